@@ -1,0 +1,150 @@
+//! The library's errors: lower-case sentences that carry the values and name the fix.
+
+use thiserror::Error;
+
+use crate::place::{MAX_DIM, MAX_SPAN_VOXELS};
+
+/// Why a list of positions and triangles is not a valid [`Mesh`](crate::Mesh).
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// There is nothing to voxelize.
+    #[error("the mesh has no triangles")]
+    NoTriangles,
+    /// A triangle names a vertex that does not exist.
+    #[error("triangle {triangle} uses vertex {index}, but there are {vertices} (counted from 0)")]
+    IndexOutOfRange {
+        /// Which triangle, from 0.
+        triangle: usize,
+        /// The vertex it names.
+        index: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("vertex {vertex} has the coordinate {value}, which is not a finite number")]
+    NotFinite {
+        /// Which vertex, from 0.
+        vertex: usize,
+        /// The coordinate.
+        value: f64,
+    },
+    /// More vertices or triangles than a 32-bit index can name.
+    #[error("the mesh has {count} {what}; at most {} are supported", u32::MAX)]
+    TooLarge {
+        /// `vertices` or `triangles`.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// Why a mesh cannot be put on the lattice as asked.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// A resolution of zero, or past the largest grid.
+    #[error("a resolution of {0} is not possible: use 1 to {MAX_DIM}")]
+    Resolution(u32),
+    /// A voxel size that is not a positive finite number.
+    #[error("a voxel size of {0} is not possible: use a positive number")]
+    VoxelSize(f64),
+    /// Bounds that are empty, inverted or not finite.
+    #[error(
+        "bounds from {min} to {max} on the {axis} axis are not possible: \
+         use finite numbers with the minimum below the maximum"
+    )]
+    Bounds {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// The lower bound.
+        min: f64,
+        /// The upper bound.
+        max: f64,
+    },
+    /// All vertices are the same point, so no length can be divided into voxels.
+    #[error(
+        "all vertices are at one point ({}, {}, {}), so a resolution has no length to divide: \
+         give a voxel size instead", .0[0], .0[1], .0[2]
+    )]
+    NoExtent([f64; 3]),
+    /// The extent, or a length divided by it, leaves the range of 64-bit floating point.
+    #[error(
+        "the mesh is {extent:e} units long, which cannot be divided into voxels of the size asked \
+         for in 64-bit floating point: scale the mesh"
+    )]
+    ExtentRange {
+        /// Longest extent in mesh units.
+        extent: f64,
+    },
+    /// The grid would have more voxels along an axis than are supported.
+    #[error(
+        "the grid would be {voxels} voxels along the {axis} axis, padding included; at most \
+         {MAX_DIM} are supported: use a lower resolution or larger voxels"
+    )]
+    TooManyVoxels {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// Voxels along it (a float: it may be past any integer type).
+        voxels: f64,
+    },
+    /// The mesh reaches so far past the bounds that its vertices do not fit the lattice.
+    #[error(
+        "the mesh and the bounds together span {voxels} voxels; at most {MAX_SPAN_VOXELS} can be \
+         represented exactly: use larger voxels or cut the mesh"
+    )]
+    TooFar {
+        /// The distance in voxels.
+        voxels: f64,
+    },
+}
+
+/// Why bricks, or a file of them, do not make a [`VoxelGrid`](crate::VoxelGrid).
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// A grid with no voxels along an axis, or too many.
+    #[error("a grid of {}x{}x{} voxels is not possible: use 1 to {MAX_DIM} per axis", .0[0], .0[1], .0[2])]
+    Dims([u64; 3]),
+    /// An occupied voxel lies outside the grid.
+    #[error("voxel ({}, {}, {}) lies outside a grid of {}x{}x{}",
+        .voxel[0], .voxel[1], .voxel[2], .dims[0], .dims[1], .dims[2])]
+    Outside {
+        /// The voxel.
+        voxel: [u32; 3],
+        /// The grid's size.
+        dims: [u32; 3],
+    },
+}
+
+/// Why a backend could not voxelize.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// The machine has no adapter, or none of the name asked for.
+    #[error("{0}")]
+    NoAdapter(String),
+    /// The adapter lacks something the shaders need.
+    #[error("adapter {adapter} has {what} of {has}, but {needs} is needed")]
+    Unsuitable {
+        /// The adapter's label.
+        adapter: String,
+        /// The limit's name.
+        what: &'static str,
+        /// What the adapter has.
+        has: u64,
+        /// What the shaders need.
+        needs: u64,
+    },
+    /// The device was lost, ran out of memory, timed out or reported an error.
+    #[error("the GPU failed: {0}")]
+    Device(String),
+    /// The worker threads could not be started.
+    #[error("could not start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// The operating system's reason.
+        reason: String,
+    },
+}

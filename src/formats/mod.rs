@@ -1,0 +1,150 @@
+//! File formats: one module each, and the table by extension.
+
+pub mod npy;
+pub mod obj;
+pub mod vox;
+
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::error::{GridError, MeshError};
+use crate::grid::VoxelGrid;
+use crate::mesh::Mesh;
+
+/// Why a file could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system could not read it.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// One line of a text file is malformed.
+    #[error("line {line}: {what}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The content is malformed, or not of this format.
+    #[error("{0}")]
+    Content(String),
+    /// The content is well-formed but not a valid mesh.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The content is well-formed but not a valid grid.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// No reader for this extension.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// A mesh, and what its file said that had no effect.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The mesh.
+    pub mesh: Mesh,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+}
+
+/// Why a grid could not be written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The operating system could not write it.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The format cannot hold this grid.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// The formats that grids are written to and read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GridFormat {
+    /// MagicaVoxel.
+    Vox,
+    /// NumPy.
+    Npy,
+}
+
+impl GridFormat {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Vox, Self::Npy];
+
+    /// The file extension, without the dot.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Vox => "vox",
+            Self::Npy => "npy",
+        }
+    }
+
+    /// The format that a file of this name has.
+    ///
+    /// # Errors
+    /// No extension, or an unknown one; the message lists those that are known.
+    pub fn of_path(path: &Path) -> Result<Self, String> {
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
+        found.ok_or_else(|| unknown_extension(&extension, &Self::ALL.map(Self::extension)))
+    }
+}
+
+/// The extensions of meshes that are read.
+pub const MESH_EXTENSIONS: [&str; 1] = ["obj"];
+
+fn unknown_extension(extension: &str, known: &[&str]) -> String {
+    let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
+    let known = known.join(", ");
+    match extension {
+        "" => format!("no file extension: use one of {known}"),
+        _ => format!("unknown file extension '.{extension}': use one of {known}"),
+    }
+}
+
+/// Reads the mesh in the file at `path`, by its extension.
+///
+/// # Errors
+/// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
+pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
+    let bytes = std::fs::read(path)?;
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match extension.as_str() {
+        "obj" => obj::read(bytes, path),
+        _ => Err(ReadError::Unsupported(unknown_extension(&extension, &MESH_EXTENSIONS))),
+    }
+}
+
+/// Reads the grid in the file at `path`, by its extension.
+///
+/// # Errors
+/// The file cannot be read, is of no format that is read, or does not hold a valid grid.
+pub fn read_grid(path: &Path) -> Result<VoxelGrid, ReadError> {
+    let mut file = BufReader::new(File::open(path)?);
+    match GridFormat::of_path(path).map_err(ReadError::Unsupported)? {
+        GridFormat::Vox => vox::read(&mut file),
+        GridFormat::Npy => npy::read(&mut file),
+    }
+}
+
+/// Writes `grid` to `out`. The same grid gives the same bytes.
+///
+/// # Errors
+/// `out` fails, or the format cannot hold the grid.
+pub fn write_grid(
+    grid: &VoxelGrid,
+    format: GridFormat,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    match format {
+        GridFormat::Vox => vox::write(grid, out),
+        GridFormat::Npy => npy::write(grid, out),
+    }
+}

@@ -1,0 +1,42 @@
+//! Exact mesh voxelization: a triangle mesh in, a sparse voxel grid out, the same bits on every
+//! GPU and CPU.
+//!
+//! The pipeline, one module per step:
+//!
+//! 1. [`formats`] reads a file into a [`Mesh`], the one definition of a valid mesh.
+//! 2. [`place`](mod@place) rounds its vertices once to an integer lattice. Floating point ends here.
+//! 3. A [`backend`] decides which voxels the triangles touch. Every decision is the sign of an
+//!    integer polynomial ([`predicate`]), so the CPU and every GPU agree to the bit.
+//! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
+//! 5. [`formats`] writes it.
+//!
+//! ```
+//! use trivox::{Cpu, Backend, Mesh, NoProgress, PlaceOptions, Sizing, place};
+//!
+//! let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+//! let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+//! let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(4)))?;
+//! let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
+//! assert_eq!(grid.dims(), [4, 4, 1]);
+//! // The hypotenuse runs through corners of voxels, and touching counts.
+//! assert_eq!(grid.occupied(), 13);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod backend;
+pub mod error;
+pub mod formats;
+pub mod grid;
+pub mod mesh;
+pub mod place;
+pub mod predicate;
+pub mod progress;
+
+#[cfg(any())]
+pub use backend::gpu::Gpu;
+pub use backend::{Backend, cpu::Cpu};
+pub use error::{BackendError, GridError, MeshError, PlaceError};
+pub use grid::{Up, VoxelGrid, World};
+pub use mesh::Mesh;
+pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
+pub use progress::{NoProgress, Progress};

@@ -1,0 +1,73 @@
+//! The triangle mesh: the one definition of a valid one, which every reader ends in.
+
+use crate::error::MeshError;
+
+/// A triangle mesh in its own units: every index names a vertex, and every vertex that a triangle
+/// uses is finite. Degenerate triangles (a segment, a point) are valid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mesh {
+    positions: Vec<[f64; 3]>,
+    triangles: Vec<[u32; 3]>,
+}
+
+impl Mesh {
+    /// Checks and takes vertex positions (mesh units) and triangles (indices into them).
+    ///
+    /// # Errors
+    /// No triangles, an index out of range, a coordinate that is not finite (of a vertex that a
+    /// triangle uses), or more than `u32::MAX` of either.
+    pub fn new(positions: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
+        for (what, count) in [("vertices", positions.len()), ("triangles", triangles.len())] {
+            if count > u32::MAX as usize {
+                return Err(MeshError::TooLarge { what, count });
+            }
+        }
+        if triangles.is_empty() {
+            return Err(MeshError::NoTriangles);
+        }
+        for (triangle, corners) in triangles.iter().enumerate() {
+            for &index in corners {
+                let Some(position) = positions.get(index as usize) else {
+                    return Err(MeshError::IndexOutOfRange {
+                        triangle,
+                        index,
+                        vertices: positions.len(),
+                    });
+                };
+                if let Some(&value) = position.iter().find(|c| !c.is_finite()) {
+                    return Err(MeshError::NotFinite { vertex: index as usize, value });
+                }
+            }
+        }
+        Ok(Self { positions, triangles })
+    }
+
+    /// Vertex positions, in mesh units. Some may belong to no triangle.
+    #[must_use]
+    pub fn positions(&self) -> &[[f64; 3]] {
+        &self.positions
+    }
+
+    /// Triangles, as indices into [`positions`](Self::positions); at least one.
+    #[must_use]
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Minimum and maximum corner of the vertices that triangles use, in mesh units.
+    #[must_use]
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        let mut min = [f64::INFINITY; 3];
+        let mut max = [f64::NEG_INFINITY; 3];
+        for corners in &self.triangles {
+            for &index in corners {
+                let position = self.positions[index as usize];
+                for axis in 0..3 {
+                    min[axis] = min[axis].min(position[axis]);
+                    max[axis] = max[axis].max(position[axis]);
+                }
+            }
+        }
+        [min, max]
+    }
+}

@@ -1,0 +1,320 @@
+//! From floats to integers: puts a mesh on the lattice on which every later decision is exact.
+//!
+//! One voxel is `S = 2^F` lattice units wide. A vertex `p` is rounded once,
+//! `u = round_ties_even((p - min) * scale) + pad * S`, and voxel `(i, j, k)` is the closed cube
+//! `[i S, (i + 1) S] x [j S, (j + 1) S] x [k S, (k + 1) S]`. The operations are IEEE 754 basic
+//! ones in a fixed order, so every host computes the same integers.
+//!
+//! # The bit budget
+//!
+//! Let `P` be the largest grid dimension in voxels, rounded up to a power of two and to at least
+//! one brick. `F` is the largest number up to [`MAX_UNIT_BITS`] for which, on each axis, the
+//! grid's cube `[0, P S]` and all vertices lie within one interval of length
+//! `2^`[`SPAN_BITS`]. Therefore:
+//!
+//! - any two vertices, and any vertex and any point of that cube, differ by at most `2^24` per
+//!   axis: such a difference is exact in `f32` and far from overflow in `i32`;
+//! - every box that is tested, of `2^k <= P` voxels a side and aligned to its size, lies in that
+//!   cube, so its centre does too (boxes larger than the grid are never tested);
+//! - without explicit bounds all vertices lie in the grid, and `F = min(16, 24 - ceil_log2(M))`
+//!   where `M` is the largest dimension.
+//!
+//! Rounding moves a vertex by at most half a unit, `2^-(F+1)` voxel: 1/131072 at 256 voxels,
+//! 1/512 at 65,536. Vertices that share a position share a lattice point, so a closed mesh stays
+//! closed.
+
+use crate::error::PlaceError;
+use crate::grid::BRICK;
+use crate::mesh::Mesh;
+
+/// Most voxels along an axis of a grid, padding included.
+pub const MAX_DIM: u32 = 1 << 16;
+/// Largest `F`: a voxel is at most `2^16` lattice units wide.
+pub const MAX_UNIT_BITS: u32 = 16;
+/// Smallest `F`: with fewer bits rounding would move a vertex by more than 1/32 voxel.
+pub const MIN_UNIT_BITS: u32 = 4;
+/// All coordinates differ by at most `2^SPAN_BITS` lattice units.
+pub const SPAN_BITS: u32 = 24;
+/// Most voxels that mesh and grid together can span along an axis.
+pub const MAX_SPAN_VOXELS: u32 = 1 << (SPAN_BITS - MIN_UNIT_BITS);
+
+/// A triangle on the lattice: three corners of three coordinates.
+pub type Triangle = [[i32; 3]; 3];
+
+/// How large the voxels are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sizing {
+    /// This many voxels along the longest axis, padding not counted.
+    Resolution(u32),
+    /// A voxel's edge, in mesh units.
+    VoxelSize(f64),
+}
+
+/// An axis-aligned box in mesh units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Minimum corner.
+    pub min: [f64; 3],
+    /// Maximum corner.
+    pub max: [f64; 3],
+}
+
+/// Where and how finely a mesh is placed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct PlaceOptions {
+    /// Voxel size, given directly or by a resolution.
+    pub sizing: Sizing,
+    /// The box to voxelize; the mesh's own where `None`. What lies outside has no voxels.
+    pub bounds: Option<Bounds>,
+    /// Empty voxels added on all six sides.
+    pub pad: u32,
+}
+
+impl Bounds {
+    fn longest(&self) -> f64 {
+        (0..3).map(|a| self.max[a] - self.min[a]).fold(0.0, f64::max)
+    }
+}
+
+impl PlaceOptions {
+    /// The mesh's own bounds, no padding.
+    #[must_use]
+    pub fn new(sizing: Sizing) -> Self {
+        Self { sizing, bounds: None, pad: 0 }
+    }
+
+    /// With `pad` empty voxels on all six sides.
+    #[must_use]
+    pub fn with_pad(self, pad: u32) -> Self {
+        Self { pad, ..self }
+    }
+
+    /// Within `bounds` rather than the mesh's own.
+    #[must_use]
+    pub fn with_bounds(self, bounds: Bounds) -> Self {
+        Self { bounds: Some(bounds), ..self }
+    }
+}
+
+/// The integer lattice of one grid, and where it lies in the world.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lattice {
+    /// Voxels along each axis, padding included; 1 to [`MAX_DIM`].
+    pub dims: [u32; 3],
+    /// `F`: a voxel is `2^unit_bits` lattice units wide.
+    pub unit_bits: u32,
+    /// Lattice units per mesh unit.
+    pub scale: f64,
+    /// The grid's minimum corner, in mesh units. Lattice point `u` lies at `origin + u / scale`.
+    pub origin: [f64; 3],
+}
+
+impl Lattice {
+    /// A voxel's edge in lattice units, `S`.
+    #[must_use]
+    pub fn unit(&self) -> i32 {
+        1 << self.unit_bits
+    }
+
+    /// A voxel's edge in mesh units.
+    #[must_use]
+    pub fn voxel_size(&self) -> f64 {
+        f64::from(self.unit()) / self.scale
+    }
+}
+
+/// A mesh on the lattice. All that follows is integer arithmetic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacedMesh {
+    lattice: Lattice,
+    vertices: Vec<[i32; 3]>,
+    triangles: Vec<[u32; 3]>,
+}
+
+impl PlacedMesh {
+    /// The lattice the vertices are on.
+    #[must_use]
+    pub fn lattice(&self) -> &Lattice {
+        &self.lattice
+    }
+
+    /// How many triangles there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Whether there are none; never, for a mesh that was placed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.triangles.is_empty()
+    }
+
+    /// Triangle `index`, in the mesh's order.
+    #[must_use]
+    pub fn triangle(&self, index: usize) -> Triangle {
+        self.triangles[index].map(|vertex| self.vertices[vertex as usize])
+    }
+
+    /// All triangles, in the mesh's order.
+    pub fn triangles(&self) -> impl ExactSizeIterator<Item = Triangle> + '_ {
+        (0..self.len()).map(|index| self.triangle(index))
+    }
+
+    /// How many triangles have no area on the lattice. They are voxelized as the segment or point
+    /// that they are.
+    #[must_use]
+    pub fn degenerate(&self) -> usize {
+        self.triangles().filter(is_degenerate).count()
+    }
+}
+
+fn is_degenerate(&[a, b, c]: &Triangle) -> bool {
+    let e = |p: [i32; 3], axis: usize| i64::from(p[axis]) - i64::from(a[axis]);
+    // Each product is below 2^49, the budget's 24 bits and a sign twice.
+    (0..3).all(|i| {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        e(b, j) * e(c, k) == e(b, k) * e(c, j)
+    })
+}
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+/// Places `mesh` on a lattice as `options` say.
+///
+/// # Errors
+/// A size, resolution or bounds that are not possible; a mesh without extent where a resolution
+/// was asked for; a grid past [`MAX_DIM`]; a mesh that reaches too far past the bounds.
+pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceError> {
+    let [mesh_min, mesh_max] = mesh.bounds();
+    let bounds = match options.bounds {
+        Some(bounds) => checked_bounds(bounds)?,
+        None => Bounds { min: mesh_min, max: mesh_max },
+    };
+    check_sizing(options.sizing, &bounds)?;
+
+    let fits = |frame: &Frame| frame.fits([mesh_min, mesh_max]);
+    let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits);
+    let Some(frame) = (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev().map(frame_at).find(fits) else {
+        return Err(frame_at(MIN_UNIT_BITS).why_not([mesh_min, mesh_max]));
+    };
+    // A vertex that no triangle uses may be anything, NaN included; the cast is defined for all.
+    let to_lattice = |p: &[f64; 3]| std::array::from_fn(|a| frame.to_lattice(p[a], a) as i32);
+    Ok(PlacedMesh {
+        lattice: frame.lattice(),
+        vertices: mesh.positions().iter().map(to_lattice).collect(),
+        triangles: mesh.triangles().to_vec(),
+    })
+}
+
+fn checked_bounds(bounds: Bounds) -> Result<Bounds, PlaceError> {
+    let Bounds { min, max } = bounds;
+    for axis in 0..3 {
+        // Written so that a NaN fails it.
+        if !(min[axis] < max[axis] && (max[axis] - min[axis]).is_finite()) {
+            let (axis, min, max) = (AXES[axis], min[axis], max[axis]);
+            return Err(PlaceError::Bounds { axis, min, max });
+        }
+    }
+    Ok(bounds)
+}
+
+fn check_sizing(sizing: Sizing, bounds: &Bounds) -> Result<(), PlaceError> {
+    let extent = bounds.longest();
+    match sizing {
+        Sizing::Resolution(n) if n == 0 || n > MAX_DIM => return Err(PlaceError::Resolution(n)),
+        Sizing::Resolution(_) if extent == 0.0 => return Err(PlaceError::NoExtent(bounds.min)),
+        // Written so that a NaN fails it.
+        Sizing::VoxelSize(s) if !(s > 0.0 && s.is_finite()) => {
+            return Err(PlaceError::VoxelSize(s));
+        }
+        _ => {}
+    }
+    let largest_scale = scale(sizing, bounds, MAX_UNIT_BITS);
+    if extent.is_finite() && largest_scale.is_finite() {
+        Ok(())
+    } else {
+        Err(PlaceError::ExtentRange { extent })
+    }
+}
+
+/// Lattice units per mesh unit.
+fn scale(sizing: Sizing, bounds: &Bounds, unit_bits: u32) -> f64 {
+    let unit = f64::from(1u32 << unit_bits);
+    match sizing {
+        Sizing::Resolution(n) => f64::from(n) * unit / bounds.longest(),
+        Sizing::VoxelSize(s) => unit / s,
+    }
+}
+
+/// One way to place a mesh, with a given `F`. Lattice coordinates are integers held in `f64`, so
+/// that those which do not fit can be seen not to.
+struct Frame {
+    unit_bits: u32,
+    scale: f64,
+    min: [f64; 3],
+    /// Padding in lattice units.
+    pad: f64,
+    /// Voxels per axis, padding included.
+    dims: [f64; 3],
+}
+
+impl Frame {
+    fn new(options: &PlaceOptions, bounds: &Bounds, unit_bits: u32) -> Self {
+        let unit = f64::from(1u32 << unit_bits);
+        let mut frame = Self {
+            unit_bits,
+            scale: scale(options.sizing, bounds, unit_bits),
+            min: bounds.min,
+            pad: f64::from(options.pad) * unit,
+            dims: [0.0; 3],
+        };
+        frame.dims = std::array::from_fn(|a| {
+            let inner = frame.to_lattice(bounds.max[a], a) - frame.pad;
+            (inner / unit).ceil().max(1.0) + 2.0 * f64::from(options.pad)
+        });
+        frame
+    }
+
+    fn to_lattice(&self, p: f64, axis: usize) -> f64 {
+        ((p - self.min[axis]) * self.scale).round_ties_even() + self.pad
+    }
+
+    fn unit(&self) -> f64 {
+        f64::from(1u32 << self.unit_bits)
+    }
+
+    fn too_many(&self) -> Option<usize> {
+        (0..3).find(|&a| self.dims[a] > f64::from(MAX_DIM))
+    }
+
+    /// The longest interval, in lattice units, that holds the grid's cube and all vertices.
+    fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
+        let longest = self.dims.iter().fold(1.0, |m: f64, &d| m.max(d));
+        let cube = (longest.log2().ceil().exp2()).max(f64::from(BRICK)) * self.unit();
+        let span =
+            |a: usize| self.to_lattice(max[a], a).max(cube) - self.to_lattice(min[a], a).min(0.0);
+        span(0).max(span(1)).max(span(2))
+    }
+
+    fn fits(&self, mesh_bounds: [[f64; 3]; 2]) -> bool {
+        self.too_many().is_none() && self.span(mesh_bounds) <= f64::from(1u32 << SPAN_BITS)
+    }
+
+    fn why_not(&self, mesh_bounds: [[f64; 3]; 2]) -> PlaceError {
+        match self.too_many() {
+            Some(axis) => PlaceError::TooManyVoxels { axis: AXES[axis], voxels: self.dims[axis] },
+            None => PlaceError::TooFar { voxels: (self.span(mesh_bounds) / self.unit()).ceil() },
+        }
+    }
+
+    fn lattice(&self) -> Lattice {
+        Lattice {
+            dims: self.dims.map(|d| d as u32),
+            unit_bits: self.unit_bits,
+            scale: self.scale,
+            origin: std::array::from_fn(|a| self.min[a] - self.pad / self.scale),
+        }
+    }
+}

@@ -32,7 +32,7 @@ pub mod place;
 pub mod predicate;
 pub mod progress;
 
-#[cfg(any())]
+#[cfg(feature = "gpu")]
 pub use backend::gpu::Gpu;
 pub use backend::{Backend, cpu::Cpu};
 pub use error::{BackendError, GridError, MeshError, PlaceError};

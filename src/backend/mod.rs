@@ -1,7 +1,7 @@
 //! Backends: what turns a placed mesh into voxels. All give the same grid, bit for bit.
 
 pub mod cpu;
-#[cfg(any())]
+#[cfg(feature = "gpu")]
 pub mod gpu;
 
 use crate::error::BackendError;

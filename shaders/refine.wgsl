@@ -1,0 +1,53 @@
+// Stage: tests every candidate node of this level and keeps those that their triangle touches,
+// as pairs for the level below.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(2) var<storage, read_write> counters: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
+@group(0) @binding(7) var<storage, read_write> children: array<Pair>;
+
+var<workgroup> kept: atomic<u32>;
+var<workgroup> kept_base: u32;
+
+// The child pair of a candidate; without candidates of its own where there is none.
+fn child_of(candidate: Candidate) -> Pair {
+    if !candidate.exists {
+        return Pair(0u, 0u, 0u, 0u);
+    }
+    let pair = pairs[candidate.pair];
+    let triangle = triangle_at(pair.triangle);
+    let node = node_at(candidates_of(pair, triangle), candidate.rank);
+    if !touches(triangle, node_cube(node, params.level)) {
+        return Pair(0u, 0u, 0u, 0u);
+    }
+    let packed = pack_node(node);
+    let below = node_count(children_in_bounds(triangle, node, params.level - 1u));
+    return Pair(pair.triangle, packed.x, packed.y, below);
+}
+
+// One invocation per candidate.
+@compute @workgroup_size(GROUP)
+fn refine(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let count = min(atomicLoad(&counters[PAIRS + params.level]), params.pair_capacity);
+    let candidates = atomicLoad(&counters[CANDIDATES + params.level]);
+    let index = group.y * params.max_groups + group.x;
+    let child = child_of(candidate_of(index, lane, count, candidates));
+
+    // One addition to the counter per workgroup, not per pair kept.
+    var place = 0u;
+    if child.candidates > 0u {
+        place = atomicAdd(&kept, 1u);
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        kept_base = atomicAdd(&counters[PAIRS + params.level - 1u], atomicLoad(&kept));
+    }
+    workgroupBarrier();
+    let slot = kept_base + place;
+    if (child.candidates > 0u) && (slot < params.pair_capacity) {
+        children[slot] = child;
+    }
+}

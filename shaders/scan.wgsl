@@ -1,0 +1,23 @@
+// The prefix sum of the pairs' candidate counts, in two steps: within blocks of SCAN_BLOCK pairs,
+// and over the blocks. Pair i's first candidate is offsets[i] + block_offsets[i / SCAN_BLOCK].
+
+// Counts that one invocation of the first step adds up.
+const SCAN_ITEMS: u32 = 4u;
+const SCAN_BLOCK: u32 = 1024u; // GROUP * SCAN_ITEMS
+
+var<workgroup> sums: array<u32, GROUP>;
+
+// The sum of `value` over this and all lower lanes (Hillis and Steele, 1986). Call it from all
+// invocations of the workgroup.
+fn inclusive_sum(lane: u32, value: u32) -> u32 {
+    var sum = value;
+    for (var reach = 1u; reach < GROUP; reach <<= 1u) {
+        sums[lane] = sum;
+        workgroupBarrier();
+        if lane >= reach {
+            sum += sums[lane - reach];
+        }
+        workgroupBarrier();
+    }
+    return sum;
+}

@@ -1,0 +1,101 @@
+//! What host and shaders share: the structs, the words of the counters, and the sources.
+//!
+//! A test holds sizes, offsets and constants against the shaders'.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Invocations per workgroup, in every stage.
+pub const GROUP: u32 = 256;
+/// Pairs per block of the prefix sum.
+pub const SCAN_BLOCK: u32 = 1024;
+/// Most candidates a pair can have: the children of a node, or the nodes a triangle starts with.
+pub const MAX_CANDIDATES: u32 = 512;
+/// Words of a brick's mask.
+pub const MASK_WORDS: usize = 16;
+/// Coordinates of a triangle.
+pub const TRIANGLE_WORDS: usize = 9;
+
+/// Levels: voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
+pub const LEVELS: usize = 6;
+/// Words of the counters.
+pub const COUNTERS: usize = 16;
+/// Word of the number of bricks.
+pub const BRICKS: usize = 0;
+/// Word of the failure bits.
+pub const FAILURES: usize = 1;
+/// First of the words that count the pairs of each level.
+pub const PAIRS: usize = 2;
+/// First of the words that count the candidates of each level.
+pub const CANDIDATES: usize = 8;
+
+/// Failure bit: more pairs than fit.
+pub const PAIRS_FULL: u32 = 1;
+/// Failure bit: more bricks than fit.
+pub const BRICKS_FULL: u32 = 2;
+/// Failure bit: more candidates in one pass than allowed.
+pub const TOO_MANY_CANDIDATES: u32 = 4;
+
+/// First word of the dispatch arguments of the first step of the prefix sum.
+pub const SCAN_GROUPS: u64 = 0;
+/// First word of the dispatch arguments of stages with one invocation per pair.
+pub const PAIR_GROUPS: u64 = 4;
+/// First word of the dispatch arguments of stages with one invocation per candidate.
+pub const CANDIDATE_GROUPS: u64 = 8;
+/// Words of the dispatch arguments.
+pub const DISPATCH_WORDS: u64 = 12;
+
+/// The parameters of one pass; `Params` in the shaders, where the fields are explained.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "explained where the shaders define them")]
+pub struct Params {
+    pub region_lo: [i32; 3],
+    pub unit_bits: u32,
+    pub region_hi: [i32; 3],
+    pub level: u32,
+    pub top_level: u32,
+    pub first_triangle: u32,
+    pub triangle_count: u32,
+    pub pair_capacity: u32,
+    pub brick_capacity: u32,
+    pub table_mask: u32,
+    pub candidate_limit: u32,
+    pub max_groups: u32,
+}
+
+/// A (triangle, node) pair; `Pair` in the shaders. The host only needs its size.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "explained where the shaders define them")]
+pub struct Pair {
+    pub triangle: u32,
+    pub node_xy: u32,
+    pub node_z: u32,
+    pub candidates: u32,
+}
+
+macro_rules! shader {
+    ($($name:literal),+) => {
+        concat!($(include_str!(concat!("../../../shaders/", $name, ".wgsl")), "\n"),+)
+    };
+}
+
+/// Exact integers, and the predicate on them.
+pub const TOUCHES_SOURCE: &str = shader!("types", "wide", "touches");
+
+/// A stage's entry point, which is also its name, and its whole source.
+pub const SOURCES: [(&str, &str); 7] = [
+    ("seed", shader!("types", "nodes", "triangles", "seed")),
+    ("plan", shader!("types", "scan", "groups", "plan")),
+    ("scan_blocks", shader!("types", "scan", "scan_blocks")),
+    ("scan_totals", shader!("types", "scan", "groups", "scan_totals")),
+    (
+        "refine",
+        shader!("types", "wide", "touches", "nodes", "triangles", "scan", "balance", "refine"),
+    ),
+    ("find_bricks", shader!("types", "bricks")),
+    (
+        "voxels",
+        shader!("types", "wide", "touches", "nodes", "triangles", "scan", "balance", "voxels"),
+    ),
+];

@@ -1,1 +1,37 @@
-fn main() {}
+//! The program `voxelize`: arguments in, one command run, one exit code.
+
+mod program;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::program::cli::{Cli, Command};
+use crate::program::{Verdict, adapters, info, is_broken_pipe, voxelize};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(Verdict::Done) => ExitCode::SUCCESS,
+        Ok(Verdict::Differs) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("voxelize: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<Verdict> {
+    match (cli.command, cli.job) {
+        (Some(Command::Adapters(args)), _) => adapters::run(&args),
+        (Some(Command::Info(args)), _) => info::run(&args),
+        (None, Some(job)) => voxelize::run(&job),
+        // `voxelize` alone: clap words the complaint, and exits.
+        (None, None) => {
+            let what = "a mesh is missing: voxelize mesh.obj --res 256 -o out.vox";
+            Cli::complain(ErrorKind::MissingRequiredArgument, what)
+        }
+    }
+}

@@ -168,6 +168,15 @@ impl PlacedMesh {
     pub fn degenerate(&self) -> usize {
         self.triangles().filter(is_degenerate).count()
     }
+
+    /// How many triangles reach outside the grid; none, without explicit bounds.
+    #[must_use]
+    pub fn outside(&self) -> usize {
+        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.unit_bits);
+        let is_outside =
+            |corner: &[i32; 3]| (0..3).any(|a| corner[a] < 0 || i64::from(corner[a]) > end[a]);
+        self.triangles().filter(|triangle| triangle.iter().any(is_outside)).count()
+    }
 }
 
 fn is_degenerate(&[a, b, c]: &Triangle) -> bool {

@@ -4,9 +4,13 @@ pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 
+use std::fmt;
+
+use crate::backend::cpu::Cpu;
 use crate::error::BackendError;
-use crate::grid::VoxelGrid;
+use crate::grid::{BRICK, VoxelGrid};
 use crate::place::PlacedMesh;
+use crate::predicate::rows::BoxRange;
 use crate::progress::Progress;
 
 /// Turns a placed mesh into the set of voxels that its triangles touch.
@@ -20,4 +24,151 @@ pub trait Backend {
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError>;
+}
+
+/// Which backend to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Whichever is likely to be faster; the CPU where there is no GPU.
+    Auto,
+    /// The GPU, or an error.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+/// A backend that is ready, and why it was chosen.
+pub struct Chosen {
+    /// The backend.
+    pub backend: Box<dyn Backend>,
+    /// The GPU adapter's label; `None` for the CPU.
+    pub adapter: Option<String>,
+    /// Why this backend, in a few words.
+    pub reason: String,
+    /// What went wrong with a better choice.
+    pub warning: Option<String>,
+}
+
+impl Chosen {
+    /// The CPU backend, with so many threads or one per core.
+    ///
+    /// # Errors
+    /// The threads cannot be started.
+    pub fn cpu(threads: Option<usize>, reason: String) -> Result<Self, BackendError> {
+        let cpu = match threads {
+            Some(threads) => Cpu::with_threads(threads)?,
+            None => Cpu::default(),
+        };
+        Ok(Self { backend: Box::new(cpu), adapter: None, reason, warning: None })
+    }
+
+    /// `cpu` or `gpu`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        if self.adapter.is_some() { "gpu" } else { "cpu" }
+    }
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.adapter {
+            Some(adapter) => write!(f, "gpu, {adapter}"),
+            None => f.write_str("cpu"),
+        }
+    }
+}
+
+/// Below this many (triangle, brick) pairs the CPU is done before a GPU has started: it takes
+/// about a microsecond a pair, and a device some hundred milliseconds.
+const WORTH_A_GPU: u64 = 1 << 19;
+
+/// Starts the backend for `mesh`. `adapter` is part of the label of the GPU to use.
+///
+/// # Errors
+/// The backend asked for cannot be started. `Auto` only fails where the CPU does.
+pub fn choose(
+    choice: Choice,
+    adapter: Option<&str>,
+    threads: Option<usize>,
+    mesh: &PlacedMesh,
+) -> Result<Chosen, BackendError> {
+    match choice {
+        Choice::Cpu => Chosen::cpu(threads, "asked for".into()),
+        Choice::Gpu => open_gpu(adapter, "asked for"),
+        Choice::Auto if adapter.is_some() => open_gpu(adapter, "its adapter was asked for"),
+        Choice::Auto if brick_pairs(mesh) < WORTH_A_GPU => {
+            Chosen::cpu(threads, "done before a GPU would have started".into())
+        }
+        Choice::Auto => match open_hardware() {
+            Ok(chosen) => Ok(chosen),
+            Err(Unavailable::Absent(reason)) => Chosen::cpu(threads, reason),
+            Err(Unavailable::Failed(error)) => {
+                let chosen = Chosen::cpu(threads, "the GPU failed to start".into())?;
+                Ok(Chosen { warning: Some(format!("{error}; using the CPU instead")), ..chosen })
+            }
+        },
+    }
+}
+
+/// Why `Auto` cannot use a GPU.
+enum Unavailable {
+    /// There is none worth using.
+    Absent(String),
+    /// There is one, and it failed.
+    Failed(BackendError),
+}
+
+#[cfg(feature = "gpu")]
+fn open_gpu(adapter: Option<&str>, reason: &str) -> Result<Chosen, BackendError> {
+    open_adapter(&gpu::adapters::Adapter::find(adapter)?, reason)
+}
+
+#[cfg(feature = "gpu")]
+fn open_adapter(adapter: &gpu::adapters::Adapter, reason: &str) -> Result<Chosen, BackendError> {
+    Ok(Chosen {
+        backend: Box::new(gpu::Gpu::new(adapter)?),
+        adapter: Some(adapter.label()),
+        reason: reason.into(),
+        warning: None,
+    })
+}
+
+#[cfg(feature = "gpu")]
+fn open_hardware() -> Result<Chosen, Unavailable> {
+    let Some(adapter) = gpu::adapters::Adapter::preferred().into_iter().next() else {
+        return Err(Unavailable::Absent("no GPU adapter".into()));
+    };
+    if adapter.is_software() {
+        let reason = format!("no hardware GPU: {} is software", adapter.label());
+        return Err(Unavailable::Absent(reason));
+    }
+    open_adapter(&adapter, "enough work for a GPU").map_err(Unavailable::Failed)
+}
+
+#[cfg(not(feature = "gpu"))]
+const WITHOUT_GPU: &str = "built without the GPU backend (cargo feature `gpu`)";
+
+#[cfg(not(feature = "gpu"))]
+fn open_gpu(_adapter: Option<&str>, _reason: &str) -> Result<Chosen, BackendError> {
+    Err(BackendError::NoAdapter(WITHOUT_GPU.into()))
+}
+
+#[cfg(not(feature = "gpu"))]
+fn open_hardware() -> Result<Chosen, Unavailable> {
+    Err(Unavailable::Absent(WITHOUT_GPU.into()))
+}
+
+/// About how many (triangle, brick) pairs `mesh` has, the measure of the work: the bricks in each
+/// triangle's bounds, or for a large triangle three layers of its largest face.
+fn brick_pairs(mesh: &PlacedMesh) -> u64 {
+    let bits = mesh.lattice().unit_bits + BRICK.ilog2();
+    mesh.triangles()
+        .map(|triangle| {
+            let range = BoxRange::of_triangle(&triangle, bits);
+            let mut size: [u64; 3] =
+                std::array::from_fn(|a| (range.hi[a] - range.lo[a] + 1) as u64);
+            size.sort_unstable();
+            size[0].min(3) * size[1] * size[2]
+        })
+        .sum()
 }

@@ -114,6 +114,9 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
 pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
+    if path.is_dir() {
+        return Err(ReadError::Unsupported("is a folder: name a file in it".into()));
+    }
     let bytes = std::fs::read(path)?;
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match extension.as_str() {

@@ -9,7 +9,7 @@
 //! Along `z`, since a row of voxels along `z` is a run of bits in a brick.
 
 use crate::place::Triangle;
-use crate::predicate::touches::{cross, sub64};
+use crate::predicate::touches::{cross, dot, sub64};
 
 /// Inclusive range of box indices per axis; a box of `2^k` units and index `i` is
 /// `[i 2^k, (i + 1) 2^k]`.
@@ -203,8 +203,8 @@ impl Rows {
             })
         };
         let normal = cross(sub64(v[1], v[0]), sub64(v[2], v[1]));
-        let d: i128 = (0..3).map(|a| i128::from(normal[a]) * i128::from(v[0][a])).sum();
-        let r: i128 = (0..3).map(|a| i128::from(normal[a].abs()) * i128::from(half)).sum();
+        let d = dot(normal, v[0]);
+        let r = dot(normal.map(i64::abs), [half; 3]);
         let axis = |a: usize| Interval { lo: 0, hi: i64::from(range.hi[a] - range.lo[a]) };
         Self {
             box_bits,
@@ -229,7 +229,7 @@ impl Rows {
     /// box `index`.
     fn within(&self, strips: &[Strip; 3], index: i64, interval: Interval) -> Interval {
         strips.iter().fold(interval, |interval, strip| {
-            let fixed = strip.n[0] * self.center(index) + strip.n[1] * (self.size / 2);
+            let fixed = strip.n[0] * self.center(index) + strip.n[1] * self.center(0);
             let (lo, hi) = (strip.lo - fixed, strip.hi - fixed);
             interval.solve(strip.n[1], self.box_bits, lo.into(), hi.into())
         })
@@ -245,10 +245,7 @@ impl Rows {
 
     /// The part of the row `z` at `x` and `y` that the triangle's plane allows.
     fn z_on_plane(&self, x: i64, y: i64, z: &Interval) -> Interval {
-        let [nx, ny, nz] = self.normal;
-        let fixed = i128::from(nx) * i128::from(self.center(x))
-            + i128::from(ny) * i128::from(self.center(y))
-            + i128::from(nz) * i128::from(self.size / 2);
-        z.solve(nz, self.box_bits, self.plane_lo - fixed, self.plane_hi - fixed)
+        let fixed = dot(self.normal, [self.center(x), self.center(y), self.center(0)]);
+        z.solve(self.normal[2], self.box_bits, self.plane_lo - fixed, self.plane_hi - fixed)
     }
 }

@@ -16,8 +16,8 @@
 //! radius at most `2^51`, a component of the normal at most `2^49`, and the plane at most
 //! `3 * 2^49 * 2^25 < 2^76`: edges are exact in `i64`, the plane in `i128`.
 //!
-//! The shader of the same name does the same in `f32`, and in integers built from `u32` where
-//! `f32` cannot be sure.
+//! The shader of the same name has the same functions on integers built from `u32`, and before
+//! them a filter in `f32` that settles all signs it can be sure of.
 
 use crate::place::Triangle;
 
@@ -26,51 +26,62 @@ use crate::place::Triangle;
 #[must_use]
 pub fn touches(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
     let v = triangle.map(|corner| sub(corner, center));
-    let h = i64::from(half);
-    !box_separates(&v, h) && !edges_separate(&v, h) && !plane_separates(&v, h)
+    let half = i64::from(half);
+    !(box_separates(&v, half) || edges_separate(&v, half) || plane_separates(&v, half))
 }
 
 /// The three box normals: the bounding box of the triangle against the cube.
-fn box_separates(v: &[[i64; 3]; 3], h: i64) -> bool {
-    (0..3).any(|a| {
-        let min = v[0][a].min(v[1][a]).min(v[2][a]);
-        let max = v[0][a].max(v[1][a]).max(v[2][a]);
-        min > h || max < -h
+fn box_separates(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
+    (0..3).any(|axis| {
+        let lo = a[axis].min(b[axis]).min(c[axis]);
+        let hi = a[axis].max(b[axis]).max(c[axis]);
+        lo > half || hi < -half
     })
 }
 
 /// The nine cross products of a box normal and an edge.
-fn edges_separate(v: &[[i64; 3]; 3], h: i64) -> bool {
-    (0..3).any(|i| {
-        let e = sub64(v[(i + 1) % 3], v[i]);
-        // Both ends of the edge project to one value, so the edge's start and the corner across
-        // from it are all there is.
-        (0..3).any(|a| edge_separates(e, v[i], v[(i + 2) % 3], h, a))
-    })
+fn edges_separate(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
+    edge_axes_separate(a, b, c, half)
+        || edge_axes_separate(b, c, a, half)
+        || edge_axes_separate(c, a, b, half)
 }
 
-/// The axis `e x n`, where `n` is box normal `a`. It lies in the plane of the other two axes.
-fn edge_separates(e: [i64; 3], start: [i64; 3], across: [i64; 3], h: i64, a: usize) -> bool {
-    let (b, c) = ((a + 1) % 3, (a + 2) % 3);
-    let p = e[c] * start[b] - e[b] * start[c];
-    let q = e[c] * across[b] - e[b] * across[c];
-    let r = h * (e[b].abs() + e[c].abs());
-    p.min(q) > r || p.max(q) < -r
+fn edge_axes_separate(start: [i64; 3], end: [i64; 3], across: [i64; 3], half: i64) -> bool {
+    let e = sub64(end, start);
+    let yz = |v: [i64; 3]| [v[1], v[2]];
+    let zx = |v: [i64; 3]| [v[2], v[0]];
+    let xy = |v: [i64; 3]| [v[0], v[1]];
+    edge_separates(yz(e), yz(start), yz(across), half)
+        || edge_separates(zx(e), zx(start), zx(across), half)
+        || edge_separates(xy(e), xy(start), xy(across), half)
+}
+
+/// The axis `e x n` for the box normal `n` that the two dimensions leave out. Both ends of the
+/// edge project to one value, so the edge's start and the corner across from it are all there is.
+fn edge_separates(e: [i64; 2], start: [i64; 2], across: [i64; 2], half: i64) -> bool {
+    let p = e[1] * start[0] - e[0] * start[1];
+    let q = e[1] * across[0] - e[0] * across[1];
+    let r = half * (e[0].abs() + e[1].abs());
+    (r < p && r < q) || (p < -r && q < -r)
 }
 
 /// The triangle's own plane.
-fn plane_separates(v: &[[i64; 3]; 3], h: i64) -> bool {
-    let n = cross(sub64(v[1], v[0]), sub64(v[2], v[1]));
-    let d: i128 = (0..3).map(|a| i128::from(n[a]) * i128::from(v[0][a])).sum();
-    let r: i128 = (0..3).map(|a| i128::from(n[a].abs()) * i128::from(h)).sum();
-    d.abs() > r
+fn plane_separates(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
+    let n = cross(sub64(b, a), sub64(c, b));
+    let size = n[0].abs() + n[1].abs() + n[2].abs();
+    i128::from(half) * i128::from(size) < dot(n, a).abs()
+}
+
+/// At most `3 * 2^49 * 2^24` for a normal and a difference within the bit budget.
+pub(crate) fn dot(n: [i64; 3], v: [i64; 3]) -> i128 {
+    (0..3).map(|i| i128::from(n[i]) * i128::from(v[i])).sum()
 }
 
 pub(crate) fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-pub(crate) fn sub(a: [i32; 3], b: [i32; 3]) -> [i64; 3] {
+fn sub(a: [i32; 3], b: [i32; 3]) -> [i64; 3] {
     std::array::from_fn(|i| i64::from(a[i]) - i64::from(b[i]))
 }
 

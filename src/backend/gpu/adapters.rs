@@ -16,14 +16,29 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// All adapters of this machine: hardware first, discrete before integrated.
+    /// All adapters of this machine: Vulkan, Metal and DX12 before OpenGL, hardware before
+    /// software, discrete before integrated.
     #[must_use]
     pub fn all() -> Vec<Self> {
+        let mut adapters = Self::of(wgpu::Backends::PRIMARY);
+        adapters.extend(Self::of(wgpu::Backends::SECONDARY));
+        adapters
+    }
+
+    /// The adapters that are used unless named: those of OpenGL only where there are no others.
+    #[must_use]
+    pub fn preferred() -> Vec<Self> {
+        let adapters = Self::of(wgpu::Backends::PRIMARY);
+        if adapters.is_empty() { Self::of(wgpu::Backends::SECONDARY) } else { adapters }
+    }
+
+    fn of(backends: wgpu::Backends) -> Vec<Self> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        // Errors are reported through the device's handler; the drivers' own layers are for us.
+        descriptor.backends = backends;
+        // Without the drivers' validation layers, in debug builds too.
         descriptor.flags = wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL;
         let instance = wgpu::Instance::new(descriptor);
-        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        let adapters = pollster::block_on(instance.enumerate_adapters(backends));
         let mut adapters: Vec<Self> = (adapters.into_iter())
             .map(|adapter| Self { info: adapter.get_info(), adapter })
             .collect();
@@ -37,12 +52,13 @@ impl Adapter {
         adapters
     }
 
-    /// The first adapter whose label contains `name`, in any case.
+    /// The first adapter whose label contains `name`, in any case; without a name the preferred
+    /// one.
     ///
     /// # Errors
     /// There are no adapters, or none with that name; the message lists them.
     pub fn find(name: Option<&str>) -> Result<Self, BackendError> {
-        let adapters = Self::all();
+        let adapters = if name.is_some() { Self::all() } else { Self::preferred() };
         if adapters.is_empty() {
             return Err(BackendError::NoAdapter(
                 "no GPU adapter was found: install a Vulkan, Metal, DX12 or OpenGL driver \

@@ -18,15 +18,14 @@ mod workspace;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::backend::Backend;
 use crate::backend::gpu::adapters::{Adapter, Device};
 use crate::backend::gpu::data::{GROUP, MASK_WORDS, MAX_CANDIDATES, Pair, TRIANGLE_WORDS};
 use crate::backend::gpu::stages::Stages;
 use crate::backend::gpu::workspace::{Outcome, Overflow, Task, Workspace, upload};
+use crate::backend::{Backend, brick_pairs};
 use crate::error::BackendError;
 use crate::grid::{BRICK, VoxelGrid};
 use crate::place::PlacedMesh;
-use crate::predicate::rows::BoxRange;
 use crate::progress::Progress;
 
 /// Voxelizes on a GPU.
@@ -258,21 +257,6 @@ impl Gpu {
         *workspace = Workspace::new(&self.device, pairs, bricks)?;
         Ok(true)
     }
-}
-
-/// About how many (triangle, brick) pairs a mesh has: the bricks in each triangle's bounds, or for
-/// a large triangle three layers of its largest face.
-fn brick_pairs(mesh: &PlacedMesh) -> u64 {
-    let bits = mesh.lattice().unit_bits + BRICK.ilog2();
-    mesh.triangles()
-        .map(|triangle| {
-            let range = BoxRange::of_triangle(&triangle, bits);
-            let mut size: [u64; 3] =
-                std::array::from_fn(|a| (range.hi[a] - range.lo[a] + 1) as u64);
-            size.sort_unstable();
-            size[0].min(3) * size[1] * size[2]
-        })
-        .sum()
 }
 
 impl std::fmt::Debug for Gpu {

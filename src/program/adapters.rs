@@ -1,0 +1,61 @@
+//! `voxelize adapters`: the GPUs that `--adapter` can name.
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::program::cli::AdaptersArgs;
+use crate::program::{Verdict, print, print_json};
+
+#[derive(Debug, Serialize)]
+struct Row {
+    adapter: String,
+    driver: String,
+    software: bool,
+    usable: bool,
+    /// Why it is not usable.
+    problem: Option<String>,
+}
+
+/// Lists them.
+///
+/// # Errors
+/// Standard output is closed.
+pub fn run(args: &AdaptersArgs) -> Result<Verdict> {
+    let rows = rows();
+    if args.json {
+        print_json(&rows)?;
+        return Ok(Verdict::Done);
+    }
+    if rows.is_empty() {
+        print("no GPU adapter: voxelize computes on the CPU")?;
+    }
+    let width = rows.iter().map(|row| row.adapter.len()).max().unwrap_or(0);
+    for row in rows {
+        let kind = if row.software { "software" } else { "hardware" };
+        let problem =
+            row.problem.map(|problem| format!(", not usable: {problem}")).unwrap_or_default();
+        print(&format!("{:width$}  {kind}, {}{problem}", row.adapter, row.driver))?;
+    }
+    Ok(Verdict::Done)
+}
+
+#[cfg(feature = "gpu")]
+fn rows() -> Vec<Row> {
+    use trivox::backend::gpu::adapters::Adapter;
+    let row = |adapter: Adapter| {
+        let problem = adapter.check().err().map(|e| e.to_string());
+        Row {
+            adapter: adapter.label(),
+            driver: adapter.driver(),
+            software: adapter.is_software(),
+            usable: problem.is_none(),
+            problem,
+        }
+    };
+    Adapter::all().into_iter().map(row).collect()
+}
+
+#[cfg(not(feature = "gpu"))]
+fn rows() -> Vec<Row> {
+    Vec::new()
+}

@@ -1,0 +1,183 @@
+//! The command line: what there is to say, and its defaults. No logic.
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use trivox::backend::Choice;
+use trivox::formats::GridFormat;
+use trivox::{Bounds, Up};
+
+/// Turn a triangle mesh into voxels: exactly, and with the same bits on every GPU and CPU.
+///
+/// A voxel is occupied if its closed cube touches a closed triangle.
+///
+/// Exit codes: 0 done, 1 a comparison failed (--check), 2 bad usage, input or output.
+#[derive(Debug, Parser)]
+#[command(name = "voxelize", version, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(group(ArgGroup::new("size").args(["res", "voxel_size"]).required(true)))]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub job: Option<Job>,
+}
+
+impl Cli {
+    /// Prints a usage error in clap's words, and exits with 2.
+    pub fn complain(kind: ErrorKind, what: &str) -> ! {
+        Self::command().error(kind, what).exit()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the GPU adapters of this machine, as --adapter names them.
+    Adapters(AdaptersArgs),
+    /// Say what a voxel grid or a mesh holds.
+    Info(InfoArgs),
+}
+
+/// The main job.
+#[derive(Debug, Args)]
+pub struct Job {
+    /// The mesh to voxelize: .obj
+    #[arg(value_name = "MESH")]
+    pub mesh: PathBuf,
+
+    /// File to write: .vox or .npy, or - for standard output [default: write nothing].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+
+    /// Format to write, whatever the file is called.
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    pub format: Option<Format>,
+
+    /// Voxels along the longest axis, 1 to 65536.
+    #[arg(long, value_name = "N")]
+    pub res: Option<u32>,
+
+    /// A voxel's edge, in mesh units.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub voxel_size: Option<f64>,
+
+    /// Box to voxelize, in mesh units [default: the mesh's own].
+    #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
+    #[arg(allow_hyphen_values = true)]
+    pub bounds: Option<Bounds>,
+
+    /// Empty voxels to add on all six sides.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub pad: u32,
+
+    /// The mesh's up axis; formats with a fixed up axis (.vox) are turned to it.
+    #[arg(long, value_name = "AXIS", default_value = "y")]
+    pub up: UpAxis,
+
+    /// Where to compute. All backends give the same bits.
+    #[arg(long, value_name = "BACKEND", default_value = "auto")]
+    pub backend: BackendName,
+
+    /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+
+    /// Compute on the other backend too; write nothing and exit with 1 if one voxel differs.
+    #[arg(long)]
+    pub check: bool,
+
+    /// CPU threads [default: one per core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Print how the backend was chosen, and the lattice.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AdaptersArgs {
+    /// Print a JSON array to standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// A voxel grid (.vox, .npy) or a mesh (.obj).
+    pub file: PathBuf,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Format {
+    /// MagicaVoxel
+    Vox,
+    /// NumPy, bool, indexed [x, y, z]
+    Npy,
+}
+
+impl From<Format> for GridFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Vox => Self::Vox,
+            Format::Npy => Self::Npy,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum UpAxis {
+    Y,
+    Z,
+}
+
+impl From<UpAxis> for Up {
+    fn from(axis: UpAxis) -> Self {
+        match axis {
+            UpAxis::Y => Self::Y,
+            UpAxis::Z => Self::Z,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum BackendName {
+    /// The GPU where that is likely to be faster, else the CPU
+    Auto,
+    /// The GPU, or an error
+    Gpu,
+    /// The CPU
+    Cpu,
+}
+
+impl From<BackendName> for Choice {
+    fn from(name: BackendName) -> Self {
+        match name {
+            BackendName::Auto => Self::Auto,
+            BackendName::Gpu => Self::Gpu,
+            BackendName::Cpu => Self::Cpu,
+        }
+    }
+}
+
+fn parse_bounds(text: &str) -> Result<Bounds, String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    let numbers = numbers.map_err(|_| "not six numbers with commas between".to_owned())?;
+    match numbers[..] {
+        [x0, y0, z0, x1, y1, z1] => Ok(Bounds { min: [x0, y0, z0], max: [x1, y1, z1] }),
+        _ => Err(format!("{} numbers where six belong: X0,Y0,Z0,X1,Y1,Z1", numbers.len())),
+    }
+}

@@ -1,0 +1,142 @@
+//! Writing a file so that it is whole or not there: to a temporary file beside it, then renamed.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use tempfile::NamedTempFile;
+use trivox::VoxelGrid;
+use trivox::formats::{GridFormat, write_grid};
+
+/// Where a grid goes, known to be possible before the work begins.
+#[derive(Debug, Clone)]
+pub struct Output {
+    target: Target,
+    format: GridFormat,
+}
+
+#[derive(Debug, Clone)]
+enum Target {
+    Stdout,
+    /// A regular file, there or not.
+    File(PathBuf),
+    /// Something that cannot be replaced by renaming: a device, a pipe.
+    Stream(PathBuf),
+}
+
+impl Output {
+    /// Checks that `path` names a format and a place that can be written.
+    ///
+    /// # Errors
+    /// No known extension; a folder; a folder that is not there or not writable.
+    pub fn new(path: &Path, format: Option<GridFormat>) -> Result<Self> {
+        if path == Path::new("-") {
+            let format = format.context("standard output: give the format with --format")?;
+            return Ok(Self { target: Target::Stdout, format });
+        }
+        let named = || path.display().to_string();
+        let format = match format {
+            Some(format) => format,
+            None => GridFormat::of_path(path).map_err(anyhow::Error::msg).with_context(named)?,
+        };
+        let target = target_of(path).with_context(named)?;
+        Ok(Self { target, format })
+    }
+
+    /// Writes `grid`, and returns how many bytes that was. Whatever fails, a file that was there
+    /// before is untouched, and one that was not is not there.
+    ///
+    /// # Errors
+    /// The format cannot hold the grid, or the operating system cannot write it.
+    pub fn write(&self, grid: &VoxelGrid) -> Result<u64> {
+        match &self.target {
+            Target::Stdout => self.write_to(grid, std::io::stdout().lock()),
+            Target::Stream(path) => {
+                let named = || path.display().to_string();
+                let file = File::options().write(true).open(path).with_context(named)?;
+                self.write_to(grid, file).with_context(named)
+            }
+            Target::File(path) => {
+                self.write_file(grid, path).with_context(|| path.display().to_string())
+            }
+        }
+    }
+
+    fn write_file(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
+        let mut file = new_temporary(path)?;
+        let bytes = self.write_to(grid, file.as_file_mut())?;
+        if let Ok(old) = fs::metadata(path) {
+            file.as_file().set_permissions(old.permissions())?;
+        }
+        // Some file systems only report a full disk here.
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(bytes)
+    }
+
+    fn write_to(&self, grid: &VoxelGrid, out: impl Write) -> Result<u64> {
+        let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
+        write_grid(grid, self.format, &mut out)?;
+        out.flush()?;
+        Ok(out.bytes)
+    }
+}
+
+impl std::fmt::Display for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.target {
+            Target::Stdout => f.write_str("standard output"),
+            Target::File(path) | Target::Stream(path) => path.display().fmt(f),
+        }
+    }
+}
+
+fn target_of(path: &Path) -> Result<Target> {
+    // Renaming over a link would replace the link.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&path) {
+        Ok(there) if there.is_dir() => bail!("is a folder: name a file in it"),
+        Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
+        Ok(there) if there.permissions().readonly() => bail!("is read-only"),
+        _ => {
+            new_temporary(&path)?.close()?;
+            Ok(Target::File(path))
+        }
+    }
+}
+
+fn new_temporary(path: &Path) -> Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".voxelize-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file has, less the umask.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let named = || format!("cannot write in folder '{}'", folder.display());
+    // Only the reason: the temporary name would say nothing to the user.
+    builder.tempfile_in(folder).map_err(|e| std::io::Error::from(e.kind())).with_context(named)
+}
+
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(buffer)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,141 @@
+//! What a run has to say at its end: for a person, and as JSON.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// The result of a run. As JSON these are the fields; lengths are in mesh units.
+#[derive(Debug, Default, Serialize)]
+pub struct Summary {
+    pub mesh: String,
+    pub triangles: usize,
+    /// Triangles without area on the lattice.
+    pub degenerate: usize,
+    pub dims: [u32; 3],
+    pub voxel_size: f64,
+    pub origin: [f64; 3],
+    /// Bits of a voxel's edge on the lattice.
+    pub unit_bits: u32,
+    pub occupied: u64,
+    pub bricks: u64,
+    pub hash: String,
+    pub backend: &'static str,
+    pub adapter: Option<String>,
+    /// Why this backend.
+    pub reason: String,
+    /// The backend and adapter that agreed, where `--check` was given.
+    pub check: Option<String>,
+    pub output: Option<String>,
+    pub bytes: Option<u64>,
+    pub timings_ms: Timings,
+    pub warnings: Vec<String>,
+    #[serde(skip)]
+    pub verbose: bool,
+}
+
+/// Milliseconds per step, in order.
+#[derive(Debug, Default, Serialize)]
+pub struct Timings {
+    pub load: f64,
+    pub place: f64,
+    /// Starting the backend: opening the device and compiling for it.
+    pub start: f64,
+    pub voxelize: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<f64>,
+    pub total: f64,
+}
+
+/// Runs `step` and returns its result and its time in milliseconds.
+pub fn timed<T>(step: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = step();
+    (result, milliseconds(start.elapsed()))
+}
+
+/// With three decimals: the clock is no better.
+pub fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = |label: &str, text: String| writeln!(f, "{label:<9} {text}");
+        let degenerate = match self.degenerate {
+            0 => String::new(),
+            n => format!(", {} of them degenerate", grouped(n as u64)),
+        };
+        line(
+            "mesh",
+            format!("{}, {} triangles{degenerate}", self.mesh, grouped(self.triangles as u64)),
+        )?;
+        let [x, y, z] = self.dims;
+        line("grid", format!("{x} x {y} x {z} voxels of {}", significant(self.voxel_size)))?;
+        if self.verbose {
+            let [x, y, z] = self.origin;
+            line("origin", format!("{x}, {y}, {z}"))?;
+            line("lattice", format!("2^{} units a voxel", self.unit_bits))?;
+        }
+        let (occupied, bricks) = (grouped(self.occupied), grouped(self.bricks));
+        line("occupied", format!("{occupied} voxels in {bricks} bricks"))?;
+        line("hash", self.hash.clone())?;
+        let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
+        let reason = if self.verbose { format!(" ({})", self.reason) } else { String::new() };
+        line("backend", format!("{}{adapter}{reason}", self.backend))?;
+        if let Some(check) = &self.check {
+            line("check", format!("{check}: the same, bit for bit"))?;
+        }
+        line("time", self.timings_ms.to_string())?;
+        if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {
+            line("wrote", format!("{output}, {} bytes", grouped(bytes)))?;
+        }
+        self.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
+    }
+}
+
+impl fmt::Display for Timings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = [
+            ("load", Some(self.load)),
+            ("place", Some(self.place)),
+            ("start", Some(self.start).filter(|start| *start >= 1.0)),
+            ("voxelize", Some(self.voxelize)),
+            ("check", self.check),
+            ("write", self.write),
+            ("total", Some(self.total)),
+        ];
+        let steps: Vec<String> = (steps.iter())
+            .filter_map(|(name, time)| time.map(|time| format!("{name} {}", duration(time))))
+            .collect();
+        f.write_str(&steps.join(", "))
+    }
+}
+
+fn duration(milliseconds: f64) -> String {
+    match milliseconds {
+        t if t < 10.0 => format!("{t:.1} ms"),
+        t if t < 1000.0 => format!("{t:.0} ms"),
+        t => format!("{:.2} s", t / 1000.0),
+    }
+}
+
+/// A length with six significant digits.
+fn significant(length: f64) -> String {
+    format!("{length:.5e}").parse::<f64>().unwrap_or(length).to_string()
+}
+
+/// With commas between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

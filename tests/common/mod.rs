@@ -3,3 +3,4 @@
 
 pub mod oracle;
 pub mod pairs;
+pub mod shapes;

@@ -1,0 +1,165 @@
+//! Two slow answers to "does the closed triangle meet the closed cube?" that share no code with
+//! the library or with each other, and the voxelizer made of the first.
+//!
+//! 1. [`separating_axes`]: the thirteen axes as written in T. Akenine-Möller, "Fast 3D
+//!    Triangle-Box Overlap Testing", Journal of Graphics Tools 6(1), 2001, with all eight corners
+//!    of the box projected instead of a radius.
+//! 2. [`clipping`]: no separating axis at all. The triangle is cut by the six closed half-spaces
+//!    of the box (I. Sutherland and G. Hodgman, "Reentrant Polygon Clipping", Communications of
+//!    the ACM 17(1), 1974) in exact rational coordinates; they meet if anything is left.
+
+use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
+
+use rayon::prelude::*;
+use trivox::place::Triangle;
+use trivox::{PlacedMesh, VoxelGrid};
+
+/// An integer type to compute in: `i128` for all of the lattice, `i64` where coordinates are small
+/// and there are millions of cases.
+pub trait Integer:
+    Copy
+    + Ord
+    + From<i32>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Rem<Output = Self>
+    + Neg<Output = Self>
+{
+}
+
+impl Integer for i64 {}
+impl Integer for i128 {}
+
+/// The answer for all of the lattice.
+pub fn touches(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
+    separating_axes::<i128>(triangle, center, half)
+}
+
+/// Whether none of the thirteen axes separates the triangle from the cube strictly.
+pub fn separating_axes<T: Integer>(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
+    let corners: [[T; 3]; 8] = std::array::from_fn(|bits| {
+        std::array::from_fn(|a| {
+            let side = if bits >> a & 1 == 1 { T::from(half) } else { -T::from(half) };
+            T::from(center[a]) + side
+        })
+    });
+    let triangle: [[T; 3]; 3] = triangle.map(|corner| corner.map(T::from));
+    axes(&triangle).iter().all(|&axis| {
+        let [box_min, box_max] = project(axis, &corners);
+        let [min, max] = project(axis, &triangle);
+        box_min <= max && min <= box_max
+    })
+}
+
+fn axes<T: Integer>(&[a, b, c]: &[[T; 3]; 3]) -> [[T; 3]; 13] {
+    let (zero, one) = (T::from(0), T::from(1));
+    let normals = [[one, zero, zero], [zero, one, zero], [zero, zero, one]];
+    let edges = [sub(b, a), sub(c, b), sub(a, c)];
+    std::array::from_fn(|i| match i {
+        0..3 => normals[i],
+        3..12 => cross(normals[i % 3], edges[i / 3 - 1]),
+        _ => cross(edges[0], edges[1]),
+    })
+}
+
+fn project<T: Integer, const N: usize>(axis: [T; 3], points: &[[T; 3]; N]) -> [T; 2] {
+    let values = points.map(|p| axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2]);
+    values[1..].iter().fold([values[0]; 2], |[lo, hi], &v| [lo.min(v), hi.max(v)])
+}
+
+fn sub<T: Integer>(a: [T; 3], b: [T; 3]) -> [T; 3] {
+    std::array::from_fn(|i| a[i] - b[i])
+}
+
+fn cross<T: Integer>(a: [T; 3], b: [T; 3]) -> [T; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// The point `(x / w, y / w, z / w)`, in lowest terms, with `w > 0`.
+type Point<T> = [T; 4];
+
+/// A triangle cut by six planes has at most nine corners.
+const MOST_CORNERS: usize = 9;
+
+/// Whether anything is left of the triangle once it is cut by the six sides of the cube.
+///
+/// A corner of what is left is where three of seven planes meet, so in lowest terms its parts are
+/// at most determinants of coordinates relative to the centre: for coordinates up to `2^n`, below
+/// `2^(3n + 4)`, and the steps between below `2^(6n + 10)`.
+pub fn clipping<T: Integer>(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
+    let mut polygon: Polygon<T> = Polygon { points: [[T::from(0); 4]; MOST_CORNERS], len: 0 };
+    for corner in triangle {
+        let [x, y, z] = std::array::from_fn(|a| T::from(corner[a]) - T::from(center[a]));
+        polygon.push([x, y, z, T::from(1)]);
+    }
+    for axis in 0..3 {
+        for side in [T::from(1), T::from(-1)] {
+            polygon = polygon.clip(|p| T::from(half) * p[3] - side * p[axis]);
+            if polygon.len == 0 {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+struct Polygon<T> {
+    points: [Point<T>; MOST_CORNERS],
+    len: usize,
+}
+
+impl<T: Integer> Polygon<T> {
+    fn push(&mut self, point: Point<T>) {
+        self.points[self.len] = point;
+        self.len += 1;
+    }
+
+    /// The part where `inside`, a linear form, is not negative.
+    fn clip(&self, inside: impl Fn(Point<T>) -> T) -> Self {
+        let zero = T::from(0);
+        let mut kept = Self { points: [[zero; 4]; MOST_CORNERS], len: 0 };
+        for i in 0..self.len {
+            let (p, q) = (self.points[i], self.points[(i + 1) % self.len]);
+            let (at_p, at_q) = (inside(p), inside(q));
+            if at_p >= zero {
+                kept.push(p);
+            }
+            if (at_p > zero && at_q < zero) || (at_p < zero && at_q > zero) {
+                kept.push(between(p, q, abs(at_q), abs(at_p)));
+            }
+        }
+        kept
+    }
+}
+
+/// The point at `p_weight` parts `p` and `q_weight` parts `q`, in lowest terms.
+fn between<T: Integer>(p: Point<T>, q: Point<T>, p_weight: T, q_weight: T) -> Point<T> {
+    let r: Point<T> = std::array::from_fn(|i| p[i] * p_weight + q[i] * q_weight);
+    let divisor = r.iter().fold(T::from(0), |divisor, &part| gcd(divisor, abs(part)));
+    r.map(|part| part / divisor)
+}
+
+fn gcd<T: Integer>(mut a: T, mut b: T) -> T {
+    while b != T::from(0) {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn abs<T: Integer>(value: T) -> T {
+    value.max(-value)
+}
+
+/// All voxels of the grid against all triangles, one by one.
+pub fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
+    let lattice = mesh.lattice();
+    let (half, [nx, ny, nz]) = (lattice.unit() / 2, lattice.dims);
+    let center = |voxel: [u32; 3]| voxel.map(|v| (2 * v as i32 + 1) * half);
+    let occupied = |voxel: &[u32; 3]| mesh.triangles().any(|t| touches(&t, center(*voxel), half));
+    let slab = |x: u32| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]));
+    let voxels: Vec<[u32; 3]> =
+        (0..nx).into_par_iter().flat_map_iter(|x| slab(x).filter(occupied)).collect();
+    VoxelGrid::from_voxels(lattice.dims, voxels).expect("voxels of the grid lie inside it")
+}

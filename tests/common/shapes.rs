@@ -1,0 +1,65 @@
+//! Meshes that tests voxelize.
+
+use fastrand::Rng;
+use trivox::place::Triangle;
+use trivox::{Bounds, Mesh, PlaceOptions, PlacedMesh, Sizing, place};
+
+/// The surface of an axis-aligned box, two triangles a side.
+pub fn cuboid(min: [f64; 3], max: [f64; 3]) -> Mesh {
+    let corner = |i: usize| std::array::from_fn(|a| if i >> a & 1 == 1 { max[a] } else { min[a] });
+    let sides =
+        [[0, 2, 6, 4], [1, 3, 7, 5], [0, 1, 5, 4], [2, 3, 7, 6], [0, 1, 3, 2], [4, 5, 7, 6]];
+    let triangles = sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    Mesh::new((0..8).map(corner).collect(), triangles.collect()).expect("a valid mesh")
+}
+
+/// The unit cube.
+pub fn unit_cube() -> Mesh {
+    cuboid([0.0; 3], [1.0; 3])
+}
+
+/// A mesh of triangles that share no vertices.
+pub fn mesh_of(triangles: &[[[f64; 3]; 3]]) -> Mesh {
+    let numbers = (0..triangles.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
+    Mesh::new(triangles.concat(), numbers.collect()).expect("a valid mesh")
+}
+
+/// The lattice triangles placed as they are: voxels of 2^16 units in a grid of `dims` voxels from
+/// the lattice's origin.
+pub fn placed(triangles: &[Triangle], dims: [u32; 3]) -> PlacedMesh {
+    let mesh = mesh_of(&triangles.iter().map(|t| t.map(|p| p.map(f64::from))).collect::<Vec<_>>());
+    let voxel = f64::from(1 << 16);
+    let bounds = Bounds { min: [0.0; 3], max: dims.map(|d| f64::from(d) * voxel) };
+    let options = PlaceOptions::new(Sizing::VoxelSize(voxel)).with_bounds(bounds);
+    let placed = place(&mesh, &options).expect("within the budget");
+    assert!(placed.triangles().eq(triangles.iter().copied()), "the lattice is not the given one");
+    placed
+}
+
+/// `count` triangles with corners on the multiples of `step` up to `reach`, of every size.
+pub fn soup(rng: &mut Rng, count: usize, reach: i32, step: i32) -> Vec<Triangle> {
+    let triangle = |rng: &mut Rng| -> Triangle {
+        let steps = reach / step;
+        let size = steps >> rng.u32(0..6);
+        let base: [i32; 3] = std::array::from_fn(|_| rng.i32(0..=steps - size));
+        std::array::from_fn(|_| std::array::from_fn(|a| (base[a] + rng.i32(0..=size)) * step))
+    };
+    (0..count).map(|_| triangle(rng)).collect()
+}
+
+/// The same with every triangle flattened to a segment or a point.
+pub fn degenerate_soup(rng: &mut Rng, count: usize, reach: i32, step: i32) -> Vec<Triangle> {
+    let mut triangles = soup(rng, count, reach, step);
+    for triangle in &mut triangles {
+        match rng.u32(0..3) {
+            0 => triangle[2] = triangle[rng.usize(0..2)],
+            1 => *triangle = [triangle[0]; 3],
+            _ => {
+                let [a, b, _] = *triangle;
+                triangle[2] = std::array::from_fn(|i| a[i] + (b[i] - a[i]) / 2);
+                triangle[1] = std::array::from_fn(|i| a[i] + 2 * (triangle[2][i] - a[i]));
+            }
+        }
+    }
+    triangles
+}

@@ -8,6 +8,7 @@ mod common;
 
 use std::collections::HashSet;
 
+use common::lattice::{lattice_points, lattice_triangles, voxel_centers};
 use common::oracle;
 use common::pairs::{Family, Pair, SPAN, pairs};
 use fastrand::Rng;
@@ -15,27 +16,6 @@ use rayon::prelude::*;
 use trivox::place::Triangle;
 use trivox::predicate::rows::{BoxRange, touched_rows};
 use trivox::predicate::touches;
-
-/// Corners of the small lattice: half voxels, so that corners, edges, faces and centres of voxels
-/// are all among them.
-fn lattice_points() -> Vec<[i32; 3]> {
-    (0..125).map(|i| [i / 25, i / 5 % 5, i % 5]).collect()
-}
-
-/// All triangles with corners on the small lattice: multisets of three of its 125 points.
-fn lattice_triangles() -> Vec<Triangle> {
-    let p = lattice_points();
-    let from = |i: usize| (i..p.len()).flat_map(move |j| (j..125).map(move |k| [i, j, k]));
-    let triangles: Vec<Triangle> =
-        (0..p.len()).flat_map(from).map(|corners| corners.map(|i| p[i])).collect();
-    assert_eq!(triangles.len(), 333_375);
-    triangles
-}
-
-/// Centres of the 4x4x4 voxels, two units wide, around and within the small lattice.
-fn voxel_centers() -> Vec<[i32; 3]> {
-    (0..64).map(|i| [i / 16, i / 4 % 4, i % 4].map(|c| 2 * c - 1)).collect()
-}
 
 /// How many of the pairs of a triangle and a center `agree` does not hold for.
 fn disagreements(

@@ -111,6 +111,9 @@ fn new_temporary(path: &Path) -> Result<NamedTempFile> {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        bail!("there is no folder '{}'", folder.display());
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".voxelize-").suffix(".tmp");
     #[cfg(unix)]

@@ -1,6 +1,9 @@
 //! What the integration tests share: slow oracles and a generator of adversarial pairs.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
+#[cfg(feature = "gpu")]
+pub mod gpu;
+pub mod lattice;
 pub mod oracle;
 pub mod pairs;
 pub mod shapes;

@@ -1,0 +1,71 @@
+//! The adapters to test on, and running one kernel on arrays of words.
+
+use trivox::backend::gpu::adapters::{Adapter, Device};
+use wgpu::BufferUsages as Usage;
+
+/// All usable adapters. Where `TRIVOX_GPU` is set it promises at least that many of them, and
+/// fewer fail the test; otherwise a machine without any skips it, and says so.
+pub fn adapters() -> Vec<Adapter> {
+    let adapters: Vec<Adapter> = Adapter::all().into_iter().filter(|a| a.check().is_ok()).collect();
+    let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().expect("a number"));
+    assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
+    if adapters.is_empty() {
+        println!("skipped: no adapter");
+    }
+    adapters
+}
+
+/// A compute pipeline with one read-only array of words at binding 0 and a writable one at 1.
+pub struct Kernel<'a> {
+    device: &'a Device,
+    pipeline: wgpu::ComputePipeline,
+}
+
+/// Invocations per workgroup of every test kernel.
+const GROUP: usize = 64;
+
+impl<'a> Kernel<'a> {
+    pub fn new(device: &'a Device, source: &str) -> Self {
+        let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &module,
+            entry_point: None,
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        Self { device, pipeline }
+    }
+
+    /// Runs `count` invocations on `input`, each writing `words` words, and returns those.
+    pub fn run(&self, input: &[i32], count: usize, words: usize) -> Vec<u32> {
+        let Device { device, queue, .. } = self.device;
+        let out_words = (count * words) as u64;
+        let inputs =
+            self.device.buffer("input", input.len() as u64, Usage::STORAGE | Usage::COPY_DST);
+        let outputs = self.device.buffer("output", out_words, Usage::STORAGE | Usage::COPY_SRC);
+        let staging = self.device.buffer("staging", out_words, Usage::MAP_READ | Usage::COPY_DST);
+        queue.write_buffer(&inputs, 0, bytemuck::cast_slice(input));
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &self.pipeline.get_bind_group_layout(0),
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: inputs.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: outputs.as_entire_binding() },
+            ],
+        });
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(count.div_ceil(GROUP) as u32, 1, 1);
+        drop(pass);
+        encoder.copy_buffer_to_buffer(&outputs, 0, &staging, 0, 4 * out_words);
+        let [words] = self.device.submit_and_read(encoder, [&staging]).expect("the kernel runs");
+        words
+    }
+}

@@ -62,6 +62,30 @@ impl Chosen {
         Ok(Self { backend: Box::new(cpu), adapter: None, reason, warning: None })
     }
 
+    /// Voxelizes `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
+    /// warning. Returns the backend that made the grid.
+    ///
+    /// # Errors
+    /// The backend failed, and none may take its place.
+    pub fn voxelize(
+        self,
+        choice: Choice,
+        threads: Option<usize>,
+        mesh: &PlacedMesh,
+        progress: &dyn Progress,
+    ) -> Result<(VoxelGrid, Self), BackendError> {
+        match self.backend.voxelize(mesh, progress) {
+            Ok(grid) => Ok((grid, self)),
+            Err(error) if choice == Choice::Auto && self.adapter.is_some() => {
+                let cpu = Self::cpu(threads, format!("{self} failed"))?;
+                let grid = cpu.backend.voxelize(mesh, progress)?;
+                let warning = Some(format!("{self}: {error}; computed on the CPU instead"));
+                Ok((grid, Self { warning, ..cpu }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// `cpu` or `gpu`.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -109,7 +109,7 @@ fn start(job: &Job, mesh: &PlacedMesh, summary: &mut Summary) -> Result<Chosen> 
     Ok(chosen?)
 }
 
-/// The grid, and the backend that made it: where `auto` chose a GPU that then fails, the CPU.
+/// The grid, and the backend that made it.
 fn compute(
     job: &Job,
     mesh: &PlacedMesh,
@@ -117,21 +117,10 @@ fn compute(
     progress: &dyn Progress,
     summary: &mut Summary,
 ) -> Result<(VoxelGrid, Chosen)> {
-    let (result, time) = timed(|| chosen.backend.voxelize(mesh, progress));
+    let (result, time) =
+        timed(|| chosen.voxelize(job.backend.into(), job.threads.map(usize::from), mesh, progress));
+    let (grid, chosen) = result?;
     summary.timings_ms.voxelize = time;
-    let may_fall_back = chosen.adapter.is_some() && matches!(job.backend.into(), Choice::Auto);
-    let (grid, chosen) = match result {
-        Ok(grid) => (grid, chosen),
-        Err(error) if may_fall_back => {
-            summary.warnings.push(format!("{error}; computed on the CPU instead"));
-            let reason = "the GPU failed".to_owned();
-            let chosen = Chosen::cpu(job.threads.map(usize::from), reason)?;
-            let (grid, time) = timed(|| chosen.backend.voxelize(mesh, progress));
-            summary.timings_ms.voxelize += time;
-            (grid?, chosen)
-        }
-        Err(error) => return Err(error.into()),
-    };
     summary.backend = chosen.name();
     summary.adapter = chosen.adapter.clone();
     summary.reason = chosen.reason.clone();

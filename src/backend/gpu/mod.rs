@@ -184,7 +184,7 @@ impl Backend for Gpu {
             let chunk = start..mesh.len().min(start + chunk);
             let coordinates: Vec<i32> =
                 chunk.clone().flat_map(|i| mesh.triangle(i).into_iter().flatten()).collect();
-            let triangles = upload(&self.device, &coordinates);
+            let triangles = upload(&self.device, &coordinates)?;
             let whole = Part {
                 triangles: 0..chunk.len() as u32,
                 bricks_lo: [0; 3],

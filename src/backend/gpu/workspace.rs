@@ -1,7 +1,6 @@
 //! The buffers of one run, and the run itself: one part of a mesh through all stages.
 
 use wgpu::BufferUsages as Usage;
-use wgpu::util::DeviceExt;
 
 use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::data::{
@@ -50,6 +49,10 @@ pub(super) struct Workspace {
     counters_staging: wgpu::Buffer,
 }
 
+/// Tests look into the buffers.
+const FOR_TESTS: Usage =
+    if cfg!(test) { Usage::COPY_SRC.union(Usage::COPY_DST) } else { Usage::empty() };
+
 /// Uniform buffers are bound at multiples of 256 bytes, the WebGPU default alignment.
 const PARAMS_STRIDE: u64 = 256;
 
@@ -57,7 +60,7 @@ impl Workspace {
     /// Buffers for `pairs` pairs and `bricks` bricks.
     pub(super) fn new(device: &Device, pairs: u32, bricks: u32) -> Result<Self, BackendError> {
         let storage = |label: &str, words: u64, more: Usage| {
-            device.buffer(label, words, Usage::STORAGE | more)
+            device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
         };
         let table = table_size(bricks);
         let pair_words = u64::from(pairs) * (size_of::<Pair>() / 4) as u64;
@@ -297,10 +300,102 @@ impl Pass<'_> {
 }
 
 /// A buffer of the triangles' coordinates.
-pub(super) fn upload(device: &Device, coordinates: &[i32]) -> wgpu::Buffer {
-    device.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: Some("triangles"),
-        contents: bytemuck::cast_slice(coordinates),
-        usage: Usage::STORAGE,
-    })
+pub(super) fn upload(device: &Device, coordinates: &[i32]) -> Result<wgpu::Buffer, BackendError> {
+    let usage = Usage::STORAGE | Usage::COPY_DST;
+    let buffer = device.buffer("triangles", coordinates.len() as u64, usage);
+    device.check()?;
+    device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(coordinates));
+    device.check()?;
+    Ok(buffer)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::backend::gpu::adapters::Adapter;
+    use crate::{Mesh, PlaceOptions, Sizing, place};
+
+    const GUARD: u32 = 0xdead_beef;
+
+    /// A sheet of `n` x `n` quads across the diagonal of the unit cube.
+    fn sheet(n: u32) -> Mesh {
+        let corner = |i: u32| {
+            let (x, y) = (f64::from(i % (n + 1)), f64::from(i / (n + 1)));
+            [x, y, (x + y) / 2.0]
+        };
+        let quads = (0..n * n).map(|i| i / n * (n + 1) + i % n);
+        let triangles = quads.flat_map(|i| [[i, i + 1, i + n + 2], [i, i + n + 2, i + n + 1]]);
+        Mesh::new((0..(n + 1) * (n + 1)).map(corner).collect(), triangles.collect()).unwrap()
+    }
+
+    /// All words of `buffer`.
+    fn read(device: &Device, buffer: &wgpu::Buffer) -> Vec<u32> {
+        let words = buffer.size() / 4;
+        let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+        let [words] = device.submit_and_read(encoder, [&staging]).unwrap();
+        words
+    }
+
+    /// Buffers are made twice as large as the shaders are told; what they write past that shows.
+    #[test]
+    fn no_stage_writes_past_the_capacity_it_is_told() {
+        let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
+        let coordinates: Vec<i32> = mesh.triangles().flatten().flatten().collect();
+        let budget = Budget::of(&wgpu::Limits::default());
+        let part = Part {
+            triangles: 0..mesh.len() as u32,
+            bricks_lo: [0; 3],
+            bricks_hi: mesh.lattice().dims.map(|d| (d.div_ceil(8) - 1) as i32),
+            units: 0,
+        };
+        let task = Task { part: &part, lattice: mesh.lattice(), budget: &budget };
+        let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
+        let adapters: Vec<Adapter> =
+            Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok()).collect();
+        assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
+        for adapter in adapters {
+            let device = adapter.open().unwrap();
+            let stages = Stages::compile(&device).unwrap();
+            let triangles = upload(&device, &coordinates).unwrap();
+            let mut outcomes = [0, 0];
+            // From far too little of either to enough of both.
+            for (pairs, bricks) in [(1, 1), (1023, 64), (1024, 1024), (1 << 14, 1), (1 << 14, 1024)]
+            {
+                let mut workspace = Workspace::new(&device, 2 * pairs, 2 * bricks).unwrap();
+                (workspace.pairs, workspace.bricks) = (pairs, bricks);
+                let pair_words = (size_of::<Pair>() / 4) as u32;
+                let guarded = |w: &Workspace| {
+                    [
+                        (w.pair_lists[0].clone(), pairs * pair_words),
+                        (w.pair_lists[1].clone(), pairs * pair_words),
+                        (w.offsets.clone(), pairs),
+                        (w.block_offsets.clone(), pairs.div_ceil(SCAN_BLOCK)),
+                        (w.entries.clone(), pairs),
+                        (w.brick_of_entry.clone(), table_size(bricks)),
+                        (w.keys.clone(), 2 * bricks),
+                        (w.masks.clone(), MASK_WORDS as u32 * bricks),
+                    ]
+                };
+                for (buffer, _) in guarded(&workspace) {
+                    let words = vec![GUARD; buffer.size() as usize / 4];
+                    device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));
+                }
+                let outcome = workspace.run(&device, &stages, &triangles, &task).unwrap();
+                outcomes[usize::from(matches!(outcome, Outcome::Done(_)))] += 1;
+                for (index, (buffer, used)) in guarded(&workspace).into_iter().enumerate() {
+                    let words = read(&device, &buffer);
+                    let (used, past) = words.split_at(used as usize);
+                    assert!(
+                        past.iter().all(|&word| word == GUARD),
+                        "buffer {index}, {pairs} pairs"
+                    );
+                    assert!(used.iter().any(|&word| word != GUARD), "buffer {index} unused");
+                }
+            }
+            assert_eq!(outcomes, [4, 1], "{}", adapter.label());
+        }
+    }
 }

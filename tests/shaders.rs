@@ -1,0 +1,144 @@
+//! The shaders as text: all valid, and holding the same structs, constants and function names as
+//! the host.
+#![cfg(feature = "gpu")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::mem::offset_of;
+
+use trivox::backend::gpu::data::{self, Pair, Params, SOURCES, TOUCHES_SOURCE};
+use wgpu::naga;
+
+/// Checked with no feature beyond WebGPU's core.
+fn validated(name: &str, source: &str) -> naga::Module {
+    let module = naga::front::wgsl::parse_str(source)
+        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
+    let flags = naga::valid::ValidationFlags::all();
+    naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
+    module
+}
+
+#[test]
+fn every_stage_is_valid_and_has_its_entry_point() {
+    for (name, source) in SOURCES {
+        let module = validated(name, source);
+        let entries: Vec<&str> = module.entry_points.iter().map(|e| e.name.as_str()).collect();
+        assert_eq!(entries, [name]);
+        let size = module.entry_points[0].workgroup_size;
+        let expected = if name == "plan" { 1 } else { data::GROUP };
+        assert_eq!(size, [expected, 1, 1], "{name}");
+    }
+}
+
+#[test]
+fn every_shader_file_belongs_to_a_stage() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    let mut files = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let used = SOURCES.iter().any(|(_, source)| source.contains(&text));
+        assert!(used, "{} is in no stage", path.display());
+        files += 1;
+    }
+    assert!(files > 10, "{files} shaders found");
+}
+
+/// Name and offset of each member, and the size, of a struct in a shader.
+fn layout(module: &naga::Module, name: &str) -> (Vec<(String, usize)>, usize) {
+    let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
+    let naga::TypeInner::Struct { members, span } = &found.unwrap().1.inner else {
+        panic!("{name} is no struct");
+    };
+    let member = |m: &naga::StructMember| (m.name.clone().unwrap(), m.offset as usize);
+    (members.iter().map(member).collect(), *span as usize)
+}
+
+macro_rules! host_layout {
+    ($type:ty, $($field:ident),+) => {
+        (vec![$((stringify!($field).to_owned(), offset_of!($type, $field))),+], size_of::<$type>())
+    };
+}
+
+#[test]
+fn host_structs_are_laid_out_as_in_the_shaders() {
+    let (_, source) = SOURCES.iter().find(|(name, _)| *name == "voxels").unwrap();
+    let module = validated("voxels", source);
+    let params = host_layout!(
+        Params,
+        region_lo,
+        unit_bits,
+        region_hi,
+        level,
+        top_level,
+        first_triangle,
+        triangle_count,
+        pair_capacity,
+        brick_capacity,
+        table_mask,
+        candidate_limit,
+        max_groups
+    );
+    assert_eq!(layout(&module, "Params"), params);
+    let pair = host_layout!(Pair, triangle, node_xy, node_z, candidates);
+    assert_eq!(layout(&module, "Pair"), pair);
+}
+
+/// The value of `const NAME: u32 = VALUEu;`.
+fn shader_constant(name: &str) -> u32 {
+    let line = SOURCES.iter().flat_map(|(_, source)| source.lines()).find_map(|line| {
+        line.strip_prefix(&format!("const {name}: u32 = ")).map(|rest| rest.to_owned())
+    });
+    let value = line.unwrap_or_else(|| panic!("no constant {name}"));
+    value.split('u').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn host_constants_are_those_of_the_shaders() {
+    let constants = [
+        ("GROUP", data::GROUP),
+        ("SCAN_BLOCK", data::SCAN_BLOCK),
+        ("START_NODES", data::MAX_CANDIDATES),
+        ("MASK_WORDS", data::MASK_WORDS as u32),
+        ("BRICKS", data::BRICKS as u32),
+        ("FAILURES", data::FAILURES as u32),
+        ("PAIRS", data::PAIRS as u32),
+        ("CANDIDATES", data::CANDIDATES as u32),
+        ("PAIRS_FULL", data::PAIRS_FULL),
+        ("BRICKS_FULL", data::BRICKS_FULL),
+        ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
+        ("SCAN_GROUPS", data::SCAN_GROUPS as u32),
+        ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
+        ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
+    ];
+    for (name, host) in constants {
+        assert_eq!(shader_constant(name), host, "{name}");
+    }
+    assert_eq!(shader_constant("SCAN_ITEMS") * data::GROUP, data::SCAN_BLOCK);
+    // Each level has a word of its own in both lists of counters.
+    assert!(data::PAIRS + data::LEVELS <= data::CANDIDATES);
+    assert!(data::CANDIDATES + data::LEVELS <= data::COUNTERS);
+}
+
+/// Names of the functions in a source, in order.
+fn functions(source: &str) -> Vec<&str> {
+    let names = source.lines().filter_map(|line| {
+        let line = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+        line.strip_prefix("fn ")?.split(['(', '<']).next()
+    });
+    names.collect()
+}
+
+#[test]
+fn the_twins_of_touches_have_the_same_functions_in_the_same_order() {
+    let rust = include_str!("../src/predicate/touches.rs");
+    let wgsl = include_str!("../shaders/touches.wgsl");
+    let decisions = |source| -> Vec<&str> {
+        let all = functions(source).into_iter();
+        all.filter(|name| *name == "touches" || name.contains("separate")).collect()
+    };
+    assert_eq!(decisions(rust), decisions(wgsl));
+    assert_eq!(decisions(rust).len(), 6);
+    assert!(TOUCHES_SOURCE.contains(wgsl));
+}

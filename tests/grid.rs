@@ -191,7 +191,10 @@ fn the_hash_is_what_its_description_says() {
 fn the_hash_of_a_known_grid_never_changes() {
     let grid = VoxelGrid::from_voxels([20, 20, 20], block([0; 3], [20, 9, 20])).unwrap();
     assert_eq!(grid.hash().to_string(), "143539759f932de9c5b7ca2315722573");
-    assert_eq!(VoxelGrid::empty([1; 3]).unwrap().hash().to_string(), "e63d7fc7f7029bd8fb7b19cc0716e440");
+    assert_eq!(
+        VoxelGrid::empty([1; 3]).unwrap().hash().to_string(),
+        "e63d7fc7f7029bd8fb7b19cc0716e440"
+    );
 }
 
 fn full_bricks(keys: impl IntoIterator<Item = [u32; 3]>) -> Vec<(BrickKey, Mask)> {

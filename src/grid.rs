@@ -123,9 +123,7 @@ impl VoxelGrid {
         dims: [u32; 3],
         mut bricks: Vec<(BrickKey, Mask)>,
     ) -> Result<Self, GridError> {
-        if dims.iter().any(|&d| d == 0 || d > MAX_DIM) {
-            return Err(GridError::Dims(dims.map(u64::from)));
-        }
+        check_dims(dims)?;
         bricks.par_sort_unstable_by_key(|&(key, _)| key);
         bricks.dedup_by(|(key, mask), (kept, union)| {
             let same = key == kept;
@@ -159,6 +157,7 @@ impl VoxelGrid {
         dims: [u32; 3],
         voxels: impl IntoIterator<Item = [u32; 3]>,
     ) -> Result<Self, GridError> {
+        check_dims(dims)?;
         let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
         for voxel in voxels {
             if (0..3).any(|a| voxel[a] >= dims[a]) {
@@ -315,6 +314,13 @@ impl VoxelGrid {
         hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         GridHash(hash)
     }
+}
+
+fn check_dims(dims: [u32; 3]) -> Result<(), GridError> {
+    if dims.iter().any(|&d| d == 0 || d > MAX_DIM) {
+        return Err(GridError::Dims(dims.map(u64::from)));
+    }
+    Ok(())
 }
 
 /// Bytes handed to the hasher at a time: enough for its widest vector code.

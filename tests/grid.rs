@@ -1,0 +1,335 @@
+//! `VoxelGrid` against a plain set of voxels, its canonical form, and its hash.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::HashSet;
+
+use fastrand::Rng;
+use trivox::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
+use trivox::place::MAX_DIM;
+use trivox::{GridError, Lattice, Up, World};
+
+/// The reference: what a grid means.
+type Set = HashSet<[u32; 3]>;
+
+fn grid_of(dims: [u32; 3], set: &Set) -> VoxelGrid {
+    VoxelGrid::from_voxels(dims, set.iter().copied()).unwrap()
+}
+
+/// Scattered voxels and blocks, many of which fill bricks and runs of bricks.
+fn random_set(rng: &mut Rng, dims: [u32; 3]) -> Set {
+    let mut set = Set::new();
+    for _ in 0..rng.u32(0..40) {
+        set.insert(dims.map(|d| rng.u32(0..d)));
+    }
+    for _ in 0..rng.u32(0..4) {
+        let lo = dims.map(|d| rng.u32(0..d));
+        // Aligned to bricks every other time.
+        let align = if rng.bool() { !7 } else { !0 };
+        let lo = lo.map(|c| c & align);
+        let hi: [u32; 3] = std::array::from_fn(|a| dims[a].min(lo[a] + rng.u32(1..=40)));
+        set.extend(block(lo, hi));
+    }
+    set
+}
+
+/// The voxels from `lo` up to, not including, `hi`.
+fn block(lo: [u32; 3], hi: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    let [x, y, z] = [0, 1, 2].map(|a| lo[a]..hi[a]);
+    x.flat_map(move |x| {
+        let z = z.clone();
+        y.clone().flat_map(move |y| z.clone().map(move |z| [x, y, z]))
+    })
+}
+
+fn random_dims(rng: &mut Rng) -> [u32; 3] {
+    std::array::from_fn(|_| rng.u32(1..=45))
+}
+
+/// What differs between a grid and what it should hold, or `None`.
+fn fault(grid: &VoxelGrid, dims: [u32; 3], set: &Set) -> Option<&'static str> {
+    let voxels: Vec<[u32; 3]> = grid.voxels().collect();
+    let bounds = (!set.is_empty()).then(|| {
+        let of = |a: usize| set.iter().map(move |v| v[a]);
+        [[0, 1, 2].map(|a| of(a).min().unwrap()), [0, 1, 2].map(|a| of(a).max().unwrap())]
+    });
+    let keys: Vec<BrickKey> = grid.bricks().map(|(key, _)| key).collect();
+    let bricks: HashSet<[u32; 3]> = set.iter().map(|v| v.map(|c| c / BRICK)).collect();
+    let around = block([0; 3], dims.map(|d| d + 1)).step_by(7);
+    let faults = [
+        (grid.dims() != dims, "dims"),
+        (grid.occupied() != set.len() as u64, "occupied"),
+        (voxels.len() != set.len() || !voxels.iter().all(|v| set.contains(v)), "voxels"),
+        (grid.occupied_bounds() != bounds, "occupied_bounds"),
+        (grid.brick_count() != bricks.len() as u64, "brick_count"),
+        (!keys.is_sorted_by(|a, b| a < b), "order of bricks"),
+        (!keys.iter().all(|key| bricks.contains(&key.position())), "bricks"),
+        (grid.bricks().any(|(_, mask)| count(&mask) == 0), "empty bricks"),
+        (!set.iter().all(|&v| grid.contains(v)), "contains what is in it"),
+        (!around.into_iter().all(|v| grid.contains(v) == set.contains(&v)), "contains"),
+    ];
+    faults.into_iter().find(|(wrong, _)| *wrong).map(|(_, what)| what)
+}
+
+#[test]
+fn grids_hold_exactly_the_voxels_they_are_made_of() {
+    for seed in 0..400 {
+        let mut rng = Rng::with_seed(seed);
+        let dims = random_dims(&mut rng);
+        let set = random_set(&mut rng, dims);
+        assert_eq!(fault(&grid_of(dims, &set), dims, &set), None, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_voxel_more_or_less_is_seen_by_the_comparison_with_a_set() {
+    for seed in 0..100 {
+        let mut rng = Rng::with_seed(seed);
+        let dims = random_dims(&mut rng);
+        let set = random_set(&mut rng, dims);
+        let mut wrong = set.clone();
+        let voxel = dims.map(|d| rng.u32(0..d));
+        if !wrong.remove(&voxel) {
+            wrong.insert(voxel);
+        }
+        assert!(fault(&grid_of(dims, &wrong), dims, &set).is_some(), "seed {seed}");
+    }
+}
+
+/// The masks of a set, one per brick.
+fn bricks_of(set: &Set) -> Vec<(BrickKey, Mask)> {
+    let mut voxels: Vec<_> = set.iter().copied().collect();
+    voxels.sort_unstable_by_key(|v| v.map(|c| c / BRICK));
+    let bricks = voxels.chunk_by(|a, b| a.map(|c| c / BRICK) == b.map(|c| c / BRICK));
+    let brick = |voxels: &[[u32; 3]]| {
+        let mut mask = [0u64; 8];
+        for [x, y, z] in voxels.iter().map(|v| v.map(|c| c % BRICK)) {
+            mask[x as usize] |= 1 << (8 * y + z);
+        }
+        (BrickKey::new(voxels[0].map(|c| c / BRICK)), mask)
+    };
+    bricks.map(brick).collect()
+}
+
+#[test]
+fn bricks_in_any_order_and_number_make_the_same_grid() {
+    for seed in 0..200 {
+        let mut rng = Rng::with_seed(seed);
+        let dims = random_dims(&mut rng);
+        let set = random_set(&mut rng, dims);
+        let expected = grid_of(dims, &set);
+
+        let mut bricks = bricks_of(&set);
+        // Some again, some in two halves, some empty.
+        for index in 0..bricks.len() {
+            let (key, mask) = bricks[index];
+            let part: Mask = mask.map(|word| word & rng.u64(..));
+            bricks.extend([(key, part), (key, [0; 8])]);
+            if rng.bool() {
+                bricks[index].1 = std::array::from_fn(|x| mask[x] & !part[x]);
+            }
+        }
+        bricks.push((BrickKey::new([0; 3]), [0; 8]));
+        rng.shuffle(&mut bricks);
+        let grid = VoxelGrid::from_bricks(dims, bricks).unwrap();
+        assert_eq!(grid, expected, "seed {seed}");
+        assert_eq!(grid.hash(), expected.hash(), "seed {seed}");
+        assert_eq!(fault(&grid, dims, &set), None, "seed {seed}");
+        assert_eq!(VoxelGrid::from_bricks(dims, grid.bricks().collect()).unwrap(), expected);
+    }
+}
+
+#[test]
+fn any_voxel_flipped_changes_grid_and_hash() {
+    let dims = [17, 10, 9];
+    let set: Set = block([0; 3], [16, 8, 8]).chain([[16, 9, 8]]).collect();
+    let grid = grid_of(dims, &set);
+    let mut hashes = HashSet::from([grid.hash().to_string()]);
+    for voxel in block([0; 3], dims) {
+        let mut flipped = set.clone();
+        if !flipped.remove(&voxel) {
+            flipped.insert(voxel);
+        }
+        let flipped = grid_of(dims, &flipped);
+        assert_ne!(flipped, grid);
+        assert!(hashes.insert(flipped.hash().to_string()), "voxel {voxel:?}");
+    }
+    assert_eq!(hashes.len(), 1 + 17 * 10 * 9);
+}
+
+#[test]
+fn dims_are_part_of_the_hash_and_the_world_is_not() {
+    let set = Set::from([[1, 2, 3]]);
+    let grid = grid_of([8, 8, 8], &set);
+    let hashes: HashSet<String> = [[8, 8, 8], [9, 8, 8], [8, 9, 8], [8, 8, 9]]
+        .map(|dims| grid_of(dims, &set).hash().to_string())
+        .into();
+    assert_eq!(hashes.len(), 4);
+    let lattice = Lattice { dims: [8; 3], unit_bits: 16, scale: 2.0, origin: [1.0, 2.0, 3.0] };
+    let placed = grid.clone().with_world(World::of(&lattice, Up::Z));
+    assert_eq!(placed.hash(), grid.hash());
+    assert_ne!(placed, grid);
+    let world = placed.world.unwrap();
+    assert_eq!((world.origin, world.voxel_size), ([1.0, 2.0, 3.0], 32_768.0));
+}
+
+#[test]
+fn the_hash_is_what_its_description_says() {
+    // Two full bricks in a row, one apart from them, and two voxels in a fourth.
+    let dims = [40, 8, 16];
+    let full = block([0; 3], [16, 8, 8]).chain(block([24, 0, 0], [32, 8, 8]));
+    let set: Set = full.chain([[0, 0, 8], [3, 2, 15]]).collect();
+    let mut bytes = b"trivox grid 1".to_vec();
+    dims.iter().for_each(|d: &u32| bytes.extend(d.to_le_bytes()));
+    let mask = [1, 0, 0, 1 << (8 * 2 + 7), 0, 0, 0, 0];
+    let words = [1, 1 << 26].into_iter().chain(mask).chain([2, 0, 2, 3, 1]);
+    words.for_each(|word: u64| bytes.extend(word.to_le_bytes()));
+    let expected = &blake3::hash(&bytes).to_hex()[..32];
+    assert_eq!(grid_of(dims, &set).hash().to_string(), expected);
+}
+
+#[test]
+fn the_hash_of_a_known_grid_never_changes() {
+    let grid = VoxelGrid::from_voxels([20, 20, 20], block([0; 3], [20, 9, 20])).unwrap();
+    assert_eq!(grid.hash().to_string(), "143539759f932de9c5b7ca2315722573");
+    assert_eq!(
+        VoxelGrid::empty([1; 3]).unwrap().hash().to_string(),
+        "e63d7fc7f7029bd8fb7b19cc0716e440"
+    );
+}
+
+fn full_bricks(keys: impl IntoIterator<Item = [u32; 3]>) -> Vec<(BrickKey, Mask)> {
+    keys.into_iter().map(|key| (BrickKey::new(key), FULL)).collect()
+}
+
+#[test]
+fn full_bricks_are_found_wherever_their_runs_begin_and_end() {
+    let dims = [80, 16, 16];
+    for present in 0u32..1 << 10 {
+        let row = (0..10).filter(|x| present >> x & 1 == 1);
+        let keys: Vec<[u32; 3]> = row.map(|x| [x, 1, 0]).collect();
+        let grid = VoxelGrid::from_bricks(dims, full_bricks(keys.clone())).unwrap();
+        assert_eq!(grid.brick_count(), keys.len() as u64);
+        assert_eq!(grid.occupied(), 512 * keys.len() as u64);
+        assert!(grid.bricks().map(|(key, _)| key.position()).eq(keys.iter().copied()));
+        for x in 0..80 {
+            assert_eq!(grid.contains([x, 8, 7]), present >> (x / 8) & 1 == 1, "{present:b}");
+            assert!(!grid.contains([x, 7, 7]) && !grid.contains([x, 8, 8]));
+        }
+    }
+}
+
+#[test]
+fn a_run_of_full_bricks_ends_where_the_row_ends() {
+    // The brick after the last of a row has the next key, but lies in the next row.
+    let last = MAX_DIM / BRICK - 1;
+    let keys = [[last - 1, 0, 0], [last, 0, 0], [0, 1, 0], [1, 1, 0], [last, last, 0], [0, 0, 1]];
+    let grid = VoxelGrid::from_bricks([MAX_DIM; 3], full_bricks(keys)).unwrap();
+    assert!(grid.bricks().map(|(key, _)| key.position()).eq(keys));
+    let far = MAX_DIM - 1;
+    assert!(grid.contains([far, 7, 7]) && grid.contains([0, 8, 0]) && grid.contains([far, far, 7]));
+    assert!(!grid.contains([far, 8, 0]) && !grid.contains([16, 8, 0]) && !grid.contains([0; 3]));
+    assert_eq!(grid.occupied_bounds(), Some([[0; 3], [far, far, 15]]));
+    // Four runs, each a key and a length.
+    let mut bytes = b"trivox grid 1".to_vec();
+    [MAX_DIM; 3].iter().for_each(|d| bytes.extend(d.to_le_bytes()));
+    let key = |[x, y, z]: [u64; 3]| (z << 26) + (y << 13) + x;
+    let last = u64::from(last);
+    let runs = [([last - 1, 0, 0], 2), ([0, 1, 0], 2), ([last, last, 0], 1), ([0, 0, 1], 1)];
+    let words = [0, 4].into_iter().chain(runs.into_iter().flat_map(|(start, n)| [key(start), n]));
+    words.for_each(|word| bytes.extend(word.to_le_bytes()));
+    assert_eq!(grid.hash().to_string(), blake3::hash(&bytes).to_hex()[..32]);
+}
+
+#[test]
+fn a_full_brick_made_of_parts_is_a_full_brick() {
+    let half: Mask = [0xffff_0000_ffff_0000; 8];
+    let key = BrickKey::new([1, 1, 1]);
+    let parts = vec![(key, half), (key, half.map(|word| !word))];
+    let grid = VoxelGrid::from_bricks([16; 3], parts).unwrap();
+    assert_eq!(grid, VoxelGrid::from_bricks([16; 3], full_bricks([[1; 3]])).unwrap());
+    assert_eq!(grid.occupied(), 512);
+}
+
+#[test]
+fn the_difference_is_what_either_grid_alone_holds() {
+    for seed in 0..200 {
+        let mut rng = Rng::with_seed(seed);
+        let dims = random_dims(&mut rng);
+        let (a, b) = (random_set(&mut rng, dims), random_set(&mut rng, dims));
+        let only = |a: &Set, b: &Set, first| {
+            a.difference(b).map(|&voxel| (voxel, first)).collect::<Vec<_>>()
+        };
+        let mut expected = [only(&a, &b, true), only(&b, &a, false)].concat();
+        let (a, b) = (grid_of(dims, &a), grid_of(dims, &b));
+        let mut difference: Vec<_> = a.difference(&b).collect();
+        expected.sort_unstable();
+        difference.sort_unstable();
+        assert_eq!(difference, expected, "seed {seed}");
+        assert_eq!(a.difference(&a).count(), 0);
+    }
+}
+
+#[test]
+fn an_empty_grid_has_nothing_in_it() {
+    let grid = VoxelGrid::empty([3, 4, 5]).unwrap();
+    assert_eq!(fault(&grid, [3, 4, 5], &Set::new()), None);
+    assert_eq!(grid, VoxelGrid::from_voxels([3, 4, 5], []).unwrap());
+    assert_eq!(
+        grid,
+        VoxelGrid::from_bricks([3, 4, 5], vec![(BrickKey::new([0; 3]), [0; 8])]).unwrap()
+    );
+}
+
+#[test]
+fn impossible_dims_are_refused() {
+    for dims in [[0, 1, 1], [1, 0, 1], [1, 1, 0], [MAX_DIM + 1, 1, 1], [1, 1, u32::MAX]] {
+        let refused = Err(GridError::Dims(dims.map(u64::from)));
+        assert_eq!(VoxelGrid::empty(dims), refused);
+        assert_eq!(VoxelGrid::from_voxels(dims, []), refused);
+        let last = dims.map(|d| d.saturating_sub(1));
+        assert_eq!(VoxelGrid::from_voxels(dims, [last]), refused, "{last:?}");
+    }
+    assert!(VoxelGrid::empty([MAX_DIM; 3]).is_ok());
+}
+
+#[test]
+fn voxels_outside_the_grid_are_refused() {
+    let dims = [9, 17, 8];
+    for voxel in [[9, 0, 0], [0, 17, 0], [0, 0, 8], [8, 16, 8], [u32::MAX; 3]] {
+        let outside = Err(GridError::Outside { voxel, dims });
+        assert_eq!(VoxelGrid::from_voxels(dims, [[0; 3], voxel]), outside);
+        if voxel[0] < MAX_DIM {
+            let bricks = bricks_of(&Set::from([voxel]));
+            assert_eq!(VoxelGrid::from_bricks(dims, bricks), outside);
+        }
+        let grid = VoxelGrid::from_voxels(dims, block([0; 3], dims)).unwrap();
+        assert!(!grid.contains(voxel));
+    }
+}
+
+#[test]
+fn a_voxel_of_a_mask_is_word_x_and_bit_8y_plus_z() {
+    for [x, y, z] in block([0; 3], [8; 3]) {
+        let mut mask = [0; 8];
+        mask[x as usize] = 1 << (8 * y + z);
+        let base = [8, 800, 65_528];
+        let expected = [8 + x, 800 + y, 65_528 + z];
+        assert!(mask_voxels(base, mask).eq([expected]));
+        assert_eq!(count(&mask), 1);
+    }
+    assert_eq!(mask_voxels([0; 3], FULL).collect::<HashSet<_>>().len(), 512);
+}
+
+#[test]
+fn brick_keys_order_by_z_then_y_then_x_and_give_their_position_back() {
+    let last = MAX_DIM / BRICK - 1;
+    let mut positions: Vec<[u32; 3]> = Vec::new();
+    for z in [0, 1, last] {
+        for y in [0, 1, last] {
+            positions.extend([0, 1, last].map(|x| [x, y, z]));
+        }
+    }
+    let keys: Vec<BrickKey> = positions.iter().map(|&p| BrickKey::new(p)).collect();
+    assert!(keys.is_sorted_by(|a, b| a < b));
+    assert!(keys.iter().map(|key| key.position()).eq(positions));
+}

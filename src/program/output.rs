@@ -12,6 +12,8 @@ use trivox::formats::{GridFormat, write_grid};
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
 pub struct Output {
+    /// As the user named it.
+    name: String,
     target: Target,
     format: GridFormat,
 }
@@ -33,15 +35,17 @@ impl Output {
     pub fn new(path: &Path, format: Option<GridFormat>) -> Result<Self> {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;
-            return Ok(Self { target: Target::Stdout, format });
+            let name = "standard output".to_owned();
+            return Ok(Self { name, target: Target::Stdout, format });
         }
-        let named = || path.display().to_string();
+        let name = path.display().to_string();
+        let named = || name.clone();
         let format = match format {
             Some(format) => format,
             None => GridFormat::of_path(path).map_err(anyhow::Error::msg).with_context(named)?,
         };
         let target = target_of(path).with_context(named)?;
-        Ok(Self { target, format })
+        Ok(Self { name, target, format })
     }
 
     /// Writes `grid`, and returns how many bytes that was. Whatever fails, a file that was there
@@ -50,17 +54,16 @@ impl Output {
     /// # Errors
     /// The format cannot hold the grid, or the operating system cannot write it.
     pub fn write(&self, grid: &VoxelGrid) -> Result<u64> {
-        match &self.target {
-            Target::Stdout => self.write_to(grid, std::io::stdout().lock()),
-            Target::Stream(path) => {
-                let named = || path.display().to_string();
-                let file = File::options().write(true).open(path).with_context(named)?;
-                self.write_to(grid, file).with_context(named)
-            }
-            Target::File(path) => {
-                self.write_file(grid, path).with_context(|| path.display().to_string())
-            }
-        }
+        let written = match &self.target {
+            Target::Stdout => return self.write_to(grid, std::io::stdout().lock()),
+            Target::Stream(path) => self.write_stream(grid, path),
+            Target::File(path) => self.write_file(grid, path),
+        };
+        written.with_context(|| self.name.clone())
+    }
+
+    fn write_stream(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
+        self.write_to(grid, File::options().write(true).open(path)?)
     }
 
     fn write_file(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
@@ -85,10 +88,7 @@ impl Output {
 
 impl std::fmt::Display for Output {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.target {
-            Target::Stdout => f.write_str("standard output"),
-            Target::File(path) | Target::Stream(path) => path.display().fmt(f),
-        }
+        f.write_str(&self.name)
     }
 }
 

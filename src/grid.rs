@@ -241,6 +241,26 @@ impl VoxelGrid {
         merge_by_key(partial, full).map(|(key, a, b)| (key, a.or(b).unwrap_or(FULL)))
     }
 
+    /// The bricks that hold a voxel, from key `first` to key `last` inclusive, in canonical order.
+    /// Found by bisection: a row of bricks costs little more than what it holds.
+    pub fn bricks_between(
+        &self,
+        first: BrickKey,
+        last: BrickKey,
+    ) -> impl Iterator<Item = (BrickKey, Mask)> + '_ {
+        let begin = self.keys.partition_point(|&key| key < first);
+        let end = begin + self.keys[begin..].partition_point(|&key| key <= last);
+        let masks = self.masks[begin..end].iter().copied();
+        let partial = self.keys[begin..end].iter().copied().zip(masks);
+        let begin = self.full.partition_point(|run| run.start.along_x(run.len) <= first);
+        let runs = self.full[begin..].iter().take_while(move |run| run.start <= last);
+        let full = runs.flat_map(move |run| {
+            let end = run.start.along_x(run.len).min(last.along_x(1));
+            (run.start.max(first).0..end.0).map(|key| (BrickKey(key), FULL))
+        });
+        merge_by_key(partial, full).map(|(key, a, b)| (key, a.or(b).unwrap_or(FULL)))
+    }
+
     /// All occupied voxels, brick by brick.
     pub fn voxels(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         self.bricks().flat_map(|(key, mask)| mask_voxels(key.position().map(|b| b * BRICK), mask))

@@ -1,0 +1,177 @@
+//! The grid formats: what is written is read back, by us and by other people's readers, and what
+//! is malformed is refused.
+//!
+//! The tests with NumPy need `TRIVOX_PYTHON` to name a Python that has it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod npy;
+mod vox;
+
+use std::collections::BTreeSet;
+
+use trivox::formats::{GridFormat, ReadError, write_grid};
+use trivox::grid::{BRICK, BrickKey, FULL};
+use trivox::{Up, VoxelGrid, World};
+
+type Read = fn(&mut dyn std::io::BufRead) -> Result<VoxelGrid, ReadError>;
+
+fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_grid(grid, format, &mut bytes).unwrap();
+    bytes
+}
+
+fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
+    let read: Read = match format {
+        GridFormat::Vox => trivox::formats::vox::read,
+        GridFormat::Npy => trivox::formats::npy::read,
+    };
+    read(&mut bytes)
+}
+
+/// `count` random voxels and a random box of full bricks, all inside `dims`.
+fn random_grid(dims: [u32; 3], count: usize, random: &mut fastrand::Rng) -> VoxelGrid {
+    let mut any = |d: u32| random.u32(0..d);
+    let mut bricks: Vec<_> = (0..count)
+        .map(|_| {
+            let [x, y, z] = dims.map(&mut any);
+            let mut mask = [0; 8];
+            mask[(x % 8) as usize] = 1 << (8 * (y % 8) + z % 8);
+            (BrickKey::new([x, y, z].map(|c| c / BRICK)), mask)
+        })
+        .collect();
+    let whole = dims.map(|d| d / BRICK);
+    if whole.iter().all(|&n| n > 0) {
+        let lo = whole.map(&mut any);
+        let hi = [0, 1, 2].map(|a| (lo[a] + any(6)).min(whole[a] - 1));
+        for z in lo[2]..=hi[2] {
+            for y in lo[1]..=hi[1] {
+                bricks.extend((lo[0]..=hi[0]).map(|x| (BrickKey::new([x, y, z]), FULL)));
+            }
+        }
+    }
+    VoxelGrid::from_bricks(dims, bricks).unwrap()
+}
+
+/// Grids of all sizes that matter, sparse and dense, lying in all ways.
+fn grids() -> Vec<VoxelGrid> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut grids = Vec::new();
+    let sizes = [
+        [1, 1, 1],
+        [7, 8, 9],
+        [8, 1, 7],
+        [1, 256, 1],
+        [255, 13, 256],
+        [257, 9, 3],
+        [3, 257, 513],
+        [1000, 5, 300],
+        [2, 2000, 7],
+        [2000, 3, 1001],
+        [5, 3, 2000],
+    ];
+    for (n, dims) in sizes.into_iter().enumerate() {
+        let volume: usize = dims.iter().map(|&d| d as usize).product();
+        for count in [0, 1, 40, volume.min(200_000)] {
+            let mut grid = random_grid(dims, count, &mut random);
+            let up = if (n + count) % 2 == 0 { Up::Y } else { Up::Z };
+            let origin = [random.f64(), -1e9 * random.f64(), 1e-9 * random.f64()];
+            let world = World { origin, voxel_size: random.f64() / 3.0, up };
+            grid.world = (count != 1).then_some(world);
+            grids.push(grid);
+        }
+    }
+    grids
+}
+
+fn voxel_set(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
+    grid.voxels().map(|v| v.map(i64::from)).collect()
+}
+
+/// Two voxels, y up: the one at the origin, and the last.
+fn tiny() -> VoxelGrid {
+    let world = World { origin: [-1.5, 0.0, 2.0], voxel_size: 0.125, up: Up::Y };
+    VoxelGrid::from_voxels([1, 2, 3], [[0, 0, 0], [0, 1, 2]]).unwrap().with_world(world)
+}
+
+#[test]
+fn vox_gives_back_the_grid_that_was_written() {
+    for grid in grids() {
+        let bytes = written(&grid, GridFormat::Vox);
+        let back = read(GridFormat::Vox, &bytes).unwrap();
+        assert_eq!(back.hash(), grid.hash(), "{grid:?}");
+        assert!(back == grid, "{grid:?} has {:?}, read {:?}", grid.world, back.world);
+        assert_eq!(bytes, written(&back, GridFormat::Vox), "other bytes for {grid:?}");
+    }
+}
+
+#[test]
+fn npy_gives_back_the_voxels_that_were_written() {
+    for mut grid in grids() {
+        let back = read(GridFormat::Npy, &written(&grid, GridFormat::Npy)).unwrap();
+        grid.world = None;
+        assert!(back == grid, "{grid:?}, read {back:?}");
+    }
+}
+
+/// A small file of each format, in several models' and several bricks' worth of structure.
+fn small_files() -> [(GridFormat, Vec<u8>); 3] {
+    let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
+    let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
+    [
+        (GridFormat::Vox, vox::tiny_vox()),
+        (GridFormat::Npy, npy::TINY_NPY.to_vec()),
+        (GridFormat::Npy, written(&grid, GridFormat::Npy)),
+    ]
+}
+
+#[test]
+fn every_truncated_prefix_is_refused() {
+    for (format, bytes) in small_files() {
+        assert!(read(format, &bytes).is_ok());
+        for len in 0..bytes.len() {
+            let error = read(format, &bytes[..len]).expect_err("a truncated file was read");
+            assert!(matches!(error, ReadError::Content(_)), "{len} bytes: {error}");
+        }
+    }
+}
+
+#[test]
+fn extra_bytes_are_refused() {
+    for (format, mut bytes) in small_files() {
+        bytes.push(0);
+        let error = read(format, &bytes).unwrap_err();
+        assert!(error.to_string().contains("more"), "{error}");
+    }
+}
+
+#[test]
+fn any_changed_byte_is_read_or_refused_in_proportion() {
+    for (format, bytes) in small_files() {
+        for index in 0..bytes.len() {
+            let original = bytes[index];
+            for value in [0, 1, 2, 0x7f, 0x80, 0xff, original ^ 1, original ^ 32, b'9', b'('] {
+                let mut changed = bytes.clone();
+                changed[index] = value;
+                match read(format, &changed) {
+                    Ok(grid) => assert!(grid.brick_count() <= bytes.len() as u64),
+                    Err(error) => assert!(!error.to_string().is_empty()),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bricks_between_two_keys_are_a_part_of_all() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..300 {
+        let grid = random_grid([random.u32(1..200), 40, 70], 50, &mut random);
+        let mut key = || BrickKey::new([random.u32(0..26), random.u32(0..6), random.u32(0..10)]);
+        let (first, last) = (key(), key());
+        let expected: Vec<_> =
+            grid.bricks().filter(|&(key, _)| first <= key && key <= last).collect();
+        assert_eq!(grid.bricks_between(first, last).collect::<Vec<_>>(), expected);
+    }
+}

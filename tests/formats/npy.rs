@@ -1,0 +1,153 @@
+//! NumPy: against `npyz`, and against NumPy itself where there is one.
+
+use std::collections::BTreeSet;
+
+use trivox::formats::GridFormat;
+
+use super::{random_grid, read, tiny, voxel_set, written};
+
+/// The tiny grid: 128 bytes of header, then `x` slowest.
+pub(crate) const TINY_NPY: &[u8] = b"\x93NUMPY\x01\0\x76\0\
+    {'descr': '|b1', 'fortran_order': False, 'shape': (1, 2, 3, ), }    \
+    \x20                                                \n\
+    \x01\0\0\
+    \0\0\x01";
+
+#[test]
+fn npy_has_the_bytes_it_always_had() {
+    let bytes = written(&tiny(), GridFormat::Npy);
+    assert_eq!(bytes.escape_ascii().to_string(), TINY_NPY.escape_ascii().to_string());
+}
+
+/// An `.npy` file with this header.
+fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header =
+        format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
+    let len = (header.len() as u16).to_le_bytes();
+    [&b"\x93NUMPY\x01\0"[..], &len, header.as_bytes(), data].concat()
+}
+
+#[test]
+fn npy_is_c_order_as_npyz_reads_it() {
+    let mut random = fastrand::Rng::with_seed(2);
+    let grid = random_grid([19, 9, 30], 300, &mut random);
+    let bytes = written(&grid, GridFormat::Npy);
+    let array = npyz::NpyFile::new(&bytes[..]).unwrap();
+    assert_eq!((array.shape(), array.order()), (&[19, 9, 30][..], npyz::Order::C));
+    let values: Vec<bool> = array.into_vec().unwrap();
+    let index = |[x, y, z]: [u32; 3]| ((x * 9 + y) * 30 + z) as usize;
+    let expected: BTreeSet<usize> = grid.voxels().map(index).collect();
+    let found: BTreeSet<usize> = (0..values.len()).filter(|&i| values[i]).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn npy_of_other_types_and_orders_is_read() {
+    let cells = [0, 1, 2, 0, 255, 0];
+    let read = |descr, fortran| {
+        read(GridFormat::Npy, &npy_file(descr, fortran, "(1, 2, 3)", &cells)).unwrap()
+    };
+    let in_c_order = BTreeSet::from([[0, 0, 1], [0, 0, 2], [0, 1, 1]]);
+    let in_fortran_order = BTreeSet::from([[0, 1, 0], [0, 0, 1], [0, 0, 2]]);
+    for descr in ["|u1", "|i1"] {
+        assert_eq!(voxel_set(&read(descr, "False")), in_c_order);
+        assert_eq!(voxel_set(&read(descr, "True")), in_fortran_order);
+    }
+}
+
+#[test]
+fn malformed_npy_is_refused_with_the_reason() {
+    let good = npy_file("|b1", "False", "(1, 2, 3)", &[1; 6]);
+    assert!(read(GridFormat::Npy, &good).is_ok());
+    let with = |index: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[index] = value;
+        bytes
+    };
+    let of = |descr, shape| npy_file(descr, "False", shape, &[0, 1, 0, 1, 7, 0]);
+    for (why, bytes) in [
+        ("does not begin with", with(0, b'N')),
+        ("version 9.0", with(6, 9)),
+        ("element 4 is 7", of("|b1", "(1, 2, 3)")),
+        ("type <f4", of("<f4", "(1, 2, 3)")),
+        ("type |V1", of("|V1", "(1, 2, 3)")),
+        ("shape (2, 3)", of("|u1", "(2, 3)")),
+        ("shape ()", of("|u1", "()")),
+        ("shape (1, 1, 2, 3)", of("|u1", "(1, 1, 2, 3)")),
+        ("1x2x65537", of("|u1", "(1, 2, 65537)")),
+        ("0x2x3", of("|u1", "(0, 2, 3)")),
+        ("after 0 or more of 281474976710656 bytes", of("|u1", "(65536, 65536, 65536)")),
+        ("more bytes after the array's 4", of("|u1", "(1, 2, 2)")),
+        ("after 0 or more of 8 bytes", of("|u1", "(1, 2, 4)")),
+        ("header of 4294967295 bytes", b"\x93NUMPY\x02\0\xff\xff\xff\xff{".to_vec()),
+        ("malformed", npy_file("|u1", "False", &"(".repeat(9999), &[])),
+    ] {
+        let error = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
+        assert!(error.contains(why), "'{error}' does not say '{why}'");
+    }
+}
+
+/// What `script` prints, or `None` where there is no Python to ask.
+fn python(script: &str, folder: &std::path::Path) -> Option<String> {
+    let Some(interpreter) = std::env::var_os("TRIVOX_PYTHON") else {
+        println!("skipped: TRIVOX_PYTHON not set");
+        return None;
+    };
+    let mut python = std::process::Command::new(interpreter);
+    let output = python.args(["-c", script]).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn numpy_reads_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3));
+    std::fs::write(folder.path().join("grid.npy"), written(&grid, GridFormat::Npy)).unwrap();
+    let script = "
+import numpy
+grid = numpy.load('grid.npy')
+print(grid.dtype, grid.shape, grid.flags.c_contiguous)
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    let (head, voxels) = output.split_once('\n').unwrap();
+    assert_eq!(head, "bool (19, 9, 30) True");
+    let expected: BTreeSet<_> = grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
+    assert_eq!(voxels.lines().map(String::from).collect::<BTreeSet<_>>(), expected);
+}
+
+#[test]
+fn what_numpy_writes_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "
+import numpy
+grid = numpy.random.default_rng(4).random((19, 9, 30)) < 0.1
+numpy.save('c.npy', grid)
+numpy.save('fortran.npy', numpy.asfortranarray(grid))
+numpy.save('uint8.npy', grid.astype('uint8') * 200)
+numpy.save('int8.npy', numpy.asfortranarray(-grid.astype('int8')))
+numpy.lib.format.write_array(open('v2.npy', 'wb'), grid, version=(2, 0))
+numpy.save('float.npy', grid.astype('float32'))
+numpy.save('record.npy', numpy.zeros((1, 2, 3), dtype=[('a', '?'), ('b', 'u1')]))
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    let expected: BTreeSet<_> = output.lines().map(String::from).collect();
+    let load = |name: &str| {
+        read(
+            GridFormat::Npy,
+            &std::fs::read(folder.path().join(name).with_extension("npy")).unwrap(),
+        )
+    };
+    for name in ["c", "fortran", "uint8", "int8", "v2"] {
+        let grid = load(name).unwrap();
+        assert_eq!(grid.dims(), [19, 9, 30]);
+        let voxels = grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
+        assert_eq!(expected, voxels, "{name}");
+    }
+    for name in ["float", "record"] {
+        let error = load(name).unwrap_err().to_string();
+        assert!(error.contains("not supported"), "{error}");
+    }
+}

@@ -88,7 +88,7 @@ impl World {
     /// Where the lattice's grid lies.
     #[must_use]
     pub fn of(lattice: &Lattice, up: Up) -> Self {
-        Self { origin: lattice.origin, voxel_size: lattice.voxel_size(), up }
+        Self { origin: lattice.origin, voxel_size: lattice.voxel_size, up }
     }
 }
 

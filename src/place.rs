@@ -106,6 +106,8 @@ pub struct Lattice {
     pub unit_bits: u32,
     /// Lattice units per mesh unit.
     pub scale: f64,
+    /// A voxel's edge, in mesh units: as asked for, or the longest axis divided by the resolution.
+    pub voxel_size: f64,
     /// The grid's minimum corner, in mesh units. Lattice point `u` lies at `origin + u / scale`.
     pub origin: [f64; 3],
 }
@@ -115,12 +117,6 @@ impl Lattice {
     #[must_use]
     pub fn unit(&self) -> i32 {
         1 << self.unit_bits
-    }
-
-    /// A voxel's edge in mesh units.
-    #[must_use]
-    pub fn voxel_size(&self) -> f64 {
-        f64::from(self.unit()) / self.scale
     }
 }
 
@@ -248,6 +244,14 @@ fn check_sizing(sizing: Sizing, bounds: &Bounds) -> Result<(), PlaceError> {
     }
 }
 
+/// A voxel's edge, in mesh units.
+fn voxel_size(sizing: Sizing, bounds: &Bounds) -> f64 {
+    match sizing {
+        Sizing::Resolution(n) => bounds.longest() / f64::from(n),
+        Sizing::VoxelSize(s) => s,
+    }
+}
+
 /// Lattice units per mesh unit.
 fn scale(sizing: Sizing, bounds: &Bounds, unit_bits: u32) -> f64 {
     let unit = f64::from(1u32 << unit_bits);
@@ -262,6 +266,7 @@ fn scale(sizing: Sizing, bounds: &Bounds, unit_bits: u32) -> f64 {
 struct Frame {
     unit_bits: u32,
     scale: f64,
+    voxel_size: f64,
     min: [f64; 3],
     /// Padding in lattice units.
     pad: f64,
@@ -275,6 +280,7 @@ impl Frame {
         let mut frame = Self {
             unit_bits,
             scale: scale(options.sizing, bounds, unit_bits),
+            voxel_size: voxel_size(options.sizing, bounds),
             min: bounds.min,
             pad: f64::from(options.pad) * unit,
             dims: [0.0; 3],
@@ -323,6 +329,7 @@ impl Frame {
             dims: self.dims.map(|d| d as u32),
             unit_bits: self.unit_bits,
             scale: self.scale,
+            voxel_size: self.voxel_size,
             origin: std::array::from_fn(|a| self.min[a] - self.pad / self.scale),
         }
     }

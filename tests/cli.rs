@@ -111,9 +111,9 @@ fn info_prints_the_hash_that_the_run_printed() {
         assert_eq!(json(&run)["hash"], json(&info)["hash"], "{file}");
         assert_eq!(json(&run)["dims"], json(&info)["dims"], "{file}");
     }
-    let info = json(&voxelize(folder.path(), "info --json a.vox"));
-    assert_eq!(info["up"], "y");
-    assert_eq!(info["voxel_size"], 4.0 / 21.0);
+    let info = String::from_utf8(voxelize(folder.path(), "info --json a.vox").stdout).unwrap();
+    assert!(info.contains(&format!("\"voxel_size\":{},", 4.0 / 21.0)), "{info}");
+    assert!(info.contains("\"up\":\"y\""), "{info}");
     let info = voxelize(folder.path(), "info mesh.obj");
     assert!(String::from_utf8(info.stdout).unwrap().contains("2 triangles, 4 vertices"));
 }

@@ -164,7 +164,13 @@ fn dims_are_part_of_the_hash_and_the_world_is_not() {
         .map(|dims| grid_of(dims, &set).hash().to_string())
         .into();
     assert_eq!(hashes.len(), 4);
-    let lattice = Lattice { dims: [8; 3], unit_bits: 16, scale: 2.0, origin: [1.0, 2.0, 3.0] };
+    let lattice = Lattice {
+        dims: [8; 3],
+        unit_bits: 16,
+        scale: 2.0,
+        voxel_size: 32_768.0,
+        origin: [1.0, 2.0, 3.0],
+    };
     let placed = grid.clone().with_world(World::of(&lattice, Up::Z));
     assert_eq!(placed.hash(), grid.hash());
     assert_ne!(placed, grid);

@@ -118,7 +118,7 @@ fn a_voxel_size_sets_the_dims() {
     ] {
         let lattice = lattice(&mesh, &voxel_size(s));
         assert_eq!(lattice.dims, dims, "voxels of {s}");
-        assert!((lattice.voxel_size() / s - 1.0).abs() < 1e-15);
+        assert!((lattice.voxel_size / s - 1.0).abs() < 1e-15);
         assert_eq!(lattice.origin, [-1.0; 3]);
     }
 }
@@ -157,7 +157,7 @@ fn a_resolution_divides_the_bounds_rather_than_the_mesh() {
     let bounds = Bounds { min: [0.0; 3], max: [8.0, 4.0, 2.0] };
     let lattice = lattice(&unit_cube(), &resolution(16).with_bounds(bounds).with_pad(1));
     assert_eq!(lattice.dims, [18, 10, 6]);
-    assert_eq!(lattice.voxel_size(), 0.5);
+    assert_eq!(lattice.voxel_size, 0.5);
     assert_eq!(lattice.origin, [-0.5; 3]);
 }
 

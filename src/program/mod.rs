@@ -11,6 +11,7 @@ pub mod voxelize;
 use std::io::Write;
 
 use anyhow::Result;
+use trivox::formats::WriteError;
 
 /// What a command that ran to its end has to say by its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,9 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
 
 /// Whether `error` only says that nobody reads standard output any more.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<std::io::Error>()
-        .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    let io = error.downcast_ref::<std::io::Error>().or_else(|| match error.downcast_ref()? {
+        WriteError::Io(error) => Some(error),
+        _ => None,
+    });
+    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

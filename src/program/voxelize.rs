@@ -83,7 +83,7 @@ fn load_and_place(job: &Job, progress: &dyn Progress, summary: &mut Summary) -> 
     let lattice = placed.lattice();
     summary.dims = lattice.dims;
     summary.unit_bits = lattice.unit_bits;
-    summary.voxel_size = lattice.voxel_size();
+    summary.voxel_size = lattice.voxel_size;
     summary.origin = lattice.origin;
     Ok(placed)
 }

@@ -1,9 +1,10 @@
 //! Wavefront OBJ, read by `tobj`.
 //!
 //! `tobj` parses; this module gives it clean text (line continuations, a byte order mark, names in
-//! old encodings), cuts polygons into triangles (concave ones too), finds the line that an error
-//! is on, and says what was skipped.
+//! old encodings, comments after numbers), leaves out points and lines, cuts polygons into
+//! triangles (concave ones too), finds the line that an error is on, and says what was skipped.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,13 @@ use crate::mesh::Mesh;
 /// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
 pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
     let text = clean_text(bytes)?;
+    let points_and_lines = text.lines().filter(|line| is_point_or_line(line)).count();
+    let text = tidy_lines(text);
+    if may_overflow(&text)
+        && let Some(error) = locate(&text)
+    {
+        return Err(error);
+    }
     let options = tobj::LoadOptions::default();
     let missing = RefCell::new(Vec::new());
     let material_file = |name: &Path| {
@@ -29,10 +37,9 @@ pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
         Ok(Default::default())
     };
     let models = tobj::load_obj_buf(&mut text.as_bytes(), &options, material_file);
-    let (models, _) =
-        models.map_err(|e| locate(&text).unwrap_or(ReadError::Content(e.to_string())))?;
+    let (models, _) = models.map_err(|e| locate(&text).unwrap_or_else(|| describe(&e)))?;
 
-    let mut build = Build::default();
+    let mut build = Build { points_and_lines, ..Build::default() };
     models.iter().for_each(|model| build.add(&model.mesh));
     if build.triangles.is_empty() {
         return Err(ReadError::Content(build.nothing_found()));
@@ -73,7 +80,9 @@ fn join_continued_lines(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut owed = 0;
     for line in text.lines() {
-        match line.strip_suffix('\\') {
+        // A comment may end in a backslash that means nothing, such as a folder's.
+        let is_comment = owed == 0 && first_word(line).is_some_and(|word| word.starts_with('#'));
+        match line.strip_suffix('\\').filter(|_| !is_comment) {
             Some(start) => {
                 joined.push_str(start);
                 joined.push(' ');
@@ -87,6 +96,51 @@ fn join_continued_lines(text: &str) -> String {
         }
     }
     joined
+}
+
+fn first_word(line: &str) -> Option<&str> {
+    line.split_whitespace().next()
+}
+
+fn is_point_or_line(line: &str) -> bool {
+    matches!(first_word(line), Some("p" | "l"))
+}
+
+/// The text with each line as `tobj` reads it, and as many lines as before.
+fn tidy_lines(text: String) -> String {
+    if text.lines().all(|line| matches!(tidy(line), Cow::Borrowed(tidied) if tidied == line)) {
+        return text;
+    }
+    text.lines().flat_map(|line| [tidy(line), "\n".into()]).collect()
+}
+
+fn tidy(line: &str) -> Cow<'_, str> {
+    match first_word(line) {
+        // A line of three points would be taken for a triangle.
+        Some("p" | "l") => "".into(),
+        Some("v" | "vt" | "vn" | "f") => without_comment(line).into(),
+        // One space before the name is all that is understood, and no name is an error.
+        Some(keyword @ ("usemtl" | "mtllib")) => match line.trim_start()[keyword.len()..].trim() {
+            "" if keyword == "mtllib" => "".into(),
+            "" => "usemtl (none)".into(),
+            name if line.starts_with(&format!("{keyword} {name}")) => line.into(),
+            name => format!("{keyword} {name}").into(),
+        },
+        _ => line.into(),
+    }
+}
+
+/// A comment begins at a word, so that `1.#IND`, which some programs write for NaN, is not `1.`.
+fn without_comment(line: &str) -> &str {
+    let comment = line.find(" #").or_else(|| line.find("\t#"));
+    &line[..comment.unwrap_or(line.len())]
+}
+
+/// Whether a texture or normal index has a sign, or is so long that `tobj` would overflow. It
+/// multiplies these before it compares them, so that one out of range may even wrap into it.
+fn may_overflow(text: &str) -> bool {
+    let long = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() > 15;
+    text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+']) || long(rest))
 }
 
 /// The triangles of all models, gathered.
@@ -201,18 +255,17 @@ fn is_convex(flat: &[[f64; 2]]) -> bool {
 }
 
 /// The first line that is malformed, and how. Only run once something is known to be wrong.
-fn locate<'a>(text: &'a str) -> Option<ReadError> {
-    let first_word = |line: &'a str| line.split_whitespace().next();
+fn locate(text: &str) -> Option<ReadError> {
     let count = |keyword| text.lines().filter(|line| first_word(line) == Some(keyword)).count();
     let totals = ["v", "vt", "vn"].map(count);
     let mut counts = [0; 3];
     for (index, line) in text.lines().enumerate() {
         let mut words = line.split_whitespace();
         let fault = match words.next() {
-            Some("v") => next(&mut counts[0], number_fault(words, &[3, 4, 6])),
-            Some("vt") => next(&mut counts[1], number_fault(words, &[2, 3])),
-            Some("vn") => next(&mut counts[2], number_fault(words, &[3])),
-            Some("f" | "l") => words.find_map(|word| corner_fault(word, counts, totals)),
+            Some("v") => next(&mut counts[0], vertex_fault(words)),
+            Some("vt") => next(&mut counts[1], attribute_fault(words, 2)),
+            Some("vn") => next(&mut counts[2], attribute_fault(words, 3)),
+            Some("f") => words.find_map(|word| corner_fault(word, counts, totals)),
             _ => None,
         };
         if let Some(what) = fault {
@@ -222,19 +275,50 @@ fn locate<'a>(text: &'a str) -> Option<ReadError> {
     None
 }
 
+/// What is wrong where each line by itself is right.
+fn describe(error: &tobj::LoadError) -> ReadError {
+    ReadError::Content(match error {
+        tobj::LoadError::FaceColorOutOfBounds => {
+            "some vertices have a colour and others do not: give all of them one, or none".into()
+        }
+        tobj::LoadError::FaceVertexOutOfBounds => {
+            "a face uses a vertex that is defined only after the next group begins".into()
+        }
+        other => other.to_string(),
+    })
+}
+
 fn next<T>(count: &mut usize, value: T) -> T {
     *count += 1;
     value
 }
 
-fn number_fault<'a>(words: impl Iterator<Item = &'a str>, allowed: &[usize]) -> Option<String> {
+/// What is wrong with the numbers of a vertex: a position, then nothing, a weight or a colour.
+fn vertex_fault<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
     let words: Vec<&str> = words.collect();
-    let bad = |word: &&&str| !word.parse::<f64>().is_ok_and(f64::is_finite);
-    if let Some(word) = words.iter().find(bad) {
+    let numbers: Vec<f64> = words.iter().map_while(|word| word.parse().ok()).collect();
+    let finite = numbers.iter().take_while(|number| number.is_finite()).count();
+    if let Some(word) = words.get(finite) {
         return Some(format!("'{word}' is not a finite number"));
     }
-    (!allowed.contains(&words.len()))
-        .then(|| format!("{} numbers where {} belong", words.len(), allowed[0]))
+    match numbers[..] {
+        [_, _, _, 0.0] => Some("the weight is 0, by which the position is divided".into()),
+        [_, _, _] | [_, _, _, _] | [_, _, _, _, _, _] => None,
+        _ => Some(format!("{} numbers where 3 belong", words.len())),
+    }
+}
+
+/// What is wrong with a texture coordinate or normal of `count` numbers. They need not be finite,
+/// and more may follow.
+fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Option<String> {
+    let words: Vec<&str> = words.take(count).collect();
+    match words.iter().find(|word| word.parse::<f64>().is_err()) {
+        Some(word) => Some(format!("'{word}' is not a number")),
+        None if words.len() < count => {
+            Some(format!("{} numbers where {count} belong", words.len()))
+        }
+        None => None,
+    }
 }
 
 /// What is wrong with one corner `v`, `v/vt`, `v//vn` or `v/vt/vn` of a face, after `counts` of

@@ -1,0 +1,601 @@
+//! The OBJ reader: what real files hold, polygons of all shapes, and a clear sentence with the
+//! right line number for every bad one.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::Path;
+
+use common::shapes::mesh_of;
+use fastrand::Rng;
+use trivox::formats::{Loaded, ReadError, obj, read_mesh};
+use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
+
+fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
+    obj::read(text.as_ref().to_vec(), Path::new("mesh.obj"))
+}
+
+/// The corners of the triangles in a file that must be read without a warning.
+fn triangles(text: impl AsRef<[u8]>) -> Vec<[[f64; 3]; 3]> {
+    let loaded = read(text).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    corners(&loaded.mesh)
+}
+
+fn corners(mesh: &Mesh) -> Vec<[[f64; 3]; 3]> {
+    mesh.triangles().iter().map(|t| t.map(|i| mesh.positions()[i as usize])).collect()
+}
+
+const A: [f64; 3] = [0.0, 0.0, 0.0];
+const B: [f64; 3] = [1.0, 0.0, 0.0];
+const C: [f64; 3] = [1.0, 1.0, 0.0];
+const D: [f64; 3] = [0.0, 1.0, 0.0];
+/// `A` to `D` as vertices 1 to 4.
+const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
+
+fn with_square(rest: &str) -> String {
+    format!("{SQUARE}{rest}")
+}
+
+#[test]
+fn faces_of_all_groups_and_objects_are_one_mesh() {
+    let text = "o one\ng left\nf 1 2 3\ng right\nusemtl red\nf 1 3 4\no two\nv 5 5 5\nf 1 2 5\n";
+    let expected = vec![[A, B, C], [A, C, D], [A, B, [5.0; 3]]];
+    assert_eq!(triangles(with_square(text)), expected);
+}
+
+#[test]
+fn quads_are_two_triangles() {
+    assert_eq!(triangles(with_square("f 1 2 3 4\n")), vec![[A, B, C], [A, C, D]]);
+}
+
+#[test]
+fn corners_may_name_texture_coordinates_and_normals() {
+    let attributes = "vt 0 0\nvt 1 1 0\nvn 0 0 1\n";
+    for face in ["1/1 2/2 3/1", "1//1 2//1 3//1", "1/1/1 2/2/1 3/1/1", "1/ 2/ 3/", "-4/-1/-1 2 3"] {
+        assert_eq!(triangles(with_square(&format!("{attributes}f {face}\n"))), vec![[A, B, C]]);
+    }
+    // A file may refer to texture coordinates and normals that it leaves out.
+    assert_eq!(triangles(with_square("f 1/7/9 2/8/9 3/9/9\n")), vec![[A, B, C]]);
+}
+
+#[test]
+fn negative_indices_count_back_from_the_line_they_are_on() {
+    let text = with_square("f -4 -3 -2\nv 9 9 9\nf -5 -4 -1\ng next\nf -1 -2 -3\n");
+    assert_eq!(triangles(text), vec![[A, B, C], [A, B, [9.0; 3]], [[9.0; 3], D, C]]);
+}
+
+#[test]
+fn line_endings_do_not_matter() {
+    let text = with_square("# comment\n\nf 1 2 3\nf 1 3 4");
+    let expected = triangles(&text);
+    for ending in ["\r\n", "\r"] {
+        assert_eq!(triangles(text.replace('\n', ending)), expected, "{ending:?}");
+        assert_eq!(triangles(text.replace('\n', ending) + ending), expected, "{ending:?}");
+    }
+    assert_eq!(triangles(text.replacen('\n', "\r\n", 2)), expected, "mixed");
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let text = with_square("f 1 2 3\n");
+    assert_eq!(triangles(format!("\u{feff}{text}")), triangles(&text));
+}
+
+#[test]
+fn continued_lines_are_joined() {
+    for ending in ["\n", "\r\n", "\r"] {
+        let text = with_square("f 1 \\\n 2 \\\n\\\n3\nf 1 3 4").replace('\n', ending);
+        assert_eq!(triangles(text), vec![[A, B, C], [A, C, D]], "{ending:?}");
+    }
+}
+
+#[test]
+fn a_comment_that_ends_in_a_backslash_does_not_swallow_the_next_line() {
+    let text = with_square("f 1 2 3\n");
+    assert_eq!(triangles(format!("# C:\\models\\\n{text}")), vec![[A, B, C]]);
+}
+
+#[test]
+fn comments_may_follow_numbers() {
+    let text = "v 0 0 0 # origin\nv 1 0 0\t#\nv 1 1 0 #x y z\nf 1 2 3 # 1 2 3\n";
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn names_may_be_in_any_encoding() {
+    let mut latin_1 = b"# caf\xe9\no b\xf6se\ng \xff\xfe\nusemtl gr\xfcn # 1\n".to_vec();
+    latin_1.extend(with_square("f 1 2 3\n").bytes());
+    assert_eq!(triangles(latin_1), vec![[A, B, C]]);
+    assert_eq!(triangles(with_square("g größe 你好\nf 1 2 3\n")), vec![[A, B, C]]);
+}
+
+#[test]
+fn tabs_and_spaces_may_surround_every_word() {
+    let text = "\tv  0\t0 0 \n v 1 0 0\nv\t1 1 0\n\tusemtl\tred \n  g\tside\nf\t1  2\t3 \n";
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn a_material_without_a_name_is_no_error() {
+    assert_eq!(triangles(with_square("usemtl\nf 1 2 3\nusemtl \nf 1 3 4\n")).len(), 2);
+}
+
+#[test]
+fn unknown_keywords_are_ignored() {
+    let text = with_square("s off\ns 1\nvp 0.5\nmg 1 0.1\nlod 3\nsomething else\nf 1 2 3\n");
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn vertex_colours_are_not_coordinates() {
+    let text = "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 1 1 0 0.5 0.5 0.5\nf 1 2 3\n";
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn colours_on_some_vertices_only_are_refused() {
+    let text = "v 0 0 0 1 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n";
+    assert!(fault(text).starts_with("some vertices have a colour and others do not"));
+}
+
+#[test]
+fn vertices_may_come_after_faces_but_not_after_the_next_group() {
+    assert_eq!(triangles(format!("f 1 2 3\n{SQUARE}")), vec![[A, B, C]]);
+    let late = fault(format!("f 1 2 3\ng next\n{SQUARE}"));
+    assert_eq!(late, "a face uses a vertex that is defined only after the next group begins");
+}
+
+#[test]
+fn a_weight_divides_the_position() {
+    let text = "v 0 0 0 1.0\nv 2 0 0 2\nv 0.5 0.5 0 0.5\nf 1 2 3\n";
+    assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn coordinates_keep_all_their_digits() {
+    let text = "v 1234567.0000001 -0.1 1e-300\nv +.5 5. 1E3\nv 0 0 0\nf 1 2 3\n";
+    let expected = [[1_234_567.000_000_1, -0.1, 1e-300], [0.5, 5.0, 1000.0], A];
+    assert_eq!(triangles(text), vec![expected]);
+}
+
+/// The only warning of a file that is read all the same.
+fn warning(text: &str) -> String {
+    let loaded = read(text).unwrap();
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
+    loaded.warnings[0].clone()
+}
+
+#[test]
+fn a_missing_material_file_is_a_warning_with_its_name() {
+    let text = with_square("mtllib no such file.mtl\nusemtl red\nf 1 2 3\n");
+    assert_eq!(warning(&text), "material file 'no such file.mtl' was not found");
+}
+
+#[test]
+fn a_material_file_that_is_there_is_no_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.obj");
+    std::fs::write(folder.path().join("my materials.mtl"), "newmtl red\n").unwrap();
+    std::fs::write(&path, with_square("mtllib my materials.mtl\nf 1 2 3\n")).unwrap();
+    let loaded = read_mesh(&path).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    assert_eq!(corners(&loaded.mesh), vec![[A, B, C]]);
+}
+
+#[test]
+fn points_and_lines_are_skipped_with_a_warning_however_many_corners_they_have() {
+    let points_and_lines = "p 1\np 1 2 3\nl 1 2\nl 1 2 3\nl 1/1 2/2 3/3 4/4\nf 1\nf 1 2\nf\n";
+    let text = with_square(&format!("f 1 2 3\n{points_and_lines}"));
+    assert_eq!(warning(&text), "8 points and lines were skipped: they have no surface");
+    assert_eq!(corners(&read(&text).unwrap().mesh), vec![[A, B, C]]);
+}
+
+#[test]
+fn polygons_that_cross_themselves_are_a_warning() {
+    let bow_tie = "v 0 0 0\nv 4 4 0\nv 4 0 0\nv 0 3 0\nf 1 2 3 4\n";
+    assert!(warning(bow_tie).starts_with("1 polygons cross themselves"));
+}
+
+#[test]
+fn free_form_surfaces_are_a_warning() {
+    let text = with_square("f 1 2 3\ncstype bezier\nsurf 0 1 0 1 1 2 3 4\nend\n");
+    assert!(warning(&text).starts_with("1 free-form curves and surfaces were skipped"));
+}
+
+/// Twice the area of a polygon in the plane, positive where it is counter-clockwise.
+fn twice_area(points: &[[i32; 2]]) -> i32 {
+    let next = points.iter().cycle().skip(1);
+    points.iter().zip(next).map(|(p, q)| p[0] * q[1] - p[1] * q[0]).sum()
+}
+
+/// A concave (or convex) polygon, counter-clockwise, and triangles that cover exactly it.
+struct Shape {
+    name: &'static str,
+    outline: Vec<[i32; 2]>,
+    cover: Vec<[[i32; 2]; 3]>,
+}
+
+impl Shape {
+    /// From the outline and, for each triangle by hand, the numbers of its corners.
+    fn new(name: &'static str, outline: &[[i32; 2]], cover: &[[usize; 3]]) -> Self {
+        let cover: Vec<_> = cover.iter().map(|t| t.map(|i| outline[i])).collect();
+        let shape = Self { name, outline: outline.to_vec(), cover };
+        let covered: i32 = shape.cover.iter().map(|t| twice_area(t)).sum();
+        assert_eq!(covered, twice_area(&shape.outline), "{name}: wrong by hand");
+        shape
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    vec![
+        Shape::new("square", &[[0, 0], [8, 0], [8, 8], [0, 8]], &[[0, 1, 2], [0, 2, 3]]),
+        Shape::new("arrow", &[[0, 0], [10, 5], [0, 10], [4, 5]], &[[0, 1, 3], [1, 2, 3]]),
+        Shape::new(
+            "L",
+            &[[0, 0], [9, 0], [9, 3], [3, 3], [3, 11], [0, 11]],
+            &[[0, 1, 2], [0, 2, 3], [0, 3, 5], [3, 4, 5]],
+        ),
+        Shape::new(
+            "U",
+            &[[0, 0], [9, 0], [9, 8], [6, 8], [6, 2], [3, 2], [3, 8], [0, 8]],
+            &[[0, 1, 4], [1, 2, 3], [1, 3, 4], [0, 4, 5], [0, 5, 6], [0, 6, 7]],
+        ),
+        Shape::new(
+            "star",
+            &[[5, 0], [7, 4], [12, 5], [7, 7], [5, 12], [4, 7], [0, 5], [4, 4]],
+            &[[0, 1, 7], [1, 2, 3], [3, 4, 5], [5, 6, 7], [1, 3, 5], [1, 5, 7]],
+        ),
+        Shape::new(
+            "spiral",
+            &[
+                [0, 0],
+                [12, 0],
+                [12, 10],
+                [3, 10],
+                [3, 4],
+                [8, 4],
+                [8, 6],
+                [5, 6],
+                [5, 8],
+                [10, 8],
+                [10, 2],
+                [0, 2],
+            ],
+            &[
+                [0, 1, 10],
+                [0, 10, 11],
+                [1, 2, 9],
+                [1, 9, 10],
+                [2, 3, 8],
+                [2, 8, 9],
+                [3, 4, 7],
+                [3, 7, 8],
+                [4, 5, 6],
+                [4, 6, 7],
+            ],
+        ),
+        Shape::new(
+            "square with corners along its sides",
+            &[[0, 0], [4, 0], [8, 0], [8, 8], [5, 8], [2, 8], [0, 8], [0, 3]],
+            &[[0, 1, 7], [1, 2, 3], [1, 3, 4], [1, 4, 5], [1, 5, 6], [1, 6, 7]],
+        ),
+    ]
+}
+
+/// Planes in space, each a map from the polygon's plane that is exact in integers.
+const PLANES: [fn([i32; 2]) -> [i32; 3]; 6] = [
+    |[u, v]| [u, v, 3],
+    |[u, v]| [3, u, v],
+    |[u, v]| [v, 3, u],
+    |[u, v]| [u, v, u + v],
+    |[u, v]| [u + v, 12 - u, v],
+    |[u, v]| [2 * u, v, 24 - u - v],
+];
+
+/// Voxels of a quarter unit. Sharp enough to tell one triangulation's cover from another's.
+fn voxels(mesh: &Mesh) -> VoxelGrid {
+    let bounds = Bounds { min: [-1.0; 3], max: [26.0; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(0.25)).with_bounds(bounds);
+    Cpu::default().voxelize(&place(mesh, &options).unwrap(), &NoProgress).unwrap()
+}
+
+/// An OBJ file with one face.
+fn polygon(points: &[[f64; 3]]) -> String {
+    let vertices: String = points.iter().map(|[x, y, z]| format!("v {x} {y} {z}\n")).collect();
+    let numbers: String = (1..=points.len()).map(|i| format!(" {i}")).collect();
+    format!("{vertices}f{numbers}\n")
+}
+
+#[test]
+fn polygons_of_every_shape_orientation_and_plane_are_covered_exactly() {
+    for Shape { name, outline, cover } in shapes() {
+        for (plane, to_space) in PLANES.into_iter().enumerate() {
+            let to_space = |p: &[i32; 2]| to_space(*p).map(f64::from);
+            let by_hand: Vec<_> = cover.iter().map(|t| t.each_ref().map(to_space)).collect();
+            let expected = voxels(&mesh_of(&by_hand));
+            let mut outline: Vec<_> = outline.iter().map(to_space).collect();
+            for _ in 0..2 {
+                outline.reverse();
+                for first in 0..outline.len() {
+                    outline.rotate_left(1);
+                    let loaded = read(polygon(&outline)).unwrap();
+                    assert!(loaded.warnings.is_empty(), "{name}: {:?}", loaded.warnings);
+                    let what = format!("{name} in plane {plane} from corner {first}");
+                    assert_eq!(voxels(&loaded.mesh), expected, "{what}");
+                    assert!((area(&loaded.mesh) / area_of(&by_hand) - 1.0).abs() < 1e-12, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fan_over_a_concave_polygon_is_seen_to_be_wrong() {
+    let concave: Vec<Shape> = shapes().into_iter().filter(|shape| shape.name != "square").collect();
+    let mut wrong = 0;
+    for Shape { outline, cover, .. } in &concave {
+        let flat = |p: [i32; 2]| PLANES[0](p).map(f64::from);
+        let fan = (2..outline.len()).map(|i| [outline[0], outline[i - 1], outline[i]].map(flat));
+        let by_hand: Vec<_> = cover.iter().map(|t| t.map(flat)).collect();
+        wrong +=
+            usize::from(voxels(&mesh_of(&fan.collect::<Vec<_>>())) != voxels(&mesh_of(&by_hand)));
+    }
+    assert!(wrong >= 3, "{wrong}");
+}
+
+fn area(mesh: &Mesh) -> f64 {
+    area_of(&corners(mesh))
+}
+
+fn area_of(triangles: &[[[f64; 3]; 3]]) -> f64 {
+    let area = |[a, b, c]: &[[f64; 3]; 3]| {
+        let e: [f64; 3] = std::array::from_fn(|i| b[i] - a[i]);
+        let f: [f64; 3] = std::array::from_fn(|i| c[i] - a[i]);
+        let n = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
+        n.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0
+    };
+    triangles.iter().map(area).sum()
+}
+
+#[test]
+fn concave_polygons_far_away_or_tiny_are_covered_too() {
+    for Shape { name, outline, .. } in shapes() {
+        for (scale, offset) in [(1.0, 1e6), (1e-3, 1e3), (1e-12, 0.0), (1e9, 0.0), (1e-3, 0.0)] {
+            let points: Vec<[f64; 3]> = (outline.iter())
+                .map(|&p| PLANES[3](p).map(|c| f64::from(c) * scale + offset))
+                .collect();
+            let loaded = read(polygon(&points)).unwrap();
+            let expected = f64::from(twice_area(&outline)) / 2.0 * 3f64.sqrt() * scale * scale;
+            let relative = area(&loaded.mesh) / expected;
+            assert!((relative - 1.0).abs() < 1e-4, "{name} at {scale:e}, {offset:e}: {relative}");
+        }
+    }
+}
+
+#[test]
+fn polygons_without_area_are_kept_as_the_segment_they_are() {
+    let points = [[0.0; 3], [1.0; 3], [3.0; 3], [2.0; 3], [0.5; 3]];
+    let loaded = read(polygon(&points)).unwrap();
+    let [min, max] = loaded.mesh.bounds();
+    assert_eq!((min, max), ([0.0; 3], [3.0; 3]));
+    assert_eq!(area(&loaded.mesh), 0.0);
+}
+
+/// What a bad file's error says.
+fn fault(text: impl AsRef<[u8]>) -> String {
+    read(text).map(|loaded| loaded.mesh).unwrap_err().to_string()
+}
+
+/// Bad fifth lines after the four corners of the square, and what is wrong with them.
+const BAD_LINES: [(&str, &str); 27] = [
+    ("f 1 2 5", "vertex index 5 in '5' is out of range: there are 4"),
+    ("f 1 2 -5", "vertex index -5 in '-5' is out of range: there are 4"),
+    ("f 0 1 2", "vertex index 0 in '0': indices start at 1"),
+    ("f 1 2 3 4 99", "vertex index 99 in '99' is out of range: there are 4"),
+    ("f 1 2 3.5", "'3.5' in '3.5' is not an index"),
+    ("f 1 2 x", "'x' in 'x' is not an index"),
+    ("f 1 2 3/1/1/1", "'3/1/1/1' has more than three indices"),
+    ("f 1 2 /1", "'' in '/1' is not an index"),
+    (
+        "f 1 2 99999999999999999999",
+        "'99999999999999999999' in '99999999999999999999' is not an index",
+    ),
+    (
+        "f 1 2 9223372036854775807",
+        "vertex index 9223372036854775807 in '9223372036854775807' is out of range: there are 4",
+    ),
+    (
+        "f 1 2 -9223372036854775808",
+        "vertex index -9223372036854775808 in '-9223372036854775808' is out of range: there are 4",
+    ),
+    ("v 1 2", "2 numbers where 3 belong"),
+    ("v", "0 numbers where 3 belong"),
+    ("v 1 2 3 4 5", "5 numbers where 3 belong"),
+    ("v 1 2 3 4 5 6 7", "7 numbers where 3 belong"),
+    ("v 1 2 three", "'three' is not a finite number"),
+    ("v 1 2,5 3", "'2,5' is not a finite number"),
+    ("v 1 2 0x3", "'0x3' is not a finite number"),
+    ("v 1 2 1.#IND", "'1.#IND' is not a finite number"),
+    ("v 1 2 3 0", "the weight is 0, by which the position is divided"),
+    ("v 1 2 3 x", "'x' is not a finite number"),
+    ("vt 0", "1 numbers where 2 belong"),
+    ("vt 0 u", "'u' is not a number"),
+    ("vn 0 1", "2 numbers where 3 belong"),
+    ("vn 0 1 up", "'up' is not a number"),
+    ("vt 0 0\nf 1/1 2/1 3/2", "texture coordinate index 2 in '3/2' is out of range: there are 1"),
+    ("vn 0 0 1\nf 1//1 2//1 3//-2", "normal index -2 in '3//-2' is out of range: there are 1"),
+];
+
+#[test]
+fn bad_lines_are_named_by_number_with_what_is_wrong() {
+    for (bad, expected) in BAD_LINES {
+        let line = 4 + bad.lines().count();
+        let text = with_square(&format!("{bad}\nf 1 2 3\n"));
+        let expected = format!("line {line}: {expected}");
+        assert_eq!(fault(&text), expected, "{bad}");
+        for ending in ["\r\n", "\r"] {
+            assert_eq!(fault(text.replace('\n', ending)), expected, "{bad} with {ending:?}");
+        }
+        // Three lines later, after a comment, a continued line and an empty one.
+        let later = format!("# first\n\nf 1 2 \\\n3\n{text}");
+        let expected = expected.replacen(&line.to_string(), &(line + 4).to_string(), 1);
+        assert_eq!(fault(later), expected, "{bad}");
+    }
+}
+
+#[test]
+fn coordinates_that_are_not_finite_are_named_by_line_if_a_face_uses_them() {
+    for number in ["nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1e999"] {
+        for vertex in [format!("{number} 0 0"), format!("0 {number} 0"), format!("0 0 {number}")] {
+            let text = with_square(&format!("v {vertex}\nf 1 2 5\n"));
+            assert_eq!(fault(&text), format!("line 5: '{number}' is not a finite number"));
+        }
+        let unused = with_square(&format!("v {number} 0 0\nf 1 2 3\n"));
+        assert_eq!(triangles(unused), vec![[A, B, C]]);
+    }
+}
+
+#[test]
+fn a_weight_that_makes_a_position_infinite_is_refused() {
+    assert!(fault("v 1e300 0 0 1e-300\nv 0 0 0\nv 0 1 0\nf 1 2 3\n").contains("inf"));
+}
+
+#[test]
+fn indices_so_large_that_they_wrap_around_are_out_of_range() {
+    // Twice or three times these, plus 1 or 2, is a small number in 64 bits.
+    let attributes = "vt 0 0\nvt 1 1\nvn 0 0 1\nvn 0 1 0\n";
+    for index in [
+        "-9223372036854775808",
+        "-6148914691236517207",
+        "6148914691236517206",
+        "-9223372036854775807",
+    ] {
+        for corner in [format!("1/{index}"), format!("1//{index}"), format!("1/1/{index}")] {
+            let text = with_square(&format!("{attributes}f {corner} 2 3\n"));
+            let expected = format!("index {index} in '{corner}' is out of range: there are 2");
+            let fault = fault(text);
+            assert!(fault.starts_with("line 9: ") && fault.ends_with(&expected), "{fault}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_not_obj_text_say_what_they_are() {
+    let utf_16: Vec<u8> =
+        with_square("f 1 2 3\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let zeros = "not an OBJ text file: it contains zero bytes (binary, or UTF-16 text)";
+    let nothing = "no faces found: is this an OBJ mesh?";
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    assert_eq!(fault(""), "the file is empty");
+    assert_eq!(fault(utf_16), zeros);
+    assert_eq!(fault(png), zeros);
+    for text in
+        ["\n", "# nothing\n", "solid stl\nfacet normal 0 0 1\n", "{\"json\": 1}", "\u{feff}"]
+    {
+        assert_eq!(fault(text), nothing, "{text:?}");
+    }
+    assert_eq!(fault(SQUARE), nothing);
+    let points = "no faces found, only 3 points and lines: nothing to voxelize";
+    assert_eq!(fault(with_square("p 1\nl 1 2 3\nf 1 2\n")), points);
+}
+
+#[test]
+fn files_that_cannot_be_read_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str| read_mesh(&folder.path().join(name)).map(|_| ()).unwrap_err();
+    assert!(matches!(refused("missing.obj"), ReadError::Io(_)));
+    std::fs::write(folder.path().join("mesh.xyz"), "").unwrap();
+    std::fs::write(folder.path().join("mesh"), "").unwrap();
+    let unknown = "unknown file extension '.xyz': use one of .obj";
+    assert_eq!(refused("mesh.xyz").to_string(), unknown);
+    assert_eq!(refused("mesh").to_string(), "no file extension: use one of .obj");
+    std::fs::write(folder.path().join("MESH.OBJ"), with_square("f 1 2 3\n")).unwrap();
+    assert!(read_mesh(&folder.path().join("MESH.OBJ")).is_ok());
+}
+
+/// A file with some of everything, to be mutated.
+const SEED_FILE: &str = "\u{feff}# seed \\\nmtllib a.mtl\no thing\nv 0 0 0\nv 1 0 0 1\n\
+v 1 1 0\nv 0 1 0\nv .5 .5 1e0\nvt 0 0\nvt 1 1\nvn 0 0 1\nusemtl red\ng a b\n\
+f 1 2 3\nf 1/1/1 2/2/1 \\\n3/-1/-1 4//1\nf -1 -2 -3\nf 1 2 5 3 4\nl 1 2 3\np 1\ns off\n";
+
+/// Fragments that are likelier than random bytes to reach odd places.
+const FRAGMENTS: [&str; 30] = [
+    "\n",
+    "\r",
+    "\r\n",
+    "\\\n",
+    "\\",
+    " ",
+    "\t",
+    "/",
+    "//",
+    "-",
+    "0",
+    "9",
+    "99999999999999999999",
+    "-9223372036854775808",
+    "9223372036854775807",
+    "-6148914691236517206",
+    "4294967296",
+    "nan",
+    "inf",
+    "1e999",
+    "-0",
+    "f ",
+    "\nf 1 2 3 4 5 1 2 3 4 5",
+    "\nv ",
+    "\nvt 1",
+    "\nl 1 2 3",
+    "\ng",
+    "\nusemtl",
+    "\u{feff}",
+    "#",
+];
+
+fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let at = rng.usize(0..=bytes.len());
+    let end = (at + rng.usize(0..12)).min(bytes.len());
+    match rng.u32(0..6) {
+        0 => _ = bytes.drain(at..end),
+        1 => bytes.truncate(at),
+        2 if at < bytes.len() => bytes[at] = rng.u8(..),
+        3 => {
+            let copy = bytes[at..end].to_vec();
+            let to = rng.usize(0..=bytes.len());
+            bytes.splice(to..to, copy);
+        }
+        _ => _ = bytes.splice(at..end, FRAGMENTS[rng.usize(0..FRAGMENTS.len())].bytes()),
+    }
+}
+
+#[test]
+fn mutated_files_are_read_or_refused_with_a_sentence_and_never_a_panic() {
+    assert!(read(SEED_FILE).is_ok());
+    let (mut accepted, mut located, mut other) = (0, 0, 0);
+    for seed in 0..60_000 {
+        let mut rng = Rng::with_seed(seed);
+        let mut bytes = SEED_FILE.as_bytes().to_vec();
+        (0..rng.u32(1..=6)).for_each(|_| mutate(&mut rng, &mut bytes));
+        let lines = bytes.iter().filter(|b| b"\r\n".contains(b)).count() + 1;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let result = std::panic::catch_unwind(|| read(bytes));
+        match result.unwrap_or_else(|_| panic!("seed {seed} panicked: {text:?}")) {
+            Ok(loaded) => {
+                accepted += 1;
+                let positions = loaded.mesh.positions().len() as u32;
+                assert!(loaded.mesh.triangles().iter().flatten().all(|&i| i < positions));
+            }
+            Err(ReadError::Line { line, what }) => {
+                located += 1;
+                assert!((1..=lines).contains(&line) && !what.is_empty(), "{line} of {text:?}");
+            }
+            Err(error) => {
+                other += 1;
+                assert!(!error.to_string().is_empty(), "{text:?}");
+            }
+        }
+    }
+    println!("{accepted} accepted, {located} refused by line, {other} refused as a whole");
+    assert!(accepted > 5_000 && located > 5_000);
+}

@@ -1,4 +1,4 @@
-//! The two exact decisions that voxels rest on, and the published floating-point tests they
+//! The exact decisions that voxels rest on and the published floating-point tests they
 //! descend from.
 
 pub mod published;

@@ -2,7 +2,7 @@
 //! Tools 6(1), 2001, with the exact tests beside the published ones: 100,000 random triangles with
 //! corners in a 4x4x4 cube, against the unit cube, both around the origin, 100 rounds.
 //!
-//! `cargo bench --bench paper` takes about ten seconds; with `-- --quick`, or when run as a test,
+//! `cargo bench --bench paper` takes about four seconds; with `-- --quick`, or when run as a test,
 //! it does five rounds.
 
 use std::hint::black_box;

@@ -1,6 +1,7 @@
-//! The two exact decisions that voxels rest on, and the published floating-point tests they
-//! descend from.
+//! The exact decisions that voxels rest on, one by one, by rows and in batches; and the published
+//! floating-point tests they descend from.
 
+pub mod batch;
 pub mod published;
 pub mod rows;
 pub mod touches;

@@ -375,6 +375,14 @@ fn graphs_that_explode_are_refused() {
 }
 
 #[test]
+fn instances_in_one_place_are_one() {
+    // Placed each on its own these would be 2^31 voxels: too many.
+    let voxels: Vec<_> = (0..=u16::MAX).map(|i| [i as u8, (i >> 8) as u8, 0, 1]).collect();
+    let scene = [model([256, 256, 1], &voxels), group(0, &[1; 1 << 15]), shape(1, 0)];
+    assert_eq!(read_vox(&scene).unwrap().occupied(), 1 << 16);
+}
+
+#[test]
 fn a_root_that_lies_about_the_grid_is_refused() {
     let read_with = |from: &str, to: &str| {
         let (from, to) = (from.as_bytes(), to.as_bytes());

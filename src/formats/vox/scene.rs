@@ -86,11 +86,11 @@ struct Instance {
 
 impl Instance {
     /// Where a voxel of its model lies. What is turned is the voxel's cube, about the pivot's
-    /// minimum corner: its centre, in half voxels, is an odd number before and after.
+    /// minimum corner: by its centre, in half voxels, which is then rounded down to its own corner.
     fn place(&self, voxel: [u32; 3], size: [u32; 3]) -> [i64; 3] {
         let centre = [0, 1, 2].map(|a| 2 * (i64::from(voxel[a]) - i64::from(size[a] / 2)) + 1);
         let turned = self.pose.turn.apply(centre);
-        [0, 1, 2].map(|a| ((turned[a] - 1) >> 1) + self.pose.shift[a])
+        [0, 1, 2].map(|a| (turned[a] >> 1) + self.pose.shift[a])
     }
 
     /// Its box: minimum and maximum voxel.
@@ -103,7 +103,7 @@ impl Instance {
 /// The grid of all that `scene` places.
 pub(super) fn assemble(scene: &Scene) -> Result<VoxelGrid, ReadError> {
     let mut instances = instances(scene)?;
-    // The same model twice at the same place adds nothing.
+    // The same model twice at the same place adds nothing, and takes its time.
     instances.sort_unstable();
     instances.dedup();
     let bounds = bounds(scene, &instances)?;

@@ -123,23 +123,8 @@ pub fn choose(
         Choice::Auto if brick_pairs(mesh) < WORTH_A_GPU => {
             Chosen::cpu(threads, "done before a GPU would have started".into())
         }
-        Choice::Auto => match open_hardware() {
-            Ok(chosen) => Ok(chosen),
-            Err(Unavailable::Absent(reason)) => Chosen::cpu(threads, reason),
-            Err(Unavailable::Failed(error)) => {
-                let chosen = Chosen::cpu(threads, "the GPU failed to start".into())?;
-                Ok(Chosen { warning: Some(format!("{error}; using the CPU instead")), ..chosen })
-            }
-        },
+        Choice::Auto => hardware_or_cpu(threads),
     }
-}
-
-/// Why `Auto` cannot use a GPU.
-enum Unavailable {
-    /// There is none worth using.
-    Absent(String),
-    /// There is one, and it failed.
-    Failed(BackendError),
 }
 
 #[cfg(feature = "gpu")]
@@ -158,15 +143,18 @@ fn open_adapter(adapter: &gpu::adapters::Adapter, reason: &str) -> Result<Chosen
 }
 
 #[cfg(feature = "gpu")]
-fn open_hardware() -> Result<Chosen, Unavailable> {
+fn hardware_or_cpu(threads: Option<usize>) -> Result<Chosen, BackendError> {
     let Some(adapter) = gpu::adapters::Adapter::preferred().into_iter().next() else {
-        return Err(Unavailable::Absent("no GPU adapter".into()));
+        return Chosen::cpu(threads, "no GPU adapter".into());
     };
     if adapter.is_software() {
         let reason = format!("no hardware GPU: {} is software", adapter.label());
-        return Err(Unavailable::Absent(reason));
+        return Chosen::cpu(threads, reason);
     }
-    open_adapter(&adapter, "enough work for a GPU").map_err(Unavailable::Failed)
+    open_adapter(&adapter, "enough work for a GPU").or_else(|error| {
+        let cpu = Chosen::cpu(threads, "the GPU failed to start".into())?;
+        Ok(Chosen { warning: Some(format!("{error}; using the CPU instead")), ..cpu })
+    })
 }
 
 #[cfg(not(feature = "gpu"))]
@@ -178,8 +166,8 @@ fn open_gpu(_adapter: Option<&str>, _reason: &str) -> Result<Chosen, BackendErro
 }
 
 #[cfg(not(feature = "gpu"))]
-fn open_hardware() -> Result<Chosen, Unavailable> {
-    Err(Unavailable::Absent(WITHOUT_GPU.into()))
+fn hardware_or_cpu(threads: Option<usize>) -> Result<Chosen, BackendError> {
+    Chosen::cpu(threads, WITHOUT_GPU.into())
 }
 
 /// About how many (triangle, brick) pairs `mesh` has, the measure of the work: the bricks in each

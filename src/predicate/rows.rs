@@ -153,7 +153,7 @@ fn saturate(a: i128) -> i64 {
 }
 
 /// One edge axis in the plane of two box axes: `lo <= n0 c0 + n1 c1 <= hi` for the centre's two
-/// coordinates. At most `2^51` in size (see [`touches`](super::touches)).
+/// coordinates. At most `2^51` in size (see [`touches`](super::touches())).
 #[derive(Debug, Clone, Copy)]
 struct Strip {
     n: [i64; 2],

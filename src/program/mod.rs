@@ -36,7 +36,7 @@ pub fn print(text: &str) -> Result<()> {
 /// Writes `value` to standard output as one line of JSON.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&serde_json::to_string(value)?)
 }

@@ -27,6 +27,8 @@ pub const FAILURES: usize = 1;
 pub const PAIRS: usize = 2;
 /// First of the words that count the candidates of each level.
 pub const CANDIDATES: usize = 8;
+// Each level has a word of its own in both lists.
+const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= COUNTERS);
 
 /// Failure bit: more pairs than fit.
 pub const PAIRS_FULL: u32 = 1;

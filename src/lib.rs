@@ -40,3 +40,8 @@ pub use grid::{Up, VoxelGrid, World};
 pub use mesh::Mesh;
 pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

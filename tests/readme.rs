@@ -1,0 +1,94 @@
+//! The README's commands, run as they stand.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const README: &str = include_str!("../README.md");
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The command lines of all `sh` blocks.
+fn commands() -> Vec<&'static str> {
+    let blocks = README.split("```sh\n").skip(1);
+    let lines = blocks.flat_map(|block| block.split("```").next().unwrap().lines());
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+/// Runs `line` in a shell in `folder`, with the program that is being tested.
+fn run(folder: &Path, line: &str) {
+    // The test already runs what `cargo run` would build; the other profile is no difference.
+    let line = line.replace("cargo run --release --", "voxelize");
+    let programs = Path::new(env!("CARGO_BIN_EXE_voxelize")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .current_dir(folder)
+        .env("PATH", path)
+        .args(["-c", &line])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {said}");
+    assert!(!said.contains("warning"), "{line}: {said}");
+}
+
+#[cfg(all(unix, feature = "gpu"))]
+#[test]
+fn every_command_runs() {
+    let no_gpu = trivox::backend::gpu::adapters::Adapter::preferred().is_empty();
+    let folder = tempfile::TempDir::new().unwrap();
+    std::os::unix::fs::symlink(Path::new(ROOT).join("assets"), folder.path().join("assets"))
+        .unwrap();
+    let mut ran = 0;
+    for line in commands() {
+        match line {
+            // That is what runs this test.
+            "tests/run" => assert!(Path::new(ROOT).join(line).is_file()),
+            _ if no_gpu && line.contains("--check") => println!("skipped: no adapter: {line}"),
+            _ => run(folder.path(), line),
+        }
+        ran += 1;
+    }
+    assert!(ran >= 7, "{ran} commands found");
+    for file in ["lighthouse.vox", "knot.vox", "knot.npy"] {
+        assert!(fs::metadata(folder.path().join(file)).unwrap().len() > 1000, "{file}");
+    }
+}
+
+#[test]
+fn the_printed_summary_is_that_of_the_first_command() {
+    let folder = Path::new(ROOT);
+    let output = Command::new(env!("CARGO_BIN_EXE_voxelize"))
+        .current_dir(folder)
+        .args(["assets/lighthouse.obj", "--res", "128", "--backend", "cpu"])
+        .output()
+        .unwrap();
+    let summary = String::from_utf8(output.stderr).unwrap();
+    let lines = summary.lines().filter(|line| !line.starts_with("time"));
+    let missing: Vec<&str> = lines.filter(|line| !README.contains(line)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "not in the README");
+}
+
+#[test]
+fn every_option_is_in_the_table() {
+    let help = Command::new(env!("CARGO_BIN_EXE_voxelize")).arg("-h").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let options = help.split_whitespace().filter(|word| word.starts_with("--"));
+    let options: Vec<&str> = options.map(|word| word.trim_end_matches(['|', '.', ','])).collect();
+    assert!(options.len() > 10, "{options:?}");
+    for option in options {
+        let option = option.split(['|', '>']).next().unwrap();
+        let known = ["--help", "--version", "--output", "--quiet", "--verbose"].contains(&option);
+        assert!(known || README.contains(&format!("`{option}")), "{option} is not in the README");
+    }
+}
+
+#[test]
+fn files_that_it_links_to_are_there() {
+    let links = README.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+    let links: Vec<&str> = links.filter(|link| !link.starts_with("http")).collect();
+    assert!(links.len() > 3);
+    for link in links {
+        assert!(Path::new(ROOT).join(link).exists(), "{link}");
+    }
+}

@@ -445,6 +445,13 @@ fn bad_lines_are_named_by_number_with_what_is_wrong() {
 }
 
 #[test]
+fn a_negative_index_may_not_reach_vertices_that_come_later() {
+    let text = with_square("f 1 2 -5\nv 9 9 9\nv 8 8 8\n");
+    let expected = "line 5: vertex index -5 in '-5' is out of range: there are 4";
+    assert_eq!(fault(text), expected);
+}
+
+#[test]
 fn coordinates_that_are_not_finite_are_named_by_line_if_a_face_uses_them() {
     for number in ["nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1e999"] {
         for vertex in [format!("{number} 0 0"), format!("0 {number} 0"), format!("0 0 {number}")] {

@@ -1,4 +1,5 @@
 //! The README's commands, run as they stand.
+#![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -32,7 +33,7 @@ fn run(folder: &Path, line: &str) {
     assert!(!said.contains("warning"), "{line}: {said}");
 }
 
-#[cfg(all(unix, feature = "gpu"))]
+#[cfg(unix)]
 #[test]
 fn every_command_runs() {
     let no_gpu = trivox::backend::gpu::adapters::Adapter::preferred().is_empty();

@@ -1,5 +1,5 @@
-//! The CPU backend: triangles are sorted into tiles, and threads fill one tile at a time, row by
-//! row, in a bit mask that stays in the cache.
+//! The CPU backend: triangles are sorted into tiles of 64^3 voxels, and threads fill one tile at a
+//! time, row by row, in bits that stay in the first-level cache.
 
 use rayon::prelude::*;
 
@@ -10,10 +10,11 @@ use crate::place::{Lattice, PlacedMesh};
 use crate::predicate::rows::{BoxRange, touched_rows};
 use crate::progress::Progress;
 
-/// Bricks along a tile's edge. 8^3 masks of 64 bytes are 32 KiB, a first-level cache.
-const TILE_BRICKS: u32 = 8;
-/// Voxels along a tile's edge, as a power of two.
-const TILE_BITS: u32 = (TILE_BRICKS * BRICK).ilog2();
+/// Voxels along a tile's edge: a row of a tile is one word.
+const TILE: usize = 64;
+const TILE_BITS: u32 = TILE.ilog2();
+/// Bricks along a tile's edge.
+const TILE_BRICKS: usize = TILE / BRICK as usize;
 /// Triangles that one task sorts into tiles.
 const BIN_CHUNK: usize = 1 << 14;
 
@@ -59,91 +60,126 @@ impl Backend for Cpu {
 
 fn voxelize(mesh: &PlacedMesh, progress: &dyn Progress) -> VoxelGrid {
     let dims = mesh.lattice().dims;
-    let mut entries = bin(mesh);
-    entries.par_sort_unstable();
-    let tiles: Vec<&[Entry]> = entries.chunk_by(|a, b| a.tile == b.tile).collect();
+    let mut runs = bin(mesh);
+    runs.par_sort_unstable_by_key(|run| (run.tile, run.first));
+    let tiles: Vec<&[Run]> = runs.chunk_by(|a, b| a.tile == b.tile).collect();
 
     progress.start("voxelize", tiles.len() as u64);
-    let bricks = tiles.par_iter().flat_map_iter(|entries| {
-        let bricks = fill_tile(mesh, entries);
+    let bricks = tiles.par_iter().map_init(Tile::default, |tile, runs| {
+        let bricks = tile.fill(mesh, runs);
         progress.advance(1);
         bricks
     });
     // Rows are clipped to the grid, so no voxel can lie outside it.
-    VoxelGrid::from_bricks(dims, bricks.collect()).expect("bricks lie inside the grid")
+    VoxelGrid::from_bricks(dims, bricks.flatten_iter().collect())
+        .expect("bricks lie inside the grid")
 }
 
-/// A triangle that touches a tile. Ordered by tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+/// Consecutive triangles that touch one tile. Meshes name neighbours one after another, so there
+/// are far fewer runs than triangles.
+#[derive(Debug, Clone, Copy)]
+struct Run {
     /// The tile's position in tiles.
     tile: [u16; 3],
-    triangle: u32,
+    first: u32,
+    count: u32,
 }
 
-/// All pairs of a triangle and a tile it touches.
-fn bin(mesh: &PlacedMesh) -> Vec<Entry> {
-    let lattice = mesh.lattice();
-    let tile_bits = lattice.unit_bits + TILE_BITS;
-    let all = voxels_of(lattice);
-    let tiles = BoxRange { lo: [0; 3], hi: all.hi.map(|voxel| voxel >> TILE_BITS) };
+/// All pairs of a triangle and a tile that it touches.
+fn bin(mesh: &PlacedMesh) -> Vec<Run> {
     (0..mesh.len().div_ceil(BIN_CHUNK))
         .into_par_iter()
-        .flat_map_iter(|chunk| {
-            let mut entries = Vec::new();
-            for index in chunk * BIN_CHUNK..mesh.len().min((chunk + 1) * BIN_CHUNK) {
-                touched_rows(&mesh.triangle(index), tile_bits, &tiles, |x, y, z_lo, z_hi| {
-                    // At most 65,536 / 64 tiles an axis.
-                    entries.extend((z_lo..=z_hi).map(|z| Entry {
-                        tile: [x, y, z].map(|t| t as u16),
-                        triangle: index as u32,
-                    }));
-                });
-            }
-            entries
-        })
+        .map(|chunk| bin_chunk(mesh, chunk * BIN_CHUNK))
+        .flatten_iter()
         .collect()
+}
+
+fn bin_chunk(mesh: &PlacedMesh, first: usize) -> Vec<Run> {
+    let lattice = mesh.lattice();
+    let tile_bits = lattice.unit_bits + TILE_BITS;
+    let last = voxels_of(lattice).hi.map(|voxel| voxel >> TILE_BITS);
+    let tiles = BoxRange { lo: [0; 3], hi: last };
+    let mut runs: Vec<Run> = Vec::new();
+    for index in first..mesh.len().min(first + BIN_CHUNK) {
+        touched_rows(&mesh.triangle(index), tile_bits, &tiles, |x, y, z_lo, z_hi| {
+            for z in z_lo..=z_hi {
+                // At most 65,536 / 64 tiles an axis.
+                let tile = [x, y, z].map(|t| t as u16);
+                match runs.last_mut() {
+                    Some(run) if run.tile == tile && run.first + run.count == index as u32 => {
+                        run.count += 1;
+                    }
+                    _ => runs.push(Run { tile, first: index as u32, count: 1 }),
+                }
+            }
+        });
+    }
+    runs
 }
 
 fn voxels_of(lattice: &Lattice) -> BoxRange {
     BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) }
 }
 
-/// The occupied bricks of one tile.
-fn fill_tile(mesh: &PlacedMesh, entries: &[Entry]) -> Vec<(BrickKey, Mask)> {
-    let lattice = mesh.lattice();
-    let base = entries[0].tile.map(|t| i32::from(t) << TILE_BITS);
-    let last = base.map(|b| b + (1 << TILE_BITS) - 1);
-    let range = voxels_of(lattice).intersect(&BoxRange { lo: base, hi: last });
-
-    let mut masks = vec![[0u64; 8]; TILE_BRICKS.pow(3) as usize];
-    for entry in entries {
-        let triangle = mesh.triangle(entry.triangle as usize);
-        touched_rows(&triangle, lattice.unit_bits, &range, |x, y, z_lo, z_hi| {
-            let [x, y, z_lo, z_hi] =
-                [x - base[0], y - base[1], z_lo - base[2], z_hi - base[2]].map(|c| c as u32);
-            set_row(&mut masks, x, y, z_lo, z_hi);
-        });
-    }
-    let first_brick = base.map(|b| b as u32 / BRICK);
-    (0..)
-        .zip(masks)
-        .filter(|(_, mask)| *mask != [0; 8])
-        .map(|(index, mask)| {
-            let [x, y, z] = [index, index / TILE_BRICKS, index / TILE_BRICKS / TILE_BRICKS]
-                .map(|i: u32| i % TILE_BRICKS);
-            (BrickKey::new([first_brick[0] + x, first_brick[1] + y, first_brick[2] + z]), mask)
-        })
-        .collect()
+/// The voxels of one tile: bit `z` of row `(x, y)`. 32 KiB.
+struct Tile {
+    rows: Box<[[u64; TILE]; TILE]>,
 }
 
-/// Sets voxels `z_lo..=z_hi` of the row at `x`, `y`, all relative to the tile.
-fn set_row(masks: &mut [Mask], x: u32, y: u32, z_lo: u32, z_hi: u32) {
-    for brick_z in z_lo / BRICK..=z_hi / BRICK {
-        let lo = z_lo.max(brick_z * BRICK) % BRICK;
-        let hi = z_hi.min(brick_z * BRICK + BRICK - 1) % BRICK;
-        let bits = (0xff >> (7 - hi)) & (0xff << lo);
-        let brick = (brick_z * TILE_BRICKS + y / BRICK) * TILE_BRICKS + x / BRICK;
-        masks[brick as usize][(x % BRICK) as usize] |= bits << (8 * (y % BRICK));
+impl Default for Tile {
+    fn default() -> Self {
+        Self { rows: Box::new([[0; TILE]; TILE]) }
     }
+}
+
+impl Tile {
+    /// The occupied bricks of the tile of `runs`. Leaves the tile empty.
+    fn fill(&mut self, mesh: &PlacedMesh, runs: &[Run]) -> Vec<(BrickKey, Mask)> {
+        let lattice = mesh.lattice();
+        let base = runs[0].tile.map(|t| i32::from(t) << TILE_BITS);
+        let last = base.map(|b| b + TILE as i32 - 1);
+        let range = voxels_of(lattice).intersect(&BoxRange { lo: base, hi: last });
+        for run in runs {
+            for index in run.first..run.first + run.count {
+                let triangle = mesh.triangle(index as usize);
+                touched_rows(&triangle, lattice.unit_bits, &range, |x, y, z_lo, z_hi| {
+                    // Both below 64, as the range is within the tile.
+                    let (x, y) = ((x - base[0]) as usize, (y - base[1]) as usize);
+                    let bits = u64::MAX >> (63 - (z_hi - z_lo)) << (z_lo - base[2]);
+                    self.rows[x % TILE][y % TILE] |= bits;
+                });
+            }
+        }
+        self.take_bricks(base.map(|b| b as u32 / BRICK))
+    }
+
+    /// The bricks that hold a voxel, `first` being the lowest of the tile; empties the tile.
+    fn take_bricks(&mut self, first: [u32; 3]) -> Vec<(BrickKey, Mask)> {
+        let mut bricks = Vec::new();
+        for x in 0..TILE_BRICKS {
+            for y in 0..TILE_BRICKS {
+                let mut masks = [[0; 8]; TILE_BRICKS];
+                for (word, rows) in self.rows[8 * x..8 * x + 8].iter_mut().enumerate() {
+                    let (rows, _) = rows[8 * y..8 * y + 8].as_chunks_mut::<8>();
+                    for (mask, slice) in masks.iter_mut().zip(transpose(&rows[0])) {
+                        mask[word] = slice;
+                    }
+                    rows[0] = [0; 8];
+                }
+                let key = |z: usize| {
+                    BrickKey::new([first[0] + x as u32, first[1] + y as u32, first[2] + z as u32])
+                };
+                let occupied = masks.iter().enumerate().filter(|(_, mask)| **mask != [0; 8]);
+                bricks.extend(occupied.map(|(z, mask)| (key(z), *mask)));
+            }
+        }
+        bricks
+    }
+}
+
+/// The 8 x 8 bytes of `rows` with rows and columns exchanged: from the `z` bits of eight rows along
+/// `y` to the slices of eight bricks along `z`.
+fn transpose(rows: &[u64; 8]) -> [u64; 8] {
+    let bytes = rows.map(u64::to_le_bytes);
+    std::array::from_fn(|z| u64::from_le_bytes(std::array::from_fn(|y| bytes[y][z])))
 }

@@ -1,12 +1,20 @@
-//! [`touches`](super::touches()) solved for a whole row of boxes at once.
+//! [`touches`](super::touches()) solved for rows of boxes at once.
 //!
 //! The centres of the cubes that touch a triangle fill a convex set (the Minkowski sum of the
 //! triangle and a cube), so along a row they form one interval. Each axis of the test bounds a
-//! linear form in the centre, `lo <= n . c <= hi`, and for fixed `x` and `y` that is an interval
-//! of `z`, found by exact integer division: one pair of divisions a row instead of thirteen tests
-//! a box.
+//! linear form in the centre, `lo <= n . c <= hi`; for fixed `x` and `y` that is an interval of
+//! `z`, and the row is the intersection of those intervals. Along `z`, since a row of voxels along
+//! `z` is a run of bits.
 //!
-//! Along `z`, since a row of voxels along `z` is a run of bits in a brick.
+//! The bounds are found in `f64`, and exactly:
+//!
+//! - *Edges.* All numbers of an edge axis are integers of at most `2^52` (see
+//!   [`touches`](super::touches())), which `f64` holds. A quotient `a / d` is rounded to an
+//!   integer `k`, which is less than one off, and the sign of the remainder `a - k d`, an integer
+//!   below `2^53` again, says on which side of `k` it lies.
+//! - *Plane.* Where its numbers are below `2^53` the same holds. Otherwise the remainder has an
+//!   error, bounded by [`Plane::slack`]; where it is no larger than that, the row is solved in
+//!   `i128`.
 
 use crate::place::Triangle;
 use crate::predicate::touches::{cross, dot, sub64};
@@ -50,10 +58,10 @@ impl BoxRange {
         (0..3).any(|i| self.lo[i] > self.hi[i])
     }
 
-    /// Whether exactly one box is in the range.
+    /// Whether its boxes are one, or one line of them along an axis.
     #[must_use]
-    pub fn is_one(&self) -> bool {
-        self.lo == self.hi
+    pub fn is_straight(&self) -> bool {
+        (0..3).filter(|&i| self.lo[i] != self.hi[i]).count() <= 1
     }
 }
 
@@ -62,190 +70,302 @@ impl BoxRange {
 ///
 /// Coordinates and boxes must keep the bit budget of [`place`](mod@crate::place), and `box_bits`
 /// must be at least 1, so that centres are integers.
+#[inline]
 pub fn touched_rows(
     triangle: &Triangle,
     box_bits: u32,
     range: &BoxRange,
     mut visit: impl FnMut(i32, i32, i32, i32),
 ) {
-    let range = range.intersect(&BoxRange::of_triangle(triangle, box_bits));
+    let bounds = BoxRange::of_triangle(triangle, box_bits);
+    let range = range.intersect(&bounds);
     if range.is_empty() {
         return;
     }
-    if range.is_one() && holds_corner(triangle, box_bits, &range) {
-        return visit(range.lo[0], range.lo[1], range.lo[2], range.lo[2]);
-    }
-    let rows = Rows::new(triangle, box_bits, &range);
-    // The bounds on z that depend on y alone are the same for each x.
-    let z_of_y: Vec<Interval> = (rows.y.lo..=rows.y.hi).map(|y| rows.z_at(&rows.yz, y)).collect();
-
-    for x in rows.x.lo..=rows.x.hi {
-        let z_of_x = rows.z_at(&rows.xz, x);
-        if z_of_x.is_empty() {
-            continue;
+    if bounds.is_straight() {
+        // A triangle within one line of boxes passes through all of them that it reaches.
+        let [lo, hi] = [range.lo, range.hi];
+        for x in lo[0]..=hi[0] {
+            (lo[1]..=hi[1]).for_each(|y| visit(x, y, lo[2], hi[2]));
         }
-        let y_of_x = rows.y_at(x);
-        for y in y_of_x.lo..=y_of_x.hi {
-            let z = z_of_x.intersect(&z_of_y[(y - rows.y.lo) as usize]);
-            let z = rows.z_on_plane(x, y, &z);
-            if !z.is_empty() {
-                let [bx, by, bz] = range.lo.map(i64::from);
-                visit((bx + x) as i32, (by + y) as i32, (bz + z.lo) as i32, (bz + z.hi) as i32);
-            }
+        return;
+    }
+    Rows::new(triangle, box_bits, &range).visit(&mut visit);
+}
+
+/// Bounds on box indices, relative to the range's lowest box, as what the index is at least and
+/// what its negative is at least: both lanes of a vector do the same.
+type Bounds = [f64; 2];
+
+/// Farther than any box from any other; boxes per axis are at most `2^20`.
+const FAR: f64 = (1 << 30) as f64;
+
+#[inline]
+fn tighter(a: Bounds, b: Bounds) -> Bounds {
+    // Not f64::max, which minds NaN.
+    [if a[0] > b[0] { a[0] } else { b[0] }, if a[1] > b[1] { a[1] } else { b[1] }]
+}
+
+#[inline]
+fn is_empty(bounds: Bounds) -> bool {
+    bounds[0] + bounds[1] > 0.0
+}
+
+/// `2^52 + 2^51`: the sum with a number below `2^51` has no room for a fraction, and ends in the
+/// bits of the nearest integer.
+const SHIFT: f64 = (3u64 << 51) as f64;
+
+/// To the nearest integer, for `|x| < 2^51`; two additions on every processor.
+#[inline]
+fn round(x: f64) -> f64 {
+    (x + SHIFT) - SHIFT
+}
+
+/// The integer that `x` is.
+#[inline]
+fn index(x: f64) -> i32 {
+    (x + SHIFT).to_bits() as i32
+}
+
+/// The factor `d >= 0` of the index that is bounded: `a <= d k` for integers `k` from
+/// `ceil(a / d)`. Where `d` is 0 either all `k` will do or none.
+#[derive(Clone, Copy)]
+struct Factor {
+    d: f64,
+    inverse: f64,
+    /// How far the bound lies below the rounded quotient: nothing, or for `d = 0` out of sight.
+    free: f64,
+    /// How far a positive remainder raises the bound: by one, or for `d = 0` to none at all.
+    step: f64,
+}
+
+impl Factor {
+    #[inline]
+    fn new(d: f64) -> Self {
+        if d == 0.0 {
+            Self { d, inverse: 0.0, free: FAR, step: 2.0 * FAR }
+        } else {
+            Self { d, inverse: 1.0 / d, free: 0.0, step: 1.0 }
         }
     }
-}
 
-/// Whether a corner of `triangle` lies in the one box of `range`: the commonest case of a fine
-/// mesh, settled without any axis.
-fn holds_corner(triangle: &Triangle, box_bits: u32, range: &BoxRange) -> bool {
-    triangle.iter().any(|corner| (0..3).all(|a| corner[a] >> box_bits == range.lo[a]))
-}
-
-/// Inclusive interval of box indices, relative to the range's lowest box.
-#[derive(Debug, Clone, Copy)]
-struct Interval {
-    lo: i64,
-    hi: i64,
-}
-
-impl Interval {
-    const EMPTY: Self = Self { lo: 1, hi: 0 };
-
-    fn is_empty(&self) -> bool {
-        self.lo > self.hi
-    }
-
-    fn intersect(&self, other: &Self) -> Self {
-        Self { lo: self.lo.max(other.lo), hi: self.hi.min(other.hi) }
-    }
-
-    /// The integers `k` of this interval with `lo <= n k 2^bits <= hi`: since `n k` is an integer,
-    /// those with `ceil(lo / 2^bits) <= n k <= floor(hi / 2^bits)`.
-    fn solve(&self, n: i64, bits: u32, lo: i128, hi: i128) -> Self {
-        let (lo, hi) = (-(-lo >> bits), hi >> bits);
-        match n {
-            0 if lo <= 0 && 0 <= hi => *self,
-            0 => Self::EMPTY,
-            n if n > 0 => self.intersect(&Self { lo: div_ceil(lo, n), hi: div_floor(hi, n) }),
-            n => self.intersect(&Self { lo: div_ceil(-hi, -n), hi: div_floor(-lo, -n) }),
-        }
+    /// The bounds `a[0] <= d k` and `a[1] <= d (-k)`, and the remainders that decided them.
+    #[inline]
+    fn bounds(&self, a: [f64; 2]) -> (Bounds, [f64; 2]) {
+        let k = a.map(|a| round(a * self.inverse));
+        let remainder = [a[0] - k[0] * self.d, a[1] - k[1] * self.d];
+        let raise = remainder.map(|r| if r > 0.0 { self.step } else { 0.0 });
+        ([k[0] - self.free + raise[0], k[1] - self.free + raise[1]], remainder)
     }
 }
 
-/// `floor(a / b)` for `b > 0`. Quotients that leave `i64` are far outside any range of boxes, and
-/// saturate.
-fn div_floor(a: i128, b: i64) -> i64 {
-    match i64::try_from(a) {
-        Ok(a) => a.div_euclid(b),
-        Err(_) => saturate(a.div_euclid(i128::from(b))),
-    }
-}
-
-/// `ceil(a / b)` for `b > 0`.
-fn div_ceil(a: i128, b: i64) -> i64 {
-    -div_floor(-a, b)
-}
-
-fn saturate(a: i128) -> i64 {
-    // Not i64::MIN, whose negation overflows.
-    a.clamp(-i128::from(i64::MAX), i128::from(i64::MAX)) as i64
-}
-
-/// One edge axis in the plane of two box axes: `lo <= n0 c0 + n1 c1 <= hi` for the centre's two
-/// coordinates. At most `2^51` in size (see [`touches`](super::touches())).
-#[derive(Debug, Clone, Copy)]
+/// One edge axis in the plane of two box axes: `least[0] <= fixed c + d k` and
+/// `least[1] <= -(fixed c + d k)` for a centre's first coordinate `c` and the index `k` of its
+/// second.
+#[derive(Clone, Copy)]
 struct Strip {
-    n: [i64; 2],
-    lo: i64,
-    hi: i64,
+    fixed: f64,
+    factor: Factor,
+    least: [f64; 2],
 }
 
 impl Strip {
-    /// The axis `e x normal`, with `normal` the third axis, for an edge `e` from `start`.
-    fn new(e: [i64; 2], start: [i64; 2], across: [i64; 2], h: i64) -> Self {
-        let n = [e[1], -e[0]];
+    /// The axis `e x normal`, with `normal` the third axis, of the edge from `start` to `end`.
+    #[inline]
+    fn new([start, end, across]: [[f64; 2]; 3], size: f64) -> Self {
+        let (e, half) = ([end[0] - start[0], end[1] - start[1]], size / 2.0);
+        // Of the axis and its negative the one whose second coordinate is not negative.
+        let n = if e[0] > 0.0 { [-e[1], e[0]] } else { [e[1], -e[0]] };
         let p = n[0] * start[0] + n[1] * start[1];
         let q = n[0] * across[0] + n[1] * across[1];
-        let r = h * (n[0].abs() + n[1].abs());
-        Self { n, lo: p.min(q) - r, hi: p.max(q) + r }
+        let r = half * (n[0].abs() + n[1]);
+        // The centre of box k is at k size + half.
+        let offset = n[1] * half;
+        let [min, max] = if p < q { [p, q] } else { [q, p] };
+        let least = [min - r - offset, offset - r - max];
+        Self { fixed: n[0], factor: Factor::new(n[1] * size), least }
     }
+}
+
+/// What three strips allow of `bounds` where the first coordinate is `center`.
+#[inline]
+fn within(strips: &[Strip; 3], center: f64, bounds: Bounds) -> Bounds {
+    strips.iter().fold(bounds, |bounds, strip| {
+        let fixed = strip.fixed * center;
+        let (narrower, _) = strip.factor.bounds([strip.least[0] - fixed, strip.least[1] + fixed]);
+        tighter(bounds, narrower)
+    })
+}
+
+/// The triangle's plane: `least[0] <= n . c` and `least[1] <= -(n . c)` for the first two
+/// coordinates of a centre and the index of its third.
+struct Plane {
+    nx: f64,
+    ny: f64,
+    factor: Factor,
+    least: [f64; 2],
+    /// What a remainder must exceed for its sign to be certain; negative where all are exact.
+    slack: f64,
+    /// How many boxes a bound may be off where it is not certain.
+    blur: f64,
+    exact: ExactPlane,
+}
+
+/// The same in integers.
+struct ExactPlane {
+    normal: [i64; 3],
+    least: [i128; 2],
+    box_bits: u32,
+}
+
+impl Plane {
+    /// `last` is the farthest box. `None` where the bounding box decides as much: there is no
+    /// plane, or it is parallel to a face of the boxes.
+    #[inline]
+    fn new(v: &[[i64; 3]; 3], last: [i32; 3], box_bits: u32) -> Option<Self> {
+        let n = cross(sub64(v[1], v[0]), sub64(v[2], v[1]));
+        if n.iter().filter(|&&n| n != 0).count() <= 1 {
+            return None;
+        }
+        let normal = if n[2] < 0 { n.map(|n| -n) } else { n };
+        let (size, half) = ((1i64 << box_bits) as f64, 1i64 << (box_bits - 1));
+        let (d, r) = (dot(normal, v[0]), dot(normal.map(i64::abs), [half; 3]));
+        let offset = dot(normal, [0, 0, half]);
+        let exact = ExactPlane { normal, least: [d - r - offset, offset - r - d], box_bits };
+
+        let [nx, ny, nz] = normal.map(|n| n as f64);
+        let least = exact.least.map(to_f64);
+        // No number below is larger: the bounds, and the terms of the farthest box.
+        let reach = |axis: usize| (f64::from(last[axis]) + 1.0) * size;
+        let terms = nx.abs() * reach(0) + ny.abs() * reach(1) + nz * size;
+        let largest = least[0].abs().max(least[1].abs()) + terms;
+        let factor = Factor::new(nz * size);
+        // The bound, two products, two sums, the product k d and the last difference are each off
+        // by at most 2^-53 of the largest number, so together by less than 2^-50 of it; doubled.
+        // A quotient too large to be rounded to within one leaves no remainder certain.
+        let (slack, blur) = match largest {
+            m if m < (1u64 << 53) as f64 => (-1.0, 0.0),
+            m if m * factor.inverse < (1u64 << 48) as f64 => (m / (1u64 << 49) as f64, 1.0),
+            _ => (f64::INFINITY, f64::INFINITY),
+        };
+        Some(Self { nx, ny, factor, least, slack, blur, exact })
+    }
+
+    /// The part of the row `z` at the centres `x` and `y` that the plane allows.
+    #[inline]
+    fn narrow(&self, x: f64, y: f64, z: Bounds) -> Bounds {
+        let fixed = self.nx * x + self.ny * y;
+        let (narrower, remainder) =
+            self.factor.bounds([self.least[0] - fixed, self.least[1] + fixed]);
+        if remainder[0].abs().min(remainder[1].abs()) <= self.slack {
+            let blurred = narrower.map(|bound| bound - self.blur);
+            if !is_empty(tighter(z, blurred)) {
+                return self.exact.narrow(x as i64, y as i64, z);
+            }
+        }
+        tighter(z, narrower)
+    }
+}
+
+impl ExactPlane {
+    #[cold]
+    fn narrow(&self, x: i64, y: i64, z: Bounds) -> Bounds {
+        let [nx, ny, nz] = self.normal;
+        let fixed = dot([nx, ny, 0], [x, y, 0]);
+        let bound = |least: i128| {
+            // n k is an integer, so `least <= n k 2^bits` is `ceil(least / 2^bits) <= n k`.
+            let least = -(-least >> self.box_bits);
+            match nz {
+                0 if least <= 0 => -FAR,
+                0 => FAR,
+                nz => to_f64(-(-least).div_euclid(i128::from(nz))).clamp(-FAR, FAR),
+            }
+        };
+        tighter(z, [bound(self.least[0] - fixed), bound(self.least[1] + fixed)])
+    }
+}
+
+/// The nearest float; nearly all values fit in the integers that processors convert.
+#[inline]
+fn to_f64(value: i128) -> f64 {
+    i64::try_from(value).map_or_else(|_| value as f64, |value| value as f64)
 }
 
 /// A triangle's axes as bounds on box centres. Coordinates are relative to the lowest corner of
 /// the lowest box, so box `k` of a row has its centre at `k size + half`.
 struct Rows {
-    box_bits: u32,
-    size: i64,
-    x: Interval,
-    y: Interval,
-    z: Interval,
+    base: [i32; 3],
+    /// The last box of each axis, relative to the first.
+    last: [i32; 3],
+    size: f64,
     xy: [Strip; 3],
     xz: [Strip; 3],
     yz: [Strip; 3],
-    normal: [i64; 3],
-    plane_lo: i128,
-    plane_hi: i128,
+    plane: Option<Plane>,
 }
 
+/// Rows along `y` whose bounds that depend on `y` alone are kept at a time.
+const KEPT: usize = 16;
+
 impl Rows {
+    #[inline]
     fn new(triangle: &Triangle, box_bits: u32, range: &BoxRange) -> Self {
-        let size = 1i64 << box_bits;
-        let half = size / 2;
-        let v = triangle.map(|corner| {
-            std::array::from_fn(|a| i64::from(corner[a]) - i64::from(range.lo[a]) * size)
-        });
+        let base = range.lo.map(|lo| i64::from(lo) << box_bits);
+        let relative = |p: [i32; 3]| sub64([p[0].into(), p[1].into(), p[2].into()], base);
+        let v = [relative(triangle[0]), relative(triangle[1]), relative(triangle[2])];
+        let size = (1i64 << box_bits) as f64;
         let strips = |a: usize, b: usize| {
-            std::array::from_fn(|i| {
-                let [start, end, across] =
-                    [0, 1, 2].map(|j| [v[(i + j) % 3][a], v[(i + j) % 3][b]]);
-                Strip::new([end[0] - start[0], end[1] - start[1]], start, across, half)
-            })
+            let corner = |i: usize| [v[i][a] as f64, v[i][b] as f64];
+            let [p, q, r] = [corner(0), corner(1), corner(2)];
+            [Strip::new([p, q, r], size), Strip::new([q, r, p], size), Strip::new([r, p, q], size)]
         };
-        let normal = cross(sub64(v[1], v[0]), sub64(v[2], v[1]));
-        let d = dot(normal, v[0]);
-        let r = dot(normal.map(i64::abs), [half; 3]);
-        let axis = |a: usize| Interval { lo: 0, hi: i64::from(range.hi[a] - range.lo[a]) };
+        let last = [0, 1, 2].map(|a| range.hi[a] - range.lo[a]);
         Self {
-            box_bits,
+            base: range.lo,
+            last,
             size,
-            x: axis(0),
-            y: axis(1),
-            z: axis(2),
             xy: strips(0, 1),
             xz: strips(0, 2),
             yz: strips(1, 2),
-            normal,
-            plane_lo: d - r,
-            plane_hi: d + r,
+            plane: Plane::new(&v, last, box_bits),
         }
     }
 
-    fn center(&self, index: i64) -> i64 {
-        index * self.size + self.size / 2
+    #[inline]
+    fn center(&self, index: i32) -> f64 {
+        (f64::from(index) + 0.5) * self.size
     }
 
-    /// The part of `interval` that the three `strips` allow where the first coordinate is that of
-    /// box `index`.
-    fn within(&self, strips: &[Strip; 3], index: i64, interval: Interval) -> Interval {
-        strips.iter().fold(interval, |interval, strip| {
-            let fixed = strip.n[0] * self.center(index) + strip.n[1] * self.center(0);
-            let (lo, hi) = (strip.lo - fixed, strip.hi - fixed);
-            interval.solve(strip.n[1], self.box_bits, lo.into(), hi.into())
-        })
-    }
-
-    fn y_at(&self, x: i64) -> Interval {
-        self.within(&self.xy, x, self.y)
-    }
-
-    fn z_at(&self, strips: &[Strip; 3], index: i64) -> Interval {
-        self.within(strips, index, self.z)
-    }
-
-    /// The part of the row `z` at `x` and `y` that the triangle's plane allows.
-    fn z_on_plane(&self, x: i64, y: i64, z: &Interval) -> Interval {
-        let fixed = dot(self.normal, [self.center(x), self.center(y), self.center(0)]);
-        z.solve(self.normal[2], self.box_bits, self.plane_lo - fixed, self.plane_hi - fixed)
+    #[inline]
+    fn visit(&self, visit: &mut impl FnMut(i32, i32, i32, i32)) {
+        let [last_x, last_y, last_z] = self.last;
+        let z_all = [0.0, -f64::from(last_z)];
+        for y_first in (0..=last_y).step_by(KEPT) {
+            let y_last = last_y.min(y_first + KEPT as i32 - 1);
+            let y_all = [f64::from(y_first), -f64::from(y_last)];
+            let mut z_of_y = [z_all; KEPT];
+            for (y, bounds) in (y_first..=y_last).zip(&mut z_of_y) {
+                *bounds = within(&self.yz, self.center(y), z_all);
+            }
+            for x in 0..=last_x {
+                let center_x = self.center(x);
+                let y_of_x = within(&self.xy, center_x, y_all);
+                let z_of_x = within(&self.xz, center_x, z_all);
+                if is_empty(y_of_x) || is_empty(z_of_x) {
+                    continue;
+                }
+                for y in index(y_of_x[0])..=index(-y_of_x[1]) {
+                    let mut z = tighter(z_of_x, z_of_y[(y - y_first) as usize]);
+                    if let Some(plane) = &self.plane {
+                        z = plane.narrow(center_x, self.center(y), z);
+                    }
+                    if !is_empty(z) {
+                        let [base_x, base_y, base_z] = self.base;
+                        let (z_lo, z_hi) = (index(z[0]), index(-z[1]));
+                        visit(base_x + x, base_y + y, base_z + z_lo, base_z + z_hi);
+                    }
+                }
+            }
+        }
     }
 }

@@ -19,9 +19,10 @@ fn children_in_bounds(triangle: Triangle, node: vec3<i32>, level: u32) -> NodeRa
     return NodeRange(max(range.lo, node * 8), min(range.hi, node * 8 + 7));
 }
 
+// Exact up to 2^16, and at least that beyond: 2^13 nodes an axis would overflow 32 bits.
 fn node_count(range: NodeRange) -> u32 {
     let size = vec3<u32>(max(range.hi - range.lo + 1, vec3<i32>(0)));
-    return size.x * size.y * size.z;
+    return min(size.x * size.y, 65536u) * size.z;
 }
 
 // The node with the given rank in a range that is not empty; z fastest.

@@ -17,6 +17,10 @@
 //   two sums, difference: 6; two to spare for another order), so |error| <= 8u(1 + 8u) m, and the
 //   computed m is at least m (1 - 9u). So |error| < 2^-19 times the computed m.
 //
+// An order that distributes a product over a sum is covered too: every monomial is at most m, since
+// `half` is at least 1, and there are no more roundings on its path than that. Nothing can overflow
+// or vanish: all values are 0 or between 1 and 2^76.
+//
 // The twin in Rust takes i64 and i128 and is exact at once.
 
 const EXACT_BELOW: f32 = 8388608.0; // 2^23

@@ -4,6 +4,16 @@ use thiserror::Error;
 
 use crate::place::{MAX_DIM, MAX_SPAN_VOXELS};
 
+/// A number as a person would write it: without three hundred digits.
+fn short(number: &f64) -> String {
+    match number.abs() {
+        size if size != 0.0 && size.is_finite() && !(1e-5..1e15).contains(&size) => {
+            format!("{number:e}")
+        }
+        _ => number.to_string(),
+    }
+}
+
 /// Why a list of positions and triangles is not a valid [`Mesh`](crate::Mesh).
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -47,12 +57,12 @@ pub enum PlaceError {
     #[error("a resolution of {0} is not possible: use 1 to {MAX_DIM}")]
     Resolution(u32),
     /// A voxel size that is not a positive finite number.
-    #[error("a voxel size of {0} is not possible: use a positive number")]
+    #[error("a voxel size of {} is not possible: use a positive number", short(.0))]
     VoxelSize(f64),
     /// Bounds that are empty, inverted or not finite.
     #[error(
-        "bounds from {min} to {max} on the {axis} axis are not possible: \
-         use finite numbers with the minimum below the maximum"
+        "bounds from {} to {} on the {axis} axis are not possible: \
+         use finite numbers with the minimum below the maximum", short(.min), short(.max)
     )]
     Bounds {
         /// `x`, `y` or `z`.
@@ -65,7 +75,7 @@ pub enum PlaceError {
     /// All vertices are the same point, so no length can be divided into voxels.
     #[error(
         "all vertices are at one point ({}, {}, {}), so a resolution has no length to divide: \
-         give a voxel size instead", .0[0], .0[1], .0[2]
+         give a voxel size instead", short(&.0[0]), short(&.0[1]), short(&.0[2])
     )]
     NoExtent([f64; 3]),
     /// The extent, or a length divided by it, leaves the range of 64-bit floating point.
@@ -79,8 +89,8 @@ pub enum PlaceError {
     },
     /// The grid would have more voxels along an axis than are supported.
     #[error(
-        "the grid would be {voxels} voxels along the {axis} axis, padding included; at most \
-         {MAX_DIM} are supported: use a lower resolution or larger voxels"
+        "the grid would be {} voxels along the {axis} axis, padding included; at most \
+         {MAX_DIM} are supported: use a lower resolution or larger voxels", short(.voxels)
     )]
     TooManyVoxels {
         /// `x`, `y` or `z`.
@@ -90,8 +100,8 @@ pub enum PlaceError {
     },
     /// The mesh reaches so far past the bounds that its vertices do not fit the lattice.
     #[error(
-        "the mesh and the bounds together span {voxels} voxels; at most {MAX_SPAN_VOXELS} can be \
-         represented exactly: use larger voxels or cut the mesh"
+        "the mesh and the bounds together span {} voxels; at most {MAX_SPAN_VOXELS} can be \
+         represented exactly: use larger voxels or cut the mesh", short(.voxels)
     )]
     TooFar {
         /// The distance in voxels.

@@ -36,9 +36,13 @@ impl BrickKey {
     const BITS: u32 = (MAX_DIM / BRICK).ilog2();
 
     /// The key of the brick at `(x, y, z)`, in bricks, each below 8192.
+    ///
+    /// # Panics
+    /// One of them is not.
     #[must_use]
+    #[inline]
     pub fn new([x, y, z]: [u32; 3]) -> Self {
-        debug_assert!(x.max(y).max(z) < 1 << Self::BITS, "brick ({x}, {y}, {z})");
+        assert!(x.max(y).max(z) < 1 << Self::BITS, "brick ({x}, {y}, {z})");
         let (x, y, z) = (u64::from(x), u64::from(y), u64::from(z));
         Self(((z << Self::BITS | y) << Self::BITS) | x)
     }
@@ -93,7 +97,9 @@ impl World {
 }
 
 /// A set of voxels within `dims`, and optionally where it lies in the world.
-#[derive(Clone, PartialEq)]
+///
+/// Two grids are equal if they have the same dimensions and voxels, wherever they lie.
+#[derive(Clone)]
 pub struct VoxelGrid {
     dims: [u32; 3],
     /// Sorted, without duplicates; none is full or empty.
@@ -342,6 +348,15 @@ fn check_dims(dims: [u32; 3]) -> Result<(), GridError> {
     }
     Ok(())
 }
+
+impl PartialEq for VoxelGrid {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { dims, keys, masks, full, world: _ } = self;
+        (dims, keys, masks, full) == (&other.dims, &other.keys, &other.masks, &other.full)
+    }
+}
+
+impl Eq for VoxelGrid {}
 
 /// Bytes handed to the hasher at a time: enough for its widest vector code.
 const HASH_CHUNK: usize = 1 << 16;

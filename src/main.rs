@@ -8,16 +8,16 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
-use crate::program::{Verdict, adapters, info, is_broken_pipe, voxelize};
+use crate::program::{Closed, Verdict, adapters, info, say, voxelize};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(cli) {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::Differs) => ExitCode::from(1),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Closed>() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("voxelize: {error:#}");
+            say(&format!("voxelize: {error:#}\n"));
             ExitCode::from(2)
         }
     }

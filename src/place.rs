@@ -8,14 +8,14 @@
 //! # The bit budget
 //!
 //! Let `P` be the largest grid dimension in voxels, rounded up to a power of two and to at least
-//! one brick. `F` is the largest number up to [`MAX_UNIT_BITS`] for which, on each axis, the
+//! [`MIN_CUBE`]. `F` is the largest number up to [`MAX_UNIT_BITS`] for which, on each axis, the
 //! grid's cube `[0, P S]` and all vertices lie within one interval of length
 //! `2^`[`SPAN_BITS`]. Therefore:
 //!
 //! - any two vertices, and any vertex and any point of that cube, differ by at most `2^24` per
 //!   axis: such a difference is exact in `f32` and far from overflow in `i32`;
 //! - every box that is tested, of `2^k <= P` voxels a side and aligned to its size, lies in that
-//!   cube, so its centre does too (boxes larger than the grid are never tested);
+//!   cube, so its centre does too (no backend tests larger ones);
 //! - without explicit bounds all vertices lie in the grid, and `F = min(16, 24 - ceil_log2(M))`
 //!   where `M` is the largest dimension.
 //!
@@ -24,7 +24,6 @@
 //! closed.
 
 use crate::error::PlaceError;
-use crate::grid::BRICK;
 use crate::mesh::Mesh;
 
 /// Most voxels along an axis of a grid, padding included.
@@ -37,6 +36,10 @@ pub const MIN_UNIT_BITS: u32 = 4;
 pub const SPAN_BITS: u32 = 24;
 /// Most voxels that mesh and grid together can span along an axis.
 pub const MAX_SPAN_VOXELS: u32 = 1 << (SPAN_BITS - MIN_UNIT_BITS);
+
+/// The bit budget leaves room for boxes of this many voxels a side in every grid: the largest that
+/// backends test whatever the grid's size.
+pub const MIN_CUBE: u32 = 64;
 
 /// A triangle on the lattice: three corners of three coordinates.
 pub type Triangle = [[i32; 3]; 3];
@@ -65,9 +68,10 @@ pub struct Bounds {
 pub struct PlaceOptions {
     /// Voxel size, given directly or by a resolution.
     pub sizing: Sizing,
-    /// The box to voxelize; the mesh's own where `None`. What lies outside has no voxels.
+    /// The box to voxelize; the mesh's own where `None`. What lies outside it, and outside the
+    /// padding, has no voxels.
     pub bounds: Option<Bounds>,
-    /// Empty voxels added on all six sides.
+    /// Voxels added on all six sides: empty, unless the mesh reaches past explicit bounds.
     pub pad: u32,
 }
 
@@ -84,7 +88,7 @@ impl PlaceOptions {
         Self { sizing, bounds: None, pad: 0 }
     }
 
-    /// With `pad` empty voxels on all six sides.
+    /// With `pad` more voxels on all six sides.
     #[must_use]
     pub fn with_pad(self, pad: u32) -> Self {
         Self { pad, ..self }
@@ -149,8 +153,10 @@ impl PlacedMesh {
 
     /// Triangle `index`, in the mesh's order.
     #[must_use]
+    #[inline]
     pub fn triangle(&self, index: usize) -> Triangle {
-        self.triangles[index].map(|vertex| self.vertices[vertex as usize])
+        let [a, b, c] = self.triangles[index];
+        [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
     }
 
     /// All triangles, in the mesh's order.
@@ -306,8 +312,9 @@ impl Frame {
 
     /// The longest interval, in lattice units, that holds the grid's cube and all vertices.
     fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
-        let longest = self.dims.iter().fold(1.0, |m: f64, &d| m.max(d));
-        let cube = (longest.log2().ceil().exp2()).max(f64::from(BRICK)) * self.unit();
+        // At most MAX_DIM; whoever asks about more has been told so by `too_many`.
+        let longest = self.dims.iter().fold(1.0, |m: f64, &d| m.max(d)) as u32;
+        let cube = f64::from(longest.min(MAX_DIM).next_power_of_two().max(MIN_CUBE)) * self.unit();
         let span =
             |a: usize| self.to_lattice(max[a], a).max(cube) - self.to_lattice(min[a], a).min(0.0);
         span(0).max(span(1)).max(span(2))

@@ -222,6 +222,8 @@ fn impossible_sizes_are_refused() {
     ] {
         refuses(path, &format!("{args} -o old.npy"), complaint);
     }
+    let digits = stderr(&voxelize(path, "mesh.obj --voxel-size 1e-300"));
+    assert!(digits.len() < 200, "{digits}");
     // A large mesh is no problem by itself: 1e30 units are divided into 8 voxels.
     assert_eq!(json(&voxelize(path, "large.obj --res 8 --json"))["dims"][0], 8);
 }
@@ -316,6 +318,36 @@ fn a_link_is_followed_and_permissions_are_kept() {
     assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
     assert!(read_grid(&path.join("real.npy")).is_ok());
     assert_eq!(fs::metadata(path.join("real.npy")).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn options_that_would_have_no_effect_are_refused() {
+    let folder = folder();
+    let path = folder.path();
+    refuses(path, "mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out");
+    refuses(path, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
+}
+
+#[cfg(unix)]
+#[test]
+fn json_arrives_though_nobody_reads_the_talk() {
+    let folder = folder();
+    let script = format!("{VOXELIZE} mesh.obj --res 8 --json 2> >(exec <&-; sleep 1)");
+    let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    assert_eq!(json(&output)["dims"][0], 8);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+    let folder = folder();
+    let path = folder.path();
+    std::os::unix::fs::symlink("new.npy", path.join("link.npy")).unwrap();
+    std::os::unix::fs::symlink("round.npy", path.join("round.npy")).unwrap();
+    assert!(voxelize(path, "mesh.obj --res 8 -o link.npy").status.success());
+    assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
+    assert!(read_grid(&path.join("new.npy")).is_ok());
+    refuses(path, "mesh.obj --res 8 -o round.npy", "too many links");
 }
 
 #[cfg(unix)]

@@ -5,13 +5,15 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use common::gpu::adapters;
 use common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use common::{oracle, shapes};
 use fastrand::Rng;
+use trivox::backend::Chosen;
 use trivox::backend::gpu::Budget;
 use trivox::backend::gpu::adapters::Adapter;
-use trivox::backend::{Choice, Chosen};
 use trivox::place::Triangle;
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh, Progress,
@@ -115,28 +117,44 @@ fn a_triangle_across_a_large_grid_is_found_without_testing_its_bounds() {
     });
 }
 
+/// Counts the parts in which work is done.
+#[derive(Default)]
+struct Parts(AtomicUsize);
+
+impl Progress for Parts {
+    fn start(&self, _: &str, _: u64) {}
+    fn advance(&self, _: u64) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
 #[test]
 fn shrunken_limits_run_in_parts_and_change_nothing() {
+    // With the least number of parts that each makes necessary.
     let budgets = [
-        Budget { triangles: 1, ..UNLIMITED },
-        Budget { triangles: 17, ..UNLIMITED },
-        Budget { pairs: 1, ..UNLIMITED },
-        Budget { pairs: 100, bricks: 10, ..UNLIMITED },
-        Budget { bricks: 1, ..UNLIMITED },
-        Budget { candidates: 1, ..UNLIMITED },
-        Budget { groups: 1, ..UNLIMITED },
-        Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1 },
+        (1, UNLIMITED),
+        (80, Budget { triangles: 1, ..UNLIMITED }),
+        (5, Budget { triangles: 17, ..UNLIMITED }),
+        (80, Budget { pairs: 1, ..UNLIMITED }),
+        (3, Budget { pairs: 100, bricks: 10, ..UNLIMITED }),
+        (20, Budget { bricks: 1, ..UNLIMITED }),
+        (20, Budget { candidates: 1, ..UNLIMITED }),
+        (1, Budget { groups: 1, ..UNLIMITED }),
+        (4, Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1 }),
     ];
     let mut rng = Rng::with_seed(6);
     let mesh = placed(&soup(&mut rng, 80, 20 * VOXEL, 1), [20; 3]);
     let expected = cpu_grid(&mesh);
     // One adapter that is not the slowest will do: the parts are the host's work.
-    let Some(adapter) = adapters().into_iter().find(|a| a.label().contains("llvmpipe")) else {
-        return println!("skipped: no llvmpipe");
+    let Some(adapter) = adapters().into_iter().find(|a| !a.label().contains("SwiftShader")) else {
+        return;
     };
-    for budget in budgets {
+    for (least, budget) in budgets {
         let gpu = Gpu::new(&adapter).unwrap().with_budget(budget);
-        assert_eq!(gpu_grid(&gpu, &mesh), expected, "{budget:?}");
+        let parts = Parts::default();
+        assert_eq!(gpu.voxelize(&mesh, &parts).unwrap(), expected, "{budget:?}");
+        let parts = parts.0.into_inner();
+        assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {budget:?}");
         // The enlarged buffers of the first run are kept for the second.
         assert_eq!(gpu_grid(&gpu, &mesh), expected, "{budget:?} again");
     }
@@ -183,6 +201,24 @@ fn a_lost_device_is_an_error_and_not_a_grid() {
     });
 }
 
+#[test]
+fn the_highest_levels_of_nodes_are_used_and_right() {
+    // A diagonal has few voxels in the largest grids: levels of 4096 and 32,768 voxels.
+    let diagonal = [[0.0; 3], [1.0; 3], [0.5; 3]];
+    let sliver = [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.5, 0.500_01, 0.5]];
+    let mesh = shapes::mesh_of(&[diagonal, sliver]);
+    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
+    for adapter in adapters {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for res in [4096, 9000, 40_000, 65_536] {
+            let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(res))).unwrap();
+            let grid = gpu_grid(&gpu, &placed);
+            assert_eq!(grid, cpu_grid(&placed), "{}, {res}", adapter.label());
+            assert!(grid.occupied() > 2 * u64::from(res));
+        }
+    }
+}
+
 /// A GPU that fails.
 struct Broken;
 
@@ -198,18 +234,20 @@ fn broken() -> Chosen {
         adapter: Some("vulkan: Broken".into()),
         reason: "a test".into(),
         warning: None,
+        may_fall_back: true,
     }
 }
 
 #[test]
 fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
-    let (grid, by) = broken().voxelize(Choice::Auto, None, &mesh, &NoProgress).unwrap();
+    let (grid, by) = broken().voxelize(&mesh, &NoProgress).unwrap();
     assert_eq!(grid, cpu_grid(&mesh));
     assert_eq!(by.name(), "cpu");
     let warning = by.warning.unwrap();
     assert!(warning.contains("Broken") && warning.contains("it caught fire"), "{warning}");
 
-    let refused = broken().voxelize(Choice::Gpu, None, &mesh, &NoProgress);
+    let asked_for = Chosen { may_fall_back: false, ..broken() };
+    let refused = asked_for.voxelize(&mesh, &NoProgress);
     assert!(matches!(refused, Err(BackendError::Device(_))));
 }

@@ -122,9 +122,37 @@ fn a_material_without_a_name_is_no_error() {
 }
 
 #[test]
-fn unknown_keywords_are_ignored() {
-    let text = with_square("s off\ns 1\nvp 0.5\nmg 1 0.1\nlod 3\nsomething else\nf 1 2 3\n");
+fn keywords_without_effect_on_the_shape_are_ignored() {
+    let text = with_square("s off\ns 1\nvp 0.5\nmg 1 0.1\nlod 3\nf 1 2 3\n");
     assert_eq!(triangles(text), vec![[A, B, C]]);
+}
+
+#[test]
+fn lines_that_are_no_obj_are_skipped_with_a_warning_that_names_them() {
+    let loaded = read(with_square("F 1 2 3\nsomething else\nF 2 3 4\nf 1 2 3\n")).unwrap();
+    assert_eq!(loaded.mesh.triangles().len(), 1);
+    assert_eq!(loaded.warnings, ["3 lines were skipped: 'F', 'something' are no OBJ keywords"]);
+}
+
+#[test]
+fn faces_by_their_oldest_keyword_are_faces() {
+    assert_eq!(triangles(with_square("fo 1 2 3\n")), vec![[A, B, C]]);
+}
+
+#[test]
+fn the_tip_of_a_spike_is_kept() {
+    let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 3 0 0\nf 1 5 2 3 4\n";
+    let mesh = read(text).unwrap().mesh;
+    assert!(mesh.triangles().iter().flatten().any(|&i| mesh.positions()[i as usize][0] == 3.0));
+    assert_eq!(mesh.bounds()[1], [3.0, 1.0, 0.0]);
+}
+
+#[test]
+fn a_polygon_that_winds_around_twice_is_a_warning() {
+    let star = [[0.0, 1.0], [0.588, -0.809], [-0.951, 0.309], [0.951, 0.309], [-0.588, -0.809]];
+    let vertices: String = star.iter().map(|[x, y]| format!("v {x} {y} 0\n")).collect();
+    let loaded = read(format!("{vertices}f 1 2 3 4 5\n")).unwrap();
+    assert!(loaded.warnings.iter().any(|w| w.contains("cross themselves")), "{loaded:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 
 use common::shapes::{cuboid, mesh_of, unit_cube};
 use fastrand::Rng;
-use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_UNIT_BITS, SPAN_BITS};
+use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, SPAN_BITS};
 use trivox::{
     Bounds, Lattice, Mesh, MeshError, PlaceError, PlaceOptions, PlacedMesh, Sizing, place,
 };
@@ -212,7 +212,7 @@ fn vertices_round_to_the_nearest_lattice_point_and_ties_to_even() {
 /// within one interval of `2^24`.
 fn keeps_the_budget(lattice: &Lattice, extremes: &[[i32; 2]; 3]) -> bool {
     let unit = i64::from(lattice.unit());
-    let largest = lattice.dims.iter().max().unwrap().next_power_of_two().max(8);
+    let largest = lattice.dims.iter().max().unwrap().next_power_of_two().max(MIN_CUBE);
     let sizes = (0..32).map(|bits| 1i64 << bits).take_while(|&size| size <= i64::from(largest));
     let centers = sizes.flat_map(|size| {
         // The first and the last box of this size in the grid rounded up.
@@ -285,7 +285,7 @@ fn random_requests_keep_the_bit_budget_and_waste_no_bit() {
 
 /// The budget as it is defined: the whole cube, rather than the centres in it.
 fn keeps_the_budget_of_cube(lattice: &Lattice, extremes: &[[i32; 2]; 3]) -> bool {
-    let largest = lattice.dims.iter().max().unwrap().next_power_of_two().max(8);
+    let largest = lattice.dims.iter().max().unwrap().next_power_of_two().max(MIN_CUBE);
     let cube = largest as i32 * lattice.unit();
     extremes.iter().all(|&[lo, hi]| hi.max(cube) - lo.min(0) <= 1 << SPAN_BITS)
 }
@@ -374,11 +374,11 @@ fn a_mesh_that_reaches_too_far_past_its_bounds_is_refused() {
     let limit = f64::from(MAX_SPAN_VOXELS);
     assert_eq!(reaching(limit).unwrap().lattice().unit_bits, MIN_UNIT_BITS);
     assert_eq!(reaching(limit + 1.0), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
-    // To the other side, the whole brick that the grid is rounded up to counts too.
+    // To the other side, the whole cube that the grid is rounded up to counts too.
     let below =
         |far: f64| place(&cuboid([far, 0.0, 0.0], [1.0; 3]), &resolution(1).with_bounds(bounds));
-    assert_eq!(below(8.0 - limit).unwrap().lattice().unit_bits, MIN_UNIT_BITS);
-    assert_eq!(below(7.0 - limit), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
+    assert_eq!(below(64.0 - limit).unwrap().lattice().unit_bits, MIN_UNIT_BITS);
+    assert_eq!(below(63.0 - limit), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
     assert!(matches!(reaching(1.7e308), Err(PlaceError::TooFar { .. })));
 }
 

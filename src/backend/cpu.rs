@@ -6,13 +6,15 @@ use rayon::prelude::*;
 use crate::backend::Backend;
 use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid};
-use crate::place::{Lattice, PlacedMesh};
+use crate::place::{Lattice, MIN_CUBE, PlacedMesh};
 use crate::predicate::rows::{BoxRange, touched_rows};
 use crate::progress::Progress;
 
 /// Voxels along a tile's edge: a row of a tile is one word.
 const TILE: usize = 64;
 const TILE_BITS: u32 = TILE.ilog2();
+// The bit budget has room for tiles in grids of any size.
+const _: () = assert!(TILE as u32 <= MIN_CUBE);
 /// Bricks along a tile's edge.
 const TILE_BRICKS: usize = TILE / BRICK as usize;
 /// Triangles that one task sorts into tiles.
@@ -61,7 +63,7 @@ impl Backend for Cpu {
 fn voxelize(mesh: &PlacedMesh, progress: &dyn Progress) -> VoxelGrid {
     let dims = mesh.lattice().dims;
     let mut runs = bin(mesh);
-    runs.par_sort_unstable_by_key(|run| (run.tile, run.first));
+    runs.par_sort_unstable_by_key(|run| run.tile.0);
     let tiles: Vec<&[Run]> = runs.chunk_by(|a, b| a.tile == b.tile).collect();
 
     progress.start("voxelize", tiles.len() as u64);
@@ -75,12 +77,25 @@ fn voxelize(mesh: &PlacedMesh, progress: &dyn Progress) -> VoxelGrid {
         .expect("bricks lie inside the grid")
 }
 
+/// A tile's position in tiles, packed: at most 65,536 / 64 an axis, 10 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TileKey(u32);
+
+impl TileKey {
+    fn new([x, y, z]: [i32; 3]) -> Self {
+        Self((z as u32) << 20 | (y as u32) << 10 | x as u32)
+    }
+
+    fn position(self) -> [i32; 3] {
+        [0, 10, 20].map(|shift| (self.0 >> shift & 1023) as i32)
+    }
+}
+
 /// Consecutive triangles that touch one tile. Meshes name neighbours one after another, so there
 /// are far fewer runs than triangles.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    /// The tile's position in tiles.
-    tile: [u16; 3],
+    tile: TileKey,
     first: u32,
     count: u32,
 }
@@ -103,8 +118,7 @@ fn bin_chunk(mesh: &PlacedMesh, first: usize) -> Vec<Run> {
     for index in first..mesh.len().min(first + BIN_CHUNK) {
         touched_rows(&mesh.triangle(index), tile_bits, &tiles, |x, y, z_lo, z_hi| {
             for z in z_lo..=z_hi {
-                // At most 65,536 / 64 tiles an axis.
-                let tile = [x, y, z].map(|t| t as u16);
+                let tile = TileKey::new([x, y, z]);
                 match runs.last_mut() {
                     Some(run) if run.tile == tile && run.first + run.count == index as u32 => {
                         run.count += 1;
@@ -136,7 +150,7 @@ impl Tile {
     /// The occupied bricks of the tile of `runs`. Leaves the tile empty.
     fn fill(&mut self, mesh: &PlacedMesh, runs: &[Run]) -> Vec<(BrickKey, Mask)> {
         let lattice = mesh.lattice();
-        let base = runs[0].tile.map(|t| i32::from(t) << TILE_BITS);
+        let base = runs[0].tile.position().map(|t| t << TILE_BITS);
         let last = base.map(|b| b + TILE as i32 - 1);
         let range = voxels_of(lattice).intersect(&BoxRange { lo: base, hi: last });
         for run in runs {

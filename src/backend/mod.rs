@@ -47,19 +47,19 @@ pub struct Chosen {
     pub reason: String,
     /// What went wrong with a better choice.
     pub warning: Option<String>,
+    /// Whether the CPU may take its place where it fails.
+    pub may_fall_back: bool,
 }
 
 impl Chosen {
-    /// The CPU backend, with so many threads or one per core.
-    ///
-    /// # Errors
-    /// The threads cannot be started.
-    pub fn cpu(threads: Option<usize>, reason: String) -> Result<Self, BackendError> {
-        let cpu = match threads {
-            Some(threads) => Cpu::with_threads(threads)?,
-            None => Cpu::default(),
-        };
-        Ok(Self { backend: Box::new(cpu), adapter: None, reason, warning: None })
+    fn cpu(reason: &str) -> Self {
+        Self {
+            backend: Box::new(Cpu::default()),
+            adapter: None,
+            reason: reason.into(),
+            warning: None,
+            may_fall_back: false,
+        }
     }
 
     /// Voxelizes `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
@@ -69,15 +69,13 @@ impl Chosen {
     /// The backend failed, and none may take its place.
     pub fn voxelize(
         self,
-        choice: Choice,
-        threads: Option<usize>,
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<(VoxelGrid, Self), BackendError> {
         match self.backend.voxelize(mesh, progress) {
             Ok(grid) => Ok((grid, self)),
-            Err(error) if choice == Choice::Auto && self.adapter.is_some() => {
-                let cpu = Self::cpu(threads, format!("{self} failed"))?;
+            Err(error) if self.may_fall_back => {
+                let cpu = Self::cpu(&format!("{self} failed"));
                 let grid = cpu.backend.voxelize(mesh, progress)?;
                 let warning = Some(format!("{self}: {error}; computed on the CPU instead"));
                 Ok((grid, Self { warning, ..cpu }))
@@ -106,24 +104,24 @@ impl fmt::Display for Chosen {
 /// about a microsecond a pair, and a device some hundred milliseconds.
 const WORTH_A_GPU: u64 = 1 << 19;
 
-/// Starts the backend for `mesh`. `adapter` is part of the label of the GPU to use.
+/// Starts the backend for `mesh`. `adapter` is part of the label of the GPU to use; `Auto` then
+/// uses it.
 ///
 /// # Errors
-/// The backend asked for cannot be started. `Auto` only fails where the CPU does.
+/// A GPU that was asked for, by `choice` or by name, cannot be started.
 pub fn choose(
     choice: Choice,
     adapter: Option<&str>,
-    threads: Option<usize>,
     mesh: &PlacedMesh,
 ) -> Result<Chosen, BackendError> {
     match choice {
-        Choice::Cpu => Chosen::cpu(threads, "asked for".into()),
+        Choice::Cpu => Ok(Chosen::cpu("asked for")),
         Choice::Gpu => open_gpu(adapter, "asked for"),
         Choice::Auto if adapter.is_some() => open_gpu(adapter, "its adapter was asked for"),
         Choice::Auto if brick_pairs(mesh) < WORTH_A_GPU => {
-            Chosen::cpu(threads, "done before a GPU would have started".into())
+            Ok(Chosen::cpu("done before a GPU would have started"))
         }
-        Choice::Auto => hardware_or_cpu(threads),
+        Choice::Auto => Ok(hardware_or_cpu()),
     }
 }
 
@@ -139,22 +137,25 @@ fn open_adapter(adapter: &gpu::adapters::Adapter, reason: &str) -> Result<Chosen
         adapter: Some(adapter.label()),
         reason: reason.into(),
         warning: None,
+        may_fall_back: false,
     })
 }
 
 #[cfg(feature = "gpu")]
-fn hardware_or_cpu(threads: Option<usize>) -> Result<Chosen, BackendError> {
+fn hardware_or_cpu() -> Chosen {
     let Some(adapter) = gpu::adapters::Adapter::preferred().into_iter().next() else {
-        return Chosen::cpu(threads, "no GPU adapter".into());
+        return Chosen::cpu("no GPU adapter");
     };
     if adapter.is_software() {
-        let reason = format!("no hardware GPU: {} is software", adapter.label());
-        return Chosen::cpu(threads, reason);
+        return Chosen::cpu(&format!("no hardware GPU: {} is software", adapter.label()));
     }
-    open_adapter(&adapter, "enough work for a GPU").or_else(|error| {
-        let cpu = Chosen::cpu(threads, "the GPU failed to start".into())?;
-        Ok(Chosen { warning: Some(format!("{error}; using the CPU instead")), ..cpu })
-    })
+    match open_adapter(&adapter, "enough work for a GPU") {
+        Ok(chosen) => Chosen { may_fall_back: true, ..chosen },
+        Err(error) => {
+            let warning = Some(format!("{error}; using the CPU instead"));
+            Chosen { warning, ..Chosen::cpu("the GPU failed to start") }
+        }
+    }
 }
 
 #[cfg(not(feature = "gpu"))]
@@ -166,19 +167,21 @@ fn open_gpu(_adapter: Option<&str>, _reason: &str) -> Result<Chosen, BackendErro
 }
 
 #[cfg(not(feature = "gpu"))]
-fn hardware_or_cpu(threads: Option<usize>) -> Result<Chosen, BackendError> {
-    Chosen::cpu(threads, WITHOUT_GPU.into())
+fn hardware_or_cpu() -> Chosen {
+    Chosen::cpu(WITHOUT_GPU)
 }
 
-/// About how many (triangle, brick) pairs `mesh` has, the measure of the work: the bricks in each
-/// triangle's bounds, or for a large triangle three layers of its largest face.
+/// About how many (triangle, brick) pairs `mesh` has, the measure of the work: the bricks of the
+/// grid in each triangle's bounds, or for a large triangle three layers of its largest face.
 fn brick_pairs(mesh: &PlacedMesh) -> u64 {
-    let bits = mesh.lattice().unit_bits + BRICK.ilog2();
+    let lattice = mesh.lattice();
+    let bits = lattice.unit_bits + BRICK.ilog2();
+    let bricks = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32) };
     mesh.triangles()
         .map(|triangle| {
-            let range = BoxRange::of_triangle(&triangle, bits);
-            let mut size: [u64; 3] =
-                std::array::from_fn(|a| (range.hi[a] - range.lo[a] + 1) as u64);
+            let range = BoxRange::of_triangle(&triangle, bits).intersect(&bricks);
+            let size = |a: usize| (range.hi[a] - range.lo[a] + 1).max(0) as u64;
+            let mut size = [size(0), size(1), size(2)];
             size.sort_unstable();
             size[0].min(3) * size[1] * size[2]
         })

@@ -91,14 +91,31 @@ impl GridFormat {
     /// # Errors
     /// No extension, or an unknown one; the message lists those that are known.
     pub fn of_path(path: &Path) -> Result<Self, String> {
-        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        Self::of_extension(&extension_of(path))
+    }
+
+    /// The format that files with this extension, in lower case and without the dot, have.
+    ///
+    /// # Errors
+    /// As [`of_path`](Self::of_path).
+    pub fn of_extension(extension: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
-        found.ok_or_else(|| unknown_extension(&extension, &Self::ALL.map(Self::extension)))
+        found.ok_or_else(|| unknown_extension(extension, &Self::ALL.map(Self::extension)))
     }
 }
 
 /// The extensions of meshes that are read.
 pub const MESH_EXTENSIONS: [&str; 1] = ["obj"];
+
+/// Whether a file of this name is read as a mesh.
+#[must_use]
+pub fn is_mesh(path: &Path) -> bool {
+    MESH_EXTENSIONS.contains(&extension_of(path).as_str())
+}
+
+fn extension_of(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
 
 fn unknown_extension(extension: &str, known: &[&str]) -> String {
     let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
@@ -118,7 +135,7 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
         return Err(ReadError::Unsupported("is a folder: name a file in it".into()));
     }
     let bytes = std::fs::read(path)?;
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let extension = extension_of(path);
     match extension.as_str() {
         "obj" => obj::read(bytes, path),
         _ => Err(ReadError::Unsupported(unknown_extension(&extension, &MESH_EXTENSIONS))),

@@ -35,21 +35,21 @@ impl BoxRange {
     /// Box `i` meets `[min, max]` if and only if `(i + 1) 2^k >= min` and `i 2^k <= max`, hence
     /// from `floor((min - 1) / 2^k)` to `floor(max / 2^k)`.
     #[must_use]
+    #[inline]
     pub fn of_triangle(triangle: &Triangle, box_bits: u32) -> Self {
         let [a, b, c] = *triangle;
-        Self {
-            lo: std::array::from_fn(|i| (a[i].min(b[i]).min(c[i]) - 1) >> box_bits),
-            hi: std::array::from_fn(|i| a[i].max(b[i]).max(c[i]) >> box_bits),
-        }
+        let lo = |i: usize| (a[i].min(b[i]).min(c[i]) - 1) >> box_bits;
+        let hi = |i: usize| a[i].max(b[i]).max(c[i]) >> box_bits;
+        Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
     }
 
     /// The boxes in both.
     #[must_use]
+    #[inline]
     pub fn intersect(&self, other: &Self) -> Self {
-        Self {
-            lo: std::array::from_fn(|i| self.lo[i].max(other.lo[i])),
-            hi: std::array::from_fn(|i| self.hi[i].min(other.hi[i])),
-        }
+        let lo = |i: usize| self.lo[i].max(other.lo[i]);
+        let hi = |i: usize| self.hi[i].min(other.hi[i]);
+        Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
     }
 
     /// Whether no box is in the range.
@@ -305,7 +305,7 @@ struct Rows {
 }
 
 /// Rows along `y` whose bounds that depend on `y` alone are kept at a time.
-const KEPT: usize = 16;
+const KEPT: usize = 8;
 
 impl Rows {
     #[inline]
@@ -319,7 +319,8 @@ impl Rows {
             let [p, q, r] = [corner(0), corner(1), corner(2)];
             [Strip::new([p, q, r], size), Strip::new([q, r, p], size), Strip::new([r, p, q], size)]
         };
-        let last = [0, 1, 2].map(|a| range.hi[a] - range.lo[a]);
+        let last = |a: usize| range.hi[a] - range.lo[a];
+        let last = [last(0), last(1), last(2)];
         Self {
             base: range.lo,
             last,

@@ -50,9 +50,10 @@ pub struct Job {
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Format to write, whatever the file is called.
+    /// Format to write, whatever the file is called: vox or npy.
     #[arg(long, value_name = "FORMAT", requires = "output")]
-    pub format: Option<Format>,
+    #[arg(value_parser = GridFormat::of_extension)]
+    pub format: Option<GridFormat>,
 
     /// Voxels along the longest axis, 1 to 65536.
     #[arg(long, value_name = "N")]
@@ -67,7 +68,7 @@ pub struct Job {
     #[arg(allow_hyphen_values = true)]
     pub bounds: Option<Bounds>,
 
-    /// Empty voxels to add on all six sides.
+    /// Voxels to add on all six sides; empty, unless the mesh reaches past --bounds.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub pad: u32,
 
@@ -119,23 +120,6 @@ pub struct InfoArgs {
     /// Print one JSON object to standard output.
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Format {
-    /// MagicaVoxel
-    Vox,
-    /// NumPy, bool, indexed [x, y, z]
-    Npy,
-}
-
-impl From<Format> for GridFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Vox => Self::Vox,
-            Format::Npy => Self::Npy,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::formats::{GridFormat, MESH_EXTENSIONS, read_grid, read_mesh};
+use trivox::formats::{GridFormat, is_mesh, read_grid, read_mesh};
 use trivox::{Up, VoxelGrid};
 
 use crate::program::cli::InfoArgs;
@@ -26,11 +26,6 @@ pub fn run(args: &InfoArgs) -> Result<Verdict> {
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     }
     Ok(Verdict::Done)
-}
-
-fn is_mesh(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    MESH_EXTENSIONS.contains(&extension.as_str())
 }
 
 #[derive(Debug, Serialize)]

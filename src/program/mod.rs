@@ -8,10 +8,9 @@ pub mod summary;
 pub mod terminal;
 pub mod voxelize;
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::Result;
-use trivox::formats::WriteError;
 
 /// What a command that ran to its end has to say by its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,15 +21,26 @@ pub enum Verdict {
     Differs,
 }
 
+/// Nobody reads standard output any more, which is their choice and no error of ours.
+#[derive(Debug, thiserror::Error)]
+#[error("standard output is closed")]
+pub struct Closed;
+
+/// Tells `error` of standard output apart from those of files.
+pub fn of_stdout(error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Closed.into(),
+        _ => anyhow::Error::from(error).context("standard output"),
+    }
+}
+
 /// Writes `text` and a line end to standard output.
 ///
 /// # Errors
-/// Standard output is closed; see [`is_broken_pipe`].
+/// Standard output cannot be written to, or is [`Closed`].
 pub fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.write_all(b"\n")?;
-    Ok(out.flush()?)
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(of_stdout)
 }
 
 /// Writes `value` to standard output as one line of JSON.
@@ -41,11 +51,7 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&serde_json::to_string(value)?)
 }
 
-/// Whether `error` only says that nobody reads standard output any more.
-pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.downcast_ref::<std::io::Error>().or_else(|| match error.downcast_ref()? {
-        WriteError::Io(error) => Some(error),
-        _ => None,
-    });
-    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+/// Writes `text` to standard error. Where nobody listens, there is nobody to tell.
+pub fn say(text: &str) {
+    _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,13 +1,15 @@
 //! Writing a file so that it is whole or not there: to a temporary file beside it, then renamed.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
 use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, write_grid};
+use trivox::formats::{GridFormat, WriteError, write_grid};
+
+use crate::program::of_stdout;
 
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
@@ -55,7 +57,12 @@ impl Output {
     /// The format cannot hold the grid, or the operating system cannot write it.
     pub fn write(&self, grid: &VoxelGrid) -> Result<u64> {
         let written = match &self.target {
-            Target::Stdout => return self.write_to(grid, std::io::stdout().lock()),
+            Target::Stdout => {
+                return self.write_to(grid, io::stdout().lock()).map_err(|error| match error {
+                    WriteError::Io(error) => of_stdout(error),
+                    other => other.into(),
+                });
+            }
             Target::Stream(path) => self.write_stream(grid, path),
             Target::File(path) => self.write_file(grid, path),
         };
@@ -63,7 +70,7 @@ impl Output {
     }
 
     fn write_stream(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
-        self.write_to(grid, File::options().write(true).open(path)?)
+        Ok(self.write_to(grid, File::options().write(true).open(path)?)?)
     }
 
     fn write_file(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
@@ -78,7 +85,7 @@ impl Output {
         Ok(bytes)
     }
 
-    fn write_to(&self, grid: &VoxelGrid, out: impl Write) -> Result<u64> {
+    fn write_to(&self, grid: &VoxelGrid, out: impl Write) -> Result<u64, WriteError> {
         let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
         write_grid(grid, self.format, &mut out)?;
         out.flush()?;
@@ -93,8 +100,7 @@ impl std::fmt::Display for Output {
 }
 
 fn target_of(path: &Path) -> Result<Target> {
-    // Renaming over a link would replace the link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = behind_links(path)?;
     match fs::metadata(&path) {
         Ok(there) if there.is_dir() => bail!("is a folder: name a file in it"),
         Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
@@ -104,6 +110,21 @@ fn target_of(path: &Path) -> Result<Target> {
             Ok(Target::File(path))
         }
     }
+}
+
+/// Links that one name may lead through; the operating systems' own limit.
+const MAX_LINKS: usize = 40;
+
+/// The file that `path` leads to, there or not: renaming over a link would replace the link.
+fn behind_links(path: &Path) -> Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    bail!("leads through too many links")
 }
 
 fn new_temporary(path: &Path) -> Result<NamedTempFile> {
@@ -124,7 +145,7 @@ fn new_temporary(path: &Path) -> Result<NamedTempFile> {
     }
     let named = || format!("cannot write in folder '{}'", folder.display());
     // Only the reason: the temporary name would say nothing to the user.
-    builder.tempfile_in(folder).map_err(|e| std::io::Error::from(e.kind())).with_context(named)
+    builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind())).with_context(named)
 }
 
 struct Counted<W> {
@@ -133,13 +154,13 @@ struct Counted<W> {
 }
 
 impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.out.write(buffer)?;
         self.bytes += written as u64;
         Ok(written)
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

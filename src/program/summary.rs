@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use trivox::VoxelGrid;
 
 /// The result of a run. As JSON these are the fields; lengths are in mesh units.
 #[derive(Debug, Default, Serialize)]
@@ -24,14 +25,53 @@ pub struct Summary {
     pub adapter: Option<String>,
     /// Why this backend.
     pub reason: String,
-    /// The backend and adapter that agreed, where `--check` was given.
-    pub check: Option<String>,
+    /// What `--check` found.
+    pub check: Option<Check>,
     pub output: Option<String>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     pub warnings: Vec<String>,
     #[serde(skip)]
     pub verbose: bool,
+}
+
+/// A grid compared with the one that another backend made.
+#[derive(Debug, Serialize)]
+pub struct Check {
+    /// Both backends, with their adapters.
+    pub backends: [String; 2],
+    /// How many voxels differ.
+    pub differing: usize,
+    /// The first few of them, and the number in `backends` of the one that has it.
+    pub voxels: Vec<([u32; 3], usize)>,
+}
+
+/// How many of the voxels that differ are named.
+const NAMED: usize = 8;
+
+impl Check {
+    /// Compares the grids of two backends.
+    pub fn new(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
+        let named = one.difference(two).take(NAMED);
+        Self {
+            backends,
+            differing: one.difference(two).count(),
+            voxels: named.map(|(voxel, in_one)| (voxel, usize::from(!in_one))).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [one, two] = &self.backends;
+        if self.differing == 0 {
+            return write!(f, "{two}: the same, bit for bit");
+        }
+        write!(f, "{one} and {two} differ in {} voxels:", self.differing)?;
+        self.voxels.iter().try_for_each(|([x, y, z], by)| {
+            write!(f, " ({x}, {y}, {z}) only on {};", self.backends[*by])
+        })
+    }
 }
 
 /// Milliseconds per step, in order.
@@ -86,7 +126,7 @@ impl fmt::Display for Summary {
         let reason = if self.verbose { format!(" ({})", self.reason) } else { String::new() };
         line("backend", format!("{}{adapter}{reason}", self.backend))?;
         if let Some(check) = &self.check {
-            line("check", format!("{check}: the same, bit for bit"))?;
+            line("check", check.to_string())?;
         }
         line("time", self.timings_ms.to_string())?;
         if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {

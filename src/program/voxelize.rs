@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use trivox::backend::{Choice, Chosen, choose};
 use trivox::formats::read_mesh;
 use trivox::{PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
 
 use crate::program::cli::Job;
 use crate::program::output::Output;
-use crate::program::summary::{Summary, milliseconds, timed};
+use crate::program::summary::{Check, Summary, milliseconds, timed};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, print_json};
+use crate::program::{Verdict, print_json, say};
 
 /// Runs the job.
 ///
@@ -19,8 +19,9 @@ use crate::program::{Verdict, print_json};
 /// Bad input, a backend that failed, an output that cannot be written.
 pub fn run(job: &Job) -> Result<Verdict> {
     let began = Instant::now();
-    let output = job.output.as_ref().map(|path| Output::new(path, job.format.map(Into::into)));
-    let output = output.transpose()?;
+    refuse_contradictions(job)?;
+    start_threads(job)?;
+    let output = job.output.as_ref().map(|path| Output::new(path, job.format)).transpose()?;
     let progress = TerminalProgress::new(job.quiet);
 
     let mut summary = Summary { verbose: job.verbose, ..Summary::default() };
@@ -30,18 +31,12 @@ pub fn run(job: &Job) -> Result<Verdict> {
     describe(&grid, &mut summary);
 
     if job.check {
-        let (difference, time) = timed(|| check(job, &mesh, &chosen, &grid, &progress));
+        let (check, time) = timed(|| check(job, &mesh, &chosen, &grid, &progress));
+        summary.check = Some(check?);
         summary.timings_ms.check = Some(time);
-        match difference? {
-            Agreement::Same(other) => summary.check = Some(other),
-            Agreement::Differs(report) => {
-                progress.finish();
-                eprintln!("voxelize: {report}");
-                return Ok(Verdict::Differs);
-            }
-        }
     }
-    if let Some(output) = &output {
+    let differs = summary.check.as_ref().is_some_and(|check| check.differing > 0);
+    if let Some(output) = output.filter(|_| !differs) {
         progress.start("write", 0);
         let (bytes, time) = timed(|| output.write(&grid));
         summary.bytes = Some(bytes?);
@@ -50,13 +45,37 @@ pub fn run(job: &Job) -> Result<Verdict> {
     }
     summary.timings_ms.total = milliseconds(began.elapsed());
     progress.finish();
-    if !job.quiet {
-        eprint!("{summary}");
-    }
     if job.json {
         print_json(&summary)?;
     }
-    Ok(Verdict::Done)
+    match &summary.check {
+        Some(check) if differs => say(&format!("voxelize: {check}\n")),
+        _ if job.quiet => {}
+        _ => say(&summary.to_string()),
+    }
+    Ok(if differs { Verdict::Differs } else { Verdict::Done })
+}
+
+/// Options that would have no effect, or spoil one another.
+fn refuse_contradictions(job: &Job) -> Result<()> {
+    let on_cpu = Choice::from(job.backend) == Choice::Cpu && !job.check;
+    if job.adapter.is_some() && on_cpu {
+        bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
+    }
+    let to_stdout = job.output.as_deref() == Some("-".as_ref());
+    if job.json && to_stdout {
+        bail!("--json and -o - both write to standard output: leave one of them out");
+    }
+    Ok(())
+}
+
+/// All threads of the process, whatever they work on, are those of one pool.
+fn start_threads(job: &Job) -> Result<()> {
+    let Some(threads) = job.threads else {
+        return Ok(());
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+    pool.build_global().with_context(|| format!("--threads {threads}"))
 }
 
 fn load_and_place(job: &Job, progress: &dyn Progress, summary: &mut Summary) -> Result<PlacedMesh> {
@@ -102,9 +121,7 @@ fn place_options(job: &Job) -> PlaceOptions {
 }
 
 fn start(job: &Job, mesh: &PlacedMesh, summary: &mut Summary) -> Result<Chosen> {
-    let threads = job.threads.map(usize::from);
-    let (chosen, time) =
-        timed(|| choose(job.backend.into(), job.adapter.as_deref(), threads, mesh));
+    let (chosen, time) = timed(|| choose(job.backend.into(), job.adapter.as_deref(), mesh));
     summary.timings_ms.start = time;
     Ok(chosen?)
 }
@@ -117,8 +134,7 @@ fn compute(
     progress: &dyn Progress,
     summary: &mut Summary,
 ) -> Result<(VoxelGrid, Chosen)> {
-    let (result, time) =
-        timed(|| chosen.voxelize(job.backend.into(), job.threads.map(usize::from), mesh, progress));
+    let (result, time) = timed(|| chosen.voxelize(mesh, progress));
     let (grid, chosen) = result?;
     summary.timings_ms.voxelize = time;
     summary.backend = chosen.name();
@@ -137,13 +153,6 @@ fn describe(grid: &VoxelGrid, summary: &mut Summary) {
     }
 }
 
-enum Agreement {
-    /// With this backend.
-    Same(String),
-    /// How.
-    Differs(String),
-}
-
 /// Voxelizes again on the backend that did not make `grid`, and compares.
 fn check(
     job: &Job,
@@ -151,28 +160,9 @@ fn check(
     chosen: &Chosen,
     grid: &VoxelGrid,
     progress: &dyn Progress,
-) -> Result<Agreement> {
+) -> Result<Check> {
     let choice = if chosen.adapter.is_some() { Choice::Cpu } else { Choice::Gpu };
-    let threads = job.threads.map(usize::from);
-    let other = choose(choice, job.adapter.as_deref(), threads, mesh).context("--check")?;
+    let other = choose(choice, job.adapter.as_deref(), mesh).context("--check")?;
     let again = other.backend.voxelize(mesh, progress).context("--check")?;
-    let names = [chosen.to_string(), other.to_string()];
-    Ok(match difference(grid, &again, &names) {
-        None => Agreement::Same(other.to_string()),
-        Some(report) => Agreement::Differs(report),
-    })
-}
-
-/// How many of the voxels that differ are named.
-const NAMED: usize = 8;
-
-fn difference(grid: &VoxelGrid, other: &VoxelGrid, names: &[String; 2]) -> Option<String> {
-    let count = grid.difference(other).count();
-    let named: Vec<String> = (grid.difference(other).take(NAMED))
-        .map(|([x, y, z], here)| format!("({x}, {y}, {z}) only on {}", names[usize::from(!here)]))
-        .collect();
-    (count > 0).then(|| {
-        let [one, two] = names;
-        format!("{one} and {two} differ in {count} voxels: {}", named.join("; "))
-    })
+    Ok(Check::new(grid, &again, [chosen.to_string(), other.to_string()]))
 }

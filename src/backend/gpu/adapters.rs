@@ -25,11 +25,16 @@ impl Adapter {
         adapters
     }
 
-    /// The adapters that are used unless named: those of OpenGL only where there are no others.
+    /// The adapters that are used unless named, best first: those of OpenGL only where there is no
+    /// other hardware.
     #[must_use]
     pub fn preferred() -> Vec<Self> {
-        let adapters = Self::of(wgpu::Backends::PRIMARY);
-        if adapters.is_empty() { Self::of(wgpu::Backends::SECONDARY) } else { adapters }
+        let mut adapters = Self::of(wgpu::Backends::PRIMARY);
+        if adapters.iter().all(Self::is_software) {
+            adapters.extend(Self::of(wgpu::Backends::SECONDARY));
+            adapters.sort_by_key(Self::is_software);
+        }
+        adapters
     }
 
     fn of(backends: wgpu::Backends) -> Vec<Self> {

@@ -71,7 +71,7 @@ pub struct Budget {
     pub triangles: u32,
     /// (triangle, node) pairs of one level.
     pub pairs: u32,
-    /// Bricks, 72 bytes each and as much again for their table.
+    /// Bricks, 72 bytes each and up to 32 more for their table.
     pub bricks: u32,
     /// Candidates tested in one pass, so that a pass stays far from a driver's time limit.
     pub candidates: u32,
@@ -79,11 +79,16 @@ pub struct Budget {
     pub groups: u32,
 }
 
+/// 600 MB of coordinates, whose words can be numbered in 32 bits.
+const MAX_TRIANGLES: u32 = 1 << 24;
+const _: () = assert!(MAX_TRIANGLES as u64 * (TRIANGLE_WORDS as u64) < 1 << 32);
+/// The WebGPU default limit.
+const MAX_GROUPS: u32 = 65_535;
 /// At most: 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits; and the
 /// second step of the prefix sum is one workgroup for 4096 blocks.
 const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
-/// A quarter of a gigabyte of masks and tables.
+/// 128 MiB of masks, and a third as much again of keys and tables.
 const MAX_BRICKS: u32 = 1 << 21;
 /// About a tenth of a second for an integrated GPU.
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
@@ -91,18 +96,19 @@ const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 const MIN_PAIRS: u32 = 1 << 12;
 const MIN_BRICKS: u32 = 1 << 10;
 const MIN_GROUPS: u32 = 64;
-const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * 65_535);
+const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
 
 impl Budget {
     fn of(limits: &wgpu::Limits) -> Self {
         let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
         Self {
-            triangles: of_size(4 * TRIANGLE_WORDS),
+            triangles: of_size(4 * TRIANGLE_WORDS).min(MAX_TRIANGLES),
             pairs: of_size(size_of::<Pair>()).min(MAX_PAIRS),
             bricks: of_size(4 * MASK_WORDS).min(MAX_BRICKS),
             candidates: MAX_CANDIDATES_A_PASS,
-            groups: limits.max_compute_workgroups_per_dimension,
+            // Some drivers claim 2^32 - 1, which sums in the shaders would overflow.
+            groups: limits.max_compute_workgroups_per_dimension.min(MAX_GROUPS),
         }
     }
 
@@ -213,8 +219,13 @@ impl Backend for Gpu {
                 }
             }
         }
-        VoxelGrid::from_bricks(lattice.dims, bricks)
-            .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))
+        let grid = VoxelGrid::from_bricks(lattice.dims, bricks)
+            .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
+        // A driver that runs nothing and reports nothing: a triangle inside the grid has voxels.
+        if grid.occupied() == 0 && mesh.outside() < mesh.len() {
+            return Err(BackendError::Device("it returned no voxels".into()));
+        }
+        Ok(grid)
     }
 }
 
@@ -262,5 +273,23 @@ impl Gpu {
 impl std::fmt::Debug for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gpu").field("device", &self.device).field("budget", &self.budget).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_stays_within_32_bits_whatever_a_driver_claims() {
+        let limits = wgpu::Limits {
+            max_compute_workgroups_per_dimension: u32::MAX,
+            max_storage_buffer_binding_size: u64::MAX,
+            max_buffer_size: u64::MAX,
+            ..Default::default()
+        };
+        let budget = Budget::of(&limits);
+        assert_eq!(budget.groups, MAX_GROUPS);
+        assert_eq!((budget.triangles, budget.pairs), (MAX_TRIANGLES, MAX_PAIRS));
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum Outcome {
     Overflow(Overflow),
 }
 
-/// What did not fit, with at least as much as is needed of it.
+/// What did not fit, and how many were counted: of what follows a full buffer, not all.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Overflow {
     Pairs(u32),

@@ -1,0 +1,68 @@
+//! From polygons to triangles: a fan where the polygon is convex, else ear clipping in its own
+//! plane.
+
+use earcut::{Earcut, utils3d::project3d_to_2d};
+
+/// Cuts polygons, and counts those that cannot be cut right.
+#[derive(Default)]
+pub(super) struct Cutter {
+    earcut: Earcut<f64>,
+    /// Polygons that cross themselves or are far from flat.
+    pub(super) crossing: usize,
+}
+
+impl Cutter {
+    /// Triangles, as indices into `corners`, that cover the polygon of four corners or more; every
+    /// corner is in one of them. Where it has no area they have none either.
+    pub(super) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
+        let n = corners.len() as u32;
+        let fan = || (2..n).map(|i| [0, i - 1, i]).collect();
+        let Some(flat) = flatten(corners).filter(|flat| !is_convex(flat)) else {
+            return fan();
+        };
+        let mut cut: Vec<u32> = Vec::new();
+        self.earcut.earcut(flat.iter().copied(), &[], &mut cut);
+        // Relative difference of the areas; rounding alone leaves about 1e-15 per corner.
+        if earcut::deviation(flat, &[], &cut) > 1e-9 {
+            self.crossing += 1;
+        }
+        let mut triangles = cut.as_chunks::<3>().0.to_vec();
+        if triangles.len() + 2 < corners.len() {
+            triangles.extend(spikes(n, &cut));
+        }
+        if triangles.is_empty() { fan() } else { triangles }
+    }
+}
+
+/// Ear clipping drops corners on a straight line and the tips of spikes; each is put back as a
+/// triangle without area between its neighbours.
+fn spikes(n: u32, cut: &[u32]) -> impl Iterator<Item = [u32; 3]> {
+    let dropped = (0..n).filter(|corner| !cut.contains(corner));
+    dropped.map(move |corner| [(corner + n - 1) % n, corner, (corner + 1) % n])
+}
+
+/// The corners in the plane of the polygon, counter-clockwise, or `None` where it has no area.
+/// Moved to the first corner and scaled to about 1, so that far-away and tiny polygons keep their
+/// digits.
+fn flatten(corners: &[[f64; 3]]) -> Option<Vec<[f64; 2]>> {
+    let local = corners.iter().map(|p| [0, 1, 2].map(|a| p[a] - corners[0][a]));
+    let mut local: Vec<[f64; 3]> = local.collect();
+    let size = local.iter().flatten().fold(0.0, |m: f64, c| m.max(c.abs()));
+    if !(size > 0.0 && size.is_finite()) {
+        return None;
+    }
+    local.iter_mut().flatten().for_each(|c| *c /= size);
+    let mut flat = Vec::new();
+    project3d_to_2d(&local, local.len(), &mut flat).then_some(flat)
+}
+
+/// Whether a fan from the first corner covers the polygon: no corner turns right, and no triangle of
+/// the fan does, as some would if the polygon wound around more than once.
+fn is_convex(flat: &[[f64; 2]]) -> bool {
+    let n = flat.len();
+    let turns_left = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
+        (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]) >= 0.0
+    };
+    (0..n).all(|i| turns_left(flat[i], flat[(i + 1) % n], flat[(i + 2) % n]))
+        && (2..n).all(|i| turns_left(flat[0], flat[i - 1], flat[i]))
+}

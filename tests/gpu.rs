@@ -91,8 +91,7 @@ fn grids_of_every_depth_agree() {
     let mut rng = Rng::with_seed(5);
     on_every_adapter(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
-        for dims in [[1, 1, 1], [1, 300, 2], [7, 8, 9], [63, 64, 65], [200, 9, 70], [256, 256, 256]]
-        {
+        for dims in [[1, 1, 1], [1, 300, 2], [7, 8, 9], [63, 64, 65], [130, 9, 70], [70, 80, 90]] {
             let reach = f64::from(dims.iter().max().copied().unwrap());
             let triangles: Vec<[[f64; 3]; 3]> =
                 (0..60).map(|_| [(); 3].map(|()| [(); 3].map(|()| rng.f64() * reach))).collect();
@@ -110,10 +109,8 @@ fn a_triangle_across_a_large_grid_is_found_without_testing_its_bounds() {
     let mesh = shapes::mesh_of(&[corners]);
     on_every_adapter(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
-        for res in [300, 520] {
-            let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(res))).unwrap();
-            assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}, {res}");
-        }
+        let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(520))).unwrap();
+        assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}");
     });
 }
 
@@ -210,7 +207,7 @@ fn the_highest_levels_of_nodes_are_used_and_right() {
     let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
     for adapter in adapters {
         let gpu = Gpu::new(&adapter).unwrap();
-        for res in [4096, 9000, 40_000, 65_536] {
+        for res in [4096, 33_000] {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(res))).unwrap();
             let grid = gpu_grid(&gpu, &placed);
             assert_eq!(grid, cpu_grid(&placed), "{}, {res}", adapter.label());

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::mem::offset_of;
+use std::path::PathBuf;
+use std::process::Command;
 
 use trivox::backend::gpu::data::{self, Pair, Params, SOURCES, TOUCHES_SOURCE};
 use wgpu::naga;
@@ -29,6 +31,31 @@ fn every_stage_is_valid_and_has_its_entry_point() {
         let expected = if name == "plan" { 1 } else { data::GROUP };
         assert_eq!(size, [expected, 1, 1], "{name}");
     }
+}
+
+/// `TRIVOX_TINT` names a folder in which the npm package `webgpu` is installed.
+#[test]
+fn tint_compiles_every_stage_too() {
+    let Some(folder) = std::env::var_os("TRIVOX_TINT").map(PathBuf::from) else {
+        return println!("skipped: TRIVOX_TINT not set");
+    };
+    let stages = tempfile::TempDir::new().unwrap();
+    for (name, source) in SOURCES {
+        std::fs::write(stages.path().join(format!("{name}.wgsl")), source).unwrap();
+    }
+    // Packages are looked for beside the script.
+    let script = folder.join("check.mjs");
+    std::fs::write(&script, include_str!("tint/check.mjs")).unwrap();
+    let mut node = Command::new("node");
+    node.arg(script).arg(stages.path());
+    // Dawn refuses older llvmpipes, so it is shown SwiftShader alone.
+    if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
+        node.env("VK_DRIVER_FILES", driver);
+    }
+    let output = node.output().unwrap();
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("tint: 7 stages, 0 complaints"), "{said}");
 }
 
 #[test]

@@ -88,8 +88,8 @@ pub struct Job {
     #[arg(long)]
     pub check: bool,
 
-    /// CPU threads [default: one per core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// CPU threads, at most 1024 [default: one per core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
     /// Print one JSON object to standard output.

@@ -1,0 +1,48 @@
+// Compiles every stage with Tint, the WGSL compiler of Chromium and Dawn, which refuses things that
+// naga accepts, and makes a pipeline of it with the default limits of WebGPU.
+//
+// usage: node check.mjs FOLDER, with FOLDER/NAME.wgsl for each stage NAME
+// needs: npm install webgpu; a Vulkan driver that Dawn accepts, such as SwiftShader
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { create, globals } from "webgpu";
+
+Object.assign(globalThis, globals);
+
+async function compile(device, name, code) {
+    device.pushErrorScope("validation");
+    const module = device.createShaderModule({ label: name, code });
+    const { messages } = await module.getCompilationInfo();
+    device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: name } });
+    const error = await device.popErrorScope();
+    const said = messages.map((m) => `${m.type} in line ${m.lineNum}: ${m.message}`);
+    return error ? [...said, error.message] : said;
+}
+
+const gpu = create([]);
+const adapter = await gpu.requestAdapter();
+if (!adapter) {
+    console.error("tint: Dawn found no adapter");
+    process.exit(2);
+}
+const device = await adapter.requestDevice();
+
+// A check that cannot fail is none: Tint wants parentheses here, and naga does not.
+const canary = "@compute @workgroup_size(1) fn canary() { let x = true || false && true; }";
+if ((await compile(device, "canary", canary)).length === 0) {
+    console.error("tint: the canary was accepted");
+    process.exit(1);
+}
+
+const folder = process.argv[2];
+const files = readdirSync(folder).filter((file) => file.endsWith(".wgsl"));
+let faults = 0;
+for (const file of files) {
+    const name = file.replace(/\.wgsl$/, "");
+    for (const said of await compile(device, name, readFileSync(join(folder, file), "utf8"))) {
+        console.error(`${file}: ${said}`);
+        faults += 1;
+    }
+}
+console.log(`tint: ${files.length} stages, ${faults} complaints`);
+process.exit(files.length > 0 && faults === 0 ? 0 : 1);

@@ -115,7 +115,8 @@ fn is_empty(bounds: Bounds) -> bool {
 /// bits of the nearest integer.
 const SHIFT: f64 = (3u64 << 51) as f64;
 
-/// To the nearest integer, for `|x| < 2^51`; two additions on every processor.
+/// To the nearest integer, for `|x| < 2^51`, and farther out to a number of that size; two additions
+/// on every processor.
 #[inline]
 fn round(x: f64) -> f64 {
     (x + SHIFT) - SHIFT
@@ -128,34 +129,35 @@ fn index(x: f64) -> i32 {
 }
 
 /// The factor `d >= 0` of the index that is bounded: `a <= d k` for integers `k` from
-/// `ceil(a / d)`. Where `d` is 0 either all `k` will do or none.
+/// `ceil(a / d)`. Where `d` is 0 all `k` will do if `a <= 0`, else none.
 #[derive(Clone, Copy)]
 struct Factor {
     d: f64,
+    /// Where `d` is 0 so large that any number leads out of sight, to the side of its sign.
     inverse: f64,
-    /// How far the bound lies below the rounded quotient: nothing, or for `d = 0` out of sight.
-    free: f64,
-    /// How far a positive remainder raises the bound: by one, or for `d = 0` to none at all.
-    step: f64,
 }
 
 impl Factor {
     #[inline]
     fn new(d: f64) -> Self {
-        if d == 0.0 {
-            Self { d, inverse: 0.0, free: FAR, step: 2.0 * FAR }
-        } else {
-            Self { d, inverse: 1.0 / d, free: 0.0, step: 1.0 }
-        }
+        Self { d, inverse: if d == 0.0 { 4.0 * FAR } else { 1.0 / d } }
     }
 
-    /// The bounds `a[0] <= d k` and `a[1] <= d (-k)`, and the remainders that decided them.
+    /// What to take from `a` before the division: where `d` is 0 it makes 0 negative, as all
+    /// integers that will do are then.
+    #[inline]
+    fn bias(&self) -> f64 {
+        if self.d == 0.0 { 0.5 } else { 0.0 }
+    }
+
+    /// The bounds `a[0] <= d k` and `a[1] <= d (-k)`, and the remainders that decided them. `a` is
+    /// given less the bias.
     #[inline]
     fn bounds(&self, a: [f64; 2]) -> (Bounds, [f64; 2]) {
-        let k = a.map(|a| round(a * self.inverse));
+        let k = [round(a[0] * self.inverse), round(a[1] * self.inverse)];
         let remainder = [a[0] - k[0] * self.d, a[1] - k[1] * self.d];
-        let raise = remainder.map(|r| if r > 0.0 { self.step } else { 0.0 });
-        ([k[0] - self.free + raise[0], k[1] - self.free + raise[1]], remainder)
+        let raise = |r: f64| if r > 0.0 { 1.0 } else { 0.0 };
+        ([k[0] + raise(remainder[0]), k[1] + raise(remainder[1])], remainder)
     }
 }
 
@@ -182,8 +184,9 @@ impl Strip {
         // The centre of box k is at k size + half.
         let offset = n[1] * half;
         let [min, max] = if p < q { [p, q] } else { [q, p] };
-        let least = [min - r - offset, offset - r - max];
-        Self { fixed: n[0], factor: Factor::new(n[1] * size), least }
+        let factor = Factor::new(n[1] * size);
+        let least = [min - r - offset - factor.bias(), offset - r - max - factor.bias()];
+        Self { fixed: n[0], factor, least }
     }
 }
 
@@ -248,6 +251,7 @@ impl Plane {
             m if m * factor.inverse < (1u64 << 48) as f64 => (m / (1u64 << 49) as f64, 1.0),
             _ => (f64::INFINITY, f64::INFINITY),
         };
+        let least = least.map(|least| least - factor.bias());
         Some(Self { nx, ny, factor, least, slack, blur, exact })
     }
 

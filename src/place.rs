@@ -117,6 +117,13 @@ pub struct Lattice {
 }
 
 impl Lattice {
+    /// What `unit_bits` would be if the mesh did not reach past the grid.
+    #[must_use]
+    pub fn unit_bits_of_grid(&self) -> u32 {
+        let longest = self.dims[0].max(self.dims[1]).max(self.dims[2]);
+        MAX_UNIT_BITS.min(SPAN_BITS - longest.next_power_of_two().ilog2())
+    }
+
     /// A voxel's edge in lattice units, `S`.
     #[must_use]
     pub fn unit(&self) -> i32 {

@@ -144,6 +144,8 @@ fn what_is_left_out_is_said() {
     assert!(said.contains("gone.mtl") && said.contains("lines were skipped"), "{said}");
     let said = warnings("mesh.obj --voxel-size 1 --bounds 0,0,0,2,2,2");
     assert!(said.contains("outside the bounds"), "{said}");
+    let said = warnings("mesh.obj --voxel-size 1e-4 --bounds 0,0,0,0.01,0.01,0.01");
+    assert!(said.contains("rounded to 1/256 of a voxel instead of 1/65536"), "{said}");
     let said = warnings("mesh.obj --voxel-size 1 --bounds 10,10,10,12,12,12");
     assert!(said.contains("no voxel is occupied"), "{said}");
 }
@@ -242,6 +244,10 @@ fn impossible_files_are_refused() {
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
         ("mesh.obj --res 8 -o folder.npy", "is a folder"),
+        ("mesh.obj --res 8 -o .", "is a folder"),
+        ("mesh.obj --res 8 -o mesh.obj --format npy", "is the mesh itself"),
+        ("mesh.obj --res 2001 -o old.vox", "at most 2000"),
+        ("info .", "is a folder"),
         ("info gone.vox", "gone.vox: No such file"),
         ("info old.npy", "old.npy"),
     ] {
@@ -261,6 +267,9 @@ fn bad_usage_exits_with_2() {
         "mesh.obj --res -1",
         "mesh.obj --res 8 --bounds 1,2,3",
         "mesh.obj --res 8 --threads 0",
+        "mesh.obj --res 8 --threads 1025",
+        "mesh.obj --res 8 --pad -1",
+        "mesh.obj --res 8 --adapter=",
         "mesh.obj --res 8 --backend tpu",
         "mesh.obj --res 8 -q -v",
         "mesh.obj b.obj --res 8",
@@ -289,6 +298,31 @@ fn a_full_disk_leaves_the_old_file_and_no_other() {
     assert!(stderr(&output).starts_with("voxelize: out.npy: "), "{}", stderr(&output));
     assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
     assert_eq!(fs::read_to_string(folder.path().join("out.npy")).unwrap(), "an old file");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_the_old_file_and_no_other() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let folder = folder();
+        let path = folder.path();
+        fs::write(path.join("out.npy"), "an old file").unwrap();
+        // 2 GB, which is not written in the time it takes to see that it has begun.
+        let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q"];
+        let mut run = Command::new(VOXELIZE).current_dir(path).args(args).spawn().unwrap();
+        let begun = (0..10_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            files(path).len() > 2
+        });
+        assert!(begun, "no temporary file was seen");
+        // The name is there a moment before it is known that it must be removed.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let pid = run.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{signal}");
+        assert_eq!(files(path), ["mesh.obj", "out.npy"], "{signal}");
+        assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -148,6 +148,28 @@ fn the_tip_of_a_spike_is_kept() {
 }
 
 #[test]
+fn a_quad_whose_halves_cancel_out_is_a_warning() {
+    let bow_tie = "v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 4\n";
+    assert!(warning(bow_tie).contains("cross themselves"));
+}
+
+#[test]
+fn many_missing_files_are_one_warning() {
+    let text: String = (0..1000).map(|n| format!("mtllib {n}.mtl\n")).collect();
+    let said = warning(&with_square(&format!("{text}f 1 2 3\n")));
+    assert_eq!(said, "material files not found: '0.mtl', '1.mtl', '2.mtl' and 997 others");
+}
+
+#[test]
+fn a_message_is_short_however_long_the_word() {
+    let word = "z".repeat(1_000_000);
+    for line in [format!("f 1 2 {word}\n"), format!("v 1 2 {word}\n"), format!("f 1 2 3/{word}\n")]
+    {
+        assert!(fault(with_square(&line)).len() < 200);
+    }
+}
+
+#[test]
 fn a_polygon_that_winds_around_twice_is_a_warning() {
     let star = [[0.0, 1.0], [0.588, -0.809], [-0.951, 0.309], [0.951, 0.309], [-0.588, -0.809]];
     let vertices: String = star.iter().map(|[x, y]| format!("v {x} {y} 0\n")).collect();
@@ -197,7 +219,7 @@ fn warning(text: &str) -> String {
 #[test]
 fn a_missing_material_file_is_a_warning_with_its_name() {
     let text = with_square("mtllib no such file.mtl\nusemtl red\nf 1 2 3\n");
-    assert_eq!(warning(&text), "material file 'no such file.mtl' was not found");
+    assert_eq!(warning(&text), "material files not found: 'no such file.mtl'");
 }
 
 #[test]

@@ -86,6 +86,17 @@ impl GridFormat {
         }
     }
 
+    /// Whether the format can hold a grid of `dims` voxels.
+    ///
+    /// # Errors
+    /// It cannot; the message says how large a grid can be.
+    pub fn check_dims(self, dims: [u32; 3]) -> Result<(), WriteError> {
+        match self {
+            Self::Vox => vox::check_dims(dims),
+            Self::Npy => Ok(()),
+        }
+    }
+
     /// The format that a file of this name has.
     ///
     /// # Errors
@@ -147,6 +158,9 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid grid.
 pub fn read_grid(path: &Path) -> Result<VoxelGrid, ReadError> {
+    if path.is_dir() {
+        return Err(ReadError::Unsupported("is a folder: name a file in it".into()));
+    }
     let mut file = BufReader::new(File::open(path)?);
     match GridFormat::of_path(path).map_err(ReadError::Unsupported)? {
         GridFormat::Vox => vox::read(&mut file),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use trivox::backend::Choice;
@@ -56,7 +57,7 @@ pub struct Job {
     pub format: Option<GridFormat>,
 
     /// Voxels along the longest axis, 1 to 65536.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub res: Option<u32>,
 
     /// A voxel's edge, in mesh units.
@@ -68,8 +69,8 @@ pub struct Job {
     #[arg(allow_hyphen_values = true)]
     pub bounds: Option<Bounds>,
 
-    /// Voxels to add on all six sides; empty, unless the mesh reaches past --bounds.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Voxels to add on all six sides. Those next to the mesh's own bounds touch it where it does.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
 
     /// The mesh's up axis; formats with a fixed up axis (.vox) are turned to it.
@@ -81,15 +82,16 @@ pub struct Job {
     pub backend: BackendName,
 
     /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub adapter: Option<String>,
 
-    /// Compute on the other backend too; write nothing and exit with 1 if one voxel differs.
+    /// Compute on the other backend too; if one voxel differs, write nothing and exit with 1.
     #[arg(long)]
     pub check: bool,
 
     /// CPU threads, at most 1024 [default: one per core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
     /// Print one JSON object to standard output.

@@ -8,7 +8,7 @@ use trivox::formats::{GridFormat, is_mesh, read_grid, read_mesh};
 use trivox::{Up, VoxelGrid};
 
 use crate::program::cli::InfoArgs;
-use crate::program::summary::grouped;
+use crate::program::summary::{counted, grouped};
 use crate::program::{Verdict, print, print_json};
 
 /// Reads the file and says what it holds.
@@ -74,11 +74,11 @@ impl GridInfo {
             }
             _ => "not in the file".to_owned(),
         };
-        let (occupied, bricks) = (grouped(self.occupied), grouped(self.bricks));
+        let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         [
             format!("format    {}", self.format),
             format!("grid      {x} x {y} x {z} voxels"),
-            format!("occupied  {occupied} voxels in {bricks} bricks{bounds}"),
+            format!("occupied  {occupied} in {bricks}{bounds}"),
             format!("hash      {}", self.hash),
             format!("world     {world}"),
         ]
@@ -110,10 +110,10 @@ impl MeshInfo {
 
     fn text(&self) -> String {
         let [[x0, y0, z0], [x1, y1, z1]] = self.bounds;
-        let (vertices, triangles) = (grouped(self.vertices as u64), grouped(self.triangles as u64));
+        let triangles = counted(self.triangles as u64, "triangle");
         let mut lines = vec![
             format!("format    {}", self.format),
-            format!("mesh      {triangles} triangles, {vertices} vertices"),
+            format!("mesh      {triangles}, {} vertices", grouped(self.vertices as u64)),
             format!("bounds    from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"),
         ];
         lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));

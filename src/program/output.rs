@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use tempfile::NamedTempFile;
 use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, WriteError, write_grid};
@@ -30,11 +31,11 @@ enum Target {
 }
 
 impl Output {
-    /// Checks that `path` names a format and a place that can be written.
+    /// Checks that `path` names a format and a place that can be written, and is not `input`.
     ///
     /// # Errors
     /// No known extension; a folder; a folder that is not there or not writable.
-    pub fn new(path: &Path, format: Option<GridFormat>) -> Result<Self> {
+    pub fn new(path: &Path, format: Option<GridFormat>, input: &Path) -> Result<Self> {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;
             let name = "standard output".to_owned();
@@ -42,12 +43,27 @@ impl Output {
         }
         let name = path.display().to_string();
         let named = || name.clone();
+        if path.is_dir() {
+            return Err(anyhow!("is a folder: name a file in it")).with_context(named);
+        }
         let format = match format {
             Some(format) => format,
             None => GridFormat::of_path(path).map_err(anyhow::Error::msg).with_context(named)?,
         };
         let target = target_of(path).with_context(named)?;
+        if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(input).is_ok_and(|i| i == path))
+        {
+            return Err(anyhow!("is the mesh itself: name another file")).with_context(named);
+        }
         Ok(Self { name, target, format })
+    }
+
+    /// Checks that the format can hold a grid of `dims` voxels.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn check_dims(&self, dims: [u32; 3]) -> Result<()> {
+        self.format.check_dims(dims).with_context(|| self.name.clone())
     }
 
     /// Writes `grid`, and returns how many bytes that was. Whatever fails, a file that was there
@@ -75,6 +91,7 @@ impl Output {
 
     fn write_file(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
         let mut file = new_temporary(path)?;
+        let _guard = Unfinished::new(file.path());
         let bytes = self.write_to(grid, file.as_file_mut())?;
         if let Ok(old) = fs::metadata(path) {
             file.as_file().set_permissions(old.permissions())?;
@@ -93,6 +110,44 @@ impl Output {
     }
 }
 
+/// The temporary file that an interrupt must remove.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// While it lives, an interrupt removes the file.
+struct Unfinished;
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
+        Self
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// What a shell reports of a program that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// From now on an interrupt, a termination or a hangup leaves no temporary file.
+///
+/// # Errors
+/// The operating system does not let signals be handled.
+pub fn clean_up_when_interrupted() -> Result<()> {
+    ctrlc::set_handler(|| {
+        // Held to the end, so that the file is not renamed in between.
+        let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = unfinished.as_deref() {
+            _ = fs::remove_file(path);
+        }
+        std::process::exit(INTERRUPTED);
+    })
+    .context("cannot handle interrupts")
+}
+
 impl std::fmt::Display for Output {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
@@ -102,7 +157,6 @@ impl std::fmt::Display for Output {
 fn target_of(path: &Path) -> Result<Target> {
     let path = behind_links(path)?;
     match fs::metadata(&path) {
-        Ok(there) if there.is_dir() => bail!("is a folder: name a file in it"),
         Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
         Ok(there) if there.permissions().readonly() => bail!("is read-only"),
         _ => {

@@ -110,7 +110,7 @@ impl fmt::Display for Summary {
         };
         line(
             "mesh",
-            format!("{}, {} triangles{degenerate}", self.mesh, grouped(self.triangles as u64)),
+            format!("{}, {}{degenerate}", self.mesh, counted(self.triangles as u64, "triangle")),
         )?;
         let [x, y, z] = self.dims;
         line("grid", format!("{x} x {y} x {z} voxels of {}", significant(self.voxel_size)))?;
@@ -119,8 +119,8 @@ impl fmt::Display for Summary {
             line("origin", format!("{x}, {y}, {z}"))?;
             line("lattice", format!("2^{} units a voxel", self.unit_bits))?;
         }
-        let (occupied, bricks) = (grouped(self.occupied), grouped(self.bricks));
-        line("occupied", format!("{occupied} voxels in {bricks} bricks"))?;
+        let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
+        line("occupied", format!("{occupied} in {bricks}"))?;
         line("hash", self.hash.clone())?;
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         let reason = if self.verbose { format!(" ({})", self.reason) } else { String::new() };
@@ -130,7 +130,7 @@ impl fmt::Display for Summary {
         }
         line("time", self.timings_ms.to_string())?;
         if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {
-            line("wrote", format!("{output}, {} bytes", grouped(bytes)))?;
+            line("wrote", format!("{output}, {}", counted(bytes, "byte")))?;
         }
         self.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
     }
@@ -167,6 +167,12 @@ fn significant(length: f64) -> String {
     format!("{length:.5e}").parse::<f64>().unwrap_or(length).to_string()
 }
 
+/// A number of things.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
 /// With commas between thousands.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -178,4 +184,33 @@ pub fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn grid(voxels: &[[u32; 3]]) -> VoxelGrid {
+        VoxelGrid::from_voxels([20; 3], voxels.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn a_check_of_different_grids_names_the_voxels_and_who_has_them() {
+        let backends = || ["cpu".to_owned(), "gpu".to_owned()];
+        let (one, two) = (grid(&[[1, 2, 3], [9, 9, 9]]), grid(&[[1, 2, 3], [19, 0, 4]]));
+        let check = Check::new(&one, &two, backends());
+        assert_eq!(
+            check.to_string(),
+            "cpu and gpu differ in 2 voxels: (19, 0, 4) only on gpu; (9, 9, 9) only on cpu;"
+        );
+        let same = Check::new(&one, &one, backends());
+        assert_eq!((same.differing, same.to_string().as_str()), (0, "gpu: the same, bit for bit"));
+    }
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
+    }
 }

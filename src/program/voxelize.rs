@@ -8,8 +8,8 @@ use trivox::formats::read_mesh;
 use trivox::{PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
 
 use crate::program::cli::Job;
-use crate::program::output::Output;
-use crate::program::summary::{Check, Summary, milliseconds, timed};
+use crate::program::output::{Output, clean_up_when_interrupted};
+use crate::program::summary::{Check, Summary, counted, milliseconds, timed};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print_json, say};
 
@@ -21,11 +21,14 @@ pub fn run(job: &Job) -> Result<Verdict> {
     let began = Instant::now();
     refuse_contradictions(job)?;
     start_threads(job)?;
-    let output = job.output.as_ref().map(|path| Output::new(path, job.format)).transpose()?;
+    clean_up_when_interrupted()?;
+    let output = job.output.as_ref().map(|path| Output::new(path, job.format, &job.mesh));
+    let output = output.transpose()?;
     let progress = TerminalProgress::new(job.quiet);
 
     let mut summary = Summary { verbose: job.verbose, ..Summary::default() };
     let mesh = load_and_place(job, &progress, &mut summary)?;
+    output.as_ref().map_or(Ok(()), |output| output.check_dims(summary.dims))?;
     let chosen = start(job, &mesh, &mut summary)?;
     let (grid, chosen) = compute(job, &mesh, chosen, &progress, &mut summary)?;
     describe(&grid, &mut summary);
@@ -96,10 +99,19 @@ fn load_and_place(job: &Job, progress: &dyn Progress, summary: &mut Summary) -> 
     let outside = placed.outside();
     if outside > 0 {
         summary.warnings.push(format!(
-            "{outside} triangles reach outside the bounds; what lies there has no voxels"
+            "{} reach outside the bounds; what lies there has no voxels",
+            counted(outside as u64, "triangle")
         ));
     }
     let lattice = placed.lattice();
+    if lattice.unit_bits < lattice.unit_bits_of_grid() {
+        summary.warnings.push(format!(
+            "the mesh reaches so far past the bounds that vertices are rounded to 1/{} of a voxel \
+             instead of 1/{}",
+            1u32 << lattice.unit_bits,
+            1u32 << lattice.unit_bits_of_grid()
+        ));
+    }
     summary.dims = lattice.dims;
     summary.unit_bits = lattice.unit_bits;
     summary.voxel_size = lattice.voxel_size;

@@ -49,7 +49,7 @@ fn vertex_fault<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
     let numbers: Vec<f64> = words.iter().map_while(|word| word.parse().ok()).collect();
     let finite = numbers.iter().take_while(|number| number.is_finite()).count();
     if let Some(word) = words.get(finite) {
-        return Some(format!("'{word}' is not a finite number"));
+        return Some(format!("'{}' is not a finite number", quoted(word)));
     }
     match numbers[..] {
         [_, _, _, 0.0] => Some("the weight is 0, by which the position is divided".into()),
@@ -63,7 +63,7 @@ fn vertex_fault<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
 fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Option<String> {
     let words: Vec<&str> = words.take(count).collect();
     match words.iter().find(|word| word.parse::<f64>().is_err()) {
-        Some(word) => Some(format!("'{word}' is not a number")),
+        Some(word) => Some(format!("'{}' is not a number", quoted(word))),
         None if words.len() < count => {
             Some(format!("{} numbers where {count} belong", words.len()))
         }
@@ -75,15 +75,16 @@ fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Op
 /// `totals` vertices, texture coordinates and normals.
 fn corner_fault(corner: &str, counts: [usize; 3], totals: [usize; 3]) -> Option<String> {
     let names = ["vertex", "texture coordinate", "normal"];
+    let shown = quoted(corner);
     for (part, text) in corner.split('/').enumerate() {
         if text.is_empty() && part > 0 {
             continue;
         }
         let Some((&name, &total)) = names.get(part).zip(totals.get(part)) else {
-            return Some(format!("'{corner}' has more than three indices"));
+            return Some(format!("'{shown}' has more than three indices"));
         };
         let Ok(index) = text.parse::<i64>() else {
-            return Some(format!("'{text}' in '{corner}' is not an index"));
+            return Some(format!("'{}' in '{shown}' is not an index", quoted(text)));
         };
         // Negative indices count back from the line they are on.
         let limit = if index < 0 { counts[part] } else { total };
@@ -91,12 +92,21 @@ fn corner_fault(corner: &str, counts: [usize; 3], totals: [usize; 3]) -> Option<
         let absent = part > 0 && total == 0;
         if !absent && (index == 0 || index.unsigned_abs() > limit as u64) {
             return Some(match index {
-                0 => format!("{name} index 0 in '{corner}': indices start at 1"),
+                0 => format!("{name} index 0 in '{shown}': indices start at 1"),
                 _ => {
-                    format!("{name} index {index} in '{corner}' is out of range: there are {limit}")
+                    format!("{name} index {index} in '{shown}' is out of range: there are {limit}")
                 }
             });
         }
     }
     None
+}
+
+/// The beginning of a word, long enough to find it by.
+fn quoted(word: &str) -> String {
+    const LONGEST: usize = 40;
+    match word.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &word[..end]),
+        None => word.to_owned(),
+    }
 }

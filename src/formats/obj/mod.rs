@@ -100,7 +100,7 @@ fn nothing_found(tidied: &Tidied, build: &Build) -> ReadError {
     })
 }
 
-/// How many unknown words are named.
+/// How many unknown words, or missing files, are named.
 const NAMED: usize = 3;
 
 fn warnings(tidied: &Tidied, build: &Build, missing: &[PathBuf]) -> Vec<String> {
@@ -126,8 +126,14 @@ fn warnings(tidied: &Tidied, build: &Build, missing: &[PathBuf]) -> Vec<String> 
         tidied.unknown.values().sum(),
         &format!("lines were skipped: {}{more} are no OBJ keywords", words.join(", ")),
     );
-    for name in missing {
-        warnings.push(format!("material file '{}' was not found", name.display()));
+    let more = match missing.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} others"),
+    };
+    let names: Vec<String> =
+        missing.iter().take(NAMED).map(|name| format!("'{}'", name.display())).collect();
+    if !names.is_empty() {
+        warnings.push(format!("material files not found: {}{more}", names.join(", ")));
     }
     warnings
 }

@@ -16,10 +16,16 @@ impl Cutter {
     /// corner is in one of them. Where it has no area they have none either.
     pub(super) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
         let n = corners.len() as u32;
-        let fan = || (2..n).map(|i| [0, i - 1, i]).collect();
-        let Some(flat) = flatten(corners).filter(|flat| !is_convex(flat)) else {
-            return fan();
+        let fan: Vec<[u32; 3]> = (2..n).map(|i| [0, i - 1, i]).collect();
+        let Some(flat) = flatten(corners) else {
+            // No area, though not on one line: the parts to either side of a crossing cancel out.
+            self.crossing +=
+                usize::from(fan.iter().any(|t| has_area(t.map(|i| corners[i as usize]))));
+            return fan;
         };
+        if is_convex(&flat) {
+            return fan;
+        }
         let mut cut: Vec<u32> = Vec::new();
         self.earcut.earcut(flat.iter().copied(), &[], &mut cut);
         // Relative difference of the areas; rounding alone leaves about 1e-15 per corner.
@@ -30,8 +36,16 @@ impl Cutter {
         if triangles.len() + 2 < corners.len() {
             triangles.extend(spikes(n, &cut));
         }
-        if triangles.is_empty() { fan() } else { triangles }
+        if triangles.is_empty() { fan } else { triangles }
     }
+}
+
+fn has_area([a, b, c]: [[f64; 3]; 3]) -> bool {
+    let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
+    (0..3).any(|i| {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        p[j] * q[k] != p[k] * q[j]
+    })
 }
 
 /// Ear clipping drops corners on a straight line and the tips of spikes; each is put back as a

@@ -29,7 +29,7 @@ mod write;
 use crate::grid::{Up, VoxelGrid, World};
 
 pub use read::read;
-pub use write::write;
+pub use write::{check_dims, write};
 
 /// Most voxels along an axis of one model.
 const MAX_MODEL: u32 = 256;

@@ -50,17 +50,25 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 }
 
 fn check_size(grid: &VoxelGrid) -> Result<(), WriteError> {
-    let too_long = ['x', 'y', 'z'].into_iter().zip(grid.dims()).find(|&(_, d)| d > MAX_SCENE);
-    if let Some((axis, voxels)) = too_long {
-        return Err(WriteError::Unsupported(format!(
-            "the grid is {voxels} voxels along the {axis} axis, but MagicaVoxel holds at most \
-             {MAX_SCENE}: use a lower resolution, or write .npy"
-        )));
-    }
+    check_dims(grid.dims())?;
     match grid.world.filter(|world| !is_possible(world)) {
         Some(world) => Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}"))),
         None => Ok(()),
     }
+}
+
+/// Whether MagicaVoxel's world can hold a grid of `dims` voxels.
+///
+/// # Errors
+/// It cannot.
+pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
+    let too_long = ['x', 'y', 'z'].into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
+    too_long.map_or(Ok(()), |(axis, voxels)| {
+        Err(WriteError::Unsupported(format!(
+            "the grid is {voxels} voxels along the {axis} axis, but MagicaVoxel holds at most \
+             {MAX_SCENE}: use a resolution of at most that, padding included, or write .npy"
+        )))
+    })
 }
 
 /// A part of the grid, aligned to bricks.

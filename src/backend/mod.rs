@@ -100,9 +100,9 @@ impl fmt::Display for Chosen {
     }
 }
 
-/// Below this many (triangle, brick) pairs the CPU is done before a GPU has started: it takes
-/// about a microsecond a pair, and a device some hundred milliseconds.
-const WORTH_A_GPU: u64 = 1 << 19;
+/// Below this many (triangle, brick) pairs the CPU is done before a GPU has started: it takes about
+/// a tenth of a microsecond a pair on one core, and a device some hundred milliseconds to open.
+const WORTH_A_GPU: u64 = 1 << 21;
 
 /// Starts the backend for `mesh`. `adapter` is part of the label of the GPU to use; `Auto` then
 /// uses it.

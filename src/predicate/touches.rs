@@ -24,6 +24,7 @@ use crate::place::Triangle;
 /// Whether the closed `triangle` meets the closed cube of half edge `half` around `center`, all in
 /// lattice units within the bit budget.
 #[must_use]
+#[inline]
 pub fn touches(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
     let v = triangle.map(|corner| sub(corner, center));
     let half = i64::from(half);

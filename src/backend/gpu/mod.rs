@@ -24,8 +24,8 @@ use crate::backend::gpu::stages::Stages;
 use crate::backend::gpu::workspace::{Outcome, Overflow, Task, Workspace, upload};
 use crate::backend::{Backend, brick_pairs};
 use crate::error::BackendError;
-use crate::grid::{BRICK, VoxelGrid};
-use crate::place::PlacedMesh;
+use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid};
+use crate::place::{Lattice, PlacedMesh};
 use crate::progress::Progress;
 
 /// Voxelizes on a GPU.
@@ -136,6 +136,16 @@ struct Part {
 }
 
 impl Part {
+    /// All of `triangles`, in the whole grid.
+    fn whole(triangles: u32, lattice: &Lattice) -> Self {
+        Self {
+            triangles: 0..triangles,
+            bricks_lo: [0; 3],
+            bricks_hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32),
+            units: UNITS,
+        }
+    }
+
     fn split(&self, overflow: Overflow) -> Option<[Self; 2]> {
         match overflow {
             // Halving the region halves the bricks; halving the triangles need not.
@@ -180,46 +190,14 @@ impl Backend for Gpu {
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError> {
-        let lattice = mesh.lattice();
         let chunk = self.budget.triangles as usize;
         progress.start("voxelize", mesh.len().div_ceil(chunk) as u64 * UNITS);
-
-        let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bricks = Vec::new();
-        for start in (0..mesh.len()).step_by(chunk) {
-            let chunk = start..mesh.len().min(start + chunk);
-            let coordinates: Vec<i32> =
-                chunk.clone().flat_map(|i| mesh.triangle(i).into_iter().flatten()).collect();
-            let triangles = upload(&self.device, &coordinates)?;
-            let whole = Part {
-                triangles: 0..chunk.len() as u32,
-                bricks_lo: [0; 3],
-                bricks_hi: lattice.dims.map(|d| (d.div_ceil(BRICK) - 1) as i32),
-                units: UNITS,
-            };
-            let mut parts = vec![whole];
-            while let Some(part) = parts.pop() {
-                let workspace = self.workspace_for(mesh, &mut workspace)?;
-                let task = Task { part: &part, lattice, budget: &self.budget };
-                match workspace.run(&self.device, &self.stages, &triangles, &task)? {
-                    Outcome::Done(found) => {
-                        bricks.extend(found);
-                        progress.advance(part.units);
-                    }
-                    Outcome::Overflow(overflow) if self.enlarge(workspace, overflow)? => {
-                        parts.push(part);
-                    }
-                    Outcome::Overflow(overflow) => {
-                        // One triangle in one brick fits any budget, so this is our own bug.
-                        let halves = part.split(overflow).ok_or_else(|| {
-                            BackendError::Device(format!("cannot divide the work: {overflow:?}"))
-                        })?;
-                        parts.extend(halves);
-                    }
-                }
-            }
+        for first in (0..mesh.len()).step_by(chunk) {
+            let chunk = first..mesh.len().min(first + chunk);
+            self.voxelize_chunk(mesh, chunk, progress, &mut bricks)?;
         }
-        let grid = VoxelGrid::from_bricks(lattice.dims, bricks)
+        let grid = VoxelGrid::from_bricks(mesh.lattice().dims, bricks)
             .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
         // A driver that runs nothing and reports nothing: a triangle inside the grid has voxels.
         if grid.occupied() == 0 && mesh.outside() < mesh.len() {
@@ -230,6 +208,42 @@ impl Backend for Gpu {
 }
 
 impl Gpu {
+    /// Adds the bricks of the triangles of `chunk`, in one part or as many as are necessary.
+    fn voxelize_chunk(
+        &self,
+        mesh: &PlacedMesh,
+        chunk: Range<usize>,
+        progress: &dyn Progress,
+        bricks: &mut Vec<(BrickKey, Mask)>,
+    ) -> Result<(), BackendError> {
+        let coordinates: Vec<i32> =
+            chunk.clone().flat_map(|i| mesh.triangle(i).into_iter().flatten()).collect();
+        let triangles = upload(&self.device, &coordinates)?;
+        let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
+        let workspace = self.workspace_for(mesh, &mut workspace)?;
+        let mut parts = vec![Part::whole(chunk.len() as u32, mesh.lattice())];
+        while let Some(part) = parts.pop() {
+            let task = Task { part: &part, lattice: mesh.lattice(), budget: &self.budget };
+            match workspace.run(&self.device, &self.stages, &triangles, &task)? {
+                Outcome::Done(found) => {
+                    bricks.extend(found);
+                    progress.advance(part.units);
+                }
+                Outcome::Overflow(overflow) if self.enlarge(workspace, overflow)? => {
+                    parts.push(part);
+                }
+                Outcome::Overflow(overflow) => {
+                    // One triangle in one brick fits any budget, so this is our own bug.
+                    let halves = part.split(overflow).ok_or_else(|| {
+                        BackendError::Device(format!("cannot divide the work: {overflow:?}"))
+                    })?;
+                    parts.extend(halves);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The workspace, made on first use for what `mesh` is likely to need.
     fn workspace_for<'a>(
         &self,

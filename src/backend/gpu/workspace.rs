@@ -345,12 +345,7 @@ mod tests {
         let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
         let coordinates: Vec<i32> = mesh.triangles().flatten().flatten().collect();
         let budget = Budget::of(&wgpu::Limits::default());
-        let part = Part {
-            triangles: 0..mesh.len() as u32,
-            bricks_lo: [0; 3],
-            bricks_hi: mesh.lattice().dims.map(|d| (d.div_ceil(8) - 1) as i32),
-            units: 0,
-        };
+        let part = Part::whole(mesh.len() as u32, mesh.lattice());
         let task = Task { part: &part, lattice: mesh.lattice(), budget: &budget };
         let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
         let adapters: Vec<Adapter> =

@@ -243,9 +243,10 @@ impl Plane {
         let terms = nx.abs() * reach(0) + ny.abs() * reach(1) + nz * size;
         let largest = least[0].abs().max(least[1].abs()) + terms;
         let factor = Factor::new(nz * size);
-        // The bound, two products, two sums, the product k d and the last difference are each off
-        // by at most 2^-53 of the largest number, so together by less than 2^-50 of it; doubled.
-        // A quotient too large to be rounded to within one leaves no remainder certain.
+        // Eight roundings lead to a remainder: the bound, its bias, two products, two sums, k d and
+        // the last difference. Each is off by at most 2^-53 of the largest number, so together by
+        // 2^-50 of it; doubled. Six of them and two of its own lie in the quotient: below 2^48 it
+        // is off by less than 1/4, and k by less than 3/4. Larger ones leave nothing certain.
         let (slack, blur) = match largest {
             m if m < (1u64 << 53) as f64 => (-1.0, 0.0),
             m if m * factor.inverse < (1u64 << 48) as f64 => (m / (1u64 << 49) as f64, 1.0),

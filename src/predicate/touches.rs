@@ -24,20 +24,21 @@ use crate::place::Triangle;
 /// Whether the closed `triangle` meets the closed cube of half edge `half` around `center`, all in
 /// lattice units within the bit budget.
 #[must_use]
-#[inline]
 pub fn touches(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
-    let v = triangle.map(|corner| sub(corner, center));
+    let [a, b, c] = *triangle;
+    let v = [sub(a, center), sub(b, center), sub(c, center)];
     let half = i64::from(half);
     !(box_separates(&v, half) || edges_separate(&v, half) || plane_separates(&v, half))
 }
 
 /// The three box normals: the bounding box of the triangle against the cube.
 fn box_separates(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
-    (0..3).any(|axis| {
+    let separates = |axis: usize| {
         let lo = a[axis].min(b[axis]).min(c[axis]);
         let hi = a[axis].max(b[axis]).max(c[axis]);
         lo > half || hi < -half
-    })
+    };
+    separates(0) || separates(1) || separates(2)
 }
 
 /// The nine cross products of a box normal and an edge.
@@ -63,7 +64,7 @@ fn edge_separates(e: [i64; 2], start: [i64; 2], across: [i64; 2], half: i64) -> 
     let p = e[1] * start[0] - e[0] * start[1];
     let q = e[1] * across[0] - e[0] * across[1];
     let r = half * (e[0].abs() + e[1].abs());
-    (r < p && r < q) || (p < -r && q < -r)
+    r < p.min(q) || p.max(q) < -r
 }
 
 /// The triangle's own plane.
@@ -75,7 +76,8 @@ fn plane_separates(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
 
 /// At most `3 * 2^49 * 2^24` for a normal and a difference within the bit budget.
 pub(crate) fn dot(n: [i64; 3], v: [i64; 3]) -> i128 {
-    (0..3).map(|i| i128::from(n[i]) * i128::from(v[i])).sum()
+    let term = |i: usize| i128::from(n[i]) * i128::from(v[i]);
+    term(0) + term(1) + term(2)
 }
 
 pub(crate) fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
@@ -83,9 +85,9 @@ pub(crate) fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
 }
 
 fn sub(a: [i32; 3], b: [i32; 3]) -> [i64; 3] {
-    std::array::from_fn(|i| i64::from(a[i]) - i64::from(b[i]))
+    sub64([a[0].into(), a[1].into(), a[2].into()], [b[0].into(), b[1].into(), b[2].into()])
 }
 
 pub(crate) fn sub64(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    std::array::from_fn(|i| a[i] - b[i])
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }

@@ -145,10 +145,9 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Unsupported("is a folder: name a file in it".into()));
     }
-    let bytes = std::fs::read(path)?;
     let extension = extension_of(path);
     match extension.as_str() {
-        "obj" => obj::read(bytes, path),
+        "obj" => obj::read(std::fs::read(path)?, path),
         _ => Err(ReadError::Unsupported(unknown_extension(&extension, &MESH_EXTENSIONS))),
     }
 }

@@ -52,6 +52,15 @@ pub struct Loaded {
     pub warnings: Vec<String>,
 }
 
+/// A grid, and what its file said that had no effect.
+#[derive(Debug, Clone)]
+pub struct LoadedGrid {
+    /// The grid.
+    pub grid: VoxelGrid,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+}
+
 /// Why a grid could not be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -156,14 +165,14 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 ///
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid grid.
-pub fn read_grid(path: &Path) -> Result<VoxelGrid, ReadError> {
+pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Unsupported("is a folder: name a file in it".into()));
     }
     let mut file = BufReader::new(File::open(path)?);
     match GridFormat::of_path(path).map_err(ReadError::Unsupported)? {
         GridFormat::Vox => vox::read(&mut file),
-        GridFormat::Npy => npy::read(&mut file),
+        GridFormat::Npy => Ok(LoadedGrid { grid: npy::read(&mut file)?, warnings: Vec::new() }),
     }
 }
 

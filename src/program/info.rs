@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::formats::{GridFormat, is_mesh, read_grid, read_mesh};
-use trivox::{Up, VoxelGrid};
+use trivox::Up;
+use trivox::formats::{GridFormat, LoadedGrid, is_mesh, read_grid, read_mesh};
 
 use crate::program::cli::InfoArgs;
 use crate::program::summary::{counted, grouped};
@@ -21,8 +21,8 @@ pub fn run(args: &InfoArgs) -> Result<Verdict> {
         let info = MeshInfo::read(&args.file).with_context(named)?;
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     } else {
-        let grid = read_grid(&args.file).with_context(named)?;
-        let info = GridInfo::new(&grid, &args.file);
+        let loaded = read_grid(&args.file).with_context(named)?;
+        let info = GridInfo::new(loaded, &args.file);
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     }
     Ok(Verdict::Done)
@@ -40,10 +40,12 @@ struct GridInfo {
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
     up: Option<&'static str>,
+    warnings: Vec<String>,
 }
 
 impl GridInfo {
-    fn new(grid: &VoxelGrid, path: &Path) -> Self {
+    fn new(loaded: LoadedGrid, path: &Path) -> Self {
+        let LoadedGrid { grid, warnings } = loaded;
         Self {
             format: GridFormat::of_path(path).map_or("", GridFormat::extension),
             dims: grid.dims(),
@@ -57,6 +59,7 @@ impl GridInfo {
                 Up::Y => "y",
                 Up::Z => "z",
             }),
+            warnings,
         }
     }
 
@@ -75,14 +78,15 @@ impl GridInfo {
             _ => "not in the file".to_owned(),
         };
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
-        [
+        let mut lines = vec![
             format!("format    {}", self.format),
             format!("grid      {x} x {y} x {z} voxels"),
             format!("occupied  {occupied} in {bricks}{bounds}"),
             format!("hash      {}", self.hash),
             format!("world     {world}"),
-        ]
-        .join("\n")
+        ];
+        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
+        lines.join("\n")
     }
 }
 

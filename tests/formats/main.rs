@@ -14,8 +14,6 @@ use trivox::formats::{GridFormat, ReadError, write_grid};
 use trivox::grid::{BRICK, BrickKey, FULL};
 use trivox::{Up, VoxelGrid, World};
 
-type Read = fn(&mut dyn std::io::BufRead) -> Result<VoxelGrid, ReadError>;
-
 fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_grid(grid, format, &mut bytes).unwrap();
@@ -23,11 +21,10 @@ fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
 }
 
 fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
-    let read: Read = match format {
-        GridFormat::Vox => trivox::formats::vox::read,
-        GridFormat::Npy => trivox::formats::npy::read,
-    };
-    read(&mut bytes)
+    match format {
+        GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Npy => trivox::formats::npy::read(&mut bytes),
+    }
 }
 
 /// `count` random voxels and a random box of full bricks, all inside `dims`.

@@ -409,3 +409,23 @@ fn a_root_that_lies_about_the_grid_is_refused() {
     // Canary: the key is what makes it ours. Without it the extent of the models is read.
     assert_eq!(read_with("trivox", "trivux").unwrap().world, None);
 }
+
+#[test]
+fn hidden_nodes_and_later_frames_are_said() {
+    let warnings =
+        |chunks: &[Vec<u8>]| trivox::formats::vox::read(&mut &file(chunks)[..]).unwrap().warnings;
+    let plain = [bent(), transform(0, 1, &[]), shape(1, 0)];
+    assert_eq!(warnings(&plain), Vec::<String>::new());
+
+    let parts = [ints(&[0]), dict(&[("_hidden", "1")]), ints(&[1, -1, 0, 2]), dict(&[]), dict(&[])];
+    let hidden = chunk("nTRN", &parts.concat());
+    let parts = [ints(&[1]), dict(&[]), ints(&[2, 0]), dict(&[]), ints(&[1]), dict(&[("_f", "5")])];
+    let animated = chunk("nSHP", &parts.concat());
+    assert_eq!(
+        warnings(&[bent(), bent(), hidden, animated]),
+        [
+            "hidden nodes are read like any other: there are 1",
+            "only the first frame is read: 2 nodes are animated"
+        ]
+    );
+}

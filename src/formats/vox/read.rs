@@ -10,8 +10,7 @@ use std::io::BufRead;
 
 use super::scene::{self, Turn};
 use super::{ATTRIBUTE, MAX_MODEL};
-use crate::formats::ReadError;
-use crate::grid::VoxelGrid;
+use crate::formats::{LoadedGrid, ReadError};
 
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
 const VERSIONS: [i32; 2] = [150, 200];
@@ -24,10 +23,11 @@ const VERSIONS: [i32; 2] = [150, 200];
 /// Anything malformed; several models without a scene graph, which were frames of an animation; a
 /// graph with cycles, or with more instances than any scene has use for; a grid past the largest
 /// dimensions; one that is not where the file says that it is.
-pub fn read(input: &mut dyn BufRead) -> Result<VoxelGrid, ReadError> {
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut file = Vec::new();
     input.read_to_end(&mut file)?;
-    scene::assemble(&parse(&file)?)
+    let scene = parse(&file)?;
+    Ok(LoadedGrid { grid: scene::assemble(&scene)?, warnings: scene.warnings() })
 }
 
 /// What a file holds.
@@ -54,6 +54,9 @@ pub(super) struct Node {
     /// Where in the file.
     pub(super) at: usize,
     pub(super) kind: NodeKind,
+    is_hidden: bool,
+    /// Of an animation; 1 where there is none.
+    frames: usize,
 }
 
 pub(super) enum NodeKind {
@@ -119,7 +122,7 @@ impl<'a> Scene<'a> {
     fn add_node(
         &mut self,
         chunk: &mut Cursor<'a>,
-        kind: fn(&mut Cursor<'a>) -> Result<NodeKind, ReadError>,
+        kind: fn(&mut Cursor<'a>) -> Result<(NodeKind, usize), ReadError>,
     ) -> Result<(), ReadError> {
         let at = chunk.at;
         let id = chunk.int("the node's number")?;
@@ -127,29 +130,48 @@ impl<'a> Scene<'a> {
         if id == scene::ROOT {
             self.description = find(&attributes, ATTRIBUTE);
         }
-        let node = Node { at, kind: kind(chunk)? };
+        let is_hidden = find(&attributes, "_hidden") == Some(b"1");
+        let (kind, frames) = kind(chunk)?;
+        let node = Node { at, kind, is_hidden, frames };
         match self.nodes.insert(id, node) {
             Some(_) => Err(chunk.fault(format_args!("there are two nodes {id}"))),
             None => Ok(()),
         }
     }
 
-    fn transform(chunk: &mut Cursor) -> Result<NodeKind, ReadError> {
+    /// What has no effect on the grid, though it shows in MagicaVoxel.
+    fn warnings(&self) -> Vec<String> {
+        let count = |is: fn(&Node) -> bool| self.nodes.values().filter(|node| is(node)).count();
+        let mut warnings = Vec::new();
+        match count(|node| node.is_hidden) {
+            0 => {}
+            n => warnings.push(format!("hidden nodes are read like any other: there are {n}")),
+        }
+        match count(|node| node.frames > 1) {
+            0 => {}
+            n => warnings.push(format!("only the first frame is read: {n} nodes are animated")),
+        }
+        warnings
+    }
+
+    // The kinds of node, and how many frames they have.
+
+    fn transform(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
         let child = chunk.int("the child")?;
         chunk.int("the reserved number")?;
         chunk.int("the layer")?;
-        let (turn, shift) = first_frame(chunk)?;
-        Ok(NodeKind::Transform { turn, shift, child })
+        let ((turn, shift), frames) = first_frame(chunk)?;
+        Ok((NodeKind::Transform { turn, shift, child }, frames))
     }
 
-    fn group(chunk: &mut Cursor) -> Result<NodeKind, ReadError> {
+    fn group(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
         let count = chunk.count(4, "children")?;
         let children = (0..count).map(|_| chunk.int("a child"));
-        Ok(NodeKind::Group { children: children.collect::<Result<_, _>>()? })
+        Ok((NodeKind::Group { children: children.collect::<Result<_, _>>()? }, 1))
     }
 
     /// Of several models the first: the others are later frames.
-    fn shape(chunk: &mut Cursor) -> Result<NodeKind, ReadError> {
+    fn shape(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
         // A number and an empty dictionary take 8 bytes.
         let count = chunk.count(8, "models")?;
         let mut first = None;
@@ -159,7 +181,7 @@ impl<'a> Scene<'a> {
             chunk.dict()?;
         }
         let model = first.ok_or_else(|| chunk.fault("the shape has no model"))?;
-        Ok(NodeKind::Shape { model })
+        Ok((NodeKind::Shape { model }, count))
     }
 }
 
@@ -190,8 +212,8 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
     }
 }
 
-/// The first of a transform's frames.
-fn first_frame(chunk: &mut Cursor) -> Result<(Turn, [i32; 3]), ReadError> {
+/// The first of a transform's frames, and how many there are.
+fn first_frame(chunk: &mut Cursor) -> Result<((Turn, [i32; 3]), usize), ReadError> {
     // An empty dictionary takes 4 bytes.
     let count = chunk.count(4, "frames")?;
     let mut first = None;
@@ -202,7 +224,8 @@ fn first_frame(chunk: &mut Cursor) -> Result<(Turn, [i32; 3]), ReadError> {
             first = Some((parse_turn(text("_r"), chunk)?, parse_shift(text("_t"), chunk)?));
         }
     }
-    first.ok_or_else(|| chunk.fault("the transform has no frame"))
+    let first = first.ok_or_else(|| chunk.fault("the transform has no frame"))?;
+    Ok((first, count))
 }
 
 fn parse_turn(text: Option<Cow<str>>, chunk: &Cursor) -> Result<Turn, ReadError> {

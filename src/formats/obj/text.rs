@@ -85,6 +85,10 @@ impl Tidied {
     }
 
     fn tidy<'a>(&mut self, line: &'a str) -> Kept<'a> {
+        // Nearly all lines, at once.
+        if let [b'v' | b'f', b' ', ..] = line.as_bytes() {
+            return Kept::All(without_comment(line));
+        }
         let Some(keyword) = first_word(line) else {
             return Kept::All(line);
         };
@@ -189,6 +193,9 @@ pub(super) fn first_word(line: &str) -> Option<&str> {
 
 /// A comment begins at a word, so that `1.#IND`, which some programs write for NaN, is not `1.`.
 fn without_comment(line: &str) -> &str {
+    if !line.as_bytes().contains(&b'#') {
+        return line;
+    }
     let comment = line.find(" #").or_else(|| line.find("\t#"));
     &line[..comment.unwrap_or(line.len())]
 }

@@ -13,7 +13,7 @@
 //!   integer `k`, which is less than one off, and the sign of the remainder `a - k d`, an integer
 //!   below `2^53` again, says on which side of `k` it lies.
 //! - *Plane.* Where its numbers are below `2^53` the same holds. Otherwise the remainder has an
-//!   error, bounded by [`Plane::slack`]; where it is no larger than that, the row is solved in
+//!   error, bounded by `Plane::slack`; where it is no larger than that, the row is solved in
 //!   `i128`.
 
 use crate::place::Triangle;

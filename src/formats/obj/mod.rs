@@ -1,8 +1,8 @@
 //! Wavefront OBJ, read by `tobj`.
 //!
-//! `tobj` parses. Around it, the text is first made such that it is read as it is meant ([`text`]),
-//! polygons are cut into triangles, concave ones too ([`polygons`]), an error's line is found
-//! ([`diagnose`]), and what was skipped is said.
+//! `tobj` parses. Around it, the text is first made such that it is read as it is meant (`text`),
+//! polygons are cut into triangles, concave ones too (`polygons`), an error's line is found
+//! (`diagnose`), and what was skipped is said.
 
 mod diagnose;
 mod polygons;

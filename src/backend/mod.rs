@@ -101,7 +101,8 @@ impl fmt::Display for Chosen {
 }
 
 /// Below this many (triangle, brick) pairs the CPU is done before a GPU has started: it takes about
-/// a tenth of a microsecond a pair on one core, and a device some hundred milliseconds to open.
+/// a tenth of a microsecond a pair on one core; that a device takes some hundred milliseconds to open
+/// is an assumption, not yet measured on hardware.
 const WORTH_A_GPU: u64 = 1 << 21;
 
 /// Starts the backend for `mesh`. `adapter` is part of the label of the GPU to use; `Auto` then

@@ -133,6 +133,15 @@ pub fn is_mesh(path: &Path) -> bool {
     MESH_EXTENSIONS.contains(&extension_of(path).as_str())
 }
 
+/// The beginning of what a file says, for a message about it: long enough to find it by.
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 fn extension_of(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }

@@ -14,7 +14,7 @@ use std::io::{BufRead, BufWriter, ErrorKind, Write};
 use npyz::WriterBuilder;
 
 use crate::error::GridError;
-use crate::formats::{ReadError, WriteError};
+use crate::formats::{ReadError, WriteError, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, mask_voxels};
 use crate::place::MAX_DIM;
 
@@ -172,7 +172,7 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
     fill(input, &mut text, "the header")?;
     let text = String::from_utf8_lossy(&text);
     let fields = Fields::parse(&text)
-        .ok_or_else(|| content(format!("the header is malformed: {}", text.trim_end())))?;
+        .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
     fields.interpret()
 }
 
@@ -220,6 +220,7 @@ impl<'a> Fields<'a> {
             "b1" | "?" => true,
             "u1" | "i1" => false,
             _ => {
+                let descr = excerpt(descr);
                 let what = format!("elements of type {descr} are not supported: use bool or uint8");
                 return Err(content(what));
             }
@@ -227,7 +228,7 @@ impl<'a> Fields<'a> {
         let is_fortran = match present(self.fortran_order, "fortran_order")? {
             "True" => true,
             "False" => false,
-            other => return Err(content(format!("'fortran_order' is {other}"))),
+            other => return Err(content(format!("'fortran_order' is {}", excerpt(other)))),
         };
         Ok(Header { dims: dims(present(self.shape, "shape")?)?, is_bool, is_fortran })
     }
@@ -255,14 +256,15 @@ fn value(text: &str) -> Option<(&str, &str)> {
 
 /// The dimensions in a tuple.
 fn dims(shape: &str) -> Result<[u32; 3], ReadError> {
-    let malformed = || content(format!("the shape {shape} is malformed"));
+    let shown = excerpt(shape);
+    let malformed = || content(format!("the shape {shown} is malformed"));
     let inner = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')')).ok_or_else(malformed)?;
     let numbers = inner.trim_end().trim_end_matches(',').split(',').map(str::trim);
     // NumPy under Python 2 wrote `(3L, 4L, 5L)`.
     let numbers = numbers.filter(|n| !n.is_empty()).map(|n| n.trim_end_matches('L').parse());
     let dims: Vec<u64> = numbers.collect::<Result<_, _>>().map_err(|_| malformed())?;
     let Ok(dims) = <[u64; 3]>::try_from(dims) else {
-        return Err(content(format!("an array of shape {shape} is not a grid: use (nx, ny, nz)")));
+        return Err(content(format!("an array of shape {shown} is not a grid: use (nx, ny, nz)")));
     };
     match dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
         true => Ok(dims.map(|d| d as u32)),

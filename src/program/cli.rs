@@ -69,7 +69,7 @@ pub struct Job {
     #[arg(allow_hyphen_values = true)]
     pub bounds: Option<Bounds>,
 
-    /// Voxels to add on all six sides. Those next to the mesh's own bounds touch it where it does.
+    /// Voxels to add on all six sides; the first layer holds what the outermost points touch.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
 

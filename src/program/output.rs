@@ -98,6 +98,8 @@ impl Output {
         }
         // Some file systems only report a full disk here.
         file.as_file().sync_all()?;
+        // An interrupt comes before the rename or after it.
+        let _uninterrupted = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         file.persist(path).map_err(|e| e.error)?;
         Ok(bytes)
     }
@@ -138,7 +140,7 @@ const INTERRUPTED: i32 = 130;
 /// The operating system does not let signals be handled.
 pub fn clean_up_when_interrupted() -> Result<()> {
     ctrlc::set_handler(|| {
-        // Held to the end, so that the file is not renamed in between.
+        // Held until the process ends, so that the file is not renamed any more.
         let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = unfinished.as_deref() {
             _ = fs::remove_file(path);

@@ -172,3 +172,19 @@ fn bricks_between_two_keys_are_a_part_of_all() {
         assert_eq!(grid.bricks_between(first, last).collect::<Vec<_>>(), expected);
     }
 }
+
+#[test]
+fn a_message_is_short_however_long_what_it_quotes() {
+    let long = "(".repeat(60_000);
+    for text in [
+        long.clone(),
+        format!("{{'descr': '{long}', 'fortran_order': False, 'shape': (1, 1, 1)}}"),
+        format!("{{'descr': '|b1', 'fortran_order': {long}, 'shape': (1, 1, 1)}}"),
+        format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({long})}}"),
+    ] {
+        let length = (text.len() as u32).to_le_bytes();
+        let bytes = [&b"\x93NUMPY\x02\x00"[..], &length, text.as_bytes()].concat();
+        let message = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
+        assert!(message.len() < 200, "{} bytes", message.len());
+    }
+}

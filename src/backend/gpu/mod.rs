@@ -90,7 +90,8 @@ const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
 /// 128 MiB of masks, and a third as much again of keys and tables.
 const MAX_BRICKS: u32 = 1 << 21;
-/// About a tenth of a second for an integrated GPU.
+/// At some two hundred operations each, half a second for a GPU of a tenth of a teraflop; drivers give
+/// up after two or more.
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 /// Room for a small mesh.
 const MIN_PAIRS: u32 = 1 << 12;

@@ -1,8 +1,8 @@
 //! What is wrong with an OBJ file, and on which line. `tobj` says only what kind of thing it
 //! stumbled over, so the text is read again; only once something is known to be wrong.
 
-use crate::formats::ReadError;
 use crate::formats::obj::text::first_word;
+use crate::formats::{ReadError, excerpt};
 
 /// The first line that is malformed, and how.
 pub(super) fn locate(text: &str) -> Option<ReadError> {
@@ -49,7 +49,7 @@ fn vertex_fault<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
     let numbers: Vec<f64> = words.iter().map_while(|word| word.parse().ok()).collect();
     let finite = numbers.iter().take_while(|number| number.is_finite()).count();
     if let Some(word) = words.get(finite) {
-        return Some(format!("'{}' is not a finite number", quoted(word)));
+        return Some(format!("'{}' is not a finite number", excerpt(word)));
     }
     match numbers[..] {
         [_, _, _, 0.0] => Some("the weight is 0, by which the position is divided".into()),
@@ -63,7 +63,7 @@ fn vertex_fault<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
 fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Option<String> {
     let words: Vec<&str> = words.take(count).collect();
     match words.iter().find(|word| word.parse::<f64>().is_err()) {
-        Some(word) => Some(format!("'{}' is not a number", quoted(word))),
+        Some(word) => Some(format!("'{}' is not a number", excerpt(word))),
         None if words.len() < count => {
             Some(format!("{} numbers where {count} belong", words.len()))
         }
@@ -75,7 +75,7 @@ fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Op
 /// `totals` vertices, texture coordinates and normals.
 fn corner_fault(corner: &str, counts: [usize; 3], totals: [usize; 3]) -> Option<String> {
     let names = ["vertex", "texture coordinate", "normal"];
-    let shown = quoted(corner);
+    let shown = excerpt(corner);
     for (part, text) in corner.split('/').enumerate() {
         if text.is_empty() && part > 0 {
             continue;
@@ -84,7 +84,7 @@ fn corner_fault(corner: &str, counts: [usize; 3], totals: [usize; 3]) -> Option<
             return Some(format!("'{shown}' has more than three indices"));
         };
         let Ok(index) = text.parse::<i64>() else {
-            return Some(format!("'{}' in '{shown}' is not an index", quoted(text)));
+            return Some(format!("'{}' in '{shown}' is not an index", excerpt(text)));
         };
         // Negative indices count back from the line they are on.
         let limit = if index < 0 { counts[part] } else { total };
@@ -100,13 +100,4 @@ fn corner_fault(corner: &str, counts: [usize; 3], totals: [usize; 3]) -> Option<
         }
     }
     None
-}
-
-/// The beginning of a word, long enough to find it by.
-fn quoted(word: &str) -> String {
-    const LONGEST: usize = 40;
-    match word.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &word[..end]),
-        None => word.to_owned(),
-    }
 }

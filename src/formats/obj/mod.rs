@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::formats::obj::diagnose::{describe, locate};
 use crate::formats::obj::polygons::Cutter;
 use crate::formats::obj::text::{Tidied, may_overflow};
-use crate::formats::{Loaded, ReadError};
+use crate::formats::{Loaded, ReadError, excerpt};
 use crate::mesh::Mesh;
 
 /// Reads the mesh in `bytes`, all groups and objects together. Material files are looked for
@@ -100,6 +100,10 @@ fn nothing_found(tidied: &Tidied, build: &Build) -> ReadError {
     })
 }
 
+fn shown(name: &Path) -> String {
+    excerpt(&name.to_string_lossy())
+}
+
 /// How many unknown words, or missing files, are named.
 const NAMED: usize = 3;
 
@@ -131,7 +135,7 @@ fn warnings(tidied: &Tidied, build: &Build, missing: &[PathBuf]) -> Vec<String> 
         more => format!(" and {more} others"),
     };
     let names: Vec<String> =
-        missing.iter().take(NAMED).map(|name| format!("'{}'", name.display())).collect();
+        missing.iter().take(NAMED).map(|name| format!("'{}'", shown(name))).collect();
     if !names.is_empty() {
         warnings.push(format!("material files not found: {}{more}", names.join(", ")));
     }

@@ -10,7 +10,7 @@ use std::io::BufRead;
 
 use super::scene::{self, Turn};
 use super::{ATTRIBUTE, MAX_MODEL};
-use crate::formats::{LoadedGrid, ReadError};
+use crate::formats::{LoadedGrid, ReadError, excerpt};
 
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
 const VERSIONS: [i32; 2] = [150, 200];
@@ -231,14 +231,14 @@ fn first_frame(chunk: &mut Cursor) -> Result<((Turn, [i32; 3]), usize), ReadErro
 fn parse_turn(text: Option<Cow<str>>, chunk: &Cursor) -> Result<Turn, ReadError> {
     let Some(text) = text else { return Ok(Turn::NONE) };
     let turn = text.parse().ok().and_then(Turn::from_bits);
-    turn.ok_or_else(|| chunk.fault(format_args!("'{text}' is not a rotation")))
+    turn.ok_or_else(|| chunk.fault(format_args!("'{}' is not a rotation", excerpt(&text))))
 }
 
 fn parse_shift(text: Option<Cow<str>>, chunk: &Cursor) -> Result<[i32; 3], ReadError> {
     let Some(text) = text else { return Ok([0; 3]) };
     let numbers: Result<Vec<i32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
     let shift = numbers.ok().and_then(|numbers| numbers.try_into().ok());
-    shift.ok_or_else(|| chunk.fault(format_args!("'{text}' is not a translation")))
+    shift.ok_or_else(|| chunk.fault(format_args!("'{}' is not a translation", excerpt(&text))))
 }
 
 /// Keys and values, in the file's order.

@@ -6,7 +6,7 @@ use std::fmt;
 use super::read::{Model, NodeKind, Scene};
 use super::{ATTRIBUTE, Frame, parse_description};
 use crate::error::GridError;
-use crate::formats::ReadError;
+use crate::formats::{ReadError, excerpt};
 use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid, World};
 use crate::place::MAX_DIM;
 
@@ -140,8 +140,9 @@ fn fault(id: i32, at: usize, what: impl fmt::Display) -> ReadError {
 /// The grid that the root describes, in which everything from `lo` to `hi` must lie.
 fn described_frame(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<(Frame, Option<World>), String> {
     let text = String::from_utf8_lossy(text);
-    let (dims, world) = parse_description(&text)
-        .ok_or_else(|| format!("is malformed, or of a version that is not known: {text}"))?;
+    let (dims, world) = parse_description(&text).ok_or_else(|| {
+        format!("is malformed, or of a version that is not known: {}", excerpt(&text))
+    })?;
     let dims = checked_dims(dims.map(i64::from)).map_err(|e| format!("lies: {e}"))?;
     let frame = Frame::new(dims, world);
     let (corner, size) = (frame.corner(), frame.size().map(i64::from));

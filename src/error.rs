@@ -14,6 +14,15 @@ fn short(number: &f64) -> String {
     }
 }
 
+/// A number of bytes as a person would write it, rounded up.
+fn bytes(number: &u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.iter().find(|(bits, _)| number >> bits >= 1);
+    unit.map_or(format!("{number} bytes"), |(bits, unit)| {
+        format!("{:.1} {unit}", (*number as f64 / f64::from(1u32 << bits) * 10.0).ceil() / 10.0)
+    })
+}
+
 /// Why a list of positions and triangles is not a valid [`Mesh`](crate::Mesh).
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -149,6 +158,20 @@ pub enum BackendError {
     /// The device was lost, ran out of memory, timed out or reported an error.
     #[error("the GPU failed: {0}")]
     Device(String),
+    /// The grid does not fit in the memory that it may take.
+    #[error(
+        "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",
+        bytes(.needed), bytes(.allowed)
+    )]
+    Memory {
+        /// Bytes that would do.
+        needed: u64,
+        /// Bytes that are allowed.
+        allowed: u64,
+    },
+    /// A mistake in this library.
+    #[error("{0}: this is a bug in trivox")]
+    Internal(String),
     /// The worker threads could not be started.
     #[error("could not start {threads} threads: {reason}")]
     Threads {

@@ -16,49 +16,16 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::error::GridError;
-use crate::place::{Lattice, MAX_DIM};
+use crate::grid::brick::mask_bounds;
+pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
+pub(crate) use crate::grid::build::GridBuilder;
+use crate::grid::build::check_dims;
+use crate::place::Lattice;
+#[cfg(doc)]
+use crate::place::MAX_DIM;
 
-/// Voxels along a brick's edge.
-pub const BRICK: u32 = 8;
-
-/// The voxels of one brick: `mask[x]` has bit `8 y + z` set where voxel `(x, y, z)` is occupied.
-pub type Mask = [u64; 8];
-
-/// A mask with every voxel set.
-pub const FULL: Mask = [u64::MAX; 8];
-
-/// A brick's position in bricks, packed so that the order of keys is the canonical order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BrickKey(u64);
-
-impl BrickKey {
-    /// 65,536 voxels are 8,192 bricks, 13 bits.
-    const BITS: u32 = (MAX_DIM / BRICK).ilog2();
-
-    /// The key of the brick at `(x, y, z)`, in bricks, each below 8192.
-    ///
-    /// # Panics
-    /// One of them is not.
-    #[must_use]
-    #[inline]
-    pub fn new([x, y, z]: [u32; 3]) -> Self {
-        assert!(x.max(y).max(z) < 1 << Self::BITS, "brick ({x}, {y}, {z})");
-        let (x, y, z) = (u64::from(x), u64::from(y), u64::from(z));
-        Self(((z << Self::BITS | y) << Self::BITS) | x)
-    }
-
-    /// The brick's position, in bricks.
-    #[must_use]
-    pub fn position(self) -> [u32; 3] {
-        let part = |shift: u32| (self.0 >> shift) as u32 & ((1 << Self::BITS) - 1);
-        [part(0), part(Self::BITS), part(2 * Self::BITS)]
-    }
-
-    /// The key of the brick `n` further along `x`.
-    fn along_x(self, n: u32) -> Self {
-        Self(self.0 + u64::from(n))
-    }
-}
+mod brick;
+mod build;
 
 /// A row of full bricks along `x`; maximal, so neither neighbour is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,32 +94,11 @@ impl VoxelGrid {
     /// A dimension of 0 or above [`MAX_DIM`]; a voxel outside `dims`.
     pub fn from_bricks(
         dims: [u32; 3],
-        mut bricks: Vec<(BrickKey, Mask)>,
+        bricks: Vec<(BrickKey, Mask)>,
     ) -> Result<Self, GridError> {
-        check_dims(dims)?;
-        bricks.par_sort_unstable_by_key(|&(key, _)| key);
-        bricks.dedup_by(|(key, mask), (kept, union)| {
-            let same = key == kept;
-            if same {
-                (0..8).for_each(|x| union[x] |= mask[x]);
-            }
-            same
-        });
-        let mut grid = Self { dims, keys: vec![], masks: vec![], full: vec![], world: None };
-        grid.keys.reserve_exact(bricks.len());
-        grid.masks.reserve_exact(bricks.len());
-        for (key, mask) in bricks {
-            grid.check_inside(key, &mask)?;
-            match mask {
-                FULL => grid.push_full(key),
-                mask if mask == [0; 8] => {}
-                mask => {
-                    grid.keys.push(key);
-                    grid.masks.push(mask);
-                }
-            }
-        }
-        Ok(grid)
+        let mut builder = GridBuilder::new(dims)?;
+        builder.append(&[bricks])?;
+        Ok(builder.finish())
     }
 
     /// The set of `voxels`, in any order, with any of them repeated.
@@ -185,24 +131,6 @@ impl VoxelGrid {
     #[must_use]
     pub fn with_world(self, world: World) -> Self {
         Self { world: Some(world), ..self }
-    }
-
-    fn push_full(&mut self, key: BrickKey) {
-        match self.full.last_mut() {
-            Some(run) if run.start.along_x(run.len) == key && key.position()[0] > 0 => run.len += 1,
-            _ => self.full.push(FullRun { start: key, len: 1 }),
-        }
-    }
-
-    fn check_inside(&self, key: BrickKey, mask: &Mask) -> Result<(), GridError> {
-        let base = key.position().map(|b| b * BRICK);
-        if (0..3).all(|a| base[a] + BRICK <= self.dims[a]) {
-            return Ok(());
-        }
-        match mask_voxels(base, *mask).find(|v| (0..3).any(|a| v[a] >= self.dims[a])) {
-            Some(voxel) => Err(GridError::Outside { voxel, dims: self.dims }),
-            None => Ok(()),
-        }
     }
 
     /// Voxels along each axis.
@@ -342,13 +270,6 @@ impl VoxelGrid {
     }
 }
 
-fn check_dims(dims: [u32; 3]) -> Result<(), GridError> {
-    if dims.iter().any(|&d| d == 0 || d > MAX_DIM) {
-        return Err(GridError::Dims(dims.map(u64::from)));
-    }
-    Ok(())
-}
-
 impl PartialEq for VoxelGrid {
     fn eq(&self, other: &Self) -> bool {
         let Self { dims, keys, masks, full, world: _ } = self;
@@ -377,34 +298,6 @@ impl fmt::Display for GridHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
-}
-
-/// How many voxels a mask holds.
-#[must_use]
-pub fn count(mask: &Mask) -> u32 {
-    mask.iter().map(|word| word.count_ones()).sum()
-}
-
-/// The voxels of `mask`, offset by `base`.
-pub fn mask_voxels(base: [u32; 3], mask: Mask) -> impl Iterator<Item = [u32; 3]> {
-    mask.into_iter().zip(0u32..).flat_map(move |(word, x)| {
-        set_bits(word).map(move |bit| [base[0] + x, base[1] + bit / 8, base[2] + bit % 8])
-    })
-}
-
-fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros())?;
-        word &= word - 1;
-        Some(bit)
-    })
-}
-
-/// Smallest and largest voxel per axis of a mask that is not empty.
-fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
-    mask_voxels([0; 3], *mask).fold([[7; 3], [0; 3]], |[lo, hi], v| {
-        [std::array::from_fn(|a| lo[a].min(v[a])), std::array::from_fn(|a| hi[a].max(v[a]))]
-    })
 }
 
 /// Merges two sequences sorted by key; each key comes once, with what either side has for it.

@@ -10,7 +10,7 @@ use crate::backend::cpu::Cpu;
 use crate::error::BackendError;
 use crate::grid::{BRICK, VoxelGrid};
 use crate::place::PlacedMesh;
-use crate::predicate::rows::BoxRange;
+use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 
 /// Turns a placed mesh into the set of voxels that its triangles touch.

@@ -2,6 +2,8 @@
 //! floating-point tests they descend from.
 
 pub mod batch;
+pub mod blocks;
+pub mod boxes;
 pub mod published;
 pub mod rows;
 pub mod touches;

@@ -1,0 +1,90 @@
+//! One brick: its mask, and its place among the others.
+
+use crate::place::MAX_DIM;
+
+/// Voxels along a brick's edge.
+pub const BRICK: u32 = 8;
+
+/// The voxels of one brick: `mask[x]` has bit `8 y + z` set where voxel `(x, y, z)` is occupied.
+pub type Mask = [u64; 8];
+
+/// A mask with every voxel set.
+pub const FULL: Mask = [u64::MAX; 8];
+
+/// A brick's position in bricks, packed so that the order of keys is the canonical order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct BrickKey(pub(super) u64);
+
+impl BrickKey {
+    /// 65,536 voxels are 8,192 bricks, 13 bits.
+    const BITS: u32 = (MAX_DIM / BRICK).ilog2();
+
+    /// No brick's key.
+    pub(crate) const NONE: Self = Self(u64::MAX);
+
+    /// The key of the brick at `(x, y, z)`, in bricks, each below 8192.
+    ///
+    /// # Panics
+    /// One of them is not.
+    #[must_use]
+    #[inline]
+    pub fn new([x, y, z]: [u32; 3]) -> Self {
+        assert!(x.max(y).max(z) < 1 << Self::BITS, "brick ({x}, {y}, {z})");
+        let (x, y, z) = (u64::from(x), u64::from(y), u64::from(z));
+        Self(((z << Self::BITS | y) << Self::BITS) | x)
+    }
+
+    /// The brick of a voxel that is in a grid.
+    #[inline(always)]
+    pub(crate) fn of_voxel([x, y, z]: [i32; 3]) -> Self {
+        let part = |i: i32| u64::from(i as u32 / BRICK);
+        Self(part(z) << (2 * Self::BITS) | part(y) << Self::BITS | part(x))
+    }
+
+    /// The brick's position, in bricks.
+    #[must_use]
+    pub fn position(self) -> [u32; 3] {
+        let part = |shift: u32| (self.0 >> shift) as u32 & ((1 << Self::BITS) - 1);
+        [part(0), part(Self::BITS), part(2 * Self::BITS)]
+    }
+
+    /// One of `2^bits` places, well spread for bricks near one another: the golden ratio's multiples
+    /// are (D. Knuth, The Art of Computer Programming 3, section 6.4, 1973).
+    #[inline]
+    pub(crate) fn place(self, bits: u32) -> usize {
+        (self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
+    }
+
+    /// The key of the brick `n` further along `x`.
+    pub(super) fn along_x(self, n: u32) -> Self {
+        Self(self.0 + u64::from(n))
+    }
+}
+
+/// How many voxels a mask holds.
+#[must_use]
+pub fn count(mask: &Mask) -> u32 {
+    mask.iter().map(|word| word.count_ones()).sum()
+}
+
+/// The voxels of `mask`, offset by `base`.
+pub fn mask_voxels(base: [u32; 3], mask: Mask) -> impl Iterator<Item = [u32; 3]> {
+    mask.into_iter().zip(0u32..).flat_map(move |(word, x)| {
+        set_bits(word).map(move |bit| [base[0] + x, base[1] + bit / 8, base[2] + bit % 8])
+    })
+}
+
+fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+/// Smallest and largest voxel per axis of a mask that is not empty.
+pub(super) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
+    mask_voxels([0; 3], *mask).fold([[7; 3], [0; 3]], |[lo, hi], v| {
+        [std::array::from_fn(|a| lo[a].min(v[a])), std::array::from_fn(|a| hi[a].max(v[a]))]
+    })
+}

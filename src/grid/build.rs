@@ -1,0 +1,169 @@
+//! From bricks in any order, some of them several times, to the canonical order.
+
+use rayon::prelude::*;
+
+use crate::error::GridError;
+use crate::grid::brick::{BRICK, BrickKey, Mask, mask_voxels};
+use crate::grid::{FullRun, VoxelGrid};
+use crate::place::MAX_DIM;
+
+/// Bricks that one task puts in order.
+const CHUNK: usize = 1 << 13;
+
+/// A grid to which bricks are added layer by layer.
+pub(crate) struct GridBuilder {
+    grid: VoxelGrid,
+}
+
+/// Where a brick is: in which part, and at which index.
+type Found = (BrickKey, u32, u32);
+
+impl GridBuilder {
+    /// Bytes that a brick takes in the grid.
+    pub(crate) const BYTES_KEPT: u64 = (size_of::<BrickKey>() + size_of::<Mask>()) as u64;
+    /// Bytes that a brick takes while it is added, beyond its own and those of the part it is in.
+    pub(crate) const BYTES_TO_ADD: u64 = size_of::<Found>() as u64;
+
+    /// Without bricks.
+    ///
+    /// # Errors
+    /// A dimension of 0 or above [`MAX_DIM`].
+    pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
+        check_dims(dims)?;
+        let grid = VoxelGrid { dims, keys: vec![], masks: vec![], full: vec![], world: None };
+        Ok(Self { grid })
+    }
+
+    /// Adds the union of `parts`, in which bricks may be in any order, repeated and empty. They come
+    /// after all that were added before.
+    ///
+    /// # Errors
+    /// A voxel outside the grid.
+    pub(crate) fn append(&mut self, parts: &[Vec<(BrickKey, Mask)>]) -> Result<(), GridError> {
+        let mut found: Vec<Found> = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        for (part, bricks) in (0..).zip(parts) {
+            found.extend((0..).zip(bricks).map(|(index, &(key, _))| (key, part, index)));
+        }
+        // In which order parts of one brick come is all the same.
+        found.par_sort_unstable_by_key(|&(key, ..)| key);
+        let pieces = split(&found);
+        let begin = self.grid.keys.len();
+        let distinct = pieces.par_iter().map(|piece| piece.chunk_by(|a, b| a.0 == b.0).count());
+        let distinct: Vec<usize> = distinct.collect();
+        let end = begin + distinct.iter().sum::<usize>();
+        self.grid.keys.resize(end, BrickKey::default());
+        self.grid.masks.resize(end, [0; 8]);
+        let dims = self.grid.dims;
+        let (mut keys, mut masks) = (&mut self.grid.keys[begin..], &mut self.grid.masks[begin..]);
+        let places = distinct.iter().map(|&len| {
+            let place = (keys.split_off_mut(..len), masks.split_off_mut(..len));
+            (place.0.unwrap_or_default(), place.1.unwrap_or_default())
+        });
+        let places: Vec<_> = places.collect();
+        let unstored = pieces.par_iter().zip(places).map(|(piece, (keys, masks))| {
+            unite(piece, parts, keys, masks);
+            check_inside(dims, keys, masks).map(|()| masks.iter().any(|m| is_empty(m) || is_full(m)))
+        });
+        let unstored: Result<Vec<bool>, GridError> = unstored.collect();
+        if unstored?.contains(&true) {
+            self.take_out_full(begin);
+        }
+        Ok(())
+    }
+
+    /// Takes full and empty bricks, from index `begin`, out of those that are stored as masks.
+    fn take_out_full(&mut self, begin: usize) {
+        let VoxelGrid { keys, masks, full, .. } = &mut self.grid;
+        let mut kept = begin;
+        for index in begin..keys.len() {
+            let (key, mask) = (keys[index], masks[index]);
+            if is_full(&mask) {
+                push_full(full, key);
+            } else if !is_empty(&mask) {
+                (keys[kept], masks[kept]) = (key, mask);
+                kept += 1;
+            }
+        }
+        keys.truncate(kept);
+        masks.truncate(kept);
+    }
+
+    /// Bytes of memory that the bricks take.
+    pub(crate) fn bytes(&self) -> u64 {
+        let VoxelGrid { keys, full, .. } = &self.grid;
+        keys.len() as u64 * Self::BYTES_KEPT + (full.len() * size_of::<FullRun>()) as u64
+    }
+
+    /// The grid.
+    pub(crate) fn finish(self) -> VoxelGrid {
+        self.grid
+    }
+}
+
+/// Writes the bricks of `found`, which are sorted, to `keys` and `masks`: one for each key.
+fn unite(
+    found: &[Found],
+    parts: &[Vec<(BrickKey, Mask)>],
+    keys: &mut [BrickKey],
+    masks: &mut [Mask],
+) {
+    let distinct = found.chunk_by(|a, b| a.0 == b.0);
+    for ((same, key), mask) in distinct.zip(keys).zip(masks) {
+        *key = same[0].0;
+        for &(_, part, index) in same {
+            let (_, other) = &parts[part as usize][index as usize];
+            (0..8).for_each(|x| mask[x] |= other[x]);
+        }
+    }
+}
+
+// Not `==`, which for arrays is a call.
+fn is_empty(mask: &Mask) -> bool {
+    mask.iter().fold(0, |any, slice| any | slice) == 0
+}
+
+fn is_full(mask: &Mask) -> bool {
+    mask.iter().fold(u64::MAX, |all, slice| all & slice) == u64::MAX
+}
+
+/// Pieces of about [`CHUNK`] bricks, none of which is in two.
+fn split(mut found: &[Found]) -> Vec<&[Found]> {
+    let mut pieces = Vec::with_capacity(found.len() / CHUNK + 1);
+    while !found.is_empty() {
+        let last = found[CHUNK.min(found.len()) - 1].0;
+        let (piece, rest) = found.split_at(found.partition_point(|&(key, ..)| key <= last));
+        pieces.push(piece);
+        found = rest;
+    }
+    pieces
+}
+
+/// Adds a full brick that comes after all of `runs`.
+fn push_full(runs: &mut Vec<FullRun>, key: BrickKey) {
+    match runs.last_mut() {
+        Some(run) if run.start.along_x(run.len) == key && key.position()[0] > 0 => run.len += 1,
+        _ => runs.push(FullRun { start: key, len: 1 }),
+    }
+}
+
+pub(super) fn check_dims(dims: [u32; 3]) -> Result<(), GridError> {
+    if dims.iter().any(|&d| d == 0 || d > MAX_DIM) {
+        return Err(GridError::Dims(dims.map(u64::from)));
+    }
+    Ok(())
+}
+
+/// # Errors
+/// A voxel lies outside of `dims`.
+fn check_inside(dims: [u32; 3], keys: &[BrickKey], masks: &[Mask]) -> Result<(), GridError> {
+    for (key, &mask) in keys.iter().zip(masks) {
+        let base = key.position().map(|b| b * BRICK);
+        if (0..3).any(|a| base[a] + BRICK > dims[a]) {
+            let is_outside = |v: &[u32; 3]| (0..3).any(|a| v[a] >= dims[a]);
+            if let Some(voxel) = mask_voxels(base, mask).find(is_outside) {
+                return Err(GridError::Outside { voxel, dims });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,339 @@
+//! [`touches`](super::touches()) for blocks of up to 4 x 4 x 4 boxes, several triangles with each
+//! vector instruction.
+//!
+//! A block's answer is one word, a bit for each box. A lane of the vector holds one (triangle,
+//! block) pair, so that setting up a triangle's axes, as much work as testing some dozen boxes, is
+//! shared as well; and from box to box an axis changes by a constant, so that a test is an
+//! addition and a comparison.
+//!
+//! The thirteen axes are those of [`touches`](super::touches()), in the form that
+//! [`batch`](super::batch) explains. With `w_i = v_i x v_(i+1)` and `n = w_0 + w_1 + w_2`, seen
+//! from a box's centre, one edge axis separates if and only if `|2 w_i - n| > |n| + 2 r`; the edge
+//! axes along one box normal do not depend on the box's place along that normal, so 16 tests serve
+//! 64 boxes. The box normals are not tested: blocks are cut to the triangle's bounding box.
+//!
+//! # Exact in `f64`
+//! The bit budget of [`place`](mod@crate::place) bounds what is seen from a block's corner or a
+//! box's centre by `D = 2^24`, also the block's edge. All values are integers, and on the edge
+//! axes none exceeds `2 D^2` for `w_i`, `D^2` for `n` (twice the area of a triangle in a square of
+//! `D`), `5 D^2` for `2 w_i - n` and `3 D^2` for the right-hand side: below `2^53`, hence exact in
+//! any order, fused or not.
+//!
+//! The plane's `s = n . (c - v_0)` and `r = h |n|_1` are sums of terms whose absolute values sum
+//! to at most `m`. Below `2^53` they are exact too. Otherwise at most 24 roundings lead to
+//! `t = |s| - r`, each off by at most `2^-53 m` but for the later ones' share in them, together by
+//! less than `2^-48 m`: a sign outside that is certain, and a lane with a sign inside is decided
+//! anew in `i128`. A plane parallel to a face of the boxes decides nothing that the bounding box
+//! does not, and is left out: otherwise those of models that lie on the lattice would all be in
+//! doubt.
+
+use pulp::Simd;
+
+use crate::place::Triangle;
+use crate::predicate::touches::{cross, dot, sub64};
+
+/// (Triangle, block) pairs tested together: the doubles in the widest vector.
+pub const LANES: usize = 8;
+/// Boxes along a block's edge, as a power of two.
+pub const BLOCK_BITS: u32 = 2;
+/// Boxes along a block's edge.
+pub const BLOCK: i32 = 1 << BLOCK_BITS;
+
+/// A bit for each box of a block: box `(x, y, z)` is bit `16 x + 4 y + z`.
+pub type BlockMask = u64;
+
+/// The four boxes of one row along `z`.
+const ROW: BlockMask = 0xF;
+/// Boxes that share `x` and `z`.
+const ALONG_Y: BlockMask = 0x1111;
+/// Boxes that share `y` and `z`.
+const ALONG_X: BlockMask = 0x0001_0001_0001_0001;
+
+/// The first `extent` boxes along each axis, each from 1 to 4.
+#[must_use]
+#[inline]
+pub fn first_boxes([x, y, z]: [i32; 3]) -> BlockMask {
+    const ALONG: [[BlockMask; 4]; 3] = [
+        [0xFFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF, u64::MAX],
+        [0xF * ALONG_X, 0xFF * ALONG_X, 0xFFF * ALONG_X, u64::MAX],
+        [ALONG_Y * ALONG_X, 3 * ALONG_Y * ALONG_X, 7 * ALONG_Y * ALONG_X, u64::MAX],
+    ];
+    ALONG[0][x as usize - 1] & ALONG[1][y as usize - 1] & ALONG[2][z as usize - 1]
+}
+
+/// One coordinate of each pair's.
+pub type Coordinate = [i32; LANES];
+
+/// Up to [`LANES`] pairs of a triangle and a block of boxes, all boxes of one size.
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    box_bits: u32,
+    len: usize,
+    /// `corners[corner][axis][lane]`, in lattice units.
+    corners: [[Coordinate; 3]; 3],
+    /// `lowest[axis][lane]`, the index of the block's lowest box.
+    lowest: [Coordinate; 3],
+}
+
+impl Pairs {
+    /// None yet, with boxes of `2^box_bits` units, at least 2 so that centres are integers.
+    #[must_use]
+    pub fn new(box_bits: u32) -> Self {
+        debug_assert!(box_bits > 0);
+        Self { box_bits, len: 0, corners: [[[0; LANES]; 3]; 3], lowest: [[0; LANES]; 3] }
+    }
+
+    /// How many pairs there are.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The index of each block's lowest box, by axis.
+    #[must_use]
+    pub fn lowest(&self) -> &[Coordinate; 3] {
+        &self.lowest
+    }
+
+    /// Adds `triangle` with the block whose lowest box is `lowest`. There must be room.
+    #[inline(always)]
+    pub fn push(&mut self, triangle: &Triangle, lowest: [i32; 3]) {
+        let lane = self.len % LANES;
+        debug_assert!(self.len < LANES, "no room");
+        for axis in 0..3 {
+            self.lowest[axis][lane] = lowest[axis];
+            for corner in 0..3 {
+                self.corners[corner][axis][lane] = triangle[corner][axis];
+            }
+        }
+        self.len += 1;
+    }
+
+    /// Of the first `extent` boxes of each block those that its triangle touches, if it touches
+    /// them along the box normals: the boxes must be within its bounding box, and within the bit
+    /// budget. The pairs are gone then.
+    #[inline(always)]
+    pub fn solve<S: Simd>(&mut self, simd: S, extent: [i32; 3]) -> [BlockMask; LANES] {
+        self.len = 0;
+        let mut corners = [[[0.0; LANES]; 3]; 3];
+        for axis in 0..3 {
+            for corner in 0..3 {
+                for lane in 0..LANES {
+                    let base = self.lowest[axis][lane] << self.box_bits;
+                    corners[corner][axis][lane] = f64::from(self.corners[corner][axis][lane] - base);
+                }
+            }
+        }
+        let size = simd.splat_f64s(f64::from(1i32 << self.box_bits));
+        let boxes = Boxes { simd, size, extent };
+        let (mut masks, mut doubtful) = ([0; LANES], [0; LANES]);
+        let (mask_vectors, _) = S::as_mut_simd_u64s(&mut masks);
+        let (doubt_vectors, _) = S::as_mut_simd_u64s(&mut doubtful);
+        for (i, (separated, doubtful)) in mask_vectors.iter_mut().zip(doubt_vectors).enumerate() {
+            let corner = |c: usize, axis: usize| S::as_simd_f64s(&corners[c][axis]).0[i];
+            let axis = |a: usize| [corner(0, a), corner(1, a), corner(2, a)];
+            (*separated, *doubtful) = boxes.separated([axis(0), axis(1), axis(2)]);
+        }
+        let within = first_boxes(extent);
+        let mut in_doubt = 0;
+        for lane in 0..LANES {
+            masks[lane] = !masks[lane] & within;
+            in_doubt |= doubtful[lane];
+        }
+        if in_doubt != 0 {
+            self.resolve(&corners, &doubtful, &mut masks);
+        }
+        masks
+    }
+
+    /// Decides the plane again, exactly, where it is doubtful.
+    #[cold]
+    fn resolve(
+        &self,
+        corners: &[[[f64; LANES]; 3]; 3],
+        doubtful: &[u64; LANES],
+        masks: &mut [BlockMask; LANES],
+    ) {
+        for lane in (0..LANES).filter(|&lane| doubtful[lane] != 0) {
+            let corner = |c: usize| [0, 1, 2].map(|axis| corners[c][axis][lane] as i64);
+            masks[lane] &= exact_plane([corner(0), corner(1), corner(2)], self.box_bits);
+        }
+    }
+}
+
+/// The boxes that the plane of a triangle touches, the corners being seen from the lowest corner.
+fn exact_plane([a, b, c]: [[i64; 3]; 3], box_bits: u32) -> BlockMask {
+    let n = cross(sub64(b, a), sub64(c, b));
+    let half = 1i64 << (box_bits - 1);
+    let reach = dot(n.map(i64::abs), [half; 3]);
+    (0..64).fold(0, |mask, bit| {
+        let center = [bit >> 4, bit >> 2 & 3, bit & 3].map(|i: i64| (2 * i + 1) * half);
+        mask | u64::from(dot(n, sub64(center, a)).abs() <= reach) << bit
+    })
+}
+
+/// The boxes of one block, for a vector of triangles.
+struct Boxes<S: Simd> {
+    simd: S,
+    size: S::f64s,
+    extent: [i32; 3],
+}
+
+/// The edge axes along one box normal: `|origin + i step_a + j step_b| > reach` separates box
+/// `(i, j)` of the other two axes, `a` and `b`.
+struct Edges<S: Simd> {
+    origin: [S::f64s; 3],
+    step_a: [S::f64s; 3],
+    step_b: [S::f64s; 3],
+    reach: [S::f64s; 3],
+    /// The triangle's normal along the box normal.
+    normal: S::f64s,
+}
+
+impl<S: Simd> Boxes<S> {
+    /// The boxes that an axis separates, and whether the plane is in doubt about one.
+    #[inline(always)]
+    fn separated(&self, [x, y, z]: [[S::f64s; 3]; 3]) -> (S::u64s, S::u64s) {
+        let none = self.simd.splat_u64s(0);
+        let (xy, xz, yz) = (self.edges(x, y), self.edges(x, z), self.edges(y, z));
+        let separated = self.separated_by_edges(&xy, [0, 1], [16, 4], ROW, none);
+        let separated = self.separated_by_edges(&xz, [0, 2], [16, 1], ALONG_Y, separated);
+        let separated = self.separated_by_edges(&yz, [1, 2], [4, 1], ALONG_X, separated);
+        // The cross product's second component is that of (z, x).
+        let normal = [yz.normal, self.simd.neg_f64s(xz.normal), xy.normal];
+        self.separated_by_plane([x[0], y[0], z[0]], normal, separated)
+    }
+
+    #[inline(always)]
+    fn edges(&self, a: [S::f64s; 3], b: [S::f64s; 3]) -> Edges<S> {
+        let simd = self.simd;
+        let zero = simd.splat_f64s(0.0);
+        let (mut w, mut ea, mut eb) = ([zero; 3], [zero; 3], [zero; 3]);
+        for i in 0..3 {
+            let j = (i + 1) % 3;
+            w[i] = simd.sub_f64s(simd.mul_f64s(a[i], b[j]), simd.mul_f64s(b[i], a[j]));
+            ea[i] = simd.mul_f64s(self.size, simd.sub_f64s(a[j], a[i]));
+            eb[i] = simd.mul_f64s(self.size, simd.sub_f64s(b[j], b[i]));
+        }
+        let normal = simd.add_f64s(simd.add_f64s(w[0], w[1]), w[2]);
+        let mut edges = Edges { origin: w, step_a: eb, step_b: ea, reach: [zero; 3], normal };
+        let two = simd.splat_f64s(2.0);
+        for i in 0..3 {
+            // Seen from the centre (c, c) of the lowest box, 2 w is less by 2 c (eb - ea).
+            let seen = simd.sub_f64s(simd.mul_f64s(two, w[i]), normal);
+            edges.origin[i] = simd.add_f64s(seen, simd.sub_f64s(ea[i], eb[i]));
+            edges.step_a[i] = simd.mul_f64s(simd.splat_f64s(-2.0), eb[i]);
+            edges.step_b[i] = simd.mul_f64s(two, ea[i]);
+            let radius = simd.add_f64s(simd.abs_f64s(ea[i]), simd.abs_f64s(eb[i]));
+            edges.reach[i] = simd.add_f64s(simd.abs_f64s(normal), radius);
+        }
+        edges
+    }
+
+    /// Adds to `separated` the boxes that `edges` separate. Box `(i, j)` of axes `a` and `b` stands
+    /// for the boxes of `line`, shifted by `i shift_a + j shift_b`.
+    #[inline(always)]
+    fn separated_by_edges(
+        &self,
+        edges: &Edges<S>,
+        [a, b]: [usize; 2],
+        [shift_a, shift_b]: [i32; 2],
+        line: BlockMask,
+        mut separated: S::u64s,
+    ) -> S::u64s {
+        let simd = self.simd;
+        let beyond =
+            |value: [S::f64s; 3], k: usize| simd.greater_than_f64s(simd.abs_f64s(value[k]), edges.reach[k]);
+        let mut row = edges.origin;
+        for i in 0..self.extent[a] {
+            let mut value = row;
+            for j in 0..self.extent[b] {
+                let any = simd.or_m64s(beyond(value, 0), beyond(value, 1));
+                let any = simd.or_m64s(any, beyond(value, 2));
+                let line = simd.splat_u64s(line << (i * shift_a + j * shift_b));
+                separated = simd.select_u64s(any, simd.or_u64s(separated, line), separated);
+                for k in 0..3 {
+                    value[k] = simd.add_f64s(value[k], edges.step_b[k]);
+                }
+            }
+            for k in 0..3 {
+                row[k] = simd.add_f64s(row[k], edges.step_a[k]);
+            }
+        }
+        separated
+    }
+
+    /// Adds to `separated` the boxes that the plane through `point` separates, and tells for which
+    /// triangles it is in doubt about one.
+    #[inline(always)]
+    fn separated_by_plane(
+        &self,
+        point: [S::f64s; 3],
+        normal: [S::f64s; 3],
+        mut separated: S::u64s,
+    ) -> (S::u64s, S::u64s) {
+        let simd = self.simd;
+        let sum = |v: [S::f64s; 3]| simd.add_f64s(simd.add_f64s(v[0], v[1]), v[2]);
+        let times = |f: S::f64s, v: [S::f64s; 3]| {
+            [simd.mul_f64s(f, v[0]), simd.mul_f64s(f, v[1]), simd.mul_f64s(f, v[2])]
+        };
+        let half = simd.mul_f64s(simd.splat_f64s(0.5), self.size);
+        let sizes = [simd.abs_f64s(normal[0]), simd.abs_f64s(normal[1]), simd.abs_f64s(normal[2])];
+        let at_point = [
+            simd.mul_f64s(normal[0], point[0]),
+            simd.mul_f64s(normal[1], point[1]),
+            simd.mul_f64s(normal[2], point[2]),
+        ];
+        let reach = simd.mul_f64s(half, sum(sizes));
+        let step = times(self.size, normal);
+        let origin = simd.sub_f64s(simd.mul_f64s(half, sum(normal)), sum(at_point));
+
+        // Four boxes and a half for the centres, and half a box for the reach.
+        let largest = simd.mul_f64s(simd.splat_f64s(10.0), reach);
+        let largest = simd.add_f64s(largest, sum([simd.abs_f64s(at_point[0]), simd.abs_f64s(at_point[1]), simd.abs_f64s(at_point[2])]));
+        let exact = simd.less_than_f64s(largest, simd.splat_f64s(EXACT));
+        let error = simd.mul_f64s(simd.splat_f64s(ERROR), largest);
+        let error = simd.select_f64s(exact, simd.splat_f64s(0.0), error);
+        // No two components differ from 0: parallel to a face.
+        let products = simd.add_f64s(
+            simd.mul_f64s(sizes[0], simd.add_f64s(sizes[1], sizes[2])),
+            simd.mul_f64s(sizes[1], sizes[2]),
+        );
+        let oblique = simd.greater_than_f64s(products, simd.splat_f64s(0.0));
+        let reach = simd.select_f64s(oblique, reach, simd.splat_f64s(f64::INFINITY));
+
+        let mut nearest = simd.splat_f64s(f64::INFINITY);
+        let mut layer = origin;
+        for i in 0..self.extent[0] {
+            let mut row = layer;
+            for j in 0..self.extent[1] {
+                let mut value = row;
+                for k in 0..self.extent[2] {
+                    let past = simd.sub_f64s(simd.abs_f64s(value), reach);
+                    nearest = simd.min_f64s(nearest, simd.abs_f64s(past));
+                    let beyond = simd.greater_than_f64s(past, simd.splat_f64s(0.0));
+                    let one = simd.splat_u64s(1 << (16 * i + 4 * j + k));
+                    separated = simd.select_u64s(beyond, simd.or_u64s(separated, one), separated);
+                    value = simd.add_f64s(value, step[2]);
+                }
+                row = simd.add_f64s(row, step[1]);
+            }
+            layer = simd.add_f64s(layer, step[0]);
+        }
+        let doubtful = simd.less_than_f64s(nearest, error);
+        let doubtful = simd.select_u64s(doubtful, simd.splat_u64s(1), simd.splat_u64s(0));
+        (separated, doubtful)
+    }
+}
+
+/// Integers below this are exact in `f64`.
+const EXACT: f64 = (1u64 << 53) as f64;
+/// Largest error of the plane's test, relative to the sum of its terms.
+const ERROR: f64 = 1.0 / (1u64 << 48) as f64;

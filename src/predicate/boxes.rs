@@ -1,0 +1,73 @@
+//! Boxes by index: the box of `2^k` lattice units and index `i` is `[i 2^k, (i + 1) 2^k]`.
+
+use crate::place::Triangle;
+
+/// Inclusive range of box indices per axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoxRange {
+    /// Lowest index per axis.
+    pub lo: [i32; 3],
+    /// Highest index per axis; below `lo` where the range is empty.
+    pub hi: [i32; 3],
+}
+
+impl BoxRange {
+    /// The boxes of `2^box_bits` units that the bounding box of `triangle` touches.
+    ///
+    /// Box `i` meets `[min, max]` if and only if `(i + 1) 2^k >= min` and `i 2^k <= max`, hence
+    /// from `floor((min - 1) / 2^k)` to `floor(max / 2^k)`.
+    #[must_use]
+    #[inline]
+    pub fn of_triangle(triangle: &Triangle, box_bits: u32) -> Self {
+        let [a, b, c] = *triangle;
+        let lo = |i: usize| (a[i].min(b[i]).min(c[i]) - 1) >> box_bits;
+        let hi = |i: usize| a[i].max(b[i]).max(c[i]) >> box_bits;
+        Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
+    }
+
+    /// The boxes in both.
+    #[must_use]
+    #[inline]
+    pub fn intersect(&self, other: &Self) -> Self {
+        let lo = |i: usize| self.lo[i].max(other.lo[i]);
+        let hi = |i: usize| self.hi[i].min(other.hi[i]);
+        Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
+    }
+
+    /// The boxes `2^bits` times as large that hold these.
+    #[must_use]
+    #[inline]
+    pub fn coarser(&self, bits: u32) -> Self {
+        Self { lo: self.lo.map(|lo| lo >> bits), hi: self.hi.map(|hi| hi >> bits) }
+    }
+
+    /// Whether no box is in the range.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        (0..3).any(|i| self.lo[i] > self.hi[i])
+    }
+
+    /// Whether its boxes are one, or one line of them along an axis.
+    #[must_use]
+    #[inline]
+    pub fn is_straight(&self) -> bool {
+        (0..3).filter(|&i| self.lo[i] != self.hi[i]).count() <= 1
+    }
+
+    /// How many boxes lie along each axis.
+    #[must_use]
+    #[inline]
+    pub fn extent(&self) -> [i32; 3] {
+        let extent = |i: usize| self.hi[i] - self.lo[i] + 1;
+        [extent(0), extent(1), extent(2)]
+    }
+
+    /// How many boxes lie along the longest axis.
+    #[must_use]
+    #[inline]
+    pub fn longest(&self) -> i32 {
+        let [x, y, z] = self.extent();
+        x.max(y).max(z)
+    }
+}

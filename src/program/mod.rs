@@ -1,11 +1,20 @@
 //! The program's parts: arguments, one module per command, and what commands share.
 
 pub mod adapters;
+pub mod batch;
 pub mod cli;
+pub mod destination;
 pub mod info;
+pub mod inputs;
 pub mod output;
+pub mod plan;
+pub mod report;
+pub mod resume;
+pub mod shard;
 pub mod summary;
+pub mod task;
 pub mod terminal;
+pub mod unfinished;
 pub mod voxelize;
 
 use std::io::{self, Write};
@@ -13,12 +22,15 @@ use std::io::{self, Write};
 use anyhow::Result;
 
 /// What a command that ran to its end has to say by its exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The worst of several is the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Exit code 0.
     Done,
     /// A comparison failed: exit code 1.
     Differs,
+    /// Some mesh has no voxels, and has said why: exit code 2.
+    Failed,
 }
 
 /// Nobody reads standard output any more, which is their choice and no error of ours.

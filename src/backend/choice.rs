@@ -175,7 +175,7 @@ impl Backends {
     }
 
     fn pairs_worth_a_gpu(&self) -> u64 {
-        let start = if self.gpu.is_open() { 0 } else { PAIRS_OF_A_START / self.meshes };
+        let start = if self.gpu.is_ready() { 0 } else { PAIRS_OF_A_START / self.meshes };
         PAIRS_OF_A_RUN + start
     }
 
@@ -223,13 +223,14 @@ mod tests {
 
     #[cfg(feature = "gpu")]
     #[test]
-    fn an_open_gpu_is_used_without_paying_for_its_start() {
+    fn an_open_gpu_costs_no_start_if_it_is_hardware() {
         let backends = auto(1);
         if backends.gpu.open().is_err() {
             assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
             println!("skipped: no adapter");
             return;
         }
-        assert_eq!(backends.pairs_worth_a_gpu(), PAIRS_OF_A_RUN);
+        let start = if backends.gpu.why_not().is_none() { 0 } else { PAIRS_OF_A_START };
+        assert_eq!(backends.pairs_worth_a_gpu(), PAIRS_OF_A_RUN + start);
     }
 }

@@ -38,12 +38,12 @@ mod with_gpu {
             self.name.is_some()
         }
 
-        /// Whether it is open, so that using it costs no start.
-        pub fn is_open(&self) -> bool {
-            matches!(self.gpu.get(), Some(Ok(_)))
+        /// Whether it is worth using, and open, so that this costs no start.
+        pub fn is_ready(&self) -> bool {
+            matches!(self.gpu.get(), Some(Ok(_))) && self.why_not().is_none()
         }
 
-        /// Why it is not worth opening, in a few words, if it is not: there is none, or it is
+        /// Why it is not worth using, in a few words, if it is not: there is none, or it is
         /// software.
         pub fn why_not(&self) -> Option<String> {
             match self.adapter() {
@@ -96,11 +96,11 @@ mod without_gpu {
         }
 
         /// It never is.
-        pub fn is_open(&self) -> bool {
+        pub fn is_ready(&self) -> bool {
             false
         }
 
-        /// Why it is not worth opening.
+        /// Why it is not worth using.
         pub fn why_not(&self) -> Option<String> {
             Some(WITHOUT_GPU.into())
         }

@@ -13,8 +13,8 @@ use crate::program::plan::Task;
 
 /// Memory that a run may count on for each of its threads: clusters give a core at least twice that.
 const BYTES_A_THREAD: u64 = 1 << 30;
-/// Bytes in memory for a byte of a mesh's file, at most: its text, what is read from it, the placed
-/// mesh.
+/// Bytes in memory for a byte of a mesh's file: its text, what is read from it, the placed mesh. Large
+/// scans take five; short lines more.
 const BYTES_A_FILE_BYTE: u64 = 16;
 /// Bytes in memory for a voxel of the grid's face: a surface has some ten bricks for 64 of these, of a
 /// hundred bytes each.

@@ -51,8 +51,8 @@ pub struct Job {
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
-    /// File to write: .vox or .npy, or - for standard output; for several meshes the folder to write
-    /// a file for each in [default: write nothing].
+    /// File to write: .vox or .npy, or - for standard output; or the folder for a file of each mesh,
+    /// called as the mesh is [default: write nothing].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
@@ -99,13 +99,12 @@ pub struct Job {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// Do only part I of N, counted from 1: the first mesh and every N-th from there for 1/N, the
-    /// second and every N-th from there for 2/N, and so on.
+    /// Do only part I of N, counted from 1: the I-th mesh and every N-th after it.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
 
-    /// Skip meshes whose output is there: whole, not older than the mesh, and of the size asked for,
-    /// as far as that can be told without reading the mesh.
+    /// Skip meshes whose output is there: whole, not older than the mesh, and of the size asked for
+    /// as far as it tells.
     #[arg(long, requires = "output")]
     pub resume: bool,
 

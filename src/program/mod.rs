@@ -6,6 +6,7 @@ pub mod cli;
 pub mod destination;
 pub mod info;
 pub mod inputs;
+pub mod numbers;
 pub mod output;
 pub mod plan;
 pub mod report;
@@ -22,8 +23,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 
 /// What a command that ran to its end has to say by its exit code.
-/// The worst of several is the greatest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Exit code 0.
     Done,

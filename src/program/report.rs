@@ -5,10 +5,9 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::program::cli::Job;
+use crate::program::numbers::{counted, duration, grouped};
 use crate::program::plan::{Plan, Task};
-use crate::program::summary::{
-    Failure, Outcome, Summary, counted, duration, grouped, milliseconds,
-};
+use crate::program::summary::{Failure, Outcome, Summary, milliseconds};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Closed, Verdict, print_json, say};
 
@@ -136,7 +135,10 @@ impl Totals {
     fn add(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Failed(_) => self.failed += 1,
-            Outcome::Skipped(_) => self.skipped += 1,
+            Outcome::Skipped(skipped) => {
+                self.skipped += 1;
+                self.occupied += skipped.occupied;
+            }
             Outcome::Made(summary) if summary.differs() => self.differing += 1,
             Outcome::Made(summary) => {
                 self.made += 1;
@@ -151,5 +153,19 @@ impl Totals {
             Self { differing: 1.., .. } => Verdict::Differs,
             _ => Verdict::Done,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_worse_than_a_difference_and_that_than_none() {
+        let of = |differing, failed| Totals { made: 9, differing, failed, ..Totals::default() };
+        assert_eq!(of(0, 0).verdict(), Verdict::Done);
+        assert_eq!(of(2, 0).verdict(), Verdict::Differs);
+        assert_eq!(of(0, 1).verdict(), Verdict::Failed);
+        assert_eq!(of(2, 1).verdict(), Verdict::Failed);
     }
 }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use trivox::VoxelGrid;
 
+use crate::program::numbers::{counted, duration, grouped, significant, sized};
+
 /// What became of a mesh. As JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -51,7 +53,7 @@ pub struct Skipped {
     reason: &'static str,
     output: String,
     dims: [u32; 3],
-    occupied: u64,
+    pub occupied: u64,
     hash: String,
 }
 
@@ -238,47 +240,6 @@ impl fmt::Display for Timings {
     }
 }
 
-/// Milliseconds in the unit that suits them.
-pub fn duration(milliseconds: f64) -> String {
-    match milliseconds {
-        t if t < 10.0 => format!("{t:.1} ms"),
-        t if t < 1000.0 => format!("{t:.0} ms"),
-        t => format!("{:.2} s", t / 1000.0),
-    }
-}
-
-fn sized([x, y, z]: [u32; 3]) -> String {
-    format!("{x} x {y} x {z} voxels")
-}
-
-/// A length with six significant digits.
-fn significant(length: f64) -> String {
-    format!("{length:.5e}").parse::<f64>().unwrap_or(length).to_string()
-}
-
-/// A number of things.
-pub fn counted(number: u64, thing: &str) -> String {
-    let plural = match number {
-        1 => "",
-        _ if thing.ends_with("sh") => "es",
-        _ => "s",
-    };
-    format!("{} {thing}{plural}", grouped(number))
-}
-
-/// With commas between thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -299,11 +260,5 @@ mod tests {
         );
         let same = Check::new(&one, &one, backends());
         assert_eq!((same.differing, same.to_string().as_str()), (0, "gpu: the same, bit for bit"));
-    }
-
-    #[test]
-    fn numbers_are_grouped_by_thousands() {
-        let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
-        assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
     }
 }

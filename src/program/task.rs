@@ -9,12 +9,11 @@ use trivox::formats::read_mesh;
 use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
 
 use crate::program::cli::Job;
+use crate::program::numbers::counted;
 use crate::program::output::Output;
 use crate::program::plan::Task;
 use crate::program::resume;
-use crate::program::summary::{
-    Check, Outcome, Skipped, Summary, Timings, counted, milliseconds, timed,
-};
+use crate::program::summary::{Check, Outcome, Skipped, Summary, Timings, milliseconds, timed};
 
 /// What the meshes of a run share.
 pub struct Tools<'a> {

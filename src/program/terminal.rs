@@ -22,7 +22,8 @@ impl TerminalProgress {
     /// From here on, counts how many of so many `things` are done.
     pub fn count(&self, things: &str, total: usize) {
         if !self.quiet {
-            let template = "{prefix:10} {bar:40} {pos} of {len}  {elapsed}, {eta} left";
+            // Without an estimate: a few things of different sizes allow none.
+            let template = "{prefix:10} {bar:40} {pos} of {len}  {elapsed}";
             self.replace(Some(Arc::new(Bar::new(things, Some(total as u64), template))));
         }
     }

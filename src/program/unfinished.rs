@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
 
-/// The temporary files that are there now. Whoever makes, renames or removes one holds it, so an
-/// interrupt comes before that or after.
+/// The temporary files that may be there. An interrupt holds it to the end, so that none is made or
+/// renamed any more.
 static THERE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -20,8 +20,19 @@ fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// A temporary file; removed when dropped, and by an interrupt.
 #[derive(Debug)]
 pub struct Unfinished {
-    /// `None` once it is finished.
-    file: Option<NamedTempFile>,
+    file: NamedTempFile,
+    // Dropped after the file.
+    entry: Entry,
+}
+
+/// A path in the list, as long as it lives.
+#[derive(Debug)]
+struct Entry(PathBuf);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        there().remove(&self.0);
+    }
 }
 
 impl Unfinished {
@@ -32,49 +43,29 @@ impl Unfinished {
     pub fn beside(target: &Path) -> Result<Self> {
         let mut there = there();
         let file = new_temporary(target)?;
-        there.insert(file.path().to_owned());
-        Ok(Self { file: Some(file) })
+        let path = file.path().to_owned();
+        there.insert(path.clone());
+        Ok(Self { file, entry: Entry(path) })
     }
 
     /// The file, to write to.
-    ///
-    /// # Panics
-    /// Never: it is there until it is finished.
     pub fn file(&self) -> &File {
-        self.file.as_ref().expect("not finished").as_file()
+        self.file.as_file()
     }
 
     /// Renames it to `target`, whose permissions it takes over where that is there.
     ///
     /// # Errors
     /// The operating system cannot; `target` is as it was.
-    pub fn finish(mut self, target: &Path) -> io::Result<()> {
+    pub fn finish(self, target: &Path) -> io::Result<()> {
+        let Self { file, entry: _entry } = self;
         if let Ok(old) = fs::metadata(target) {
-            self.file().set_permissions(old.permissions())?;
+            file.as_file().set_permissions(old.permissions())?;
         }
         // Some file systems only report a full disk here.
-        self.file().sync_all()?;
-        let mut there = there();
-        match self.file.take() {
-            Some(file) => {
-                let path = file.path().to_owned();
-                // Where this fails, the file is removed as the error is dropped.
-                let renamed = file.persist(target).map(drop).map_err(|e| e.error);
-                there.remove(&path);
-                renamed
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        let mut there = there();
-        if let Some(file) = self.file.take() {
-            there.remove(file.path());
-            drop(file);
-        }
+        file.as_file().sync_all()?;
+        let _uninterrupted = there();
+        file.persist(target).map(drop).map_err(|e| e.error)
     }
 }
 
@@ -87,7 +78,6 @@ const INTERRUPTED: i32 = 130;
 /// The operating system does not let signals be handled.
 pub fn clean_up_when_interrupted() -> Result<()> {
     ctrlc::set_handler(|| {
-        // Held until the process ends, so that no file is made or renamed any more.
         let there = there();
         for path in there.iter() {
             _ = fs::remove_file(path);

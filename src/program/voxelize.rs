@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result, bail};
 use trivox::backend::{Backends, Choice};
-use trivox::{NoProgress, Progress};
+use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
 use crate::program::cli::Job;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
-use crate::program::task::Tools;
+use crate::program::task::{Tools, place_options};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, batch, unfinished};
 
@@ -18,6 +18,7 @@ use crate::program::{Verdict, batch, unfinished};
 /// written.
 pub fn run(job: &Job) -> Result<Verdict> {
     refuse_contradictions(job)?;
+    refuse_impossible_sizes(job)?;
     start_threads(job)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
@@ -26,7 +27,7 @@ pub fn run(job: &Job) -> Result<Verdict> {
     let backends = Backends::new(job.backend.into(), job.adapter.clone()).for_meshes(tasks.len());
     let mut report = Report::new(job, &plan, &progress);
 
-    let steps: &(dyn Progress + Sync) = if plan.several { &NoProgress } else { &progress };
+    let steps: &dyn Progress = if plan.several { &NoProgress } else { &progress };
     let tools = Tools { job, backends: &backends, progress: steps };
     if plan.several {
         progress.count("meshes", tasks.len());
@@ -59,6 +60,20 @@ fn refuse_contradictions(job: &Job) -> Result<()> {
         bail!("--resume looks for a file, but -o - is standard output: leave one of them out");
     }
     Ok(())
+}
+
+/// Sizes and bounds that no mesh can have: told once, and not by each mesh.
+fn refuse_impossible_sizes(job: &Job) -> Result<()> {
+    let point = Mesh::new(vec![[0.0; 3]], vec![[0; 3]])?;
+    match place(&point, &place_options(job)) {
+        Err(
+            error @ (PlaceError::Resolution(_)
+            | PlaceError::VoxelSize(_)
+            | PlaceError::Bounds { .. }),
+        ) => Err(error.into()),
+        // What else is not possible may be so for a point alone.
+        _ => Ok(()),
+    }
 }
 
 /// All threads that compute, whatever they work on, are those of one pool.

@@ -69,6 +69,8 @@ fn impossible_outputs_are_refused_before_anything_starts() {
     ] {
         refuses(path, &format!("{args} --res 8"), complaint);
     }
+    refuses(path, "0.obj 1.obj -o out --res 0", "a resolution of 0 is not possible");
+    refuses(path, "0.obj 1.obj -o out --voxel-size nan", "a voxel size of NaN is not possible");
     assert!(voxelize(path, "0.obj 1.obj -o new.vox/ --res 8").status.success());
     assert_eq!(files(&path.join("new.vox")), ["0.vox", "1.vox"]);
 }

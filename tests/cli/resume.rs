@@ -44,6 +44,17 @@ fn what_is_done_is_skipped_and_said() {
 }
 
 #[test]
+fn no_gpu_is_started_for_what_is_skipped() {
+    let folder = with_meshes(2);
+    assert!(voxelize(folder.path(), "0.obj 1.obj --res 12 -o out").status.success());
+    let gpu = "0.obj 1.obj --res 12 -o out --backend gpu --adapter voodoo";
+    assert_eq!(kept(folder.path(), gpu), ["0.obj", "1.obj"]);
+    let run = voxelize(folder.path(), &format!("{gpu} mesh.obj --resume"));
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("2 skipped, 1 failed"), "{}", stderr(&run));
+}
+
+#[test]
 fn what_is_cut_short_is_made_again() {
     for format in ["vox", "npy"] {
         let folder = folder();

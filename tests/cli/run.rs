@@ -135,3 +135,14 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }
+
+#[test]
+fn auto_says_in_numbers_why_a_small_job_stays_on_the_cpu() {
+    let folder = folder();
+    // 8 x 8 x 2 bricks in the bounds of each of the two triangles.
+    let reason = "about 256 triangle-brick pairs, fewer than the ";
+    let output = voxelize(folder.path(), "mesh.obj --res 64 --json -v");
+    let json = json(&output);
+    assert!(json["reason"].as_str().unwrap().starts_with(reason), "{json}");
+    assert!(stderr(&output).contains(&format!("backend   cpu ({reason}")), "{}", stderr(&output));
+}

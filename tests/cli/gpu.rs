@@ -48,7 +48,7 @@ fn many_meshes_share_one_gpu_and_are_checked() {
     }
     let folder = with_meshes(4);
     for backend in ["cpu", "gpu"] {
-        let args = format!("0.obj 1.obj 2.obj 3.obj --res 30 --check --json --threads 3 -q");
+        let args = "0.obj 1.obj 2.obj 3.obj --res 30 --check --json --threads 3 -q";
         let run = voxelize(folder.path(), &format!("{args} --backend {backend}"));
         assert!(run.status.success(), "{}", stderr(&run));
         let lines = json_lines(&run);

@@ -142,9 +142,12 @@ mod tests {
     #[test]
     fn an_error_of_the_report_ends_the_run_early() {
         let begun = AtomicUsize::new(0);
-        let work = |_: &u32| begun.fetch_add(1, Ordering::SeqCst);
-        let tasks: Vec<u32> = (0..100_000).collect();
-        let ended = run(&tasks, 2, work, |_, _| anyhow::bail!("closed"));
+        let work = |_: &u32| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(1));
+        };
+        let tasks: Vec<u32> = (0..20_000).collect();
+        let ended = run(&tasks, 2, work, |_, ()| anyhow::bail!("closed"));
         assert_eq!(ended.unwrap_err().to_string(), "closed");
         assert!(begun.load(Ordering::SeqCst) < tasks.len());
     }

@@ -4,15 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use trivox::formats::{GridFormat, read_grid};
-use trivox::{Lattice, Mesh, Sizing, VoxelGrid, place};
+use trivox::{Lattice, Mesh, Sizing, VoxelGrid, World, place};
 
 use crate::program::cli::Job;
 use crate::program::plan::Task;
+use crate::program::summary::Skipped;
 use crate::program::task::place_options;
 
-/// The voxels of `task` in the file of an earlier run, if that is whole, not older than the mesh, and
+/// What an earlier run made of `task`, if its file is whole, not older than the mesh, and
 /// of the size that `job` asks for, as far as that can be known without reading the mesh.
-pub fn kept(job: &Job, task: &Task) -> Option<VoxelGrid> {
+pub fn kept(job: &Job, task: &Task) -> Option<Skipped> {
     let target = task.target.as_deref()?;
     if !is_as_new(target, &task.mesh) {
         return None;
@@ -21,7 +22,8 @@ pub fn kept(job: &Job, task: &Task) -> Option<VoxelGrid> {
     // No warnings, and a place in the world where the format has one: it is a file of ours.
     let is_ours = loaded.warnings.is_empty()
         && (loaded.grid.world.is_some() || GridFormat::of_path(target) == Ok(GridFormat::Npy));
-    (is_ours && agrees(job, &loaded.grid)).then_some(loaded.grid)
+    let is_done = is_ours && agrees(job, &loaded.grid);
+    is_done.then(|| Skipped::new(&task.mesh, target, &loaded.grid))
 }
 
 /// Whether `file` is a regular file, and last changed when `mesh` was or later.
@@ -41,7 +43,7 @@ fn agrees(job: &Job, grid: &VoxelGrid) -> bool {
     }
     match (lattice_of_bounds(job), options.sizing) {
         (Some(lattice), _) => {
-            let same = |world: trivox::World| world == trivox::World::of(&lattice, job.up.into());
+            let same = |world| world == World::of(&lattice, job.up.into());
             grid.dims() == lattice.dims && grid.world.is_none_or(same)
         }
         (None, Sizing::Resolution(res)) => {

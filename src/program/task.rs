@@ -13,7 +13,7 @@ use crate::program::numbers::counted;
 use crate::program::output::Output;
 use crate::program::plan::Task;
 use crate::program::resume;
-use crate::program::summary::{Check, Outcome, Skipped, Summary, Timings, milliseconds, timed};
+use crate::program::summary::{Check, Outcome, Summary, Timings, milliseconds, timed};
 
 /// What the meshes of a run share.
 pub struct Tools<'a> {
@@ -46,9 +46,10 @@ impl Tools<'_> {
     /// Bad input, a backend that failed, an output that cannot be written.
     pub fn voxelize(&self, task: &Task) -> Result<Outcome> {
         let began = Instant::now();
-        let kept = self.job.resume.then(|| resume::kept(self.job, task)).flatten();
-        if let (Some(grid), Some(target)) = (kept, &task.target) {
-            return Ok(Outcome::Skipped(Skipped::new(&task.mesh, target, &grid)));
+        if self.job.resume
+            && let Some(skipped) = resume::kept(self.job, task)
+        {
+            return Ok(Outcome::Skipped(skipped));
         }
         let output = task.target.as_ref();
         let output = output.map(|path| Output::new(path, self.job.format, &task.mesh));

@@ -111,8 +111,8 @@ fn two_thousand_meshes_need_few_open_files_and_little_time() {
     assert_eq!(files(&path.join("out")).len(), 2000);
     assert_eq!(said.lines().count(), 2001);
     assert!(said.contains("\n2,000 meshes: 2,000 voxelized, "), "{said}");
-    // 15 ms each, on a machine that does much else.
-    assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
+    // 30 ms each, most of which a slow disk may take to confirm each file.
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }
 
 #[test]

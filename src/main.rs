@@ -15,6 +15,7 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::Differs) => ExitCode::from(1),
+        Ok(Verdict::Failed) => ExitCode::from(2),
         Err(error) if error.is::<Closed>() => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("voxelize: {error:#}\n"));

@@ -50,10 +50,13 @@ fn every_command_runs() {
         }
         ran += 1;
     }
-    assert!(ran >= 7, "{ran} commands found");
-    for file in ["lighthouse.vox", "knot.vox", "knot.npy"] {
-        assert!(fs::metadata(folder.path().join(file)).unwrap().len() > 1000, "{file}");
+    assert!(ran >= 12, "{ran} commands found");
+    let made = ["lighthouse.vox", "knot.vox", "knot.npy", "report.jsonl", "voxels/cube.vox"];
+    for file in made.iter().chain(&["small/lighthouse.npy", "sharded/torus-knot.vox"]) {
+        assert!(fs::metadata(folder.path().join(file)).unwrap().len() > 500, "{file}");
     }
+    let report = fs::read_to_string(folder.path().join("report.jsonl")).unwrap();
+    assert_eq!(report.matches("\"skipped\":true").count(), 2, "{report}");
 }
 
 #[test]

@@ -9,11 +9,14 @@ use trivox::backend::Choice;
 use trivox::formats::GridFormat;
 use trivox::{Bounds, Up};
 
-/// Turn a triangle mesh into voxels: exactly, and with the same bits on every GPU and CPU.
+use crate::program::shard::Shard;
+
+/// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
 /// A voxel is occupied if its closed cube touches a closed triangle.
 ///
-/// Exit codes: 0 done, 1 a comparison failed (--check), 2 bad usage, input or output.
+/// Exit codes: 0 done, 1 a comparison failed (--check), 2 bad usage, input or output. One mesh that
+/// fails does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -43,15 +46,17 @@ pub enum Command {
 /// The main job.
 #[derive(Debug, Args)]
 pub struct Job {
-    /// The mesh to voxelize: .obj
-    #[arg(value_name = "MESH")]
-    pub mesh: PathBuf,
+    /// The meshes to voxelize: .obj. @LIST is a file that names them, one a line; @- is such a list
+    /// on standard input.
+    #[arg(value_name = "MESH", required = true)]
+    pub meshes: Vec<PathBuf>,
 
-    /// File to write: .vox or .npy, or - for standard output [default: write nothing].
+    /// File to write: .vox or .npy, or - for standard output; or the folder for a file of each mesh,
+    /// called as the mesh is [default: write nothing].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Format to write, whatever the file is called: vox or npy.
+    /// Format to write, whatever the file is called: vox or npy [default in a folder: vox].
     #[arg(long, value_name = "FORMAT", requires = "output")]
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
@@ -94,7 +99,16 @@ pub struct Job {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// Print one JSON object to standard output.
+    /// Do only part I of N, counted from 1: the I-th mesh and every N-th after it.
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
+    pub shard: Option<Shard>,
+
+    /// Skip meshes whose output is there: whole, not older than the mesh, and of the size asked for
+    /// as far as it tells.
+    #[arg(long, requires = "output")]
+    pub resume: bool,
+
+    /// Print one JSON object to standard output; for several meshes, one a line for each.
     #[arg(long)]
     pub json: bool,
 
@@ -102,7 +116,7 @@ pub struct Job {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Print how the backend was chosen, and the lattice.
+    /// Print how the backend was chosen, and the lattice; for several meshes, all about each.
     #[arg(short, long)]
     pub verbose: bool,
 }

@@ -8,7 +8,7 @@ use trivox::Up;
 use trivox::formats::{GridFormat, LoadedGrid, is_mesh, read_grid, read_mesh};
 
 use crate::program::cli::InfoArgs;
-use crate::program::summary::{counted, grouped};
+use crate::program::numbers::{counted, grouped};
 use crate::program::{Verdict, print, print_json};
 
 /// Reads the file and says what it holds.

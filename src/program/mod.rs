@@ -1,11 +1,21 @@
 //! The program's parts: arguments, one module per command, and what commands share.
 
 pub mod adapters;
+pub mod batch;
 pub mod cli;
+pub mod destination;
 pub mod info;
+pub mod inputs;
+pub mod numbers;
 pub mod output;
+pub mod plan;
+pub mod report;
+pub mod resume;
+pub mod shard;
 pub mod summary;
+pub mod task;
 pub mod terminal;
+pub mod unfinished;
 pub mod voxelize;
 
 use std::io::{self, Write};
@@ -19,6 +29,8 @@ pub enum Verdict {
     Done,
     /// A comparison failed: exit code 1.
     Differs,
+    /// Some mesh has no voxels, and has said why: exit code 2.
+    Failed,
 }
 
 /// Nobody reads standard output any more, which is their choice and no error of ours.

@@ -3,14 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow, bail};
-use tempfile::NamedTempFile;
 use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, WriteError, write_grid};
 
 use crate::program::of_stdout;
+use crate::program::unfinished::Unfinished;
 
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
@@ -90,17 +89,9 @@ impl Output {
     }
 
     fn write_file(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
-        let mut file = new_temporary(path)?;
-        let _guard = Unfinished::new(file.path());
-        let bytes = self.write_to(grid, file.as_file_mut())?;
-        if let Ok(old) = fs::metadata(path) {
-            file.as_file().set_permissions(old.permissions())?;
-        }
-        // Some file systems only report a full disk here.
-        file.as_file().sync_all()?;
-        // An interrupt comes before the rename or after it.
-        let _uninterrupted = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        file.persist(path).map_err(|e| e.error)?;
+        let file = Unfinished::beside(path)?;
+        let bytes = self.write_to(grid, file.file())?;
+        file.finish(path)?;
         Ok(bytes)
     }
 
@@ -110,44 +101,6 @@ impl Output {
         out.flush()?;
         Ok(out.bytes)
     }
-}
-
-/// The temporary file that an interrupt must remove.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-/// While it lives, an interrupt removes the file.
-struct Unfinished;
-
-impl Unfinished {
-    fn new(path: &Path) -> Self {
-        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
-        Self
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
-/// What a shell reports of a program that was interrupted.
-const INTERRUPTED: i32 = 130;
-
-/// From now on an interrupt, a termination or a hangup leaves no temporary file.
-///
-/// # Errors
-/// The operating system does not let signals be handled.
-pub fn clean_up_when_interrupted() -> Result<()> {
-    ctrlc::set_handler(|| {
-        // Held until the process ends, so that the file is not renamed any more.
-        let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = unfinished.as_deref() {
-            _ = fs::remove_file(path);
-        }
-        std::process::exit(INTERRUPTED);
-    })
-    .context("cannot handle interrupts")
 }
 
 impl std::fmt::Display for Output {
@@ -162,7 +115,7 @@ fn target_of(path: &Path) -> Result<Target> {
         Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
         Ok(there) if there.permissions().readonly() => bail!("is read-only"),
         _ => {
-            new_temporary(&path)?.close()?;
+            Unfinished::beside(&path)?;
             Ok(Target::File(path))
         }
     }
@@ -181,27 +134,6 @@ fn behind_links(path: &Path) -> Result<PathBuf> {
         }
     }
     bail!("leads through too many links")
-}
-
-fn new_temporary(path: &Path) -> Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        bail!("there is no folder '{}'", folder.display());
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".voxelize-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file has, less the umask.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let named = || format!("cannot write in folder '{}'", folder.display());
-    // Only the reason: the temporary name would say nothing to the user.
-    builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind())).with_context(named)
 }
 
 struct Counted<W> {

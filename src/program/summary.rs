@@ -1,13 +1,25 @@
-//! What a run has to say at its end: for a person, and as JSON.
+//! What there is to say of one mesh: for a person, and as JSON.
 
 use std::fmt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use trivox::VoxelGrid;
 
-/// The result of a run. As JSON these are the fields; lengths are in mesh units.
-#[derive(Debug, Default, Serialize)]
+use crate::program::numbers::{counted, duration, grouped, significant, sized};
+
+/// What became of a mesh. As JSON it has the fields of its variant.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    Made(Box<Summary>),
+    Skipped(Skipped),
+    Failed(Failure),
+}
+
+/// The voxels that a mesh has; lengths are in mesh units.
+#[derive(Debug, Serialize)]
 pub struct Summary {
     pub mesh: String,
     pub triangles: usize,
@@ -31,8 +43,47 @@ pub struct Summary {
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     pub warnings: Vec<String>,
-    #[serde(skip)]
-    pub verbose: bool,
+}
+
+/// A mesh whose voxels were there already.
+#[derive(Debug, Serialize)]
+pub struct Skipped {
+    mesh: String,
+    skipped: bool,
+    reason: &'static str,
+    output: String,
+    dims: [u32; 3],
+    pub occupied: u64,
+    hash: String,
+}
+
+impl Skipped {
+    /// `grid` is what the file at `output` holds.
+    pub fn new(mesh: &Path, output: &Path, grid: &VoxelGrid) -> Self {
+        Self {
+            mesh: mesh.display().to_string(),
+            skipped: true,
+            reason: "the output is complete and not older than the mesh",
+            output: output.display().to_string(),
+            dims: grid.dims(),
+            occupied: grid.occupied(),
+            hash: grid.hash().to_string(),
+        }
+    }
+}
+
+/// A mesh without voxels.
+#[derive(Debug, Serialize)]
+pub struct Failure {
+    mesh: String,
+    /// What went wrong: why.
+    error: String,
+}
+
+impl Failure {
+    pub fn new(mesh: &Path, error: &anyhow::Error) -> Self {
+        Self { mesh: mesh.display().to_string(), error: format!("{error:#}") }
+    }
 }
 
 /// A grid compared with the one that another backend made.
@@ -90,10 +141,13 @@ pub struct Timings {
 }
 
 /// Runs `step` and returns its result and its time in milliseconds.
-pub fn timed<T>(step: impl FnOnce() -> T) -> (T, f64) {
+///
+/// # Errors
+/// That of `step`.
+pub fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
     let start = Instant::now();
-    let result = step();
-    (result, milliseconds(start.elapsed()))
+    let result = step()?;
+    Ok((result, milliseconds(start.elapsed())))
 }
 
 /// With three decimals: the clock is no better.
@@ -101,38 +155,70 @@ pub fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = |label: &str, text: String| writeln!(f, "{label:<9} {text}");
+impl Summary {
+    /// Whether `--check` found that the backends differ.
+    pub fn differs(&self) -> bool {
+        self.check.as_ref().is_some_and(|check| check.differing > 0)
+    }
+
+    /// All of it but the warnings, a line for each thing; more where `verbose`.
+    pub fn block(&self, verbose: bool) -> String {
+        let mut lines = Vec::new();
+        let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}\n"));
         let degenerate = match self.degenerate {
             0 => String::new(),
             n => format!(", {} of them degenerate", grouped(n as u64)),
         };
-        line(
-            "mesh",
-            format!("{}, {}{degenerate}", self.mesh, counted(self.triangles as u64, "triangle")),
-        )?;
-        let [x, y, z] = self.dims;
-        line("grid", format!("{x} x {y} x {z} voxels of {}", significant(self.voxel_size)))?;
-        if self.verbose {
+        let triangles = counted(self.triangles as u64, "triangle");
+        line("mesh", format!("{}, {triangles}{degenerate}", self.mesh));
+        line("grid", format!("{} of {}", sized(self.dims), significant(self.voxel_size)));
+        if verbose {
             let [x, y, z] = self.origin;
-            line("origin", format!("{x}, {y}, {z}"))?;
-            line("lattice", format!("2^{} units a voxel", self.unit_bits))?;
+            line("origin", format!("{x}, {y}, {z}"));
+            line("lattice", format!("2^{} units a voxel", self.unit_bits));
         }
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
-        line("occupied", format!("{occupied} in {bricks}"))?;
-        line("hash", self.hash.clone())?;
+        line("occupied", format!("{occupied} in {bricks}"));
+        line("hash", self.hash.clone());
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
-        let reason = if self.verbose { format!(" ({})", self.reason) } else { String::new() };
-        line("backend", format!("{}{adapter}{reason}", self.backend))?;
+        let reason = if verbose { format!(" ({})", self.reason) } else { String::new() };
+        line("backend", format!("{}{adapter}{reason}", self.backend));
         if let Some(check) = &self.check {
-            line("check", check.to_string())?;
+            line("check", check.to_string());
         }
-        line("time", self.timings_ms.to_string())?;
+        line("time", self.timings_ms.to_string());
         if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {
-            line("wrote", format!("{output}, {}", counted(bytes, "byte")))?;
+            line("wrote", format!("{output}, {}", counted(bytes, "byte")));
         }
-        self.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
+        lines.concat()
+    }
+
+    /// What matters most, in one line.
+    pub fn line(&self) -> String {
+        let Self { mesh, hash, .. } = self;
+        let (dims, occupied) = (sized(self.dims), grouped(self.occupied));
+        let check = self.check.as_ref().map(|check| format!(", {check}")).unwrap_or_default();
+        let output = self.output.as_ref().map(|output| format!(", {output}")).unwrap_or_default();
+        let time = duration(self.timings_ms.total);
+        format!("{mesh}: {dims}, {occupied} occupied, {hash}{check}, {time}{output}\n")
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: skipped, {} is there: {}", self.mesh, self.output, self.reason)
+    }
+}
+
+impl fmt::Display for Failure {
+    /// The error, and of which mesh where it does not say so itself.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mesh, error } = self;
+        if error.starts_with(mesh.as_str()) {
+            f.write_str(error)
+        } else {
+            write!(f, "{mesh}: {error}")
+        }
     }
 }
 
@@ -152,38 +238,6 @@ impl fmt::Display for Timings {
             .collect();
         f.write_str(&steps.join(", "))
     }
-}
-
-fn duration(milliseconds: f64) -> String {
-    match milliseconds {
-        t if t < 10.0 => format!("{t:.1} ms"),
-        t if t < 1000.0 => format!("{t:.0} ms"),
-        t => format!("{:.2} s", t / 1000.0),
-    }
-}
-
-/// A length with six significant digits.
-fn significant(length: f64) -> String {
-    format!("{length:.5e}").parse::<f64>().unwrap_or(length).to_string()
-}
-
-/// A number of things.
-pub fn counted(number: u64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", grouped(number))
-}
-
-/// With commas between thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]
@@ -206,11 +260,5 @@ mod tests {
         );
         let same = Check::new(&one, &one, backends());
         assert_eq!((same.differing, same.to_string().as_str()), (0, "gpu: the same, bit for bit"));
-    }
-
-    #[test]
-    fn numbers_are_grouped_by_thousands() {
-        let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
-        assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
     }
 }

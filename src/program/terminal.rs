@@ -19,9 +19,30 @@ impl TerminalProgress {
         Self { quiet, bar: Mutex::new(None) }
     }
 
+    /// From here on, counts how many of so many `things` are done.
+    pub fn count(&self, things: &str, total: usize) {
+        if !self.quiet {
+            // Without an estimate: a few things of different sizes allow none.
+            let template = "{prefix:10} {bar:40} {pos} of {len}  {elapsed}";
+            self.replace(Some(Arc::new(Bar::new(things, Some(total as u64), template))));
+        }
+    }
+
+    /// Runs `print`, whose output the line must not run into.
+    pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        match self.bar() {
+            Some(bar) => bar.0.suspend(print),
+            None => print(),
+        }
+    }
+
     /// Removes the line.
     pub fn finish(&self) {
         self.replace(None);
+    }
+
+    fn bar(&self) -> Option<Arc<Bar>> {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn replace(&self, bar: Option<Arc<Bar>>) {
@@ -32,13 +53,17 @@ impl TerminalProgress {
 impl Progress for TerminalProgress {
     fn start(&self, step: &str, total: u64) {
         if !self.quiet {
-            self.replace(Some(Arc::new(Bar::new(step, total))));
+            let total = (total > 0).then_some(total);
+            let template = match total {
+                Some(_) => "{prefix:10} {bar:40} {percent:>3} %  {elapsed}, {eta} left",
+                None => "{prefix:10} {spinner} {elapsed}",
+            };
+            self.replace(Some(Arc::new(Bar::new(step, total, template))));
         }
     }
 
     fn advance(&self, units: u64) {
-        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(bar) = bar {
+        if let Some(bar) = self.bar() {
             bar.0.inc(units);
         }
     }
@@ -52,13 +77,8 @@ const DELAY: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 
 impl Bar {
-    fn new(step: &str, total: u64) -> Self {
-        let total = (total > 0).then_some(total);
+    fn new(step: &str, total: Option<u64>, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-        let template = match total {
-            Some(_) => "{prefix:10} {bar:40} {percent:>3} %  {elapsed}, {eta} left",
-            None => "{prefix:10} {spinner} {elapsed}",
-        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }

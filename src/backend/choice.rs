@@ -1,0 +1,236 @@
+//! Which backend voxelizes a mesh, and why: as asked for, or by weighing the work against what
+//! starting and using a GPU costs.
+
+use std::fmt;
+
+use crate::backend::cpu::Cpu;
+use crate::backend::shared_gpu::SharedGpu;
+use crate::backend::{Backend, brick_pairs};
+use crate::error::BackendError;
+use crate::grid::VoxelGrid;
+use crate::place::PlacedMesh;
+use crate::progress::Progress;
+
+/// Which backend to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Whichever is likely to be faster; the CPU where there is no GPU.
+    Auto,
+    /// The GPU, or an error.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+/// A backend that is ready, and why it was chosen.
+pub struct Chosen {
+    /// The backend.
+    pub backend: Box<dyn Backend>,
+    /// The GPU adapter's label; `None` for the CPU.
+    pub adapter: Option<String>,
+    /// Why this backend, in a few words.
+    pub reason: String,
+    /// What went wrong with a better choice.
+    pub warning: Option<String>,
+    /// Whether the CPU may take its place where it fails.
+    pub may_fall_back: bool,
+}
+
+impl Chosen {
+    fn cpu(reason: impl Into<String>) -> Self {
+        Self {
+            backend: Box::new(Cpu::default()),
+            adapter: None,
+            reason: reason.into(),
+            warning: None,
+            may_fall_back: false,
+        }
+    }
+
+    /// Voxelizes `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
+    /// warning. Returns the backend that made the grid.
+    ///
+    /// # Errors
+    /// The backend failed, and none may take its place.
+    pub fn voxelize(
+        self,
+        mesh: &PlacedMesh,
+        progress: &dyn Progress,
+    ) -> Result<(VoxelGrid, Self), BackendError> {
+        match self.backend.voxelize(mesh, progress) {
+            Ok(grid) => Ok((grid, self)),
+            Err(error) if self.may_fall_back => {
+                let cpu = Self::cpu(format!("{self} failed"));
+                let grid = cpu.backend.voxelize(mesh, progress)?;
+                let warning = Some(format!("{self}: {error}; computed on the CPU instead"));
+                Ok((grid, Self { warning, ..cpu }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// `cpu` or `gpu`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        if self.adapter.is_some() { "gpu" } else { "cpu" }
+    }
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.adapter {
+            Some(adapter) => write!(f, "gpu, {adapter}"),
+            None => f.write_str("cpu"),
+        }
+    }
+}
+
+/// (triangle, brick) pairs that the CPU is done with before a GPU has started: it takes about a tenth
+/// of a microsecond a pair on one core; that a device takes some hundred milliseconds to open is an
+/// assumption, not yet measured on hardware.
+const PAIRS_OF_A_START: u64 = 1 << 21;
+/// Those that it is done with before an open GPU has taken the mesh and given back the voxels: some
+/// three milliseconds of transfers and waits, as much an assumption.
+const PAIRS_OF_A_RUN: u64 = 1 << 15;
+
+/// The backends of one process, which any number of meshes share: the CPU, and at most one GPU.
+///
+/// ```
+/// use trivox::backend::{Backends, Choice};
+/// # use trivox::{Mesh, NoProgress, PlaceOptions, Sizing, place};
+/// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
+/// let backends = Backends::new(Choice::Auto, None);
+/// let (grid, chosen) = backends.choose(&mesh)?.voxelize(&mesh, &NoProgress)?;
+/// assert_eq!((grid.occupied(), chosen.name()), (13, "cpu"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Backends {
+    choice: Choice,
+    gpu: SharedGpu,
+    /// How many meshes share one start of the GPU.
+    meshes: u64,
+}
+
+impl Backends {
+    /// Chooses by `choice`. `adapter` is part of the label of the GPU to use; `Auto` then uses it.
+    /// Nothing is started yet.
+    #[must_use]
+    pub fn new(choice: Choice, adapter: Option<String>) -> Self {
+        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1 }
+    }
+
+    /// For `meshes` of about the same size: each bears its share of the GPU's start.
+    #[must_use]
+    pub fn for_meshes(self, meshes: usize) -> Self {
+        Self { meshes: meshes.max(1) as u64, ..self }
+    }
+
+    /// The backend for `mesh`; a GPU is opened for the first mesh that it is chosen for.
+    ///
+    /// # Errors
+    /// A GPU that was asked for, by choice or by name, cannot be started.
+    pub fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
+        match self.choice {
+            Choice::Cpu => Ok(Chosen::cpu("asked for")),
+            Choice::Gpu => self.open("asked for"),
+            Choice::Auto if self.gpu.is_named() => self.open("its adapter was asked for"),
+            Choice::Auto => Ok(self.weigh(brick_pairs(mesh))),
+        }
+    }
+
+    /// The backend that is not `chosen`, whatever was asked for: the GPU where that is the CPU.
+    ///
+    /// # Errors
+    /// The GPU cannot be started.
+    pub fn other_than(&self, chosen: &Chosen) -> Result<Chosen, BackendError> {
+        match chosen.adapter {
+            Some(_) => Ok(Chosen::cpu("to check the GPU")),
+            None => self.open("to check the CPU"),
+        }
+    }
+
+    /// The backend for a mesh of so many (triangle, brick) pairs.
+    fn weigh(&self, pairs: u64) -> Chosen {
+        let least = self.pairs_worth_a_gpu();
+        let work = |relation: &str| {
+            format!(
+                "about {pairs} triangle-brick pairs, {relation} the {least} that are worth a GPU"
+            )
+        };
+        if pairs < least {
+            return Chosen::cpu(work("fewer than"));
+        }
+        if let Some(reason) = self.gpu.why_not() {
+            return Chosen::cpu(reason);
+        }
+        match self.open(&work("no fewer than")) {
+            Ok(chosen) => Chosen { may_fall_back: true, ..chosen },
+            Err(error) => {
+                let warning = Some(format!("{error}; using the CPU instead"));
+                Chosen { warning, ..Chosen::cpu("the GPU failed to start") }
+            }
+        }
+    }
+
+    fn pairs_worth_a_gpu(&self) -> u64 {
+        let start = if self.gpu.is_ready() { 0 } else { PAIRS_OF_A_START / self.meshes };
+        PAIRS_OF_A_RUN + start
+    }
+
+    fn open(&self, reason: &str) -> Result<Chosen, BackendError> {
+        let (backend, label) = self.gpu.open()?;
+        Ok(Chosen {
+            backend,
+            adapter: Some(label),
+            reason: reason.into(),
+            warning: None,
+            may_fall_back: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto(meshes: usize) -> Backends {
+        Backends::new(Choice::Auto, None).for_meshes(meshes)
+    }
+
+    #[test]
+    fn meshes_of_a_batch_share_the_start() {
+        assert_eq!(auto(1).pairs_worth_a_gpu(), PAIRS_OF_A_RUN + PAIRS_OF_A_START);
+        assert_eq!(auto(64).pairs_worth_a_gpu(), 2 * PAIRS_OF_A_RUN);
+        assert_eq!(auto(1 << 30).pairs_worth_a_gpu(), PAIRS_OF_A_RUN);
+        assert_eq!(auto(0).pairs_worth_a_gpu(), auto(1).pairs_worth_a_gpu());
+    }
+
+    #[test]
+    fn a_small_job_stays_on_the_cpu_and_says_the_numbers() {
+        let chosen = auto(64).weigh(2 * PAIRS_OF_A_RUN - 1);
+        assert_eq!((chosen.name(), chosen.warning), ("cpu", None));
+        let reason = "about 65535 triangle-brick pairs, fewer than the 65536 that are worth a GPU";
+        assert_eq!(chosen.reason, reason);
+    }
+
+    #[test]
+    fn a_large_job_asks_for_a_gpu() {
+        let chosen = auto(1).weigh(PAIRS_OF_A_RUN + PAIRS_OF_A_START);
+        assert!(!chosen.reason.contains("fewer than the"), "{}", chosen.reason);
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn an_open_gpu_costs_no_start_if_it_is_hardware() {
+        let backends = auto(1);
+        if backends.gpu.open().is_err() {
+            assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+            println!("skipped: no adapter");
+            return;
+        }
+        let start = if backends.gpu.why_not().is_none() { 0 } else { PAIRS_OF_A_START };
+        assert_eq!(backends.pairs_worth_a_gpu(), PAIRS_OF_A_RUN + start);
+    }
+}

@@ -1,0 +1,163 @@
+//! Many tasks at once, and their results one after another in the tasks' order.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fs;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result};
+
+use crate::program::plan::Task;
+
+/// Memory that a run may count on for each of its threads: clusters give a core at least twice that.
+const BYTES_A_THREAD: u64 = 1 << 30;
+/// Bytes in memory for a byte of a mesh's file: its text, what is read from it, the placed mesh. Large
+/// scans take five; short lines more.
+const BYTES_A_FILE_BYTE: u64 = 16;
+/// Bytes in memory for a voxel of the grid's face: a surface has some ten bricks for 64 of these, of a
+/// hundred bytes each.
+const BYTES_A_FACE_VOXEL: u64 = 16;
+
+/// How many of `tasks` are worked on at once: one for each thread, or as many of the largest as the
+/// memory of all threads holds. `res` is the resolution, where that is how their size was given.
+pub fn at_once(tasks: &[Task], res: Option<u32>) -> usize {
+    let threads = rayon::current_num_threads();
+    let face = u64::from(res.unwrap_or(0)).pow(2);
+    let needs = |task: &Task| {
+        let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
+        BYTES_A_FILE_BYTE * file + BYTES_A_FACE_VOXEL * face
+    };
+    at_once_within(BYTES_A_THREAD * threads as u64, tasks.iter().map(needs).collect()).min(threads)
+}
+
+/// How many of those that need so many bytes fit into `budget` bytes, whichever they are; at least
+/// one.
+fn at_once_within(budget: u64, mut needs: Vec<u64>) -> usize {
+    needs.sort_unstable_by_key(|&bytes| Reverse(bytes));
+    let sums = needs.iter().scan(0_u64, |sum, &bytes| {
+        *sum = sum.saturating_add(bytes);
+        Some(*sum)
+    });
+    sums.take_while(|&sum| sum <= budget).count().max(1)
+}
+
+/// The stack of a thread that works on tasks: as large as a main thread's, whoever recurses.
+const STACK: usize = 8 << 20;
+
+/// Does `work` for all `tasks`, so many `at_once`, and gives `report` each result as soon as it and
+/// all before it are there.
+///
+/// The tasks have threads of their own: one that waits for another's use of the GPU must not hold up
+/// the pool in which the other computes.
+///
+/// # Errors
+/// That of `report`, after which no more tasks are begun; or no thread can be started.
+pub fn run<T: Sync, R: Send>(
+    tasks: &[T],
+    at_once: usize,
+    work: impl Fn(&T) -> R + Sync,
+    report: impl FnMut(&T, R) -> Result<()>,
+) -> Result<()> {
+    let queue = Mutex::new(tasks.iter().enumerate());
+    let (sender, results) = channel();
+    thread::scope(|scope| {
+        for _ in 0..at_once.min(tasks.len()) {
+            let (sender, queue, work) = (sender.clone(), &queue, &work);
+            let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let worker = move || {
+                while let Some((index, task)) = take() {
+                    // Fails once nobody reports any more.
+                    if sender.send((index, work(task))).is_err() {
+                        break;
+                    }
+                }
+            };
+            let thread = thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, worker).context("cannot start a thread")?;
+        }
+        drop(sender);
+        report_in_order(tasks, results, report)
+    })
+}
+
+fn report_in_order<T, R>(
+    tasks: &[T],
+    results: Receiver<(usize, R)>,
+    mut report: impl FnMut(&T, R) -> Result<()>,
+) -> Result<()> {
+    let mut early = HashMap::new();
+    let mut reported = 0;
+    for (index, result) in results {
+        early.insert(index, result);
+        while let Some(result) = early.remove(&reported) {
+            report(&tasks[reported], result)?;
+            reported += 1;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    #[test]
+    fn results_are_reported_in_order_though_the_first_is_the_slowest() {
+        let tasks: Vec<u64> = (0..20).collect();
+        let mut reported = Vec::new();
+        let work = |&task: &u64| {
+            thread::sleep(Duration::from_millis(20 - task));
+            10 * task
+        };
+        let report = |&task: &u64, result| {
+            reported.push((task, result));
+            Ok(())
+        };
+        run(&tasks, 5, work, report).unwrap();
+        assert_eq!(reported, (0..20).map(|task| (task, 10 * task)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn no_more_run_at_once_than_allowed() {
+        let tasks = [(); 30];
+        let (now, most) = (AtomicUsize::new(0), Mutex::new(0));
+        let work = |()| {
+            let running = now.fetch_add(1, Ordering::SeqCst) + 1;
+            let mut most = most.lock().unwrap();
+            *most = running.max(*most);
+            drop(most);
+            thread::sleep(Duration::from_millis(2));
+            now.fetch_sub(1, Ordering::SeqCst);
+        };
+        run(&tasks, 3, |&()| work(()), |_, ()| Ok(())).unwrap();
+        let most = *most.lock().unwrap();
+        assert!((2..=3).contains(&most), "{most}");
+    }
+
+    #[test]
+    fn an_error_of_the_report_ends_the_run_early() {
+        let begun = AtomicUsize::new(0);
+        let work = |_: &u32| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(1));
+        };
+        let tasks: Vec<u32> = (0..20_000).collect();
+        let ended = run(&tasks, 2, work, |_, ()| anyhow::bail!("closed"));
+        assert_eq!(ended.unwrap_err().to_string(), "closed");
+        assert!(begun.load(Ordering::SeqCst) < tasks.len());
+    }
+
+    #[test]
+    fn as_many_run_at_once_as_fit_in_memory() {
+        assert_eq!(at_once_within(10, vec![]), 1);
+        assert_eq!(at_once_within(10, vec![11, 1]), 1);
+        assert_eq!(at_once_within(10, vec![1, 5, 4, 2]), 2);
+        assert_eq!(at_once_within(10, vec![2, 5, 3]), 3);
+        assert_eq!(at_once_within(10, vec![u64::MAX, u64::MAX]), 1);
+    }
+}

@@ -1,0 +1,109 @@
+//! Where the voxels of each mesh of a run go: nowhere, to one file, or to files in a folder.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf, is_separator};
+
+use anyhow::{Context, Result, anyhow, bail};
+use trivox::formats::GridFormat;
+
+use crate::program::unfinished::Unfinished;
+
+/// Where the voxels of a run's meshes go.
+#[derive(Debug, Clone)]
+pub enum Destination {
+    /// The run only reports.
+    Nowhere,
+    /// The file, or whatever else has this name; `-` is standard output.
+    File(PathBuf),
+    /// A file for each mesh, with its name and this format's extension.
+    Folder(PathBuf, GridFormat),
+}
+
+impl Destination {
+    /// What `output` means: a folder where there are `several` meshes, where it is one already, and
+    /// where it ends as the name of one.
+    ///
+    /// # Errors
+    /// Several meshes cannot go there.
+    pub fn new(output: Option<&Path>, format: Option<GridFormat>, several: bool) -> Result<Self> {
+        let Some(path) = output else {
+            return Ok(Self::Nowhere);
+        };
+        let to_stdout = path == Path::new("-");
+        let is_folder = path.is_dir() || path.to_string_lossy().ends_with(is_separator);
+        if to_stdout || !(is_folder || several) {
+            if several {
+                bail!("standard output takes the voxels of one mesh: name a folder");
+            }
+            return Ok(Self::File(path.to_owned()));
+        }
+        if !is_folder && (path.exists() || GridFormat::of_path(path).is_ok()) {
+            return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
+                .with_context(|| path.display().to_string());
+        }
+        Ok(Self::Folder(path.to_owned(), format.unwrap_or(GridFormat::Vox)))
+    }
+
+    /// The file for each of `meshes`, where there is one.
+    ///
+    /// # Errors
+    /// Two meshes would have the same.
+    pub fn targets(&self, meshes: &[PathBuf]) -> Result<Vec<Option<PathBuf>>> {
+        let mut meshes_by_target = HashMap::new();
+        let mut targets = Vec::with_capacity(meshes.len());
+        for mesh in meshes {
+            let target = self.target(mesh)?;
+            let key = target.as_deref().map(as_the_system_compares);
+            if let Some(other) = key.and_then(|key| meshes_by_target.insert(key, mesh)) {
+                let target = target.unwrap_or_default();
+                bail!(
+                    "{}: {} and {} would both be written there: give them folders of their own \
+                     in two runs, or rename one",
+                    target.display(),
+                    other.display(),
+                    mesh.display()
+                );
+            }
+            targets.push(target);
+        }
+        Ok(targets)
+    }
+
+    fn target(&self, mesh: &Path) -> Result<Option<PathBuf>> {
+        Ok(match self {
+            Self::Nowhere => None,
+            Self::File(path) => Some(path.clone()),
+            Self::Folder(folder, format) => {
+                let stem = mesh.file_stem().context("is a folder: name a file in it");
+                let mut name = stem.with_context(|| mesh.display().to_string())?.to_owned();
+                name.push(".");
+                name.push(format.extension());
+                Some(folder.join(name))
+            }
+        })
+    }
+
+    /// Makes the folder if it is not there, and sees that files can be written in it.
+    ///
+    /// # Errors
+    /// They cannot.
+    pub fn prepare(&self) -> Result<()> {
+        let Self::Folder(folder, format) = self else {
+            return Ok(());
+        };
+        let named = || folder.display().to_string();
+        fs::create_dir_all(folder).context("cannot make the folder").with_context(named)?;
+        Unfinished::beside(&folder.join(format.extension())).map(drop).with_context(named)
+    }
+}
+
+/// A name under which two files are the same one, where the operating system takes letters of both
+/// cases for the same.
+fn as_the_system_compares(path: &Path) -> PathBuf {
+    if cfg!(any(windows, target_os = "macos")) {
+        path.to_string_lossy().to_lowercase().into()
+    } else {
+        path.to_owned()
+    }
+}

@@ -1,0 +1,61 @@
+//! Numbers as a person reads them.
+
+/// Milliseconds in the unit that suits them.
+pub fn duration(milliseconds: f64) -> String {
+    match milliseconds {
+        t if t < 10.0 => format!("{t:.1} ms"),
+        t if t < 1000.0 => format!("{t:.0} ms"),
+        t => format!("{:.2} s", t / 1000.0),
+    }
+}
+
+/// The dimensions of a grid.
+pub fn sized([x, y, z]: [u32; 3]) -> String {
+    format!("{x} x {y} x {z} voxels")
+}
+
+/// A length with six significant digits.
+pub fn significant(length: f64) -> String {
+    format!("{length:.5e}").parse::<f64>().unwrap_or(length).to_string()
+}
+
+/// A number of things.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = match number {
+        1 => "",
+        _ if thing.ends_with("sh") => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
+/// With commas between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn things_have_their_plural() {
+        let meshes = [0, 1, 2].map(|number| counted(number, "mesh"));
+        assert_eq!(meshes, ["0 meshes", "1 mesh", "2 meshes"]);
+        assert_eq!(counted(1000, "voxel"), "1,000 voxels");
+    }
+}

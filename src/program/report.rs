@@ -1,0 +1,171 @@
+//! Says what became of the meshes of a run, one after another, and of all of them together.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use crate::program::cli::Job;
+use crate::program::numbers::{counted, duration, grouped};
+use crate::program::plan::{Plan, Task};
+use crate::program::summary::{Failure, Outcome, Summary, milliseconds};
+use crate::program::terminal::TerminalProgress;
+use crate::program::{Closed, Verdict, print_json, say};
+
+/// Talks on standard error, and prints JSON on standard output where that is asked for.
+pub struct Report<'a> {
+    job: &'a Job,
+    plan: &'a Plan,
+    progress: &'a TerminalProgress,
+    began: Instant,
+    totals: Totals,
+    /// Nobody reads standard output any more.
+    unread: bool,
+}
+
+#[derive(Debug, Default)]
+struct Totals {
+    made: u64,
+    skipped: u64,
+    differing: u64,
+    failed: u64,
+    occupied: u64,
+}
+
+impl<'a> Report<'a> {
+    /// Begins the report, and the time that it tells at its end.
+    pub fn new(job: &'a Job, plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
+        let totals = Totals::default();
+        Self { job, plan, progress, began: Instant::now(), totals, unread: false }
+    }
+
+    /// Says what became of `task`.
+    ///
+    /// # Errors
+    /// That of the task, where it is the only one; standard output cannot be written to, or is
+    /// [`Closed`] and there is nothing else to work for.
+    pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
+        let outcome = match result {
+            Ok(outcome) => outcome,
+            Err(error) if !self.plan.several => return Err(error),
+            Err(error) => Outcome::Failed(Failure::new(&task.mesh, &error)),
+        };
+        self.totals.add(&outcome);
+        let progress = self.progress;
+        progress.aside(|| {
+            self.talk(&outcome);
+            self.print(&outcome)
+        })
+    }
+
+    /// Says what became of all of them.
+    pub fn finish(self) -> Verdict {
+        self.progress.finish();
+        if self.plan.several && !self.job.quiet {
+            say(&self.last_line());
+        }
+        self.totals.verdict()
+    }
+
+    fn print(&mut self, outcome: &Outcome) -> Result<()> {
+        if !self.job.json || self.unread {
+            return Ok(());
+        }
+        match print_json(outcome) {
+            // The files are still wanted.
+            Err(error) if error.is::<Closed>() && self.job.output.is_some() => {
+                self.unread = true;
+                Ok(())
+            }
+            printed => printed,
+        }
+    }
+
+    fn talk(&self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Failed(failure) => say(&format!("voxelize: {failure}\n")),
+            Outcome::Made(summary) if summary.differs() => say(&self.difference(summary)),
+            _ if self.job.quiet => {}
+            Outcome::Skipped(skipped) => say(&format!("{skipped}\n")),
+            Outcome::Made(summary) => say(&self.description(summary)),
+        }
+    }
+
+    fn difference(&self, summary: &Summary) -> String {
+        let check = summary.check.as_ref().map(ToString::to_string).unwrap_or_default();
+        if self.plan.several {
+            format!("voxelize: {}: {check}\n", summary.mesh)
+        } else {
+            format!("voxelize: {check}\n")
+        }
+    }
+
+    fn description(&self, summary: &Summary) -> String {
+        let Summary { mesh, warnings, .. } = summary;
+        if !self.plan.several {
+            let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n"));
+            return summary.block(self.job.verbose) + &warnings.collect::<String>();
+        }
+        let warnings = warnings.iter().map(|warning| format!("warning: {mesh}: {warning}\n"));
+        let warnings: String = warnings.collect();
+        if self.job.verbose {
+            format!("{}{warnings}\n", summary.block(true))
+        } else {
+            summary.line() + &warnings
+        }
+    }
+
+    fn last_line(&self) -> String {
+        let Totals { made, skipped, differing, failed, occupied } = self.totals;
+        let named = counted(self.plan.named as u64, "mesh");
+        let of = match self.job.shard {
+            Some(shard) => format!("shard {shard}, {} of {named}", self.plan.tasks.len()),
+            None => named,
+        };
+        let mut parts = vec![format!("{} voxelized", grouped(made))];
+        let others = [(skipped, "skipped"), (differing, "differing"), (failed, "failed")];
+        let others = others.iter().filter(|(number, _)| *number > 0);
+        parts.extend(others.map(|(number, what)| format!("{} {what}", grouped(*number))));
+        parts.push(format!("{} occupied", counted(occupied, "voxel")));
+        parts.push(duration(milliseconds(self.began.elapsed())));
+        format!("{of}: {}\n", parts.join(", "))
+    }
+}
+
+impl Totals {
+    fn add(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Failed(_) => self.failed += 1,
+            Outcome::Skipped(skipped) => {
+                self.skipped += 1;
+                self.occupied += skipped.occupied;
+            }
+            Outcome::Made(summary) if summary.differs() => self.differing += 1,
+            Outcome::Made(summary) => {
+                self.made += 1;
+                self.occupied += summary.occupied;
+            }
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self { failed: 1.., .. } => Verdict::Failed,
+            Self { differing: 1.., .. } => Verdict::Differs,
+            _ => Verdict::Done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_worse_than_a_difference_and_that_than_none() {
+        let of = |differing, failed| Totals { made: 9, differing, failed, ..Totals::default() };
+        assert_eq!(of(0, 0).verdict(), Verdict::Done);
+        assert_eq!(of(2, 0).verdict(), Verdict::Differs);
+        assert_eq!(of(0, 1).verdict(), Verdict::Failed);
+        assert_eq!(of(2, 1).verdict(), Verdict::Failed);
+    }
+}

@@ -1,0 +1,75 @@
+//! A part of a list of meshes, so that several runs of the same command share the work.
+
+use std::fmt;
+
+/// Part `index` of `of`, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    index: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// Reads `I/N`.
+    ///
+    /// # Errors
+    /// Not two numbers, or no such part.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(index, of)| {
+            Some((index.trim().parse::<usize>().ok()?, of.trim().parse::<usize>().ok()?))
+        });
+        match numbers {
+            None => Err("write I/N, such as 2/8 for the second of eight parts".into()),
+            Some((_, 0)) => Err("there must be at least one part: write 1/1 for all".into()),
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
+            Some((_, of)) => Err(format!("parts are counted from 1: write 1/{of} to {of}/{of}")),
+        }
+    }
+
+    /// Mesh number `k`, from 0, belongs to part `k % N + 1`.
+    pub fn of<T>(self, all: Vec<T>) -> Vec<T> {
+        all.into_iter().skip(self.index - 1).step_by(self.of).collect()
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_together_are_the_whole_and_share_nothing() {
+        for of in 1..10 {
+            let all: Vec<u32> = (0..7).collect();
+            let shard = |index| Shard { index, of }.of(all.clone());
+            let shards: Vec<Vec<u32>> = (1..=of).map(shard).collect();
+            let mut together = shards.concat();
+            together.sort_unstable();
+            assert_eq!(together, all, "{of} parts");
+            assert!(
+                shards.iter().all(|s| s.len() == 7 / of || s.len() == 7 / of + 1),
+                "{shards:?}"
+            );
+        }
+        assert_eq!(Shard { index: 2, of: 3 }.of(vec![0, 1, 2, 3, 4, 5, 6, 7]), [1, 4, 7]);
+    }
+
+    #[test]
+    fn what_is_no_part_is_refused_with_those_that_are() {
+        assert_eq!(Shard::parse("2/8"), Ok(Shard { index: 2, of: 8 }));
+        for text in ["0/3", "4/3"] {
+            assert!(Shard::parse(text).unwrap_err().contains("write 1/3 to 3/3"), "{text}");
+        }
+        for text in ["", "3", "/", "1/", "a/b", "-1/2", "1/2/3", "1.5/2", "1/99999999999999999999"]
+        {
+            assert!(Shard::parse(text).unwrap_err().contains("such as 2/8"), "{text}");
+        }
+        assert!(Shard::parse("1/0").unwrap_err().contains("at least one part"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Temporary files, which an interrupt removes: whatever happens, only whole files are left.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, Result, bail};
+use tempfile::NamedTempFile;
+
+/// The temporary files that may be there. An interrupt holds it to the end, so that none is made or
+/// renamed any more.
+static THERE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    THERE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary file; removed when dropped, and by an interrupt.
+#[derive(Debug)]
+pub struct Unfinished {
+    file: NamedTempFile,
+    // Dropped after the file.
+    entry: Entry,
+}
+
+/// A path in the list, as long as it lives.
+#[derive(Debug)]
+struct Entry(PathBuf);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        there().remove(&self.0);
+    }
+}
+
+impl Unfinished {
+    /// An empty one in the folder of `target`.
+    ///
+    /// # Errors
+    /// The folder is not there, or nothing can be written in it.
+    pub fn beside(target: &Path) -> Result<Self> {
+        let mut there = there();
+        let file = new_temporary(target)?;
+        let path = file.path().to_owned();
+        there.insert(path.clone());
+        Ok(Self { file, entry: Entry(path) })
+    }
+
+    /// The file, to write to.
+    pub fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Renames it to `target`, whose permissions it takes over where that is there.
+    ///
+    /// # Errors
+    /// The operating system cannot; `target` is as it was.
+    pub fn finish(self, target: &Path) -> io::Result<()> {
+        let Self { file, entry: _entry } = self;
+        if let Ok(old) = fs::metadata(target) {
+            file.as_file().set_permissions(old.permissions())?;
+        }
+        // Some file systems only report a full disk here.
+        file.as_file().sync_all()?;
+        let _uninterrupted = there();
+        file.persist(target).map(drop).map_err(|e| e.error)
+    }
+}
+
+/// What a shell reports of a program that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// From now on an interrupt, a termination or a hangup leaves no temporary file.
+///
+/// # Errors
+/// The operating system does not let signals be handled.
+pub fn clean_up_when_interrupted() -> Result<()> {
+    ctrlc::set_handler(|| {
+        let there = there();
+        for path in there.iter() {
+            _ = fs::remove_file(path);
+        }
+        std::process::exit(INTERRUPTED);
+    })
+    .context("cannot handle interrupts")
+}
+
+fn new_temporary(target: &Path) -> Result<NamedTempFile> {
+    let folder = match target.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        bail!("there is no folder '{}'", folder.display());
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".voxelize-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file has, less the umask.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let named = || format!("cannot write in folder '{}'", folder.display());
+    // Only the reason: the temporary name would say nothing to the user.
+    builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind())).with_context(named)
+}

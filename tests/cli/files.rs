@@ -1,0 +1,83 @@
+//! Files are whole or not there, whatever happens; what is no file is not replaced.
+
+use super::*;
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_old_file_and_no_other() {
+    let folder = folder();
+    fs::write(folder.path().join("out.npy"), "an old file").unwrap();
+    // 8 blocks of 512 or 1024 bytes are the most that a file may grow to; the grid needs 64^2.
+    let script =
+        format!("trap '' XFSZ; ulimit -f 1; exec {VOXELIZE} mesh.obj --res 200 -o out.npy");
+    let output = Command::new("sh").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("voxelize: out.npy: "), "{}", stderr(&output));
+    assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
+    assert_eq!(fs::read_to_string(folder.path().join("out.npy")).unwrap(), "an old file");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_the_old_file_and_no_other() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let folder = folder();
+        let path = folder.path();
+        fs::write(path.join("out.npy"), "an old file").unwrap();
+        // 2 GB, which is not written in the time it takes to see that it has begun.
+        let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q"];
+        let mut run = Command::new(VOXELIZE).current_dir(path).args(args).spawn().unwrap();
+        let begun = (0..10_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            files(path).len() > 2
+        });
+        assert!(begun, "no temporary file was seen");
+        let pid = run.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{signal}");
+        assert_eq!(files(path), ["mesh.obj", "out.npy"], "{signal}");
+        assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    let folder = folder();
+    let output = voxelize(folder.path(), "mesh.obj --res 64 -o /dev/full --format npy");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("/dev/full: No space left"), "{}", stderr(&output));
+    use std::os::unix::fs::FileTypeExt;
+    assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+    assert!(
+        voxelize(folder.path(), "mesh.obj --res 64 -o /dev/null --format npy").status.success()
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_permissions_are_kept() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("real.npy"), "old").unwrap();
+    fs::set_permissions(path.join("real.npy"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real.npy", path.join("link.npy")).unwrap();
+    assert!(voxelize(path, "mesh.obj --res 8 -o link.npy").status.success());
+    assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
+    assert!(read_grid(&path.join("real.npy")).is_ok());
+    assert_eq!(fs::metadata(path.join("real.npy")).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+    let folder = folder();
+    let path = folder.path();
+    std::os::unix::fs::symlink("new.npy", path.join("link.npy")).unwrap();
+    std::os::unix::fs::symlink("round.npy", path.join("round.npy")).unwrap();
+    assert!(voxelize(path, "mesh.obj --res 8 -o link.npy").status.success());
+    assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
+    assert!(read_grid(&path.join("new.npy")).is_ok());
+    refuses(path, "mesh.obj --res 8 -o round.npy", "too many links");
+}

@@ -1,0 +1,80 @@
+//! Runs that need an adapter.
+
+use super::*;
+use trivox::backend::gpu::adapters::Adapter;
+
+fn no_adapter() -> bool {
+    let none = Adapter::preferred().is_empty();
+    assert!(!none || std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+    if none {
+        println!("skipped: no adapter");
+    }
+    none
+}
+
+#[test]
+fn check_compares_both_backends_and_says_so() {
+    if no_adapter() {
+        return;
+    }
+    let folder = folder();
+    for backend in ["cpu", "gpu"] {
+        let args = format!("mesh.obj --res 50 --check --backend {backend} -o {backend}.npy");
+        let output = voxelize(folder.path(), &args);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stderr(&output).contains("the same, bit for bit"), "{}", stderr(&output));
+    }
+    let bytes = ["cpu", "gpu"].map(|b| fs::read(folder.path().join(format!("{b}.npy"))).unwrap());
+    assert_eq!(bytes[0], bytes[1]);
+}
+
+#[test]
+fn an_adapter_that_is_not_there_is_refused_with_those_that_are() {
+    if no_adapter() {
+        return;
+    }
+    let folder = folder();
+    let output = voxelize(folder.path(), "mesh.obj --res 8 --backend gpu --adapter voodoo");
+    assert_eq!(output.status.code(), Some(2));
+    let listed = voxelize(folder.path(), "adapters --json");
+    let listed = json(&listed)[0]["adapter"].as_str().unwrap().to_owned();
+    assert!(stderr(&output).contains(&listed), "{}", stderr(&output));
+}
+
+#[test]
+fn many_meshes_share_one_gpu_and_are_checked() {
+    if no_adapter() {
+        return;
+    }
+    let folder = with_meshes(4);
+    for backend in ["cpu", "gpu"] {
+        let args = "0.obj 1.obj 2.obj 3.obj --res 30 --check --json --threads 3 -q";
+        let run = voxelize(folder.path(), &format!("{args} --backend {backend}"));
+        assert!(run.status.success(), "{}", stderr(&run));
+        let lines = json_lines(&run);
+        assert_eq!(lines.len(), 4);
+        for line in &lines {
+            assert_eq!(
+                (&line["check"]["differing"], &line["backend"]),
+                (&0.into(), &backend.into())
+            );
+        }
+        // Those that come after the device is open do not open it.
+        let start = |line: &serde_json::Value| line["timings_ms"]["start"].as_f64().unwrap();
+        let opened = lines.iter().filter(|line| start(line) > 1.0).count();
+        assert!(opened <= 3, "{lines:?}");
+    }
+}
+
+#[test]
+fn an_adapter_that_is_not_there_fails_each_mesh() {
+    if no_adapter() {
+        return;
+    }
+    let folder = with_meshes(2);
+    let run = voxelize(folder.path(), "0.obj 1.obj --res 8 --adapter voodoo --json -q");
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(json_lines(&run).len(), 2);
+    let said = stderr(&run);
+    assert!(said.starts_with("voxelize: 0.obj: no adapter matches 'voodoo'"), "{said}");
+}

@@ -1,0 +1,93 @@
+//! Meshes that a list names, and parts of lists.
+
+use super::*;
+
+/// Runs `args` with `input` as standard input.
+fn voxelize_from(folder: &Path, args: &str, input: &str) -> Output {
+    fs::write(folder.join("input"), input).unwrap();
+    let input = fs::File::open(folder.join("input")).unwrap();
+    let args = args.split_whitespace();
+    Command::new(VOXELIZE).current_dir(folder).args(args).stdin(input).output().unwrap()
+}
+
+fn meshes(output: &Output) -> Vec<String> {
+    assert!(output.status.success(), "{}", stderr(output));
+    let lines = json_lines(output);
+    lines.iter().map(|line| line["mesh"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_list_names_meshes_as_if_they_were_typed() {
+    let folder = with_meshes(4);
+    let path = folder.path();
+    fs::copy(path.join("3.obj"), path.join("@3.obj")).unwrap();
+    fs::write(path.join("list.txt"), "# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj").unwrap();
+    let run = voxelize(path, "mesh.obj @list.txt 0.obj --res 8 --json -q");
+    assert_eq!(meshes(&run), ["mesh.obj", "2.obj", "./@3.obj", "1.obj", "0.obj"]);
+    let run = voxelize_from(path, "@- --res 8 --json -q", "1.obj\n0.obj\n");
+    assert_eq!(meshes(&run), ["1.obj", "0.obj"]);
+}
+
+#[test]
+fn a_list_of_one_mesh_is_treated_as_a_list() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("list.txt"), "mesh.obj\n").unwrap();
+    let run = voxelize(path, "@list.txt --res 8 -o voxels --json");
+    assert_eq!(meshes(&run), ["mesh.obj"]);
+    assert_eq!(files(&path.join("voxels")), ["mesh.vox"]);
+    assert!(stderr(&run).contains("1 mesh: 1 voxelized"), "{}", stderr(&run));
+    refuses(path, "@list.txt --res 8 -o - --format vox", "standard output takes the voxels of one");
+}
+
+#[test]
+fn lists_that_name_no_meshes_are_refused() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("empty.txt"), "\n# nothing\n").unwrap();
+    fs::write(path.join("nested.txt"), "mesh.obj\n@more.txt\n").unwrap();
+    fs::write(path.join("wide.txt"), b"\xff\xfem\0e\0").unwrap();
+    fs::write(path.join("twice.txt"), "mesh.obj\n./mesh.obj\n").unwrap();
+    for (args, complaint) in [
+        ("@gone.txt", "gone.txt: cannot read the list of meshes: No such file"),
+        ("@.", ".: cannot read the list of meshes"),
+        ("@", "'@' names no list"),
+        ("@empty.txt", "empty.txt: the list names no mesh"),
+        ("@-", "standard input: the list names no mesh"),
+        ("@nested.txt", "nested.txt: line 2: a list cannot name another: write ./@more.txt"),
+        ("@wide.txt", "wide.txt: the list is not UTF-8 text"),
+        ("@twice.txt", "./mesh.obj: the same mesh as mesh.obj: name it once"),
+        ("mesh.obj mesh.obj", "mesh.obj: the mesh is named twice: name it once"),
+        ("gone.obj gone.obj", "gone.obj: the mesh is named twice: name it once"),
+    ] {
+        refuses(path, &format!("{args} --res 8 -o voxels"), complaint);
+    }
+}
+
+#[test]
+fn shards_together_make_the_whole() {
+    let folder = with_meshes(7);
+    let path = folder.path();
+    fs::write(path.join("list.txt"), "0.obj\n1.obj\n2.obj\n3.obj\n4.obj\n5.obj\n6.obj\n").unwrap();
+    assert!(voxelize(path, "@list.txt --res 20 -o whole").status.success());
+    let shard = |args: &str| voxelize(path, &format!("@list.txt --res 20 --json {args}"));
+    assert_eq!(meshes(&shard("-o parts --shard 2/3")), ["1.obj", "4.obj"]);
+    assert_eq!(files(&path.join("parts")), ["1.vox", "4.vox"]);
+    assert_eq!(meshes(&shard("-o parts --shard 3/3")), ["2.obj", "5.obj"]);
+    assert_eq!(meshes(&shard("-o parts --shard 1/3")), ["0.obj", "3.obj", "6.obj"]);
+    assert_eq!(files(&path.join("parts")), files(&path.join("whole")));
+    for file in files(&path.join("whole")) {
+        let bytes = |folder: &str| fs::read(path.join(folder).join(&file)).unwrap();
+        assert!(bytes("parts") == bytes("whole"), "{file}");
+    }
+    let empty = shard("--shard 8/8");
+    assert_eq!(meshes(&empty), Vec::<String>::new());
+    assert!(stderr(&empty).starts_with("shard 8/8, 0 of 7 meshes: "), "{}", stderr(&empty));
+}
+
+#[test]
+fn shards_are_counted_from_1() {
+    let folder = folder();
+    let said = stderr(&voxelize(folder.path(), "mesh.obj --res 8 --shard 0/3"));
+    assert!(said.contains("parts are counted from 1: write 1/3 to 3/3"), "{said}");
+}

@@ -1,0 +1,82 @@
+//! The program as a user runs it, in a fresh folder: what it prints, writes and refuses.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod files;
+#[cfg(feature = "gpu")]
+mod gpu;
+mod lists;
+mod many;
+mod outputs;
+mod refusals;
+mod resume;
+mod run;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use trivox::formats::read_grid;
+
+const VOXELIZE: &str = env!("CARGO_BIN_EXE_voxelize");
+
+/// Two triangles of four corners; the second quad's worth of a mesh.
+const MESH: &str = "v 0 0 0\nv 4 0 0\nv 4 4 1\nv 0 4 1\nf 1 2 3 4\n";
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("mesh.obj"), MESH).unwrap();
+    folder
+}
+
+/// `folder` with `number` more meshes, `0.obj` and so on, no two of the same shape.
+fn with_meshes(number: usize) -> TempDir {
+    let folder = folder();
+    for index in 0..number {
+        let text = MESH.replace("v 4 4 1", &format!("v 4 4 {}", 1.0 + index as f64 / 100.0));
+        fs::write(folder.path().join(format!("{index}.obj")), text).unwrap();
+    }
+    folder
+}
+
+fn voxelize(folder: &Path, args: &str) -> Output {
+    let args = args.split_whitespace();
+    Command::new(VOXELIZE).current_dir(folder).args(args).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string();
+    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|e| name(e).unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// What it printed, one value a line.
+fn json_lines(output: &Output) -> Vec<serde_json::Value> {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Runs `args`, which must fail with exit code 2, one sentence that contains `complaint`, and
+/// nothing made or changed.
+fn refuses(folder: &Path, args: &str, complaint: &str) {
+    fs::write(folder.join("old.npy"), "an old file").unwrap();
+    let before = files(folder);
+    let output = voxelize(folder, args);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{args}: {message}");
+    assert!(message.contains(complaint), "{args}: {message}");
+    assert!(message.starts_with("voxelize: ") && message.lines().count() == 1, "{args}: {message}");
+    assert!(output.stdout.is_empty(), "{args}");
+    assert_eq!(files(folder), before, "{args}");
+    assert_eq!(fs::read_to_string(folder.join("old.npy")).unwrap(), "an old file", "{args}");
+}

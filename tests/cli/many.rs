@@ -1,0 +1,160 @@
+//! Many meshes in one run: at once, in order, and none stopped by another.
+
+use super::*;
+
+/// The JSON lines without what differs from run to run.
+fn steady(output: &Output) -> Vec<serde_json::Value> {
+    let mut lines = json_lines(output);
+    for line in &mut lines {
+        line.as_object_mut().unwrap().remove("timings_ms");
+    }
+    lines
+}
+
+#[test]
+fn a_mesh_that_fails_does_not_stop_the_others() {
+    let folder = with_meshes(3);
+    let path = folder.path();
+    fs::write(path.join("broken.obj"), "v 0 0 zero\n").unwrap();
+    let meshes = "0.obj broken.obj 1.obj gone.obj 2.obj";
+    let run = voxelize(path, &format!("{meshes} --res 16 -o out --json"));
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(files(&path.join("out")), ["0.vox", "1.vox", "2.vox"]);
+    let lines = json_lines(&run);
+    assert_eq!(lines.len(), 5);
+    for (line, mesh) in lines.iter().zip(meshes.split(' ')) {
+        assert_eq!(line["mesh"], mesh);
+        assert_eq!(line.get("error").is_some(), ["broken.obj", "gone.obj"].contains(&mesh));
+        assert_eq!(line.get("hash").is_some(), line.get("error").is_none());
+    }
+    assert_eq!(lines[1].as_object().unwrap().len(), 2);
+    assert!(lines[1]["error"].as_str().unwrap().contains("line 1: 'zero'"), "{}", lines[1]);
+    let said = stderr(&run);
+    assert!(said.contains("\nvoxelize: broken.obj: line 1: 'zero'"), "{said}");
+    assert!(said.contains("\nvoxelize: gone.obj: No such file"), "{said}");
+    assert!(said.contains("\n5 meshes: 3 voxelized, 2 failed, "), "{said}");
+    let quiet = stderr(&voxelize(path, &format!("{meshes} --res 16 -q")));
+    assert!(quiet.lines().count() == 2 && quiet.starts_with("voxelize: broken.obj"), "{quiet}");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    fs::create_dir_all(path.join("out/0.vox")).unwrap();
+    let run = voxelize(path, "0.obj 1.obj --res 8 -o out --json -q");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        stderr(&run).starts_with("voxelize: 0.obj: out/0.vox: is a folder"),
+        "{}",
+        stderr(&run)
+    );
+    assert!(json_lines(&run)[0]["error"].as_str().unwrap().starts_with("out/0.vox: is a folder"));
+    assert!(read_grid(&path.join("out/1.vox")).is_ok());
+    let run = voxelize(path, "0.obj 1.obj --res 2001 -o large");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("voxelize: 1.obj: large/1.vox: "), "{}", stderr(&run));
+    assert_eq!(files(&path.join("large")), Vec::<String>::new());
+}
+
+#[test]
+fn threads_change_neither_files_nor_json() {
+    let folder = with_meshes(12);
+    let path = folder.path();
+    // The first is the last to be done.
+    fs::write(path.join("list.txt"), format!("mesh.obj\n{}", list(12))).unwrap();
+    let run = |threads: u32| {
+        let args = format!("@list.txt --res 150 --json -q --threads {threads} -o out");
+        let run = voxelize(path, &args);
+        assert!(run.status.success(), "{}", stderr(&run));
+        let out = path.join("out");
+        let files = files(&out).into_iter().map(|f| (fs::read(out.join(&f)).unwrap(), f));
+        let files: Vec<_> = files.collect();
+        fs::remove_dir_all(&out).unwrap();
+        (steady(&run), files)
+    };
+    let alone = run(1);
+    assert_eq!((alone.0.len(), alone.1.len()), (13, 13));
+    for threads in [2, 5] {
+        let several = run(threads);
+        assert_eq!(several.0, alone.0, "{threads} threads");
+        assert!(several.1 == alone.1, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_mesh_of_many_has_the_json_that_it_has_alone() {
+    let folder = with_meshes(2);
+    let backend = "--res 30 --json -q --backend cpu";
+    let many = voxelize(folder.path(), &format!("0.obj 1.obj {backend}"));
+    for (index, line) in steady(&many).into_iter().enumerate() {
+        let alone = voxelize(folder.path(), &format!("{index}.obj {backend}"));
+        assert_eq!(steady(&alone), [line]);
+    }
+}
+
+fn list(number: usize) -> String {
+    (0..number).map(|index| format!("{index}.obj\n")).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn two_thousand_meshes_need_few_open_files_and_little_time() {
+    let folder = with_meshes(2000);
+    let path = folder.path();
+    fs::write(path.join("list.txt"), list(2000)).unwrap();
+    let began = std::time::Instant::now();
+    let script = format!("ulimit -n 40; exec {VOXELIZE} @list.txt --res 8 -o out --threads 4");
+    let run = Command::new("sh").current_dir(path).args(["-c", &script]).output().unwrap();
+    let said = stderr(&run);
+    assert!(run.status.success(), "{said}");
+    assert_eq!(files(&path.join("out")).len(), 2000);
+    assert_eq!(said.lines().count(), 2001);
+    assert!(said.contains("\n2,000 meshes: 2,000 voxelized, "), "{said}");
+    // 30 ms each, most of which a slow disk may take to confirm each file.
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_is_said_of_a_mesh_names_it() {
+    let folder = with_meshes(2);
+    fs::write(folder.path().join("rich.obj"), format!("{MESH}p 1\n")).unwrap();
+    let said = stderr(&voxelize(folder.path(), "0.obj rich.obj --res 8"));
+    assert!(said.contains("\nwarning: rich.obj: "), "{said}");
+    let said = stderr(&voxelize(folder.path(), "0.obj rich.obj --res 8 -v"));
+    assert!(said.contains("mesh      rich.obj, 2 triangles\ngrid      8 x 8 x 2"), "{said}");
+    assert!(said.contains("triangle-brick pairs, fewer than the"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_made_though_the_reader_of_json_goes_away() {
+    let folder = with_meshes(50);
+    let path = folder.path();
+    fs::write(path.join("list.txt"), list(50)).unwrap();
+    let script = format!("set -o pipefail; {VOXELIZE} @list.txt --res 8 -q --json -o out | true");
+    let run = Command::new("bash").current_dir(path).args(["-c", &script]).output().unwrap();
+    assert_eq!((run.status.code(), stderr(&run)), (Some(0), String::new()));
+    assert_eq!(files(&path.join("out")).len(), 50);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_file_of_any_of_those_at_work() {
+    let folder = with_meshes(4);
+    let path = folder.path();
+    // 2 GB each, which are not written in the time it takes to see that they have begun.
+    let args = "0.obj 1.obj 2.obj 3.obj --res 2000 -o out --format npy --threads 4 -q";
+    let args = args.split(' ');
+    let mut run = Command::new(VOXELIZE).current_dir(path).args(args).spawn().unwrap();
+    let out = path.join("out");
+    let begun = (0..10_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        out.is_dir() && files(&out).len() > 1
+    });
+    let pid = run.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &pid]).status().unwrap().success());
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    assert!(begun, "two temporary files at once were not seen");
+    assert_eq!(files(&out), Vec::<String>::new());
+}

@@ -1,0 +1,129 @@
+//! What is refused: in one sentence, with exit code 2, and nothing made or changed.
+
+use super::*;
+
+#[test]
+fn bad_input_is_refused_in_one_sentence_and_changes_nothing() {
+    let folder = folder();
+    let path = folder.path();
+    let cases: [(&str, &[u8], &str); 12] = [
+        ("empty", b"", "the file is empty"),
+        ("binary", b"\x00\x01\x02", "not an OBJ text file"),
+        ("text", b"hello\nworld\n", "no faces"),
+        ("faceless", b"v 0 0 0\nv 1 1 1\n", "no faces"),
+        ("points", b"v 0 0 0\np 1\n", "points"),
+        ("nan", b"v 0 0 0\nv 1 nan 0\nv 1 1 1\nf 1 2 3\n", "line 2: 'nan'"),
+        ("inf", b"v 0 0 0\nv 1 2 0\nv 1 1 -inf\nf 1 2 3\n", "line 3: '-inf'"),
+        ("huge", b"v 0 0 0\nv 1e999 2 0\nv 1 1 1\nf 1 2 3\n", "line 2: '1e999'"),
+        ("range", b"v 0 0 0\nv 1 2 0\nv 1 1 1\n\nf 1 2 4\n", "line 5: vertex index 4"),
+        ("zero", b"v 0 0 0\nv 1 2 0\nv 1 1 1\nf 0 1 2\n", "line 4: vertex index 0"),
+        ("word", b"v 0 0 zero\n", "line 1: 'zero'"),
+        (
+            "point",
+            b"v 3 4 5\nv 3 4 5\nv 3 4 5\nf 1 2 3\n",
+            "all vertices are at one point (3, 4, 5)",
+        ),
+    ];
+    for (name, content, complaint) in cases {
+        fs::write(path.join(format!("{name}.obj")), content).unwrap();
+        let args = format!("{name}.obj --res 8 -o old.npy");
+        refuses(path, &args, complaint);
+        refuses(path, &args, &format!("{name}.obj"));
+    }
+}
+
+#[test]
+fn impossible_sizes_are_refused() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("far.obj"), "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n").unwrap();
+    fs::write(path.join("large.obj"), "v 0 0 0\nv 1e30 0 0\nv 0 1e30 0\nf 1 2 3\n").unwrap();
+    fs::write(path.join("tiny.obj"), "v 0 0 0\nv 1e-320 0 0\nv 0 1e-321 0\nf 1 2 3\n").unwrap();
+    for (args, complaint) in [
+        ("mesh.obj --res 0", "use 1 to 65536"),
+        ("mesh.obj --res 70000", "use 1 to 65536"),
+        ("mesh.obj --res 65536 --pad 1", "at most 65536"),
+        ("mesh.obj --voxel-size 0", "use a positive number"),
+        ("mesh.obj --voxel-size -1", "use a positive number"),
+        ("mesh.obj --voxel-size nan", "use a positive number"),
+        ("mesh.obj --voxel-size 1e-9", "at most 65536"),
+        ("large.obj --voxel-size 1", "at most 65536"),
+        ("far.obj --res 8", "scale the mesh"),
+        ("tiny.obj --res 8", "scale the mesh"),
+        ("mesh.obj --voxel-size 1 --bounds 0,0,0,0,1,1", "x axis"),
+        ("mesh.obj --voxel-size 1 --bounds 0,0,2,1,1,1", "z axis"),
+        ("mesh.obj --voxel-size 1 --bounds 0,nan,0,1,1,1", "y axis"),
+        ("large.obj --voxel-size 1 --bounds 0,0,0,1,1,1", "larger voxels or cut the mesh"),
+    ] {
+        refuses(path, &format!("{args} -o old.npy"), complaint);
+    }
+    let digits = stderr(&voxelize(path, "mesh.obj --voxel-size 1e-300"));
+    assert!(digits.len() < 200, "{digits}");
+    // A large mesh is no problem by itself: 1e30 units are divided into 8 voxels.
+    assert_eq!(json(&voxelize(path, "large.obj --res 8 --json"))["dims"][0], 8);
+}
+
+#[test]
+fn impossible_files_are_refused() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("mesh.stl"), "solid\n").unwrap();
+    for (args, complaint) in [
+        ("gone.obj --res 8", "gone.obj: No such file"),
+        (". --res 8", "is a folder"),
+        ("mesh.stl --res 8", "unknown file extension '.stl': use one of .obj"),
+        ("mesh.obj --res 8 -o out.xyz", "unknown file extension '.xyz': use one of .vox, .npy"),
+        ("mesh.obj --res 8 -o out", "no file extension"),
+        ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
+        ("mesh.obj --res 8 -o mesh.obj --format npy", "is the mesh itself"),
+        ("mesh.obj --res 2001 -o old.vox", "at most 2000"),
+        ("info .", "is a folder"),
+        ("info gone.vox", "gone.vox: No such file"),
+        ("info old.npy", "old.npy"),
+    ] {
+        refuses(path, args, complaint);
+    }
+}
+
+#[test]
+fn bad_usage_exits_with_2() {
+    let folder = folder();
+    for args in [
+        "",
+        "mesh.obj",
+        "--res 8",
+        "mesh.obj --res 8 --voxel-size 1",
+        "mesh.obj --res x",
+        "mesh.obj --res -1",
+        "mesh.obj --res 8 --bounds 1,2,3",
+        "mesh.obj --res 8 --threads 0",
+        "mesh.obj --res 8 --threads 1025",
+        "mesh.obj --res 8 --pad -1",
+        "mesh.obj --res 8 --adapter=",
+        "mesh.obj --res 8 --backend tpu",
+        "mesh.obj --res 8 -q -v",
+        "mesh.obj --res 8 --resume",
+        "mesh.obj --res 8 --shard 0/3",
+        "mesh.obj --res 8 --shard 4/3",
+        "mesh.obj --res 8 --shard 2",
+        "info mesh.obj mesh.obj",
+        "info",
+        "mesh.obj --res 8 --nonsense",
+    ] {
+        let output = voxelize(folder.path(), args);
+        assert_eq!(output.status.code(), Some(2), "{args}");
+        assert!(stderr(&output).starts_with("error: "), "{args}: {}", stderr(&output));
+    }
+    for args in ["--help", "--version", "info --help", "adapters --help"] {
+        assert!(voxelize(folder.path(), args).status.success(), "{args}");
+    }
+}
+
+#[test]
+fn options_that_would_have_no_effect_are_refused() {
+    let folder = folder();
+    let path = folder.path();
+    refuses(path, "mesh.obj --res 8 --backend cpu --adapter x", "leave one of them out");
+    refuses(path, "mesh.obj --res 8 --json -o - --format npy", "leave one of them out");
+    refuses(path, "mesh.obj --res 8 --resume -o - --format npy", "leave one of them out");
+}

@@ -1,0 +1,170 @@
+//! `--resume`: what is there and can be trusted is left alone, the rest is made again.
+
+use super::*;
+use std::time::{Duration, SystemTime};
+
+/// Runs `args` with `--resume`, and returns of which meshes it kept the voxels.
+fn kept(folder: &Path, args: &str) -> Vec<String> {
+    let run = voxelize(folder, &format!("{args} --resume --json -q"));
+    assert!(run.status.success(), "{}", stderr(&run));
+    let lines = json_lines(&run);
+    let kept = lines.iter().filter(|line| line["skipped"] == true);
+    kept.map(|line| line["mesh"].as_str().unwrap().to_owned()).collect()
+}
+
+fn none() -> Vec<String> {
+    Vec::new()
+}
+
+#[test]
+fn what_is_done_is_skipped_and_said() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    let made = voxelize(path, "0.obj 1.obj --res 12 -o out --json");
+    fs::remove_file(path.join("out/1.vox")).unwrap();
+    let kept_bytes = fs::read(path.join("out/0.vox")).unwrap();
+    let changed = || fs::metadata(path.join("out/0.vox")).unwrap().modified().unwrap();
+    let before = changed();
+
+    let again = voxelize(path, "0.obj 1.obj mesh.obj --res 12 -o out --json --resume");
+    assert!(again.status.success(), "{}", stderr(&again));
+    let lines = json_lines(&again);
+    assert_eq!(lines[0]["skipped"], true);
+    assert!(lines[0]["reason"].as_str().unwrap().contains("complete"), "{}", lines[0]);
+    for field in ["mesh", "output", "dims", "occupied", "hash"] {
+        assert_eq!(lines[0][field], json_lines(&made)[0][field], "{field}");
+    }
+    assert!(lines[1..].iter().all(|line| line.get("skipped").is_none()), "{lines:?}");
+    assert_eq!(fs::read(path.join("out/0.vox")).unwrap(), kept_bytes);
+    assert_eq!(changed(), before);
+    let said = stderr(&again);
+    assert!(said.starts_with("0.obj: skipped, out/0.vox is there"), "{said}");
+    assert!(said.contains("\n3 meshes: 2 voxelized, 1 skipped, "), "{said}");
+    assert_eq!(files(&path.join("out")), ["0.vox", "1.vox", "mesh.vox"]);
+}
+
+#[test]
+fn no_gpu_is_started_for_what_is_skipped() {
+    let folder = with_meshes(2);
+    assert!(voxelize(folder.path(), "0.obj 1.obj --res 12 -o out").status.success());
+    let gpu = "0.obj 1.obj --res 12 -o out --backend gpu --adapter voodoo";
+    assert_eq!(kept(folder.path(), gpu), ["0.obj", "1.obj"]);
+    let run = voxelize(folder.path(), &format!("{gpu} mesh.obj --resume"));
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("2 skipped, 1 failed"), "{}", stderr(&run));
+}
+
+#[test]
+fn what_is_cut_short_is_made_again() {
+    for format in ["vox", "npy"] {
+        let folder = folder();
+        let path = folder.path();
+        let args = format!("mesh.obj --res 12 -o out.{format}");
+        let file = path.join(format!("out.{format}"));
+        assert!(voxelize(path, &args).status.success());
+        assert_eq!(kept(path, &args), ["mesh.obj"]);
+        let whole = fs::read(&file).unwrap();
+        for spoilt in [&whole[..whole.len() - 1], &whole[..whole.len() / 2], b"", b"something"] {
+            fs::write(&file, spoilt).unwrap();
+            assert_eq!(kept(path, &args), none(), "{} bytes", spoilt.len());
+            assert!(fs::read(&file).unwrap() == whole);
+        }
+    }
+}
+
+#[test]
+fn what_is_older_than_its_mesh_is_made_again() {
+    let folder = folder();
+    let path = folder.path();
+    let args = "mesh.obj --res 12 -o out.vox";
+    assert!(voxelize(path, args).status.success());
+    let later = SystemTime::now() + Duration::from_secs(5);
+    let mesh = fs::File::options().append(true).open(path.join("mesh.obj")).unwrap();
+    mesh.set_modified(later).unwrap();
+    assert_eq!(kept(path, args), none());
+    mesh.set_modified(SystemTime::now() - Duration::from_secs(5)).unwrap();
+    assert_eq!(kept(path, args), ["mesh.obj"]);
+}
+
+#[test]
+fn what_has_another_size_is_made_again() {
+    let bounds = "--bounds 0,0,0,4,8,2";
+    let cases = [
+        ("vox", "--res 12", "--res 13"),
+        ("npy", "--res 12", "--res 13"),
+        ("vox", "--res 12 --pad 1", "--res 12 --pad 2"),
+        ("vox", "--voxel-size 0.5", "--voxel-size 0.51"),
+        ("vox", "--res 12", "--res 12 --up z"),
+        ("vox", &format!("--res 12 {bounds}"), "--res 12 --bounds 1,0,0,5,8,2"),
+        ("npy", &format!("--voxel-size 0.5 {bounds}"), "--voxel-size 0.5 --bounds 0,0,0,4,8,3"),
+        ("npy", &format!("--voxel-size 0.5 {bounds}"), &format!("--voxel-size 0.25 {bounds}")),
+    ];
+    for (format, one, other) in cases {
+        let folder = folder();
+        let run = |size: &str| kept(folder.path(), &format!("mesh.obj -o out.{format} {size}"));
+        assert_eq!(run(one), none());
+        assert_eq!(run(one), ["mesh.obj"], "{format} {one}");
+        assert_eq!(run(other), none(), "{format} {one}, then {other}");
+        assert_eq!(run(other), ["mesh.obj"], "{format} {other}");
+    }
+}
+
+#[test]
+fn a_file_that_does_not_say_its_voxel_size_is_made_again() {
+    let folder = folder();
+    let args = "mesh.obj --voxel-size 0.5 -o out.npy";
+    assert_eq!(kept(folder.path(), args), none());
+    assert_eq!(kept(folder.path(), args), none());
+}
+
+#[test]
+fn a_file_that_was_not_made_here_is_made_again() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 12 -o out.vox").status.success());
+    let ours = fs::read(path.join("out.vox")).unwrap();
+    // Without the attribute that says where the grid lies.
+    let name = ours.windows(6).position(|bytes| bytes == b"trivox").unwrap();
+    let mut foreign = ours.clone();
+    foreign[name..name + 6].copy_from_slice(b"others");
+    fs::write(path.join("out.vox"), foreign).unwrap();
+    assert_eq!(kept(path, "mesh.obj --res 12 -o out.vox"), none());
+    assert_eq!(fs::read(path.join("out.vox")).unwrap(), ours);
+}
+
+#[test]
+fn a_mesh_that_is_gone_fails_though_its_voxels_are_there() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    assert!(voxelize(path, "0.obj 1.obj --res 12 -o out").status.success());
+    fs::remove_file(path.join("0.obj")).unwrap();
+    let run = voxelize(path, "0.obj 1.obj --res 12 -o out --resume");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("1 skipped, 1 failed"), "{}", stderr(&run));
+    assert!(path.join("out/0.vox").is_file());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_was_killed_is_finished() {
+    let folder = with_meshes(40);
+    let path = folder.path();
+    let list: String = (0..40).map(|index| format!("{index}.obj\n")).collect();
+    fs::write(path.join("list.txt"), list).unwrap();
+    let out = path.join("out");
+    let args = ["@list.txt", "--res", "300", "-o", "out", "-q"];
+    let mut run = Command::new(VOXELIZE).current_dir(path).args(args).spawn().unwrap();
+    let done = || files(&out).iter().filter(|file| file.ends_with(".vox")).count();
+    let begun = (0..10_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(1));
+        out.is_dir() && done() >= 3
+    });
+    assert!(begun);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let there = done();
+    assert!(there < 40, "all were done before the run was killed");
+    assert_eq!(kept(path, "@list.txt --res 300 -o out").len(), there);
+    assert_eq!(done(), 40);
+    assert_eq!(kept(path, "@list.txt --res 300 -o out").len(), 40);
+}

@@ -1,0 +1,148 @@
+//! One mesh: what a run prints and writes.
+
+use super::*;
+
+#[test]
+fn a_mesh_becomes_a_file_and_a_summary() {
+    let folder = folder();
+    let output = voxelize(folder.path(), "mesh.obj --res 16 -o out.npy --backend cpu");
+    assert!(output.status.success() && output.stdout.is_empty());
+    let summary = stderr(&output);
+    for part in
+        ["mesh.obj, 2 triangles", "16 x 16 x 4", "voxels in", "hash", "cpu", "time", "wrote"]
+    {
+        assert!(summary.contains(part), "{part} is not in {summary}");
+    }
+    let grid = read_grid(&folder.path().join("out.npy")).unwrap().grid;
+    assert_eq!(grid.dims(), [16, 16, 4]);
+    assert!(summary.contains(&grid.hash().to_string()));
+    assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
+}
+
+#[test]
+fn json_is_one_object_with_the_documented_fields() {
+    let folder = folder();
+    let output = voxelize(folder.path(), "mesh.obj --res 8 --json -q --backend cpu -o a.vox");
+    assert!(output.stderr.is_empty());
+    let json = json(&output);
+    let fields = [
+        "dims",
+        "voxel_size",
+        "origin",
+        "occupied",
+        "hash",
+        "backend",
+        "adapter",
+        "triangles",
+        "degenerate",
+        "timings_ms",
+        "warnings",
+    ];
+    for field in fields {
+        assert!(json.get(field).is_some(), "{field} is not in {json}");
+    }
+    for step in ["load", "place", "voxelize", "write", "total"] {
+        assert!(json["timings_ms"][step].is_f64(), "{step} is not in {json}");
+    }
+    assert_eq!(json["dims"], serde_json::json!([8, 8, 2]));
+    assert_eq!(json["voxel_size"], 0.5);
+    assert_eq!(json["backend"], "cpu");
+}
+
+#[test]
+fn info_prints_the_hash_that_the_run_printed() {
+    let folder = folder();
+    for file in ["a.vox", "a.npy"] {
+        let run = voxelize(folder.path(), &format!("mesh.obj --res 21 --json -o {file}"));
+        let info = voxelize(folder.path(), &format!("info --json {file}"));
+        assert_eq!(json(&run)["hash"], json(&info)["hash"], "{file}");
+        assert_eq!(json(&run)["dims"], json(&info)["dims"], "{file}");
+    }
+    let info = String::from_utf8(voxelize(folder.path(), "info --json a.vox").stdout).unwrap();
+    assert!(info.contains(&format!("\"voxel_size\":{},", 4.0 / 21.0)), "{info}");
+    assert!(info.contains("\"up\":\"y\""), "{info}");
+    let info = voxelize(folder.path(), "info mesh.obj");
+    assert!(String::from_utf8(info.stdout).unwrap().contains("2 triangles, 4 vertices"));
+}
+
+#[test]
+fn sizes_bounds_and_padding_are_as_asked() {
+    let folder = folder();
+    let dims = |args: &str| {
+        json(&voxelize(folder.path(), &format!("mesh.obj --json -q {args}")))["dims"].clone()
+    };
+    assert_eq!(dims("--res 16"), serde_json::json!([16, 16, 4]));
+    assert_eq!(dims("--res 16 --pad 2"), serde_json::json!([20, 20, 8]));
+    assert_eq!(dims("--voxel-size 0.5"), serde_json::json!([8, 8, 2]));
+    assert_eq!(dims("--voxel-size 1 --bounds=-1,0,0,4,8,2"), serde_json::json!([5, 8, 2]));
+    assert_eq!(dims("--res 10 --bounds -1,0,0,4,8,2"), serde_json::json!([7, 10, 3]));
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let folder = folder();
+    let text = format!("mtllib gone.mtl\n{MESH}l 1 2\np 1\n");
+    fs::write(folder.path().join("rich.obj"), text).unwrap();
+    let warnings = |args: &str| {
+        json(&voxelize(folder.path(), &format!("{args} --json -q")))["warnings"].to_string()
+    };
+    assert_eq!(warnings("mesh.obj --res 8"), "[]");
+    let said = warnings("rich.obj --res 8");
+    assert!(said.contains("gone.mtl") && said.contains("lines were skipped"), "{said}");
+    let said = warnings("mesh.obj --voxel-size 1 --bounds 0,0,0,2,2,2");
+    assert!(said.contains("outside the bounds"), "{said}");
+    let said = warnings("mesh.obj --voxel-size 1e-4 --bounds 0,0,0,0.01,0.01,0.01");
+    assert!(said.contains("rounded to 1/256 of a voxel instead of 1/65536"), "{said}");
+    let said = warnings("mesh.obj --voxel-size 1 --bounds 10,10,10,12,12,12");
+    assert!(said.contains("no voxel is occupied"), "{said}");
+}
+
+#[test]
+fn standard_output_carries_the_file() {
+    let folder = folder();
+    let output = voxelize(folder.path(), "mesh.obj --res 9 -o - --format npy -q");
+    voxelize(folder.path(), "mesh.obj --res 9 -o a.npy");
+    assert_eq!(output.stdout, fs::read(folder.path().join("a.npy")).unwrap());
+    refuses(folder.path(), "mesh.obj --res 9 -o -", "--format");
+}
+
+#[test]
+fn the_same_run_writes_the_same_bytes() {
+    let folder = folder();
+    let write = |file: &str, threads: u32| {
+        voxelize(folder.path(), &format!("mesh.obj --res 100 -o {file} --threads {threads}"));
+        fs::read(folder.path().join(file)).unwrap()
+    };
+    assert_eq!(write("a.vox", 1), write("b.vox", 3));
+}
+
+#[cfg(unix)]
+#[test]
+fn json_arrives_though_nobody_reads_the_talk() {
+    let folder = folder();
+    let script = format!("{VOXELIZE} mesh.obj --res 8 --json 2> >(exec <&-; sleep 1)");
+    let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    assert_eq!(json(&output)["dims"][0], 8);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = folder();
+    let script =
+        format!("{VOXELIZE} mesh.obj --res 300 -q -o - --format npy | head -c 1 >/dev/null");
+    let script = format!("set -o pipefail; {script}");
+    let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+}
+
+#[test]
+fn auto_says_in_numbers_why_a_small_job_stays_on_the_cpu() {
+    let folder = folder();
+    // 8 x 8 x 2 bricks in the bounds of each of the two triangles.
+    let reason = "about 256 triangle-brick pairs, fewer than the ";
+    let output = voxelize(folder.path(), "mesh.obj --res 64 --json -v");
+    let json = json(&output);
+    assert!(json["reason"].as_str().unwrap().starts_with(reason), "{json}");
+    assert!(stderr(&output).contains(&format!("backend   cpu ({reason}")), "{}", stderr(&output));
+}

@@ -92,10 +92,7 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`]; a voxel outside `dims`.
-    pub fn from_bricks(
-        dims: [u32; 3],
-        bricks: Vec<(BrickKey, Mask)>,
-    ) -> Result<Self, GridError> {
+    pub fn from_bricks(dims: [u32; 3], bricks: Vec<(BrickKey, Mask)>) -> Result<Self, GridError> {
         let mut builder = GridBuilder::new(dims)?;
         builder.append(&[bricks])?;
         Ok(builder.finish())

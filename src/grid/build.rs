@@ -62,7 +62,8 @@ impl GridBuilder {
         let places: Vec<_> = places.collect();
         let unstored = pieces.par_iter().zip(places).map(|(piece, (keys, masks))| {
             unite(piece, parts, keys, masks);
-            check_inside(dims, keys, masks).map(|()| masks.iter().any(|m| is_empty(m) || is_full(m)))
+            check_inside(dims, keys, masks)
+                .map(|()| masks.iter().any(|m| is_empty(m) || is_full(m)))
         });
         let unstored: Result<Vec<bool>, GridError> = unstored.collect();
         if unstored?.contains(&true) {

@@ -27,6 +27,8 @@
 //! does not, and is left out: otherwise those of models that lie on the lattice would all be in
 //! doubt.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
 use pulp::Simd;
 
 use crate::place::Triangle;
@@ -127,7 +129,8 @@ impl Pairs {
             for corner in 0..3 {
                 for lane in 0..LANES {
                     let base = self.lowest[axis][lane] << self.box_bits;
-                    corners[corner][axis][lane] = f64::from(self.corners[corner][axis][lane] - base);
+                    corners[corner][axis][lane] =
+                        f64::from(self.corners[corner][axis][lane] - base);
                 }
             }
         }
@@ -249,8 +252,9 @@ impl<S: Simd> Boxes<S> {
         mut separated: S::u64s,
     ) -> S::u64s {
         let simd = self.simd;
-        let beyond =
-            |value: [S::f64s; 3], k: usize| simd.greater_than_f64s(simd.abs_f64s(value[k]), edges.reach[k]);
+        let beyond = |value: [S::f64s; 3], k: usize| {
+            simd.greater_than_f64s(simd.abs_f64s(value[k]), edges.reach[k])
+        };
         let mut row = edges.origin;
         for i in 0..self.extent[a] {
             let mut value = row;
@@ -295,9 +299,16 @@ impl<S: Simd> Boxes<S> {
         let step = times(self.size, normal);
         let origin = simd.sub_f64s(simd.mul_f64s(half, sum(normal)), sum(at_point));
 
-        // Four boxes and a half for the centres, and half a box for the reach.
+        // At most `7 reach` for the centre, as far as 3.5 boxes, and one for the reach itself.
         let largest = simd.mul_f64s(simd.splat_f64s(10.0), reach);
-        let largest = simd.add_f64s(largest, sum([simd.abs_f64s(at_point[0]), simd.abs_f64s(at_point[1]), simd.abs_f64s(at_point[2])]));
+        let largest = simd.add_f64s(
+            largest,
+            sum([
+                simd.abs_f64s(at_point[0]),
+                simd.abs_f64s(at_point[1]),
+                simd.abs_f64s(at_point[2]),
+            ]),
+        );
         let exact = simd.less_than_f64s(largest, simd.splat_f64s(EXACT));
         let error = simd.mul_f64s(simd.splat_f64s(ERROR), largest);
         let error = simd.select_f64s(exact, simd.splat_f64s(0.0), error);

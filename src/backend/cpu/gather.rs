@@ -1,6 +1,8 @@
 //! Fetches triangles some at a time, so that waits for memory overlap and vector instructions find
 //! their bounds; and sorts them by these without branches, since which comes next is a toss.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
 use std::ops::Range;
 
 use crate::place::{PlacedMesh, Triangle};

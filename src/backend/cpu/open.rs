@@ -1,15 +1,15 @@
 //! Where voxels are set: the bricks that were touched last, as many as stay near the processor.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::grid::{BRICK, BrickKey, Mask};
+use crate::grid::{BrickKey, Mask};
 use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES};
-use crate::predicate::boxes::BoxRange;
 
 /// Bricks that are open at a time, as a power of two: 576 KiB, half of a usual second-level cache.
 const PLACE_BITS: u32 = 13;
 const PLACES: usize = 1 << PLACE_BITS;
-const BRICK_BITS: u32 = BRICK.ilog2();
 
 /// Bricks that were closed.
 pub(super) type Closed = Vec<(BrickKey, Mask)>;
@@ -96,17 +96,15 @@ impl<'a> OpenBricks<'a> {
         masks: &[BlockMask; LANES],
         len: usize,
     ) {
+        // The part in the brick of the lowest voxel, for all lanes at once.
         let mut keys = [BrickKey::NONE; LANES];
         let mut slices = [[0; LANES]; BLOCK as usize];
-        let mut crossing = [0u8; LANES];
         for lane in 0..LANES {
             let [x, y, z] = [lowest[0][lane], lowest[1][lane], lowest[2][lane]];
             keys[lane] = BrickKey::of_voxel([x, y, z]);
             for (slice, i) in slices.iter_mut().zip(0..) {
                 slice[lane] = in_brick(masks[lane] >> (16 * i), [y & 7, z & 7]);
             }
-            let crosses = |a: usize, lo: i32| u8::from((lo & 7) + extent[a] > 8);
-            crossing[lane] = crosses(0, x) | crosses(1, y) << 1 | crosses(2, z) << 2;
         }
         for lane in 0..len.min(LANES) {
             let brick = self.open(keys[lane]);
@@ -115,22 +113,35 @@ impl<'a> OpenBricks<'a> {
                 brick[x as usize % 8] |= if x < 8 { slice[lane] } else { 0 };
             }
         }
-        // The other bricks of those that reach into several.
-        let mut others = [(0u8, 0u8); 7 * LANES];
+        self.set_crossing(lowest, extent, masks, len);
+    }
+
+    /// Sets the parts of blocks that lie in other bricks than their lowest voxels.
+    #[inline(always)]
+    fn set_crossing(
+        &mut self,
+        lowest: &[Coordinate; 3],
+        extent: [i32; 3],
+        masks: &[BlockMask; LANES],
+        len: usize,
+    ) {
+        // Listed without branches: which blocks cross is a toss.
+        let mut parts = [(0u8, 0u8); 7 * LANES];
         let mut count = 0;
         for lane in 0..len.min(LANES) {
+            let crosses = |a: usize| u8::from((lowest[a][lane] & 7) + extent[a] > 8) << a;
+            let crossed = crosses(0) | crosses(1) | crosses(2);
             for neighbor in 1..8 {
-                others[count] = (lane as u8, neighbor);
-                count += usize::from(neighbor & !crossing[lane] == 0);
+                parts[count] = (lane as u8, neighbor);
+                count += usize::from(neighbor & !crossed == 0);
             }
         }
-        for &(lane, neighbor) in &others[..count] {
-            let lane = lane as usize % LANES;
-            let lo = [lowest[0][lane], lowest[1][lane], lowest[2][lane]];
-            let step = [i32::from(neighbor & 1), i32::from(neighbor >> 1 & 1), i32::from(neighbor >> 2)];
-            let offset = |a: usize| (lo[a] & 7) - 8 * step[a];
-            let next = |a: usize| lo[a] + 8 * step[a];
-            let key = BrickKey::of_voxel([next(0), next(1), next(2)]);
+        for &(lane, neighbor) in &parts[..count] {
+            let lane = usize::from(lane) % LANES;
+            let step = |a: usize| 8 * i32::from(neighbor >> a & 1);
+            let beyond = |a: usize| lowest[a][lane] + step(a);
+            let offset = |a: usize| (lowest[a][lane] & 7) - step(a);
+            let key = BrickKey::of_voxel([beyond(0), beyond(1), beyond(2)]);
             set_part(self.open(key), [offset(0), offset(1), offset(2)], masks[lane]);
         }
     }
@@ -185,7 +196,7 @@ fn in_brick(slice: BlockMask, [y, z]: [i32; 2]) -> u64 {
     (rows_of_eight(slice) & (row * 0x0101_0101)) << (8 * y + z)
 }
 
-/// Sets in `brick` what of a block lies in it, the block's lowest voxel being at `offset`, from -3
+/// Sets in `brick` what of a block lies in it, the block's lowest voxel being at `offset`: from -3
 /// to 7 along each axis.
 #[inline(always)]
 fn set_part(brick: &mut Mask, [dx, dy, dz]: [i32; 3], mask: BlockMask) {

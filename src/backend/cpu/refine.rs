@@ -180,7 +180,12 @@ impl<S: Simd> Refiner<'_, S> {
     }
 
     /// Adds a block for each box of `mask` on `level`.
-    fn descend(&mut self, level: usize, Origin { triangle: index, range }: Origin, mask: BlockMask) {
+    fn descend(
+        &mut self,
+        level: usize,
+        Origin { triangle: index, range }: Origin,
+        mask: BlockMask,
+    ) {
         let triangle = self.mesh.triangle(index as usize);
         let bounds = BoxRange::of_triangle(&triangle, self.unit_bits).intersect(&self.clip);
         let bounds = bounds.coarser(level as u32 * BLOCK_BITS);

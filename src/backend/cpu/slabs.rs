@@ -173,10 +173,8 @@ impl<'a> Plan<'a> {
         let reach = self.reach.get(first / LANES..triangles.end.div_ceil(LANES)).unwrap_or(&[]);
         let dims = self.mesh.lattice().dims.map(|d| d as i32);
         let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
-        let clip = BoxRange {
-            lo: [0, 0, z[0]],
-            hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1],
-        };
+        let clip =
+            BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
         let is_near = |&[lo, hi]: &[i32; 2]| lo < layers.end as i32 && hi >= layers.start as i32;
         if !reach.is_empty() && !reach.iter().any(is_near) {
             return Vec::new();

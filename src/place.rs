@@ -23,6 +23,8 @@
 //! 1/512 at 65,536. Vertices that share a position share a lattice point, so a closed mesh stays
 //! closed.
 
+use rayon::prelude::*;
+
 use crate::error::PlaceError;
 use crate::mesh::Mesh;
 
@@ -175,7 +177,7 @@ impl PlacedMesh {
     /// that they are.
     #[must_use]
     pub fn degenerate(&self) -> usize {
-        self.triangles().filter(is_degenerate).count()
+        self.count(is_degenerate)
     }
 
     /// How many triangles reach outside the grid; none, without explicit bounds.
@@ -184,7 +186,12 @@ impl PlacedMesh {
         let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.unit_bits);
         let is_outside =
             |corner: &[i32; 3]| (0..3).any(|a| corner[a] < 0 || i64::from(corner[a]) > end[a]);
-        self.triangles().filter(|triangle| triangle.iter().any(is_outside)).count()
+        self.count(|triangle| triangle.iter().any(is_outside))
+    }
+
+    fn count(&self, is_one: impl Fn(&Triangle) -> bool + Sync) -> usize {
+        let indices = (0..self.len()).into_par_iter();
+        indices.filter(|&index| is_one(&self.triangle(index))).count()
     }
 }
 
@@ -221,7 +228,7 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
     let to_lattice = |p: &[f64; 3]| std::array::from_fn(|a| frame.to_lattice(p[a], a) as i32);
     Ok(PlacedMesh {
         lattice: frame.lattice(),
-        vertices: mesh.positions().iter().map(to_lattice).collect(),
+        vertices: mesh.positions().par_iter().map(to_lattice).collect(),
         triangles: mesh.triangles().to_vec(),
     })
 }

@@ -38,9 +38,25 @@ pub enum ReadError {
     /// The content is well-formed but not a valid grid.
     #[error(transparent)]
     Grid(#[from] GridError),
+    /// Reading could take more memory than it may.
+    #[error(
+        "reading it may take {} of memory, but {} are left for that: allow more, or divide the \
+         mesh into several files", megabytes(.needed), megabytes(.limit)
+    )]
+    Memory {
+        /// Bytes, at most.
+        needed: u64,
+        /// Bytes that it may take.
+        limit: u64,
+    },
     /// No reader for this extension.
     #[error("{0}")]
     Unsupported(String),
+}
+
+/// Rounded up.
+fn megabytes(bytes: &u64) -> String {
+    format!("{} MB", bytes.div_ceil(1_000_000))
 }
 
 /// A mesh, and what its file said that had no effect.
@@ -160,13 +176,33 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
 pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
-    if path.is_dir() {
-        return Err(ReadError::Unsupported("is a folder: name a file in it".into()));
+    check_mesh_path(path)?;
+    obj::read(std::fs::read(path)?, path)
+}
+
+/// Reads the mesh in the file at `path`, if that takes at most `limit` bytes of memory at any time;
+/// of them the mesh itself is usually a third. What it may take is found from a look at the text,
+/// which takes about a fifth of the time of reading.
+///
+/// # Errors
+/// It could take more ([`ReadError::Memory`]); all that [`read_mesh`] refuses.
+pub fn read_mesh_within(path: &Path, limit: u64) -> Result<Loaded, ReadError> {
+    check_mesh_path(path)?;
+    // The text alone.
+    match std::fs::metadata(path)?.len() {
+        needed if needed > limit => Err(ReadError::Memory { needed, limit }),
+        _ => obj::read_within(std::fs::read(path)?, path, limit),
     }
+}
+
+fn check_mesh_path(path: &Path) -> Result<(), ReadError> {
     let extension = extension_of(path);
-    match extension.as_str() {
-        "obj" => obj::read(std::fs::read(path)?, path),
-        _ => Err(ReadError::Unsupported(unknown_extension(&extension, &MESH_EXTENSIONS))),
+    if path.is_dir() {
+        Err(ReadError::Unsupported("is a folder: name a file in it".into()))
+    } else if MESH_EXTENSIONS.contains(&extension.as_str()) {
+        Ok(())
+    } else {
+        Err(ReadError::Unsupported(unknown_extension(&extension, &MESH_EXTENSIONS)))
     }
 }
 

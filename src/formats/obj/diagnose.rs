@@ -47,17 +47,20 @@ fn next<T>(count: &mut usize, value: T) -> T {
 }
 
 /// What is wrong with the numbers of a vertex: a position, then nothing, a weight or a colour.
-fn vertex_fault<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
-    let words: Vec<&str> = words.collect();
+fn vertex_fault<'a>(mut rest: impl Iterator<Item = &'a str>) -> Option<String> {
+    const MOST: usize = 6;
+    let words: Vec<&str> = rest.by_ref().take(MOST).collect();
+    let count = words.len() + rest.count();
     let numbers: Vec<f64> = words.iter().map_while(|word| word.parse().ok()).collect();
     let finite = numbers.iter().take_while(|number| number.is_finite()).count();
     if let Some(word) = words.get(finite) {
         return Some(format!("'{}' is not a finite number", excerpt(word)));
     }
     match numbers[..] {
+        _ if count > MOST => Some(format!("{count} numbers where 3 belong")),
         [_, _, _, 0.0] => Some("the weight is 0, by which the position is divided".into()),
         [_, _, _] | [_, _, _, _] | [_, _, _, _, _, _] => None,
-        _ => Some(format!("{} numbers where 3 belong", words.len())),
+        _ => Some(format!("{count} numbers where 3 belong")),
     }
 }
 

@@ -55,14 +55,29 @@ const HARMLESS: [&str; 37] = [
     "curv2",
 ];
 
-/// Most bytes that `tobj` needs for the faces of a group, up to the rounding of its allocations.
-pub(super) const GROUP: usize = 16 << 20;
+/// The memory that `tobj` needs for the faces of a group, as it is used up.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    bytes: usize,
+}
 
-/// Bytes that `tobj` needs for a face, if every second byte is a corner.
-fn face_memory(line: &str) -> usize {
-    const FACE: usize = 104;
-    const CORNER: usize = 24;
-    FACE + CORNER / 2 * line.len()
+impl Group {
+    /// Most bytes, up to the rounding of allocations: enough that few vertices are repeated.
+    const MOST: usize = 16 << 20;
+
+    /// Whether the group should end with this face.
+    pub(super) fn is_full_after(&mut self, line: &str) -> bool {
+        // Of a face of up to four corners, and of each corner where there are more; every second
+        // byte may be one.
+        const FACE: usize = 104;
+        const CORNER: usize = 24;
+        self.bytes += FACE + CORNER / 2 * line.len();
+        let is_full = self.bytes >= Self::MOST;
+        if is_full {
+            self.bytes = 0;
+        }
+        is_full
+    }
 }
 
 /// What was left out of a file.
@@ -125,8 +140,8 @@ pub(super) struct Feed<'a, S> {
     /// What is being read, from `at` on.
     line: String,
     at: usize,
-    /// Memory for the faces of this group.
-    group: usize,
+    group: Group,
+    is_group_full: bool,
     pub(super) left_out: LeftOut,
 }
 
@@ -142,7 +157,8 @@ pub(super) fn feed<'a>(
         folder,
         line: String::new(),
         at: 0,
-        group: 0,
+        group: Group::default(),
+        is_group_full: false,
         left_out: LeftOut::default(),
     }
 }
@@ -152,6 +168,9 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
     fn advance(&mut self) {
         self.at = 0;
         self.line.clear();
+        if std::mem::take(&mut self.is_group_full) {
+            self.line.push_str("g\n");
+        }
         while self.line.is_empty()
             && let Some(statement) = self.statements.next()
         {
@@ -173,8 +192,8 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
         match keyword {
             "v" | "vt" | "vn" => self.vertex(line),
             "f" => self.face(line),
-            // The keyword of faces in the oldest files.
-            "fo" => self.face(&format!("f {}", rest())),
+            // The keyword of faces in the oldest files, as long as it is.
+            "fo" => self.face(&line.replacen("fo", "f ", 1)),
             // A line of three points would be taken for a triangle.
             "p" | "l" => self.left_out.points_and_lines += 1,
             "curv" | "surf" => self.left_out.free_form += 1,
@@ -187,7 +206,7 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
 
     fn vertex(&mut self, line: &str) {
         if self.part != Part::Faces {
-            self.push(line);
+            self.push(without_comment(line));
         }
     }
 
@@ -195,16 +214,13 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
         if self.part == Part::Vertices {
             return;
         }
+        let line = without_comment(line);
         self.push(line);
-        self.group += face_memory(line);
-        if self.group >= GROUP {
-            self.group = 0;
-            self.line.push_str("g\n");
-        }
+        self.is_group_full = self.group.is_full_after(line);
     }
 
     fn push(&mut self, line: &str) {
-        self.line.push_str(without_comment(line));
+        self.line.push_str(line);
         self.line.push('\n');
     }
 }
@@ -219,6 +235,17 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> BufRead for Feed<'a, S> {
 
     fn consume(&mut self, amount: usize) {
         self.at += amount;
+    }
+
+    /// As without, but for the search of the line's end and the check of its encoding.
+    fn read_line(&mut self, line: &mut String) -> io::Result<usize> {
+        if self.at == self.line.len() {
+            self.advance();
+        }
+        let rest = &self.line[self.at..];
+        line.push_str(rest);
+        self.at = self.line.len();
+        Ok(rest.len())
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! `tobj` parses. Around it, the text is made such that it is read as it is meant (`text`), what
 //! makes the surface is handed on in portions (`feed`), polygons are cut into triangles, concave
-//! ones too (`polygons`), an error's line is found (`diagnose`), and what was skipped is said.
+//! ones too (`polygons`), an error's line is found (`diagnose`), and what was skipped is said. The
+//! memory for all that is bounded beforehand (`memory`).
 
 mod diagnose;
 mod feed;
+mod memory;
 mod polygons;
 mod text;
 
@@ -14,6 +16,7 @@ use std::path::Path;
 
 use crate::formats::obj::diagnose::{describe, locate};
 use crate::formats::obj::feed::{LeftOut, Part, feed};
+use crate::formats::obj::memory::loading_memory;
 use crate::formats::obj::polygons::Cutter;
 use crate::formats::obj::text::{clean, has_negative_index, may_overflow};
 use crate::formats::{Loaded, ReadError};
@@ -25,14 +28,29 @@ use crate::mesh::Mesh;
 /// # Errors
 /// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
 pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
+    read_text(&clean(bytes)?, path)
+}
+
+/// The same, if it takes at most `limit` bytes of memory at any time, `bytes` included.
+///
+/// # Errors
+/// It could take more; all that [`read`] refuses.
+pub fn read_within(bytes: Vec<u8>, path: &Path, limit: u64) -> Result<Loaded, ReadError> {
     let text = clean(bytes)?;
-    if may_overflow(&text)
-        && let Some(error) = locate(&text)
+    match loading_memory(&text) {
+        needed if needed > limit => Err(ReadError::Memory { needed, limit }),
+        _ => read_text(&text, path),
+    }
+}
+
+fn read_text(text: &str, path: &Path) -> Result<Loaded, ReadError> {
+    if may_overflow(text)
+        && let Some(error) = locate(text)
     {
         return Err(error);
     }
-    let mut all = feed(&text, Part::All, path.parent().unwrap_or(Path::new("")));
-    let models = load(&mut all).or_else(|error| load_vertices_first(&text, error))?;
+    let mut all = feed(text, Part::All, path.parent().unwrap_or(Path::new("")));
+    let models = load(&mut all).or_else(|error| load_vertices_first(text, error))?;
     let left_out = all.left_out;
 
     let mut build = Build::for_models(&models);
@@ -42,7 +60,7 @@ pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
     }
     let warnings = warnings(&left_out, &build);
     let mesh = Mesh::new(build.positions, build.triangles)
-        .map_err(|e| locate(&text).unwrap_or(ReadError::Mesh(e)))?;
+        .map_err(|e| locate(text).unwrap_or(ReadError::Mesh(e)))?;
     Ok(Loaded { mesh, warnings })
 }
 

@@ -3,11 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use peak_alloc::PeakAlloc;
-use trivox::formats::{Loaded, ReadError, obj, read_mesh_within};
+use trivox::VoxelGrid;
+use trivox::formats::{GridFormat, Loaded, ReadError, npy, obj, read_mesh_within, write_grid};
+use trivox::grid::{BrickKey, FULL};
 
 /// Counts a buffer that grows by moving as the old and the new one together.
 #[global_allocator]
@@ -113,7 +116,7 @@ fn the_bound_on_reading_holds_and_is_not_far_above_what_ordinary_meshes_take() {
 
 /// About as many bytes of `line`, over and over.
 fn many(line: &str) -> String {
-    line.repeat(3_000_000 / line.len())
+    line.repeat(1_200_000 / line.len())
 }
 
 /// A polygon whose corners go around a circle `turns` times, each second one at `radius`.
@@ -178,7 +181,7 @@ fn the_bound_on_reading_holds_for_texts_that_nobody_would_write() {
     checked_peak("a concave polygon", polygon(20_000, 1.0, 0.9).as_bytes());
     checked_peak("a polygon that crosses itself", polygon(3_001, 1000.0, 1.0).as_bytes());
     let mut no_text = square.as_bytes().to_vec();
-    no_text.resize(3_000_000, 0xff);
+    no_text.resize(1_200_000, 0xff);
     checked_peak("no text", &no_text);
     let fault = format!("{}f 1 2 x\n", tube(100, position, two_triangles));
     checked_peak("a fault at the end", fault.as_bytes());
@@ -206,4 +209,80 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     // Not even read: the text alone is larger.
     let (_, peak) = peak(|| refused(1000));
     assert!(peak < 10_000, "{peak}");
+}
+
+/// Takes so many bytes, and no more.
+struct Disk(u64);
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len() as u64).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bricks that lie about a sphere which fills a grid of `n` voxels cubed, in its first `x` slabs.
+fn cap(n: u32, slabs: u32) -> VoxelGrid {
+    let half = n as f64 / 16.0;
+    let ring = |x: u32| {
+        let radius = (half * half - (half - f64::from(x) - 0.5).powi(2)).sqrt();
+        let count = (8.0 * radius) as u32 + 8;
+        (0..count).map(move |i| {
+            let angle = f64::from(i) / f64::from(count) * std::f64::consts::TAU;
+            let at = |c: f64| ((half + radius * c) as u32).min(n / 8 - 1);
+            (BrickKey::new([x, at(angle.cos()), at(angle.sin())]), [1 << (i % 64); 8])
+        })
+    };
+    VoxelGrid::from_bricks([n; 3], (0..slabs).flat_map(ring).collect()).unwrap()
+}
+
+fn scattered(dims: [u32; 3], count: usize) -> VoxelGrid {
+    let mut random = fastrand::Rng::with_seed(1);
+    let voxels = (0..count).map(|_| dims.map(|d| random.u32(0..d)));
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+#[test]
+fn writing_takes_little_memory_whatever_the_grid() {
+    let _alone = alone();
+    let block = |n: u32| {
+        let bricks = (0..n * n).map(|i| (BrickKey::new([0, i / n, i % n]), FULL));
+        VoxelGrid::from_bricks([4096; 3], bricks.collect()).unwrap()
+    };
+    let grids = [
+        ("scattered, 2000 cubed", GridFormat::Vox, scattered([2000; 3], 200_000)),
+        ("a sphere, 1600 cubed", GridFormat::Vox, cap(1600, 200)),
+        ("scattered, 4096 cubed", GridFormat::Npy, scattered([4096; 3], 200_000)),
+        ("scattered in a slab", GridFormat::Npy, scattered([8, 65536, 65536], 200_000)),
+        ("a full slab, 4096 cubed", GridFormat::Npy, block(512)),
+        ("a sphere, 4096 cubed", GridFormat::Npy, cap(4096, 512)),
+        ("a sphere, 16384 cubed", GridFormat::Npy, cap(16384, 512)),
+        ("a sphere, 65536 cubed", GridFormat::Npy, cap(65536, 64)),
+    ];
+    for (name, format, grid) in grids {
+        let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(100 << 20)));
+        println!("{name}: {peak} bytes");
+        assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
+    }
+}
+
+#[test]
+fn reading_npy_takes_a_fraction_of_a_dense_slab() {
+    let _alone = alone();
+    let dims = [8, 8192, 4096];
+    let len = GridFormat::Npy.file_size(dims).unwrap();
+    let mut header = vec![0; 128];
+    let written =
+        write_grid(&VoxelGrid::empty(dims).unwrap(), GridFormat::Npy, &mut &mut header[..]);
+    assert!(written.is_err(), "more than the header went into 128 bytes");
+    let zeros = io::repeat(0).take(len - 129);
+    let mut file = BufReader::new((&header[..]).chain(zeros).chain(&[1][..]));
+    let (grid, peak) = peak(|| npy::read(&mut file).unwrap());
+    assert_eq!(grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
+    // A mask for each brick of the slab would be 64 bytes, 32 MiB.
+    assert!(peak < 8 << 20, "{peak}");
 }

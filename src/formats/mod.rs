@@ -122,6 +122,15 @@ impl GridFormat {
         }
     }
 
+    /// Bytes of a file that holds a grid of `dims` voxels, where that depends on nothing else.
+    #[must_use]
+    pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
+        match self {
+            Self::Vox => None,
+            Self::Npy => Some(npy::file_size(dims)),
+        }
+    }
+
     /// The format that a file of this name has.
     ///
     /// # Errors
@@ -221,7 +230,8 @@ pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
     }
 }
 
-/// Writes `grid` to `out`. The same grid gives the same bytes.
+/// Writes `grid` to `out`. The same grid gives the same bytes. Whatever the grid and the format, that
+/// takes no more than 4 MiB of memory.
 ///
 /// # Errors
 /// `out` fails, or the format cannot hold the grid.

@@ -43,8 +43,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         for y in 0..ny.div_ceil(BRICK) {
             let rows = &mut rows[..(BRICK.min(ny - y * BRICK) * nz) as usize];
             rows.fill(0);
-            for brick in slab.row(grid, x / BRICK, y) {
-                brick.spread(x % BRICK, rows, nz as usize);
+            for run in slab.row(grid, x / BRICK, y) {
+                run.spread(x % BRICK, rows, nz as usize);
             }
             out.write_all(rows)?;
         }
@@ -71,64 +71,70 @@ fn header(dims: [u32; 3]) -> io::Result<Vec<u8>> {
 }
 
 /// Bricks at hand for writing: of one `x`, and of as many `y` in a row as there is room for. All of
-/// them, as long as they are few: then each brick is looked up once for its eight `x`.
+/// them, unless they are very many: then each brick is looked up once for its eight `x`.
 #[derive(Default)]
 struct Slab {
     x: u32,
     y: Range<u32>,
     /// Sorted by `y`, then `z`.
-    bricks: Vec<SlabBrick>,
+    runs: Vec<Run>,
 }
 
-/// A brick that holds a voxel.
-struct SlabBrick {
-    /// In bricks.
+/// Bricks in a row along `z` that hold the same voxels; full ones, for the most part.
+struct Run {
     y: u32,
-    /// In voxels.
-    base_z: usize,
+    z: Range<u32>,
     mask: Mask,
 }
 
 impl Slab {
-    /// Bricks that are kept; those of the last `y` may be more, by 8192 at most.
-    const ROOM: usize = 1 << 14;
+    /// Runs that are kept; those of the last `y` may be more, by 8192 at most.
+    const ROOM: usize = 1 << 15;
 
     /// The bricks at `x` and `y`, in bricks.
-    fn row(&mut self, grid: &VoxelGrid, x: u32, y: u32) -> &[SlabBrick] {
+    fn row(&mut self, grid: &VoxelGrid, x: u32, y: u32) -> &[Run] {
         if self.x != x || !self.y.contains(&y) {
             self.gather(grid, x, y);
         }
-        let from = self.bricks.partition_point(|brick| brick.y < y);
-        let row = &self.bricks[from..];
-        &row[..row.partition_point(|brick| brick.y == y)]
+        let from = self.runs.partition_point(|run| run.y < y);
+        let row = &self.runs[from..];
+        &row[..row.partition_point(|run| run.y == y)]
     }
 
     /// Takes bricks at `x`, from `y` on.
     fn gather(&mut self, grid: &VoxelGrid, x: u32, y: u32) {
         let [_, ny, nz] = grid.dims().map(|d| d.div_ceil(BRICK));
-        self.bricks.clear();
-        self.bricks.reserve_exact(Self::ROOM.min(ny as usize * nz as usize) + nz as usize);
+        self.runs.clear();
+        self.runs.reserve_exact(Self::ROOM.min(ny as usize * nz as usize) + nz as usize);
         (self.x, self.y) = (x, y..y);
-        while self.y.end < ny && self.bricks.len() < Self::ROOM {
+        while self.y.end < ny && self.runs.len() < Self::ROOM {
             let y = self.y.end;
             for z in 0..nz {
                 let key = BrickKey::new([x, y, z]);
-                let base_z = (z * BRICK) as usize;
-                let brick = |(_, mask)| SlabBrick { y, base_z, mask };
-                self.bricks.extend(grid.bricks_between(key, key).map(brick));
+                grid.bricks_between(key, key).for_each(|(_, mask)| self.push(y, z, mask));
             }
             self.y.end += 1;
         }
     }
+
+    fn push(&mut self, y: u32, z: u32, mask: Mask) {
+        match self.runs.last_mut() {
+            Some(run) if run.y == y && run.z.end == z && run.mask == mask => run.z.end += 1,
+            _ => self.runs.push(Run { y, z: z..z + 1, mask }),
+        }
+    }
 }
 
-impl SlabBrick {
-    /// Sets the bytes of the voxels at `x` within the brick, in rows of `nz` bytes.
+impl Run {
+    /// Sets the bytes of the voxels at `x` within the bricks, in rows of `nz` bytes.
     fn spread(&self, x: u32, rows: &mut [u8], nz: usize) {
+        let [begin, end] = [self.z.start, self.z.end].map(|z| (z * BRICK) as usize);
         let word = self.mask[x as usize].to_le_bytes();
-        let len = (nz - self.base_z).min(BRICK as usize);
         for (row, bits) in rows.chunks_exact_mut(nz).zip(word) {
-            row[self.base_z..][..len].copy_from_slice(&bytes_of_bits(bits)[..len]);
+            let bytes = bytes_of_bits(bits);
+            for eight in row[begin..end.min(nz)].chunks_mut(BRICK as usize) {
+                eight.copy_from_slice(&bytes[..eight.len()]);
+            }
         }
     }
 }

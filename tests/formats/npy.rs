@@ -91,20 +91,20 @@ fn malformed_npy_is_refused_with_the_reason() {
 
 #[test]
 fn npy_of_slabs_with_very_many_bricks_is_written_right() {
-    // 131 by 131 bricks in each of two slabs, nearly all of them occupied.
-    let dims = [9, 1041, 1048];
+    // 206 by 262 bricks in each of two slabs, nearly all of them occupied.
+    let dims = [9, 1641, 2096];
     let mut random = fastrand::Rng::with_seed(5);
-    let bricks = (0..2 * 131 * 131).filter_map(|i| {
+    let bricks = (0..2 * 206 * 262).filter_map(|i| {
         let mask = match random.u32(0..10) {
             0 => return None,
             1 => FULL,
             _ => std::array::from_fn(|_| random.u64(..)),
         };
-        Some((BrickKey::new([i % 2, i / 2 % 131, i / 2 / 131]), mask))
+        Some((BrickKey::new([i % 2, i / 2 % 206, i / 2 / 206]), mask))
     });
     let inside = |(key, mask): (BrickKey, Mask)| {
         let [x, y, _] = key.position();
-        let row = if y == 130 { 0xff } else { u64::MAX };
+        let row = if y == 205 { 0xff } else { u64::MAX };
         (key, std::array::from_fn(|i| if x == 1 && i > 0 { 0 } else { mask[i] & row }))
     };
     let grid = VoxelGrid::from_bricks(dims, bricks.map(inside).collect()).unwrap();

@@ -203,7 +203,7 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let refused = |limit| read_mesh_within(&path, limit).unwrap_err().to_string();
     assert_eq!(
         refused(50_000),
-        "reading it may take 1 MB of memory, but 1 MB are left for that: allow more, or divide the \
+        "reading it may take 1 MB of memory, but 0 MB are left for that: allow more, or divide the \
          mesh into several files"
     );
     // Not even read: the text alone is larger.

@@ -40,8 +40,8 @@ pub enum ReadError {
     Grid(#[from] GridError),
     /// Reading could take more memory than it may.
     #[error(
-        "reading it may take {} of memory, but {} are left for that: allow more, or divide the \
-         mesh into several files", megabytes(.needed), megabytes(.limit)
+        "reading it may take {} MB of memory, but {} MB are left for that: allow more, or divide \
+         the mesh into several files", .needed.div_ceil(1_000_000), .limit / 1_000_000
     )]
     Memory {
         /// Bytes, at most.
@@ -52,11 +52,6 @@ pub enum ReadError {
     /// No reader for this extension.
     #[error("{0}")]
     Unsupported(String),
-}
-
-/// Rounded up.
-fn megabytes(bytes: &u64) -> String {
-    format!("{} MB", bytes.div_ceil(1_000_000))
 }
 
 /// A mesh, and what its file said that had no effect.

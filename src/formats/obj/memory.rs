@@ -4,13 +4,9 @@
 //! every text, the oddest included; that it does is a test. What cannot be known from counts is
 //! taken at its worst: that no two corners of a group's faces share a vertex.
 
-use crate::formats::obj::feed::Group;
+use crate::formats::obj::feed::{CORNER, FACE, Group};
 use crate::formats::obj::text::{first_word, statements, without_comment};
 
-/// Bytes of an entry of `tobj`'s list of faces.
-const FACE: u64 = 104;
-/// Bytes of a corner of a face with more than four.
-const CORNER: u64 = 24;
 /// Bytes of an entry of its hash maps: a key, a value and a control byte.
 const ENTRY: u64 = 17;
 /// Bytes of a group that is done, besides its vectors.
@@ -29,7 +25,7 @@ pub(super) fn loading_memory(text: &str) -> u64 {
     let while_parsed = counts.attributes() + group.unwrap_or(0);
     let while_gathered = counts.mesh() + CUT * counts.largest_face;
     // A line is at hand as statement, as what is fed of it and as what was read of that.
-    let line = 3 * growing(counts.longest, 1) + 3 * CORNER * counts.largest_face;
+    let line = 3 * growing(counts.longest, 1) + 3 * CORNER as u64 * counts.largest_face;
     text.len() as u64 + line + models + while_parsed.max(while_gathered) + REST
 }
 
@@ -73,7 +69,7 @@ impl Counts {
                 Some("vn") => counts.normals += 1,
                 Some("f" | "fo") => {
                     counts.add_face(most_numbers(line));
-                    if group.is_full_after(line) {
+                    if group.add(line) {
                         counts.groups.push(Faces::default());
                     }
                 }
@@ -120,8 +116,11 @@ impl Counts {
     /// vectors from which those of the group have grown.
     fn while_grouped(&self, faces: &Faces) -> u64 {
         let maps = self.distinct(faces).map(|entries| growing(entries * 8 / 7, ENTRY));
-        let polygons = 2 * CORNER * faces.polygon_corners;
-        growing(faces.count, FACE) + polygons + maps.iter().sum::<u64>() + self.model(faces) / 2
+        let polygons = 2 * CORNER as u64 * faces.polygon_corners;
+        growing(faces.count, FACE as u64)
+            + polygons
+            + maps.iter().sum::<u64>()
+            + self.model(faces) / 2
     }
 
     /// The positions and triangles of all groups.

@@ -286,3 +286,16 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
     // A mask for each brick of the slab would be 64 bytes, 32 MiB.
     assert!(peak < 8 << 20, "{peak}");
 }
+
+#[test]
+fn a_peak_counts_what_is_freed_again_and_both_copies_of_what_grows() {
+    let _alone = alone();
+    let (_, freed) = peak(|| drop(std::hint::black_box(vec![1_u8; 1 << 20])));
+    assert!((1 << 20..2 << 20).contains(&freed), "{freed}");
+    let (_, grown) = peak(|| {
+        let mut bytes = std::hint::black_box(vec![1_u8; 1 << 20]);
+        bytes.reserve_exact(1 << 20);
+        bytes
+    });
+    assert!(grown >= 3 << 20, "{grown}");
+}

@@ -184,9 +184,9 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
     obj::read(std::fs::read(path)?, path)
 }
 
-/// Reads the mesh in the file at `path`, if that takes at most `limit` bytes of memory at any time;
-/// of them the mesh itself is usually a third. What it may take is found from a look at the text,
-/// which takes about a fifth of the time of reading.
+/// Reads the mesh in the file at `path`, if that takes at most `limit` bytes of memory at any time,
+/// the file's text included. What it may take is found from the text, in a fifth of the time of
+/// reading or less; it is about twice what most meshes do take.
 ///
 /// # Errors
 /// It could take more ([`ReadError::Memory`]); all that [`read_mesh`] refuses.

@@ -25,6 +25,8 @@ impl Mesh {
         if triangles.is_empty() {
             return Err(MeshError::NoTriangles);
         }
+        // A glance at all coordinates in order is much faster than at those of each triangle.
+        let all_finite = positions.as_flattened().iter().all(|c| c.is_finite());
         for (triangle, corners) in triangles.iter().enumerate() {
             for &index in corners {
                 let Some(position) = positions.get(index as usize) else {
@@ -34,7 +36,7 @@ impl Mesh {
                         vertices: positions.len(),
                     });
                 };
-                if let Some(&value) = position.iter().find(|c| !c.is_finite()) {
+                if !all_finite && let Some(&value) = position.iter().find(|c| !c.is_finite()) {
                     return Err(MeshError::NotFinite { vertex: index as usize, value });
                 }
             }

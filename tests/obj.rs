@@ -190,10 +190,45 @@ fn colours_on_some_vertices_only_are_refused() {
 }
 
 #[test]
-fn vertices_may_come_after_faces_but_not_after_the_next_group() {
+fn vertices_may_come_after_faces_in_whatever_group() {
     assert_eq!(triangles(format!("f 1 2 3\n{SQUARE}")), vec![[A, B, C]]);
-    let late = fault(format!("f 1 2 3\ng next\n{SQUARE}"));
-    assert_eq!(late, "a face uses a vertex that is defined only after the next group begins");
+    assert_eq!(triangles(format!("f 1 2 3\ng next\n{SQUARE}")), vec![[A, B, C]]);
+}
+
+/// More faces than are handed on at once.
+const MANY: usize = 100_000;
+
+#[test]
+fn vertices_may_come_after_very_many_faces() {
+    let text = format!("{}{SQUARE}", "f 1 2 3\n".repeat(MANY));
+    assert_eq!(triangles(text), vec![[A, B, C]; MANY]);
+}
+
+#[test]
+fn vertices_after_very_many_faces_are_refused_where_an_index_is_negative() {
+    let text = format!("{}{SQUARE}f -1 -2 -3\n", "f 1 2 3\n".repeat(MANY));
+    let expected = "a face uses a vertex that is defined far below it, and negative indices depend \
+                    on the order of lines: define all vertices before the faces";
+    assert_eq!(fault(text), expected);
+}
+
+#[test]
+fn negative_indices_count_right_among_very_many_faces() {
+    let face = "v 9 9 9\nf -5 -4 -1\nf 1 2 3\n";
+    let text =
+        with_square(&format!("{face}{}{}", "f -1 -4 -5\n".repeat(MANY), "v 8 8 8\nf -6 -5 -1\n"));
+    let all = triangles(text);
+    assert_eq!(all[..2], [[A, B, [9.0; 3]], [A, B, C]]);
+    assert_eq!(all[2..MANY + 2], vec![[[9.0; 3], B, A]; MANY]);
+    assert_eq!(all[MANY + 2..], [[A, B, [8.0; 3]]]);
+}
+
+#[test]
+fn a_bad_line_is_found_behind_very_many_good_ones() {
+    let text = with_square(&format!("{}f 1 2 5\n", "f 1 2 3\n".repeat(MANY)));
+    let line = MANY + 5;
+    let expected = format!("line {line}: vertex index 5 in '5' is out of range: there are 4");
+    assert_eq!(fault(text), expected);
 }
 
 #[test]

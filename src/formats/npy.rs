@@ -2,14 +2,17 @@
 //!
 //! Written as `bool` in C order. Read as `bool`, `uint8` or `int8` (not zero is occupied), in C or
 //! Fortran order. The array is never held as a whole: a file of 4096 cubed is 64 GiB, a grid of it
-//! perhaps a hundredth of that. Where the grid lies in the world is not part of the format.
+//! perhaps a hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times
+//! the grid, and 4 bytes for each brick of a slab, 1 MiB at 4096 cubed. Where the grid lies in the
+//! world is not part of the format.
 //!
 //! The format is NumPy Enhancement Proposal 1 (Robert Kern, "A Simple File Format for NumPy
 //! Arrays", 2007): a magic string, a version, the length of a header, the header as a Python
 //! dictionary, and the elements.
 
 use std::fmt;
-use std::io::{BufRead, BufWriter, ErrorKind, Write};
+use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
+use std::ops::Range;
 
 use npyz::WriterBuilder;
 
@@ -24,65 +27,114 @@ const MAX_HEADER: u32 = 1 << 16;
 /// One in each byte of a word.
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// Writes `grid` as `bool` in C order, one byte per voxel.
+/// Writes `grid` as `bool` in C order, one byte per voxel. Whatever the grid, that takes no more
+/// than 4 MiB of memory.
 ///
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let [nx, ny, nz] = grid.dims();
     let mut out = BufWriter::new(out);
-    npyz::WriteOptions::new_header_only()
-        .dtype(<bool as npyz::AutoSerialize>::default_dtype())
-        .shape(&[nx, ny, nz].map(u64::from))
-        .writer(&mut out)
-        .write_header_only()?;
+    out.write_all(&header(grid.dims())?)?;
     // The voxels of one x and of one brick along y, which are contiguous in the file.
     let mut rows = vec![0; (BRICK.min(ny) * nz) as usize];
-    for base_x in (0..nx).step_by(BRICK as usize) {
-        let slab = slab(grid, base_x / BRICK);
-        for x in 0..BRICK.min(nx - base_x) {
-            let mut bricks = &slab[..];
-            for base_y in (0..ny).step_by(BRICK as usize) {
-                let here = bricks.partition_point(|brick| brick.y == base_y / BRICK);
-                let rows = &mut rows[..(BRICK.min(ny - base_y) * nz) as usize];
-                rows.fill(0);
-                bricks[..here].iter().for_each(|brick| brick.spread(x, rows, nz as usize));
-                bricks = &bricks[here..];
-                out.write_all(rows)?;
+    let mut slab = Slab::default();
+    for x in 0..nx {
+        for y in 0..ny.div_ceil(BRICK) {
+            let rows = &mut rows[..(BRICK.min(ny - y * BRICK) * nz) as usize];
+            rows.fill(0);
+            for run in slab.row(grid, x / BRICK, y) {
+                run.spread(x % BRICK, rows, nz as usize);
             }
+            out.write_all(rows)?;
         }
     }
     Ok(out.flush()?)
 }
 
-/// A brick of a slab that is one brick thick along `x`.
-struct SlabBrick {
-    /// In bricks.
+/// Bytes of a file that holds a grid of `dims` voxels.
+#[must_use]
+pub fn file_size(dims: [u32; 3]) -> u64 {
+    let voxels: u64 = dims.iter().map(|&d| u64::from(d)).product();
+    // Only a writer that fails could make the header fail.
+    voxels + header(dims).map_or(0, |header| header.len() as u64)
+}
+
+fn header(dims: [u32; 3]) -> io::Result<Vec<u8>> {
+    let mut header = Vec::new();
+    npyz::WriteOptions::new_header_only()
+        .dtype(<bool as npyz::AutoSerialize>::default_dtype())
+        .shape(&dims.map(u64::from))
+        .writer(&mut header)
+        .write_header_only()?;
+    Ok(header)
+}
+
+/// Bricks at hand for writing: of one `x`, and of as many `y` in a row as there is room for. All of
+/// them, unless they are very many: then each brick is looked up once for its eight `x`.
+#[derive(Default)]
+struct Slab {
+    x: u32,
+    y: Range<u32>,
+    /// Sorted by `y`, then `z`.
+    runs: Vec<Run>,
+}
+
+/// Bricks in a row along `z` that hold the same voxels; full ones, for the most part.
+struct Run {
     y: u32,
-    /// In voxels.
-    base_z: usize,
+    z: Range<u32>,
     mask: Mask,
 }
 
-/// The bricks at `x` (in bricks) that hold a voxel, sorted by `y`, then `z`.
-fn slab(grid: &VoxelGrid, x: u32) -> Vec<SlabBrick> {
-    let [_, ny, nz] = grid.dims().map(|d| d.div_ceil(BRICK));
-    let places = (0..ny).flat_map(|y| (0..nz).map(move |z| (y, z)));
-    let bricks = places.flat_map(|(y, z)| {
-        let key = BrickKey::new([x, y, z]);
-        let base_z = (z * BRICK) as usize;
-        grid.bricks_between(key, key).map(move |(_, mask)| SlabBrick { y, base_z, mask })
-    });
-    bricks.collect()
+impl Slab {
+    /// Runs that are kept; those of the last `y` may be more, by 8192 at most.
+    const ROOM: usize = 1 << 15;
+
+    /// The bricks at `x` and `y`, in bricks.
+    fn row(&mut self, grid: &VoxelGrid, x: u32, y: u32) -> &[Run] {
+        if self.x != x || !self.y.contains(&y) {
+            self.gather(grid, x, y);
+        }
+        let from = self.runs.partition_point(|run| run.y < y);
+        let row = &self.runs[from..];
+        &row[..row.partition_point(|run| run.y == y)]
+    }
+
+    /// Takes bricks at `x`, from `y` on.
+    fn gather(&mut self, grid: &VoxelGrid, x: u32, y: u32) {
+        let [_, ny, nz] = grid.dims().map(|d| d.div_ceil(BRICK));
+        self.runs.clear();
+        self.runs.reserve_exact(Self::ROOM.min(ny as usize * nz as usize) + nz as usize);
+        (self.x, self.y) = (x, y..y);
+        while self.y.end < ny && self.runs.len() < Self::ROOM {
+            let y = self.y.end;
+            for z in 0..nz {
+                let key = BrickKey::new([x, y, z]);
+                grid.bricks_between(key, key).for_each(|(_, mask)| self.push(y, z, mask));
+            }
+            self.y.end += 1;
+        }
+    }
+
+    fn push(&mut self, y: u32, z: u32, mask: Mask) {
+        match self.runs.last_mut() {
+            Some(run) if run.y == y && run.z.end == z && run.mask == mask => run.z.end += 1,
+            _ => self.runs.push(Run { y, z: z..z + 1, mask }),
+        }
+    }
 }
 
-impl SlabBrick {
-    /// Sets the bytes of the voxels at `x` within the brick, in rows of `nz` bytes.
+impl Run {
+    /// Sets the bytes of the voxels at `x` within the bricks, in rows of `nz` bytes.
     fn spread(&self, x: u32, rows: &mut [u8], nz: usize) {
+        let [begin, end] = [self.z.start, self.z.end].map(|z| (z * BRICK) as usize);
         let word = self.mask[x as usize].to_le_bytes();
-        let len = (nz - self.base_z).min(BRICK as usize);
         for (row, bits) in rows.chunks_exact_mut(nz).zip(word) {
-            row[self.base_z..][..len].copy_from_slice(&bytes_of_bits(bits)[..len]);
+            let bytes = bytes_of_bits(bits);
+            for eight in row[begin..end.min(nz)].chunks_mut(BRICK as usize) {
+                eight.copy_from_slice(&bytes[..eight.len()]);
+            }
         }
     }
 }
@@ -279,7 +331,7 @@ fn read_bricks(
 ) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
     let [slow, mid, fast] = header.file_order(header.dims).map(|d| d as usize);
     let mut bricks = Vec::new();
-    let mut slab = Slab { row: fast, masks: Vec::new() };
+    let mut slab = ReadSlab { row: fast, ..ReadSlab::default() };
     let mut rows = vec![0; mid.min(8) * fast];
     for s in 0..slow {
         for m in (0..mid).step_by(8) {
@@ -309,43 +361,55 @@ fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
     Err(content(format!("element {index} is {value}, but a bool is 0 or 1")))
 }
 
-/// Masks of a slab one brick thick, with the file's axes: word = slowest, bit = `8 mid + fast`.
-struct Slab {
+/// A slab one brick thick as it is read, with the file's axes: word = slowest, bit = `8 mid + fast`.
+#[derive(Default)]
+struct ReadSlab {
     /// Voxels along the fastest axis.
     row: usize,
-    /// Fastest axis first. Grows with what is read, so that a lying header allocates nothing.
-    masks: Vec<Mask>,
+    /// One for each brick, fastest axis first: 0 where no voxel has been met, else the number of
+    /// its mask, from 1. Grows with what is read, so that a lying header allocates nothing.
+    numbers: Vec<u32>,
+    /// The masks, with their brick's place in `numbers`.
+    masks: Vec<(usize, Mask)>,
 }
 
-impl Slab {
+impl ReadSlab {
     /// Takes the up to eight rows at `slow` within the slab and at brick `mid`.
     fn gather(&mut self, slow: usize, mid: usize, rows: &[u8]) {
         let bricks = self.row.div_ceil(8);
         let begin = mid * bricks;
-        self.masks.resize(self.masks.len().max(begin + bricks), [0; 8]);
+        self.numbers.resize(self.numbers.len().max(begin + bricks), 0);
         for (m, row) in rows.chunks_exact(self.row).enumerate() {
             let (eights, rest) = row.as_chunks::<8>();
             let mut last = [0; 8];
             last[..rest.len()].copy_from_slice(rest);
-            for (mask, eight) in self.masks[begin..].iter_mut().zip(eights.iter().chain([&last])) {
+            for (place, eight) in (begin..begin + bricks).zip(eights.iter().chain([&last])) {
                 let word = u64::from_le_bytes(*eight);
                 if word != 0 {
-                    mask[slow] |= bits_of_bytes(ones_where_not_zero(word)) << (8 * m);
+                    let bits = bits_of_bytes(ones_where_not_zero(word)) << (8 * m);
+                    self.mask(place)[slow] |= bits;
                 }
             }
         }
     }
 
+    fn mask(&mut self, place: usize) -> &mut Mask {
+        if self.numbers[place] == 0 {
+            self.masks.push((place, [0; 8]));
+            // At most 8192 squared.
+            self.numbers[place] = self.masks.len() as u32;
+        }
+        &mut self.masks[self.numbers[place] as usize - 1].1
+    }
+
     /// Moves the bricks of the slab at `slow` (in bricks) that hold a voxel to `bricks`.
     fn drain(&mut self, slow: usize, header: &Header, bricks: &mut Vec<(BrickKey, Mask)>) {
         let per_row = self.row.div_ceil(8);
-        for (index, mask) in self.masks.iter_mut().enumerate() {
-            if *mask != [0; 8] {
-                let place = [slow, index / per_row, index % per_row].map(|b| b as u32);
-                let key = BrickKey::new(header.file_order(place));
-                bricks.push((key, if header.is_fortran { exchange_x_z(mask) } else { *mask }));
-                *mask = [0; 8];
-            }
+        for (place, mask) in self.masks.drain(..) {
+            self.numbers[place] = 0;
+            let position = [slow, place / per_row, place % per_row].map(|b| b as u32);
+            let key = BrickKey::new(header.file_order(position));
+            bricks.push((key, if header.is_fortran { exchange_x_z(&mask) } else { mask }));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use trivox::VoxelGrid;
 use trivox::formats::GridFormat;
+use trivox::grid::{BrickKey, FULL, Mask};
 
 use super::{random_grid, read, tiny, voxel_set, written};
 
@@ -85,6 +87,40 @@ fn malformed_npy_is_refused_with_the_reason() {
         let error = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
         assert!(error.contains(why), "'{error}' does not say '{why}'");
     }
+}
+
+#[test]
+fn npy_of_slabs_with_very_many_bricks_is_written_right() {
+    // 206 by 262 bricks in each of two slabs, nearly all of them occupied.
+    let dims = [9, 1641, 2096];
+    let mut random = fastrand::Rng::with_seed(5);
+    let bricks = (0..2 * 206 * 262).filter_map(|i| {
+        let mask = match random.u32(0..10) {
+            0 => return None,
+            1 => FULL,
+            _ => std::array::from_fn(|_| random.u64(..)),
+        };
+        Some((BrickKey::new([i % 2, i / 2 % 206, i / 2 / 206]), mask))
+    });
+    let inside = |(key, mask): (BrickKey, Mask)| {
+        let [x, y, _] = key.position();
+        let row = if y == 205 { 0xff } else { u64::MAX };
+        (key, std::array::from_fn(|i| if x == 1 && i > 0 { 0 } else { mask[i] & row }))
+    };
+    let grid = VoxelGrid::from_bricks(dims, bricks.map(inside).collect()).unwrap();
+    let bytes = written(&grid, GridFormat::Npy);
+    assert_eq!(Some(bytes.len() as u64), GridFormat::Npy.file_size(dims));
+    assert!(read(GridFormat::Npy, &bytes).unwrap() == grid);
+}
+
+#[test]
+fn the_size_of_npy_files_is_known_before_they_are_written() {
+    for dims in [[1, 2, 3], [65536, 1, 1], [19, 9, 30]] {
+        let bytes = written(&VoxelGrid::empty(dims).unwrap(), GridFormat::Npy);
+        assert_eq!(GridFormat::Npy.file_size(dims), Some(bytes.len() as u64));
+    }
+    assert_eq!(GridFormat::Npy.file_size([65536; 3]), Some(128 + (1 << 48)));
+    assert_eq!(GridFormat::Vox.file_size([1; 3]), None);
 }
 
 /// What `script` prints, or `None` where there is no Python to ask.

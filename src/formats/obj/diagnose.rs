@@ -1,25 +1,26 @@
 //! What is wrong with an OBJ file, and on which line. `tobj` says only what kind of thing it
 //! stumbled over, so the text is read again; only once something is known to be wrong.
 
-use crate::formats::obj::text::first_word;
+use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::{ReadError, excerpt};
 
 /// The first line that is malformed, and how.
 pub(super) fn locate(text: &str) -> Option<ReadError> {
-    let count = |keyword| text.lines().filter(|line| first_word(line) == Some(keyword)).count();
+    let count =
+        |keyword| statements(text).filter(|(_, line)| first_word(line) == Some(keyword)).count();
     let totals = ["v", "vt", "vn"].map(count);
     let mut counts = [0; 3];
-    for (index, line) in text.lines().enumerate() {
-        let mut words = line.split_whitespace();
+    for (line, statement) in statements(text) {
+        let mut words = without_comment(&statement).split_whitespace();
         let fault = match words.next() {
             Some("v") => next(&mut counts[0], vertex_fault(words)),
             Some("vt") => next(&mut counts[1], attribute_fault(words, 2)),
             Some("vn") => next(&mut counts[2], attribute_fault(words, 3)),
-            Some("f") => words.find_map(|word| corner_fault(word, counts, totals)),
+            Some("f" | "fo") => words.find_map(|word| corner_fault(word, counts, totals)),
             _ => None,
         };
         if let Some(what) = fault {
-            return Some(ReadError::Line { line: index + 1, what });
+            return Some(ReadError::Line { line, what });
         }
     }
     None
@@ -32,7 +33,9 @@ pub(super) fn describe(error: &tobj::LoadError) -> ReadError {
             "some vertices have a colour and others do not: give all of them one, or none".into()
         }
         tobj::LoadError::FaceVertexOutOfBounds => {
-            "a face uses a vertex that is defined only after the next group begins".into()
+            "a face uses a vertex that is defined far below it, and negative indices depend on the \
+             order of lines: define all vertices before the faces"
+                .into()
         }
         other => other.to_string(),
     })
@@ -44,17 +47,20 @@ fn next<T>(count: &mut usize, value: T) -> T {
 }
 
 /// What is wrong with the numbers of a vertex: a position, then nothing, a weight or a colour.
-fn vertex_fault<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
-    let words: Vec<&str> = words.collect();
+fn vertex_fault<'a>(mut rest: impl Iterator<Item = &'a str>) -> Option<String> {
+    const MOST: usize = 6;
+    let words: Vec<&str> = rest.by_ref().take(MOST).collect();
+    let count = words.len() + rest.count();
     let numbers: Vec<f64> = words.iter().map_while(|word| word.parse().ok()).collect();
     let finite = numbers.iter().take_while(|number| number.is_finite()).count();
     if let Some(word) = words.get(finite) {
         return Some(format!("'{}' is not a finite number", excerpt(word)));
     }
     match numbers[..] {
+        _ if count > MOST => Some(format!("{count} numbers where 3 belong")),
         [_, _, _, 0.0] => Some("the weight is 0, by which the position is divided".into()),
         [_, _, _] | [_, _, _, _] | [_, _, _, _, _, _] => None,
-        _ => Some(format!("{} numbers where 3 belong", words.len())),
+        _ => Some(format!("{count} numbers where 3 belong")),
     }
 }
 

@@ -1,20 +1,25 @@
 //! Wavefront OBJ, read by `tobj`.
 //!
-//! `tobj` parses. Around it, the text is first made such that it is read as it is meant (`text`),
-//! polygons are cut into triangles, concave ones too (`polygons`), an error's line is found
-//! (`diagnose`), and what was skipped is said.
+//! `tobj` parses. Around it, the text is made such that it is read as it is meant (`text`), what
+//! makes the surface is handed on in portions (`feed`), polygons are cut into triangles, concave
+//! ones too (`polygons`), an error's line is found (`diagnose`), and what was skipped is said. The
+//! memory for all that is bounded beforehand (`memory`).
 
 mod diagnose;
+mod feed;
+mod memory;
 mod polygons;
 mod text;
 
-use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, Read};
+use std::path::Path;
 
 use crate::formats::obj::diagnose::{describe, locate};
+use crate::formats::obj::feed::{LeftOut, Part, feed};
+use crate::formats::obj::memory::loading_memory;
 use crate::formats::obj::polygons::Cutter;
-use crate::formats::obj::text::{Tidied, may_overflow};
-use crate::formats::{Loaded, ReadError, excerpt};
+use crate::formats::obj::text::{clean, has_negative_index, may_overflow};
+use crate::formats::{Loaded, ReadError};
 use crate::mesh::Mesh;
 
 /// Reads the mesh in `bytes`, all groups and objects together. Material files are looked for
@@ -23,38 +28,62 @@ use crate::mesh::Mesh;
 /// # Errors
 /// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
 pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
-    let tidied = Tidied::new(bytes)?;
-    let text = tidied.text.as_str();
+    read_text(&clean(bytes)?, path)
+}
+
+/// The same, if it takes at most `limit` bytes of memory at any time, `bytes` included.
+///
+/// # Errors
+/// It could take more; all that [`read`] refuses.
+pub fn read_within(bytes: Vec<u8>, path: &Path, limit: u64) -> Result<Loaded, ReadError> {
+    let text = clean(bytes)?;
+    match loading_memory(&text) {
+        needed if needed > limit => Err(ReadError::Memory { needed, limit }),
+        _ => read_text(&text, path),
+    }
+}
+
+fn read_text(text: &str, path: &Path) -> Result<Loaded, ReadError> {
     if may_overflow(text)
         && let Some(error) = locate(text)
     {
         return Err(error);
     }
-    let missing = RefCell::new(Vec::new());
-    let material_file = |name: &Path| {
-        let file = path.parent().unwrap_or(Path::new("")).join(name);
-        if !file.is_file() {
-            missing.borrow_mut().push(name.to_owned());
-        }
-        Ok(Default::default())
-    };
-    let options = tobj::LoadOptions::default();
-    let models = tobj::load_obj_buf(&mut text.as_bytes(), &options, material_file);
-    let (models, _) = models.map_err(|e| locate(text).unwrap_or_else(|| describe(&e)))?;
+    let mut all = feed(text, Part::All, path.parent().unwrap_or(Path::new("")));
+    let models = load(&mut all).or_else(|error| load_vertices_first(text, error))?;
+    let left_out = all.left_out;
 
-    let mut build = Build::default();
-    models.iter().for_each(|model| build.add(&model.mesh));
+    let mut build = Build::for_models(&models);
+    models.into_iter().for_each(|model| build.add(&model.mesh));
     if build.triangles.is_empty() {
-        return Err(nothing_found(&tidied, &build));
+        return Err(nothing_found(&left_out, &build));
     }
-    let warnings = warnings(&tidied, &build, &missing.into_inner());
+    let warnings = warnings(&left_out, &build);
     let mesh = Mesh::new(build.positions, build.triangles)
         .map_err(|e| locate(text).unwrap_or(ReadError::Mesh(e)))?;
     Ok(Loaded { mesh, warnings })
 }
 
+fn load(input: &mut impl BufRead) -> Result<Vec<tobj::Model>, tobj::LoadError> {
+    // No material files: they would be of use only to their names.
+    let materials = |_: &Path| Ok(Default::default());
+    tobj::load_obj_buf(input, &tobj::LoadOptions::default(), materials).map(|(models, _)| models)
+}
+
+/// The models in `text` where some face is in an earlier group than its vertices, if that is all
+/// that `error` says. Negative indices would then count from the wrong line.
+fn load_vertices_first(text: &str, error: tobj::LoadError) -> Result<Vec<tobj::Model>, ReadError> {
+    if let Some(fault) = locate(text) {
+        return Err(fault);
+    }
+    if has_negative_index(text) {
+        return Err(describe(&error));
+    }
+    let part = |part| feed(text, part, Path::new(""));
+    load(&mut part(Part::Vertices).chain(part(Part::Faces))).map_err(|e| describe(&e))
+}
+
 /// The triangles of all models, gathered.
-#[derive(Default)]
 struct Build {
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
@@ -64,6 +93,18 @@ struct Build {
 }
 
 impl Build {
+    /// With room for all of them.
+    fn for_models(models: &[tobj::Model]) -> Self {
+        let vertices = models.iter().map(|model| model.mesh.positions.len() / 3).sum();
+        let triangles = models.iter().map(|model| triangle_count(&model.mesh)).sum();
+        Self {
+            positions: Vec::with_capacity(vertices),
+            triangles: Vec::with_capacity(triangles),
+            cutter: Cutter::default(),
+            lean: 0,
+        }
+    }
+
     fn add(&mut self, model: &tobj::Mesh) {
         // Past u32 the mesh is refused by its check: positions outnumber what an index can name.
         let base = self.positions.len() as u32;
@@ -93,51 +134,44 @@ impl Build {
     }
 }
 
-fn nothing_found(tidied: &Tidied, build: &Build) -> ReadError {
-    ReadError::Content(match tidied.points_and_lines + build.lean {
+/// How many triangles the faces of `model` are cut into.
+fn triangle_count(model: &tobj::Mesh) -> usize {
+    match &model.face_arities[..] {
+        [] => model.indices.len() / 3,
+        arities => arities.iter().map(|&arity| arity.saturating_sub(2) as usize).sum(),
+    }
+}
+
+fn nothing_found(left_out: &LeftOut, build: &Build) -> ReadError {
+    ReadError::Content(match left_out.points_and_lines + build.lean {
         0 => "no faces found: is this an OBJ mesh?".into(),
         n => format!("no faces found, only {n} points and lines: nothing to voxelize"),
     })
 }
 
-fn shown(name: &Path) -> String {
-    excerpt(&name.to_string_lossy())
-}
-
-/// How many unknown words, or missing files, are named.
-const NAMED: usize = 3;
-
-fn warnings(tidied: &Tidied, build: &Build, missing: &[PathBuf]) -> Vec<String> {
+fn warnings(left_out: &LeftOut, build: &Build) -> Vec<String> {
+    let LeftOut { points_and_lines, free_form, unknown, missing } = left_out;
     let mut warnings = Vec::new();
     let mut warn = |count: usize, what: &str| {
         if count > 0 {
             warnings.push(format!("{count} {what}"));
         }
     };
-    warn(
-        tidied.points_and_lines + build.lean,
-        "points and lines were skipped: they have no surface",
-    );
+    warn(points_and_lines + build.lean, "points and lines were skipped: they have no surface");
     warn(
         build.cutter.crossing,
         "polygons cross themselves or are far from flat; part of their area may be missing",
     );
-    warn(tidied.free_form, "free-form curves and surfaces were skipped: convert them to polygons");
-    let words: Vec<String> =
-        tidied.unknown.keys().take(NAMED).map(|word| format!("'{word}'")).collect();
-    let more = if tidied.unknown.len() > NAMED { " and others" } else { "" };
-    warn(
-        tidied.unknown.values().sum(),
-        &format!("lines were skipped: {}{more} are no OBJ keywords", words.join(", ")),
-    );
-    let more = match missing.len().saturating_sub(NAMED) {
+    warn(*free_form, "free-form curves and surfaces were skipped: convert them to polygons");
+    let more = if unknown.others > 0 { " and others" } else { "" };
+    let words = unknown.quoted();
+    warn(unknown.count, &format!("lines were skipped: {words}{more} are no OBJ keywords"));
+    let more = match missing.others {
         0 => String::new(),
-        more => format!(" and {more} others"),
+        others => format!(" and {others} others"),
     };
-    let names: Vec<String> =
-        missing.iter().take(NAMED).map(|name| format!("'{}'", shown(name))).collect();
-    if !names.is_empty() {
-        warnings.push(format!("material files not found: {}{more}", names.join(", ")));
+    if missing.count > 0 {
+        warnings.push(format!("material files not found: {}{more}", missing.quoted()));
     }
     warnings
 }

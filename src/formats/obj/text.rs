@@ -1,145 +1,14 @@
-//! OBJ text made such that `tobj` reads it as it is meant: in UTF-8 without byte order mark, one
-//! statement a line, and only statements that it knows.
+//! OBJ text as it is meant: in UTF-8, line by line, with continued lines joined.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use crate::formats::ReadError;
 
-/// A text for `tobj`, line for line that of the file, and what was left out.
-#[derive(Debug, Default)]
-pub(super) struct Tidied {
-    pub(super) text: String,
-    /// `p` and `l` statements.
-    pub(super) points_and_lines: usize,
-    /// `curv` and `surf` statements.
-    pub(super) free_form: usize,
-    /// How often each word that is no OBJ keyword begins a line.
-    pub(super) unknown: BTreeMap<String, usize>,
-}
-
-/// Statements without effect on the shape.
-const HARMLESS: [&str; 36] = [
-    "vp",
-    "o",
-    "g",
-    "s",
-    "mg",
-    "bevel",
-    "c_interp",
-    "d_interp",
-    "lod",
-    "shadow_obj",
-    "trace_obj",
-    "maplib",
-    "usemap",
-    "ctech",
-    "stech",
-    "cstype",
-    "deg",
-    "bmat",
-    "step",
-    "parm",
-    "trim",
-    "hole",
-    "scrv",
-    "sp",
-    "end",
-    "con",
-    "call",
-    "csh",
-    "bzp",
-    "bsp",
-    "cdc",
-    "cdp",
-    "res",
-    "unmerge",
-    "merge",
-    "curv2",
-];
-
-impl Tidied {
-    /// The text in `bytes`.
-    ///
-    /// # Errors
-    /// There is none, or it is no text.
-    pub(super) fn new(bytes: Vec<u8>) -> Result<Self, ReadError> {
-        let text = clean(bytes)?;
-        let mut tidied = Self::default();
-        // Most files need no change: then nothing is copied.
-        let mut changed: Option<String> = None;
-        let mut start = 0;
-        for line in text.split_inclusive('\n') {
-            let statement = line.trim_end_matches(['\n', '\r']);
-            let kept = tidied.tidy(statement);
-            if let Some(changed) = &mut changed {
-                kept.push_to(changed);
-            } else if !matches!(kept, Kept::All(all) if all.len() == statement.len()) {
-                let copy = changed.insert(String::with_capacity(text.len()));
-                copy.push_str(&text[..start]);
-                kept.push_to(copy);
-            }
-            start += line.len();
-        }
-        tidied.text = changed.unwrap_or(text);
-        Ok(tidied)
-    }
-
-    fn tidy<'a>(&mut self, line: &'a str) -> Kept<'a> {
-        // Nearly all lines, at once.
-        if let [b'v' | b'f', b' ', ..] = line.as_bytes() {
-            return Kept::All(without_comment(line));
-        }
-        let Some(keyword) = first_word(line) else {
-            return Kept::All(line);
-        };
-        let rest = || line.trim_start()[keyword.len()..].trim();
-        match keyword {
-            "v" | "vt" | "vn" | "f" => Kept::All(without_comment(line)),
-            // The keyword of faces in the oldest files.
-            "fo" => Kept::Statement("f", without_comment(rest())),
-            // A line of three points would be taken for a triangle.
-            "p" | "l" => {
-                self.points_and_lines += 1;
-                Kept::Nothing
-            }
-            // One space before the name is all that is understood, and no name is an error.
-            "usemtl" if rest().is_empty() => Kept::Statement("usemtl", "(none)"),
-            "mtllib" if rest().is_empty() => Kept::Nothing,
-            "usemtl" => Kept::Statement("usemtl", rest()),
-            "mtllib" => Kept::Statement("mtllib", rest()),
-            "curv" | "surf" => {
-                self.free_form += 1;
-                Kept::Nothing
-            }
-            word if word.starts_with('#') || HARMLESS.contains(&word) => Kept::All(line),
-            word => {
-                *self.unknown.entry(word.chars().take(20).collect()).or_default() += 1;
-                Kept::Nothing
-            }
-        }
-    }
-}
-
-/// What becomes of a line.
-enum Kept<'a> {
-    All(&'a str),
-    Statement(&'static str, &'a str),
-    Nothing,
-}
-
-impl Kept<'_> {
-    fn push_to(&self, text: &mut String) {
-        match self {
-            Self::All(line) => text.push_str(line),
-            Self::Statement(keyword, rest) => text.extend([*keyword, " ", rest]),
-            Self::Nothing => {}
-        }
-        text.push('\n');
-    }
-}
-
-/// The text in `bytes`: UTF-8 without byte order mark, lines ended by `\n`, none continued.
-fn clean(bytes: Vec<u8>) -> Result<String, ReadError> {
+/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n`.
+///
+/// # Errors
+/// There is none, or it is no text.
+pub(super) fn clean(mut bytes: Vec<u8>) -> Result<String, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
@@ -147,43 +16,60 @@ fn clean(bytes: Vec<u8>) -> Result<String, ReadError> {
         let what = "not an OBJ text file: it contains zero bytes (binary, or UTF-16 text)";
         return Err(ReadError::Content(what.into()));
     }
-    // Names of materials and groups may be in any encoding; nothing else is beyond ASCII.
-    let mut text = String::from_utf8(bytes)
-        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+    if bytes.contains(&b'\r') && !bytes.contains(&b'\n') {
+        bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+    }
+    let mut text = into_text(bytes);
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
-    }
-    if text.contains('\r') && !text.contains('\n') {
-        text = text.replace('\r', "\n");
-    }
-    if text.contains('\\') {
-        text = join_continued_lines(&text);
     }
     Ok(text)
 }
 
-/// Joins lines that end in a backslash to the next, and keeps later line numbers by adding as many
-/// empty lines after them.
-fn join_continued_lines(text: &str) -> String {
-    let mut joined = String::with_capacity(text.len());
-    let mut owed = 0;
-    for line in text.lines() {
-        // A comment may end in a backslash that means nothing, such as a folder's.
-        let is_comment = owed == 0 && first_word(line).is_some_and(|word| word.starts_with('#'));
-        match line.strip_suffix('\\').filter(|_| !is_comment) {
-            Some(start) => {
-                joined.push_str(start);
-                joined.push(' ');
-                owed += 1;
-            }
-            None => {
-                joined.push_str(line);
-                (0..=owed).for_each(|_| joined.push('\n'));
-                owed = 0;
+/// Names of materials and groups may be in any encoding, and nothing else is beyond ASCII: what is
+/// not UTF-8 becomes question marks.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let mut bytes = error.into_bytes();
+        let mut valid = 0;
+        while let Err(error) = str::from_utf8(&bytes[valid..]) {
+            valid += error.valid_up_to();
+            let end = error.error_len().map_or(bytes.len(), |len| valid + len);
+            bytes[valid..end].fill(b'?');
+        }
+        into_text(bytes)
+    })
+}
+
+/// The statements of a text, each with the number of its first line, from 1. Lines that end in a
+/// backslash go on in the next.
+pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+    let mut lines = text.lines();
+    let mut number = 1;
+    std::iter::from_fn(move || {
+        let line = lines.next()?;
+        let first = number;
+        number += 1;
+        let Some(start) = line.strip_suffix('\\').filter(|_| !is_comment(line)) else {
+            return Some((first, Cow::Borrowed(line)));
+        };
+        let mut joined = start.to_owned();
+        for line in lines.by_ref() {
+            number += 1;
+            joined.push(' ');
+            let start = line.strip_suffix('\\');
+            joined.push_str(start.unwrap_or(line));
+            if start.is_none() {
+                break;
             }
         }
-    }
-    joined
+        Some((first, Cow::Owned(joined)))
+    })
+}
+
+/// A comment may end in a backslash that means nothing, such as a folder's.
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with('#')
 }
 
 /// The first word of a line; `None` where there is none.
@@ -192,7 +78,7 @@ pub(super) fn first_word(line: &str) -> Option<&str> {
 }
 
 /// A comment begins at a word, so that `1.#IND`, which some programs write for NaN, is not `1.`.
-fn without_comment(line: &str) -> &str {
+pub(super) fn without_comment(line: &str) -> &str {
     if !line.as_bytes().contains(&b'#') {
         return line;
     }
@@ -205,4 +91,11 @@ fn without_comment(line: &str) -> &str {
 pub(super) fn may_overflow(text: &str) -> bool {
     let long = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() > 15;
     text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+']) || long(rest))
+}
+
+/// Whether a face counts corners back from its own line.
+pub(super) fn has_negative_index(text: &str) -> bool {
+    let mut faces =
+        statements(text).filter(|(_, line)| matches!(first_word(line), Some("f" | "fo")));
+    faces.any(|(_, line)| line.contains('-'))
 }

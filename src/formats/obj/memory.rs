@@ -1,0 +1,150 @@
+//! How much memory reading a text takes at most, from the counts of its statements.
+//!
+//! The bound follows the allocations of `tobj` 4.0 and of the standard library, so it holds for
+//! every text, the oddest included; that it does is a test. What cannot be known from counts is
+//! taken at its worst: that no two corners of a group's faces share a vertex.
+
+use crate::formats::obj::feed::{CORNER, FACE, Group};
+use crate::formats::obj::text::{first_word, statements, without_comment};
+
+/// Bytes of an entry of its hash maps: a key, a value and a control byte.
+const ENTRY: u64 = 17;
+/// Bytes of a group that is done, besides its vectors.
+const MODEL: u64 = 1024;
+/// Bytes per corner of cutting a polygon: its corners in space and in the plane, the nodes of the
+/// ear clipping and the triangles.
+const CUT: u64 = 512;
+/// Whatever does not depend on the text.
+const REST: u64 = 64 << 10;
+
+/// The most memory, in bytes, that reading `text` takes at any time, `text` itself included.
+pub(super) fn loading_memory(text: &str) -> u64 {
+    let counts = Counts::of(text);
+    let models: u64 = counts.groups.iter().map(|group| counts.model(group)).sum();
+    let group = counts.groups.iter().map(|group| counts.while_grouped(group)).max();
+    let while_parsed = counts.attributes() + group.unwrap_or(0);
+    let while_gathered = counts.mesh() + CUT * counts.largest_face;
+    // A line is at hand as statement, as what is fed of it and as what was read of that.
+    let line = 3 * growing(counts.longest, 1) + 3 * CORNER as u64 * counts.largest_face;
+    text.len() as u64 + line + models + while_parsed.max(while_gathered) + REST
+}
+
+/// The statements of a text, counted.
+#[derive(Default)]
+struct Counts {
+    positions: u64,
+    colors: u64,
+    texcoords: u64,
+    normals: u64,
+    triangles: u64,
+    groups: Vec<Faces>,
+    /// Bytes of the longest statement.
+    longest: u64,
+    /// Corners of the largest face.
+    largest_face: u64,
+}
+
+/// The faces of a group.
+#[derive(Default)]
+struct Faces {
+    count: u64,
+    corners: u64,
+    /// Corners of faces with more than four.
+    polygon_corners: u64,
+}
+
+impl Counts {
+    fn of(text: &str) -> Self {
+        let mut counts = Self { groups: vec![Faces::default()], ..Self::default() };
+        let mut group = Group::default();
+        for (_, statement) in statements(text) {
+            counts.longest = counts.longest.max(statement.len() as u64);
+            let line = without_comment(&statement);
+            match first_word(line) {
+                Some("v") => {
+                    counts.positions += 1;
+                    counts.colors += u64::from(most_numbers(line) >= 6);
+                }
+                Some("vt") => counts.texcoords += 1,
+                Some("vn") => counts.normals += 1,
+                Some("f" | "fo") => {
+                    counts.add_face(most_numbers(line));
+                    if group.add(line) {
+                        counts.groups.push(Faces::default());
+                    }
+                }
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    fn add_face(&mut self, corners: u64) {
+        self.triangles += corners.saturating_sub(2);
+        self.largest_face = self.largest_face.max(corners);
+        if let Some(faces) = self.groups.last_mut() {
+            faces.count += 1;
+            faces.corners += corners;
+            faces.polygon_corners += if corners > 4 { corners } else { 0 };
+        }
+    }
+
+    /// The vectors of all positions, colours, texture coordinates and normals, which have just
+    /// grown.
+    fn attributes(&self) -> u64 {
+        let vectors = [3 * self.positions, 3 * self.colors, 2 * self.texcoords, 3 * self.normals];
+        vectors.iter().map(|&numbers| growing(numbers, 8)).sum()
+    }
+
+    /// Vertices of a group, texture coordinates and normals.
+    fn distinct(&self, faces: &Faces) -> [u64; 3] {
+        [self.positions, self.texcoords, self.normals].map(|all| all.min(faces.corners))
+    }
+
+    /// What is left of a group.
+    fn model(&self, faces: &Faces) -> u64 {
+        let [positions, texcoords, normals] = self.distinct(faces);
+        let colors = if self.colors > 0 { positions } else { 0 };
+        let numbers = [3 * positions, 3 * colors, 2 * texcoords, 3 * normals];
+        let numbers: u64 = numbers.iter().map(|&numbers| grown(numbers, 8)).sum();
+        let indices = [positions, texcoords, normals].iter().filter(|&&used| used > 0).count();
+        let indices = indices as u64 * grown(faces.corners, 4);
+        numbers + indices + grown(faces.count, 4) + MODEL
+    }
+
+    /// What `tobj` needs besides, until the group is done: its faces, the hash maps, and the
+    /// vectors from which those of the group have grown.
+    fn while_grouped(&self, faces: &Faces) -> u64 {
+        let maps = self.distinct(faces).map(|entries| growing(entries * 8 / 7, ENTRY));
+        let polygons = 2 * CORNER as u64 * faces.polygon_corners;
+        growing(faces.count, FACE as u64)
+            + polygons
+            + maps.iter().sum::<u64>()
+            + self.model(faces) / 2
+    }
+
+    /// The positions and triangles of all groups.
+    fn mesh(&self) -> u64 {
+        let positions: u64 = self.groups.iter().map(|group| self.distinct(group)[0]).sum();
+        24 * positions + 12 * self.triangles
+    }
+}
+
+/// At most so many words follow the first: as many as there are spaces. Those beyond ASCII are of
+/// two bytes or more.
+fn most_numbers(line: &str) -> u64 {
+    line.bytes().filter(|&byte| byte <= b' ' || byte >= 0x80).count() as u64
+}
+
+/// Bytes of a vector of `len` items to which they were added one by one.
+fn grown(len: u64, item: u64) -> u64 {
+    match len {
+        0 => 0,
+        _ => item * len.next_power_of_two().max(8),
+    }
+}
+
+/// The same at its worst, when it has just moved to twice the room.
+fn growing(len: u64, item: u64) -> u64 {
+    grown(len, item) / 2 * 3
+}

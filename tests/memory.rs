@@ -1,0 +1,301 @@
+//! Memory, as the allocator counts it: what reading a mesh takes stays under the bound that is
+//! computed beforehand, and writing a grid takes next to nothing.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use peak_alloc::PeakAlloc;
+use trivox::VoxelGrid;
+use trivox::formats::{GridFormat, Loaded, ReadError, npy, obj, read_mesh_within, write_grid};
+use trivox::grid::{BrickKey, FULL};
+
+/// Counts a buffer that grows by moving as the old and the new one together.
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Held by each test while it runs: what others allocate would be counted too.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The result of `work`, and the most bytes that it had allocated at any time.
+fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let result = work();
+    (result, (ALLOCATOR.peak_usage() - before) as u64)
+}
+
+fn read_within(text: &[u8], limit: u64) -> Result<Loaded, ReadError> {
+    obj::read_within(text.to_vec(), Path::new("mesh.obj"), limit)
+}
+
+/// What reading `text` may take.
+fn bound(text: &[u8]) -> u64 {
+    match read_within(text, 0) {
+        Err(ReadError::Memory { needed, limit: 0 }) => needed,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What reading `text` takes at its peak, which must not be more than it may.
+fn checked_peak(name: &str, text: &[u8]) -> u64 {
+    let bound = bound(text);
+    let (_, peak) = peak(|| _ = obj::read(text.to_vec(), Path::new("mesh.obj")));
+    let len = text.len() as f64;
+    println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
+    assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
+    peak
+}
+
+/// An open tube of `n` by `n` quads, each a line made by `face` of its four corners.
+fn tube(
+    n: usize,
+    vertex: impl Fn([f64; 3]) -> String,
+    face: impl Fn([usize; 4]) -> String,
+) -> String {
+    let mut text = String::new();
+    for i in 0..n * n {
+        let (along, angle) = ((i / n) as f64, (i % n) as f64 / n as f64 * std::f64::consts::TAU);
+        text += &vertex([angle.cos(), angle.sin(), along / n as f64]);
+    }
+    for i in 0..n * (n - 1) {
+        let next = i / n * n + (i + 1) % n;
+        text += &face([i + 1, next + 1, next + n + 1, i + n + 1]);
+    }
+    text
+}
+
+fn position([x, y, z]: [f64; 3]) -> String {
+    format!("v {x:.6} {y:.6} {z:.6}\n")
+}
+
+fn two_triangles([a, b, c, d]: [usize; 4]) -> String {
+    format!("f {a} {b} {c}\nf {a} {c} {d}\n")
+}
+
+fn ordinary_texts() -> [(&'static str, String); 5] {
+    let with_attributes = |p: [f64; 3]| {
+        position(p) + &format!("vt {:.4} {:.4}\nvn {:.4} {:.4} 0\n", p[2], p[0], p[0], p[1])
+    };
+    let corners = |face: [usize; 4]| face.map(|i| format!(" {i}/{i}/{i}")).concat();
+    let colored = |p: [f64; 3]| position(p).replace('\n', " 0.5 0.25 1\n");
+    [
+        ("small triangles", tube(20, position, two_triangles)),
+        ("triangles", tube(350, position, two_triangles)),
+        ("coloured triangles", tube(250, colored, two_triangles)),
+        ("quads", tube(350, position, |[a, b, c, d]| format!("f {a} {b} {c} {d}\n"))),
+        ("quads with attributes", tube(200, with_attributes, |f| format!("f{}\n", corners(f)))),
+    ]
+}
+
+#[test]
+fn the_bound_on_reading_holds_and_is_not_far_above_what_ordinary_meshes_take() {
+    let _alone = alone();
+    for (name, text) in ordinary_texts() {
+        let peak = checked_peak(name, text.as_bytes());
+        let bound = bound(text.as_bytes());
+        assert!(bound <= 4 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
+    }
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("TRIVOX_MESHES names no folder with meshes");
+        return;
+    };
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for path in files.filter(|path| path.extension().is_some_and(|e| e == "obj")) {
+        let text = std::fs::read(&path).unwrap();
+        let peak = checked_peak(&path.display().to_string(), &text);
+        assert!(bound(&text) <= 4 * peak, "{}", path.display());
+    }
+}
+
+/// About as many bytes of `line`, over and over.
+fn many(line: &str) -> String {
+    line.repeat(1_200_000 / line.len())
+}
+
+/// A polygon whose corners go around a circle `turns` times, each second one at `radius`.
+fn polygon(corners: usize, turns: f64, radius: f64) -> String {
+    let corner = |i: usize| {
+        let angle = i as f64 / corners as f64 * turns * std::f64::consts::TAU;
+        let r = if i.is_multiple_of(2) { 1.0 } else { radius };
+        position([r * angle.cos(), r * angle.sin(), 0.0])
+    };
+    let numbers: String = (1..=corners).map(|i| format!(" {i}")).collect();
+    (0..corners).map(corner).collect::<String>() + &format!("f{numbers}\n")
+}
+
+#[test]
+fn the_bound_on_reading_holds_for_texts_that_nobody_would_write() {
+    let _alone = alone();
+    let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
+    let repeated = [
+        "v 0 0 0\n",
+        "v 0 0 0 0 0 0\n",
+        "v 0 0 0\nvt 0 0\nvn 0 0 0\n",
+        "vt 0 0\n",
+        "f\n",
+        "f \n",
+        "f 1\n",
+        "f 1 2\n",
+        "f 1 2 3\n",
+        "f 1 2 3 4\n",
+        "f 1 2 3 4 1\n",
+        "f 1/1/1 2/1/1 3/1/1\n",
+        "f -1 -2 -3\n",
+        "f\u{3000}1\u{3000}2\u{3000}3\n",
+        "f 1 2 \\\n3\n",
+        "fo 1 2 3\n",
+        "g\nf 1 2 3\n",
+        "o a\nf 1 2 3\n",
+        "usemtl a\nf 1 2 3\n",
+        "v 0 0 0\nf -1 -1 -1\n",
+        "v 0 0 0\nf -1 -1 -1 -1 -1\n",
+        "l 1 2 3\n",
+        "p 1\n",
+        "#\n",
+        "\n",
+        "\\\n",
+        "x\n",
+        "mtllib a\n",
+    ];
+    for line in repeated {
+        checked_peak(&format!("{line:?}"), format!("{square}{}", many(line)).as_bytes());
+        checked_peak(&format!("{line:?} first"), format!("{}{square}", many(line)).as_bytes());
+        let old_mac = format!("{square}{}", many(line)).replace('\n', "\r");
+        checked_peak(&format!("{line:?}, ends \\r"), old_mac.as_bytes());
+    }
+    let distinct: String = (0..300_000).map(|i| format!("x{i}\nmtllib {i}\n")).collect();
+    checked_peak("words", format!("{square}{distinct}").as_bytes());
+    checked_peak("a corner often", format!("{square}f{}\n", many(" 1")).as_bytes());
+    checked_peak("corners often", format!("{square}f{}\n", many(" 1 2 3 4")).as_bytes());
+    checked_peak("numbers often", format!("{square}v{}\n", many(" 1")).as_bytes());
+    checked_peak("a long word", format!("{square}f 1 2 3{}\n", many("4")).as_bytes());
+    checked_peak("a long line", format!("{square}{}\n", many("x ")).as_bytes());
+    checked_peak("a convex polygon", polygon(100_000, 1.0, 1.0).as_bytes());
+    checked_peak("a concave polygon", polygon(20_000, 1.0, 0.9).as_bytes());
+    checked_peak("a polygon that crosses itself", polygon(3_001, 1000.0, 1.0).as_bytes());
+    let mut no_text = square.as_bytes().to_vec();
+    no_text.resize(1_200_000, 0xff);
+    checked_peak("no text", &no_text);
+    let fault = format!("{}f 1 2 x\n", tube(100, position, two_triangles));
+    checked_peak("a fault at the end", fault.as_bytes());
+}
+
+#[test]
+fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
+    let _alone = alone();
+    let text = tube(20, position, two_triangles);
+    let bound = bound(text.as_bytes());
+    let expected = obj::read(text.clone().into(), Path::new("mesh.obj")).unwrap().mesh;
+    assert_eq!(read_within(text.as_bytes(), bound).unwrap().mesh, expected);
+    assert!(read_within(text.as_bytes(), bound - 1).is_err());
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tube.obj");
+    std::fs::write(&path, &text).unwrap();
+    assert_eq!(read_mesh_within(&path, bound).unwrap().mesh, expected);
+    let refused = |limit| read_mesh_within(&path, limit).unwrap_err().to_string();
+    assert_eq!(
+        refused(50_000),
+        "reading it may take 1 MB of memory, but 0 MB are left for that: allow more, or divide the \
+         mesh into several files"
+    );
+    // Not even read: the text alone is larger.
+    let (_, peak) = peak(|| refused(1000));
+    assert!(peak < 10_000, "{peak}");
+}
+
+/// Takes so many bytes, and no more.
+struct Disk(u64);
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len() as u64).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bricks that lie about a sphere which fills a grid of `n` voxels cubed, in its first `x` slabs.
+fn cap(n: u32, slabs: u32) -> VoxelGrid {
+    let half = n as f64 / 16.0;
+    let ring = |x: u32| {
+        let radius = (half * half - (half - f64::from(x) - 0.5).powi(2)).sqrt();
+        let count = (8.0 * radius) as u32 + 8;
+        (0..count).map(move |i| {
+            let angle = f64::from(i) / f64::from(count) * std::f64::consts::TAU;
+            let at = |c: f64| ((half + radius * c) as u32).min(n / 8 - 1);
+            (BrickKey::new([x, at(angle.cos()), at(angle.sin())]), [1 << (i % 64); 8])
+        })
+    };
+    VoxelGrid::from_bricks([n; 3], (0..slabs).flat_map(ring).collect()).unwrap()
+}
+
+fn scattered(dims: [u32; 3], count: usize) -> VoxelGrid {
+    let mut random = fastrand::Rng::with_seed(1);
+    let voxels = (0..count).map(|_| dims.map(|d| random.u32(0..d)));
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+#[test]
+fn writing_takes_little_memory_whatever_the_grid() {
+    let _alone = alone();
+    let block = |n: u32| {
+        let bricks = (0..n * n).map(|i| (BrickKey::new([0, i / n, i % n]), FULL));
+        VoxelGrid::from_bricks([4096; 3], bricks.collect()).unwrap()
+    };
+    let grids = [
+        ("scattered, 2000 cubed", GridFormat::Vox, scattered([2000; 3], 200_000)),
+        ("a sphere, 1600 cubed", GridFormat::Vox, cap(1600, 200)),
+        ("scattered, 4096 cubed", GridFormat::Npy, scattered([4096; 3], 200_000)),
+        ("scattered in a slab", GridFormat::Npy, scattered([8, 16384, 16384], 200_000)),
+        ("a full slab, 4096 cubed", GridFormat::Npy, block(512)),
+        ("a sphere, 4096 cubed", GridFormat::Npy, cap(4096, 512)),
+        ("a sphere, 16384 cubed", GridFormat::Npy, cap(16384, 512)),
+        ("scattered, the longest", GridFormat::Npy, scattered([65536, 65536, 1024], 200_000)),
+    ];
+    for (name, format, grid) in grids {
+        let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(100 << 20)));
+        println!("{name}: {peak} bytes");
+        assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
+    }
+}
+
+#[test]
+fn reading_npy_takes_a_fraction_of_a_dense_slab() {
+    let _alone = alone();
+    let dims = [8, 8192, 4096];
+    let len = GridFormat::Npy.file_size(dims).unwrap();
+    let mut header = [0; 128];
+    let written =
+        write_grid(&VoxelGrid::empty(dims).unwrap(), GridFormat::Npy, &mut &mut header[..]);
+    assert!(written.is_err(), "more than the header went into 128 bytes");
+    let zeros = io::repeat(0).take(len - 129);
+    let mut file = BufReader::new((&header[..]).chain(zeros).chain(&[1][..]));
+    let (grid, peak) = peak(|| npy::read(&mut file).unwrap());
+    assert_eq!(grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
+    // A mask for each brick of the slab would be 64 bytes, 32 MiB.
+    assert!(peak < 8 << 20, "{peak}");
+}
+
+#[test]
+fn a_peak_counts_what_is_freed_again_and_both_copies_of_what_grows() {
+    let _alone = alone();
+    let (_, freed) = peak(|| drop(std::hint::black_box(vec![1_u8; 1 << 20])));
+    assert!((1 << 20..2 << 20).contains(&freed), "{freed}");
+    let (_, grown) = peak(|| {
+        let mut bytes = std::hint::black_box(vec![1_u8; 1 << 20]);
+        bytes.reserve_exact(1 << 20);
+        bytes
+    });
+    assert!(grown >= 3 << 20, "{grown}");
+}

@@ -169,9 +169,9 @@ pub enum BackendError {
         /// Bytes that are allowed.
         allowed: u64,
     },
-    /// A mistake in this library.
+    /// What was computed is no grid: a mistake in this library.
     #[error("{0}: this is a bug in trivox")]
-    Internal(String),
+    Grid(#[from] GridError),
     /// The worker threads could not be started.
     #[error("could not start {threads} threads: {reason}")]
     Threads {

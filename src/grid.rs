@@ -244,23 +244,13 @@ impl VoxelGrid {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"trivox grid 1");
         self.dims.iter().for_each(|d| _ = hasher.update(&d.to_le_bytes()));
-        let mut buffer = Vec::with_capacity(HASH_CHUNK);
-        let mut put = |word: u64| {
-            buffer.extend_from_slice(&word.to_le_bytes());
-            if buffer.len() >= HASH_CHUNK {
-                hasher.update(&buffer);
-                buffer.clear();
-            }
-        };
-        put(self.keys.len() as u64);
-        self.keys.iter().for_each(|key| put(key.0));
-        self.masks.iter().flatten().for_each(|&word| put(word));
-        put(self.full.len() as u64);
-        self.full.iter().for_each(|run| {
-            put(run.start.0);
-            put(u64::from(run.len));
-        });
-        hasher.update(&buffer);
+        hash_words(&mut hasher, &[self.keys.len() as u64]);
+        hash_words(&mut hasher, bytemuck::cast_slice(&self.keys));
+        hash_words(&mut hasher, self.masks.as_flattened());
+        hash_words(&mut hasher, &[self.full.len() as u64]);
+        for run in &self.full {
+            hash_words(&mut hasher, &[run.start.0, run.len.into()]);
+        }
         let mut hash = [0; 16];
         hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         GridHash(hash)
@@ -276,8 +266,14 @@ impl PartialEq for VoxelGrid {
 
 impl Eq for VoxelGrid {}
 
-/// Bytes handed to the hasher at a time: enough for its widest vector code.
-const HASH_CHUNK: usize = 1 << 16;
+/// Hashes `words` as little-endian bytes.
+fn hash_words(hasher: &mut blake3::Hasher, words: &[u64]) {
+    if cfg!(target_endian = "little") {
+        hasher.update_rayon(bytemuck::cast_slice(words));
+    } else {
+        words.iter().for_each(|word| _ = hasher.update(&word.to_le_bytes()));
+    }
+}
 
 impl fmt::Debug for VoxelGrid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

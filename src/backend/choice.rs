@@ -47,7 +47,7 @@ impl Chosen {
         }
     }
 
-    /// Voxelizes `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
+    /// Voxelizes `mesh` within `memory` bytes; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
     /// warning. Returns the backend that made the grid.
     ///
     /// # Errors
@@ -55,13 +55,14 @@ impl Chosen {
     pub fn voxelize(
         self,
         mesh: &PlacedMesh,
+        memory: u64,
         progress: &dyn Progress,
     ) -> Result<(VoxelGrid, Self), BackendError> {
-        match self.backend.voxelize(mesh, progress) {
+        match self.backend.voxelize_within(mesh, memory, progress) {
             Ok(grid) => Ok((grid, self)),
             Err(error) if self.may_fall_back => {
                 let cpu = Self::cpu(format!("{self} failed"));
-                let grid = cpu.backend.voxelize(mesh, progress)?;
+                let grid = cpu.backend.voxelize_within(mesh, memory, progress)?;
                 let warning = Some(format!("{self}: {error}; computed on the CPU instead"));
                 Ok((grid, Self { warning, ..cpu }))
             }
@@ -101,7 +102,7 @@ const PAIRS_OF_A_RUN: u64 = 1 << 15;
 /// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
 /// let backends = Backends::new(Choice::Auto, None);
-/// let (grid, chosen) = backends.choose(&mesh)?.voxelize(&mesh, &NoProgress)?;
+/// let (grid, chosen) = backends.choose(&mesh)?.voxelize(&mesh, u64::MAX, &NoProgress)?;
 /// assert_eq!((grid.occupied(), chosen.name()), (13, "cpu"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -18,40 +18,62 @@ pub use choice::{Backends, Choice, Chosen};
 
 /// Turns a placed mesh into the set of voxels that its triangles touch.
 pub trait Backend {
-    /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle.
+    /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle, if `memory` bytes are
+    /// enough for the grid and for the work on it; the mesh not counted.
     ///
     /// # Errors
-    /// The backend's device or threads failed. Never a partial grid.
-    fn voxelize(
+    /// They are not ([`BackendError::Memory`]); the backend's device or threads failed. Never a
+    /// partial grid.
+    fn voxelize_within(
         &self,
         mesh: &PlacedMesh,
+        memory: u64,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError>;
-}
 
-impl<B: Backend + ?Sized> Backend for Arc<B> {
+    /// The same with as much memory as it takes.
+    ///
+    /// # Errors
+    /// The backend's device or threads failed.
     fn voxelize(
         &self,
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError> {
-        self.as_ref().voxelize(mesh, progress)
+        self.voxelize_within(mesh, u64::MAX, progress)
     }
 }
 
+impl<B: Backend + ?Sized> Backend for Arc<B> {
+    fn voxelize_within(
+        &self,
+        mesh: &PlacedMesh,
+        memory: u64,
+        progress: &dyn Progress,
+    ) -> Result<VoxelGrid, BackendError> {
+        self.as_ref().voxelize_within(mesh, memory, progress)
+    }
+}
+
+/// Triangles that the work is estimated from.
+const SAMPLE: usize = 1 << 14;
+
 /// About how many (triangle, brick) pairs `mesh` has, the measure of the work: the bricks of the
-/// grid in each triangle's bounds, or for a large triangle three layers of its largest face.
+/// grid in each triangle's bounds, or for a large triangle three layers of its largest face. Of a large
+/// mesh, a sample of the triangles stands for all.
 fn brick_pairs(mesh: &PlacedMesh) -> u64 {
     let lattice = mesh.lattice();
     let bits = lattice.unit_bits + BRICK.ilog2();
     let bricks = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32) };
-    mesh.triangles()
-        .map(|triangle| {
-            let range = BoxRange::of_triangle(&triangle, bits).intersect(&bricks);
+    let step = mesh.len().div_ceil(SAMPLE);
+    let sample = (0..mesh.len()).step_by(step);
+    sample
+        .map(|index| {
+            let range = BoxRange::of_triangle(&mesh.triangle(index), bits).intersect(&bricks);
             let size = |a: usize| (range.hi[a] - range.lo[a] + 1).max(0) as u64;
             let mut size = [size(0), size(1), size(2)];
             size.sort_unstable();
-            size[0].min(3) * size[1] * size[2]
+            size[0].min(3) * size[1] * size[2] * step as u64
         })
         .sum()
 }

@@ -1,5 +1,7 @@
 //! One brick: its mask, and its place among the others.
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::place::MAX_DIM;
 
 /// Voxels along a brick's edge.
@@ -12,7 +14,8 @@ pub type Mask = [u64; 8];
 pub const FULL: Mask = [u64::MAX; 8];
 
 /// A brick's position in bricks, packed so that the order of keys is the canonical order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct BrickKey(pub(super) u64);
 
 impl BrickKey {

@@ -13,6 +13,8 @@ const CHUNK: usize = 1 << 13;
 /// A grid to which bricks are added layer by layer.
 pub(crate) struct GridBuilder {
     grid: VoxelGrid,
+    /// What is being added, in order; kept for its memory.
+    found: Vec<Found>,
 }
 
 /// Where a brick is: in which part, and at which index.
@@ -31,7 +33,7 @@ impl GridBuilder {
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
         let grid = VoxelGrid { dims, keys: vec![], masks: vec![], full: vec![], world: None };
-        Ok(Self { grid })
+        Ok(Self { grid, found: Vec::new() })
     }
 
     /// Adds the union of `parts`, in which bricks may be in any order, repeated and empty. They come
@@ -40,13 +42,15 @@ impl GridBuilder {
     /// # Errors
     /// A voxel outside the grid.
     pub(crate) fn append(&mut self, parts: &[Vec<(BrickKey, Mask)>]) -> Result<(), GridError> {
-        let mut found: Vec<Found> = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        let found = &mut self.found;
+        found.clear();
+        found.reserve_exact(parts.iter().map(Vec::len).sum());
         for (part, bricks) in (0..).zip(parts) {
             found.extend((0..).zip(bricks).map(|(index, &(key, _))| (key, part, index)));
         }
         // In which order parts of one brick come is all the same.
         found.par_sort_unstable_by_key(|&(key, ..)| key);
-        let pieces = split(&found);
+        let pieces = split(found);
         let begin = self.grid.keys.len();
         let distinct = pieces.par_iter().map(|piece| piece.chunk_by(|a, b| a.0 == b.0).count());
         let distinct: Vec<usize> = distinct.collect();

@@ -166,20 +166,59 @@ impl Pairs {
     ) {
         for lane in (0..LANES).filter(|&lane| doubtful[lane] != 0) {
             let corner = |c: usize| [0, 1, 2].map(|axis| corners[c][axis][lane] as i64);
-            masks[lane] &= exact_plane([corner(0), corner(1), corner(2)], self.box_bits);
+            let plane = Plane::new([corner(0), corner(1), corner(2)], self.box_bits);
+            if !plane.is_exact_in_f64() {
+                masks[lane] &= plane.touched();
+            }
         }
     }
 }
 
-/// The boxes that the plane of a triangle touches, the corners being seen from the lowest corner.
-fn exact_plane([a, b, c]: [[i64; 3]; 3], box_bits: u32) -> BlockMask {
-    let n = cross(sub64(b, a), sub64(c, b));
-    let half = 1i64 << (box_bits - 1);
-    let reach = dot(n.map(i64::abs), [half; 3]);
-    (0..64).fold(0, |mask, bit| {
-        let center = [bit >> 4, bit >> 2 & 3, bit & 3].map(|i: i64| (2 * i + 1) * half);
-        mask | u64::from(dot(n, sub64(center, a)).abs() <= reach) << bit
-    })
+/// The plane of a triangle seen from the lowest corner of a block, in integers.
+struct Plane {
+    normal: [i64; 3],
+    point: [i64; 3],
+    half: i64,
+}
+
+impl Plane {
+    fn new([a, b, c]: [[i64; 3]; 3], box_bits: u32) -> Self {
+        let normal = cross(sub64(b, a), sub64(c, b));
+        Self { normal, point: a, half: 1 << (box_bits - 1) }
+    }
+
+    /// Whether the test in `f64` has rounded nothing. All its terms are multiples of one power of
+    /// two; of models that lie on the lattice, of a large one.
+    fn is_exact_in_f64(&self) -> bool {
+        let Self { normal: n, point: p, half } = self;
+        let zeros =
+            (n[0] | n[1] | n[2]).trailing_zeros() + (p[0] | p[1] | p[2] | half).trailing_zeros();
+        let farthest = |axis: usize| p[axis].abs() + 10 * half;
+        let term = |axis: usize| i128::from(n[axis].abs()) * i128::from(farthest(axis));
+        (term(0) + term(1) + term(2)) >> zeros.min(64) < 1 << 53
+    }
+
+    /// The boxes that the plane touches.
+    fn touched(&self) -> BlockMask {
+        let Self { normal, point, half } = *self;
+        let reach = dot(normal.map(i64::abs), [half; 3]);
+        let step = normal.map(|n| 2 * i128::from(n) * i128::from(half));
+        let mut mask = 0;
+        let mut layer = dot(normal, sub64([half; 3], point));
+        for x in 0..BLOCK {
+            let mut row = layer;
+            for y in 0..BLOCK {
+                let mut value = row;
+                for z in 0..BLOCK {
+                    mask |= u64::from(value.abs() <= reach) << (16 * x + 4 * y + z);
+                    value += step[2];
+                }
+                row += step[1];
+            }
+            layer += step[0];
+        }
+        mask
+    }
 }
 
 /// The boxes of one block, for a vector of triangles.

@@ -11,8 +11,6 @@ use anyhow::{Context, Result};
 
 use crate::program::plan::Task;
 
-/// Memory that a run may count on for each of its threads: clusters give a core at least twice that.
-const BYTES_A_THREAD: u64 = 1 << 30;
 /// Bytes in memory for a byte of a mesh's file: its text, what is read from it, the placed mesh. Large
 /// scans take five; short lines more.
 const BYTES_A_FILE_BYTE: u64 = 16;
@@ -21,15 +19,15 @@ const BYTES_A_FILE_BYTE: u64 = 16;
 const BYTES_A_FACE_VOXEL: u64 = 16;
 
 /// How many of `tasks` are worked on at once: one for each thread, or as many of the largest as the
-/// memory of all threads holds. `res` is the resolution, where that is how their size was given.
-pub fn at_once(tasks: &[Task], res: Option<u32>) -> usize {
+/// `memory`, in bytes, holds. `res` is the resolution, where that is how their size was given.
+pub fn at_once(tasks: &[Task], memory: u64, res: Option<u32>) -> usize {
     let threads = rayon::current_num_threads();
     let face = u64::from(res.unwrap_or(0)).pow(2);
     let needs = |task: &Task| {
         let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
         BYTES_A_FILE_BYTE * file + BYTES_A_FACE_VOXEL * face
     };
-    at_once_within(BYTES_A_THREAD * threads as u64, tasks.iter().map(needs).collect()).min(threads)
+    at_once_within(memory, tasks.iter().map(needs).collect()).min(threads)
 }
 
 /// How many of those that need so many bytes fit into `budget` bytes, whichever they are; at least

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -98,6 +99,11 @@ pub struct Job {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+
+    /// Most memory that the program may take, such as 512MiB or 4GB; what needs more is refused
+    /// [default: nine tenths of what is available].
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<ByteSize>,
 
     /// Do only part I of N, counted from 1: the I-th mesh and every N-th after it.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]

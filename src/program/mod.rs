@@ -6,6 +6,7 @@ pub mod cli;
 pub mod destination;
 pub mod info;
 pub mod inputs;
+pub mod memory;
 pub mod numbers;
 pub mod output;
 pub mod plan;

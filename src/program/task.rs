@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use trivox::backend::{Backends, Chosen};
-use trivox::formats::read_mesh;
+use trivox::formats::read_mesh_within;
 use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
 
 use crate::program::cli::Job;
+use crate::program::memory::Memory;
 use crate::program::numbers::counted;
 use crate::program::output::Output;
 use crate::program::plan::Task;
@@ -19,6 +20,7 @@ use crate::program::summary::{Check, Outcome, Summary, Timings, milliseconds, ti
 pub struct Tools<'a> {
     pub job: &'a Job,
     pub backends: &'a Backends,
+    pub memory: &'a Memory,
     pub progress: &'a dyn Progress,
 }
 
@@ -82,7 +84,8 @@ impl Tools<'_> {
     fn load_and_place(&self, path: &Path) -> Result<Placed> {
         let named = || path.display().to_string();
         self.progress.start("load", 0);
-        let (loaded, load) = timed(|| read_mesh(path)).with_context(named)?;
+        let (loaded, load) =
+            timed(|| read_mesh_within(path, self.memory.left())).with_context(named)?;
         self.progress.start("place", 0);
         let options = place_options(self.job);
         let (mesh, place) = timed(|| place(&loaded.mesh, &options)).with_context(named)?;
@@ -93,7 +96,8 @@ impl Tools<'_> {
 
     fn compute(&self, mesh: &PlacedMesh) -> Result<Voxels> {
         let (chosen, start) = timed(|| self.backends.choose(mesh))?;
-        let ((grid, by), voxelize) = timed(|| chosen.voxelize(mesh, self.progress))?;
+        let ((grid, by), voxelize) =
+            timed(|| chosen.voxelize(mesh, self.memory.left(), self.progress))?;
         let grid = grid.with_world(World::of(mesh.lattice(), self.job.up.into()));
         Ok(Voxels { grid, by, start, voxelize })
     }
@@ -101,7 +105,8 @@ impl Tools<'_> {
     /// Voxelizes again on the backend that did not make the voxels, and compares.
     fn check(&self, mesh: &PlacedMesh, voxels: &Voxels) -> Result<Check> {
         let other = self.backends.other_than(&voxels.by).context("--check")?;
-        let again = other.backend.voxelize(mesh, self.progress).context("--check")?;
+        let again = other.backend.voxelize_within(mesh, self.memory.left(), self.progress);
+        let again = again.context("--check")?;
         Ok(Check::new(&voxels.grid, &again, [voxels.by.to_string(), other.to_string()]))
     }
 

@@ -5,6 +5,7 @@ use trivox::backend::{Backends, Choice};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
 use crate::program::cli::Job;
+use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
 use crate::program::task::{Tools, place_options};
@@ -28,7 +29,10 @@ pub fn run(job: &Job) -> Result<Verdict> {
     let mut report = Report::new(job, &plan, &progress);
 
     let steps: &dyn Progress = if plan.several { &NoProgress } else { &progress };
-    let tools = Tools { job, backends: &backends, progress: steps };
+    let memory = Memory::new(job.memory);
+    let at_once = batch::at_once(tasks, memory.total(), job.res);
+    let memory = memory.shared_by(at_once);
+    let tools = Tools { job, backends: &backends, memory: &memory, progress: steps };
     if plan.several {
         progress.count("meshes", tasks.len());
     }
@@ -41,7 +45,6 @@ pub fn run(job: &Job) -> Result<Verdict> {
         };
         result
     };
-    let at_once = batch::at_once(tasks, job.res);
     batch::run(tasks, at_once, work, |task, result| report.take(task, result))?;
     Ok(report.finish())
 }

@@ -18,14 +18,12 @@ use crate::progress::Progress;
 pub struct Cpu {
     /// `None`: the process-wide pool.
     pool: Option<rayon::ThreadPool>,
-    /// In bytes.
-    memory: u64,
 }
 
 impl Default for Cpu {
-    /// One thread per core, shared with the rest of the process, and as much memory as it takes.
+    /// One thread per core, shared with the rest of the process.
     fn default() -> Self {
-        Self { pool: None, memory: u64::MAX }
+        Self { pool: None }
     }
 }
 
@@ -37,24 +35,18 @@ impl Cpu {
     pub fn with_threads(threads: usize) -> Result<Self, BackendError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| BackendError::Threads { threads, reason: e.to_string() })?;
-        Ok(Self { pool: Some(pool), ..Self::default() })
-    }
-
-    /// With at most `bytes` of memory for the grid and for the work on it; the mesh not counted. A
-    /// grid that needs more is refused.
-    #[must_use]
-    pub fn with_memory(self, bytes: u64) -> Self {
-        Self { memory: bytes, ..self }
+        Ok(Self { pool: Some(pool) })
     }
 }
 
 impl Backend for Cpu {
-    fn voxelize(
+    fn voxelize_within(
         &self,
         mesh: &PlacedMesh,
+        memory: u64,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError> {
-        let run = || slabs::voxelize(mesh, self.memory, progress);
+        let run = || slabs::voxelize(mesh, memory, progress);
         match &self.pool {
             Some(pool) => pool.install(run),
             None => run(),

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::grid::{BrickKey, Mask};
 use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES};
@@ -15,19 +16,28 @@ const PLACES: usize = 1 << PLACE_BITS;
 pub(super) type Closed = Vec<(BrickKey, Mask)>;
 
 /// Bricks that are counted and allocated together.
-const PORTION: usize = 1 << 12;
+pub(super) const PORTION: u64 = 1 << 12;
 
-/// How many bricks may be closed, by all threads together.
+/// How many bricks may be closed, by all threads together, and the memory for them.
+#[derive(Default)]
 pub(super) struct Budget {
     left: AtomicU64,
     closed: AtomicU64,
     dropped: AtomicU64,
+    /// Empty portions, to be used again: an allocator might keep more than was ever in use at once.
+    spare: Mutex<Vec<Closed>>,
 }
 
 impl Budget {
-    /// For as many bricks as `room`.
-    pub(super) fn new(room: u64) -> Self {
-        Self { left: room.into(), closed: 0.into(), dropped: 0.into() }
+    /// From now on as many bricks as `room` may be closed.
+    pub(super) fn begin(&mut self, room: u64) {
+        (self.left, self.closed, self.dropped) = (room.into(), 0.into(), 0.into());
+    }
+
+    /// Takes back the memory of closed bricks.
+    pub(super) fn take_back(&self, mut portions: Vec<Closed>) {
+        portions.iter_mut().for_each(Vec::clear);
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).append(&mut portions);
     }
 
     /// How many bricks were closed; one that was closed several times counts as often.
@@ -40,9 +50,12 @@ impl Budget {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    fn take_portion(&self) -> bool {
-        let less = |left: u64| left.checked_sub(PORTION as u64);
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    /// Memory for [`PORTION`] bricks.
+    fn portion(&self) -> Option<Closed> {
+        let less = |left: u64| left.checked_sub(PORTION);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).ok()?;
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Some(spare.unwrap_or_else(|| Vec::with_capacity(PORTION as usize)))
     }
 }
 
@@ -176,14 +189,17 @@ impl<'a> OpenBricks<'a> {
         if old == BrickKey::NONE {
             return;
         }
-        match self.closed.last_mut() {
-            Some(portion) if portion.len() < PORTION => portion.push((old, mask)),
-            _ if self.budget.take_portion() => {
-                let mut portion = Vec::with_capacity(PORTION);
-                portion.push((old, mask));
-                self.closed.push(portion);
+        if self.closed.last().is_none_or(|portion| portion.len() == PORTION as usize) {
+            match self.budget.portion() {
+                Some(portion) => self.closed.push(portion),
+                None => {
+                    self.dropped += 1;
+                    return;
+                }
             }
-            _ => self.dropped += 1,
+        }
+        if let Some(portion) = self.closed.last_mut() {
+            portion.push((old, mask));
         }
     }
 }

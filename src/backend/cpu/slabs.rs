@@ -7,7 +7,7 @@ use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::backend::cpu::gather::LANES;
-use crate::backend::cpu::open::{Budget, Closed, OpenBricks, Places};
+use crate::backend::cpu::open::{Budget, Closed, OpenBricks, PORTION, Places};
 use crate::backend::cpu::refine::Job;
 use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid};
@@ -21,7 +21,7 @@ const TASKS: usize = 8;
 const TRIANGLES: Range<usize> = 1 << 10..1 << 16;
 /// Bricks that the first slab has room for: those of 1024^3 voxels.
 const FIRST_SLAB: u64 = 1 << 21;
-/// Bricks to aim for in a slab, where there is memory for them: 170 MB until they are in order.
+/// Bricks that may be out of order at a time, to begin with: 90 MB, or a sixteenth of the memory.
 const BRICKS: u64 = 1 << 20;
 
 /// The grid of `mesh`, in at most `memory` bytes for the grid and the work on it.
@@ -33,35 +33,38 @@ pub(super) fn voxelize(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<VoxelGrid, BackendError> {
-    let dims = mesh.lattice().dims;
     let plan = Plan::new(mesh);
-    let memory = Memory { allowed: memory, fixed: plan.threads as u64 * Places::BYTES };
+    let mut memory = Memory::new(memory, &plan);
     progress.start("voxelize", plan.layers() * plan.chunks() as u64);
 
-    let mut builder = GridBuilder::new(dims).map_err(|e| BackendError::Internal(e.to_string()))?;
+    let mut builder = GridBuilder::new(mesh.lattice().dims)?;
+    let mut budget = Budget::default();
     let mut first = 0;
     let mut layers = plan.first_slab();
     while first < plan.layers() {
         let slab = first..plan.layers().min(first + layers);
-        let room = memory.room(&builder);
-        let budget = Budget::new(room);
+        budget.begin(memory.unordered);
         let parts = plan.fill(&slab, &budget, progress);
-        match budget.dropped() {
-            0 => builder.append(&parts).map_err(|e| BackendError::Internal(e.to_string()))?,
-            _ if slab.end - slab.start > 1 => {
+        if budget.dropped() > 0 {
+            if slab.end - slab.start > 1 {
                 layers = (slab.end - slab.start).div_ceil(4);
-                continue;
-            }
-            _ => {
-                drop((parts, builder));
+            } else if !memory.allow_unordered(budget.closed() + plan.unused_room(), &builder) {
+                drop((parts, builder, budget));
                 return Err(memory.refuse(&plan, progress));
             }
+            budget.take_back(parts);
+            continue;
         }
+        if !memory.holds(&builder, budget.closed()) {
+            drop((parts, builder, budget));
+            return Err(memory.refuse(&plan, progress));
+        }
+        builder.append(&parts)?;
+        budget.take_back(parts);
         first = slab.end;
-        let aim = BRICKS.min(room / 2);
-        if budget.closed() > aim {
+        if budget.closed() > memory.unordered / 2 {
             layers = layers.div_ceil(2);
-        } else if budget.closed() < aim / 4 {
+        } else if budget.closed() < memory.unordered / 8 {
             layers *= 2;
         }
     }
@@ -73,29 +76,47 @@ struct Memory {
     allowed: u64,
     /// In bytes, whatever the grid.
     fixed: u64,
+    /// Bricks that may be out of order at a time. What they take is not given back: the allocator
+    /// may keep it.
+    unordered: u64,
 }
 
 /// Bytes that a brick takes while its slab is brought into order.
 const UNORDERED: u64 = size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD;
 
 impl Memory {
-    /// How many bricks more there is memory for.
-    fn room(&self, builder: &GridBuilder) -> u64 {
-        let taken = self.fixed + builder.bytes();
-        self.allowed.saturating_sub(taken) / (UNORDERED + GridBuilder::BYTES_KEPT)
+    fn new(allowed: u64, plan: &Plan) -> Self {
+        let bricks = BRICKS.min(allowed / 16 / UNORDERED) + plan.unused_room();
+        Self { allowed, fixed: plan.threads as u64 * Places::BYTES, unordered: bricks }
+    }
+
+    /// Whether the grid may have so many `bricks` more.
+    fn holds(&self, builder: &GridBuilder, bricks: u64) -> bool {
+        let kept = builder.bytes() + bricks * GridBuilder::BYTES_KEPT;
+        self.fixed + self.unordered * UNORDERED + kept <= self.allowed
+    }
+
+    /// Allows so many `bricks` to be out of order, if there is memory for them.
+    fn allow_unordered(&mut self, bricks: u64, builder: &GridBuilder) -> bool {
+        self.unordered = bricks;
+        self.holds(builder, bricks)
     }
 
     /// Counts what the whole grid would take.
     fn refuse(&self, plan: &Plan, progress: &dyn Progress) -> BackendError {
         let (mut kept, mut most) = (0, 0);
+        let mut budget = Budget::default();
         for layer in 0..plan.layers() {
             // With no room bricks are only counted; some more than once.
-            let budget = Budget::new(0);
+            budget.begin(0);
             plan.fill(&(layer..layer + 1), &budget, progress);
-            kept += budget.closed() * GridBuilder::BYTES_KEPT;
-            most = most.max(kept + budget.closed() * UNORDERED);
+            kept += budget.closed();
+            most = most.max(budget.closed());
         }
-        BackendError::Memory { needed: self.fixed + most, allowed: self.allowed }
+        let kept = kept * GridBuilder::BYTES_KEPT + plan.unused_room() * UNORDERED + self.fixed;
+        // So much is set aside: a sixteenth of all is a fifteenth of the rest.
+        let unordered = (most * UNORDERED).max((BRICKS * UNORDERED).min(kept / 15 + 1));
+        BackendError::Memory { needed: kept + unordered, allowed: self.allowed }
     }
 }
 
@@ -142,6 +163,12 @@ impl<'a> Plan<'a> {
     fn first_slab(&self) -> u64 {
         let [x, y, _] = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
         (FIRST_SLAB / (x * y)).clamp(1, self.layers())
+    }
+
+    /// Bricks that tasks may have room for and not use, all together.
+    fn unused_room(&self) -> u64 {
+        let tasks = self.chunks() as u64 * self.regions();
+        tasks * PORTION
     }
 
     /// Tasks into which a slab is divided where there are too few triangles.

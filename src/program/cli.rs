@@ -102,7 +102,7 @@ pub struct Job {
 
     /// Most memory that the program may take, such as 512MiB or 4GB; what needs more is refused
     /// [default: nine tenths of what is available].
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<ByteSize>,
 
     /// Do only part I of N, counted from 1: the I-th mesh and every N-th after it.
@@ -177,6 +177,10 @@ impl From<BackendName> for Choice {
             BackendName::Cpu => Self::Cpu,
         }
     }
+}
+
+fn parse_size(text: &str) -> Result<ByteSize, String> {
+    text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())
 }
 
 fn parse_bounds(text: &str) -> Result<Bounds, String> {

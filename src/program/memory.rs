@@ -1,10 +1,13 @@
 //! How much memory the run may take, all of the process counted.
 
+use anyhow::{Error, anyhow};
 use bytesize::ByteSize;
 use sysinfo::{
     MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
     get_current_pid,
 };
+use trivox::BackendError;
+use trivox::formats::ReadError;
 
 /// What is kept back for whatever is not bounded one by one: threads' stacks, writers' buffers.
 const RESERVE: u64 = 32 << 20;
@@ -13,6 +16,8 @@ const RESERVE: u64 = 32 << 20;
 #[derive(Debug)]
 pub struct Memory {
     total: u64,
+    /// Whether the user named the bound.
+    is_asked: bool,
     at_once: u64,
     process: Option<Pid>,
 }
@@ -21,7 +26,7 @@ impl Memory {
     /// Of `asked` bytes, or else of nine tenths of what the machine has available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
-        Self { total, at_once: 1, process: get_current_pid().ok() }
+        Self { total, is_asked: asked.is_some(), at_once: 1, process: get_current_pid().ok() }
     }
 
     /// For `at_once` meshes at a time.
@@ -36,8 +41,36 @@ impl Memory {
 
     /// Bytes that one of the meshes may take now, beyond what the process has.
     pub fn left(&self) -> u64 {
-        let taken = self.process.map_or(0, resident).saturating_add(RESERVE);
-        self.total.saturating_sub(taken) / self.at_once
+        self.total.saturating_sub(self.taken()) / self.at_once
+    }
+
+    fn taken(&self) -> u64 {
+        self.process.map_or(0, resident).saturating_add(RESERVE)
+    }
+
+    /// Says of an error for want of memory what bound would do.
+    pub fn explain(&self, error: Error) -> Error {
+        let read = error.downcast_ref().map(|error| match error {
+            ReadError::Memory { needed, .. } => Some(("reading the mesh", *needed)),
+            _ => None,
+        });
+        let made = error.downcast_ref().map(|error| match error {
+            BackendError::Memory { needed, .. } => Some(("the grid", *needed)),
+            _ => None,
+        });
+        let Some((what, needed)) = read.or(made).flatten() else {
+            return error;
+        };
+        let total = needed.saturating_mul(self.at_once).saturating_add(self.taken());
+        let total = total.div_ceil(1 << 20);
+        let bound = match (self.total >> 20, self.is_asked) {
+            (total, true) => format!("--memory allows {total} MiB"),
+            (total, false) => format!("the machine has {total} MiB to give"),
+        };
+        anyhow!(
+            "for {what} the program needs up to {total} MiB of memory, but {bound}: use a lower \
+             resolution, divide the mesh, or allow --memory {total}MiB"
+        )
     }
 }
 

@@ -8,8 +8,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, WriteError, write_grid};
 
+use crate::program::numbers::grouped;
 use crate::program::of_stdout;
-use crate::program::unfinished::Unfinished;
+use crate::program::unfinished::{Unfinished, folder_of};
 
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
@@ -57,12 +58,18 @@ impl Output {
         Ok(Self { name, target, format })
     }
 
-    /// Checks that the format can hold a grid of `dims` voxels.
+    /// Checks that the format can hold a grid of `dims` voxels, and the disk its file, if its size
+    /// is known by now.
     ///
     /// # Errors
     /// It cannot.
     pub fn check_dims(&self, dims: [u32; 3]) -> Result<()> {
-        self.format.check_dims(dims).with_context(|| self.name.clone())
+        let named = || self.name.clone();
+        self.format.check_dims(dims).with_context(named)?;
+        match (&self.target, self.format.file_size(dims)) {
+            (Target::File(path), Some(size)) => check_space(path, size).with_context(named),
+            _ => Ok(()),
+        }
     }
 
     /// Writes `grid`, and returns how many bytes that was. Whatever fails, a file that was there
@@ -118,6 +125,20 @@ fn target_of(path: &Path) -> Result<Target> {
             Unfinished::beside(&path)?;
             Ok(Target::File(path))
         }
+    }
+}
+
+/// Checks that there is space for a file of `size` bytes.
+fn check_space(path: &Path, size: u64) -> Result<()> {
+    // Where the system does not tell, writing will.
+    match fs4::available_space(folder_of(path)) {
+        Ok(space) if space < size => bail!(
+            "the file would have {} bytes, but there is space for {}: use a sparse format (.vox), or \
+             a lower resolution",
+            grouped(size),
+            grouped(space)
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -59,7 +59,7 @@ impl Tools<'_> {
 
         let placed = self.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
-        let voxels = self.compute(&placed.mesh)?;
+        let voxels = self.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
         let check = self.job.check.then(|| timed(|| self.check(&placed.mesh, &voxels)));
         let check = check.transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
@@ -84,8 +84,9 @@ impl Tools<'_> {
     fn load_and_place(&self, path: &Path) -> Result<Placed> {
         let named = || path.display().to_string();
         self.progress.start("load", 0);
-        let (loaded, load) =
-            timed(|| read_mesh_within(path, self.memory.left())).with_context(named)?;
+        let (loaded, load) = timed(|| read_mesh_within(path, self.memory.left()))
+            .map_err(|error| self.memory.explain(error.into()))
+            .with_context(named)?;
         self.progress.start("place", 0);
         let options = place_options(self.job);
         let (mesh, place) = timed(|| place(&loaded.mesh, &options)).with_context(named)?;
@@ -97,7 +98,8 @@ impl Tools<'_> {
     fn compute(&self, mesh: &PlacedMesh) -> Result<Voxels> {
         let (chosen, start) = timed(|| self.backends.choose(mesh))?;
         let ((grid, by), voxelize) =
-            timed(|| chosen.voxelize(mesh, self.memory.left(), self.progress))?;
+            timed(|| chosen.voxelize(mesh, self.memory.left(), self.progress))
+                .map_err(|error| self.memory.explain(error.into()))?;
         let grid = grid.with_world(World::of(mesh.lattice(), self.job.up.into()));
         Ok(Voxels { grid, by, start, voxelize })
     }
@@ -106,7 +108,7 @@ impl Tools<'_> {
     fn check(&self, mesh: &PlacedMesh, voxels: &Voxels) -> Result<Check> {
         let other = self.backends.other_than(&voxels.by).context("--check")?;
         let again = other.backend.voxelize_within(mesh, self.memory.left(), self.progress);
-        let again = again.context("--check")?;
+        let again = again.map_err(|e| self.memory.explain(e.into())).context("--check")?;
         Ok(Check::new(&voxels.grid, &again, [voxels.by.to_string(), other.to_string()]))
     }
 

@@ -87,11 +87,16 @@ pub fn clean_up_when_interrupted() -> Result<()> {
     .context("cannot handle interrupts")
 }
 
-fn new_temporary(target: &Path) -> Result<NamedTempFile> {
-    let folder = match target.parent() {
+/// The folder that a file of this name is in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+fn new_temporary(target: &Path) -> Result<NamedTempFile> {
+    let folder = folder_of(target);
     if !folder.is_dir() {
         bail!("there is no folder '{}'", folder.display());
     }

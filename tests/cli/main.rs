@@ -6,6 +6,7 @@ mod files;
 mod gpu;
 mod lists;
 mod many;
+mod memory;
 mod outputs;
 mod refusals;
 mod resume;

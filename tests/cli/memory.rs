@@ -1,0 +1,87 @@
+//! What the program does where memory or the disk is short.
+
+use std::fs;
+
+use crate::{files, folder, json_lines, stderr, voxelize};
+
+/// What the message of a refusal says would do.
+fn suggested(output: &std::process::Output) -> String {
+    let message = stderr(output);
+    let (_, bound) = message.trim_end().rsplit_once("or allow --memory ").expect(&message);
+    bound.to_owned()
+}
+
+#[test]
+fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
+    let folder = folder();
+    let args = "mesh.obj --res 4096 --backend cpu --json --memory";
+    let refused = voxelize(folder.path(), &format!("{args} 60MiB -o out.vox"));
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).starts_with("voxelize: mesh.obj: for the grid the program needs up to")
+    );
+    assert!(stderr(&refused).contains("but --memory allows 60 MiB"), "{}", stderr(&refused));
+    assert_eq!(files(folder.path()), ["mesh.obj"]);
+
+    let bound = suggested(&refused);
+    let made = voxelize(folder.path(), &format!("{args} {bound}"));
+    assert!(made.status.success(), "{}", stderr(&made));
+    let unbounded = voxelize(folder.path(), "mesh.obj --res 4096 --backend cpu --json");
+    assert_eq!(json_lines_of_hash(&made), json_lines_of_hash(&unbounded));
+}
+
+fn json_lines_of_hash(output: &std::process::Output) -> String {
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    json["hash"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_mesh_past_the_bound_is_refused_before_it_is_read() {
+    let folder = folder();
+    let refused = voxelize(folder.path(), "mesh.obj --res 8 --memory 1kB");
+    assert_eq!(refused.status.code(), Some(2));
+    let message = stderr(&refused);
+    assert!(
+        message.starts_with("voxelize: mesh.obj: for reading the mesh the program"),
+        "{message}"
+    );
+    let made =
+        voxelize(folder.path(), &format!("mesh.obj --res 8 --memory {}", suggested(&refused)));
+    assert!(!stderr(&made).contains("reading the mesh"), "{}", stderr(&made));
+}
+
+#[test]
+fn of_several_meshes_only_those_that_need_too_much_are_refused() {
+    let folder = folder();
+    // Twelve bytes a corner in the text, a hundred in memory.
+    let large: String = (0..400_000).map(|i| format!("v {i} 0 0\nf 1 2 {}\n", i + 1)).collect();
+    fs::write(folder.path().join("large.obj"), large).unwrap();
+    let args = "large.obj mesh.obj --res 8 --threads 1 --backend cpu --json --memory 60MiB";
+    let output = voxelize(folder.path(), args);
+    assert_eq!(output.status.code(), Some(2));
+    let [large, mesh] = &json_lines(&output)[..] else { panic!("{output:?}") };
+    assert!(large["error"].as_str().unwrap().contains("for reading the mesh"), "{large}");
+    assert!(mesh["hash"].is_string(), "{mesh}");
+}
+
+#[test]
+fn a_bound_that_is_no_size_is_refused() {
+    for size in ["ten", "-1", "", "1XB"] {
+        let output = voxelize(folder().path(), &format!("mesh.obj --res 8 --memory={size}"));
+        assert_eq!(output.status.code(), Some(2), "{size}");
+        assert!(stderr(&output).contains("--memory"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_dense_file_that_the_disk_cannot_hold_is_refused_before_the_work() {
+    let folder = folder();
+    fs::write(folder.path().join("mesh.npy"), "old").unwrap();
+    let output = voxelize(folder.path(), "mesh.obj --res 32768 -o mesh.npy");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let message = stderr(&output);
+    assert!(message.starts_with("voxelize: mesh.npy: the file would have 8,7"), "{message}");
+    assert!(message.contains("use a sparse format (.vox)"), "{message}");
+    assert_eq!(fs::read(folder.path().join("mesh.npy")).unwrap(), b"old");
+    assert_eq!(files(folder.path()), ["mesh.npy", "mesh.obj"]);
+}

@@ -135,7 +135,7 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         (80, Budget { pairs: 1, ..UNLIMITED }),
         (3, Budget { pairs: 100, bricks: 10, ..UNLIMITED }),
         (20, Budget { bricks: 1, ..UNLIMITED }),
-        (20, Budget { candidates: 1, ..UNLIMITED }),
+        (10, Budget { candidates: 1, ..UNLIMITED }),
         (1, Budget { groups: 1, ..UNLIMITED }),
         (4, Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1 }),
     ];

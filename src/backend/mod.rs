@@ -3,10 +3,12 @@
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod report;
 
 use std::fmt;
 
 use crate::backend::cpu::Cpu;
+use crate::backend::report::Report;
 use crate::error::BackendError;
 use crate::grid::{BRICK, VoxelGrid};
 use crate::place::PlacedMesh;
@@ -24,6 +26,14 @@ pub trait Backend {
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError>;
+
+    /// From now on, measures the time of each stage where it can, at some cost.
+    fn time_stages(&mut self) {}
+
+    /// What the last run did; `None` before the first, and from a backend without stages.
+    fn report(&self) -> Option<Report> {
+        None
+    }
 }
 
 /// Which backend to use.

@@ -4,24 +4,33 @@
 //! A level takes pairs of a triangle and a node, expands each to the child nodes inside the
 //! triangle's bounds, tests one child per invocation, and keeps those touched as the pairs of the
 //! level below. Invocations are shared out by a prefix sum over the pairs' candidate counts. The
-//! last level sets bits in bricks, which a hash table numbers; only those are read back.
+//! last level tests rows of voxels and sets bits in bricks, which a hash table numbers; only those
+//! are read back, with the counters, so that a run is one submission and one wait.
 //!
 //! Buffers have fixed sizes. Where one is full the stages go on counting without writing; the host
 //! then enlarges the buffers, up to the [`Budget`], or cuts the work in two and takes the union.
 //! Sets of voxels do not depend on order, so neither does the result.
 
 pub mod adapters;
+mod clock;
 pub mod data;
+mod readback;
 mod stages;
+mod upload;
+mod work;
 mod workspace;
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use crate::backend::gpu::adapters::{Adapter, Device};
-use crate::backend::gpu::data::{GROUP, MASK_WORDS, MAX_CANDIDATES, Pair, TRIANGLE_WORDS};
-use crate::backend::gpu::stages::Stages;
-use crate::backend::gpu::workspace::{Outcome, Overflow, Task, Workspace, upload};
+use crate::backend::gpu::clock::Clock;
+use crate::backend::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
+use crate::backend::gpu::stages::Pipelines;
+use crate::backend::gpu::upload::{Chunk, UNSHARED_WORDS};
+use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
+use crate::backend::report::{Report, milliseconds};
 use crate::backend::{Backend, brick_pairs};
 use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid};
@@ -31,10 +40,13 @@ use crate::progress::Progress;
 /// Voxelizes on a GPU.
 pub struct Gpu {
     device: Device,
-    stages: Stages,
+    pipelines: Pipelines,
     budget: Budget,
+    /// Where the steps are to be timed.
+    clock: Option<Clock>,
     /// Kept from one mesh to the next.
     workspace: Mutex<Option<Workspace>>,
+    report: Mutex<Option<Report>>,
 }
 
 impl Gpu {
@@ -44,9 +56,16 @@ impl Gpu {
     /// The adapter lacks something, or its driver fails.
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
         let device = adapter.open()?;
-        let stages = Stages::compile(&device)?;
+        let pipelines = Pipelines::compile(&device)?;
         let budget = Budget::of(&device.device.limits());
-        Ok(Self { device, stages, budget, workspace: Mutex::new(None) })
+        Ok(Self {
+            device,
+            pipelines,
+            budget,
+            clock: None,
+            workspace: Mutex::default(),
+            report: Mutex::default(),
+        })
     }
 
     /// With at most `budget` of everything, and no more than the device allows. Small budgets make
@@ -67,7 +86,7 @@ impl Gpu {
 /// The most that one run of the stages may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Triangles in one buffer, 36 bytes each.
+    /// Triangles in one buffer, up to 48 bytes each.
     pub triangles: u32,
     /// (triangle, node) pairs of one level.
     pub pairs: u32,
@@ -79,16 +98,16 @@ pub struct Budget {
     pub groups: u32,
 }
 
-/// 600 MB of coordinates, whose words can be numbered in 32 bits.
+/// 800 MB of vertices and their numbers, whose words can be numbered in 32 bits.
 const MAX_TRIANGLES: u32 = 1 << 24;
-const _: () = assert!(MAX_TRIANGLES as u64 * (TRIANGLE_WORDS as u64) < 1 << 32);
+const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
 /// The WebGPU default limit.
 const MAX_GROUPS: u32 = 65_535;
 /// At most: 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits; and the
 /// second step of the prefix sum is one workgroup for 4096 blocks.
 const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
-/// 128 MiB of masks, and a third as much again of keys and tables.
+/// 144 MiB, and up to half as much again of tables.
 const MAX_BRICKS: u32 = 1 << 21;
 /// At some two hundred operations each, half a second for a GPU of a tenth of a teraflop; drivers give
 /// up after two or more.
@@ -104,9 +123,9 @@ impl Budget {
         let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
         Self {
-            triangles: of_size(4 * TRIANGLE_WORDS).min(MAX_TRIANGLES),
+            triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
             pairs: of_size(size_of::<Pair>()).min(MAX_PAIRS),
-            bricks: of_size(4 * MASK_WORDS).min(MAX_BRICKS),
+            bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
             candidates: MAX_CANDIDATES_A_PASS,
             // Some drivers claim 2^32 - 1, which sums in the shaders would overflow.
             groups: limits.max_compute_workgroups_per_dimension.min(MAX_GROUPS),
@@ -147,6 +166,10 @@ impl Part {
         }
     }
 
+    fn triangle_count(&self) -> u32 {
+        self.triangles.end - self.triangles.start
+    }
+
     fn split(&self, overflow: Overflow) -> Option<[Self; 2]> {
         match overflow {
             // Halving the region halves the bricks; halving the triangles need not.
@@ -185,20 +208,29 @@ impl Part {
 /// Units of progress for one buffer of triangles.
 const UNITS: u64 = 1 << 20;
 
+/// What the runs so far found.
+#[derive(Default)]
+struct Results {
+    /// In no particular order, and repeated where parts overlap.
+    bricks: Vec<(BrickKey, Mask)>,
+    report: Report,
+}
+
 impl Backend for Gpu {
     fn voxelize(
         &self,
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError> {
-        let chunk = self.budget.triangles as usize;
-        progress.start("voxelize", mesh.len().div_ceil(chunk) as u64 * UNITS);
-        let mut bricks = Vec::new();
-        for first in (0..mesh.len()).step_by(chunk) {
-            let chunk = first..mesh.len().min(first + chunk);
-            self.voxelize_chunk(mesh, chunk, progress, &mut bricks)?;
+        let most = self.budget.triangles as usize;
+        progress.start("voxelize", mesh.len().div_ceil(most) as u64 * UNITS);
+        let mut results = Results::default();
+        for first in (0..mesh.len()).step_by(most) {
+            let chunk = Chunk::new(mesh, first..mesh.len().min(first + most));
+            self.voxelize_chunk(mesh, &chunk, progress, &mut results)?;
         }
-        let grid = VoxelGrid::from_bricks(mesh.lattice().dims, bricks)
+        *lock(&self.report) = Some(results.report);
+        let grid = VoxelGrid::from_bricks(mesh.lattice().dims, results.bricks)
             .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
         // A driver that runs nothing and reports nothing: a triangle inside the grid has voxels.
         if grid.occupied() == 0 && mesh.outside() < mesh.len() {
@@ -206,6 +238,18 @@ impl Backend for Gpu {
         }
         Ok(grid)
     }
+
+    fn time_stages(&mut self) {
+        self.clock = Clock::new(&self.device);
+    }
+
+    fn report(&self) -> Option<Report> {
+        lock(&self.report).clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Gpu {
@@ -213,27 +257,31 @@ impl Gpu {
     fn voxelize_chunk(
         &self,
         mesh: &PlacedMesh,
-        chunk: Range<usize>,
+        chunk: &Chunk,
         progress: &dyn Progress,
-        bricks: &mut Vec<(BrickKey, Mask)>,
+        results: &mut Results,
     ) -> Result<(), BackendError> {
-        let coordinates: Vec<i32> =
-            chunk.clone().flat_map(|i| mesh.triangle(i).into_iter().flatten()).collect();
-        let triangles = upload(&self.device, &coordinates)?;
-        let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
-        let workspace = self.workspace_for(mesh, &mut workspace)?;
-        let mut parts = vec![Part::whole(chunk.len() as u32, mesh.lattice())];
+        let mut workspace = lock(&self.workspace);
+        let began = Instant::now();
+        let workspace = self.workspace_for(mesh, chunk, &mut workspace)?;
+        chunk.upload(&self.device, &workspace.mesh);
+        self.device.check()?;
+        results.report.host_ms.upload += milliseconds(began.elapsed());
+        results.report.upload_bytes += 4 * chunk.words();
+
+        let engine = self.engine();
+        let mut parts = vec![Part::whole(chunk.len(), mesh.lattice())];
         while let Some(part) = parts.pop() {
-            let task = Task { part: &part, lattice: mesh.lattice(), budget: &self.budget };
-            match workspace.run(&self.device, &self.stages, &triangles, &task)? {
-                Outcome::Done(found) => {
-                    bricks.extend(found);
-                    progress.advance(part.units);
-                }
-                Outcome::Overflow(overflow) if self.enlarge(workspace, overflow)? => {
-                    parts.push(part);
-                }
-                Outcome::Overflow(overflow) => {
+            let task = Task {
+                part: &part,
+                vertex_words: chunk.vertex_words(),
+                lattice: mesh.lattice(),
+                budget: &self.budget,
+            };
+            match workspace.run(&engine, &task, results)? {
+                None => progress.advance(part.units),
+                Some(overflow) if self.enlarge(workspace, overflow)? => parts.push(part),
+                Some(overflow) => {
                     // One triangle in one brick fits any budget, so this is our own bug.
                     let halves = part.split(overflow).ok_or_else(|| {
                         BackendError::Device(format!("cannot divide the work: {overflow:?}"))
@@ -245,22 +293,27 @@ impl Gpu {
         Ok(())
     }
 
-    /// The workspace, made on first use for what `mesh` is likely to need.
+    fn engine(&self) -> Engine<'_> {
+        Engine { device: &self.device, pipelines: &self.pipelines, clock: self.clock.as_ref() }
+    }
+
+    /// The workspace, made on first use for what `mesh` is likely to need, with room for `chunk`.
     fn workspace_for<'a>(
         &self,
         mesh: &PlacedMesh,
+        chunk: &Chunk,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, BackendError> {
-        let workspace = match workspace.take() {
-            Some(kept) => workspace.insert(kept),
-            None => {
-                let pairs = brick_pairs(mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
-                let bricks = pairs.max(MIN_BRICKS).min(self.budget.bricks);
-                let pairs = pairs.min(self.budget.pairs);
-                workspace.insert(Workspace::new(&self.device, pairs, bricks)?)
-            }
-        };
-        Ok(workspace)
+        let kept = workspace.take();
+        if let Some(kept) = kept.filter(|kept| kept.mesh.size() >= 4 * chunk.words()) {
+            return Ok(workspace.insert(kept));
+        }
+        let pairs = brick_pairs(mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
+        let bricks = pairs.max(MIN_BRICKS).min(self.budget.bricks);
+        let pairs = pairs.min(self.budget.pairs);
+        let buffer = Workspace::mesh_buffer(&self.device, chunk.words())?;
+        let new = Workspace::new(&self.device, &self.pipelines, buffer, pairs, bricks)?;
+        Ok(workspace.insert(new))
     }
 
     /// Makes room for what did not fit, if the budget allows, and says whether it did.
@@ -280,7 +333,8 @@ impl Gpu {
         if (pairs, bricks) == (workspace.pairs, workspace.bricks) {
             return Ok(false);
         }
-        *workspace = Workspace::new(&self.device, pairs, bricks)?;
+        let mesh = workspace.mesh.clone();
+        *workspace = Workspace::new(&self.device, &self.pipelines, mesh, pairs, bricks)?;
         Ok(true)
     }
 }

@@ -109,22 +109,22 @@ fn bits_of(voxels: vec4<bool>) -> u32 {
     return dot(select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), voxels), vec4<u32>(1u));
 }
 
-// Whether the triangle touches the voxel k further along a row, in integers.
+// Whether the triangle touches voxel k of the row, in integers.
 fn touches_in_row(v: Triangle, half: i32, k: u32) -> bool {
     let up = vec3<i32>(0, 0, 2 * half * i32(k));
     let moved = Triangle(v.a - up, v.b - up, v.c - up);
     return !(edges_separate(moved, half) || plane_separates(moved, half));
 }
 
-// Bit k says whether the triangle touches voxel k of the `count` voxels, at most 8, from `first` on
-// along z. The triangle's bounds must touch all of them.
-fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
-    let v = Triangle(
-        triangle.a - first.center,
-        triangle.b - first.center,
-        triangle.c - first.center,
-    );
-    let h = f32(first.half);
+// A bit for each voxel of a row.
+struct RowVerdict {
+    touched: u32,
+    in_doubt: u32,
+}
+
+// What the floats say of a row of `count` voxels, the first at the origin.
+fn row_verdict(v: Triangle, half: i32, count: u32) -> RowVerdict {
+    let h = f32(half);
     let last = f32(count - 1u);
     let nothing = Quad(vec4<f32>(-1.0), vec4<f32>(-1.0));
     var row = Row(nothing, nothing);
@@ -136,9 +136,21 @@ fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
     let zero = vec4<f32>(0.0);
     let separated = bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
     let open = bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
-    let within = (1u << count) - 1u;
-    var touched = within & ~open;
-    var in_doubt = within & open & ~separated;
+    let all_voxels = (1u << count) - 1u;
+    return RowVerdict(all_voxels & ~open, all_voxels & open & ~separated);
+}
+
+// Bit k says whether the triangle touches voxel k of the `count` voxels, at most 8, from `first` on
+// along z. The triangle's bounds must touch all of them.
+fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
+    let v = Triangle(
+        triangle.a - first.center,
+        triangle.b - first.center,
+        triangle.c - first.center,
+    );
+    let verdict = row_verdict(v, first.half, count);
+    var touched = verdict.touched;
+    var in_doubt = verdict.in_doubt;
     while in_doubt != 0u {
         let k = countTrailingZeros(in_doubt);
         in_doubt &= in_doubt - 1u;

@@ -68,10 +68,6 @@ const CANDIDATE_GROUPS: u32 = 4u;
 const BRICK_WORDS: u32 = 18u;
 const KEY_WORDS: u32 = 2u;
 
-fn capacity_of(level: u32) -> u32 {
-    return select(params.pair_capacity, params.upper_capacity, level > 1u);
-}
-
 struct Triangle {
     a: vec3<i32>,
     b: vec3<i32>,

@@ -1,10 +1,12 @@
 //! What a run has to say at its end: for a person, and as JSON.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use trivox::VoxelGrid;
+use trivox::backend::report::{Report, StageReport};
 
 /// The result of a run. As JSON these are the fields; lengths are in mesh units.
 #[derive(Debug, Default, Serialize)]
@@ -30,9 +32,24 @@ pub struct Summary {
     pub output: Option<String>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
+    /// Milliseconds of each stage, where the GPU's clock told.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gpu_ms: BTreeMap<&'static str, f64>,
+    /// What the GPU did, stage by stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<Report>,
     pub warnings: Vec<String>,
     #[serde(skip)]
     pub verbose: bool,
+}
+
+impl Summary {
+    /// Takes note of what the backend says of its run.
+    pub fn report(&mut self, report: Option<Report>) {
+        let stages = report.iter().flat_map(|report| &report.stages);
+        self.gpu_ms = stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect();
+        self.gpu = report;
+    }
 }
 
 /// A grid compared with the one that another backend made.
@@ -129,6 +146,10 @@ impl fmt::Display for Summary {
             line("check", check.to_string())?;
         }
         line("time", self.timings_ms.to_string())?;
+        if let Some(gpu) = self.gpu.as_ref().filter(|_| self.verbose) {
+            line("gpu", gpu_host(gpu))?;
+            gpu.stages.iter().try_for_each(|stage| line("", gpu_stage(stage)))?;
+        }
         if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {
             line("wrote", format!("{output}, {}", counted(bytes, "byte")))?;
         }
@@ -152,6 +173,25 @@ impl fmt::Display for Timings {
             .collect();
         f.write_str(&steps.join(", "))
     }
+}
+
+fn gpu_host(gpu: &Report) -> String {
+    let host = [
+        ("upload", gpu.host_ms.upload),
+        ("submit", gpu.host_ms.submit),
+        ("wait", gpu.host_ms.wait),
+        ("read", gpu.host_ms.read),
+    ];
+    let host: Vec<String> =
+        host.iter().map(|(name, time)| format!("{name} {}", duration(*time))).collect();
+    let (runs, waits) = (counted(gpu.runs.into(), "run"), counted(gpu.waits.into(), "wait"));
+    format!("{runs}, {waits}; {}", host.join(", "))
+}
+
+fn gpu_stage(stage: &StageReport) -> String {
+    let time = stage.ms.map_or_else(|| "not timed".to_owned(), |ms| format!("{ms:.3} ms"));
+    let (invocations, bytes) = (grouped(stage.invocations), grouped(stage.bytes));
+    format!("{:<11} {time:>10}, {invocations} invocations, {bytes} bytes", stage.name)
 }
 
 fn duration(milliseconds: f64) -> String {

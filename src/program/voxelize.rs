@@ -135,7 +135,11 @@ fn place_options(job: &Job) -> PlaceOptions {
 fn start(job: &Job, mesh: &PlacedMesh, summary: &mut Summary) -> Result<Chosen> {
     let (chosen, time) = timed(|| choose(job.backend.into(), job.adapter.as_deref(), mesh));
     summary.timings_ms.start = time;
-    Ok(chosen?)
+    let mut chosen = chosen?;
+    if job.json || job.verbose {
+        chosen.backend.time_stages();
+    }
+    Ok(chosen)
 }
 
 /// The grid, and the backend that made it.
@@ -149,6 +153,7 @@ fn compute(
     let (result, time) = timed(|| chosen.voxelize(mesh, progress));
     let (grid, chosen) = result?;
     summary.timings_ms.voxelize = time;
+    summary.report(chosen.backend.report());
     summary.backend = chosen.name();
     summary.adapter = chosen.adapter.clone();
     summary.reason = chosen.reason.clone();

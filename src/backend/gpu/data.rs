@@ -96,11 +96,14 @@ pub const ROWS_SOURCE: &str = shader!("types", "wide", "touches", "rows");
 
 /// A stage's entry point, which is also its name, and its whole source; in the order of a level.
 pub const SOURCES: [(&str, &str); 7] = [
-    ("seed", shader!("types", "nodes", "triangles", "seed")),
-    ("scan_blocks", shader!("types", "scan", "scan_blocks")),
-    ("scan_totals", shader!("types", "scan", "scan_totals")),
-    ("scan_pairs", shader!("types", "scan", "scan_pairs")),
-    ("refine", shader!("types", "wide", "touches", "nodes", "triangles", "balance", "refine")),
+    ("seed", shader!("types", "capacity", "nodes", "triangles", "seed")),
+    ("scan_blocks", shader!("types", "capacity", "scan", "scan_blocks")),
+    ("scan_totals", shader!("types", "capacity", "scan", "scan_totals")),
+    ("scan_pairs", shader!("types", "capacity", "scan", "scan_pairs")),
+    (
+        "refine",
+        shader!("types", "capacity", "wide", "touches", "nodes", "triangles", "balance", "refine"),
+    ),
     ("find_bricks", shader!("types", "find_bricks")),
     (
         "voxels",

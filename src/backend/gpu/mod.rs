@@ -29,7 +29,7 @@ use crate::backend::gpu::clock::Clock;
 use crate::backend::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
 use crate::backend::gpu::stages::Pipelines;
 use crate::backend::gpu::upload::{Chunk, UNSHARED_WORDS};
-use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
+use crate::backend::gpu::workspace::{Engine, Overflow, Sizes, Task, Workspace};
 use crate::backend::report::{Report, milliseconds};
 use crate::backend::{Backend, brick_pairs};
 use crate::error::BackendError;
@@ -114,7 +114,6 @@ const MAX_BRICKS: u32 = 1 << 21;
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 /// Room for a small mesh.
 const MIN_PAIRS: u32 = 1 << 12;
-const MIN_BRICKS: u32 = 1 << 10;
 const MIN_GROUPS: u32 = 64;
 const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
 
@@ -309,16 +308,20 @@ impl Gpu {
             return Ok(workspace.insert(kept));
         }
         let pairs = brick_pairs(mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
-        let bricks = pairs.max(MIN_BRICKS).min(self.budget.bricks);
-        let pairs = pairs.min(self.budget.pairs);
+        let sizes = Sizes {
+            pairs: pairs.min(self.budget.pairs),
+            bricks: pairs.min(self.budget.bricks),
+            expected: pairs.min(shell_bricks(mesh.lattice().dims)),
+        };
         let buffer = Workspace::mesh_buffer(&self.device, chunk.words())?;
-        let new = Workspace::new(&self.device, &self.pipelines, buffer, pairs, bricks)?;
+        let new = Workspace::new(&self.device, &self.pipelines, buffer, sizes)?;
         Ok(workspace.insert(new))
     }
 
     /// Makes room for what did not fit, if the budget allows, and says whether it did.
     fn enlarge(&self, workspace: &mut Workspace, overflow: Overflow) -> Result<bool, BackendError> {
-        let Workspace { pairs, bricks, .. } = *workspace;
+        let sizes = workspace.sizes();
+        let Sizes { pairs, bricks, .. } = sizes;
         // At least double, since counting stops being complete where something was dropped.
         let larger = |has: u32, needs: u32, most: u32| needs.max(2 * has).min(most);
         let (pairs, bricks) = match overflow {
@@ -330,13 +333,20 @@ impl Gpu {
             }
             _ => return Ok(false),
         };
-        if (pairs, bricks) == (workspace.pairs, workspace.bricks) {
+        let larger = Sizes { pairs, bricks, ..sizes };
+        if larger == sizes {
             return Ok(false);
         }
         let mesh = workspace.mesh.clone();
-        *workspace = Workspace::new(&self.device, &self.pipelines, mesh, pairs, bricks)?;
+        *workspace = Workspace::new(&self.device, &self.pipelines, mesh, larger)?;
         Ok(true)
     }
+}
+
+/// Bricks of the shell of a grid: about as many as a closed surface that fills the grid has.
+fn shell_bricks(dims: [u32; 3]) -> u32 {
+    let [x, y, z] = dims.map(|d| u64::from(d.div_ceil(BRICK)));
+    u32::try_from(2 * (x * y + y * z + z * x)).unwrap_or(u32::MAX)
 }
 
 impl std::fmt::Debug for Gpu {

@@ -19,8 +19,8 @@ const _: () = assert!(COUNTERS * 4 <= CLOCK_AT);
 /// First byte of the bricks.
 const BRICKS_AT: u64 = CLOCK_AT as u64 + CLOCK_BYTES;
 const BRICK_BYTES: usize = 4 * BRICK_WORDS;
-/// Bricks that are read with the counters of a first run: 288 KiB.
-const FIRST_EXPECTED: u32 = 4096;
+/// Most bricks that are read with the counters of a first run: 4.5 MiB.
+const MOST_GUESSED: u32 = 1 << 16;
 
 /// A staging buffer, and how much of it the next run is likely to fill.
 pub(super) struct Readback {
@@ -31,9 +31,9 @@ pub(super) struct Readback {
 }
 
 impl Readback {
-    /// For a first run that finds at most `most` bricks.
-    pub(super) fn new(device: &Device, most: u32) -> Self {
-        Self::with_room(device, most.min(FIRST_EXPECTED))
+    /// For a first run that finds about `guess` bricks.
+    pub(super) fn new(device: &Device, guess: u32) -> Self {
+        Self::with_room(device, guess.min(MOST_GUESSED))
     }
 
     fn with_room(device: &Device, room: u32) -> Self {

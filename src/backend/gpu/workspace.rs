@@ -45,10 +45,19 @@ pub(super) struct Task<'a> {
     pub(super) budget: &'a Budget,
 }
 
-/// Buffers for a number of pairs and bricks, and for a mesh.
-pub(super) struct Workspace {
+/// How large the buffers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sizes {
     pub(super) pairs: u32,
     pub(super) bricks: u32,
+    /// Bricks that a run is likely to find.
+    pub(super) expected: u32,
+}
+
+/// Buffers for a number of pairs and bricks, and for a mesh.
+pub(super) struct Workspace {
+    pairs: u32,
+    bricks: u32,
     pub(super) mesh: wgpu::Buffer,
     params: wgpu::Buffer,
     counters: wgpu::Buffer,
@@ -75,6 +84,11 @@ const FOR_TESTS: Usage =
 const PARAMS_STRIDE: usize = 256;
 
 impl Workspace {
+    /// The sizes that it was made with, and the bricks that it expects by now.
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { pairs: self.pairs, bricks: self.bricks, expected: self.readback.expected() }
+    }
+
     /// A buffer for `words` words of a mesh.
     pub(super) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, BackendError> {
         let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
@@ -82,14 +96,14 @@ impl Workspace {
         Ok(buffer)
     }
 
-    /// Buffers for `pairs` pairs and `bricks` bricks, and for the mesh in `mesh`.
+    /// Buffers of the given sizes, for the mesh in `mesh`.
     pub(super) fn new(
         device: &Device,
         pipelines: &Pipelines,
         mesh: wgpu::Buffer,
-        pairs: u32,
-        bricks: u32,
+        sizes: Sizes,
     ) -> Result<Self, BackendError> {
+        let Sizes { pairs, bricks, expected } = sizes;
         let storage = |label: &str, words: u64, more: Usage| {
             device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
         };
@@ -116,7 +130,7 @@ impl Workspace {
             numbers: scratch("numbers", table),
             brick_words: storage("bricks", BRICK_WORDS as u64 * u64::from(bricks), Usage::COPY_SRC),
             bind_groups: HashMap::new(),
-            readback: Readback::new(device, bricks),
+            readback: Readback::new(device, expected.min(bricks)),
         };
         workspace.bind_groups = (steps(LEVELS as u32 - 1).iter())
             .map(|step| (step.kernel(), workspace.bind_group(device, pipelines, step)))
@@ -413,9 +427,9 @@ mod tests {
             // From far too little of either to enough of both.
             for (pairs, bricks) in [(1, 1), (1023, 64), (1024, 1024), (1 << 14, 1), (1 << 14, 1024)]
             {
+                let sizes = Sizes { pairs: 2 * pairs, bricks: 2 * bricks, expected: 1 };
                 let mut workspace =
-                    Workspace::new(&device, &pipelines, buffer.clone(), 2 * pairs, 2 * bricks)
-                        .unwrap();
+                    Workspace::new(&device, &pipelines, buffer.clone(), sizes).unwrap();
                 (workspace.pairs, workspace.bricks) = (pairs, bricks);
                 let pair_words = (size_of::<Pair>() / 4) as u32;
                 let guarded = |w: &Workspace| {

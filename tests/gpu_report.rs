@@ -183,6 +183,6 @@ fn the_program_passes_the_report_on() {
 fn the_stages_are_shown_with_v() {
     let Some(adapter) = adapters().into_iter().next() else { return };
     let [_, said] = voxelize_cube(&["-v", "--adapter", &adapter.label()]);
-    assert!(said.contains("gpu       1 run, 1 wait; upload "), "{said}");
+    assert!(said.contains("gpu       1 run, 1 wait; prepare "), "{said}");
     STAGES.iter().for_each(|stage| assert!(said.contains(stage), "{said}"));
 }

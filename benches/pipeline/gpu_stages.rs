@@ -12,7 +12,7 @@ use wgpu::BufferUsages as Usage;
 
 use super::Result;
 
-/// Prints the stages of each model, and nothing without an adapter.
+/// Prints the stages of each model, and what they cost the host; nothing without an adapter.
 pub fn print(models: &[PathBuf], resolution: u32, runs: usize) -> Result<()> {
     let Some(adapter) = Adapter::preferred().into_iter().next() else {
         return Ok(());
@@ -20,30 +20,28 @@ pub fn print(models: &[PathBuf], resolution: u32, runs: usize) -> Result<()> {
     let mut gpu = Gpu::new(&adapter)?;
     gpu.time_stages();
     let rate = copy_rate(gpu.device())?;
+    let mut reports = Vec::new();
+    for path in models {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        reports.push((name, fastest_run(&gpu, path, resolution, runs)?));
+    }
+
     println!("\n### GPU stages at {resolution}\n");
     println!("Buffers are copied at {:.1} GB/s, reading and writing.\n", rate / 1e9);
     println!("| mesh | stage | ms | items | M items/s | MB | GB/s | floor ms | ms / floor |");
     println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
-    for path in models {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let report = fastest_run(&gpu, path, resolution, runs)?;
-        report.stages.iter().for_each(|stage| row(&name, stage, rate));
-        let [ms, bytes] = [report.gpu_ms().unwrap_or(f64::NAN), bytes_of(&report)];
-        let host = report.host_ms;
-        println!(
-            "| {name} | **all**, {} runs, {} waits; on the host: upload {:.3} ms, submit {:.3} ms, \
-             wait {:.3} ms, read {:.3} ms | {ms:.3} | | | {:.2} | {:.1} | {:.4} | {:.1} |",
-            report.runs,
-            report.waits,
-            host.upload,
-            host.submit,
-            host.wait,
-            host.read,
-            bytes / 1e6,
-            bytes / ms / 1e6,
-            bytes / rate * 1e3,
-            ms / (bytes / rate * 1e3),
-        );
+    for (name, report) in &reports {
+        report.stages.iter().for_each(|stage| row(name, stage, rate));
+        row(name, &all_stages(report), rate);
+    }
+    println!("\n### GPU runs at {resolution}, milliseconds on the host\n");
+    println!("| mesh | runs | waits | MB up | MB back | upload | submit | wait | read |");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, report) in &reports {
+        let Report { runs, waits, host_ms: ms, .. } = report;
+        let [up, back] = [report.upload_bytes, report.read_bytes].map(|bytes| bytes as f64 / 1e6);
+        print!("| {name} | {runs} | {waits} | {up:.2} | {back:.2} ");
+        println!("| {:.3} | {:.3} | {:.3} | {:.3} |", ms.upload, ms.submit, ms.wait, ms.read);
     }
     Ok(())
 }
@@ -62,8 +60,16 @@ fn row(mesh: &str, stage: &StageReport, rate: f64) {
     );
 }
 
-fn bytes_of(report: &Report) -> f64 {
-    report.stages.iter().map(|stage| stage.bytes).sum::<u64>() as f64
+fn all_stages(report: &Report) -> StageReport {
+    let sum = |of: fn(&StageReport) -> u64| report.stages.iter().map(of).sum();
+    StageReport {
+        name: "all",
+        ms: report.gpu_ms(),
+        dispatches: report.stages.iter().map(|stage| stage.dispatches).sum(),
+        invocations: sum(|stage| stage.invocations),
+        tests: sum(|stage| stage.tests),
+        bytes: sum(|stage| stage.bytes),
+    }
 }
 
 /// The report of the fastest of `runs` runs after a first, which sizes the buffers.

@@ -31,9 +31,11 @@ impl Report {
 /// Milliseconds of wall time on the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct HostTimes {
+    /// Making buffers, where those of an earlier run are too small.
+    pub prepare: f64,
     /// Handing the mesh to the driver.
     pub upload: f64,
-    /// Making buffers, recording commands and submitting them.
+    /// Recording commands and submitting them.
     pub submit: f64,
     /// Waiting for the GPU.
     pub wait: f64,

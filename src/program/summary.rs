@@ -177,6 +177,7 @@ impl fmt::Display for Timings {
 
 fn gpu_host(gpu: &Report) -> String {
     let host = [
+        ("prepare", gpu.host_ms.prepare),
         ("upload", gpu.host_ms.upload),
         ("submit", gpu.host_ms.submit),
         ("wait", gpu.host_ms.wait),

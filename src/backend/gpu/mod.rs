@@ -1,11 +1,11 @@
 //! The GPU backend: one invocation per (triangle, node) candidate, level by level, and finally per
-//! (triangle, voxel) candidate, all with the exact `touches`.
+//! (triangle, row of voxels) candidate, all with the exact `touches`.
 //!
 //! A level takes pairs of a triangle and a node, expands each to the child nodes inside the
 //! triangle's bounds, tests one child per invocation, and keeps those touched as the pairs of the
 //! level below. Invocations are shared out by a prefix sum over the pairs' candidate counts. The
-//! last level tests rows of voxels and sets bits in bricks, which a hash table numbers; only those
-//! are read back, with the counters, so that a run is one submission and one wait.
+//! last level sets bits in bricks, which a hash table numbers; only those are read back, with the
+//! counters, so that a run is one submission and one wait.
 //!
 //! Buffers have fixed sizes. Where one is full the stages go on counting without writing; the host
 //! then enlarges the buffers, up to the [`Budget`], or cuts the work in two and takes the union.
@@ -263,10 +263,13 @@ impl Gpu {
         let mut workspace = lock(&self.workspace);
         let began = Instant::now();
         let workspace = self.workspace_for(mesh, chunk, &mut workspace)?;
+        let ready = Instant::now();
         chunk.upload(&self.device, &workspace.mesh);
         self.device.check()?;
-        results.report.host_ms.upload += milliseconds(began.elapsed());
-        results.report.upload_bytes += 4 * chunk.words();
+        let report = &mut results.report;
+        report.upload_bytes += 4 * chunk.words();
+        report.host_ms.prepare += milliseconds(ready - began);
+        report.host_ms.upload += milliseconds(ready.elapsed());
 
         let engine = self.engine();
         let mut parts = vec![Part::whole(chunk.len(), mesh.lattice())];
@@ -303,14 +306,16 @@ impl Gpu {
         chunk: &Chunk,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, BackendError> {
-        let kept = workspace.take();
-        if let Some(kept) = kept.filter(|kept| kept.mesh.size() >= 4 * chunk.words()) {
-            return Ok(workspace.insert(kept));
-        }
+        let kept = match workspace.take() {
+            Some(kept) if kept.mesh.size() >= 4 * chunk.words() => {
+                return Ok(workspace.insert(kept));
+            }
+            kept => kept.map(|kept| kept.sizes()).unwrap_or_default(),
+        };
         let pairs = brick_pairs(mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
         let sizes = Sizes {
-            pairs: pairs.min(self.budget.pairs),
-            bricks: pairs.min(self.budget.bricks),
+            pairs: pairs.min(self.budget.pairs).max(kept.pairs),
+            bricks: pairs.min(self.budget.bricks).max(kept.bricks),
             expected: pairs.min(shell_bricks(mesh.lattice().dims)),
         };
         let buffer = Workspace::mesh_buffer(&self.device, chunk.words())?;

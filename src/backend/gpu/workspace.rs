@@ -46,7 +46,7 @@ pub(super) struct Task<'a> {
 }
 
 /// How large the buffers are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sizes {
     pub(super) pairs: u32,
     pub(super) bricks: u32,

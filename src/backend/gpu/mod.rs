@@ -12,6 +12,7 @@
 //! Sets of voxels do not depend on order, so neither does the result.
 
 pub mod adapters;
+mod buffers;
 mod clock;
 pub mod data;
 mod readback;
@@ -25,11 +26,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::backend::gpu::adapters::{Adapter, Device};
+use crate::backend::gpu::buffers::{Sizes, mesh_buffer};
 use crate::backend::gpu::clock::Clock;
 use crate::backend::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
 use crate::backend::gpu::stages::Pipelines;
 use crate::backend::gpu::upload::{Chunk, UNSHARED_WORDS};
-use crate::backend::gpu::workspace::{Engine, Overflow, Sizes, Task, Workspace};
+use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
 use crate::backend::report::{Report, milliseconds};
 use crate::backend::{Backend, brick_pairs};
 use crate::error::BackendError;
@@ -38,6 +40,19 @@ use crate::place::{Lattice, PlacedMesh};
 use crate::progress::Progress;
 
 /// Voxelizes on a GPU.
+///
+/// ```no_run
+/// # use trivox::{Backend, NoProgress, backend::gpu::{Gpu, adapters::Adapter}};
+/// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
+/// let mut gpu = Gpu::new(&Adapter::find(None)?)?;
+/// gpu.time_stages();
+/// let grid = gpu.voxelize(mesh, &NoProgress)?;
+/// for stage in gpu.report().unwrap_or_default().stages {
+///     println!("{}: {:?} ms, {} bytes", stage.name, stage.ms, stage.bytes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Gpu {
     device: Device,
     pipelines: Pipelines,
@@ -264,7 +279,7 @@ impl Gpu {
         let began = Instant::now();
         let workspace = self.workspace_for(mesh, chunk, &mut workspace)?;
         let ready = Instant::now();
-        chunk.upload(&self.device, &workspace.mesh);
+        chunk.upload(&self.device, workspace.mesh());
         self.device.check()?;
         let report = &mut results.report;
         report.upload_bytes += 4 * chunk.words();
@@ -307,7 +322,7 @@ impl Gpu {
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, BackendError> {
         let kept = match workspace.take() {
-            Some(kept) if kept.mesh.size() >= 4 * chunk.words() => {
+            Some(kept) if kept.mesh().size() >= 4 * chunk.words() => {
                 return Ok(workspace.insert(kept));
             }
             kept => kept.map(|kept| kept.sizes()).unwrap_or_default(),
@@ -318,7 +333,7 @@ impl Gpu {
             bricks: pairs.min(self.budget.bricks).max(kept.bricks),
             expected: pairs.min(shell_bricks(mesh.lattice().dims)),
         };
-        let buffer = Workspace::mesh_buffer(&self.device, chunk.words())?;
+        let buffer = mesh_buffer(&self.device, chunk.words())?;
         let new = Workspace::new(&self.device, &self.pipelines, buffer, sizes)?;
         Ok(workspace.insert(new))
     }
@@ -342,7 +357,7 @@ impl Gpu {
         if larger == sizes {
             return Ok(false);
         }
-        let mesh = workspace.mesh.clone();
+        let mesh = workspace.mesh().clone();
         *workspace = Workspace::new(&self.device, &self.pipelines, mesh, larger)?;
         Ok(true)
     }

@@ -1,19 +1,18 @@
-//! The buffers of one run, and the run itself: one part of a mesh through all stages.
+//! One run: a part of a mesh through all stages.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Instant;
 
-use wgpu::BufferUsages as Usage;
-
 use crate::backend::gpu::adapters::Device;
+use crate::backend::gpu::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
 use crate::backend::gpu::clock::Clock;
 use crate::backend::gpu::data::{
-    BRICK_WORDS, BRICKS, BRICKS_FULL, COUNTERS, DISPATCH_WORDS, FAILURES, GROUP, LEVELS,
-    MAX_CANDIDATES, PAIRS, PAIRS_FULL, Pair, Params, SCAN_BLOCK, TOO_MANY_CANDIDATES,
+    BRICKS, BRICKS_FULL, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL, Params, SCAN_BLOCK,
+    TOO_MANY_CANDIDATES,
 };
 use crate::backend::gpu::readback::{self, CLOCK_AT, Readback};
-use crate::backend::gpu::stages::{Binding, Pipelines, Size, Stage, Step, steps};
+use crate::backend::gpu::stages::{Pipelines, Size, Stage, Step, steps};
 use crate::backend::gpu::work::{Counts, work};
 use crate::backend::gpu::{Budget, Part, Results};
 use crate::backend::report::{Report, StageReport, milliseconds};
@@ -45,144 +44,38 @@ pub(super) struct Task<'a> {
     pub(super) budget: &'a Budget,
 }
 
-/// How large the buffers are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sizes {
-    pub(super) pairs: u32,
-    pub(super) bricks: u32,
-    /// Bricks that a run is likely to find.
-    pub(super) expected: u32,
-}
-
-/// Buffers for a number of pairs and bricks, and for a mesh.
+/// The buffers, and how to use them: kept from one run to the next.
 pub(super) struct Workspace {
-    pairs: u32,
-    bricks: u32,
-    pub(super) mesh: wgpu::Buffer,
-    params: wgpu::Buffer,
-    counters: wgpu::Buffer,
-    dispatch: wgpu::Buffer,
-    offsets: wgpu::Buffer,
-    block_offsets: wgpu::Buffer,
-    first_pairs: wgpu::Buffer,
-    /// The pairs of each level.
-    pair_lists: [wgpu::Buffer; LEVELS],
-    table: wgpu::Buffer,
-    entries: wgpu::Buffer,
-    /// The number of the brick of each entry of the table.
-    numbers: wgpu::Buffer,
-    brick_words: wgpu::Buffer,
+    buffers: Buffers,
     bind_groups: HashMap<(Stage, u32), wgpu::BindGroup>,
     readback: Readback,
 }
 
-/// Tests look into the buffers.
-const FOR_TESTS: Usage =
-    if cfg!(test) { Usage::COPY_SRC.union(Usage::COPY_DST) } else { Usage::empty() };
-
-/// Uniform buffers are bound at multiples of 256 bytes, the WebGPU default alignment.
-const PARAMS_STRIDE: usize = 256;
-
 impl Workspace {
-    /// The sizes that it was made with, and the bricks that it expects by now.
-    pub(super) fn sizes(&self) -> Sizes {
-        Sizes { pairs: self.pairs, bricks: self.bricks, expected: self.readback.expected() }
-    }
-
-    /// A buffer for `words` words of a mesh.
-    pub(super) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, BackendError> {
-        let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
-        device.check()?;
-        Ok(buffer)
-    }
-
-    /// Buffers of the given sizes, for the mesh in `mesh`.
+    /// Of the given sizes, for the mesh in `mesh`.
     pub(super) fn new(
         device: &Device,
         pipelines: &Pipelines,
         mesh: wgpu::Buffer,
         sizes: Sizes,
     ) -> Result<Self, BackendError> {
-        let Sizes { pairs, bricks, expected } = sizes;
-        let storage = |label: &str, words: u64, more: Usage| {
-            device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
-        };
-        let scratch = |label: &str, words: u32| storage(label, words.into(), Usage::empty());
-        let pair_words = (size_of::<Pair>() / 4) as u64;
-        let table = table_size(bricks);
-        let params_words = (LEVELS * PARAMS_STRIDE / 4) as u64;
-        let mut workspace = Self {
-            pairs,
-            bricks,
-            mesh,
-            params: device.buffer("params", params_words, Usage::UNIFORM | Usage::COPY_DST),
-            counters: storage("counters", COUNTERS as u64, Usage::COPY_SRC | Usage::COPY_DST),
-            dispatch: storage("dispatch", DISPATCH_WORDS, Usage::INDIRECT),
-            offsets: scratch("offsets", pairs),
-            block_offsets: scratch("block offsets", pairs.div_ceil(SCAN_BLOCK)),
-            first_pairs: scratch("first pairs", pairs * (MAX_CANDIDATES / GROUP)),
-            pair_lists: std::array::from_fn(|level| {
-                let pairs = capacity_of(level as u32, pairs);
-                storage("pairs", u64::from(pairs) * pair_words, Usage::empty())
-            }),
-            table: storage("table", table.into(), Usage::COPY_DST),
-            entries: scratch("entries", pairs),
-            numbers: scratch("numbers", table),
-            brick_words: storage("bricks", BRICK_WORDS as u64 * u64::from(bricks), Usage::COPY_SRC),
-            bind_groups: HashMap::new(),
-            readback: Readback::new(device, expected.min(bricks)),
-        };
-        workspace.bind_groups = (steps(LEVELS as u32 - 1).iter())
-            .map(|step| (step.kernel(), workspace.bind_group(device, pipelines, step)))
+        let buffers = Buffers::new(device, mesh, sizes);
+        let bind_groups = (steps(LEVELS as u32 - 1).iter())
+            .map(|step| (step.kernel(), buffers.bind_group(device, pipelines, step)))
             .collect();
+        let readback = Readback::new(device, sizes.expected.min(sizes.bricks));
         device.check()?;
-        Ok(workspace)
+        Ok(Self { buffers, bind_groups, readback })
     }
 
-    fn bind_group(&self, device: &Device, pipelines: &Pipelines, step: &Step) -> wgpu::BindGroup {
-        let bindings = step.stage.bindings().iter();
-        let entries: Vec<wgpu::BindGroupEntry> = bindings
-            .map(|&binding| wgpu::BindGroupEntry {
-                binding: binding as u32,
-                resource: self.resource(binding, step.level as usize),
-            })
-            .collect();
-        device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(step.stage.name()),
-            layout: &pipelines.of(step.stage).get_bind_group_layout(0),
-            entries: &entries,
-        })
+    /// The sizes that it was made with, and the bricks that it expects by now.
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { expected: self.readback.expected(), ..self.buffers.sizes }
     }
 
-    fn resource(&self, binding: Binding, level: usize) -> wgpu::BindingResource<'_> {
-        let buffer = match binding {
-            Binding::Params => {
-                return wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: &self.params,
-                    offset: (level * PARAMS_STRIDE) as u64,
-                    size: wgpu::BufferSize::new(size_of::<Params>() as u64),
-                });
-            }
-            Binding::Mesh => &self.mesh,
-            Binding::Counters => &self.counters,
-            Binding::Pairs => &self.pair_lists[level],
-            Binding::Dispatch => &self.dispatch,
-            Binding::Offsets => &self.offsets,
-            Binding::BlockOffsets => &self.block_offsets,
-            Binding::FirstPairs => &self.first_pairs,
-            Binding::Children => &self.pair_lists[level - 1],
-            Binding::Table => &self.table,
-            Binding::Entries => &self.entries,
-            Binding::Numbers => &self.numbers,
-            Binding::Bricks => &self.brick_words,
-            Binding::Pairs0 => &self.pair_lists[0],
-            Binding::Pairs1 => &self.pair_lists[1],
-            Binding::Pairs2 => &self.pair_lists[2],
-            Binding::Pairs3 => &self.pair_lists[3],
-            Binding::Pairs4 => &self.pair_lists[4],
-            Binding::Pairs5 => &self.pair_lists[5],
-        };
-        buffer.as_entire_binding()
+    /// The mesh's buffer.
+    pub(super) fn mesh(&self) -> &wgpu::Buffer {
+        &self.buffers.mesh
     }
 
     /// Runs all stages on the task's part of the mesh, and adds what they find to `results`: no
@@ -201,7 +94,7 @@ impl Workspace {
         report.host_ms.submit += milliseconds(began.elapsed());
 
         let expected = self.readback.expected();
-        let source = (&self.brick_words, 0..expected);
+        let source = (&self.buffers.bricks, 0..expected);
         let read = |staging: &[u8]| {
             let counters = readback::counters(staging);
             if overflow(&counters).is_none() {
@@ -212,8 +105,8 @@ impl Workspace {
         };
         let (counters, times) =
             self.readback.fetch(engine.device, encoder, source, report, read)?;
-        let capacity = |level| capacity_of(level, self.pairs);
-        let counts = Counts::new(task.part.triangle_count(), &counters, capacity);
+        let sizes = self.buffers.sizes;
+        let counts = Counts::new(task.part.triangle_count(), &counters, |l| sizes.pairs_on(l));
         add_work(report, &steps, &counts, times.as_deref());
 
         let overflow = overflow(&counters);
@@ -234,9 +127,9 @@ impl Workspace {
         results: &mut Results,
     ) -> Result<(), BackendError> {
         let Results { bricks, report } = results;
-        self.readback.grow(device, rest.end, self.bricks)?;
+        self.readback.grow(device, rest.end, self.buffers.sizes.bricks)?;
         let encoder = device.device.create_command_encoder(&Default::default());
-        let (count, source) = (rest.len(), (&self.brick_words, rest));
+        let (count, source) = (rest.len(), (&self.buffers.bricks, rest));
         self.readback.fetch(device, encoder, source, report, |staging| {
             bricks.extend(readback::bricks(staging).take(count));
         })
@@ -254,9 +147,9 @@ impl Workspace {
             let level = self.params_of(task, level as u32);
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
         }
-        engine.device.queue.write_buffer(&self.params, 0, &params);
-        encoder.clear_buffer(&self.counters, 0, None);
-        encoder.clear_buffer(&self.table, 0, None);
+        engine.device.queue.write_buffer(&self.buffers.params, 0, &params);
+        encoder.clear_buffer(&self.buffers.counters, 0, None);
+        encoder.clear_buffer(&self.buffers.table, 0, None);
         // Steps are timed as passes; all in one pass they are a little faster.
         let passes = if engine.clock.is_some() { 1 } else { steps.len() };
         for (index, steps) in steps.chunks(passes).enumerate() {
@@ -267,7 +160,13 @@ impl Workspace {
             steps.iter().for_each(|step| self.dispatch(&mut pass, engine, task, step));
         }
         let staging = &self.readback.staging;
-        encoder.copy_buffer_to_buffer(&self.counters, 0, staging, 0, self.counters.size());
+        encoder.copy_buffer_to_buffer(
+            &self.buffers.counters,
+            0,
+            staging,
+            0,
+            self.buffers.counters.size(),
+        );
         if let Some(clock) = engine.clock {
             clock.read_into(encoder, steps.len(), staging, CLOCK_AT as u64);
         }
@@ -280,16 +179,20 @@ impl Workspace {
             let max = task.budget.groups;
             pass.dispatch_workgroups(groups.min(max), groups.div_ceil(max), 1);
         };
+        let sizes = self.buffers.sizes;
         match step.size {
             Size::One => groups(1),
             Size::Triangles => groups(task.part.triangle_count().div_ceil(GROUP)),
-            Size::Blocks => groups(capacity_of(step.level, self.pairs).div_ceil(SCAN_BLOCK)),
-            Size::Planned(word) => pass.dispatch_workgroups_indirect(&self.dispatch, 4 * word),
+            Size::Blocks => groups(sizes.pairs_on(step.level).div_ceil(SCAN_BLOCK)),
+            Size::Planned(word) => {
+                pass.dispatch_workgroups_indirect(&self.buffers.dispatch, 4 * word)
+            }
         }
     }
 
     fn params_of(&self, task: &Task, level: u32) -> Params {
         let Task { part, lattice, budget, .. } = task;
+        let sizes = self.buffers.sizes;
         Params {
             region_lo: part.bricks_lo.map(|b| b << 3),
             unit_bits: lattice.unit_bits,
@@ -301,10 +204,10 @@ impl Workspace {
             first_triangle: part.triangles.start,
             triangle_count: part.triangle_count(),
             vertex_words: task.vertex_words,
-            pair_capacity: self.pairs,
-            upper_capacity: capacity_of(2, self.pairs),
-            brick_capacity: self.bricks,
-            table_mask: table_size(self.bricks) - 1,
+            pair_capacity: sizes.pairs,
+            upper_capacity: sizes.pairs_on(2),
+            brick_capacity: sizes.bricks,
+            table_mask: sizes.table() - 1,
             candidate_limit: budget.candidates,
             max_groups: budget.groups,
             padding: [0; 2],
@@ -327,20 +230,6 @@ fn add_work(report: &mut Report, steps: &[Step], counts: &Counts, times: Option<
         stage.bytes += work.bytes;
         stage.ms = times.map(|times| times[index] + stage.ms.unwrap_or(0.0));
     }
-}
-
-/// Room for pairs on `level`, where the two lowest have room for `pairs`: those above have fewer,
-/// since a node's children are many.
-fn capacity_of(level: u32, pairs: u32) -> u32 {
-    if level > 1 { (pairs / UPPER_SHARE).max(1) } else { pairs }
-}
-
-/// The lowest levels' room for pairs, divided by that of the others.
-const UPPER_SHARE: u32 = 8;
-
-/// The hash table's entries: at most half of them are used while bricks fit.
-fn table_size(bricks: u32) -> u32 {
-    (2 * bricks).next_power_of_two()
 }
 
 /// The highest level whose nodes are no larger than the grid, as the bit budget demands; at least
@@ -372,8 +261,12 @@ fn overflow(counters: &[u32]) -> Option<Overflow> {
 mod tests {
     use super::*;
     use crate::backend::gpu::adapters::Adapter;
+    use crate::backend::gpu::buffers::mesh_buffer;
+    use crate::backend::gpu::data::{BRICK_WORDS, Pair};
     use crate::backend::gpu::upload::Chunk;
     use crate::{Mesh, PlaceOptions, Sizing, place};
+
+    use wgpu::BufferUsages as Usage;
 
     const GUARD: u32 = 0xdead_beef;
 
@@ -421,7 +314,7 @@ mod tests {
             let device = adapter.open().unwrap();
             let pipelines = Pipelines::compile(&device).unwrap();
             let engine = Engine { device: &device, pipelines: &pipelines, clock: None };
-            let buffer = Workspace::mesh_buffer(&device, chunk.words()).unwrap();
+            let buffer = mesh_buffer(&device, chunk.words()).unwrap();
             chunk.upload(&device, &buffer);
             let mut outcomes = [0, 0];
             // From far too little of either to enough of both.
@@ -430,28 +323,29 @@ mod tests {
                 let sizes = Sizes { pairs: 2 * pairs, bricks: 2 * bricks, expected: 1 };
                 let mut workspace =
                     Workspace::new(&device, &pipelines, buffer.clone(), sizes).unwrap();
-                (workspace.pairs, workspace.bricks) = (pairs, bricks);
+                workspace.buffers.sizes = Sizes { pairs, bricks, expected: 1 };
                 let pair_words = (size_of::<Pair>() / 4) as u32;
-                let guarded = |w: &Workspace| {
+                let told = workspace.buffers.sizes;
+                let guarded = |w: &Buffers| {
                     [
                         (w.pair_lists[0].clone(), pairs * pair_words),
                         (w.pair_lists[1].clone(), pairs * pair_words),
-                        (w.pair_lists[2].clone(), capacity_of(2, pairs) * pair_words),
+                        (w.pair_lists[2].clone(), told.pairs_on(2) * pair_words),
                         (w.offsets.clone(), pairs),
                         (w.first_pairs.clone(), 2 * pairs),
                         (w.block_offsets.clone(), pairs.div_ceil(SCAN_BLOCK)),
                         (w.entries.clone(), pairs),
-                        (w.numbers.clone(), table_size(bricks)),
-                        (w.brick_words.clone(), BRICK_WORDS as u32 * bricks),
+                        (w.numbers.clone(), told.table()),
+                        (w.bricks.clone(), BRICK_WORDS as u32 * bricks),
                     ]
                 };
-                for (buffer, _) in guarded(&workspace) {
+                for (buffer, _) in guarded(&workspace.buffers) {
                     let words = vec![GUARD; buffer.size() as usize / 4];
                     device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));
                 }
                 let outcome = workspace.run(&engine, &task, &mut Results::default()).unwrap();
                 outcomes[usize::from(outcome.is_none())] += 1;
-                for (index, (buffer, used)) in guarded(&workspace).into_iter().enumerate() {
+                for (index, (buffer, used)) in guarded(&workspace.buffers).into_iter().enumerate() {
                     let words = read(&device, &buffer);
                     let (used, past) = words.split_at(used as usize);
                     assert!(

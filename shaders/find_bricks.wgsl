@@ -15,7 +15,7 @@
 @group(0) @binding(11) var<storage, read_write> bricks: array<u32>;
 
 const FREE: u32 = 0u;
-const NO_BRICK: u32 = 0xffffffffu;
+const NO_ENTRY: u32 = 0xffffffffu;
 // The table is at most half full while bricks fit; runs this long do not occur then.
 const MAX_PROBES: u32 = 256u;
 
@@ -62,12 +62,11 @@ fn place_of(index: u32, pair: Pair) -> Place {
         }
     }
     atomicOr(&counters[FAILURES], BRICKS_FULL);
-    return Place(NO_BRICK, false);
+    return Place(NO_ENTRY, false);
 }
 
 fn new_brick(number: u32, entry: u32, pair: Pair) {
     if number >= params.brick_capacity {
-        numbers[entry] = NO_BRICK;
         atomicOr(&counters[FAILURES], BRICKS_FULL);
         return;
     }
@@ -89,7 +88,7 @@ fn find_bricks(
     let index = (group.y * params.max_groups + group.x) * GROUP + lane;
     let count = min(atomicLoad(&counters[PAIRS]), params.pair_capacity);
     var pair = Pair(0u, 0u, 0u, 0u);
-    var place = Place(NO_BRICK, false);
+    var place = Place(NO_ENTRY, false);
     var rank = 0u;
     if index < count {
         pair = pairs[index];

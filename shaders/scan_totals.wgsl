@@ -47,6 +47,9 @@ fn scan_totals(@builtin(local_invocation_index) lane: u32) {
     if too_many {
         atomicOr(&counters[FAILURES], TOO_MANY_CANDIDATES);
     }
-    plan(PAIR_GROUPS, select(pairs, 0u, too_many));
-    plan(CANDIDATE_GROUPS, select(inclusive, 0u, too_many));
+    // Nodes are counted on after a failure, so that the host learns what is needed; the voxels of a
+    // failed run would be thrown away.
+    let failed = (params.level == 0u) && (atomicLoad(&counters[FAILURES]) != 0u);
+    plan(PAIR_GROUPS, select(pairs, 0u, too_many || failed));
+    plan(CANDIDATE_GROUPS, select(inclusive, 0u, too_many || failed));
 }

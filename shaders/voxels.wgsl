@@ -7,8 +7,6 @@
 @group(0) @binding(10) var<storage, read> numbers: array<u32>;
 @group(0) @binding(11) var<storage, read_write> bricks: array<atomic<u32>>;
 
-const NO_BRICK: u32 = 0xffffffffu;
-
 // Words 2x and 2x + 1 of a mask are the 64 bits 8y + z of slice x, low half first: a row along z is
 // one byte.
 fn set_row(brick: u32, voxel: vec3<i32>, bits: u32) {
@@ -27,20 +25,15 @@ fn voxels(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let count = min(atomicLoad(&counters[PAIRS]), params.pair_capacity);
-    let candidates = atomicLoad(&counters[CANDIDATES]);
+    // None where the bricks did not fit: the run is thrown away.
+    let failed = atomicLoad(&counters[FAILURES]) != 0u;
+    let candidates = select(atomicLoad(&counters[CANDIDATES]), 0u, failed);
     let index = group.y * params.max_groups + group.x;
     let candidate = candidate_of(index, lane, count, candidates);
     if !candidate.exists {
         return;
     }
-    let entry = entries[candidate.pair];
-    if entry == NO_BRICK {
-        return;
-    }
-    let brick = numbers[entry];
-    if brick == NO_BRICK {
-        return;
-    }
+    let brick = numbers[entries[candidate.pair]];
     let pair = pairs[candidate.pair];
     let triangle = triangle_at(pair.triangle);
     let range = candidates_of(pair, triangle);

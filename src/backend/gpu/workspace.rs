@@ -352,7 +352,9 @@ mod tests {
                         past.iter().all(|&word| word == GUARD),
                         "buffer {index}, {pairs} pairs"
                     );
-                    assert!(used.iter().any(|&word| word != GUARD), "buffer {index} unused");
+                    // The last stages are left out of a run that failed before.
+                    let is_used = used.iter().any(|&word| word != GUARD);
+                    assert!(is_used || outcome.is_some(), "buffer {index} unused");
                 }
             }
             assert_eq!(outcomes, [4, 1], "{}", adapter.label());

@@ -1,15 +1,21 @@
-// Which nodes of a level a triangle's bounding box touches, within a parent and the region.
+// Which nodes of a level a triangle's bounding box touches: anywhere, within the region, within a
+// parent.
 
 // Node i of 2^bits units meets [lo, hi] iff (i + 1) 2^bits >= lo and i 2^bits <= hi, hence from
 // floor((lo - 1) / 2^bits) to floor(hi / 2^bits).
-fn nodes_in_bounds(triangle: Triangle, level: u32) -> NodeRange {
+fn all_nodes_in_bounds(triangle: Triangle, level: u32) -> NodeRange {
     let lo = min(triangle.a, min(triangle.b, triangle.c));
     let hi = max(triangle.a, max(triangle.b, triangle.c));
     let bits = vec3<u32>(params.unit_bits + 3u * level);
-    let region_bits = vec3<u32>(3u * level);
+    return NodeRange((lo - 1) >> bits, hi >> bits);
+}
+
+fn nodes_in_bounds(triangle: Triangle, level: u32) -> NodeRange {
+    let range = all_nodes_in_bounds(triangle, level);
+    let bits = vec3<u32>(3u * level);
     return NodeRange(
-        max((lo - 1) >> bits, params.region_lo >> region_bits),
-        min(hi >> bits, params.region_hi >> region_bits),
+        max(range.lo, params.region_lo >> bits),
+        min(range.hi, params.region_hi >> bits),
     );
 }
 
@@ -46,7 +52,21 @@ fn unpack_node(pair: Pair) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, pair.node_z));
 }
 
-// The candidates of a pair: nodes of the pass's level that may touch its triangle.
+// Rows of voxels along z.
+fn row_count(range: NodeRange) -> u32 {
+    let size = vec3<u32>(max(range.hi - range.lo + 1, vec3<i32>(0)));
+    return select(size.x * size.y, 0u, size.z == 0u);
+}
+
+// How many candidates a pair has: nodes in the range, or on level 0 rows of at most 8 voxels.
+fn candidate_count(range: NodeRange, level: u32) -> u32 {
+    if level == 0u {
+        return row_count(range);
+    }
+    return node_count(range);
+}
+
+// The nodes of the pass's level that may touch a pair's triangle.
 fn candidates_of(pair: Pair, triangle: Triangle) -> NodeRange {
     if pair.node_z == NO_NODE {
         return nodes_in_bounds(triangle, params.level);

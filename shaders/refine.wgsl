@@ -21,8 +21,9 @@ fn child_of(candidate: Candidate) -> Pair {
         return Pair(0u, 0u, 0u, 0u);
     }
     let packed = pack_node(node);
-    let below = node_count(children_in_bounds(triangle, node, params.level - 1u));
-    return Pair(pair.triangle, packed.x, packed.y, below);
+    let below = params.level - 1u;
+    let candidates = candidate_count(children_in_bounds(triangle, node, below), below);
+    return Pair(pair.triangle, packed.x, packed.y, candidates);
 }
 
 // One invocation per candidate.
@@ -31,7 +32,7 @@ fn refine(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let count = min(atomicLoad(&counters[PAIRS + params.level]), params.pair_capacity);
+    let count = min(atomicLoad(&counters[PAIRS + params.level]), capacity_of(params.level));
     let candidates = atomicLoad(&counters[CANDIDATES + params.level]);
     let index = group.y * params.max_groups + group.x;
     let child = child_of(candidate_of(index, lane, count, candidates));
@@ -47,7 +48,7 @@ fn refine(
     }
     workgroupBarrier();
     let slot = kept_base + place;
-    if (child.candidates > 0u) && (slot < params.pair_capacity) {
+    if (child.candidates > 0u) && (slot < capacity_of(params.level - 1u)) {
         children[slot] = child;
     }
 }

@@ -1,5 +1,5 @@
-// The prefix sum of the pairs' candidate counts, in two steps: within blocks of SCAN_BLOCK pairs,
-// and over the blocks. Pair i's first candidate is offsets[i] + block_offsets[i / SCAN_BLOCK].
+// The prefix sum of the pairs' candidate counts, in three steps: within blocks of SCAN_BLOCK pairs,
+// over the blocks, and both added up.
 
 // Counts that one invocation of the first step adds up.
 const SCAN_ITEMS: u32 = 4u;

@@ -6,14 +6,14 @@
 @group(0) @binding(5) var<storage, read_write> offsets: array<u32>;
 @group(0) @binding(6) var<storage, read_write> block_offsets: array<u32>;
 
-// One workgroup per block, SCAN_ITEMS pairs per invocation.
+// One workgroup per block that has room, SCAN_ITEMS pairs per invocation.
 @compute @workgroup_size(GROUP)
 fn scan_blocks(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
     let block = group.y * params.max_groups + group.x;
-    let count = min(atomicLoad(&counters[PAIRS + params.level]), params.pair_capacity);
+    let count = min(atomicLoad(&counters[PAIRS + params.level]), capacity_of(params.level));
     let first = block * SCAN_BLOCK + lane * SCAN_ITEMS;
     let last = min(first + SCAN_ITEMS, count);
 
@@ -27,7 +27,7 @@ fn scan_blocks(
         offsets[i] = offset;
         offset += pairs[i].candidates;
     }
-    // A block past the end exists only to fill a rectangle of workgroups.
+    // Blocks past the end hold nothing.
     if (lane == GROUP - 1u) && (block * SCAN_BLOCK < count) {
         block_offsets[block] = inclusive;
     }

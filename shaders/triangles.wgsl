@@ -1,12 +1,13 @@
-// The triangles of the mesh, nine coordinates each.
+// The triangles of the mesh: three vertex numbers each, then the vertices' coordinates.
 
-@group(0) @binding(1) var<storage, read> triangles: array<i32>;
+@group(0) @binding(1) var<storage, read> mesh: array<u32>;
+
+fn vertex_at(number: u32) -> vec3<i32> {
+    let i = params.vertex_words + 3u * number;
+    return bitcast<vec3<i32>>(vec3<u32>(mesh[i], mesh[i + 1u], mesh[i + 2u]));
+}
 
 fn triangle_at(index: u32) -> Triangle {
-    let i = 9u * index;
-    return Triangle(
-        vec3<i32>(triangles[i], triangles[i + 1u], triangles[i + 2u]),
-        vec3<i32>(triangles[i + 3u], triangles[i + 4u], triangles[i + 5u]),
-        vec3<i32>(triangles[i + 6u], triangles[i + 7u], triangles[i + 8u]),
-    );
+    let i = 3u * index;
+    return Triangle(vertex_at(mesh[i]), vertex_at(mesh[i + 1u]), vertex_at(mesh[i + 2u]));
 }

@@ -16,7 +16,11 @@ struct Params {
     top_level: u32,
     first_triangle: u32,
     triangle_count: u32,
+    // Word of the mesh at which its vertices begin.
+    vertex_words: u32,
+    // Room for pairs on the two lowest levels, and on each of those above.
     pair_capacity: u32,
+    upper_capacity: u32,
     brick_capacity: u32,
     // Size of the hash table minus 1; the size is a power of two.
     table_mask: u32,
@@ -32,18 +36,24 @@ struct Pair {
     // x in the low 16 bits, y in the high.
     node_xy: u32,
     node_z: u32,
-    // How many children of the node may touch the triangle; at least 1.
+    // How many children of the node, or on level 0 rows of voxels, may touch the triangle; at
+    // least 1.
     candidates: u32,
 }
 
 const NO_NODE: u32 = 0xffffffffu;
 
+// Voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
+const LEVELS: u32 = 6u;
+
 // Words of the counters.
 const BRICKS: u32 = 0u;
 const FAILURES: u32 = 1u;
-// The number of pairs that expand to level l is at PAIRS + l, of their candidates at CANDIDATES + l.
+// Level l's word of each list: how many pairs expand to level l, how many candidates they have, and
+// how many of them are triangles that started there.
 const PAIRS: u32 = 2u;
 const CANDIDATES: u32 = 8u;
+const STARTED: u32 = 14u;
 
 // Bits of the word FAILURES. Counting goes on, so that the host learns what was needed.
 const PAIRS_FULL: u32 = 1u;
@@ -51,9 +61,12 @@ const BRICKS_FULL: u32 = 2u;
 const TOO_MANY_CANDIDATES: u32 = 4u;
 
 // Words of the dispatch arguments: three for each dispatch, padded to four.
-const SCAN_GROUPS: u32 = 0u;
-const PAIR_GROUPS: u32 = 4u;
-const CANDIDATE_GROUPS: u32 = 8u;
+const PAIR_GROUPS: u32 = 0u;
+const CANDIDATE_GROUPS: u32 = 4u;
+
+// Words of a brick: its key, x and y packed as in a pair, and z; then its mask.
+const BRICK_WORDS: u32 = 18u;
+const KEY_WORDS: u32 = 2u;
 
 struct Triangle {
     a: vec3<i32>,

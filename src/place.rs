@@ -168,6 +168,18 @@ impl PlacedMesh {
         [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
     }
 
+    /// The lattice points of the vertices.
+    #[must_use]
+    pub fn vertices(&self) -> &[[i32; 3]] {
+        &self.vertices
+    }
+
+    /// The vertex numbers of the triangles, in the mesh's order.
+    #[must_use]
+    pub fn indices(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
     /// All triangles, in the mesh's order.
     pub fn triangles(&self) -> impl ExactSizeIterator<Item = Triangle> + '_ {
         (0..self.len()).map(|index| self.triangle(index))

@@ -16,7 +16,7 @@ use trivox::backend::gpu::Budget;
 use trivox::backend::gpu::adapters::Adapter;
 use trivox::place::Triangle;
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh, Progress,
+    Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,
     Sizing, VoxelGrid, place,
 };
 
@@ -135,7 +135,7 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         (80, Budget { pairs: 1, ..UNLIMITED }),
         (3, Budget { pairs: 100, bricks: 10, ..UNLIMITED }),
         (20, Budget { bricks: 1, ..UNLIMITED }),
-        (20, Budget { candidates: 1, ..UNLIMITED }),
+        (10, Budget { candidates: 1, ..UNLIMITED }),
         (1, Budget { groups: 1, ..UNLIMITED }),
         (4, Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1 }),
     ];
@@ -155,6 +155,20 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         // The enlarged buffers of the first run are kept for the second.
         assert_eq!(gpu_grid(&gpu, &mesh), expected, "{budget:?} again");
     }
+}
+
+#[test]
+fn vertices_that_no_triangle_uses_change_nothing() {
+    let mut vertices = vec![[0.0; 3], [1.0, 0.3, 0.0], [0.2, 1.0, 0.7]];
+    let plain = Mesh::new(vertices.clone(), vec![[0, 1, 2]]).unwrap();
+    vertices.extend((1..=1000).map(|i| [f64::from(i) / 1000.0; 3]));
+    let padded = Mesh::new(vertices, vec![[0, 1, 2]]).unwrap();
+    let options = PlaceOptions::new(Sizing::Resolution(20));
+    let [plain, padded] = [plain, padded].map(|mesh| place(&mesh, &options).unwrap());
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        assert_eq!(gpu_grid(&gpu, &padded), cpu_grid(&plain), "{label}");
+    });
 }
 
 #[test]

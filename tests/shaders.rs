@@ -28,8 +28,7 @@ fn every_stage_is_valid_and_has_its_entry_point() {
         let entries: Vec<&str> = module.entry_points.iter().map(|e| e.name.as_str()).collect();
         assert_eq!(entries, [name]);
         let size = module.entry_points[0].workgroup_size;
-        let expected = if name == "plan" { 1 } else { data::GROUP };
-        assert_eq!(size, [expected, 1, 1], "{name}");
+        assert_eq!(size, [data::GROUP, 1, 1], "{name}");
     }
 }
 
@@ -101,7 +100,9 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         top_level,
         first_triangle,
         triangle_count,
+        vertex_words,
         pair_capacity,
+        upper_capacity,
         brick_capacity,
         table_mask,
         candidate_limit,
@@ -127,15 +128,17 @@ fn host_constants_are_those_of_the_shaders() {
         ("GROUP", data::GROUP),
         ("SCAN_BLOCK", data::SCAN_BLOCK),
         ("START_NODES", data::MAX_CANDIDATES),
-        ("MASK_WORDS", data::MASK_WORDS as u32),
+        ("BRICK_WORDS", data::BRICK_WORDS as u32),
+        ("KEY_WORDS", data::KEY_WORDS as u32),
+        ("LEVELS", data::LEVELS as u32),
         ("BRICKS", data::BRICKS as u32),
         ("FAILURES", data::FAILURES as u32),
         ("PAIRS", data::PAIRS as u32),
         ("CANDIDATES", data::CANDIDATES as u32),
+        ("STARTED", data::STARTED as u32),
         ("PAIRS_FULL", data::PAIRS_FULL),
         ("BRICKS_FULL", data::BRICKS_FULL),
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
-        ("SCAN_GROUPS", data::SCAN_GROUPS as u32),
         ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
         ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
     ];

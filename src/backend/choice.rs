@@ -5,9 +5,8 @@ use std::fmt;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::shared_gpu::SharedGpu;
-use crate::backend::{Backend, brick_pairs};
+use crate::backend::{Backend, Run, RunOptions, brick_pairs};
 use crate::error::BackendError;
-use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 
@@ -47,7 +46,7 @@ impl Chosen {
         }
     }
 
-    /// Voxelizes `mesh` within `memory` bytes; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
+    /// Voxelizes `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
     /// warning. Returns the backend that made the grid.
     ///
     /// # Errors
@@ -55,16 +54,16 @@ impl Chosen {
     pub fn voxelize(
         self,
         mesh: &PlacedMesh,
-        memory: u64,
+        options: &RunOptions,
         progress: &dyn Progress,
-    ) -> Result<(VoxelGrid, Self), BackendError> {
-        match self.backend.voxelize_within(mesh, memory, progress) {
-            Ok(grid) => Ok((grid, self)),
+    ) -> Result<(Run, Self), BackendError> {
+        match self.backend.run(mesh, options, progress) {
+            Ok(run) => Ok((run, self)),
             Err(error) if self.may_fall_back => {
                 let cpu = Self::cpu(format!("{self} failed"));
-                let grid = cpu.backend.voxelize_within(mesh, memory, progress)?;
+                let run = cpu.backend.run(mesh, options, progress)?;
                 let warning = Some(format!("{self}: {error}; computed on the CPU instead"));
-                Ok((grid, Self { warning, ..cpu }))
+                Ok((run, Self { warning, ..cpu }))
             }
             Err(error) => Err(error),
         }
@@ -102,8 +101,8 @@ const PAIRS_OF_A_RUN: u64 = 1 << 15;
 /// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
 /// let backends = Backends::new(Choice::Auto, None);
-/// let (grid, chosen) = backends.choose(&mesh)?.voxelize(&mesh, u64::MAX, &NoProgress)?;
-/// assert_eq!((grid.occupied(), chosen.name()), (13, "cpu"));
+/// let (run, chosen) = backends.choose(&mesh)?.voxelize(&mesh, &Default::default(), &NoProgress)?;
+/// assert_eq!((run.grid.occupied(), chosen.name()), (13, "cpu"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

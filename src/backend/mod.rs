@@ -4,10 +4,12 @@ pub mod choice;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod report;
 mod shared_gpu;
 
 use std::sync::Arc;
 
+use crate::backend::report::Report;
 use crate::error::BackendError;
 use crate::grid::{BRICK, VoxelGrid};
 use crate::place::PlacedMesh;
@@ -18,40 +20,64 @@ pub use choice::{Backends, Choice, Chosen};
 
 /// Turns a placed mesh into the set of voxels that its triangles touch.
 pub trait Backend {
-    /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle, if `memory` bytes are
-    /// enough for the grid and for the work on it; the mesh not counted.
+    /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle.
     ///
     /// # Errors
-    /// They are not ([`BackendError::Memory`]); the backend's device or threads failed. Never a
-    /// partial grid.
-    fn voxelize_within(
-        &self,
-        mesh: &PlacedMesh,
-        memory: u64,
-        progress: &dyn Progress,
-    ) -> Result<VoxelGrid, BackendError>;
-
-    /// The same with as much memory as it takes.
-    ///
-    /// # Errors
-    /// The backend's device or threads failed.
+    /// The backend's device or threads failed. Never a partial grid.
     fn voxelize(
         &self,
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError> {
-        self.voxelize_within(mesh, u64::MAX, progress)
+        self.run(mesh, &RunOptions::default(), progress).map(|run| run.grid)
+    }
+
+    /// The same as `options` say, with what there is to say of the run.
+    ///
+    /// # Errors
+    /// Those of [`voxelize`](Self::voxelize); and [`BackendError::Memory`].
+    fn run(
+        &self,
+        mesh: &PlacedMesh,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError>;
+}
+
+/// How a backend is to run. No result depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Bytes of memory for the grid and for the work on it, at most; those of the mesh, and a GPU's
+    /// own, not counted.
+    pub memory: u64,
+    /// Whether to measure the time of each stage where that is possible, at some cost.
+    pub time_stages: bool,
+}
+
+impl Default for RunOptions {
+    /// As much memory as it takes, and no measurements.
+    fn default() -> Self {
+        Self { memory: u64::MAX, time_stages: false }
     }
 }
 
+/// What a run gives.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The voxels.
+    pub grid: VoxelGrid,
+    /// What the stages did; `None` from a backend without stages.
+    pub report: Option<Report>,
+}
+
 impl<B: Backend + ?Sized> Backend for Arc<B> {
-    fn voxelize_within(
+    fn run(
         &self,
         mesh: &PlacedMesh,
-        memory: u64,
+        options: &RunOptions,
         progress: &dyn Progress,
-    ) -> Result<VoxelGrid, BackendError> {
-        self.as_ref().voxelize_within(mesh, memory, progress)
+    ) -> Result<Run, BackendError> {
+        self.as_ref().run(mesh, options, progress)
     }
 }
 

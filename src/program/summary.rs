@@ -1,11 +1,13 @@
 //! What there is to say of one mesh: for a person, and as JSON.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use trivox::VoxelGrid;
+use trivox::backend::report::{Report, StageReport};
 
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
 
@@ -42,6 +44,12 @@ pub struct Summary {
     pub output: Option<String>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
+    /// Milliseconds of each stage, where the GPU's clock told.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gpu_ms: BTreeMap<&'static str, f64>,
+    /// What the GPU did, stage by stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<Report>,
     pub warnings: Vec<String>,
 }
 
@@ -187,6 +195,10 @@ impl Summary {
             line("check", check.to_string());
         }
         line("time", self.timings_ms.to_string());
+        if let Some(gpu) = self.gpu.as_ref().filter(|_| verbose) {
+            line("gpu", gpu_host(gpu));
+            gpu.stages.iter().for_each(|stage| line("", gpu_stage(stage)));
+        }
         if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {
             line("wrote", format!("{output}, {}", counted(bytes, "byte")));
         }
@@ -238,6 +250,26 @@ impl fmt::Display for Timings {
             .collect();
         f.write_str(&steps.join(", "))
     }
+}
+
+fn gpu_host(gpu: &Report) -> String {
+    let host = [
+        ("prepare", gpu.host_ms.prepare),
+        ("upload", gpu.host_ms.upload),
+        ("submit", gpu.host_ms.submit),
+        ("wait", gpu.host_ms.wait),
+        ("read", gpu.host_ms.read),
+    ];
+    let host: Vec<String> =
+        host.iter().map(|(name, time)| format!("{name} {}", duration(*time))).collect();
+    let (runs, waits) = (counted(gpu.runs.into(), "run"), counted(gpu.waits.into(), "wait"));
+    format!("{runs}, {waits}; {}", host.join(", "))
+}
+
+fn gpu_stage(stage: &StageReport) -> String {
+    let time = stage.ms.map_or_else(|| "not timed".to_owned(), |ms| format!("{ms:.3} ms"));
+    let (invocations, bytes) = (grouped(stage.invocations), grouped(stage.bytes));
+    format!("{:<11} {time:>10}, {invocations} invocations, {bytes} bytes", stage.name)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use trivox::backend::{Backends, Chosen};
+use trivox::backend::report::Report;
+use trivox::backend::{Backends, Chosen, Run, RunOptions};
 use trivox::formats::read_mesh_within;
 use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
 
@@ -36,6 +37,7 @@ struct Placed {
 /// The voxels, and how they were made.
 struct Voxels {
     grid: VoxelGrid,
+    report: Option<Report>,
     by: Chosen,
     start: f64,
     voxelize: f64,
@@ -97,19 +99,25 @@ impl Tools<'_> {
 
     fn compute(&self, mesh: &PlacedMesh) -> Result<Voxels> {
         let (chosen, start) = timed(|| self.backends.choose(mesh))?;
-        let ((grid, by), voxelize) =
-            timed(|| chosen.voxelize(mesh, self.memory.left(), self.progress))
+        let ((run, by), voxelize) =
+            timed(|| chosen.voxelize(mesh, &self.run_options(), self.progress))
                 .map_err(|error| self.memory.explain(error.into()))?;
+        let Run { grid, report } = run;
         let grid = grid.with_world(World::of(mesh.lattice(), self.job.up.into()));
-        Ok(Voxels { grid, by, start, voxelize })
+        Ok(Voxels { grid, report, by, start, voxelize })
+    }
+
+    fn run_options(&self) -> RunOptions {
+        let time_stages = self.job.json || self.job.verbose;
+        RunOptions { memory: self.memory.left(), time_stages }
     }
 
     /// Voxelizes again on the backend that did not make the voxels, and compares.
     fn check(&self, mesh: &PlacedMesh, voxels: &Voxels) -> Result<Check> {
         let other = self.backends.other_than(&voxels.by).context("--check")?;
-        let again = other.backend.voxelize_within(mesh, self.memory.left(), self.progress);
+        let again = other.backend.run(mesh, &self.run_options(), self.progress);
         let again = again.map_err(|e| self.memory.explain(e.into())).context("--check")?;
-        Ok(Check::new(&voxels.grid, &again, [voxels.by.to_string(), other.to_string()]))
+        Ok(Check::new(&voxels.grid, &again.grid, [voxels.by.to_string(), other.to_string()]))
     }
 
     fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(u64, f64)> {
@@ -156,7 +164,8 @@ fn warnings_of(mesh: &PlacedMesh) -> Vec<String> {
 /// What there is to say before anything is checked or written.
 fn summarize(path: &Path, placed: Placed, voxels: &Voxels) -> Summary {
     let Placed { mesh, mut warnings, load, place } = placed;
-    let Voxels { grid, by, start, voxelize } = voxels;
+    let Voxels { grid, report, by, start, voxelize } = voxels;
+    let stages = report.iter().flat_map(|report| &report.stages);
     warnings.extend(by.warning.clone());
     if grid.occupied() == 0 {
         warnings.push("no voxel is occupied: the bounds miss the mesh".to_owned());
@@ -186,6 +195,8 @@ fn summarize(path: &Path, placed: Placed, voxels: &Voxels) -> Summary {
             voxelize: *voxelize,
             ..Timings::default()
         },
+        gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
+        gpu: report.clone(),
         warnings,
     }
 }

@@ -7,9 +7,8 @@ mod open;
 mod refine;
 mod slabs;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Run, RunOptions};
 use crate::error::BackendError;
-use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 
@@ -40,16 +39,17 @@ impl Cpu {
 }
 
 impl Backend for Cpu {
-    fn voxelize_within(
+    fn run(
         &self,
         mesh: &PlacedMesh,
-        memory: u64,
+        options: &RunOptions,
         progress: &dyn Progress,
-    ) -> Result<VoxelGrid, BackendError> {
-        let run = || slabs::voxelize(mesh, memory, progress);
-        match &self.pool {
-            Some(pool) => pool.install(run),
-            None => run(),
-        }
+    ) -> Result<Run, BackendError> {
+        let voxelize = || slabs::voxelize(mesh, options.memory, progress);
+        let grid = match &self.pool {
+            Some(pool) => pool.install(voxelize),
+            None => voxelize(),
+        };
+        Ok(Run { grid: grid?, report: None })
     }
 }

@@ -40,8 +40,9 @@ impl Adapter {
     fn of(backends: wgpu::Backends) -> Vec<Self> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = backends;
-        // Without the drivers' validation layers, in debug builds too.
-        descriptor.flags = wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL;
+        // Without the drivers' validation layers, in debug builds too; and without wgpu's check of
+        // indirect dispatches, a dispatch of its own before each: the stages keep to the limits.
+        descriptor.flags = wgpu::InstanceFlags::empty();
         let instance = wgpu::Instance::new(descriptor);
         let adapters = pollster::block_on(instance.enumerate_adapters(backends));
         let mut adapters: Vec<Self> = (adapters.into_iter())
@@ -143,6 +144,7 @@ impl Adapter {
         self.check()?;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("trivox"),
+            required_features: self.adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
             required_limits: self.adapter.limits(),
             ..Default::default()
         };
@@ -196,7 +198,15 @@ impl Device {
         self.fault.get().map_or(Ok(()), |message| Err(BackendError::Device(message)))
     }
 
-    fn wait(&self) -> Result<(), BackendError> {
+    /// Submits `encoder` and has the first `bytes` bytes of `staging` mapped after it.
+    pub(super) fn submit(&self, encoder: wgpu::CommandEncoder, staging: &wgpu::Buffer, bytes: u64) {
+        self.queue.submit([encoder.finish()]);
+        // A failure shows when the range is asked for.
+        staging.map_async(wgpu::MapMode::Read, ..bytes, |_| {});
+    }
+
+    /// Waits for all that was submitted.
+    pub(super) fn wait(&self) -> Result<(), BackendError> {
         let timeout = (!self.software).then_some(TIMEOUT);
         let wait = wgpu::PollType::Wait { submission_index: None, timeout };
         let polled = self.device.poll(wait);
@@ -204,30 +214,33 @@ impl Device {
         polled.map(drop).map_err(|e| BackendError::Device(e.to_string()))
     }
 
-    /// Submits `encoder`, waits, and returns what the buffers `staging` hold then, as `u32` words.
+    /// What `read` makes of the first `bytes` bytes of `staging`, which are mapped.
+    pub(super) fn mapped<T>(
+        &self,
+        staging: &wgpu::Buffer,
+        bytes: u64,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, BackendError> {
+        let view =
+            staging.get_mapped_range(..bytes).map_err(|e| BackendError::Device(e.to_string()))?;
+        let result = read(&view);
+        drop(view);
+        staging.unmap();
+        Ok(result)
+    }
+
+    /// Submits `encoder`, waits, and returns what `staging` holds then, as `u32` words.
     ///
     /// # Errors
     /// Whatever the device reported.
-    pub fn submit_and_read<const N: usize>(
+    pub fn submit_and_read(
         &self,
         encoder: wgpu::CommandEncoder,
-        staging: [&wgpu::Buffer; N],
-    ) -> Result<[Vec<u32>; N], BackendError> {
-        self.queue.submit([encoder.finish()]);
-        for buffer in staging {
-            // A failure shows when the range is asked for.
-            buffer.map_async(wgpu::MapMode::Read, .., |_| {});
-        }
+        staging: &wgpu::Buffer,
+    ) -> Result<Vec<u32>, BackendError> {
+        self.submit(encoder, staging, staging.size());
         self.wait()?;
-        let mut words = [const { Vec::new() }; N];
-        for (words, buffer) in words.iter_mut().zip(staging) {
-            let view =
-                buffer.get_mapped_range(..).map_err(|e| BackendError::Device(e.to_string()))?;
-            *words = bytemuck::pod_collect_to_vec(&view);
-            drop(view);
-            buffer.unmap();
-        }
-        Ok(words)
+        self.mapped(staging, staging.size(), bytemuck::pod_collect_to_vec)
     }
 
     /// A buffer of `words` 4-byte words, at least one.

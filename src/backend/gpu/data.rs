@@ -10,15 +10,17 @@ pub const GROUP: u32 = 256;
 pub const SCAN_BLOCK: u32 = 1024;
 /// Most candidates a pair can have: the children of a node, or the nodes a triangle starts with.
 pub const MAX_CANDIDATES: u32 = 512;
-/// Words of a brick's mask.
-pub const MASK_WORDS: usize = 16;
-/// Coordinates of a triangle.
-pub const TRIANGLE_WORDS: usize = 9;
+/// Words of a brick's key.
+pub const KEY_WORDS: usize = 2;
+/// Words of a brick: its key, then its mask.
+pub const BRICK_WORDS: usize = 18;
+/// Words of a triangle: three vertex numbers. Of a vertex: three coordinates.
+pub const TRIANGLE_WORDS: usize = 3;
 
 /// Levels: voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
 pub const LEVELS: usize = 6;
 /// Words of the counters.
-pub const COUNTERS: usize = 16;
+pub const COUNTERS: usize = 20;
 /// Word of the number of bricks.
 pub const BRICKS: usize = 0;
 /// Word of the failure bits.
@@ -27,8 +29,11 @@ pub const FAILURES: usize = 1;
 pub const PAIRS: usize = 2;
 /// First of the words that count the candidates of each level.
 pub const CANDIDATES: usize = 8;
-// Each level has a word of its own in both lists.
-const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= COUNTERS);
+/// First of the words that count the triangles that start at each level.
+pub const STARTED: usize = 14;
+// Each level has a word of its own in every list.
+const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= STARTED);
+const _: () = assert!(STARTED + LEVELS <= COUNTERS);
 
 /// Failure bit: more pairs than fit.
 pub const PAIRS_FULL: u32 = 1;
@@ -37,14 +42,12 @@ pub const BRICKS_FULL: u32 = 2;
 /// Failure bit: more candidates in one pass than allowed.
 pub const TOO_MANY_CANDIDATES: u32 = 4;
 
-/// First word of the dispatch arguments of the first step of the prefix sum.
-pub const SCAN_GROUPS: u64 = 0;
 /// First word of the dispatch arguments of stages with one invocation per pair.
-pub const PAIR_GROUPS: u64 = 4;
+pub const PAIR_GROUPS: u64 = 0;
 /// First word of the dispatch arguments of stages with one invocation per candidate.
-pub const CANDIDATE_GROUPS: u64 = 8;
+pub const CANDIDATE_GROUPS: u64 = 4;
 /// Words of the dispatch arguments.
-pub const DISPATCH_WORDS: u64 = 12;
+pub const DISPATCH_WORDS: u64 = 8;
 
 /// The parameters of one pass; `Params` in the shaders, where the fields are explained.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -58,11 +61,15 @@ pub struct Params {
     pub top_level: u32,
     pub first_triangle: u32,
     pub triangle_count: u32,
+    pub vertex_words: u32,
     pub pair_capacity: u32,
+    pub upper_capacity: u32,
     pub brick_capacity: u32,
     pub table_mask: u32,
     pub candidate_limit: u32,
     pub max_groups: u32,
+    /// The shaders' struct ends on a multiple of 16 bytes.
+    pub padding: [u32; 2],
 }
 
 /// A (triangle, node) pair; `Pair` in the shaders. The host only needs its size.
@@ -84,20 +91,22 @@ macro_rules! shader {
 
 /// Exact integers, and the predicate on them.
 pub const TOUCHES_SOURCE: &str = shader!("types", "wide", "touches");
+/// The same for rows of voxels.
+pub const ROWS_SOURCE: &str = shader!("types", "wide", "touches", "rows");
 
-/// A stage's entry point, which is also its name, and its whole source.
+/// A stage's entry point, which is also its name, and its whole source; in the order of a level.
 pub const SOURCES: [(&str, &str); 7] = [
-    ("seed", shader!("types", "nodes", "triangles", "seed")),
-    ("plan", shader!("types", "scan", "groups", "plan")),
-    ("scan_blocks", shader!("types", "scan", "scan_blocks")),
-    ("scan_totals", shader!("types", "scan", "groups", "scan_totals")),
+    ("seed", shader!("types", "capacity", "nodes", "triangles", "seed")),
+    ("scan_blocks", shader!("types", "capacity", "scan", "scan_blocks")),
+    ("scan_totals", shader!("types", "capacity", "scan", "scan_totals")),
+    ("scan_pairs", shader!("types", "capacity", "scan", "scan_pairs")),
     (
         "refine",
-        shader!("types", "wide", "touches", "nodes", "triangles", "scan", "balance", "refine"),
+        shader!("types", "capacity", "wide", "touches", "nodes", "triangles", "balance", "refine"),
     ),
-    ("find_bricks", shader!("types", "bricks")),
+    ("find_bricks", shader!("types", "find_bricks")),
     (
         "voxels",
-        shader!("types", "wide", "touches", "nodes", "triangles", "scan", "balance", "voxels"),
+        shader!("types", "wide", "touches", "rows", "nodes", "triangles", "balance", "voxels"),
     ),
 ];

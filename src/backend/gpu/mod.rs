@@ -1,38 +1,65 @@
 //! The GPU backend: one invocation per (triangle, node) candidate, level by level, and finally per
-//! (triangle, voxel) candidate, all with the exact `touches`.
+//! (triangle, row of voxels) candidate, all with the exact `touches`.
 //!
 //! A level takes pairs of a triangle and a node, expands each to the child nodes inside the
 //! triangle's bounds, tests one child per invocation, and keeps those touched as the pairs of the
 //! level below. Invocations are shared out by a prefix sum over the pairs' candidate counts. The
-//! last level sets bits in bricks, which a hash table numbers; only those are read back.
+//! last level sets bits in bricks, which a hash table numbers; only those are read back, with the
+//! counters, so that a run is one submission and one wait.
 //!
 //! Buffers have fixed sizes. Where one is full the stages go on counting without writing; the host
 //! then enlarges the buffers, up to the [`Budget`], or cuts the work in two and takes the union.
 //! Sets of voxels do not depend on order, so neither does the result.
 
 pub mod adapters;
+mod buffers;
+mod clock;
 pub mod data;
+mod readback;
 mod stages;
+mod upload;
+mod work;
 mod workspace;
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use crate::backend::gpu::adapters::{Adapter, Device};
-use crate::backend::gpu::data::{GROUP, MASK_WORDS, MAX_CANDIDATES, Pair, TRIANGLE_WORDS};
-use crate::backend::gpu::stages::Stages;
-use crate::backend::gpu::workspace::{Outcome, Overflow, Task, Workspace, upload};
-use crate::backend::{Backend, brick_pairs};
+use crate::backend::gpu::buffers::{Sizes, mesh_buffer};
+use crate::backend::gpu::clock::Clock;
+use crate::backend::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
+use crate::backend::gpu::stages::Pipelines;
+use crate::backend::gpu::upload::{Chunk, UNSHARED_WORDS};
+use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
+use crate::backend::report::{Report, milliseconds};
+use crate::backend::{Backend, Run, RunOptions, brick_pairs};
 use crate::error::BackendError;
-use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid};
 use crate::place::{Lattice, PlacedMesh};
 use crate::progress::Progress;
 
 /// Voxelizes on a GPU.
+///
+/// ```no_run
+/// # use trivox::{Backend, NoProgress, backend::RunOptions};
+/// # use trivox::backend::gpu::{Gpu, adapters::Adapter};
+/// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
+/// let gpu = Gpu::new(&Adapter::find(None)?)?;
+/// let options = RunOptions { time_stages: true, ..RunOptions::default() };
+/// let run = gpu.run(mesh, &options, &NoProgress)?;
+/// for stage in run.report.unwrap_or_default().stages {
+///     println!("{}: {:?} ms, {} bytes", stage.name, stage.ms, stage.bytes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Gpu {
     device: Device,
-    stages: Stages,
+    pipelines: Pipelines,
     budget: Budget,
+    /// Made when steps are first to be timed; `None` where they cannot be.
+    clock: OnceLock<Option<Clock>>,
     /// Kept from one mesh to the next.
     workspace: Mutex<Option<Workspace>>,
 }
@@ -44,9 +71,9 @@ impl Gpu {
     /// The adapter lacks something, or its driver fails.
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
         let device = adapter.open()?;
-        let stages = Stages::compile(&device)?;
+        let pipelines = Pipelines::compile(&device)?;
         let budget = Budget::of(&device.device.limits());
-        Ok(Self { device, stages, budget, workspace: Mutex::new(None) })
+        Ok(Self { device, pipelines, budget, clock: OnceLock::new(), workspace: Mutex::default() })
     }
 
     /// With at most `budget` of everything, and no more than the device allows. Small budgets make
@@ -67,7 +94,7 @@ impl Gpu {
 /// The most that one run of the stages may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Triangles in one buffer, 36 bytes each.
+    /// Triangles in one buffer, up to 48 bytes each.
     pub triangles: u32,
     /// (triangle, node) pairs of one level.
     pub pairs: u32,
@@ -79,23 +106,22 @@ pub struct Budget {
     pub groups: u32,
 }
 
-/// 600 MB of coordinates, whose words can be numbered in 32 bits.
+/// 800 MB of vertices and their numbers, whose words can be numbered in 32 bits.
 const MAX_TRIANGLES: u32 = 1 << 24;
-const _: () = assert!(MAX_TRIANGLES as u64 * (TRIANGLE_WORDS as u64) < 1 << 32);
+const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
 /// The WebGPU default limit.
 const MAX_GROUPS: u32 = 65_535;
 /// At most: 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits; and the
 /// second step of the prefix sum is one workgroup for 4096 blocks.
 const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
-/// 128 MiB of masks, and a third as much again of keys and tables.
+/// 144 MiB, and up to half as much again of tables.
 const MAX_BRICKS: u32 = 1 << 21;
 /// At some two hundred operations each, half a second for a GPU of a tenth of a teraflop; drivers give
 /// up after two or more.
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 /// Room for a small mesh.
 const MIN_PAIRS: u32 = 1 << 12;
-const MIN_BRICKS: u32 = 1 << 10;
 const MIN_GROUPS: u32 = 64;
 const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
 
@@ -104,9 +130,9 @@ impl Budget {
         let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
         Self {
-            triangles: of_size(4 * TRIANGLE_WORDS).min(MAX_TRIANGLES),
+            triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
             pairs: of_size(size_of::<Pair>()).min(MAX_PAIRS),
-            bricks: of_size(4 * MASK_WORDS).min(MAX_BRICKS),
+            bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
             candidates: MAX_CANDIDATES_A_PASS,
             // Some drivers claim 2^32 - 1, which sums in the shaders would overflow.
             groups: limits.max_compute_workgroups_per_dimension.min(MAX_GROUPS),
@@ -147,6 +173,10 @@ impl Part {
         }
     }
 
+    fn triangle_count(&self) -> u32 {
+        self.triangles.end - self.triangles.start
+    }
+
     fn split(&self, overflow: Overflow) -> Option<[Self; 2]> {
         match overflow {
             // Halving the region halves the bricks; halving the triangles need not.
@@ -185,55 +215,123 @@ impl Part {
 /// Units of progress for one buffer of triangles.
 const UNITS: u64 = 1 << 20;
 
+/// What the parts so far found.
+#[derive(Default)]
+struct Results {
+    /// In no particular order, and repeated where parts overlap.
+    bricks: Vec<(BrickKey, Mask)>,
+    /// Bricks that there was no room for.
+    dropped: u64,
+    report: Report,
+}
+
+/// Bytes that a brick takes until all are in order: in a list that may just have grown by moving,
+/// where it was found, and in the grid.
+const BYTES_A_BRICK: u64 =
+    3 * size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD + GridBuilder::BYTES_KEPT;
+
+impl Results {
+    /// Past so many bricks they are only counted.
+    fn keep(&mut self, room: u64) {
+        if self.dropped > 0 || self.bricks.len() as u64 > room {
+            self.dropped += std::mem::take(&mut self.bricks).len() as u64;
+        }
+    }
+}
+
 impl Backend for Gpu {
-    fn voxelize(
+    fn run(
         &self,
         mesh: &PlacedMesh,
+        options: &RunOptions,
         progress: &dyn Progress,
-    ) -> Result<VoxelGrid, BackendError> {
-        let chunk = self.budget.triangles as usize;
-        progress.start("voxelize", mesh.len().div_ceil(chunk) as u64 * UNITS);
-        let mut bricks = Vec::new();
-        for first in (0..mesh.len()).step_by(chunk) {
-            let chunk = first..mesh.len().min(first + chunk);
-            self.voxelize_chunk(mesh, chunk, progress, &mut bricks)?;
+    ) -> Result<Run, BackendError> {
+        let most = self.budget.triangles as usize;
+        progress.start("voxelize", mesh.len().div_ceil(most) as u64 * UNITS);
+        let room = options.memory / BYTES_A_BRICK;
+        let job = Job {
+            mesh,
+            progress,
+            room,
+            // Of a part, which is read whole.
+            budget: Budget { bricks: self.budget.bricks.min(clamp(room / 4)), ..self.budget },
+            clock: options.time_stages.then(|| self.clock()).flatten(),
+        };
+        let mut results = Results::default();
+        for first in (0..mesh.len()).step_by(most) {
+            let chunk = Chunk::new(mesh, first..mesh.len().min(first + most));
+            self.voxelize_chunk(&job, &chunk, &mut results)?;
         }
-        let grid = VoxelGrid::from_bricks(mesh.lattice().dims, bricks)
+        if results.dropped > 0 {
+            let needed = results.dropped * BYTES_A_BRICK;
+            return Err(BackendError::Memory { needed, allowed: options.memory });
+        }
+        let grid = VoxelGrid::from_bricks(mesh.lattice().dims, results.bricks)
             .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
         // A driver that runs nothing and reports nothing: a triangle inside the grid has voxels.
         if grid.occupied() == 0 && mesh.outside() < mesh.len() {
             return Err(BackendError::Device("it returned no voxels".into()));
         }
-        Ok(grid)
+        Ok(Run { grid, report: Some(results.report) })
     }
+}
+
+/// What all parts of a run have in common.
+struct Job<'a> {
+    mesh: &'a PlacedMesh,
+    progress: &'a dyn Progress,
+    /// Bricks that there is memory for.
+    room: u64,
+    budget: Budget,
+    /// Where the steps are to be timed.
+    clock: Option<&'a Clock>,
+}
+
+/// At least one, and at most what 32 bits hold.
+fn clamp(bricks: u64) -> u32 {
+    u32::try_from(bricks).unwrap_or(u32::MAX).max(1)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Gpu {
     /// Adds the bricks of the triangles of `chunk`, in one part or as many as are necessary.
     fn voxelize_chunk(
         &self,
-        mesh: &PlacedMesh,
-        chunk: Range<usize>,
-        progress: &dyn Progress,
-        bricks: &mut Vec<(BrickKey, Mask)>,
+        job: &Job,
+        chunk: &Chunk,
+        results: &mut Results,
     ) -> Result<(), BackendError> {
-        let coordinates: Vec<i32> =
-            chunk.clone().flat_map(|i| mesh.triangle(i).into_iter().flatten()).collect();
-        let triangles = upload(&self.device, &coordinates)?;
-        let mut workspace = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
-        let workspace = self.workspace_for(mesh, &mut workspace)?;
-        let mut parts = vec![Part::whole(chunk.len() as u32, mesh.lattice())];
+        let Job { mesh, progress, budget, .. } = job;
+        let mut workspace = lock(&self.workspace);
+        let began = Instant::now();
+        let workspace = self.workspace_for(mesh, chunk, &mut workspace)?;
+        let ready = Instant::now();
+        chunk.upload(&self.device, workspace.mesh());
+        self.device.check()?;
+        let report = &mut results.report;
+        report.upload_bytes += 4 * chunk.words();
+        report.host_ms.prepare += milliseconds(ready - began);
+        report.host_ms.upload += milliseconds(ready.elapsed());
+
+        let engine = Engine { device: &self.device, pipelines: &self.pipelines, clock: job.clock };
+        let mut parts = vec![Part::whole(chunk.len(), mesh.lattice())];
         while let Some(part) = parts.pop() {
-            let task = Task { part: &part, lattice: mesh.lattice(), budget: &self.budget };
-            match workspace.run(&self.device, &self.stages, &triangles, &task)? {
-                Outcome::Done(found) => {
-                    bricks.extend(found);
+            let task = Task {
+                part: &part,
+                vertex_words: chunk.vertex_words(),
+                lattice: mesh.lattice(),
+                budget,
+            };
+            match workspace.run(&engine, &task, results)? {
+                None => {
+                    results.keep(job.room);
                     progress.advance(part.units);
                 }
-                Outcome::Overflow(overflow) if self.enlarge(workspace, overflow)? => {
-                    parts.push(part);
-                }
-                Outcome::Overflow(overflow) => {
+                Some(overflow) if self.enlarge(workspace, budget, overflow)? => parts.push(part),
+                Some(overflow) => {
                     // One triangle in one brick fits any budget, so this is our own bug.
                     let halves = part.split(overflow).ok_or_else(|| {
                         BackendError::Device(format!("cannot divide the work: {overflow:?}"))
@@ -245,44 +343,68 @@ impl Gpu {
         Ok(())
     }
 
-    /// The workspace, made on first use for what `mesh` is likely to need.
+    fn clock(&self) -> Option<&Clock> {
+        self.clock.get_or_init(|| Clock::new(&self.device)).as_ref()
+    }
+
+    /// The workspace, made on first use for what `mesh` is likely to need, with room for `chunk`.
     fn workspace_for<'a>(
         &self,
         mesh: &PlacedMesh,
+        chunk: &Chunk,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, BackendError> {
-        let workspace = match workspace.take() {
-            Some(kept) => workspace.insert(kept),
-            None => {
-                let pairs = brick_pairs(mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
-                let bricks = pairs.max(MIN_BRICKS).min(self.budget.bricks);
-                let pairs = pairs.min(self.budget.pairs);
-                workspace.insert(Workspace::new(&self.device, pairs, bricks)?)
+        let kept = match workspace.take() {
+            Some(kept) if kept.mesh().size() >= 4 * chunk.words() => {
+                return Ok(workspace.insert(kept));
             }
+            kept => kept.map(|kept| kept.sizes()).unwrap_or_default(),
         };
-        Ok(workspace)
+        let pairs = brick_pairs(mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
+        let sizes = Sizes {
+            pairs: pairs.min(self.budget.pairs).max(kept.pairs),
+            bricks: pairs.min(self.budget.bricks).max(kept.bricks),
+            expected: pairs.min(shell_bricks(mesh.lattice().dims)),
+        };
+        let buffer = mesh_buffer(&self.device, chunk.words())?;
+        let new = Workspace::new(&self.device, &self.pipelines, buffer, sizes)?;
+        Ok(workspace.insert(new))
     }
 
     /// Makes room for what did not fit, if the budget allows, and says whether it did.
-    fn enlarge(&self, workspace: &mut Workspace, overflow: Overflow) -> Result<bool, BackendError> {
-        let Workspace { pairs, bricks, .. } = *workspace;
+    fn enlarge(
+        &self,
+        workspace: &mut Workspace,
+        budget: &Budget,
+        overflow: Overflow,
+    ) -> Result<bool, BackendError> {
+        let sizes = workspace.sizes();
+        let Sizes { pairs, bricks, .. } = sizes;
         // At least double, since counting stops being complete where something was dropped.
         let larger = |has: u32, needs: u32, most: u32| needs.max(2 * has).min(most);
         let (pairs, bricks) = match overflow {
-            Overflow::Pairs(needs) if needs <= self.budget.pairs => {
-                (larger(pairs, needs, self.budget.pairs), bricks)
+            Overflow::Pairs(needs) if needs <= budget.pairs => {
+                (larger(pairs, needs, budget.pairs), bricks)
             }
-            Overflow::Bricks(needs) if needs <= self.budget.bricks => {
-                (pairs, larger(bricks, needs, self.budget.bricks))
+            Overflow::Bricks(needs) if needs <= budget.bricks => {
+                (pairs, larger(bricks, needs, budget.bricks))
             }
             _ => return Ok(false),
         };
-        if (pairs, bricks) == (workspace.pairs, workspace.bricks) {
+        let larger = Sizes { pairs, bricks, ..sizes };
+        if larger == sizes {
             return Ok(false);
         }
-        *workspace = Workspace::new(&self.device, pairs, bricks)?;
+        let mesh = workspace.mesh().clone();
+        *workspace = Workspace::new(&self.device, &self.pipelines, mesh, larger)?;
         Ok(true)
     }
+}
+
+/// Bricks of the shell of a grid: about as many as a closed surface that fills the grid has.
+fn shell_bricks(dims: [u32; 3]) -> u32 {
+    let [x, y, z] = dims.map(|d| u64::from(d.div_ceil(BRICK)));
+    u32::try_from(2 * (x * y + y * z + z * x)).unwrap_or(u32::MAX)
 }
 
 impl std::fmt::Debug for Gpu {

@@ -5,6 +5,10 @@
 //! takes one small resolution; so does `cargo test`, which passes no `--bench`.
 //!
 //! Before it reports anything it compares the backends' grids.
+//!
+//! A second table has the stages of the GPU backend at the finest resolution: their times by the
+//! GPU's clock, what they do in it, and the least time that the device would take to move the bytes
+//! they must, at the rate at which it copies buffers.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -33,7 +37,17 @@ fn main() -> Result<()> {
             row(&path, resolution, &gpus, if quick { 1 } else { RUNS })?;
         }
     }
-    Ok(())
+    gpu_stages::print(&models()?, resolutions[resolutions.len() - 1], if quick { 1 } else { RUNS })
+}
+
+#[cfg(feature = "gpu")]
+mod gpu_stages;
+
+#[cfg(not(feature = "gpu"))]
+mod gpu_stages {
+    pub fn print(_: &[std::path::PathBuf], _: u32, _: usize) -> super::Result<()> {
+        Ok(())
+    }
 }
 
 /// Label and backend of the adapters that would be used; none without the feature `gpu`.

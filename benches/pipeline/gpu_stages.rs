@@ -1,0 +1,119 @@
+//! The table of the GPU backend's stages.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use trivox::backend::RunOptions;
+use trivox::backend::gpu::Gpu;
+use trivox::backend::gpu::adapters::{Adapter, Device};
+use trivox::backend::report::{Report, StageReport};
+use trivox::formats::read_mesh;
+use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
+use wgpu::BufferUsages as Usage;
+
+use super::Result;
+
+/// Prints the stages of each model, and what they cost the host; nothing without an adapter.
+pub fn print(models: &[PathBuf], resolution: u32, runs: usize) -> Result<()> {
+    let Some(adapter) = Adapter::preferred().into_iter().next() else {
+        return Ok(());
+    };
+    let gpu = Gpu::new(&adapter)?;
+    let rate = copy_rate(gpu.device())?;
+    let mut reports = Vec::new();
+    for path in models {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        reports.push((name, fastest_run(&gpu, path, resolution, runs)?));
+    }
+
+    println!("\n### GPU stages at {resolution}\n");
+    println!("Buffers are copied at {:.1} GB/s, reading and writing.\n", rate / 1e9);
+    println!("| mesh | stage | ms | items | M items/s | MB | GB/s | floor ms | ms / floor |");
+    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, report) in &reports {
+        report.stages.iter().for_each(|stage| row(name, stage, rate));
+        row(name, &all_stages(report), rate);
+    }
+    println!("\n### GPU runs at {resolution}, milliseconds on the host\n");
+    println!("| mesh | runs | waits | MB up | MB back | upload | submit | wait | read |");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, report) in &reports {
+        let Report { runs, waits, host_ms: ms, .. } = report;
+        let [up, back] = [report.upload_bytes, report.read_bytes].map(|bytes| bytes as f64 / 1e6);
+        print!("| {name} | {runs} | {waits} | {up:.2} | {back:.2} ");
+        println!("| {:.3} | {:.3} | {:.3} | {:.3} |", ms.upload, ms.submit, ms.wait, ms.read);
+    }
+    Ok(())
+}
+
+fn row(mesh: &str, stage: &StageReport, rate: f64) {
+    let (ms, bytes) = (stage.ms.unwrap_or(f64::NAN), stage.bytes as f64);
+    let floor = bytes / rate * 1e3;
+    println!(
+        "| {mesh} | {} | {ms:.3} | {} | {:.1} | {:.2} | {:.1} | {floor:.4} | {:.1} |",
+        stage.name,
+        stage.invocations,
+        stage.invocations as f64 / ms / 1e3,
+        bytes / 1e6,
+        bytes / ms / 1e6,
+        ms / floor,
+    );
+}
+
+fn all_stages(report: &Report) -> StageReport {
+    let sum = |of: fn(&StageReport) -> u64| report.stages.iter().map(of).sum();
+    StageReport {
+        name: "all",
+        ms: report.gpu_ms(),
+        dispatches: report.stages.iter().map(|stage| stage.dispatches).sum(),
+        invocations: sum(|stage| stage.invocations),
+        tests: sum(|stage| stage.tests),
+        bytes: sum(|stage| stage.bytes),
+    }
+}
+
+/// The report of the fastest of `runs` runs after a first, which sizes the buffers.
+fn fastest_run(gpu: &Gpu, path: &Path, resolution: u32, runs: usize) -> Result<Report> {
+    let mesh = read_mesh(path)?.mesh;
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
+    gpu.voxelize(&mesh, &NoProgress)?;
+    let mut fastest: Option<Report> = None;
+    for _ in 0..runs {
+        let options = RunOptions { time_stages: true, ..RunOptions::default() };
+        let report = gpu.run(&mesh, &options, &NoProgress)?.report.ok_or("a run reports")?;
+        let time = |report: &Report| report.gpu_ms().unwrap_or(report.host_ms.wait);
+        if fastest.as_ref().is_none_or(|fastest| time(&report) < time(fastest)) {
+            fastest = Some(report);
+        }
+    }
+    Ok(fastest.ok_or("at least one run")?)
+}
+
+/// Bytes of the buffer that is copied to find the device's bandwidth: past any cache.
+const COPIED: u64 = 256 << 20;
+/// Copies of it in the longer of two submissions.
+const COPIES: u32 = 9;
+
+/// Bytes a second that the device reads and writes when it copies a buffer. The difference of a
+/// submission of nine copies and one of a single copy, so that what a submission costs is not in it.
+fn copy_rate(device: &Device) -> Result<f64> {
+    let bytes = COPIED.min(device.device.limits().max_buffer_size);
+    let buffer = || device.buffer("copied", bytes / 4, Usage::COPY_SRC | Usage::COPY_DST);
+    let (from, to) = (buffer(), buffer());
+    let time = |copies: u32| -> Result<f64> {
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        (0..copies).for_each(|_| encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes));
+        let start = Instant::now();
+        device.queue.submit([encoder.finish()]);
+        device.device.poll(wgpu::PollType::wait_indefinitely())?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    time(1)?;
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..3 {
+        best = [best[0].min(time(1)?), best[1].min(time(COPIES)?)];
+    }
+    device.check()?;
+    let seconds = (best[1] - best[0]).max(f64::MIN_POSITIVE) / f64::from(COPIES - 1);
+    Ok(2.0 * bytes as f64 / seconds)
+}

@@ -200,7 +200,7 @@ fn nearly_degenerate(rng: &mut Rng, half: i32) -> Triangle {
 
 /// The greatest common divisor of `p` and `q` up to its sign, and an `(r, s)`, no longer than
 /// `(p, q)`, with `p s - q r` equal to it: the extended Euclid.
-fn bezout(p: i32, q: i32) -> (i32, (i32, i32)) {
+pub fn bezout(p: i32, q: i32) -> (i32, (i32, i32)) {
     let (mut a, mut b) = ([p, 1, 0], [q, 0, 1]);
     while b[0] != 0 {
         let quotient = a[0] / b[0];

@@ -7,7 +7,7 @@
 mod common;
 
 use common::lattice::lattice_triangles;
-use common::pairs::{Family, Pair, SPAN, bezout, pairs};
+use common::pairs::{Family, Pair, SPAN, normal, pairs, triangle_past_the_origin};
 use fastrand::Rng;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -203,7 +203,7 @@ fn adversarial_triangles_at_all_box_sizes() {
             let extent = if rng.bool() { [BLOCK; 3] } else { random_extent(&mut rng) };
             check(chunk, box_bits as u32, extent)
         }));
-        assert!(placed.len() > 1000 && seen[0] > 200 && seen[1] > 100, "{box_bits}: {seen:?}");
+        assert!(placed.len() > 1000 && seen[0] > 200, "{box_bits}: {seen:?}");
     }
 }
 
@@ -224,44 +224,6 @@ fn triangles_as_wide_as_the_budget_far_from_the_block() {
         check(&placed, box_bits, [BLOCK; 3])
     }));
     assert!(seen[0] > 100_000 && seen[1] > 1_000_000, "{seen:?}");
-}
-
-/// A triangle around the origin whose plane is so close to it that `n . v_0` is `gap`, and steep,
-/// with a normal of up to `2^46` along each axis.
-///
-/// With `w = e_x - u - v` that is the determinant of `u`, `v` and `e_x`, the cross product of what
-/// `u` and `v` are along `y` and `z`; `v` makes it what it shall be. A shear, which changes no
-/// determinant, takes the normal off the axes.
-fn triangle_past_the_origin(rng: &mut Rng, gap: i32) -> Triangle {
-    loop {
-        let reach = 1 << 20;
-        let mut number = || rng.i32(-reach..=reach);
-        let [ux, uy, uz, vx] = [number(), number(), number(), number()];
-        let (divisor, (vy, vz)) = bezout(uy, uz);
-        if divisor.abs() != 1 {
-            continue;
-        }
-        // A multiple of (uy, uz) more changes nothing.
-        let (gap, more) = (gap * divisor, rng.i32(-1..=1));
-        let v = [vx, gap * vy + more * uy, gap * vz + more * uz];
-        let u = [ux, uy, uz];
-        let w = [1 - u[0] - v[0], -u[1] - v[1], -u[2] - v[2]];
-        let [k, l, m] = [(); 3].map(|()| rng.i32(1..=2) * if rng.bool() { 1 } else { -1 });
-        let shear = |[x, y, z]: [i32; 3]| {
-            let (y, z) = (y + k * x, z + l * x);
-            [x + m * y, y, z]
-        };
-        let triangle = [u, v, w].map(shear);
-        let largest = triangle.as_flattened().iter().map(|c| c.abs()).max();
-        if largest.unwrap() < SPAN / 2 && normal(&triangle).iter().all(|n| n.abs() > 1 << 36) {
-            return triangle;
-        }
-    }
-}
-
-fn normal(&[a, b, c]: &Triangle) -> [i128; 3] {
-    let sub = |p: [i32; 3], q: [i32; 3], axis: usize| i128::from(p[axis]) - i128::from(q[axis]);
-    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| sub(b, a, i) * sub(c, a, j) - sub(b, a, j) * sub(c, a, i))
 }
 
 /// `|s| - r` of the plane against a box, and the sum of its terms' absolute values.
@@ -293,7 +255,7 @@ fn planes_that_pass_a_corner_by_less_than_f64_can_tell() {
         let box_bits = rng.u32(1..=21);
         let block = |rng: &mut Rng| -> Placed {
             let gap = rng.i32(-2..=2);
-            (triangle_past_the_origin(rng, gap), [0; 3].map(|_: i32| -rng.i32(0..BLOCK)))
+            (triangle_past_the_origin(rng, gap, 23), [0; 3].map(|_: i32| -rng.i32(0..BLOCK)))
         };
         let placed: Vec<Placed> = (0..LANES).map(|_| block(&mut rng)).collect();
         check(&placed, box_bits, [BLOCK; 3]);

@@ -200,7 +200,7 @@ fn nearly_degenerate(rng: &mut Rng, half: i32) -> Triangle {
 
 /// The greatest common divisor of `p` and `q` up to its sign, and an `(r, s)`, no longer than
 /// `(p, q)`, with `p s - q r` equal to it: the extended Euclid.
-pub fn bezout(p: i32, q: i32) -> (i32, (i32, i32)) {
+fn bezout(p: i32, q: i32) -> (i32, (i32, i32)) {
     let (mut a, mut b) = ([p, 1, 0], [q, 0, 1]);
     while b[0] != 0 {
         let quotient = a[0] / b[0];
@@ -328,4 +328,43 @@ fn wide(rng: &mut Rng, pair: Pair) -> Pair {
         (on + rng.i32(-2 * pair.half..=2 * pair.half)).clamp(0, SPAN)
     });
     Pair { triangle, center, ..pair }
+}
+
+/// A triangle around the origin whose plane is so close to it that `n . v_0` is `gap`, and steep,
+/// with a normal of more than `2^36` along each axis; corners are less than `2^bits` away.
+///
+/// With `w = e_x - u - v` that is the determinant of `u`, `v` and `e_x`, the cross product of what
+/// `u` and `v` are along `y` and `z`; `v` makes it what it shall be. A shear, which changes no
+/// determinant, takes the normal off the axes.
+pub fn triangle_past_the_origin(rng: &mut Rng, gap: i32, bits: u32) -> Triangle {
+    loop {
+        let reach = 1 << 20;
+        let mut number = || rng.i32(-reach..=reach);
+        let [ux, uy, uz, vx] = [number(), number(), number(), number()];
+        let (divisor, (vy, vz)) = bezout(uy, uz);
+        if divisor.abs() != 1 {
+            continue;
+        }
+        // A multiple of (uy, uz) more changes nothing.
+        let (gap, more) = (gap * divisor, rng.i32(-1..=1));
+        let v = [vx, gap * vy + more * uy, gap * vz + more * uz];
+        let u = [ux, uy, uz];
+        let w = [1 - u[0] - v[0], -u[1] - v[1], -u[2] - v[2]];
+        let [k, l, m] = [(); 3].map(|()| rng.i32(1..=2) * if rng.bool() { 1 } else { -1 });
+        let shear = |[x, y, z]: [i32; 3]| {
+            let (y, z) = (y + k * x, z + l * x);
+            [x + m * y, y, z]
+        };
+        let triangle = [u, v, w].map(shear);
+        let largest = triangle.as_flattened().iter().map(|c| c.abs()).max();
+        if largest < Some(1 << bits) && normal(&triangle).iter().all(|n| n.abs() > 1 << 36) {
+            return triangle;
+        }
+    }
+}
+
+/// The triangle's normal, twice its area long.
+pub fn normal(&[a, b, c]: &Triangle) -> [i128; 3] {
+    let sub = |p: [i32; 3], q: [i32; 3], axis: usize| i128::from(p[axis]) - i128::from(q[axis]);
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| sub(b, a, i) * sub(c, a, j) - sub(b, a, j) * sub(c, a, i))
 }

@@ -21,18 +21,24 @@ const PORTION: usize = 1 << 12;
 pub(super) struct Budget {
     left: AtomicU64,
     closed: AtomicU64,
+    needed: AtomicU64,
     dropped: AtomicU64,
 }
 
 impl Budget {
     /// For as many bricks as `room`.
     pub(super) fn new(room: u64) -> Self {
-        Self { left: room.into(), closed: 0.into(), dropped: 0.into() }
+        Self { left: room.into(), closed: 0.into(), needed: 0.into(), dropped: 0.into() }
     }
 
     /// How many bricks were closed; one that was closed several times counts as often.
     pub(super) fn closed(&self) -> u64 {
         self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Room for how many bricks it takes to close as many: whole portions.
+    pub(super) fn needed(&self) -> u64 {
+        self.needed.load(Ordering::Relaxed)
     }
 
     /// How many of them were lost for want of room.
@@ -142,8 +148,10 @@ impl<'a> OpenBricks<'a> {
                 self.change(place, BrickKey::NONE);
             }
         }
-        let closed = self.closed.iter().map(Vec::len).sum::<usize>() as u64;
-        self.budget.closed.fetch_add(closed + self.dropped, Ordering::Relaxed);
+        let closed = self.closed.iter().map(Vec::len).sum::<usize>() as u64 + self.dropped;
+        let needed = closed.next_multiple_of(PORTION as u64);
+        self.budget.closed.fetch_add(closed, Ordering::Relaxed);
+        self.budget.needed.fetch_add(needed, Ordering::Relaxed);
         self.budget.dropped.fetch_add(self.dropped, Ordering::Relaxed);
         (self.closed, self.places)
     }

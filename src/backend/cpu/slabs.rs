@@ -92,8 +92,8 @@ impl Memory {
             // With no room bricks are only counted; some more than once.
             let budget = Budget::new(0);
             plan.fill(&(layer..layer + 1), &budget, progress);
+            most = most.max(kept + budget.needed() * (UNORDERED + GridBuilder::BYTES_KEPT));
             kept += budget.closed() * GridBuilder::BYTES_KEPT;
-            most = most.max(kept + budget.closed() * UNORDERED);
         }
         BackendError::Memory { needed: self.fixed + most, allowed: self.allowed }
     }

@@ -7,7 +7,7 @@
 mod common;
 
 use common::lattice::lattice_triangles;
-use common::pairs::{Family, Pair, SPAN, normal, pairs, triangle_past_the_origin};
+use common::pairs::{Family, Pair, SPAN, normal, pairs, triangle_from, triangle_past_the_origin};
 use fastrand::Rng;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -279,12 +279,40 @@ fn planes_that_pass_a_corner_by_less_than_f64_can_tell() {
     assert!(falsely_apart > 100 && falsely_touching > 100, "{signs:?}");
 }
 
+/// The plane's terms are largest in the middle of the block: the corner they are measured from lies
+/// at its lowest corner.
+#[test]
+fn planes_from_the_blocks_corner_past_a_corner_within() {
+    let mut close = 0;
+    for seed in 0..4_000 {
+        let mut rng = Rng::with_seed(seed);
+        let box_bits = rng.u32(17..=20);
+        let block = |rng: &mut Rng| -> Placed {
+            loop {
+                let lowest: [i32; 3] = std::array::from_fn(|_| -rng.i32(1..BLOCK));
+                let start = lowest.map(|i| (i << box_bits) + rng.i32(-2..=2));
+                let gap = rng.i32(-2..=2);
+                if let Some(triangle) = triangle_from(rng, start, gap, 23) {
+                    return (triangle, lowest);
+                }
+            }
+        };
+        let placed: Vec<Placed> = (0..LANES).map(|_| block(&mut rng)).collect();
+        check(&placed, box_bits, [BLOCK; 3]);
+        for (triangle, lowest) in &placed {
+            let past = |(at, _)| plane(triangle, box_bits, at)[0];
+            close += usize::from(boxes(*lowest).map(past).any(|past| past.abs() <= 2));
+        }
+    }
+    assert!(close > 10_000, "{close}");
+}
+
 /// Blocks of a vector share one extent, so that those of some reach past their own boxes, and past
 /// the bit budget.
 #[test]
 fn boxes_past_the_budget_do_not_disturb_those_within() {
     let mut seen = [0; 2];
-    for seed in 0..20_000 {
+    for seed in 0..8_000 {
         let mut rng = Rng::with_seed(seed);
         let box_bits = rng.u32(20..=24);
         let last = (SPAN >> box_bits) - 1;

@@ -21,22 +21,24 @@
 //! 1/2, or is farther from 1/2 than its error. Doubtful triangles are given to
 //! [`touches`](super::touches()).
 //!
-//! With `u = 2^-24`, the relative error of one rounding, the largest values and errors are, fused or
-//! not (second-order terms are less than a thousandth of what is to spare):
+//! With `u = 2^-24`, the relative error of one rounding, these are the largest values and errors,
+//! fused or not; terms of second order are less than a thousandth of what is to spare:
 //!
-//! | | largest | error of the terms | of the last roundings | together |
-//! |---|--:|--:|--:|--:|
-//! | `w_i`, of two products of `D^2` | `2 D^2` | | `(2 + 2) u D^2` | `4 u D^2` |
-//! | `n`, twice an area in a square of `2 D` | `4 D^2` | `12 u D^2` | `(4 + 4) u D^2` | `20 u D^2` |
-//! | `n - 2 w_i` | `6 D^2` | `28 u D^2` | `6 u D^2` | `34 u D^2` |
-//! | `2 r`, `2 h` times the sum of two lengths of `2 D` | `8 D^2` | `2 D (4 + 4) u D` | `8 u D^2` | `24 u D^2` |
-//! | gap on an edge axis, `|n - 2 w_i| - 2 r - |n|` | `12 D^2` | `78 u D^2` | `(8 + 12) u D^2` | `98 u D^2` |
-//! | `n . v_0`, of three products of `4 D^3` | `12 D^3` | `60 u D^3` | `(12 + 8 + 12) u D^3` | `92 u D^3` |
-//! | `h` times the sum of the normal's components | `12 D^3` | `60 u D^3` | `(8 + 12 + 12) u D^3` | `92 u D^3` |
-//! | gap on the plane | `12 D^3` | `184 u D^3` | `12 u D^3` | `196 u D^3` |
+//! - `w_i`, from two products: `2 D^2`, off by `(2 + 2) u D^2`;
+//! - `n`, twice an area in a square of `2 D`, from three `w_i`: `4 D^2`, off by
+//!   `(3 * 4 + 4 + 4) u D^2`, which is `20 u D^2`;
+//! - `n - 2 w_i`: `6 D^2`, off by `(20 + 2 * 4 + 6) u D^2`, which is `34 u D^2`;
+//! - `2 r`, or `2 D` times two lengths of `2 D`: `8 D^2`, off by `(2 * (2 + 2 + 4) + 8) u D^2`,
+//!   which is `24 u D^2`;
+//! - the gap on an edge axis, `(|n - 2 w_i| - 2 r) - |n|`: `12 D^2`, off by
+//!   `(34 + 24 + 8 + 20 + 12) u D^2`, which is `98 u D^2`;
+//! - `n . v_0` and `h |n|_1`, from three products each: `12 D^3`, off by
+//!   `(3 * 20 + 3 * 4 + 8 + 12) u D^3`, which is `92 u D^3`;
+//! - the gap on the plane, their difference: `12 D^3`, off by `(92 + 92 + 12) u D^3`, which is
+//!   `196 u D^3`.
 //!
-//! So the errors are below `2^-17 D^2` and `2^-16 D^3`. Integers up to `2^24` are exact, hence the
-//! gaps on edge axes for `D <= 2^10`, and on the plane for `D <= 2^6`.
+//! So the errors of gaps are below `2^-17 D^2` and `2^-16 D^3`. Integers up to `2^24` are exact,
+//! hence the gaps on edge axes for `D <= 2^10`, and on the plane for `D <= 2^6`.
 
 use pulp::{Arch, Simd, WithSimd};
 

@@ -19,12 +19,11 @@ fn vector_sets() -> Vec<(&'static str, Arch)> {
     avx512.into_iter().chain(avx2).collect()
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 fn vector_sets() -> Vec<(&'static str, Arch)> {
-    vec![("NEON", Arch::new())]
-}
-
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-fn vector_sets() -> Vec<(&'static str, Arch)> {
-    vec![]
+    let name = if cfg!(target_arch = "aarch64") { "NEON" } else { "vectors" };
+    match Arch::new() {
+        Arch::Scalar => vec![],
+        best => vec![(name, best)],
+    }
 }

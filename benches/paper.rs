@@ -8,11 +8,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use trivox::place::Triangle as LatticeTriangle;
+use trivox::place::{SPAN_BITS, Triangle as LatticeTriangle};
 use trivox::predicate::batch::Batch;
 use trivox::predicate::published::moller::{box_normals_separate, edges_separate, plane_separates};
 use trivox::predicate::published::{Aabb, Point, Triangle, moller, obb, sat};
-use trivox::predicate::touches;
+use trivox::predicate::{instruction_sets, touches};
 
 const TRIANGLES: usize = 100_000;
 const ROUNDS: usize = 100;
@@ -24,22 +24,22 @@ const REACH: f64 = 2.0;
 /// a share within 0.3 % of that is to be expected; of a cube twice as wide it would be 87 %.
 const HALF: f64 = 0.5;
 
-/// Lattice units per unit of length: as fine as the batched form is exact for.
-const UNITS: f64 = trivox::predicate::batch::REACH as f64 / REACH;
+/// Lattice units per unit of length: as fine as the bit budget allows.
+const UNITS: f64 = (1 << (SPAN_BITS - 1)) as f64 / REACH;
 
 /// One answer per triangle, 64 to a word.
 type Answers = Vec<u64>;
 
 /// A test, and all rounds' times in seconds.
 struct Candidate<'a> {
-    name: &'static str,
+    name: String,
     pass: Box<dyn Fn() -> Answers + 'a>,
     seconds: Vec<f64>,
 }
 
 impl<'a> Candidate<'a> {
-    fn new(name: &'static str, pass: impl Fn() -> Answers + 'a) -> Self {
-        Self { name, pass: Box::new(pass), seconds: Vec::new() }
+    fn new(name: impl Into<String>, pass: impl Fn() -> Answers + 'a) -> Self {
+        Self { name: name.into(), pass: Box::new(pass), seconds: Vec::new() }
     }
 
     /// A test of one triangle, run on each.
@@ -96,7 +96,8 @@ fn to_lattice(triangle: &Triangle) -> LatticeTriangle {
 
 const OPTIMISED: &str = "optimised";
 const EXACT: &str = "touches, exact";
-const BATCHED: &str = "touches, exact, batched";
+/// And the instruction set.
+const BATCHED: &str = "batched, exact, ";
 
 fn candidates<'a>(
     triangles: &'a [Triangle],
@@ -111,7 +112,7 @@ fn candidates<'a>(
     let b1 = move |t: &Triangle| !box_normals_separate(t, cube.half);
     let b2 = move |t: &Triangle| !plane_separates(t, cube.half);
     let b3 = move |t: &Triangle| !edges_separate(t, cube.half);
-    vec![
+    let mut candidates = vec![
         Candidate::each("thirteen axes", triangles, move |t| sat::overlaps(t, &cube)),
         Candidate::each(OPTIMISED, triangles, move |t| moller::overlaps(t, &cube)),
         Candidate::each("order 1 2 3", triangles, move |t| b1(t) && b2(t) && b3(t)),
@@ -122,19 +123,26 @@ fn candidates<'a>(
         Candidate::each("order 3 2 1", triangles, move |t| b3(t) && b2(t) && b1(t)),
         Candidate::each("oriented box", triangles, move |t| obb::overlaps(t, &cube.into())),
         Candidate::each(EXACT, rounded, move |t| touches(t, center, half)),
-        Candidate::new(BATCHED, move || batch.touches(center, half)),
-    ]
+    ];
+    for (name, arch) in instruction_sets() {
+        let pass = move || batch.touches_by(arch, center, half);
+        candidates.push(Candidate::new(format!("{BATCHED}{name}"), pass));
+    }
+    candidates
 }
 
 fn report(candidates: &[Candidate], rounds: usize) {
     let by_name = |name: &str| candidates.iter().find(|c| c.name == name).expect("in the list");
     let exact = (by_name(EXACT).pass)();
-    assert_eq!((by_name(BATCHED).pass)(), exact, "the batched form differs from touches");
+    for batched in candidates.iter().filter(|c| c.name.starts_with(BATCHED)) {
+        assert_eq!((batched.pass)(), exact, "{} differs from touches", batched.name);
+    }
     let [reference, _] = by_name(OPTIMISED).nanoseconds();
 
     let share = |count: u32| 100.0 * f64::from(count) / TRIANGLES as f64;
     println!("{TRIANGLES} triangles, {rounds} rounds: ns per test, ratio of the minimum to the");
     println!("optimised test's, and share of triangles on which touches says the same");
+    println!("instruction set chosen: {}", instruction_sets()[0].0);
     println!("{:.2} % overlap", share(exact.iter().map(|word| word.count_ones()).sum()));
     println!("{:<24} {:>8} {:>8} {:>6} {:>9}", "", "min", "median", "ratio", "agree");
     for candidate in candidates {

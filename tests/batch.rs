@@ -1,8 +1,13 @@
-//! The batched test answers what `touches` answers, to the ends of its range and past them.
+//! The batched test answers what `touches` answers, with all sets of vector instructions that the
+//! processor has, to the ends of the bit budget.
 
+mod common;
+
+use common::lattice::{lattice_triangles, voxel_centers};
+use common::pairs::{Family, SPAN, pairs};
 use trivox::place::Triangle;
-use trivox::predicate::batch::{Batch, REACH};
-use trivox::predicate::touches;
+use trivox::predicate::batch::Batch;
+use trivox::predicate::{instruction_sets, touches};
 
 /// What a batch should answer.
 fn one_by_one(triangles: &[Triangle], center: [i32; 3], half: i32) -> Vec<u64> {
@@ -14,8 +19,19 @@ fn one_by_one(triangles: &[Triangle], center: [i32; 3], half: i32) -> Vec<u64> {
 }
 
 fn assert_same(triangles: &[Triangle], center: [i32; 3], half: i32) {
-    let answers = Batch::new(triangles).touches(center, half);
-    assert_eq!(answers, one_by_one(triangles, center, half), "center {center:?}, half {half}");
+    assert_batch_is_right(&Batch::new(triangles), triangles, center, half);
+}
+
+fn assert_batch_is_right(batch: &Batch, triangles: &[Triangle], center: [i32; 3], half: i32) {
+    let expected = one_by_one(triangles, center, half);
+    for (name, arch) in instruction_sets() {
+        let answers = batch.touches_by(arch, center, half);
+        let differ =
+            |&i: &usize| answers[i / 64] >> (i % 64) & 1 != expected[i / 64] >> (i % 64) & 1;
+        let wrong = (0..triangles.len()).find(differ).map(|i| (i, triangles[i]));
+        assert_eq!(wrong, None, "{name}: center {center:?}, half {half}");
+        assert_eq!(answers, expected, "{name}: bits past the last triangle");
+    }
 }
 
 /// Triangles of every kind, with coordinates up to `reach`; one in four has no area.
@@ -35,12 +51,54 @@ fn random_triangles(rng: &mut fastrand::Rng, count: usize, reach: i32) -> Vec<Tr
     (0..count).map(&mut triangle).collect()
 }
 
+/// Half the length of the budget's interval: corners up to here are not farther apart than it.
+const END: i32 = SPAN / 2;
+
 /// Triangles with all coordinates within one unit of 0 or of either end of the range: the largest
 /// terms there are.
 fn extreme_triangles(rng: &mut fastrand::Rng, count: usize) -> Vec<Triangle> {
-    let ends = [-REACH, -REACH + 1, -1, 0, 1, REACH - 1, REACH];
+    let ends = [-END, -END + 1, -1, 0, 1, END - 1, END];
     let mut coordinate = || ends[rng.usize(..ends.len())];
     (0..count).map(|_| [[(); 3]; 3].map(|corner| corner.map(|()| coordinate()))).collect()
+}
+
+#[test]
+fn plain_numbers_are_among_the_instruction_sets_and_the_chosen_one_is_first() {
+    let sets = instruction_sets();
+    assert_eq!(sets.last().map(|&(name, _)| name), Some("scalar"));
+    let [first, chosen] = [sets[0].1, pulp::Arch::new()].map(|arch| format!("{arch:?}"));
+    assert_eq!(first, chosen);
+}
+
+#[test]
+fn every_triangle_of_the_small_lattice_at_every_scale() {
+    // The largest scales are those of which the edge axes and the plane are exact, the next ones,
+    // and that of the whole budget.
+    let triangles = lattice_triangles();
+    for (scale, step) in [(1, 1), (16, 7), (17, 11), (256, 13), (257, 17), (SPAN / 4, 5)] {
+        let scaled: Vec<Triangle> =
+            triangles.iter().step_by(step).map(|t| t.map(|p| p.map(|c| c * scale))).collect();
+        let batch = Batch::new(&scaled);
+        for center in voxel_centers().iter().step_by(if scale == 1 { 1 } else { 3 }) {
+            let center = center.map(|c| (c * scale).clamp(0, SPAN));
+            assert_batch_is_right(&batch, &scaled, center, scale);
+        }
+    }
+}
+
+#[test]
+fn adversarial_triangles() {
+    let mut groups: Vec<Vec<Triangle>> = vec![Vec::new(); 24];
+    let mut count = [0; Family::ALL.len()];
+    for pair in pairs(8, 400_000) {
+        let seen = |p: [i32; 3]| [0, 1, 2].map(|a| p[a] - pair.center[a]);
+        groups[pair.half.ilog2() as usize].push(pair.triangle.map(seen));
+        count[pair.family as usize] += 1;
+    }
+    assert!(count.iter().all(|&n| n >= 40_000), "{count:?}");
+    for (bits, triangles) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
+        assert_same(triangles, [0; 3], 1 << bits);
+    }
 }
 
 #[test]
@@ -56,8 +114,8 @@ fn small_coordinates_which_often_only_touch() {
 #[test]
 fn random_coordinates_of_every_magnitude() {
     let mut rng = fastrand::Rng::with_seed(2);
-    for bits in 2..=16 {
-        let triangles = random_triangles(&mut rng, 5000, 1 << bits);
+    for bits in 2..=23 {
+        let triangles = random_triangles(&mut rng, 2000, 1 << bits);
         (1..=bits).for_each(|half_bits| assert_same(&triangles, [0; 3], (1 << half_bits) - 1));
     }
 }
@@ -66,8 +124,9 @@ fn random_coordinates_of_every_magnitude() {
 fn the_ends_of_the_range() {
     let mut rng = fastrand::Rng::with_seed(3);
     let triangles = extreme_triangles(&mut rng, 20_000);
-    for half in [1, 2, REACH / 3, REACH / 2, REACH - 1, REACH] {
+    for half in [1, 2, END / 3, END / 2, END - 1, END] {
         assert_same(&triangles, [0; 3], half);
+        assert_same(&triangles, [END, -END, END - 1], half);
     }
 }
 
@@ -96,17 +155,34 @@ fn halves_around_plane(triangle: &Triangle) -> [i32; 2] {
     [reached.max(1), (reached - 1).max(1)].map(|half| half as i32)
 }
 
+/// Integers up to a limit are exact in `f32`: within it, at it and past it.
 #[test]
-fn boxes_out_of_reach_are_decided_too() {
+fn either_side_of_the_sizes_that_are_exact() {
     let mut rng = fastrand::Rng::with_seed(5);
-    let far = 1 << 23;
-    let triangles = random_triangles(&mut rng, 2000, far);
-    for half in [1, REACH, REACH + 1, far] {
-        assert_same(&triangles, std::array::from_fn(|_| rng.i32(-far..=far)), half);
+    for exact in [1 << 6, 1 << 10] {
+        for past in -1..=1 {
+            // Multiples of a large step often only touch; the others are as close.
+            for step in [1, 2, exact / 8, exact / 4] {
+                let reach = exact + past;
+                let mut triangles = random_triangles(&mut rng, 4000, reach / step);
+                triangles.as_flattened_mut().iter_mut().for_each(|p| *p = p.map(|c| c * step));
+                for half in [1, exact / 8, exact / 4, exact / 2, reach] {
+                    assert_same(&triangles, [0; 3], half);
+                }
+            }
+        }
     }
-    // One unit within the reach, at it, and past it.
-    let near = random_triangles(&mut rng, 2000, 100);
-    (-1..=1).for_each(|past| assert_same(&near, [0, REACH - 100 + past, 0], REACH + past));
+}
+
+#[test]
+fn a_block_with_near_and_far_triangles() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    for _ in 0..300 {
+        let mut triangles = random_triangles(&mut rng, 64, 10);
+        triangles.extend(random_triangles(&mut rng, 64, END));
+        rng.shuffle(&mut triangles);
+        assert_same(&triangles, [0; 3], rng.i32(1..12));
+    }
 }
 
 /// The plane passes one part in `2^60` outside the box: `f64` cannot see it, and must not be asked.
@@ -143,6 +219,7 @@ fn canary_a_slightly_larger_box_is_noticed() {
     let mut rng = fastrand::Rng::with_seed(7);
     let triangles = random_triangles(&mut rng, 5000, 1 << 16);
     let half = 1 << 14;
+    assert_eq!(Batch::new(&triangles).touches([0; 3], half), one_by_one(&triangles, [0; 3], half));
     let answers = Batch::new(&triangles).touches([0; 3], half + (half >> 8));
     assert_ne!(answers, one_by_one(&triangles, [0; 3], half));
 }

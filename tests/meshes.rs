@@ -1,14 +1,22 @@
-//! Real models against counts that a slow program, which shares no code with this one, computed.
+//! Real models against counts that a slow program, which shares no code with this one, computed;
+//! and at scale against themselves and, in places, against the oracle.
 //!
 //! `TRIVOX_MESHES` names a folder with OBJ files and an `expected.tsv` of the columns `mesh`,
 //! `res`, `mode`, `dims` (`XxYxZ`) and `occupied`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
-use std::path::Path;
+mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use common::oracle;
+use fastrand::Rng;
+use trivox::backend::RunOptions;
+use trivox::error::BackendError;
 use trivox::formats::read_mesh;
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
+use trivox::grid::BRICK;
+use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place};
 
 /// One line of `expected.tsv`.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,4 +103,71 @@ fn rows_are_read_as_they_are_written() {
         occupied: 2962,
     };
     assert_eq!(row, expected);
+}
+
+/// A model of the folder that `TRIVOX_MESHES` names, or else one of our own.
+fn model(name: &str, own: &str) -> PathBuf {
+    match std::env::var_os("TRIVOX_MESHES") {
+        Some(folder) => Path::new(&folder).join(name),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(own),
+    }
+}
+
+fn within(cpu: &Cpu, memory: u64, mesh: &PlacedMesh) -> Result<VoxelGrid, BackendError> {
+    let options = RunOptions { memory, ..RunOptions::default() };
+    cpu.run(mesh, &options, &NoProgress).map(|run| run.grid)
+}
+
+/// Bytes that suffice, with so many threads.
+fn memory_needed(threads: usize, mesh: &PlacedMesh) -> u64 {
+    match within(&Cpu::with_threads(threads).unwrap(), 0, mesh) {
+        Err(BackendError::Memory { needed, .. }) => needed,
+        other => panic!("no memory is refused, rather than {other:?}"),
+    }
+}
+
+/// The voxels of `grid` in a cube of 64 around one of its bricks are those that the oracle finds.
+fn assert_right_around_some_brick(grid: &VoxelGrid, mesh: &PlacedMesh, rng: &mut Rng) {
+    let number = rng.u64(0..grid.brick_count());
+    let (key, _) = grid.bricks().nth(number as usize).unwrap();
+    let lo = key.position().map(|b| (b * BRICK + rng.u32(0..8)).saturating_sub(32));
+    let hi: [u32; 3] = std::array::from_fn(|a| (lo[a] + 63).min(grid.dims()[a] - 1));
+    let expected: BTreeSet<[u32; 3]> = oracle::voxels_between(mesh, lo, hi).into_iter().collect();
+    assert!(!expected.is_empty());
+    for x in lo[0]..=hi[0] {
+        for y in lo[1]..=hi[1] {
+            for voxel in (lo[2]..=hi[2]).map(|z| [x, y, z]) {
+                assert_eq!(grid.contains(voxel), expected.contains(&voxel), "{voxel:?}");
+            }
+        }
+    }
+}
+
+/// Few threads and many, as much memory as it takes and as little as does: one grid, which is that
+/// of the oracle wherever one looks.
+fn check_at_scale(path: &Path, resolution: u32, windows: usize) {
+    let mesh = read_mesh(path).unwrap().mesh;
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    println!("{}: {grid:?}", path.display());
+    let mut rng = Rng::with_seed(u64::from(resolution));
+    (0..windows).for_each(|_| assert_right_around_some_brick(&grid, &mesh, &mut rng));
+    let expected = grid.hash();
+    drop(grid);
+    let little = memory_needed(3, &mesh);
+    for (threads, memory) in [(1, u64::MAX), (3, little), (3, little + little / 3)] {
+        let grid = within(&Cpu::with_threads(threads).unwrap(), memory, &mesh).unwrap();
+        assert_eq!(grid.hash(), expected, "{threads} threads, {memory} bytes: {grid:?}");
+    }
+}
+
+#[test]
+fn grids_of_4096_are_equal_for_any_threads_and_memory_and_right_where_looked_at() {
+    check_at_scale(&model("spot.obj", "torus-knot.obj"), 4096, 5);
+}
+
+#[test]
+#[ignore = "takes a minute and 4 GB; `cargo test --release --test meshes -- --ignored` runs it"]
+fn grids_of_16384_are_equal_for_any_threads_and_memory_and_right_where_looked_at() {
+    check_at_scale(&model("dragon.obj", "lighthouse.obj"), 16_384, 100);
 }

@@ -1,12 +1,10 @@
 //! `touches` against two slower formulations, over every triangle of a small lattice, at the ends
-//! of the bit budget and on adversarial pairs; its symmetries; and `touched_rows` against it.
+//! of the bit budget and on adversarial pairs; and its symmetries.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
-
-use std::collections::HashSet;
 
 use common::lattice::{lattice_points, lattice_triangles, voxel_centers};
 use common::oracle;
@@ -14,7 +12,7 @@ use common::pairs::{Family, Pair, SPAN, pairs};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::place::Triangle;
-use trivox::predicate::rows::{BoxRange, touched_rows};
+use trivox::predicate::boxes::BoxRange;
 use trivox::predicate::touches;
 
 /// How many of the pairs of a triangle and a center `agree` does not hold for.
@@ -312,126 +310,6 @@ fn symmetries_vertex_orders_and_whole_voxel_shifts_leave_the_answer_unchanged() 
             }
         }
     });
-}
-
-/// The boxes in `range` that rows say are touched; checks that rows come once and in the range.
-fn boxes_by_rows(triangle: &Triangle, box_bits: u32, range: &BoxRange) -> HashSet<[i32; 3]> {
-    let (mut boxes, mut rows) = (HashSet::new(), HashSet::new());
-    touched_rows(triangle, box_bits, range, |x, y, z_lo, z_hi| {
-        assert!(rows.insert([x, y]), "row ({x}, {y}) came twice");
-        assert!(z_lo <= z_hi, "row ({x}, {y}) is empty: {z_lo} to {z_hi}");
-        boxes.extend((z_lo..=z_hi).map(|z| [x, y, z]));
-    });
-    let inside = |b: &[i32; 3]| (0..3).all(|a| (range.lo[a]..=range.hi[a]).contains(&b[a]));
-    assert!(boxes.iter().all(inside), "a box outside {range:?}");
-    boxes
-}
-
-/// The boxes in `range` that are touched, one by one.
-fn boxes_one_by_one(triangle: &Triangle, box_bits: u32, range: &BoxRange) -> HashSet<[i32; 3]> {
-    let half = 1 << (box_bits - 1);
-    let [x, y, z] = [0, 1, 2].map(|a| range.lo[a]..=range.hi[a]);
-    let all = x.flat_map(|x| {
-        let z = z.clone();
-        y.clone().flat_map(move |y| z.clone().map(move |z| [x, y, z]))
-    });
-    all.filter(|b| touches(triangle, b.map(|b| (2 * b + 1) * half), half)).collect()
-}
-
-fn assert_rows_match(triangle: &Triangle, box_bits: u32, range: &BoxRange) -> usize {
-    let boxes = boxes_one_by_one(triangle, box_bits, range);
-    assert_eq!(
-        boxes_by_rows(triangle, box_bits, range),
-        boxes,
-        "{triangle:?}, boxes of 2^{box_bits} units in {range:?}"
-    );
-    boxes.len()
-}
-
-/// The 4x4x4 voxels around and within the small lattice.
-const AROUND: BoxRange = BoxRange { lo: [-1; 3], hi: [2; 3] };
-
-#[test]
-fn rows_match_box_by_box_on_the_small_lattice() {
-    lattice_triangles().par_iter().for_each(|triangle| _ = assert_rows_match(triangle, 1, &AROUND));
-}
-
-#[test]
-fn rows_of_ranges_that_cut_the_triangle_match_box_by_box() {
-    lattice_triangles().par_iter().enumerate().for_each(|(seed, triangle)| {
-        let mut rng = Rng::with_seed(seed as u64);
-        let lo: [i32; 3] = std::array::from_fn(|_| rng.i32(-1..=2));
-        let hi = lo.map(|lo| rng.i32(lo - 1..=2));
-        assert_rows_match(triangle, 1, &BoxRange { lo, hi });
-    });
-}
-
-/// The boxes whose centres keep the bit budget with all corners of `triangle`.
-fn within_budget(triangle: &Triangle, box_bits: u32) -> BoxRange {
-    let half = 1 << (box_bits - 1);
-    let corners = |a: usize| triangle.map(|p| p[a]);
-    let lowest = |a: usize| corners(a).into_iter().max().unwrap() - SPAN - half;
-    let highest = |a: usize| corners(a).into_iter().min().unwrap() + SPAN - half;
-    BoxRange {
-        lo: std::array::from_fn(|a| (lowest(a) + (2 * half - 1)) >> box_bits),
-        hi: std::array::from_fn(|a| highest(a) >> box_bits),
-    }
-}
-
-#[test]
-fn rows_of_adversarial_triangles_match_box_by_box_at_all_box_sizes() {
-    let count = par_pairs(9, 200_000).map(|pair| {
-        // The box that holds the pair's centre, and up to two more to each side.
-        let box_bits = pair.half.ilog2() + 1;
-        let mut rng = Rng::with_seed(pair.center[0] as u64);
-        let around = BoxRange {
-            lo: pair.center.map(|c| (c >> box_bits) - rng.i32(0..=2)),
-            hi: pair.center.map(|c| (c >> box_bits) + rng.i32(0..=2)),
-        };
-        let range = around.intersect(&within_budget(&pair.triangle, box_bits));
-        assert_rows_match(&pair.triangle, box_bits, &range)
-    });
-    assert!(count.sum::<usize>() > 200_000);
-}
-
-#[test]
-fn rows_of_random_triangles_match_box_by_box_over_their_whole_bounds() {
-    let seeds = 0..20_000u64;
-    let count = seeds.into_par_iter().map(|seed| {
-        let mut rng = Rng::with_seed(seed);
-        let box_bits = rng.u32(1..=21);
-        // Up to 8 boxes along each axis, in a cube somewhere within the budget.
-        let reach = rng.i32(1..=8) << box_bits;
-        let base: [i32; 3] = std::array::from_fn(|_| rng.i32(0..=SPAN - reach));
-        let corner = |_| std::array::from_fn(|a| base[a] + rng.i32(0..=reach));
-        let triangle = [0, 1, 2].map(corner);
-        assert_rows_match(&triangle, box_bits, &BoxRange::of_triangle(&triangle, box_bits))
-    });
-    assert!(count.sum::<usize>() > 20_000);
-}
-
-#[test]
-fn rows_cross_the_whole_budget() {
-    for seed in 0..20 {
-        let mut rng = Rng::with_seed(seed);
-        let box_bits = rng.u32(19..=20);
-        let triangle: Triangle = std::array::from_fn(|_| {
-            std::array::from_fn(|_| [0, rng.i32(0..=SPAN), SPAN][rng.usize(0..3)])
-        });
-        let grid = BoxRange { lo: [0; 3], hi: [(SPAN >> box_bits) - 1; 3] };
-        assert_rows_match(&triangle, box_bits, &grid);
-    }
-}
-
-#[test]
-fn rows_of_a_triangle_with_one_corner_moved_one_unit_are_seen_to_differ() {
-    let triangles = lattice_triangles().into_iter().step_by(50);
-    let differ = triangles.filter(|triangle| {
-        let mut moved = *triangle;
-        moved[2][2] += 1;
-        boxes_by_rows(&moved, 1, &AROUND) != boxes_one_by_one(triangle, 1, &AROUND)
-    });
-    assert!(differ.count() > 1_000);
 }
 
 #[test]

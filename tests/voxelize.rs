@@ -77,7 +77,7 @@ fn random_soups_match_brute_force() {
 }
 
 #[test]
-fn long_thin_grids_across_many_tiles_match_brute_force() {
+fn long_thin_grids_across_many_bricks_match_brute_force() {
     for axis in 0..3 {
         let mut rng = Rng::with_seed(axis as u64);
         let mut dims = [3, 4, 5];
@@ -105,7 +105,7 @@ fn the_longest_grids_match_brute_force() {
 }
 
 #[test]
-fn grids_of_many_tiles_match_the_predicate_voxel_by_voxel() {
+fn grids_of_many_bricks_match_the_predicate_voxel_by_voxel() {
     let dims = [140, 129, 193];
     let mut rng = Rng::with_seed(11);
     let corner = |rng: &mut Rng| dims.map(|d| f64::from(d) * (rng.f64() * 1.4 - 0.2));
@@ -124,7 +124,7 @@ fn grids_of_many_tiles_match_the_predicate_voxel_by_voxel() {
     let slab = |x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]));
     let voxels: Vec<_> =
         (0..nx).into_par_iter().flat_map_iter(|x| slab(x).filter(occupied)).collect();
-    assert_same(&voxelize(&mesh), &VoxelGrid::from_voxels(dims, voxels).unwrap(), "many tiles");
+    assert_same(&voxelize(&mesh), &VoxelGrid::from_voxels(dims, voxels).unwrap(), "many bricks");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn padding_moves_a_cube_and_touches_the_padding_as_closed_voxels_do() {
     assert_same(&grid, &VoxelGrid::from_voxels([10; 3], expected).unwrap(), "padded cube");
 }
 
-/// A soup that fills tiles and bricks of all kinds, with triangles that cross the whole grid.
+/// A soup that fills bricks of all kinds, with triangles that cross the whole grid.
 fn large_soup(seed: u64, dims: [u32; 3]) -> Vec<Triangle> {
     let mut rng = Rng::with_seed(seed);
     let reach = *dims.iter().max().unwrap() as i32 * UNIT;
@@ -254,7 +254,7 @@ fn large_soup(seed: u64, dims: [u32; 3]) -> Vec<Triangle> {
     triangles
 }
 
-/// Whole tiles and parts of tiles and bricks. At most 128, so that meshes may reach as far outside.
+/// Whole bricks and parts of bricks. At most 128, so that meshes may reach as far outside.
 const DIMS: [u32; 3] = [100, 70, 127];
 
 #[test]

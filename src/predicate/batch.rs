@@ -1,41 +1,87 @@
-//! [`touches`](super::touches()) for many triangles and one box, without branches, so that the
-//! compiler can test several triangles with each vector instruction.
+//! [`touches`](super::touches()) for many triangles and one box, several triangles with each vector
+//! instruction.
 //!
 //! Worth it where early rejection does not pay: when about as many pairs touch as not, a test that
 //! stops early stops unpredictably. The thirteen axes are those of [`touches`](super::touches()),
-//! decided here in `f64`, and yet exactly (below).
+//! decided here in `f32`, and yet exactly (below).
 //!
 //! # Nine numbers for ten axes
 //! Let `v_i` be the corners seen from the box's centre, `w_i = v_i x v_(i+1)` and
 //! `n = w_0 + w_1 + w_2`, which is the triangle's normal. Along the cross product of box normal `a`
 //! and the edge from corner `i`, that edge projects to component `a` of `w_i`, and the corner
 //! across from it to that of `w_i - n` (or both to the negatives). The interval between `p` and
-//! `q` misses `[-r, r]` if and only if `|p + q| > |p - q| + 2 r`: here `|2 w_i - n| > |n| + 2 r`.
+//! `q` misses `[-r, r]` if and only if `|p + q| > |p - q| + 2 r`: here `|n - 2 w_i| > |n| + 2 r`.
 //! So the components of the `w_i` serve the nine edge axes and the plane.
 //!
-//! # Exact in `f64`
-//! Let `D = `[`REACH`]` = 2^16` bound the corners' coordinates, seen from the centre, and the half
-//! edge. All values are integers, and none exceeds
+//! # Exact in `f32`
+//! Let `D` bound the corners' coordinates, seen from the centre, and the half edge. The bit budget
+//! of [`place`](mod@crate::place) says `D <= 2^24`, so these are exact in `f32`, and so are the box
+//! normals. Along every other axis the gap between triangle and box is an integer, and positive if
+//! and only if the axis separates; so its sign is certain where it is computed with an error below
+//! 1/2, or is farther from 1/2 than its error. Doubtful triangles are given to
+//! [`touches`](super::touches()).
 //!
-//! - `2 D^2` for `w_i`, `6 D^2` for `n`, `10 D^2` for `2 w_i - n`, `8 D^2` for `2 r`, hence
-//!   `14 D^2` for the right-hand side;
-//! - `6 D^3` for one product of the plane's test, `18 D^3 < 2^53` for the sum of three.
+//! With `u = 2^-24`, the relative error of one rounding, these are the largest values and errors,
+//! fused or not; terms of second order are less than a thousandth of what is to spare:
 //!
-//! Integers up to `2^53` are exact in `f64`, so nothing is rounded, in any order, fused or not.
-//! Past [`REACH`] the triangles are given to [`touches`](super::touches()) one by one.
+//! - `w_i`, from two products: `2 D^2`, off by `(2 + 2) u D^2`;
+//! - `n`, twice an area in a square of `2 D`, from three `w_i`: `4 D^2`, off by
+//!   `(3 * 4 + 4 + 4) u D^2`, which is `20 u D^2`;
+//! - `n - 2 w_i`: `6 D^2`, off by `(20 + 2 * 4 + 6) u D^2`, which is `34 u D^2`;
+//! - `2 r`, or `2 D` times two lengths of `2 D`: `8 D^2`, off by `(2 * (2 + 2 + 4) + 8) u D^2`,
+//!   which is `24 u D^2`;
+//! - the gap on an edge axis, `(|n - 2 w_i| - 2 r) - |n|`: `12 D^2`, off by
+//!   `(34 + 24 + 8 + 20 + 12) u D^2`, which is `98 u D^2`;
+//! - `n . v_0` and `h |n|_1`, from three products each: `12 D^3`, off by
+//!   `(3 * 20 + 3 * 4 + 8 + 12) u D^3`, which is `92 u D^3`;
+//! - the gap on the plane, their difference: `12 D^3`, off by `(92 + 92 + 12) u D^3`, which is
+//!   `196 u D^3`.
+//!
+//! So the errors of gaps are below `2^-17 D^2` and `2^-16 D^3`. Integers up to `2^24` are exact,
+//! hence the gaps on edge axes for `D <= 2^10`, and on the plane for `D <= 2^6`.
 
-use crate::place::Triangle;
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::place::{SPAN_BITS, Triangle};
 use crate::predicate::touches;
-
-/// Largest distance per axis, in lattice units, between a corner and the box's centre for which
-/// the vector kernel is exact; also the largest half edge.
-pub const REACH: i32 = 1 << 16;
 
 /// Triangles tested per word of answers.
 const LANES: usize = u64::BITS as usize;
 
-/// 64 triangles: `block[corner][axis][lane]`.
-type Block = [[[i32; LANES]; 3]; 3];
+/// One coordinate of each triangle's.
+type Coordinates = [f32; LANES];
+
+/// 64 triangles. Aligned to lines of the cache, so that no vector is in two.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+struct Block {
+    /// `corners[corner][axis][lane]`
+    corners: [[Coordinates; 3]; 3],
+    min: [f32; 3],
+    max: [f32; 3],
+}
+
+impl Block {
+    /// Lays out up to 64 triangles, at least one, and fills up with copies of the last.
+    fn new(triangles: &[Triangle]) -> Self {
+        let coordinate = |lane: usize, corner: usize, axis: usize| {
+            let coordinate = triangles[lane.min(triangles.len() - 1)][corner][axis];
+            debug_assert!(coordinate.abs() <= 1 << SPAN_BITS, "{coordinate} is out of the budget");
+            coordinate as f32
+        };
+        let corners: [[Coordinates; 3]; 3] = std::array::from_fn(|corner| {
+            std::array::from_fn(|axis| std::array::from_fn(|lane| coordinate(lane, corner, axis)))
+        });
+        let all = |axis: usize| corners.iter().flat_map(move |corner| corner[axis]);
+        let min = [0, 1, 2].map(|axis| all(axis).fold(f32::INFINITY, f32::min));
+        let max = [0, 1, 2].map(|axis| all(axis).fold(f32::NEG_INFINITY, f32::max));
+        Self { corners, min, max }
+    }
+
+    fn triangle(&self, lane: usize) -> Triangle {
+        self.corners.each_ref().map(|corner| corner.each_ref().map(|axis| axis[lane] as i32))
+    }
+}
 
 /// Triangles laid out for testing against one box at a time.
 ///
@@ -50,23 +96,14 @@ type Block = [[[i32; LANES]; 3]; 3];
 #[derive(Debug, Clone)]
 pub struct Batch {
     len: usize,
-    /// The last one is filled up with copies of the last triangle.
     blocks: Vec<Block>,
-    min: [i32; 3],
-    max: [i32; 3],
 }
 
 impl Batch {
-    /// Lays out `triangles`.
+    /// Lays out `triangles`, which must keep the bit budget of [`place`](mod@crate::place).
     #[must_use]
     pub fn new(triangles: &[Triangle]) -> Self {
-        let corners = || triangles.iter().flatten();
-        Self {
-            len: triangles.len(),
-            blocks: triangles.chunks(LANES).map(block).collect(),
-            min: std::array::from_fn(|a| corners().map(|p| p[a]).min().unwrap_or(0)),
-            max: std::array::from_fn(|a| corners().map(|p| p[a]).max().unwrap_or(0)),
-        }
+        Self { len: triangles.len(), blocks: triangles.chunks(LANES).map(Block::new).collect() }
     }
 
     /// How many triangles there are.
@@ -88,99 +125,229 @@ impl Batch {
     /// Corners, `center` and `half` must keep the bit budget of [`place`](mod@crate::place).
     #[must_use]
     pub fn touches(&self, center: [i32; 3], half: i32) -> Vec<u64> {
-        let mut words: Vec<u64> = if self.reaches(center, half) {
-            self.blocks.iter().map(|block| touches_block(block, center, half)).collect()
-        } else {
-            self.blocks.iter().map(|block| touches_each(block, center, half)).collect()
-        };
+        self.touches_by(Arch::new(), center, half)
+    }
+
+    /// [`touches`](Self::touches) with the vector instructions of `arch`.
+    #[must_use]
+    pub fn touches_by(&self, arch: Arch, center: [i32; 3], half: i32) -> Vec<u64> {
+        let mut words = vec![0; self.blocks.len()];
+        arch.dispatch(Test { blocks: &self.blocks, center, half, words: &mut words });
         if let Some(last) = words.last_mut() {
             *last &= u64::MAX >> (self.blocks.len() * LANES - self.len);
         }
         words
     }
+}
 
-    /// Whether the vector kernel is exact for this box.
-    fn reaches(&self, center: [i32; 3], half: i32) -> bool {
-        let near = |a: i32, b: i32| a.abs_diff(b) <= REACH.unsigned_abs();
-        half <= REACH
-            && (0..3).all(|a| near(self.min[a], center[a]) && near(self.max[a], center[a]))
+/// Some triangles against one box.
+struct Test<'a> {
+    blocks: &'a [Block],
+    center: [i32; 3],
+    half: i32,
+    /// The answers, a word for each block.
+    words: &'a mut [u64],
+}
+
+impl WithSimd for Test<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { blocks, center, half, words } = self;
+        for (block, word) in blocks.iter().zip(words) {
+            let (separated, doubtful) = Cube::new(simd, block, center, half).separates(block);
+            *word = !separated;
+            if doubtful != 0 {
+                *word = decide(block, center, half, *word, doubtful);
+            }
+        }
     }
 }
 
-/// Lays out up to 64 triangles, at least one.
-fn block(triangles: &[Triangle]) -> Block {
-    let lane = |i: usize| triangles[i.min(triangles.len() - 1)];
-    std::array::from_fn(|corner| {
-        std::array::from_fn(|axis| std::array::from_fn(|i| lane(i)[corner][axis]))
+/// Decides doubtful lanes of `word` one by one.
+#[cold]
+fn decide(block: &Block, center: [i32; 3], half: i32, word: u64, doubtful: u64) -> u64 {
+    (0..LANES).filter(|lane| doubtful >> lane & 1 == 1).fold(word & !doubtful, |word, lane| {
+        word | u64::from(touches(&block.triangle(lane), center, half)) << lane
     })
 }
 
-fn touches_each(block: &Block, center: [i32; 3], half: i32) -> u64 {
-    let triangle = |lane: usize| block.map(|corner| corner.map(|axis| axis[lane]));
-    pack(&std::array::from_fn(|lane| !touches(&triangle(lane), center, half)))
+/// The signs of gaps: above `apart` an axis separates, below `clear` it does not.
+#[derive(Clone, Copy)]
+struct Signs<S: Simd> {
+    apart: S::f32s,
+    clear: S::f32s,
 }
 
-/// The vector kernel: the loop over lanes has no branch.
-fn touches_block(block: &Block, center: [i32; 3], half: i32) -> u64 {
-    debug_assert!(within_reach(block, center) && half <= REACH, "{center:?}, {half}: out of reach");
-    let half = f64::from(half);
-    let mut separated = [false; LANES];
-    for (lane, separated) in separated.iter_mut().enumerate() {
-        // Wrapping only to be spared the check for overflow, which is a branch.
-        let v = |corner: usize, a: usize| f64::from(block[corner][a][lane].wrapping_sub(center[a]));
-        let [x, y, z] =
-            [[v(0, 0), v(1, 0), v(2, 0)], [v(0, 1), v(1, 1), v(2, 1)], [v(0, 2), v(1, 2), v(2, 2)]];
-        *separated = separates(x, y, z, half);
+impl<S: Simd> Signs<S> {
+    /// Of gaps that are integers but for an `error`.
+    #[inline(always)]
+    fn new(simd: S, error: f32) -> Self {
+        Self { apart: simd.splat_f32s(0.5 + error), clear: simd.splat_f32s(0.5 - error) }
     }
-    pack(&separated)
 }
 
-fn within_reach(block: &Block, center: [i32; 3]) -> bool {
-    let near = |a: usize, b: i32| b.abs_diff(center[a]) <= REACH.unsigned_abs();
-    block.iter().all(|corner| (0..3).all(|a| corner[a].iter().all(|&c| near(a, c))))
+/// A box, for triangles of one block.
+struct Cube<S: Simd> {
+    simd: S,
+    center: [S::f32s; 3],
+    half: S::f32s,
+    minus_half: S::f32s,
+    edge: S::f32s,
+    on_edges: Signs<S>,
+    on_plane: Signs<S>,
 }
 
-/// A bit for each lane that is not separated.
-fn pack(separated: &[bool; LANES]) -> u64 {
-    separated.iter().rev().fold(0, |word, &lane| word << 1 | u64::from(!lane))
+impl<S: Simd> Cube<S> {
+    #[inline(always)]
+    fn new(simd: S, block: &Block, center: [i32; 3], half: i32) -> Self {
+        let [x, y, z] = center.map(|c| c as f32);
+        let half = half as f32;
+        let mut reach = half;
+        for (axis, c) in [x, y, z].into_iter().enumerate() {
+            reach = reach.max(block.max[axis] - c).max(c - block.min[axis]);
+        }
+        let error = |exact: f32, error: f32| if reach <= exact { 0.0 } else { error };
+        Self {
+            simd,
+            center: [simd.splat_f32s(x), simd.splat_f32s(y), simd.splat_f32s(z)],
+            half: simd.splat_f32s(half),
+            minus_half: simd.splat_f32s(-half),
+            edge: simd.splat_f32s(2.0 * half),
+            on_edges: Signs::new(simd, error(EXACT_EDGES, EDGES_ERROR * reach * reach)),
+            on_plane: Signs::new(simd, error(EXACT_PLANE, PLANE_ERROR * reach * reach * reach)),
+        }
+    }
+
+    /// The lanes of `block` that an axis certainly separates, and those that are in doubt.
+    #[inline(always)]
+    fn separates(&self, block: &Block) -> (u64, u64) {
+        let (mut separated, mut doubtful) = ([0; LANES], [0; LANES]);
+        let bits = S::as_simd_u32s(&BITS).0;
+        let separated_by_vector = S::as_mut_simd_u32s(&mut separated).0;
+        let doubtful_by_vector = S::as_mut_simd_u32s(&mut doubtful).0;
+        let none = self.simd.splat_u32s(0);
+        for vector in 0..LANES / S::F32_LANES {
+            let seen = |corner: usize, axis: usize| {
+                let all = S::as_simd_f32s(&block.corners[corner][axis]).0;
+                self.simd.sub_f32s(all[vector], self.center[axis])
+            };
+            let axis = |a: usize| [seen(0, a), seen(1, a), seen(2, a)];
+            let (apart, unclear) = self.separates_vector([axis(0), axis(1), axis(2)]);
+            let bit = bits[vector];
+            let apart = self.simd.select_u32s(apart, bit, none);
+            let unclear = self.simd.select_u32s(unclear, bit, none);
+            separated_by_vector[vector] = apart;
+            doubtful_by_vector[vector] = unclear;
+        }
+        let separated = word_of(&separated);
+        (separated, word_of(&doubtful) & !separated)
+    }
+
+    /// The triangles that an axis certainly separates, and those, among others, of which that is
+    /// not certain.
+    #[inline(always)]
+    fn separates_vector(&self, [x, y, z]: [[S::f32s; 3]; 3]) -> (S::m32s, S::m32s) {
+        let simd = self.simd;
+        let (size_x, size_y, size_z) = (self.edge_sizes(x), self.edge_sizes(y), self.edge_sizes(z));
+        let (gap_x, nx) = self.gap_of_edges([y, z], [size_y, size_z]);
+        let (gap_y, ny) = self.gap_of_edges([z, x], [size_z, size_x]);
+        let (gap_z, nz) = self.gap_of_edges([x, y], [size_x, size_y]);
+        let edges = simd.max_f32s(simd.max_f32s(gap_x, gap_y), gap_z);
+        let plane = self.gap_of_plane([x[0], y[0], z[0]], [nx, ny, nz]);
+
+        let sure = |gap, signs: &Signs<S>| simd.greater_than_f32s(gap, signs.apart);
+        let unsure = |gap, signs: &Signs<S>| simd.greater_than_or_equal_f32s(gap, signs.clear);
+        let apart = simd.or_m32s(sure(edges, &self.on_edges), sure(plane, &self.on_plane));
+        let unclear = simd.or_m32s(unsure(edges, &self.on_edges), unsure(plane, &self.on_plane));
+        (simd.or_m32s(apart, self.faces_separate([x, y, z])), unclear)
+    }
+
+    /// The box normals.
+    #[inline(always)]
+    fn faces_separate(&self, [x, y, z]: [[S::f32s; 3]; 3]) -> S::m32s {
+        let simd = self.simd;
+        let min = |v: [S::f32s; 3]| simd.min_f32s(simd.min_f32s(v[0], v[1]), v[2]);
+        let max = |v: [S::f32s; 3]| simd.max_f32s(simd.max_f32s(v[0], v[1]), v[2]);
+        let highest_min = max([min(x), min(y), min(z)]);
+        let lowest_max = min([max(x), max(y), max(z)]);
+        simd.or_m32s(
+            simd.greater_than_f32s(highest_min, self.half),
+            simd.less_than_f32s(lowest_max, self.minus_half),
+        )
+    }
+
+    /// The edges' lengths along one axis.
+    #[inline(always)]
+    fn edge_sizes(&self, x: [S::f32s; 3]) -> [S::f32s; 3] {
+        let size = |i: usize, j: usize| self.simd.abs_f32s(self.simd.sub_f32s(x[j], x[i]));
+        [size(0, 1), size(1, 2), size(2, 0)]
+    }
+
+    /// The largest gap on the cross products of one box normal and an edge, and the triangle's
+    /// normal along that box normal; `b` and `c` are the corners' coordinates along the other two.
+    #[inline(always)]
+    fn gap_of_edges(
+        &self,
+        [b, c]: [[S::f32s; 3]; 2],
+        [size_b, size_c]: [[S::f32s; 3]; 2],
+    ) -> (S::f32s, S::f32s) {
+        let simd = self.simd;
+        let w =
+            |i: usize, j: usize| simd.negate_mul_add_e_f32s(c[i], b[j], simd.mul_f32s(b[i], c[j]));
+        let w = [w(0, 1), w(1, 2), w(2, 0)];
+        let n = simd.add_f32s(simd.add_f32s(w[0], w[1]), w[2]);
+        let two = simd.splat_f32s(2.0);
+        let gap = |i: usize| {
+            let middle = simd.abs_f32s(simd.negate_mul_add_e_f32s(two, w[i], n));
+            simd.negate_mul_add_e_f32s(self.edge, simd.add_f32s(size_b[i], size_c[i]), middle)
+        };
+        let gap = simd.max_f32s(simd.max_f32s(gap(0), gap(1)), gap(2));
+        (simd.sub_f32s(gap, simd.abs_f32s(n)), n)
+    }
+
+    /// The gap between the box and the plane through `point`.
+    #[inline(always)]
+    fn gap_of_plane(&self, point: [S::f32s; 3], n: [S::f32s; 3]) -> S::f32s {
+        let simd = self.simd;
+        let distance = simd.mul_f32s(n[0], point[0]);
+        let distance = simd.mul_add_e_f32s(n[1], point[1], distance);
+        let distance = simd.mul_add_e_f32s(n[2], point[2], distance);
+        let size = simd.add_f32s(simd.abs_f32s(n[0]), simd.abs_f32s(n[1]));
+        let size = simd.add_f32s(size, simd.abs_f32s(n[2]));
+        simd.negate_mul_add_e_f32s(self.half, size, simd.abs_f32s(distance))
+    }
 }
 
-/// Whether one of the thirteen axes separates a triangle from the cube around the origin. `x`,
-/// `y` and `z` are the three corners' coordinates.
+/// Largest reach for which all is exact on the edge axes.
+const EXACT_EDGES: f32 = (1 << 10) as f32;
+/// Largest reach for which all is exact on the plane.
+const EXACT_PLANE: f32 = (1 << 6) as f32;
+/// Largest error on an edge axis, for a reach of 1.
+const EDGES_ERROR: f32 = 1.0 / (1 << 17) as f32;
+/// Largest error on the plane, for a reach of 1.
+const PLANE_ERROR: f32 = 1.0 / (1 << 16) as f32;
+
+/// Each lane's bit in its half of the word.
+const BITS: [u32; LANES] = {
+    let mut bits = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        bits[lane] = 1 << (lane % 32);
+        lane += 1;
+    }
+    bits
+};
+
+/// The word of bits that lanes have in its halves.
 #[inline(always)]
-fn separates(x: [f64; 3], y: [f64; 3], z: [f64; 3], half: f64) -> bool {
-    let (x_edges, nx) = edges_and_normal(y, z, half);
-    let (y_edges, ny) = edges_and_normal(z, x, half);
-    let (z_edges, nz) = edges_and_normal(x, y, half);
-    let plane = (nx * x[0] + ny * y[0] + nz * z[0]).abs() > half * (nx.abs() + ny.abs() + nz.abs());
-    let slabs = slab_separates(x, half) | slab_separates(y, half) | slab_separates(z, half);
-    slabs | x_edges | y_edges | z_edges | plane
-}
-
-/// One box normal.
-#[inline(always)]
-fn slab_separates(x: [f64; 3], half: f64) -> bool {
-    // Not `f64::min`, whose care for NaN costs instructions.
-    let min = |a: f64, b: f64| if a < b { a } else { b };
-    let max = |a: f64, b: f64| if a > b { a } else { b };
-    (min(min(x[0], x[1]), x[2]) > half) | (max(max(x[0], x[1]), x[2]) < -half)
-}
-
-/// Whether the cross product of one box normal and an edge separates, and the triangle's normal
-/// along that box normal; `b` and `c` are the corners' coordinates along the other two.
-///
-/// Written out, since arrays made by closures keep the compiler from vectorising the loop around.
-#[inline(always)]
-fn edges_and_normal(b: [f64; 3], c: [f64; 3], half: f64) -> (bool, f64) {
-    let w0 = b[0] * c[1] - c[0] * b[1];
-    let w1 = b[1] * c[2] - c[1] * b[2];
-    let w2 = b[2] * c[0] - c[2] * b[0];
-    let n = w0 + w1 + w2;
-    let d0 = 2.0 * half * ((b[1] - b[0]).abs() + (c[1] - c[0]).abs());
-    let d1 = 2.0 * half * ((b[2] - b[1]).abs() + (c[2] - c[1]).abs());
-    let d2 = 2.0 * half * ((b[0] - b[2]).abs() + (c[0] - c[2]).abs());
-    let separated = ((2.0 * w0 - n).abs() > n.abs() + d0)
-        | ((2.0 * w1 - n).abs() > n.abs() + d1)
-        | ((2.0 * w2 - n).abs() > n.abs() + d2);
-    (separated, n)
+fn word_of(lanes: &[u32; LANES]) -> u64 {
+    let (low, high) = lanes.split_at(LANES / 2);
+    let mut halves = [0; 2];
+    for (low, high) in low.iter().zip(high) {
+        halves[0] |= low;
+        halves[1] |= high;
+    }
+    u64::from(halves[1]) << 32 | u64::from(halves[0])
 }

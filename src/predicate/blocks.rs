@@ -187,15 +187,17 @@ impl Plane {
         Self { normal, point: a, half: 1 << (box_bits - 1) }
     }
 
-    /// Whether the test in `f64` has rounded nothing. All its terms are multiples of one power of
-    /// two; of models that lie on the lattice, of a large one.
+    /// Whether the test in `f64` has rounded nothing, and was certain of every sign but 0. All its
+    /// terms are multiples of one power of two, of models that lie on the lattice of a large one; it
+    /// is exact if their sum is below `2^53` of it, and below `2^48` the error that is allowed for is
+    /// less than it.
     fn is_exact_in_f64(&self) -> bool {
         let Self { normal: n, point: p, half } = self;
         let zeros =
             (n[0] | n[1] | n[2]).trailing_zeros() + (p[0] | p[1] | p[2] | half).trailing_zeros();
         let farthest = |axis: usize| p[axis].abs() + 10 * half;
         let term = |axis: usize| i128::from(n[axis].abs()) * i128::from(farthest(axis));
-        (term(0) + term(1) + term(2)) >> zeros.min(64) < 1 << 53
+        (term(0) + term(1) + term(2)) >> zeros < 1 << 47
     }
 
     /// The boxes that the plane touches.
@@ -240,7 +242,7 @@ struct Edges<S: Simd> {
 }
 
 impl<S: Simd> Boxes<S> {
-    /// The boxes that an axis separates, and whether the plane is in doubt about one.
+    /// The boxes that an axis certainly separates, and whether the plane is in doubt about one.
     #[inline(always)]
     fn separated(&self, [x, y, z]: [[S::f64s; 3]; 3]) -> (S::u64s, S::u64s) {
         let none = self.simd.splat_u64s(0);
@@ -313,8 +315,8 @@ impl<S: Simd> Boxes<S> {
         separated
     }
 
-    /// Adds to `separated` the boxes that the plane through `point` separates, and tells for which
-    /// triangles it is in doubt about one.
+    /// Adds to `separated` the boxes that the plane through `point` certainly separates, and tells
+    /// for which triangles it is in doubt about one.
     #[inline(always)]
     fn separated_by_plane(
         &self,
@@ -348,9 +350,9 @@ impl<S: Simd> Boxes<S> {
                 simd.abs_f64s(at_point[2]),
             ]),
         );
-        let exact = simd.less_than_f64s(largest, simd.splat_f64s(EXACT));
+        let rounded = simd.greater_than_or_equal_f64s(largest, simd.splat_f64s(EXACT));
         let error = simd.mul_f64s(simd.splat_f64s(ERROR), largest);
-        let error = simd.select_f64s(exact, simd.splat_f64s(0.0), error);
+        let error = simd.select_f64s(rounded, error, simd.splat_f64s(0.0));
         // No two components differ from 0: parallel to a face.
         let products = simd.add_f64s(
             simd.mul_f64s(sizes[0], simd.add_f64s(sizes[1], sizes[2])),
@@ -368,7 +370,7 @@ impl<S: Simd> Boxes<S> {
                 for k in 0..self.extent[2] {
                     let past = simd.sub_f64s(simd.abs_f64s(value), reach);
                     nearest = simd.min_f64s(nearest, simd.abs_f64s(past));
-                    let beyond = simd.greater_than_f64s(past, simd.splat_f64s(0.0));
+                    let beyond = simd.greater_than_f64s(past, error);
                     let one = simd.splat_u64s(1 << (16 * i + 4 * j + k));
                     separated = simd.select_u64s(beyond, simd.or_u64s(separated, one), separated);
                     value = simd.add_f64s(value, step[2]);
@@ -377,7 +379,8 @@ impl<S: Simd> Boxes<S> {
             }
             layer = simd.add_f64s(layer, step[0]);
         }
-        let doubtful = simd.less_than_f64s(nearest, error);
+        let doubtful = simd.less_than_or_equal_f64s(nearest, error);
+        let doubtful = simd.and_m64s(doubtful, rounded);
         let doubtful = simd.select_u64s(doubtful, simd.splat_u64s(1), simd.splat_u64s(0));
         (separated, doubtful)
     }

@@ -48,13 +48,6 @@ impl BoxRange {
         (0..3).any(|i| self.lo[i] > self.hi[i])
     }
 
-    /// Whether its boxes are one, or one line of them along an axis.
-    #[must_use]
-    #[inline]
-    pub fn is_straight(&self) -> bool {
-        (0..3).filter(|&i| self.lo[i] != self.hi[i]).count() <= 1
-    }
-
     /// How many boxes lie along each axis.
     #[must_use]
     #[inline]

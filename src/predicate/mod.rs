@@ -1,11 +1,12 @@
-//! The exact decisions that voxels rest on, one by one, by rows and in batches; and the published
-//! floating-point tests they descend from.
+//! The exact decisions that voxels rest on, one by one, by blocks of boxes and in batches of
+//! triangles; and the published floating-point tests they descend from.
 
 pub mod batch;
 pub mod blocks;
 pub mod boxes;
+pub mod instructions;
 pub mod published;
-pub mod rows;
 pub mod touches;
 
+pub use instructions::instruction_sets;
 pub use touches::touches;

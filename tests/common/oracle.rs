@@ -163,3 +163,62 @@ pub fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
         (0..nx).into_par_iter().flat_map_iter(|x| slab(x).filter(occupied)).collect();
     VoxelGrid::from_voxels(lattice.dims, voxels).expect("voxels of the grid lie inside it")
 }
+
+/// The same for grids and triangles of any size: cubes of `2^k` voxels, from one that holds the
+/// grid down to voxels, of which those that a triangle does not touch are left out.
+pub fn voxelize_by_octree(mesh: &PlacedMesh) -> VoxelGrid {
+    let dims = mesh.lattice().dims;
+    let voxels = voxels_between(mesh, [0; 3], dims.map(|d| d - 1));
+    VoxelGrid::from_voxels(dims, voxels).expect("voxels of the grid lie inside it")
+}
+
+/// The voxels from `lo` to `hi`, inclusive, that triangles of `mesh` touch; some more than once.
+pub fn voxels_between(mesh: &PlacedMesh, lo: [u32; 3], hi: [u32; 3]) -> Vec<[u32; 3]> {
+    let window = Window { unit_bits: mesh.lattice().unit_bits, lo, hi };
+    let levels = mesh.lattice().dims.map(|d| d.next_power_of_two().ilog2());
+    let top = levels.into_iter().fold(0, u32::max);
+    let triangles: Vec<Triangle> = mesh.triangles().collect();
+    let touched = |triangle: &Triangle| {
+        let mut voxels = Vec::new();
+        window.descend(triangle, [0; 3], top, &mut voxels);
+        voxels
+    };
+    triangles.par_iter().flat_map_iter(touched).collect()
+}
+
+struct Window {
+    unit_bits: u32,
+    lo: [u32; 3],
+    hi: [u32; 3],
+}
+
+impl Window {
+    /// Adds the voxels that `triangle` touches in the cube of `2^level` voxels from voxel `at`.
+    fn descend(&self, triangle: &Triangle, at: [u32; 3], level: u32, voxels: &mut Vec<[u32; 3]>) {
+        let (size, last) = (1 << level, (1 << level) - 1);
+        let apart = |a: usize| {
+            let [lo, hi] = [at[a], at[a] + size].map(|c| i64::from(c) << self.unit_bits);
+            let corners = || triangle.iter().map(|corner| i64::from(corner[a]));
+            at[a] > self.hi[a]
+                || at[a] + last < self.lo[a]
+                || corners().all(|c| c < lo)
+                || corners().all(|c| c > hi)
+        };
+        if (0..3).any(apart) {
+            return;
+        }
+        let half = 1 << (self.unit_bits + level - 1);
+        let center = at.map(|c| ((c << self.unit_bits) + half) as i32);
+        if !touches(triangle, center, half as i32) {
+            return;
+        }
+        if level == 0 {
+            voxels.push(at);
+            return;
+        }
+        for child in 0..8 {
+            let child = [0, 1, 2].map(|a| at[a] + (child >> a & 1) * size / 2);
+            self.descend(triangle, child, level - 1, voxels);
+        }
+    }
+}

@@ -329,3 +329,50 @@ fn wide(rng: &mut Rng, pair: Pair) -> Pair {
     });
     Pair { triangle, center, ..pair }
 }
+
+/// A triangle around the origin whose plane is so close to it that `n . v_0` is `gap`, and steep,
+/// with a normal of more than `2^36` along each axis; corners are less than `2^bits` away.
+pub fn triangle_past_the_origin(rng: &mut Rng, gap: i32, bits: u32) -> Triangle {
+    loop {
+        let start = vector(rng, 1 << (bits - 3));
+        if let Some(triangle) = triangle_from(rng, start, gap, bits) {
+            return triangle;
+        }
+    }
+}
+
+/// Such a triangle with the corner `start`, if the first attempt makes one.
+///
+/// With `w = e_x - u - v` the number that `gap` shall be is the determinant of `u`, `v` and `e_x`,
+/// the cross product of what `u` and `v` are along `y` and `z`; `v` makes it that. A shear, which
+/// changes no determinant, takes the normal off the axes.
+pub fn triangle_from(rng: &mut Rng, start: [i32; 3], gap: i32, bits: u32) -> Option<Triangle> {
+    let [k, l, m] = [(); 3].map(|()| rng.i32(1..=2) * sign(rng));
+    let shear = |[x, y, z]: [i32; 3]| {
+        let (y, z) = (y + k * x, z + l * x);
+        [x + m * y, y, z]
+    };
+    let unshear = |[x, y, z]: [i32; 3]| {
+        let x = x - m * y;
+        [x, y - k * x, z - l * x]
+    };
+    let u = unshear(start);
+    let (divisor, (vy, vz)) = bezout(u[1], u[2]);
+    if divisor.abs() != 1 {
+        return None;
+    }
+    // A multiple of what u is there changes nothing.
+    let (gap, more) = (gap * divisor, rng.i32(-1..=1));
+    let v = [vector(rng, 1 << (bits - 3))[0], gap * vy + more * u[1], gap * vz + more * u[2]];
+    let w = [1 - u[0] - v[0], -u[1] - v[1], -u[2] - v[2]];
+    let triangle = [u, v, w].map(shear);
+    let is_near = triangle.as_flattened().iter().all(|c| c.abs() < 1 << bits);
+    let is_steep = normal(&triangle).iter().all(|n| n.abs() > 1 << 36);
+    (is_near && is_steep).then_some(triangle)
+}
+
+/// The triangle's normal, twice its area long.
+pub fn normal(&[a, b, c]: &Triangle) -> [i128; 3] {
+    let sub = |p: [i32; 3], q: [i32; 3], axis: usize| i128::from(p[axis]) - i128::from(q[axis]);
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| sub(b, a, i) * sub(c, a, j) - sub(b, a, j) * sub(c, a, i))
+}

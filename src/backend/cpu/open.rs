@@ -166,8 +166,8 @@ impl<'a> OpenBricks<'a> {
                 self.change(place, BrickKey::NONE);
             }
         }
-        let closed = self.closed.iter().map(Vec::len).sum::<usize>() as u64;
-        self.budget.closed.fetch_add(closed + self.dropped, Ordering::Relaxed);
+        let closed = self.closed.iter().map(Vec::len).sum::<usize>() as u64 + self.dropped;
+        self.budget.closed.fetch_add(closed, Ordering::Relaxed);
         self.budget.dropped.fetch_add(self.dropped, Ordering::Relaxed);
         (self.closed, self.places)
     }

@@ -45,19 +45,15 @@ pub(super) fn voxelize(
         let slab = first..plan.layers().min(first + layers);
         budget.begin(memory.unordered);
         let parts = plan.fill(&slab, &budget, progress);
-        if budget.dropped() > 0 {
+        if budget.dropped() > 0 || !memory.holds(&builder, budget.closed()) {
             if slab.end - slab.start > 1 {
                 layers = (slab.end - slab.start).div_ceil(4);
-            } else if !memory.allow_unordered(budget.closed() + plan.unused_room(), &builder) {
+            } else if !memory.make_room(&builder, &budget, &plan) {
                 drop((parts, builder, budget));
                 return Err(memory.refuse(&plan, progress));
             }
             budget.take_back(parts);
             continue;
-        }
-        if !memory.holds(&builder, budget.closed()) {
-            drop((parts, builder, budget));
-            return Err(memory.refuse(&plan, progress));
         }
         builder.append(&parts)?;
         budget.take_back(parts);
@@ -96,10 +92,12 @@ impl Memory {
         self.fixed + self.unordered * UNORDERED + kept <= self.allowed
     }
 
-    /// Allows so many `bricks` to be out of order, if there is memory for them.
-    fn allow_unordered(&mut self, bricks: u64, builder: &GridBuilder) -> bool {
-        self.unordered = bricks;
-        self.holds(builder, bricks)
+    /// Lets as many bricks be out of order as the layer has that was just tried, if that were too
+    /// many, and tells whether it can be had then.
+    fn make_room(&mut self, builder: &GridBuilder, tried: &Budget, plan: &Plan) -> bool {
+        let had_room = tried.dropped() == 0;
+        self.unordered = tried.closed() + plan.unused_room();
+        !had_room && self.holds(builder, tried.closed())
     }
 
     /// Counts what the whole grid would take.

@@ -1,5 +1,10 @@
 //! The triangle mesh: the one definition of a valid one, which every reader ends in.
 
+use std::array::from_fn;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
 use crate::error::MeshError;
 
 /// A triangle mesh in its own units: every index names a vertex, and every vertex that a triangle
@@ -7,7 +12,8 @@ use crate::error::MeshError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh {
     positions: Vec<[f64; 3]>,
-    triangles: Vec<[u32; 3]>,
+    /// Shared with the placed mesh.
+    triangles: Arc<Vec<[u32; 3]>>,
 }
 
 impl Mesh {
@@ -41,7 +47,7 @@ impl Mesh {
                 }
             }
         }
-        Ok(Self { positions, triangles })
+        Ok(Self { positions, triangles: Arc::new(triangles) })
     }
 
     /// Vertex positions, in mesh units. Some may belong to no triangle.
@@ -56,20 +62,25 @@ impl Mesh {
         &self.triangles
     }
 
+    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
+        Arc::clone(&self.triangles)
+    }
+
     /// Minimum and maximum corner of the vertices that triangles use, in mesh units.
     #[must_use]
     pub fn bounds(&self) -> [[f64; 3]; 2] {
-        let mut min = [f64::INFINITY; 3];
-        let mut max = [f64::NEG_INFINITY; 3];
-        for corners in &self.triangles {
-            for &index in corners {
-                let position = self.positions[index as usize];
-                for axis in 0..3 {
-                    min[axis] = min[axis].min(position[axis]);
-                    max[axis] = max[axis].max(position[axis]);
-                }
-            }
-        }
-        [min, max]
+        let nothing = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        let add = |[min, max]: [[f64; 3]; 2], p: [f64; 3]| {
+            [from_fn(|a| p[a].min(min[a])), from_fn(|a| p[a].max(max[a]))]
+        };
+        let add_corners = |bounds: [[f64; 3]; 2], corners: &[u32; 3]| {
+            corners
+                .iter()
+                .fold(bounds, |bounds, &index| add(bounds, self.positions[index as usize]))
+        };
+        let parts = self.triangles.par_iter().with_min_len(1 << 12).fold(nothing, add_corners);
+        let bounds = parts.reduce(nothing, |one, two| two.into_iter().fold(one, add));
+        // Which of two zeros is the smaller depends on the threads: none is negative.
+        bounds.map(|corner| corner.map(|c| c + 0.0))
     }
 }

@@ -23,6 +23,8 @@
 //! 1/512 at 65,536. Vertices that share a position share a lattice point, so a closed mesh stays
 //! closed.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::error::PlaceError;
@@ -138,7 +140,7 @@ impl Lattice {
 pub struct PlacedMesh {
     lattice: Lattice,
     vertices: Vec<[i32; 3]>,
-    triangles: Vec<[u32; 3]>,
+    triangles: Arc<Vec<[u32; 3]>>,
 }
 
 impl PlacedMesh {
@@ -241,7 +243,7 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
     Ok(PlacedMesh {
         lattice: frame.lattice(),
         vertices: mesh.positions().par_iter().map(to_lattice).collect(),
-        triangles: mesh.triangles().to_vec(),
+        triangles: mesh.shared_triangles(),
     })
 }
 

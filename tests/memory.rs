@@ -50,6 +50,8 @@ fn checked_peak(name: &str, text: &[u8]) -> u64 {
     let len = text.len() as f64;
     println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
     assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
+    // With that much, the bound is not even counted.
+    assert!(bound <= 1024 * text.len() as u64 + (64 << 10), "{name}: {bound} for {len} bytes");
     peak
 }
 

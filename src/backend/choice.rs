@@ -85,13 +85,18 @@ impl fmt::Display for Chosen {
     }
 }
 
-/// (triangle, brick) pairs that the CPU is done with before a GPU has started: it takes about a tenth
-/// of a microsecond a pair on one core; that a device takes some hundred milliseconds to open is an
-/// assumption, not yet measured on hardware.
-const PAIRS_OF_A_START: u64 = 1 << 21;
-/// Those that it is done with before an open GPU has taken the mesh and given back the voxels: some
-/// three milliseconds of transfers and waits, as much an assumption.
-const PAIRS_OF_A_RUN: u64 = 1 << 15;
+/// What a (triangle, brick) pair costs a thread of the CPU: 15 to 60 on the models measured.
+const NANOSECONDS_A_PAIR: u64 = 30;
+/// What it costs to open a GPU. An assumption, not yet measured on hardware.
+const MILLISECONDS_A_START: u64 = 200;
+/// What it costs an open GPU to take a mesh and give back its voxels, whatever their number: some
+/// transfers and a wait, as much an assumption.
+const MILLISECONDS_A_RUN: u64 = 3;
+
+/// Pairs that the CPU is done with in so many milliseconds, on all threads.
+fn pairs_in(milliseconds: u64) -> u64 {
+    milliseconds * 1_000_000 / NANOSECONDS_A_PAIR * rayon::current_num_threads() as u64
+}
 
 /// The backends of one process, which any number of meshes share: the CPU, and at most one GPU.
 ///
@@ -175,8 +180,8 @@ impl Backends {
     }
 
     fn pairs_worth_a_gpu(&self) -> u64 {
-        let start = if self.gpu.is_ready() { 0 } else { PAIRS_OF_A_START / self.meshes };
-        PAIRS_OF_A_RUN + start
+        let start = if self.gpu.is_ready() { 0 } else { pairs_in(MILLISECONDS_A_START) };
+        pairs_in(MILLISECONDS_A_RUN) + start / self.meshes
     }
 
     fn open(&self, reason: &str) -> Result<Chosen, BackendError> {
@@ -201,23 +206,29 @@ mod tests {
 
     #[test]
     fn meshes_of_a_batch_share_the_start() {
-        assert_eq!(auto(1).pairs_worth_a_gpu(), PAIRS_OF_A_RUN + PAIRS_OF_A_START);
-        assert_eq!(auto(64).pairs_worth_a_gpu(), 2 * PAIRS_OF_A_RUN);
-        assert_eq!(auto(1 << 30).pairs_worth_a_gpu(), PAIRS_OF_A_RUN);
+        let (start, run) = (pairs_in(MILLISECONDS_A_START), pairs_in(MILLISECONDS_A_RUN));
+        assert!(start > run && run > 0);
+        assert_eq!(auto(1).pairs_worth_a_gpu(), run + start);
+        assert_eq!(auto(8).pairs_worth_a_gpu(), run + start / 8);
+        assert_eq!(auto(usize::MAX).pairs_worth_a_gpu(), run);
         assert_eq!(auto(0).pairs_worth_a_gpu(), auto(1).pairs_worth_a_gpu());
     }
 
     #[test]
     fn a_small_job_stays_on_the_cpu_and_says_the_numbers() {
-        let chosen = auto(64).weigh(2 * PAIRS_OF_A_RUN - 1);
+        let least = auto(1).pairs_worth_a_gpu();
+        let chosen = auto(1).weigh(least - 1);
         assert_eq!((chosen.name(), chosen.warning), ("cpu", None));
-        let reason = "about 65535 triangle-brick pairs, fewer than the 65536 that are worth a GPU";
+        let reason = format!(
+            "about {} triangle-brick pairs, fewer than the {least} that are worth a GPU",
+            least - 1
+        );
         assert_eq!(chosen.reason, reason);
     }
 
     #[test]
     fn a_large_job_asks_for_a_gpu() {
-        let chosen = auto(1).weigh(PAIRS_OF_A_RUN + PAIRS_OF_A_START);
+        let chosen = auto(1).weigh(auto(1).pairs_worth_a_gpu());
         assert!(!chosen.reason.contains("fewer than the"), "{}", chosen.reason);
     }
 
@@ -230,7 +241,8 @@ mod tests {
             println!("skipped: no adapter");
             return;
         }
-        let start = if backends.gpu.why_not().is_none() { 0 } else { PAIRS_OF_A_START };
-        assert_eq!(backends.pairs_worth_a_gpu(), PAIRS_OF_A_RUN + start);
+        let start = if backends.gpu.why_not().is_none() { 0 } else { MILLISECONDS_A_START };
+        let least = pairs_in(MILLISECONDS_A_RUN) + pairs_in(start);
+        assert_eq!(backends.pairs_worth_a_gpu(), least);
     }
 }

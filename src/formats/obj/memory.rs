@@ -29,6 +29,12 @@ pub(super) fn loading_memory(text: &str) -> u64 {
     text.len() as u64 + line + models + while_parsed.max(while_gathered) + REST
 }
 
+/// More than [`loading_memory`] of any text of `len` bytes. A corner takes two of them, and most
+/// memory where it is one of a polygon that is cut.
+pub(super) fn at_worst(len: usize) -> u64 {
+    1024 * len as u64 + REST
+}
+
 /// The statements of a text, counted.
 #[derive(Default)]
 struct Counts {

@@ -6,6 +6,7 @@ mod gather;
 mod open;
 mod refine;
 mod slabs;
+mod tasks;
 
 use crate::backend::{Backend, Run, RunOptions};
 use crate::error::BackendError;

@@ -10,6 +10,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::backend::cpu::gather::{Bounds, Gathered, LANES as GATHERED};
 use crate::backend::cpu::open::OpenBricks;
+use crate::grid::BRICK;
 use crate::place::{MAX_DIM, PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
 use crate::predicate::boxes::BoxRange;
@@ -98,7 +99,7 @@ fn extent_of(class: usize) -> [i32; 3] {
 impl<S: Simd> Refiner<'_, S> {
     #[inline(always)]
     fn refine(&mut self, triangles: Range<usize>, reach: &[[i32; 2]]) {
-        let layers = self.clip.coarser(3);
+        let layers = self.clip.coarser(BRICK.ilog2());
         let mut gathered = Gathered::new();
         for (group, first) in triangles.clone().step_by(GATHERED).enumerate() {
             let near = |&[lo, hi]: &[i32; 2]| lo <= layers.hi[2] && hi >= layers.lo[2];

@@ -1,0 +1,135 @@
+//! Divides a slab of the grid into tasks for threads: some thousand triangles each, and where there
+//! are too few of those, each in a part of the slab.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use pulp::Arch;
+use rayon::prelude::*;
+
+use crate::backend::cpu::gather::LANES;
+use crate::backend::cpu::open::{Budget, Closed, OpenBricks, PORTION, Places};
+use crate::backend::cpu::refine::Job;
+use crate::grid::BRICK;
+use crate::place::PlacedMesh;
+use crate::predicate::boxes::BoxRange;
+use crate::progress::Progress;
+
+/// Tasks for each thread, so that none waits long for the last.
+const TASKS: usize = 8;
+/// Triangles of one task: enough for vectors to be full, and for open bricks to be met again.
+const TRIANGLES: Range<usize> = 1 << 10..1 << 16;
+
+/// The tasks that a mesh makes.
+pub(super) struct Tasks<'a> {
+    mesh: &'a PlacedMesh,
+    pub(super) threads: usize,
+    /// Triangles of a task, a multiple of [`LANES`].
+    chunk: usize,
+    /// The first and last layer of bricks that each [`LANES`] triangles reach.
+    reach: Vec<[i32; 2]>,
+    /// Kept from task to task: fresh memory is slow.
+    spare: Mutex<Vec<Places>>,
+}
+
+impl<'a> Tasks<'a> {
+    /// Those of `mesh`; the first slab is to have room for so many bricks.
+    pub(super) fn new(mesh: &'a PlacedMesh, first_slab: u64) -> Self {
+        let threads = rayon::current_num_threads();
+        let fair = mesh.len().div_ceil(threads * TASKS).next_multiple_of(LANES);
+        let mut tasks = Self {
+            mesh,
+            threads,
+            chunk: fair.clamp(TRIANGLES.start, TRIANGLES.end),
+            reach: Vec::new(),
+            spare: Mutex::default(),
+        };
+        if tasks.layers_of_room(first_slab) < tasks.layers() || tasks.regions() > 1 {
+            let groups = 0..mesh.len().div_ceil(LANES);
+            tasks.reach = groups.into_par_iter().map(|group| layers_of(mesh, group)).collect();
+        }
+        tasks
+    }
+
+    /// Layers of bricks along `z`.
+    pub(super) fn layers(&self) -> u64 {
+        u64::from(self.mesh.lattice().dims[2].div_ceil(BRICK))
+    }
+
+    /// Tasks into which the triangles are divided.
+    pub(super) fn chunks(&self) -> usize {
+        self.mesh.len().div_ceil(self.chunk)
+    }
+
+    /// How many layers have no more than so many bricks, if all are occupied; at least one.
+    pub(super) fn layers_of_room(&self, bricks: u64) -> u64 {
+        let [x, y, _] = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
+        (bricks / (x * y)).clamp(1, self.layers())
+    }
+
+    /// Room for bricks that tasks may have and not use, all together.
+    pub(super) fn unused_room(&self) -> u64 {
+        let tasks = self.chunks() as u64 * self.regions();
+        tasks * PORTION
+    }
+
+    /// Tasks into which a slab is divided where there are too few triangles.
+    fn regions(&self) -> u64 {
+        (self.threads * TASKS).div_ceil(self.chunks()) as u64
+    }
+
+    /// The bricks of a slab, given in layers of bricks, in no order.
+    pub(super) fn fill(
+        &self,
+        slab: &Range<u64>,
+        budget: &Budget,
+        progress: &dyn Progress,
+    ) -> Vec<Closed> {
+        let layers = slab.end - slab.start;
+        let thickness = layers.div_ceil(self.regions());
+        let tasks = (0..layers.div_ceil(thickness)).flat_map(|region| {
+            let first = slab.start + region * thickness;
+            let layers = first..slab.end.min(first + thickness);
+            (0..self.chunks()).map(move |chunk| (chunk, layers.clone()))
+        });
+        let tasks: Vec<(usize, Range<u64>)> = tasks.collect();
+        let parts = tasks.into_par_iter().map(|(chunk, layers)| {
+            let part = self.run(chunk, &layers, budget);
+            progress.advance(layers.end - layers.start);
+            part
+        });
+        parts.flatten_iter().collect()
+    }
+
+    /// The bricks of one task.
+    fn run(&self, chunk: usize, layers: &Range<u64>, budget: &Budget) -> Vec<Closed> {
+        let first = chunk * self.chunk;
+        let triangles = first..self.mesh.len().min(first + self.chunk);
+        let reach = self.reach.get(first / LANES..triangles.end.div_ceil(LANES)).unwrap_or(&[]);
+        let dims = self.mesh.lattice().dims.map(|d| d as i32);
+        let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
+        let clip =
+            BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
+        let is_near = |&[lo, hi]: &[i32; 2]| lo < layers.end as i32 && hi >= layers.start as i32;
+        if !reach.is_empty() && !reach.iter().any(is_near) {
+            return Vec::new();
+        }
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = spare().pop().unwrap_or_default();
+        let bricks = OpenBricks::new(places, budget);
+        let bricks = Arch::new().dispatch(Job { mesh: self.mesh, triangles, reach, clip, bricks });
+        let (closed, places) = bricks.close_all();
+        spare().push(places);
+        closed
+    }
+}
+
+/// The first and last layer of bricks that a group of triangles reaches.
+fn layers_of(mesh: &PlacedMesh, group: usize) -> [i32; 2] {
+    let brick_bits = mesh.lattice().unit_bits + BRICK.ilog2();
+    let triangles = group * LANES..mesh.len().min((group + 1) * LANES);
+    triangles.fold([i32::MAX, i32::MIN], |[lo, hi], index| {
+        let range = BoxRange::of_triangle(&mesh.triangle(index), brick_bits);
+        [lo.min(range.lo[2]), hi.max(range.hi[2])]
+    })
+}

@@ -10,9 +10,9 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use common::memory::{memory_needed, voxelize_within};
 use common::oracle;
 use fastrand::Rng;
-use trivox::error::BackendError;
 use trivox::formats::read_mesh;
 use trivox::grid::BRICK;
 use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place};
@@ -112,14 +112,6 @@ fn model(name: &str, own: &str) -> PathBuf {
     }
 }
 
-/// Bytes that suffice, with so many threads.
-fn memory_needed(threads: usize, mesh: &PlacedMesh) -> u64 {
-    match Cpu::with_threads(threads).unwrap().with_memory(0).voxelize(mesh, &NoProgress) {
-        Err(BackendError::Memory { needed, .. }) => needed,
-        other => panic!("no memory is refused, rather than {other:?}"),
-    }
-}
-
 /// The voxels of `grid` in a cube of 64 around one of its bricks are those that the oracle finds.
 fn assert_right_around_some_brick(grid: &VoxelGrid, mesh: &PlacedMesh, rng: &mut Rng) {
     let number = rng.u64(0..grid.brick_count());
@@ -150,8 +142,7 @@ fn check_at_scale(path: &Path, resolution: u32, windows: usize) {
     drop(grid);
     let little = memory_needed(3, &mesh);
     for (threads, memory) in [(1, u64::MAX), (3, little), (3, little + little / 3)] {
-        let cpu = Cpu::with_threads(threads).unwrap().with_memory(memory);
-        let grid = cpu.voxelize(&mesh, &NoProgress).unwrap();
+        let grid = voxelize_within(threads, memory, &mesh).unwrap();
         assert_eq!(grid.hash(), expected, "{threads} threads, {memory} bytes: {grid:?}");
     }
 }

@@ -133,37 +133,44 @@ impl Pairs {
         }
         let size = simd.splat_f64s(f64::from(1i32 << self.box_bits));
         let boxes = Boxes { simd, size, extent };
-        let (mut masks, mut doubtful) = ([0; LANES], [0; LANES]);
+        // Not separated by an edge axis; and not by the plane either.
+        let (mut by_edges, mut masks, mut doubtful) = ([0; LANES], [0; LANES], [0; LANES]);
+        let (edge_vectors, _) = S::as_mut_simd_u64s(&mut by_edges);
         let (mask_vectors, _) = S::as_mut_simd_u64s(&mut masks);
         let (doubt_vectors, _) = S::as_mut_simd_u64s(&mut doubtful);
-        for (i, (separated, doubtful)) in mask_vectors.iter_mut().zip(doubt_vectors).enumerate() {
+        for i in 0..mask_vectors.len() {
             let corner = |c: usize, axis: usize| S::as_simd_f64s(&corners[c][axis]).0[i];
             let axis = |a: usize| [corner(0, a), corner(1, a), corner(2, a)];
-            (*separated, *doubtful) = boxes.separated([axis(0), axis(1), axis(2)]);
+            [edge_vectors[i], mask_vectors[i], doubt_vectors[i]] =
+                boxes.separated([axis(0), axis(1), axis(2)]);
         }
         let within = first_boxes(extent);
         let mut in_doubt = 0;
         for lane in 0..LANES {
+            by_edges[lane] = !by_edges[lane] & within;
             masks[lane] = !masks[lane] & within;
             in_doubt |= doubtful[lane];
         }
         if in_doubt != 0 {
-            self.resolve(&corners, &doubtful, &mut masks);
+            self.resolve(&corners, &doubtful, &by_edges, &mut masks);
         }
         masks
     }
 
-    /// Decides the plane again, exactly, where it is doubtful.
+    /// Decides the plane again, exactly, where it is doubtful, for all boxes `by_edges`: rounding
+    /// may have lost some of them.
     #[cold]
     fn resolve(
         &self,
         corners: &[[[f64; LANES]; 3]; 3],
         doubtful: &[u64; LANES],
+        by_edges: &[BlockMask; LANES],
         masks: &mut [BlockMask; LANES],
     ) {
         for lane in (0..LANES).filter(|&lane| doubtful[lane] != 0) {
             let corner = |c: usize| [0, 1, 2].map(|axis| corners[c][axis][lane] as i64);
-            masks[lane] &= exact_plane([corner(0), corner(1), corner(2)], self.box_bits);
+            let plane = exact_plane([corner(0), corner(1), corner(2)], self.box_bits);
+            masks[lane] = by_edges[lane] & plane;
         }
     }
 }
@@ -198,17 +205,20 @@ struct Edges<S: Simd> {
 }
 
 impl<S: Simd> Boxes<S> {
-    /// The boxes that an axis certainly separates, and whether the plane is in doubt about one.
+    /// The boxes that an edge axis separates, those that any axis does, and whether the plane is in
+    /// doubt about one.
     #[inline(always)]
-    fn separated(&self, [x, y, z]: [[S::f64s; 3]; 3]) -> (S::u64s, S::u64s) {
+    fn separated(&self, [x, y, z]: [[S::f64s; 3]; 3]) -> [S::u64s; 3] {
         let none = self.simd.splat_u64s(0);
         let (xy, xz, yz) = (self.edges(x, y), self.edges(x, z), self.edges(y, z));
         let separated = self.separated_by_edges(&xy, [0, 1], [16, 4], ROW, none);
         let separated = self.separated_by_edges(&xz, [0, 2], [16, 1], ALONG_Y, separated);
-        let separated = self.separated_by_edges(&yz, [1, 2], [4, 1], ALONG_X, separated);
+        let by_edges = self.separated_by_edges(&yz, [1, 2], [4, 1], ALONG_X, separated);
         // The cross product's second component is that of (z, x).
         let normal = [yz.normal, self.simd.neg_f64s(xz.normal), xy.normal];
-        self.separated_by_plane([x[0], y[0], z[0]], normal, separated)
+        let (separated, doubtful) =
+            self.separated_by_plane([x[0], y[0], z[0]], normal, by_edges);
+        [by_edges, separated, doubtful]
     }
 
     #[inline(always)]
@@ -270,8 +280,8 @@ impl<S: Simd> Boxes<S> {
         separated
     }
 
-    /// Adds to `separated` the boxes that the plane through `point` certainly separates, and tells
-    /// for which triangles it is in doubt about one.
+    /// Adds to `separated` the boxes that the plane through `point` separates, and tells for which
+    /// triangles it is in doubt about one.
     #[inline(always)]
     fn separated_by_plane(
         &self,
@@ -298,9 +308,9 @@ impl<S: Simd> Boxes<S> {
         // Four boxes and a half for the centres, and half a box for the reach.
         let largest = simd.mul_f64s(simd.splat_f64s(10.0), reach);
         let largest = simd.add_f64s(largest, sum([simd.abs_f64s(at_point[0]), simd.abs_f64s(at_point[1]), simd.abs_f64s(at_point[2])]));
-        let rounded = simd.greater_than_or_equal_f64s(largest, simd.splat_f64s(EXACT));
+        let exact = simd.less_than_f64s(largest, simd.splat_f64s(EXACT));
         let error = simd.mul_f64s(simd.splat_f64s(ERROR), largest);
-        let error = simd.select_f64s(rounded, error, simd.splat_f64s(0.0));
+        let error = simd.select_f64s(exact, simd.splat_f64s(0.0), error);
         // No two components differ from 0: parallel to a face.
         let products = simd.add_f64s(
             simd.mul_f64s(sizes[0], simd.add_f64s(sizes[1], sizes[2])),
@@ -318,7 +328,7 @@ impl<S: Simd> Boxes<S> {
                 for k in 0..self.extent[2] {
                     let past = simd.sub_f64s(simd.abs_f64s(value), reach);
                     nearest = simd.min_f64s(nearest, simd.abs_f64s(past));
-                    let beyond = simd.greater_than_f64s(past, error);
+                    let beyond = simd.greater_than_f64s(past, simd.splat_f64s(0.0));
                     let one = simd.splat_u64s(1 << (16 * i + 4 * j + k));
                     separated = simd.select_u64s(beyond, simd.or_u64s(separated, one), separated);
                     value = simd.add_f64s(value, step[2]);
@@ -327,8 +337,7 @@ impl<S: Simd> Boxes<S> {
             }
             layer = simd.add_f64s(layer, step[0]);
         }
-        let doubtful = simd.less_than_or_equal_f64s(nearest, error);
-        let doubtful = simd.and_m64s(doubtful, rounded);
+        let doubtful = simd.less_than_f64s(nearest, error);
         let doubtful = simd.select_u64s(doubtful, simd.splat_u64s(1), simd.splat_u64s(0));
         (separated, doubtful)
     }

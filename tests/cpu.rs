@@ -5,11 +5,11 @@
 
 mod common;
 
+use common::memory::{memory_needed, voxelize_within};
 use common::oracle;
 use common::pairs::triangle_past_the_origin;
 use common::shapes::{mesh_of, placed, soup};
 use fastrand::Rng;
-use trivox::backend::RunOptions;
 use trivox::error::BackendError;
 use trivox::grid::VoxelGrid;
 use trivox::place::Triangle;
@@ -185,9 +185,8 @@ fn grids_of_many_slabs() {
     let expected = oracle::voxelize_by_octree(&mesh);
     assert_same(&voxelize(&mesh), &expected, "as much memory as it takes");
     for threads in [1, 7] {
-        let cpu = Cpu::with_threads(threads).unwrap();
-        let needed = memory_needed(Cpu::with_threads(threads).unwrap(), &mesh);
-        assert_same(&within(&cpu, needed, &mesh).unwrap(), &expected, "as little");
+        let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
+        assert_same(&grid, &expected, "as little");
     }
 }
 
@@ -226,19 +225,6 @@ fn every_number_of_triangles_around_a_group() {
     }
 }
 
-fn within(cpu: &Cpu, memory: u64, mesh: &PlacedMesh) -> Result<VoxelGrid, BackendError> {
-    let options = RunOptions { memory, ..RunOptions::default() };
-    cpu.run(mesh, &options, &NoProgress).map(|run| run.grid)
-}
-
-/// Bytes that suffice, as the refusal of none at all says.
-fn memory_needed(cpu: Cpu, mesh: &PlacedMesh) -> u64 {
-    match within(&cpu, 0, mesh) {
-        Err(BackendError::Memory { needed, allowed: 0 }) => needed,
-        other => panic!("no memory is refused, rather than {other:?}"),
-    }
-}
-
 /// Triangles of all sizes in a grid of 13 layers of bricks.
 fn mixed_mesh(seed: u64) -> PlacedMesh {
     let (mut rng, dims) = (Rng::with_seed(seed), [100, 70, 101]);
@@ -253,12 +239,12 @@ fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refus
     let mesh = mixed_mesh(8);
     let expected = oracle::voxelize_by_octree(&mesh);
     for threads in [1, 2, 3, 7] {
-        let cpu = || Cpu::with_threads(threads).unwrap();
-        assert_same(&voxelize_on(&cpu(), &mesh), &expected, &format!("{threads} threads"));
-        let most = memory_needed(cpu(), &mesh);
+        let cpu = Cpu::with_threads(threads).unwrap();
+        assert_same(&voxelize_on(&cpu, &mesh), &expected, &format!("{threads} threads"));
+        let most = memory_needed(threads, &mesh);
         let mut results = [0, 0];
         for allowed in (0..=20).map(|i| most / 20 * i).chain([most - 1, most, most + 1, 2 * most]) {
-            match within(&cpu(), allowed, &mesh) {
+            match voxelize_within(threads, allowed, &mesh) {
                 Ok(grid) => {
                     assert_same(&grid, &expected, &format!("{threads} threads, {allowed} bytes"));
                     results[1] += 1;
@@ -289,9 +275,8 @@ fn what_a_refusal_says_is_needed_suffices() {
         let mesh = placed(&triangles, dims);
         let expected = voxelize(&mesh);
         for threads in [1, 2, 5] {
-            let cpu = || Cpu::with_threads(threads).unwrap();
-            let needed = memory_needed(cpu(), &mesh);
-            let grid = within(&cpu(), needed, &mesh);
+            let needed = memory_needed(threads, &mesh);
+            let grid = voxelize_within(threads, needed, &mesh);
             let grid = grid.unwrap_or_else(|e| panic!("seed {seed}, {threads} threads: {e:?}"));
             assert_same(&grid, &expected, &format!("seed {seed}, {threads} threads"));
         }

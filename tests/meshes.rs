@@ -10,10 +10,9 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use common::memory::{memory_needed, voxelize_within};
 use common::oracle;
 use fastrand::Rng;
-use trivox::backend::RunOptions;
-use trivox::error::BackendError;
 use trivox::formats::read_mesh;
 use trivox::grid::BRICK;
 use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place};
@@ -113,19 +112,6 @@ fn model(name: &str, own: &str) -> PathBuf {
     }
 }
 
-fn within(cpu: &Cpu, memory: u64, mesh: &PlacedMesh) -> Result<VoxelGrid, BackendError> {
-    let options = RunOptions { memory, ..RunOptions::default() };
-    cpu.run(mesh, &options, &NoProgress).map(|run| run.grid)
-}
-
-/// Bytes that suffice, with so many threads.
-fn memory_needed(threads: usize, mesh: &PlacedMesh) -> u64 {
-    match within(&Cpu::with_threads(threads).unwrap(), 0, mesh) {
-        Err(BackendError::Memory { needed, .. }) => needed,
-        other => panic!("no memory is refused, rather than {other:?}"),
-    }
-}
-
 /// The voxels of `grid` in a cube of 64 around one of its bricks are those that the oracle finds.
 fn assert_right_around_some_brick(grid: &VoxelGrid, mesh: &PlacedMesh, rng: &mut Rng) {
     let number = rng.u64(0..grid.brick_count());
@@ -156,7 +142,7 @@ fn check_at_scale(path: &Path, resolution: u32, windows: usize) {
     drop(grid);
     let little = memory_needed(3, &mesh);
     for (threads, memory) in [(1, u64::MAX), (3, little), (3, little + little / 3)] {
-        let grid = within(&Cpu::with_threads(threads).unwrap(), memory, &mesh).unwrap();
+        let grid = voxelize_within(threads, memory, &mesh).unwrap();
         assert_eq!(grid.hash(), expected, "{threads} threads, {memory} bytes: {grid:?}");
     }
 }

@@ -1,9 +1,10 @@
-//! What the integration tests share: slow oracles and a generator of adversarial pairs.
+//! What the integration tests share: slow oracles and generators of adversarial input.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod lattice;
+pub mod memory;
 pub mod oracle;
 pub mod pairs;
 pub mod shapes;

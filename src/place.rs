@@ -233,9 +233,18 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
     };
     check_sizing(options.sizing, &bounds)?;
 
-    let fits = |frame: &Frame| frame.fits([mesh_min, mesh_max]);
+    let bits = || (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev();
     let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits);
-    let Some(frame) = (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev().map(frame_at).find(fits) else {
+    // Explicit bounds have the same grid for all meshes, with however few bits these leave.
+    let grid_alone =
+        |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
+    let dims = bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
+    let frame_at = |unit_bits| {
+        let frame = frame_at(unit_bits);
+        Frame { dims: dims.unwrap_or(frame.dims), ..frame }
+    };
+    let fits = |frame: &Frame| frame.fits([mesh_min, mesh_max]);
+    let Some(frame) = bits().map(frame_at).find(fits) else {
         return Err(frame_at(MIN_UNIT_BITS).why_not([mesh_min, mesh_max]));
     };
     // A vertex that no triangle uses may be anything, NaN included; the cast is defined for all.

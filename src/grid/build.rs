@@ -36,12 +36,25 @@ impl GridBuilder {
         Ok(Self { grid, found: Vec::new() })
     }
 
+    /// Only to count bricks.
+    pub(crate) fn counting() -> Self {
+        let grid =
+            VoxelGrid { dims: [0; 3], keys: vec![], masks: vec![], full: vec![], world: None };
+        Self { grid, found: Vec::new() }
+    }
+
     /// Adds the union of `parts`, in which bricks may be in any order, repeated and empty. They come
     /// after all that were added before.
     ///
     /// # Errors
     /// A voxel outside the grid.
     pub(crate) fn append(&mut self, parts: &[Vec<(BrickKey, Mask)>]) -> Result<(), GridError> {
+        self.order(parts);
+        self.append_ordered(parts)
+    }
+
+    /// Finds the order of the bricks in `parts`, and how many they are, those that are repeated once.
+    pub(crate) fn order(&mut self, parts: &[Vec<(BrickKey, Mask)>]) -> u64 {
         let found = &mut self.found;
         found.clear();
         found.reserve_exact(parts.iter().map(Vec::len).sum());
@@ -50,6 +63,18 @@ impl GridBuilder {
         }
         // In which order parts of one brick come is all the same.
         found.par_sort_unstable_by_key(|&(key, ..)| key);
+        found.par_chunk_by(|a, b| a.0 == b.0).count() as u64
+    }
+
+    /// Adds `parts`, of which the order was just found.
+    ///
+    /// # Errors
+    /// A voxel outside the grid.
+    pub(crate) fn append_ordered(
+        &mut self,
+        parts: &[Vec<(BrickKey, Mask)>],
+    ) -> Result<(), GridError> {
+        let found = &self.found;
         let pieces = split(found);
         let begin = self.grid.keys.len();
         let distinct = pieces.par_iter().map(|piece| piece.chunk_by(|a, b| a.0 == b.0).count());

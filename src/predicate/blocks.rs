@@ -107,8 +107,8 @@ impl Pairs {
     /// Adds `triangle` with the block whose lowest box is `lowest`. There must be room.
     #[inline(always)]
     pub fn push(&mut self, triangle: &Triangle, lowest: [i32; 3]) {
+        assert!(self.len < LANES, "no room for a ninth pair");
         let lane = self.len % LANES;
-        debug_assert!(self.len < LANES, "no room");
         for axis in 0..3 {
             self.lowest[axis][lane] = lowest[axis];
             for corner in 0..3 {

@@ -19,8 +19,8 @@ use crate::program::{Verdict, batch, unfinished};
 /// written.
 pub fn run(job: &Job) -> Result<Verdict> {
     refuse_contradictions(job)?;
-    refuse_impossible_sizes(job)?;
     start_threads(job)?;
+    refuse_impossible_sizes(job)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     let tasks = &plan.tasks;
@@ -81,9 +81,8 @@ fn refuse_impossible_sizes(job: &Job) -> Result<()> {
 
 /// All threads that compute, whatever they work on, are those of one pool.
 fn start_threads(job: &Job) -> Result<()> {
-    let Some(threads) = job.threads else {
-        return Ok(());
-    };
+    // Of 0 threads: as many as there are cores.
+    let threads = job.threads.unwrap_or(0);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-    pool.build_global().with_context(|| format!("--threads {threads}"))
+    pool.build_global().context("cannot start the threads: use fewer (--threads)")
 }

@@ -106,7 +106,7 @@ impl Bounds {
             let line = inside & (self.axes[lane] <= 1);
             let pair = line & (self.longest[lane] <= 1);
             let block = inside & !line & (self.longest[lane] < BLOCK);
-            shapes.pairs.push(lane, pair);
+            shapes.one_or_two.push(lane, pair);
             shapes.lines.push(lane, line & !pair);
             shapes.blocks.push(lane, block);
             shapes.large.push(lane, inside & !line & !block);
@@ -119,7 +119,7 @@ impl Bounds {
 #[derive(Default)]
 pub(super) struct Shapes {
     /// One voxel, or two with a common face: the triangle touches them.
-    pub(super) pairs: List,
+    pub(super) one_or_two: List,
     /// A line of voxels along an axis: the triangle passes through all of them.
     pub(super) lines: List,
     /// One block of voxels.

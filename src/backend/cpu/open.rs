@@ -8,19 +8,18 @@ use std::sync::{Mutex, PoisonError};
 use crate::grid::{BrickKey, Mask};
 use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES};
 
-/// Bricks that are open at a time, as a power of two: 576 KiB, half of a usual second-level cache.
-const PLACE_BITS: u32 = 13;
-const PLACES: usize = 1 << PLACE_BITS;
+/// Bricks that are open at a time, at most, as a power of two: 576 KiB, half of a usual second-level
+/// cache.
+const MAX_PLACE_BITS: u32 = 13;
+const MIN_PLACE_BITS: u32 = 4;
 
 /// Bricks that were closed.
 pub(super) type Closed = Vec<(BrickKey, Mask)>;
 
-/// Bricks that are counted and allocated together.
-pub(super) const PORTION: u64 = 1 << 12;
-
 /// How many bricks may be closed, by all threads together, and the memory for them.
-#[derive(Default)]
 pub(super) struct Budget {
+    /// Bricks that are counted and allocated together.
+    portion: u64,
     left: AtomicU64,
     closed: AtomicU64,
     dropped: AtomicU64,
@@ -29,6 +28,13 @@ pub(super) struct Budget {
 }
 
 impl Budget {
+    /// For no bricks yet, of which `portion` are counted and allocated together.
+    pub(super) fn new(portion: u64) -> Self {
+        let zero = || AtomicU64::new(0);
+        let (left, closed, dropped) = (zero(), zero(), zero());
+        Self { portion, left, closed, dropped, spare: Mutex::default() }
+    }
+
     /// From now on as many bricks as `room` may be closed.
     pub(super) fn begin(&mut self, room: u64) {
         (self.left, self.closed, self.dropped) = (room.into(), 0.into(), 0.into());
@@ -50,12 +56,12 @@ impl Budget {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Memory for [`PORTION`] bricks.
+    /// Memory for some bricks.
     fn portion(&self) -> Option<Closed> {
-        let less = |left: u64| left.checked_sub(PORTION);
+        let less = |left: u64| left.checked_sub(self.portion);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).ok()?;
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Some(spare.unwrap_or_else(|| Vec::with_capacity(PORTION as usize)))
+        Some(spare.unwrap_or_else(|| Vec::with_capacity(self.portion as usize)))
     }
 }
 
@@ -73,17 +79,29 @@ pub(super) struct Places {
     /// [`BrickKey::NONE`] where no brick is open.
     keys: Box<[BrickKey]>,
     masks: Box<[Mask]>,
+    /// How many there are, as a power of two.
+    bits: u32,
 }
 
 impl Places {
-    /// Bytes of memory.
-    pub(super) const BYTES: u64 = ((size_of::<BrickKey>() + size_of::<Mask>()) * PLACES) as u64;
+    /// For a grid of so many bricks: not more places than these.
+    pub(super) fn new(bricks: u64) -> Self {
+        let bits = place_bits(bricks);
+        Self {
+            keys: vec![BrickKey::NONE; 1 << bits].into(),
+            masks: vec![[0; 8]; 1 << bits].into(),
+            bits,
+        }
+    }
+
+    /// Bytes of memory for a grid of so many bricks.
+    pub(super) fn bytes(bricks: u64) -> u64 {
+        ((size_of::<BrickKey>() + size_of::<Mask>()) as u64) << place_bits(bricks)
+    }
 }
 
-impl Default for Places {
-    fn default() -> Self {
-        Self { keys: vec![BrickKey::NONE; PLACES].into(), masks: vec![[0; 8]; PLACES].into() }
-    }
+fn place_bits(bricks: u64) -> u32 {
+    bricks.next_power_of_two().ilog2().clamp(MIN_PLACE_BITS, MAX_PLACE_BITS)
 }
 
 impl<'a> OpenBricks<'a> {
@@ -161,7 +179,7 @@ impl<'a> OpenBricks<'a> {
 
     /// All bricks that were opened, and the memory for others.
     pub(super) fn close_all(mut self) -> (Vec<Closed>, Places) {
-        for place in 0..PLACES {
+        for place in 0..self.places.keys.len() {
             if self.places.keys[place] != BrickKey::NONE {
                 self.change(place, BrickKey::NONE);
             }
@@ -174,7 +192,7 @@ impl<'a> OpenBricks<'a> {
 
     #[inline(always)]
     fn open(&mut self, key: BrickKey) -> &mut Mask {
-        let place = key.place(PLACE_BITS) % PLACES;
+        let place = key.place(self.places.bits);
         if self.places.keys[place] != key {
             self.change(place, key);
         }
@@ -189,7 +207,7 @@ impl<'a> OpenBricks<'a> {
         if old == BrickKey::NONE {
             return;
         }
-        if self.closed.last().is_none_or(|portion| portion.len() == PORTION as usize) {
+        if self.closed.last().is_none_or(|portion| portion.len() == portion.capacity()) {
             match self.budget.portion() {
                 Some(portion) => self.closed.push(portion),
                 None => {

@@ -115,7 +115,7 @@ impl<S: Simd> Refiner<'_, S> {
     #[inline(always)]
     fn add(&mut self, gathered: &Gathered, bounds: &Bounds, first: usize, len: usize) {
         let shapes = bounds.sort(len);
-        for lane in shapes.pairs.iter() {
+        for lane in shapes.one_or_two.iter() {
             let BoxRange { lo, hi } = bounds.range(lane);
             self.bricks.set_voxel(lo);
             self.bricks.set_voxel(hi);

@@ -1,7 +1,7 @@
 //! Slabs of the grid, one after another, each as thick as memory allows: a slab's bricks come from
 //! the tasks in no order, and take twice the memory until they are in order.
 
-use crate::backend::cpu::open::{Budget, Places};
+use crate::backend::cpu::open::Budget;
 use crate::backend::cpu::tasks::Tasks;
 use crate::error::BackendError;
 use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid};
@@ -22,30 +22,32 @@ pub(super) fn voxelize(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<VoxelGrid, BackendError> {
-    let tasks = Tasks::new(mesh, FIRST_SLAB);
-    let mut memory = Memory::new(memory, &tasks);
-    progress.start("voxelize", tasks.layers() * tasks.chunks() as u64);
+    let tasks = Tasks::new(mesh);
+    let mut memory = Allowance::new(memory, &tasks);
+    progress.start("voxelize", tasks.layers());
 
     let mut builder = GridBuilder::new(mesh.lattice().dims)?;
-    let mut budget = Budget::default();
+    let mut budget = tasks.budget();
     let mut first = 0;
     let mut layers = tasks.layers_of_room(FIRST_SLAB);
     while first < tasks.layers() {
         let slab = first..tasks.layers().min(first + layers);
         budget.begin(memory.unordered);
-        let parts = tasks.fill(&slab, &budget, progress);
-        if budget.dropped() > 0 || !memory.holds(&builder, budget.closed()) {
+        let parts = tasks.fill(&slab, &budget);
+        let fits = budget.dropped() == 0 && memory.holds(builder.bytes(), builder.order(&parts));
+        if !fits {
             if slab.end - slab.start > 1 {
                 layers = (slab.end - slab.start).div_ceil(4);
             } else if !memory.make_room(&builder, &budget, &tasks) {
                 drop((parts, builder, budget));
-                return Err(memory.refuse(&tasks, progress));
+                return Err(memory.refuse(&tasks));
             }
             budget.take_back(parts);
             continue;
         }
-        builder.append(&parts)?;
+        builder.append_ordered(&parts)?;
         budget.take_back(parts);
+        progress.advance(slab.end - slab.start);
         first = slab.end;
         if budget.closed() > memory.unordered / 2 {
             layers = layers.div_ceil(2);
@@ -56,7 +58,7 @@ pub(super) fn voxelize(
     Ok(builder.finish())
 }
 
-struct Memory {
+struct Allowance {
     /// In bytes, for all.
     allowed: u64,
     /// In bytes, whatever the grid.
@@ -69,36 +71,37 @@ struct Memory {
 /// Bytes that a brick takes while its slab is brought into order.
 const UNORDERED: u64 = size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD;
 
-impl Memory {
+impl Allowance {
     fn new(allowed: u64, tasks: &Tasks) -> Self {
         let bricks = BRICKS.min(allowed / 16 / UNORDERED) + tasks.unused_room();
-        Self { allowed, fixed: tasks.threads as u64 * Places::BYTES, unordered: bricks }
+        Self { allowed, fixed: tasks.fixed_bytes(), unordered: bricks }
     }
 
-    /// Whether the grid may have so many `bricks` more.
-    fn holds(&self, builder: &GridBuilder, bricks: u64) -> bool {
-        let kept = builder.bytes() + bricks * GridBuilder::BYTES_KEPT;
+    /// Whether the grid may have `bricks` besides those that take `kept` bytes.
+    fn holds(&self, kept: u64, bricks: u64) -> bool {
+        let kept = kept + bricks * GridBuilder::BYTES_KEPT;
         self.fixed + self.unordered * UNORDERED + kept <= self.allowed
     }
 
     /// Lets as many bricks be out of order as the layer has that was just tried, if that were too
-    /// many, and tells whether it can be had then.
+    /// many, and tells whether there is memory for them.
     fn make_room(&mut self, builder: &GridBuilder, tried: &Budget, tasks: &Tasks) -> bool {
         let had_room = tried.dropped() == 0;
         self.unordered = tried.closed() + tasks.unused_room();
-        !had_room && self.holds(builder, tried.closed())
+        !had_room && self.holds(builder.bytes(), 0)
     }
 
     /// Counts what the whole grid would take.
-    fn refuse(&self, tasks: &Tasks, progress: &dyn Progress) -> BackendError {
+    fn refuse(&self, tasks: &Tasks) -> BackendError {
         let (mut kept, mut most) = (0, 0);
-        let mut budget = Budget::default();
+        let (mut budget, mut builder) = (tasks.budget(), GridBuilder::counting());
         for layer in 0..tasks.layers() {
-            // With no room bricks are only counted; some more than once.
-            budget.begin(0);
-            tasks.fill(&(layer..layer + 1), &budget, progress);
-            kept += budget.closed();
+            budget.begin(self.unordered);
+            let parts = tasks.fill(&(layer..layer + 1), &budget);
+            // Where there is no room to tell which were closed several times, all count.
+            kept += if budget.dropped() == 0 { builder.order(&parts) } else { budget.closed() };
             most = most.max(budget.closed());
+            budget.take_back(parts);
         }
         let kept = kept * GridBuilder::BYTES_KEPT + tasks.unused_room() * UNORDERED + self.fixed;
         // So much is set aside: a sixteenth of all is a fifteenth of the rest.

@@ -2,53 +2,49 @@
 //! are too few of those, each in a part of the slab.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::backend::cpu::gather::LANES;
-use crate::backend::cpu::open::{Budget, Closed, OpenBricks, PORTION, Places};
+use crate::backend::cpu::open::{Budget, Closed, OpenBricks, Places};
 use crate::backend::cpu::refine::Job;
 use crate::grid::BRICK;
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
-use crate::progress::Progress;
 
 /// Tasks for each thread, so that none waits long for the last.
 const TASKS: usize = 8;
 /// Triangles of one task: enough for vectors to be full, and for open bricks to be met again.
 const TRIANGLES: Range<usize> = 1 << 10..1 << 16;
+/// Bricks that a task has room for at a time.
+const PORTION: Range<u64> = 1 << 4..1 << 12;
 
 /// The tasks that a mesh makes.
 pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
-    pub(super) threads: usize,
+    threads: usize,
     /// Triangles of a task, a multiple of [`LANES`].
     chunk: usize,
     /// The first and last layer of bricks that each [`LANES`] triangles reach.
-    reach: Vec<[i32; 2]>,
+    reach: OnceLock<Vec<[i32; 2]>>,
     /// Kept from task to task: fresh memory is slow.
     spare: Mutex<Vec<Places>>,
 }
 
 impl<'a> Tasks<'a> {
-    /// Those of `mesh`; the first slab is to have room for so many bricks.
-    pub(super) fn new(mesh: &'a PlacedMesh, first_slab: u64) -> Self {
+    /// Those of `mesh`.
+    pub(super) fn new(mesh: &'a PlacedMesh) -> Self {
         let threads = rayon::current_num_threads();
         let fair = mesh.len().div_ceil(threads * TASKS).next_multiple_of(LANES);
-        let mut tasks = Self {
+        Self {
             mesh,
             threads,
             chunk: fair.clamp(TRIANGLES.start, TRIANGLES.end),
-            reach: Vec::new(),
+            reach: OnceLock::new(),
             spare: Mutex::default(),
-        };
-        if tasks.layers_of_room(first_slab) < tasks.layers() || tasks.regions() > 1 {
-            let groups = 0..mesh.len().div_ceil(LANES);
-            tasks.reach = groups.into_par_iter().map(|group| layers_of(mesh, group)).collect();
         }
-        tasks
     }
 
     /// Layers of bricks along `z`.
@@ -61,51 +57,81 @@ impl<'a> Tasks<'a> {
         self.mesh.len().div_ceil(self.chunk)
     }
 
+    /// Bricks of a layer.
+    fn bricks_of_layer(&self) -> u64 {
+        let [x, y, _] = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
+        x * y
+    }
+
     /// How many layers have no more than so many bricks, if all are occupied; at least one.
     pub(super) fn layers_of_room(&self, bricks: u64) -> u64 {
-        let [x, y, _] = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
-        (bricks / (x * y)).clamp(1, self.layers())
+        (bricks / self.bricks_of_layer()).clamp(1, self.layers())
+    }
+
+    /// Parts into which a slab of so many layers is divided where there are too few triangles.
+    fn regions(&self, layers: u64) -> u64 {
+        let wanted = (self.threads * TASKS).div_ceil(self.chunks()) as u64;
+        layers.div_ceil(layers.div_ceil(wanted))
+    }
+
+    /// A budget for the bricks of tasks.
+    pub(super) fn budget(&self) -> Budget {
+        Budget::new(self.portion())
+    }
+
+    fn portion(&self) -> u64 {
+        let of_task = self.layers().div_ceil(self.regions(self.layers())) * self.bricks_of_layer();
+        of_task.clamp(PORTION.start, PORTION.end)
     }
 
     /// Room for bricks that tasks may have and not use, all together.
     pub(super) fn unused_room(&self) -> u64 {
-        let tasks = self.chunks() as u64 * self.regions();
-        tasks * PORTION
+        self.chunks() as u64 * self.regions(self.layers()) * self.portion()
     }
 
-    /// Tasks into which a slab is divided where there are too few triangles.
-    fn regions(&self) -> u64 {
-        (self.threads * TASKS).div_ceil(self.chunks()) as u64
+    /// Bytes of memory that do not depend on how many bricks are occupied.
+    pub(super) fn fixed_bytes(&self) -> u64 {
+        let at_once = (self.chunks() as u64 * self.regions(self.layers())).min(self.threads as u64);
+        at_once * Places::bytes(self.bricks()) + self.mesh.len().div_ceil(LANES) as u64 * 8
+    }
+
+    fn bricks(&self) -> u64 {
+        self.bricks_of_layer() * self.layers()
     }
 
     /// The bricks of a slab, given in layers of bricks, in no order.
-    pub(super) fn fill(
-        &self,
-        slab: &Range<u64>,
-        budget: &Budget,
-        progress: &dyn Progress,
-    ) -> Vec<Closed> {
+    pub(super) fn fill(&self, slab: &Range<u64>, budget: &Budget) -> Vec<Closed> {
         let layers = slab.end - slab.start;
-        let thickness = layers.div_ceil(self.regions());
-        let tasks = (0..layers.div_ceil(thickness)).flat_map(|region| {
+        let regions = self.regions(layers);
+        let thickness = layers.div_ceil(regions);
+        let tasks = (0..regions).flat_map(|region| {
             let first = slab.start + region * thickness;
             let layers = first..slab.end.min(first + thickness);
             (0..self.chunks()).map(move |chunk| (chunk, layers.clone()))
         });
         let tasks: Vec<(usize, Range<u64>)> = tasks.collect();
-        let parts = tasks.into_par_iter().map(|(chunk, layers)| {
-            let part = self.run(chunk, &layers, budget);
-            progress.advance(layers.end - layers.start);
-            part
-        });
+        let parts = tasks.into_par_iter().map(|(chunk, layers)| self.run(chunk, &layers, budget));
         parts.flatten_iter().collect()
+    }
+
+    /// The first and last layer that each [`LANES`] of `triangles` reach; nothing where `layers` are
+    /// all that there are.
+    fn reach(&self, triangles: &Range<usize>, layers: &Range<u64>) -> &[[i32; 2]] {
+        if *layers == (0..self.layers()) {
+            return &[];
+        }
+        let reach = self.reach.get_or_init(|| {
+            let groups = 0..self.mesh.len().div_ceil(LANES);
+            groups.map(|group| layers_of(self.mesh, group)).collect()
+        });
+        &reach[triangles.start / LANES..triangles.end.div_ceil(LANES)]
     }
 
     /// The bricks of one task.
     fn run(&self, chunk: usize, layers: &Range<u64>, budget: &Budget) -> Vec<Closed> {
         let first = chunk * self.chunk;
         let triangles = first..self.mesh.len().min(first + self.chunk);
-        let reach = self.reach.get(first / LANES..triangles.end.div_ceil(LANES)).unwrap_or(&[]);
+        let reach = self.reach(&triangles, layers);
         let dims = self.mesh.lattice().dims.map(|d| d as i32);
         let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
         let clip =
@@ -115,7 +141,7 @@ impl<'a> Tasks<'a> {
             return Vec::new();
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = spare().pop().unwrap_or_default();
+        let places = spare().pop().unwrap_or_else(|| Places::new(self.bricks()));
         let bricks = OpenBricks::new(places, budget);
         let bricks = Arch::new().dispatch(Job { mesh: self.mesh, triangles, reach, clip, bricks });
         let (closed, places) = bricks.close_all();

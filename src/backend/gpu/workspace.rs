@@ -97,7 +97,7 @@ impl Workspace {
         let source = (&self.buffers.bricks, 0..expected);
         let read = |staging: &[u8]| {
             let counters = readback::counters(staging);
-            if overflow(&counters).is_none() {
+            if overflow(&counters, task.budget).is_none() {
                 let found = counters[BRICKS].min(expected) as usize;
                 bricks.extend(readback::bricks(staging).take(found));
             }
@@ -109,7 +109,7 @@ impl Workspace {
         let counts = Counts::new(task.part.triangle_count(), &counters, |l| sizes.pairs_on(l));
         add_work(report, &steps, &counts, times.as_deref());
 
-        let overflow = overflow(&counters);
+        let overflow = overflow(&counters, task.budget);
         if overflow.is_none() {
             if counters[BRICKS] > expected {
                 self.read_rest(engine.device, expected..counters[BRICKS], results)?;
@@ -239,7 +239,7 @@ fn top_level(dims: [u32; 3]) -> u32 {
     (cube.ilog2() / 3).max(1)
 }
 
-fn overflow(counters: &[u32]) -> Option<Overflow> {
+fn overflow(counters: &[u32], budget: &Budget) -> Option<Overflow> {
     let failures = counters[FAILURES];
     if failures & PAIRS_FULL != 0 {
         let needed = |level: usize| {
@@ -249,7 +249,7 @@ fn overflow(counters: &[u32]) -> Option<Overflow> {
         Some(Overflow::Pairs((0..LEVELS).map(needed).fold(0, u32::max)))
     } else if failures & TOO_MANY_CANDIDATES != 0 {
         Some(Overflow::Candidates)
-    } else if failures & BRICKS_FULL != 0 {
+    } else if failures & BRICKS_FULL != 0 || counters[BRICKS] > budget.bricks {
         Some(Overflow::Bricks(counters[BRICKS]))
     } else {
         None

@@ -153,6 +153,22 @@ fn bounds_set_origin_and_dims_wherever_the_mesh_is() {
 }
 
 #[test]
+fn bounds_make_the_same_grid_for_all_meshes_however_far_they_reach() {
+    // Not a whole number of voxels: with few bits the rest is rounded away.
+    let bounds = Bounds { min: [0.0; 3], max: [10.00001; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mut bits = Vec::new();
+    for far in [5.0, 400.0, 40_000.0, 400_000.0] {
+        let mesh = mesh_of(&[[[1.0, 1.0, 1.0], [2.0, 3.0, 9.0], [far, 1.0, 1.0]]]);
+        let placed = place(&mesh, &options).unwrap();
+        assert_eq!(placed.lattice().dims, [11; 3], "reaching to {far}");
+        bits.push(placed.lattice().unit_bits);
+    }
+    assert_eq!(bits[0], 16);
+    assert!(bits[3] < 8, "{bits:?}");
+}
+
+#[test]
 fn a_resolution_divides_the_bounds_rather_than_the_mesh() {
     let bounds = Bounds { min: [0.0; 3], max: [8.0, 4.0, 2.0] };
     let lattice = lattice(&unit_cube(), &resolution(16).with_bounds(bounds).with_pad(1));

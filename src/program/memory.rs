@@ -1,6 +1,8 @@
 //! How much memory the run may take, all of the process counted.
 
-use anyhow::{Error, anyhow};
+use std::sync::{PoisonError, RwLock};
+
+use anyhow::{Error, Result};
 use bytesize::ByteSize;
 use sysinfo::{
     MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
@@ -9,24 +11,30 @@ use sysinfo::{
 use trivox::BackendError;
 use trivox::formats::ReadError;
 
-/// What is kept back for whatever is not bounded one by one: threads' stacks, writers' buffers.
+/// What is kept back for whatever is not bounded one by one: threads' stacks, what a process has.
 const RESERVE: u64 = 32 << 20;
+/// And for each mesh: a writer's buffers.
+const RESERVE_A_MESH: u64 = 8 << 20;
 
-/// The bound, and how many meshes share it.
+/// The bound.
 #[derive(Debug)]
 pub struct Memory {
     total: u64,
-    /// Whether the user named the bound.
+    /// Whether the user named it.
     is_asked: bool,
+    /// How many meshes share it.
     at_once: u64,
     process: Option<Pid>,
+    /// Held by each mesh that has a share, and alone by one that has all.
+    running: RwLock<()>,
 }
 
 impl Memory {
     /// Of `asked` bytes, or else of nine tenths of what the machine has available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
-        Self { total, is_asked: asked.is_some(), at_once: 1, process: get_current_pid().ok() }
+        let (is_asked, process) = (asked.is_some(), get_current_pid().ok());
+        Self { total, is_asked, at_once: 1, process, running: RwLock::default() }
     }
 
     /// For `at_once` meshes at a time.
@@ -39,13 +47,42 @@ impl Memory {
         self.total
     }
 
-    /// Bytes that one of the meshes may take now, beyond what the process has.
-    pub fn left(&self) -> u64 {
-        self.total.saturating_sub(self.taken()) / self.at_once
+    /// Works on a mesh with its share, and if that is not enough, again with all memory, when no
+    /// other mesh is being worked on.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn divided<T>(&self, work: impl Fn(&Share) -> Result<T>) -> Result<T> {
+        let shared = {
+            let _one_of_several = self.running.read().unwrap_or_else(PoisonError::into_inner);
+            work(&Share { memory: self, of: self.at_once })
+        };
+        match shared {
+            Err(error) if self.at_once > 1 && error.downcast_ref::<Short>().is_some() => {
+                let _alone = self.running.write().unwrap_or_else(PoisonError::into_inner);
+                work(&Share { memory: self, of: 1 })
+            }
+            result => result,
+        }
     }
 
     fn taken(&self) -> u64 {
-        self.process.map_or(0, resident).saturating_add(RESERVE)
+        self.process.map_or(0, resident).saturating_add(RESERVE + RESERVE_A_MESH * self.at_once)
+    }
+}
+
+/// What one mesh may take.
+#[derive(Debug)]
+pub struct Share<'a> {
+    memory: &'a Memory,
+    /// It is one of so many.
+    of: u64,
+}
+
+impl Share<'_> {
+    /// Bytes that the mesh may take now, beyond what the process has.
+    pub fn left(&self) -> u64 {
+        self.memory.total.saturating_sub(self.memory.taken()) / self.of
     }
 
     /// Says of an error for want of memory what bound would do.
@@ -61,18 +98,24 @@ impl Memory {
         let Some((what, needed)) = read.or(made).flatten() else {
             return error;
         };
-        let total = needed.saturating_mul(self.at_once).saturating_add(self.taken());
-        let total = total.div_ceil(1 << 20);
-        let bound = match (self.total >> 20, self.is_asked) {
+        let Memory { total, is_asked, .. } = self.memory;
+        let needed = needed.saturating_add(self.memory.taken()).div_ceil(1 << 20);
+        let bound = match (total >> 20, is_asked) {
             (total, true) => format!("--memory allows {total} MiB"),
             (total, false) => format!("the machine has {total} MiB to give"),
         };
-        anyhow!(
-            "for {what} the program needs up to {total} MiB of memory, but {bound}: use a lower \
-             resolution, divide the mesh, or allow --memory {total}MiB"
-        )
+        let message = format!(
+            "for {what} the program needs up to {needed} MiB of memory, but {bound}: use a lower \
+             resolution, divide the mesh, or allow --memory {needed}MiB"
+        );
+        Short(message).into()
     }
 }
+
+/// Why the memory was not enough.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Short(String);
 
 /// Bytes that the machine, or the group of processes that this is confined to, has to give.
 fn available() -> u64 {
@@ -95,23 +138,52 @@ fn resident(process: Pid) -> u64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use anyhow::bail;
+
+    fn left(memory: &Memory) -> u64 {
+        memory.divided(|share| Ok(share.left())).unwrap()
+    }
 
     #[test]
     fn the_machine_has_memory_and_the_process_takes_some() {
         let memory = Memory::new(None);
         assert!((64 << 20..1 << 50).contains(&memory.total()), "{memory:?}");
-        let left = memory.left();
-        assert!(left < memory.total() - RESERVE, "{left} of {memory:?}");
-        assert_eq!(Memory::new(Some(ByteSize::mib(1))).left(), 0);
+        assert!(left(&memory) < memory.total() - RESERVE, "{memory:?}");
+        assert_eq!(left(&Memory::new(Some(ByteSize::mib(1)))), 0);
     }
 
     #[test]
     fn meshes_at_once_have_equal_shares() {
-        let alone = Memory::new(Some(ByteSize::gib(64))).left();
-        let shared = Memory::new(Some(ByteSize::gib(64))).shared_by(4).left();
+        let alone = left(&Memory::new(Some(ByteSize::gib(64))));
+        let shared = left(&Memory::new(Some(ByteSize::gib(64))).shared_by(4));
         // The process may have grown between.
         assert!(shared.abs_diff(alone / 4) < 64 << 20, "{shared} of {alone}");
+    }
+
+    #[test]
+    fn a_mesh_that_its_share_is_too_small_for_has_all_memory_once() {
+        let memory = Memory::new(Some(ByteSize::gib(64))).shared_by(4);
+        let needed = 20 << 30;
+        let work = |share: &Share| match share.left() {
+            left if left < needed => {
+                Err(share.explain(BackendError::Memory { needed, allowed: left }.into()))
+            }
+            left => Ok(left),
+        };
+        assert!(memory.divided(work).unwrap() > needed);
+        let too_small = Memory::new(Some(ByteSize::gib(16))).shared_by(4);
+        let message = too_small.divided(work).unwrap_err().to_string();
+        assert!(message.starts_with("for the grid the program needs up to 205"), "{message}");
+
+        let tries = std::cell::Cell::new(0);
+        let failing = |_: &Share| -> Result<()> {
+            tries.set(tries.get() + 1);
+            bail!("another reason")
+        };
+        memory.divided(failing).unwrap_err();
+        assert_eq!(tries.get(), 1);
     }
 }

@@ -10,7 +10,7 @@ use trivox::formats::read_mesh_within;
 use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
 
 use crate::program::cli::Job;
-use crate::program::memory::Memory;
+use crate::program::memory::Share;
 use crate::program::numbers::counted;
 use crate::program::output::Output;
 use crate::program::plan::Task;
@@ -21,7 +21,7 @@ use crate::program::summary::{Check, Outcome, Summary, Timings, milliseconds, ti
 pub struct Tools<'a> {
     pub job: &'a Job,
     pub backends: &'a Backends,
-    pub memory: &'a Memory,
+    pub memory: &'a Share<'a>,
     pub progress: &'a dyn Progress,
 }
 

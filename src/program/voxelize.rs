@@ -32,12 +32,13 @@ pub fn run(job: &Job) -> Result<Verdict> {
     let memory = Memory::new(job.memory);
     let at_once = batch::at_once(tasks, memory.total(), job.res);
     let memory = memory.shared_by(at_once);
-    let tools = Tools { job, backends: &backends, memory: &memory, progress: steps };
     if plan.several {
         progress.count("meshes", tasks.len());
     }
     let work = |task: &Task| {
-        let result = tools.voxelize(task);
+        let result = memory.divided(|share| {
+            Tools { job, backends: &backends, memory: share, progress: steps }.voxelize(task)
+        });
         if plan.several {
             progress.advance(1)
         } else {

@@ -84,3 +84,27 @@ fn a_dense_file_that_the_disk_cannot_hold_is_refused_before_the_work() {
     assert_eq!(fs::read(folder.path().join("mesh.npy")).unwrap(), b"old");
     assert_eq!(files(folder.path()), ["mesh.npy", "mesh.obj"]);
 }
+
+#[test]
+fn a_mesh_that_fits_alone_is_not_refused_among_others() {
+    let folder = folder();
+    let alone = voxelize(folder.path(), "mesh.obj --res 4096 --backend cpu --memory 60MiB");
+    let bound = suggested(&alone);
+    for copy in 0..4 {
+        fs::copy(folder.path().join("mesh.obj"), folder.path().join(format!("{copy}.obj")))
+            .unwrap();
+    }
+    let args = "0.obj 1.obj 2.obj 3.obj --res 4096 --backend cpu --json --threads 4 --memory";
+    // What four threads have besides.
+    let bound = bound.trim_end_matches("MiB").parse::<u32>().unwrap() + 64;
+    let output = voxelize(folder.path(), &format!("{args} {bound}MiB"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(json_lines(&output).len(), 4);
+}
+
+#[test]
+fn many_threads_need_little_memory_for_a_small_grid() {
+    let folder = folder();
+    let output = voxelize(folder.path(), "mesh.obj --res 8 --threads 256 --memory 100MiB");
+    assert!(output.status.success(), "{}", stderr(&output));
+}

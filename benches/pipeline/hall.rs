@@ -1,5 +1,5 @@
-//! A hall with columns, arches and beams: what scans are not. A few triangles as large as the whole,
-//! thousands as long as it and a finger wide, and small ones by the ten thousand beside them.
+//! A hall with columns, arches and beams: what scans are not. A few triangles as large as the
+//! whole, hundreds as long as it and a finger wide, and small ones by the ten thousand.
 
 use std::f64::consts::PI;
 

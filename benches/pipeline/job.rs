@@ -38,19 +38,11 @@ pub struct Steps {
 }
 
 impl Steps {
-    const NONE: Self = Self {
-        load: f64::INFINITY,
-        place: f64::INFINITY,
-        voxelize: f64::INFINITY,
-        hash: f64::INFINITY,
-        write: f64::INFINITY,
-    };
-
     pub fn after_load(&self) -> f64 {
         self.place + self.voxelize + self.hash + self.write
     }
 
-    fn fastest(&self, other: &Self) -> Self {
+    fn or_faster(self, other: &Self) -> Self {
         Self {
             load: self.load.min(other.load),
             place: self.place.min(other.place),
@@ -69,16 +61,15 @@ impl Job {
         gpu: Option<&OpenGpu>,
         patience: Patience,
     ) -> Result<Self> {
-        let mut ms = Steps::NONE;
         let mut last = None;
         patience.repeat(|| -> Result<()> {
-            last = None;
-            let (placed, grid, steps) = run(model, resolution)?;
-            ms = ms.fastest(&steps);
-            last = Some((placed, grid));
+            let before = last.take().map(|(_, _, ms)| ms);
+            let (placed, grid, ms) = run(model, resolution)?;
+            let ms = before.iter().fold(ms, Steps::or_faster);
+            last = Some((placed, grid, ms));
             Ok(())
         })?;
-        let (placed, grid) = last.ok_or("at least one run")?;
+        let (placed, grid, ms) = last.ok_or("at least one run")?;
         let gpu_ms = match gpu {
             Some(gpu) => Some(on_gpu(gpu, &placed, &grid, patience)?),
             None => None,

@@ -2,9 +2,9 @@
 //! `TRIVOX_MESHES` names, and some that are made here.
 //!
 //! Prints Markdown tables of milliseconds, each the fastest of several runs, and of ratios within
-//! this run: of the backends, of the CPU to its floor, of all steps to loading, and of each stage of
-//! the GPU to the least time in which the device could move its bytes. The last one has what `auto`
-//! rests on. `--quick` takes one small resolution once; so does `cargo test`.
+//! this run: of the backends, of the CPU to its floor, of all else to loading, and of each stage
+//! of the GPU to the least time in which the device could move its bytes. The last table has the
+//! figures that `auto` rests on. `--quick` takes one small resolution once; so does `cargo test`.
 //!
 //! Every grid of the GPU is compared with that of the CPU.
 
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
             jobs.push(job);
         }
     }
-    tables::floor(&jobs, &Rates::measure(patience));
+    tables::floor(&jobs, &Rates::measure(patience)?);
     tables::whole_jobs(&jobs);
     if let Some(gpu) = gpu {
         gpu.print_stages(&models, resolutions[resolutions.len() - 1], patience.runs)?;

@@ -1,4 +1,4 @@
-//! The models: files, and some that are made here and written to files, so that all are loaded alike.
+//! The models: files, and some that are made here and written to files, so that all load alike.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -17,8 +17,8 @@ pub struct Model {
     pub path: PathBuf,
 }
 
-/// The project's models and those in the folder that `TRIVOX_MESHES` names, by name; then those that
-/// are made, in `folder`: the hall, and unless `quick` the dragon with four times its triangles.
+/// The project's models and those in the folder that `TRIVOX_MESHES` names, by name; then those
+/// that are made, in `folder`: the hall, and unless `quick` the dragon in four times its triangles.
 pub fn models(folder: &Path, quick: bool) -> Result<Vec<Model>> {
     // Cargo runs benches in the project's folder, and so does the measuring script.
     let mut models = in_folder("assets".as_ref())?;

@@ -42,9 +42,9 @@ pub fn steps_row(job: &Job) {
 pub fn floor(jobs: &[Job], rates: &Rates) {
     println!("\n### CPU and its floor\n");
     println!(
-        "The floor: the placed mesh read once, at {:.1} GB/s, and its bricks, of 72 bytes, written \
-         once\nto fresh memory, at {:.1} GB/s, as all threads did in this run. A pair is a triangle \
-         and a voxel that\ntouch.\n",
+        "The floor: the placed mesh read once, at {:.1} GB/s, and its bricks, of 72 bytes, written\n\
+         once to fresh memory, at {:.1} GB/s, as fast as all threads did in this run. A pair is a\n\
+         triangle and a voxel that touch.\n",
         rates.read / 1e6,
         rates.write / 1e6
     );

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -78,54 +79,72 @@ pub fn draw(curves: &[Curve]) -> Result<String> {
     Ok(drawing)
 }
 
-fn draw_half(area: &DrawingArea<SVGBackend, Shift>, half: &Half, curves: &[Curve]) -> Result<()> {
-    let bold: Vec<Vec<_>> = (curves.iter())
-        .map(|curve| curve.points.iter().map(|p| half.place(p, (half.value)(p))).collect())
-        .collect();
-    let [columns, rows] = extent(bold.iter().flatten());
-    let thin = (curves[0].points.iter())
-        .map(|point| half.place(point, point.occupied as f64 * half.share.0))
-        .filter(|(_, value)| rows.contains(value));
-    let thin: Vec<_> = thin.collect();
+/// Places are logarithms: of the resolution, and of the half's value.
+type Logarithms = Cartesian2d<RangedCoordf64, RangedCoordf64>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Logarithms>;
 
+fn draw_half(area: &DrawingArea<SVGBackend, Shift>, half: &Half, curves: &[Curve]) -> Result<()> {
+    let place = |point: &Point| half.place(point, (half.value)(point));
+    let [columns, rows] = extent(curves.iter().flat_map(|c| &c.points).map(place));
     let mut chart = ChartBuilder::on(area)
-        .caption(half.title, text(34, INK))
+        .caption(half.title, text(34))
         .margin(20)
         .margin_right(50)
         .x_label_area_size(84)
         .y_label_area_size(130)
         .build_cartesian_2d(columns.clone(), rows.clone())?;
-    (chart.configure_mesh())
-        .x_labels(lines(&columns))
-        .y_labels(lines(&rows))
-        .bold_line_style(LINES.stroke_width(2))
-        .light_line_style(TRANSPARENT)
-        .axis_style(LINES.stroke_width(2))
-        .label_style(text(25, INK))
-        .axis_desc_style(text(25, INK).pos(Pos::new(HPos::Center, VPos::Top)))
-        .x_label_formatter(&|power| format!("{}", power.exp2()))
-        .y_label_formatter(&|power| (half.label)(*power as i32))
-        .x_desc("voxels along the longest axis")
-        .draw()?;
+    draw_lines(&mut chart, half, &columns, &rows)?;
 
-    let line = THIN.stroke_width(2);
-    (chart.draw_series(LineSeries::new(thin, line))?)
-        .label(half.share.1)
-        .legend(move |at| sample(at, line));
-    for ((curve, points), color) in curves.iter().zip(bold).zip(COLORS) {
-        let line = color.stroke_width(5);
-        chart.draw_series(points.iter().map(|&at| Circle::new(at, 7, color.filled())))?;
-        (chart.draw_series(LineSeries::new(points, line))?)
-            .label(&curve.mesh)
-            .legend(move |at| sample(at, line));
+    let thin = (curves[0].points.iter())
+        .map(|point| half.place(point, point.occupied as f64 * half.share.0))
+        .filter(|(_, value)| rows.contains(value));
+    draw_curve(&mut chart, half.share.1, thin.collect(), THIN.stroke_width(2))?;
+    for (curve, color) in curves.iter().zip(COLORS) {
+        let places: Vec<_> = curve.points.iter().map(place).collect();
+        chart.draw_series(places.iter().map(|&at| Circle::new(at, 7, color.filled())))?;
+        draw_curve(&mut chart, &curve.mesh, places, color.stroke_width(5))?;
     }
     (chart.configure_series_labels())
         .position(SeriesLabelPosition::UpperLeft)
-        .label_font(text(25, INK))
+        .label_font(text(25))
         .legend_area_size(70)
         .margin(16)
         .background_style(WHITE)
         .draw()?;
+    Ok(())
+}
+
+/// Draws a line at each power, with its label.
+fn draw_lines(
+    chart: &mut Chart,
+    half: &Half,
+    columns: &Range<f64>,
+    rows: &Range<f64>,
+) -> Result<()> {
+    (chart.configure_mesh())
+        .x_labels(whole_numbers(columns))
+        .y_labels(whole_numbers(rows))
+        .bold_line_style(LINES.stroke_width(2))
+        .light_line_style(TRANSPARENT)
+        .axis_style(LINES.stroke_width(2))
+        .label_style(text(25))
+        .axis_desc_style(text(25).pos(Pos::new(HPos::Center, VPos::Top)))
+        .x_label_formatter(&|power| format!("{}", power.exp2()))
+        .y_label_formatter(&|power| (half.label)(*power as i32))
+        .x_desc("voxels along the longest axis")
+        .draw()?;
+    Ok(())
+}
+
+fn draw_curve(
+    chart: &mut Chart,
+    name: &str,
+    places: Vec<(f64, f64)>,
+    line: ShapeStyle,
+) -> Result<()> {
+    (chart.draw_series(LineSeries::new(places, line))?)
+        .label(name)
+        .legend(move |(x, y)| PathElement::new([(x, y), (x + 56, y)], line));
     Ok(())
 }
 
@@ -137,23 +156,18 @@ impl Half {
 }
 
 /// Columns and rows, between whole numbers, that hold `places`.
-fn extent<'a>(places: impl Iterator<Item = &'a (f64, f64)> + Clone) -> [Range<f64>; 2] {
+fn extent(places: impl Iterator<Item = (f64, f64)> + Clone) -> [Range<f64>; 2] {
     let hold = |values: &mut dyn Iterator<Item = f64>| {
         values.fold(f64::MAX..f64::MIN, |all, v| all.start.min(v.floor())..all.end.max(v.ceil()))
     };
     [hold(&mut places.clone().map(|at| at.0)), hold(&mut places.map(|at| at.1))]
 }
 
-/// How many lines to ask for, to get one at each whole number of `range`.
-fn lines(range: &Range<f64>) -> usize {
+/// How many there are in `range`, both its ends included.
+fn whole_numbers(range: &Range<f64>) -> usize {
     (range.end - range.start) as usize + 1
 }
 
-/// The piece of a line that stands before its name.
-fn sample((x, y): (i32, i32), line: ShapeStyle) -> PathElement<(i32, i32)> {
-    PathElement::new([(x, y), (x + 56, y)], line)
-}
-
-fn text(size: i32, color: RGBColor) -> TextStyle<'static> {
-    (FONT, size).into_font().color(&color)
+fn text(size: i32) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&INK)
 }

@@ -87,7 +87,8 @@ const SAMPLE: usize = 1 << 14;
 /// About how many (triangle, brick) pairs `mesh` has, the measure of the work: the bricks of the
 /// grid in each triangle's bounds, or for a large triangle three layers of its largest face. Of a large
 /// mesh, a sample of the triangles stands for all.
-fn brick_pairs(mesh: &PlacedMesh) -> u64 {
+#[must_use]
+pub fn brick_pairs(mesh: &PlacedMesh) -> u64 {
     let lattice = mesh.lattice();
     let bits = lattice.unit_bits + BRICK.ilog2();
     let bricks = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32) };

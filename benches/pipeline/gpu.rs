@@ -1,7 +1,6 @@
-//! The table of the GPU backend's stages.
+//! The GPU that would be used, and the table of its stages.
 
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::Path;
 
 use trivox::backend::RunOptions;
 use trivox::backend::gpu::Gpu;
@@ -11,39 +10,79 @@ use trivox::formats::read_mesh;
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 use wgpu::BufferUsages as Usage;
 
-use super::Result;
+use crate::common::{Result, timed};
+use crate::models::Model;
 
-/// Prints the stages of each model, and what they cost the host; nothing without an adapter.
-pub fn print(models: &[PathBuf], resolution: u32, runs: usize) -> Result<()> {
-    let Some(adapter) = Adapter::preferred().into_iter().next() else {
-        return Ok(());
-    };
-    let gpu = Gpu::new(&adapter)?;
-    let rate = copy_rate(gpu.device())?;
-    let mut reports = Vec::new();
-    for path in models {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        reports.push((name, fastest_run(&gpu, path, resolution, runs)?));
+/// A GPU, ready for a mesh.
+pub struct OpenGpu {
+    gpu: Gpu,
+    label: String,
+    start_ms: f64,
+}
+
+impl OpenGpu {
+    /// The preferred one; `None` where there is none or it does not start, which is said.
+    pub fn open() -> Option<Self> {
+        let (opened, start_ms) = timed(|| {
+            let adapter = Adapter::preferred().into_iter().next()?;
+            Some((Gpu::new(&adapter), adapter))
+        });
+        let (gpu, adapter) = opened?;
+        let label = format!("{}, {}", adapter.label(), adapter.driver());
+        match gpu {
+            Ok(gpu) => Some(Self { gpu, label, start_ms }),
+            Err(error) => {
+                eprintln!("{label}: {error}");
+                None
+            }
+        }
     }
 
+    /// Its name and its driver's.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    pub fn backend(&self) -> &dyn Backend {
+        &self.gpu
+    }
+
+    /// Milliseconds that it took to find and to open it.
+    pub fn start_ms(&self) -> f64 {
+        self.start_ms
+    }
+
+    /// Prints the stages of each model, and what they cost the host.
+    pub fn print_stages(&self, models: &[Model], resolution: u32, runs: u32) -> Result<()> {
+        let rate = copy_rate(self.gpu.device())?;
+        let mut reports = Vec::new();
+        for model in models {
+            let report = fastest_run(&self.gpu, &model.path, resolution, runs)?;
+            reports.push((model.name.as_str(), report));
+        }
+        print_reports(&reports, resolution, rate);
+        Ok(())
+    }
+}
+
+fn print_reports(reports: &[(&str, Report)], resolution: u32, rate: f64) {
     println!("\n### GPU stages at {resolution}\n");
     println!("Buffers are copied at {:.1} GB/s, reading and writing.\n", rate / 1e9);
     println!("| mesh | stage | ms | items | M items/s | MB | GB/s | floor ms | ms / floor |");
     println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
-    for (name, report) in &reports {
+    for (name, report) in reports {
         report.stages.iter().for_each(|stage| row(name, stage, rate));
         row(name, &all_stages(report), rate);
     }
     println!("\n### GPU runs at {resolution}, milliseconds on the host\n");
     println!("| mesh | runs | waits | MB up | MB back | upload | submit | wait | read |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
-    for (name, report) in &reports {
+    for (name, report) in reports {
         let Report { runs, waits, host_ms: ms, .. } = report;
         let [up, back] = [report.upload_bytes, report.read_bytes].map(|bytes| bytes as f64 / 1e6);
         print!("| {name} | {runs} | {waits} | {up:.2} | {back:.2} ");
         println!("| {:.3} | {:.3} | {:.3} | {:.3} |", ms.upload, ms.submit, ms.wait, ms.read);
     }
-    Ok(())
 }
 
 fn row(mesh: &str, stage: &StageReport, rate: f64) {
@@ -73,7 +112,7 @@ fn all_stages(report: &Report) -> StageReport {
 }
 
 /// The report of the fastest of `runs` runs after a first, which sizes the buffers.
-fn fastest_run(gpu: &Gpu, path: &Path, resolution: u32, runs: usize) -> Result<Report> {
+fn fastest_run(gpu: &Gpu, path: &Path, resolution: u32, runs: u32) -> Result<Report> {
     let mesh = read_mesh(path)?.mesh;
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
     gpu.voxelize(&mesh, &NoProgress)?;
@@ -95,7 +134,7 @@ const COPIED: u64 = 256 << 20;
 const COPIES: u32 = 9;
 
 /// Bytes a second that the device reads and writes when it copies a buffer. The difference of a
-/// submission of nine copies and one of a single copy, so that what a submission costs is not in it.
+/// submission of nine copies and one of a single copy, so that a submission's own cost is not in it.
 fn copy_rate(device: &Device) -> Result<f64> {
     let bytes = COPIED.min(device.device.limits().max_buffer_size);
     let buffer = || device.buffer("copied", bytes / 4, Usage::COPY_SRC | Usage::COPY_DST);
@@ -103,10 +142,12 @@ fn copy_rate(device: &Device) -> Result<f64> {
     let time = |copies: u32| -> Result<f64> {
         let mut encoder = device.device.create_command_encoder(&Default::default());
         (0..copies).for_each(|_| encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes));
-        let start = Instant::now();
-        device.queue.submit([encoder.finish()]);
-        device.device.poll(wgpu::PollType::wait_indefinitely())?;
-        Ok(start.elapsed().as_secs_f64())
+        let (waited, ms) = timed(|| {
+            device.queue.submit([encoder.finish()]);
+            device.device.poll(wgpu::PollType::wait_indefinitely())
+        });
+        waited?;
+        Ok(ms / 1e3)
     };
     time(1)?;
     let mut best = [f64::INFINITY; 2];

@@ -1,0 +1,30 @@
+//! In the GPU's place, without the feature `gpu`: there is none.
+
+use trivox::Backend;
+
+use crate::common::Result;
+use crate::models::Model;
+
+pub enum OpenGpu {}
+
+impl OpenGpu {
+    pub fn open() -> Option<Self> {
+        None
+    }
+
+    pub fn label(&self) -> &str {
+        match *self {}
+    }
+
+    pub fn backend(&self) -> &dyn Backend {
+        match *self {}
+    }
+
+    pub fn start_ms(&self) -> f64 {
+        match *self {}
+    }
+
+    pub fn print_stages(&self, _: &[Model], _: u32, _: u32) -> Result<()> {
+        match *self {}
+    }
+}

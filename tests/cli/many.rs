@@ -2,11 +2,14 @@
 
 use super::*;
 
-/// The JSON lines without what differs from run to run.
+/// The JSON lines without what differs from run to run: times, and what a GPU must be worth.
 fn steady(output: &Output) -> Vec<serde_json::Value> {
     let mut lines = json_lines(output);
     for line in &mut lines {
-        line.as_object_mut().unwrap().remove("timings_ms");
+        let line = line.as_object_mut().unwrap();
+        for differs in ["timings_ms", "reason"] {
+            line.remove(differs).unwrap();
+        }
     }
     lines
 }

@@ -80,8 +80,8 @@ impl GridBuilder {
         let distinct = pieces.par_iter().map(|piece| piece.chunk_by(|a, b| a.0 == b.0).count());
         let distinct: Vec<usize> = distinct.collect();
         let end = begin + distinct.iter().sum::<usize>();
-        self.grid.keys.resize(end, BrickKey::default());
-        self.grid.masks.resize(end, [0; 8]);
+        grow(&mut self.grid.keys, end, BrickKey::default());
+        grow(&mut self.grid.masks, end, [0; 8]);
         let dims = self.grid.dims;
         let (mut keys, mut masks) = (&mut self.grid.keys[begin..], &mut self.grid.masks[begin..]);
         let places = distinct.iter().map(|&len| {
@@ -125,7 +125,9 @@ impl GridBuilder {
     }
 
     /// The grid.
-    pub(crate) fn finish(self) -> VoxelGrid {
+    pub(crate) fn finish(mut self) -> VoxelGrid {
+        self.grid.keys.shrink_to_fit();
+        self.grid.masks.shrink_to_fit();
         self.grid
     }
 }
@@ -154,6 +156,15 @@ fn is_empty(mask: &Mask) -> bool {
 
 fn is_full(mask: &Mask) -> bool {
     mask.iter().fold(u64::MAX, |all, slice| all & slice) == u64::MAX
+}
+
+/// Makes `list` longer, with an eighth to spare where it must grow: to double is too much for a grid
+/// that only just fits.
+fn grow<T: Copy>(list: &mut Vec<T>, len: usize, value: T) {
+    if list.capacity() < len {
+        list.reserve_exact(len - list.len() + list.len() / 8);
+    }
+    list.resize(len, value);
 }
 
 /// Pieces of about [`CHUNK`] bricks, none of which is in two.

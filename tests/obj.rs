@@ -94,6 +94,18 @@ fn continued_lines_are_joined() {
 fn a_comment_that_ends_in_a_backslash_does_not_swallow_the_next_line() {
     let text = with_square("f 1 2 3\n");
     assert_eq!(triangles(format!("# C:\\models\\\n{text}")), vec![[A, B, C]]);
+    let after_words = ["usemtl brick # C:\\textures\\", "f 1 3 4 # c \\", "f 1 3 \\\n4\t# c \\"];
+    for statement in after_words {
+        let text = with_square(&format!("{statement}\nf 1 2 3\n"));
+        assert_eq!(triangles(&text).last(), Some(&[A, B, C]), "{statement}");
+    }
+}
+
+#[test]
+fn a_comment_begins_at_the_first_sign_for_one() {
+    for comment in ["\t# note # more", " # note\t# more", "\u{a0}# note # more"] {
+        assert_eq!(triangles(with_square(&format!("f 1 2 3{comment}\n"))), vec![[A, B, C]]);
+    }
 }
 
 #[test]

@@ -50,14 +50,14 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
         let line = lines.next()?;
         let first = number;
         number += 1;
-        let Some(start) = line.strip_suffix('\\').filter(|_| !is_comment(line)) else {
+        let Some(start) = continued(line) else {
             return Some((first, Cow::Borrowed(line)));
         };
         let mut joined = start.to_owned();
         for line in lines.by_ref() {
             number += 1;
             joined.push(' ');
-            let start = line.strip_suffix('\\');
+            let start = continued(line);
             joined.push_str(start.unwrap_or(line));
             if start.is_none() {
                 break;
@@ -67,9 +67,10 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
     })
 }
 
-/// A comment may end in a backslash that means nothing, such as a folder's.
-fn is_comment(line: &str) -> bool {
-    line.trim_start().starts_with('#')
+/// The line without its last backslash, if it goes on in the next. A comment may end in one that
+/// means nothing, such as a folder's.
+fn continued(line: &str) -> Option<&str> {
+    line.strip_suffix('\\').filter(|_| without_comment(line) == line)
 }
 
 /// The first word of a line; `None` where there is none.
@@ -82,8 +83,9 @@ pub(super) fn without_comment(line: &str) -> &str {
     if !line.as_bytes().contains(&b'#') {
         return line;
     }
-    let comment = line.find(" #").or_else(|| line.find("\t#"));
-    &line[..comment.unwrap_or(line.len())]
+    let starts_word = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    let comment = line.match_indices('#').find(|&(at, _)| starts_word(at));
+    comment.map_or(line, |(at, _)| &line[..at])
 }
 
 /// Whether a texture or normal index has a sign, or is so long that `tobj` would overflow. It

@@ -281,6 +281,23 @@ fn a_material_file_that_is_there_is_no_warning() {
 }
 
 #[test]
+fn each_of_several_material_files_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.obj");
+    std::fs::write(folder.path().join("a.mtl"), "newmtl red\n").unwrap();
+    std::fs::write(folder.path().join("my own.mtl"), "newmtl red\n").unwrap();
+    for (names, missing) in [
+        ("a.mtl my own.mtl", ""),
+        ("a.mtl # note", ""),
+        ("a.mtl no such.mtl b.mtl # note", "'no such.mtl', 'b.mtl'"),
+    ] {
+        std::fs::write(&path, with_square(&format!("mtllib {names}\nf 1 2 3\n"))).unwrap();
+        let said = read_mesh(&path).unwrap().warnings.concat();
+        assert_eq!(said.trim_start_matches("material files not found: "), missing, "{names}");
+    }
+}
+
+#[test]
 fn points_and_lines_are_skipped_with_a_warning_however_many_corners_they_have() {
     let points_and_lines = "p 1\np 1 2 3\nl 1 2\nl 1 2 3\nl 1/1 2/2 3/3 4/4\nf 1\nf 1 2\nf\n";
     let text = with_square(&format!("f 1 2 3\n{points_and_lines}"));
@@ -298,6 +315,19 @@ fn polygons_that_cross_themselves_are_a_warning() {
 fn free_form_surfaces_are_a_warning() {
     let text = with_square("f 1 2 3\ncstype bezier\nsurf 0 1 0 1 1 2 3 4\nend\n");
     assert!(warning(&text).starts_with("1 free-form curves and surfaces were skipped"));
+    let oldest = ["bzp", "bsp", "cdp", "cdc"].map(|keyword| format!("{keyword} 1 2 3 4\n"));
+    let text = with_square(&format!("f 1 2 3\n{}", oldest.concat()));
+    assert!(warning(&text).starts_with("4 free-form curves and surfaces were skipped"));
+}
+
+#[test]
+fn files_and_commands_that_are_called_are_a_warning_with_their_names() {
+    let said = warning(&with_square("call part.obj 1\ncsh -rm *\nf 1 2 3\n"));
+    let lines = "'call part.obj 1', 'csh -rm *'";
+    assert_eq!(said, format!("2 lines were skipped that include a file or run a command: {lines}"));
+    let calls: String = (0..9).map(|n| format!("call {n}.obj\n")).collect();
+    let said = warning(&with_square(&format!("{calls}f 1 2 3\n")));
+    assert!(said.ends_with("'call 2.obj' and others"), "{said}");
 }
 
 /// Twice the area of a polygon in the plane, positive where it is counter-clockwise.

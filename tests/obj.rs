@@ -73,7 +73,16 @@ fn line_endings_do_not_matter() {
         assert_eq!(triangles(text.replace('\n', ending)), expected, "{ending:?}");
         assert_eq!(triangles(text.replace('\n', ending) + ending), expected, "{ending:?}");
     }
-    assert_eq!(triangles(text.replacen('\n', "\r\n", 2)), expected, "mixed");
+    for ending in ["\r\n", "\r"] {
+        for lines in 1..6 {
+            assert_eq!(
+                triangles(text.replacen('\n', ending, lines)),
+                expected,
+                "mixed, {ending:?}"
+            );
+        }
+    }
+    assert_eq!(triangles(with_square("# comment\rf 1 2 3\nf 1 3 4\r")), expected);
 }
 
 #[test]
@@ -646,6 +655,25 @@ fn files_that_cannot_be_read_say_why() {
     assert_eq!(refused("mesh").to_string(), "no file extension: use one of .obj");
     std::fs::write(folder.path().join("MESH.OBJ"), with_square("f 1 2 3\n")).unwrap();
     assert!(read_mesh(&folder.path().join("MESH.OBJ")).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_up_to_the_memory_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.obj");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let read = |length: usize, limit: u64| {
+        let text = with_square("f 1 2 3\n") + &"#".repeat(length);
+        std::thread::scope(|scope| {
+            // Fails where the reader goes away, as it should.
+            scope.spawn(|| _ = std::fs::write(&pipe, text));
+            trivox::formats::read_mesh_within(&pipe, limit)
+        })
+    };
+    assert_eq!(corners(&read(1000, 10_000_000).unwrap().mesh), vec![[A, B, C]]);
+    let refused = read(2_000_000, 3_000_000).unwrap_err().to_string();
+    assert!(refused.starts_with("holds more than the 1000000 bytes that it may"), "{refused}");
 }
 
 /// A file with some of everything, to be mutated.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::formats::ReadError;
 
-/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n`.
+/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or `\r\n`.
 ///
 /// # Errors
 /// There is none, or it is no text.
@@ -16,14 +16,24 @@ pub(super) fn clean(mut bytes: Vec<u8>) -> Result<String, ReadError> {
         let what = "not an OBJ text file: it contains zero bytes (binary, or UTF-16 text)";
         return Err(ReadError::Content(what.into()));
     }
-    if bytes.contains(&b'\r') && !bytes.contains(&b'\n') {
-        bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
-    }
+    end_lines(&mut bytes);
     let mut text = into_text(bytes);
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+/// A carriage return that no line feed follows ends a line too.
+fn end_lines(bytes: &mut [u8]) {
+    if !bytes.contains(&b'\r') {
+        return;
+    }
+    for at in 0..bytes.len() {
+        if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') {
+            bytes[at] = b'\n';
+        }
+    }
 }
 
 /// Names of materials and groups may be in any encoding, and nothing else is beyond ASCII: what is

@@ -12,11 +12,11 @@ use crate::program::{Closed, Verdict, adapters, info, say, voxelize};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(cli) {
+    let verdict = run(cli).or_else(|error| error.downcast().map(|Closed { verdict }| verdict));
+    match verdict {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::Differs) => ExitCode::from(1),
         Ok(Verdict::Failed) => ExitCode::from(2),
-        Err(error) if error.is::<Closed>() => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("voxelize: {error:#}\n"));
             ExitCode::from(2)

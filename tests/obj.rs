@@ -73,7 +73,16 @@ fn line_endings_do_not_matter() {
         assert_eq!(triangles(text.replace('\n', ending)), expected, "{ending:?}");
         assert_eq!(triangles(text.replace('\n', ending) + ending), expected, "{ending:?}");
     }
-    assert_eq!(triangles(text.replacen('\n', "\r\n", 2)), expected, "mixed");
+    for ending in ["\r\n", "\r"] {
+        for lines in 1..6 {
+            assert_eq!(
+                triangles(text.replacen('\n', ending, lines)),
+                expected,
+                "mixed, {ending:?}"
+            );
+        }
+    }
+    assert_eq!(triangles(with_square("# comment\rf 1 2 3\nf 1 3 4\r")), expected);
 }
 
 #[test]
@@ -94,6 +103,18 @@ fn continued_lines_are_joined() {
 fn a_comment_that_ends_in_a_backslash_does_not_swallow_the_next_line() {
     let text = with_square("f 1 2 3\n");
     assert_eq!(triangles(format!("# C:\\models\\\n{text}")), vec![[A, B, C]]);
+    let after_words = ["usemtl brick # C:\\textures\\", "f 1 3 4 # c \\", "f 1 3 \\\n4\t# c \\"];
+    for statement in after_words {
+        let text = with_square(&format!("{statement}\nf 1 2 3\n"));
+        assert_eq!(triangles(&text).last(), Some(&[A, B, C]), "{statement}");
+    }
+}
+
+#[test]
+fn a_comment_begins_at_the_first_sign_for_one() {
+    for comment in ["\t# note # more", " # note\t# more", "\u{a0}# note # more"] {
+        assert_eq!(triangles(with_square(&format!("f 1 2 3{comment}\n"))), vec![[A, B, C]]);
+    }
 }
 
 #[test]
@@ -269,6 +290,23 @@ fn a_material_file_that_is_there_is_no_warning() {
 }
 
 #[test]
+fn each_of_several_material_files_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.obj");
+    std::fs::write(folder.path().join("a.mtl"), "newmtl red\n").unwrap();
+    std::fs::write(folder.path().join("my own.mtl"), "newmtl red\n").unwrap();
+    for (names, missing) in [
+        ("a.mtl my own.mtl", ""),
+        ("a.mtl # note", ""),
+        ("a.mtl no such.mtl b.mtl # note", "'no such.mtl', 'b.mtl'"),
+    ] {
+        std::fs::write(&path, with_square(&format!("mtllib {names}\nf 1 2 3\n"))).unwrap();
+        let said = read_mesh(&path).unwrap().warnings.concat();
+        assert_eq!(said.trim_start_matches("material files not found: "), missing, "{names}");
+    }
+}
+
+#[test]
 fn points_and_lines_are_skipped_with_a_warning_however_many_corners_they_have() {
     let points_and_lines = "p 1\np 1 2 3\nl 1 2\nl 1 2 3\nl 1/1 2/2 3/3 4/4\nf 1\nf 1 2\nf\n";
     let text = with_square(&format!("f 1 2 3\n{points_and_lines}"));
@@ -286,6 +324,19 @@ fn polygons_that_cross_themselves_are_a_warning() {
 fn free_form_surfaces_are_a_warning() {
     let text = with_square("f 1 2 3\ncstype bezier\nsurf 0 1 0 1 1 2 3 4\nend\n");
     assert!(warning(&text).starts_with("1 free-form curves and surfaces were skipped"));
+    let oldest = ["bzp", "bsp", "cdp", "cdc"].map(|keyword| format!("{keyword} 1 2 3 4\n"));
+    let text = with_square(&format!("f 1 2 3\n{}", oldest.concat()));
+    assert!(warning(&text).starts_with("4 free-form curves and surfaces were skipped"));
+}
+
+#[test]
+fn files_and_commands_that_are_called_are_a_warning_with_their_names() {
+    let said = warning(&with_square("call part.obj 1\ncsh -rm *\nf 1 2 3\n"));
+    let lines = "'call part.obj 1', 'csh -rm *'";
+    assert_eq!(said, format!("2 lines were skipped that include a file or run a command: {lines}"));
+    let calls: String = (0..9).map(|n| format!("call {n}.obj\n")).collect();
+    let said = warning(&with_square(&format!("{calls}f 1 2 3\n")));
+    assert!(said.ends_with("'call 2.obj' and others"), "{said}");
 }
 
 /// Twice the area of a polygon in the plane, positive where it is counter-clockwise.
@@ -604,6 +655,25 @@ fn files_that_cannot_be_read_say_why() {
     assert_eq!(refused("mesh").to_string(), "no file extension: use one of .obj");
     std::fs::write(folder.path().join("MESH.OBJ"), with_square("f 1 2 3\n")).unwrap();
     assert!(read_mesh(&folder.path().join("MESH.OBJ")).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_up_to_the_memory_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.obj");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let read = |length: usize, limit: u64| {
+        let text = with_square("f 1 2 3\n") + &"#".repeat(length);
+        std::thread::scope(|scope| {
+            // Fails where the reader goes away, as it should.
+            scope.spawn(|| _ = std::fs::write(&pipe, text));
+            trivox::formats::read_mesh_within(&pipe, limit)
+        })
+    };
+    assert_eq!(corners(&read(1000, 10_000_000).unwrap().mesh), vec![[A, B, C]]);
+    let refused = read(2_000_000, 3_000_000).unwrap_err().to_string();
+    assert!(refused.starts_with("holds more than the 1000000 bytes that it may"), "{refused}");
 }
 
 /// A file with some of everything, to be mutated.

@@ -5,7 +5,7 @@ pub mod obj;
 pub mod vox;
 
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
 use thiserror::Error;
@@ -192,11 +192,28 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 /// It could take more ([`ReadError::Memory`]); all that [`read_mesh`] refuses.
 pub fn read_mesh_within(path: &Path, limit: u64) -> Result<Loaded, ReadError> {
     check_mesh_path(path)?;
-    // The text alone.
-    match std::fs::metadata(path)?.len() {
-        needed if needed > limit => Err(ReadError::Memory { needed, limit }),
-        _ => obj::read_within(std::fs::read(path)?, path, limit),
+    obj::read_within(bytes_within(path, limit)?, path, limit)
+}
+
+/// The bytes of a file, in at most `limit` bytes of memory.
+fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let file = File::open(path)?;
+    let needed = file.metadata()?.len();
+    if needed > limit {
+        return Err(ReadError::Memory { needed, limit });
     }
+    // A pipe has no length. Its buffer doubles when it is full, and is there twice while it does.
+    let most = if needed > 0 { needed } else { limit / 3 };
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(needed as usize).map_err(std::io::Error::from)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(ReadError::Content(format!(
+            "holds more than the {most} bytes that it may: copy it to a file that nothing writes to, \
+             or allow more memory"
+        )));
+    }
+    Ok(bytes)
 }
 
 fn check_mesh_path(path: &Path) -> Result<(), ReadError> {

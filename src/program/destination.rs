@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf, is_separator};
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::GridFormat;
 
-use crate::program::unfinished::Unfinished;
+use crate::program::output::behind_links;
+use crate::program::unfinished::{Unfinished, folder_of};
 
 /// Where the voxels of a run's meshes go.
 #[derive(Debug, Clone)]
@@ -21,8 +22,8 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// What `output` means: a folder where there are `several` meshes, where it is one already, and
-    /// where it ends as the name of one.
+    /// What `output` means: a folder where it is one already, where it ends as the name of one, and
+    /// where there are `several` meshes, unless it has an extension: then it is likelier a mistake.
     ///
     /// # Errors
     /// Several meshes cannot go there.
@@ -38,7 +39,7 @@ impl Destination {
             }
             return Ok(Self::File(path.to_owned()));
         }
-        if !is_folder && (path.exists() || GridFormat::of_path(path).is_ok()) {
+        if !is_folder && (path.exists() || path.extension().is_some()) {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| path.display().to_string());
         }
@@ -54,7 +55,7 @@ impl Destination {
         let mut targets = Vec::with_capacity(meshes.len());
         for mesh in meshes {
             let target = self.target(mesh)?;
-            let key = target.as_deref().map(as_the_system_compares);
+            let key = target.as_deref().map(led_to);
             if let Some(other) = key.and_then(|key| meshes_by_target.insert(key, mesh)) {
                 let target = target.unwrap_or_default();
                 bail!(
@@ -96,6 +97,15 @@ impl Destination {
         fs::create_dir_all(folder).context("cannot make the folder").with_context(named)?;
         Unfinished::beside(&folder.join(format.extension())).map(drop).with_context(named)
     }
+}
+
+/// The file that a name leads to, there or not, by the one name that all others of it have in common.
+fn led_to(path: &Path) -> PathBuf {
+    // What leads nowhere is told later, by its mesh.
+    let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
+    let folder = fs::canonicalize(folder_of(&path));
+    let file = folder.ok().zip(path.file_name()).map(|(folder, name)| folder.join(name));
+    as_the_system_compares(&file.unwrap_or(path))
 }
 
 /// A name under which two files are the same one, where the operating system takes letters of both

@@ -37,12 +37,15 @@ pub enum Verdict {
 /// Nobody reads standard output any more, which is their choice and no error of ours.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output is closed")]
-pub struct Closed;
+pub struct Closed {
+    /// What there was to say until then.
+    pub verdict: Verdict,
+}
 
 /// Tells `error` of standard output apart from those of files.
 pub fn of_stdout(error: io::Error) -> anyhow::Error {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Closed.into(),
+        io::ErrorKind::BrokenPipe => Closed { verdict: Verdict::Done }.into(),
         _ => anyhow::Error::from(error).context("standard output"),
     }
 }

@@ -146,7 +146,7 @@ fn check_space(path: &Path, size: u64) -> Result<()> {
 const MAX_LINKS: usize = 40;
 
 /// The file that `path` leads to, there or not: renaming over a link would replace the link.
-fn behind_links(path: &Path) -> Result<PathBuf> {
+pub fn behind_links(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {

@@ -76,6 +76,9 @@ impl<'a> Report<'a> {
                 self.unread = true;
                 Ok(())
             }
+            Err(error) if error.is::<Closed>() => {
+                Err(Closed { verdict: self.totals.verdict() }.into())
+            }
             printed => printed,
         }
     }

@@ -58,12 +58,12 @@ impl Unfinished {
     /// # Errors
     /// The operating system cannot; `target` is as it was.
     pub fn finish(self, target: &Path) -> io::Result<()> {
-        let Self { file, entry: _entry } = self;
         if let Ok(old) = fs::metadata(target) {
-            file.as_file().set_permissions(old.permissions())?;
+            self.file().set_permissions(old.permissions())?;
         }
         // Some file systems only report a full disk here.
-        file.as_file().sync_all()?;
+        self.file().sync_all()?;
+        let Self { file, entry: _entry } = self;
         let _uninterrupted = there();
         file.persist(target).map(drop).map_err(|e| e.error)
     }
@@ -111,4 +111,34 @@ fn new_temporary(target: &Path) -> Result<NamedTempFile> {
     let named = || format!("cannot write in folder '{}'", folder.display());
     // Only the reason: the temporary name would say nothing to the user.
     builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind())).with_context(named)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::{thread, time::Duration};
+
+    #[test]
+    fn a_file_that_cannot_be_finished_is_gone_before_it_is_off_the_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("out.vox");
+        let Unfinished { file, entry } = Unfinished::beside(&target).unwrap();
+        let path = entry.0.clone();
+        // A device cannot be brought to the disk.
+        let device = File::open("/dev/null").unwrap();
+        let file = NamedTempFile::from_parts(device, file.into_temp_path());
+        let unfinished = Unfinished { file, entry };
+
+        let listed = there();
+        let finishing = thread::spawn(move || unfinished.finish(&target));
+        let is_gone = (0..5000).any(|_| {
+            thread::sleep(Duration::from_millis(1));
+            !path.exists()
+        });
+        assert!(is_gone && listed.contains(&path));
+        drop(listed);
+        assert!(finishing.join().unwrap().is_err());
+        assert!(!there().contains(&path));
+    }
 }

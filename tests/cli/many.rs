@@ -1,6 +1,8 @@
 //! Many meshes in one run: at once, in order, and none stopped by another.
 
 use super::*;
+#[cfg(unix)]
+use std::process::Stdio;
 
 /// The JSON lines without what differs from run to run: times, and what a GPU must be worth.
 fn steady(output: &Output) -> Vec<serde_json::Value> {
@@ -139,6 +141,18 @@ fn files_are_made_though_the_reader_of_json_goes_away() {
     let run = Command::new("bash").current_dir(path).args(["-c", &script]).output().unwrap();
     assert_eq!((run.status.code(), stderr(&run)), (Some(0), String::new()));
     assert_eq!(files(&path.join("out")).len(), 50);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_failure_is_told_by_the_exit_code_though_the_reader_of_json_goes_away() {
+    let folder = with_meshes(2);
+    let args = ["gone.obj", "0.obj", "1.obj", "--res", "8", "--json", "-q"];
+    let mut run = Command::new(VOXELIZE);
+    let run = run.current_dir(&folder).args(args);
+    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(run.stdout.take());
+    assert_eq!(run.wait().unwrap().code(), Some(2));
 }
 
 #[cfg(unix)]

@@ -57,6 +57,7 @@ fn impossible_outputs_are_refused_before_anything_starts() {
         ("0.obj 1.obj -o - --format vox", "name a folder"),
         ("0.obj 1.obj -o old.npy", "old.npy: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o new.vox", "new.vox: names a file, but several meshes need a folder"),
+        ("0.obj 1.obj -o new.voxx", "new.voxx: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o file", "file: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o file/", "file/: cannot make the folder"),
         ("0.obj 1.obj -o file/folder", "file/folder: cannot make the folder"),
@@ -73,4 +74,20 @@ fn impossible_outputs_are_refused_before_anything_starts() {
     refuses(path, "0.obj 1.obj -o out --voxel-size nan", "a voxel size of NaN is not possible");
     assert!(voxelize(path, "0.obj 1.obj -o new.vox/ --res 8").status.success());
     assert_eq!(files(&path.join("new.vox")), ["0.vox", "1.vox"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn two_outputs_that_are_links_to_one_file_are_refused_before_anything_starts() {
+    use std::os::unix::fs::symlink;
+    let folder = with_meshes(3);
+    let path = folder.path();
+    fs::create_dir(path.join("out")).unwrap();
+    symlink("out", path.join("way")).unwrap();
+    symlink("../way/1.vox", path.join("out/0.vox")).unwrap();
+    symlink("nowhere.vox", path.join("out/2.vox")).unwrap();
+    let complaint = "out/1.vox: 0.obj and 1.obj would both be written there";
+    refuses(path, "0.obj 1.obj --res 8 -o out", complaint);
+    assert!(voxelize(path, "0.obj 2.obj --res 8 -o out").status.success());
+    assert_eq!(files(&path.join("out")), ["0.vox", "1.vox", "2.vox", "nowhere.vox"]);
 }

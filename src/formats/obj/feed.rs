@@ -15,7 +15,7 @@ use crate::formats::excerpt;
 use crate::formats::obj::text::{first_word, statements, without_comment};
 
 /// Statements without effect on the shape.
-const HARMLESS: [&str; 37] = [
+const HARMLESS: [&str; 31] = [
     "vp",
     "o",
     "g",
@@ -43,12 +43,6 @@ const HARMLESS: [&str; 37] = [
     "sp",
     "end",
     "con",
-    "call",
-    "csh",
-    "bzp",
-    "bsp",
-    "cdc",
-    "cdp",
     "res",
     "unmerge",
     "merge",
@@ -87,8 +81,10 @@ impl Group {
 pub(super) struct LeftOut {
     /// `p` and `l` statements.
     pub(super) points_and_lines: usize,
-    /// `curv` and `surf` statements.
+    /// Statements of curves, surfaces and patches.
     pub(super) free_form: usize,
+    /// Lines that would include a file or run a command.
+    pub(super) calls: Named,
     /// Words that begin a line and are no OBJ keywords.
     pub(super) unknown: Named,
     /// Material files that are not there.
@@ -189,7 +185,6 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
         let Some(keyword) = first_word(line) else {
             return;
         };
-        let rest = || line.trim_start()[keyword.len()..].trim();
         match keyword {
             "v" | "vt" | "vn" => self.vertex(line),
             "f" => self.face(line),
@@ -197,9 +192,9 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
             "fo" => self.face(&line.replacen("fo", "f ", 1)),
             // A line of three points would be taken for a triangle.
             "p" | "l" => self.left_out.points_and_lines += 1,
-            "curv" | "surf" => self.left_out.free_form += 1,
-            "mtllib" if rest().is_empty() || self.folder.join(rest()).is_file() => {}
-            "mtllib" => self.left_out.missing.add(rest()),
+            "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.left_out.free_form += 1,
+            "call" | "csh" => self.left_out.calls.add(line.trim()),
+            "mtllib" => self.materials(line.trim_start()[keyword.len()..].trim()),
             word if word.starts_with('#') || HARMLESS.contains(&word) => {}
             word => self.left_out.unknown.add(word),
         }
@@ -218,6 +213,17 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
         let line = without_comment(line);
         self.push(line);
         self.is_group_full = self.group.add(line);
+    }
+
+    /// Counts those of the files called `names` that are not there. There may be spaces in a name.
+    fn materials(&mut self, names: &str) {
+        let is_there = |name: &str| self.folder.join(name).is_file();
+        if is_there(names) {
+            return;
+        }
+        let each = without_comment(names).split_inclusive(".mtl ").map(str::trim);
+        let missing = each.filter(|name| !name.is_empty() && !is_there(name));
+        missing.for_each(|name| self.left_out.missing.add(name));
     }
 
     fn push(&mut self, line: &str) {

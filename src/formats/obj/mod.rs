@@ -15,7 +15,7 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use crate::formats::obj::diagnose::{describe, locate};
-use crate::formats::obj::feed::{LeftOut, Part, feed};
+use crate::formats::obj::feed::{LeftOut, Named, Part, feed};
 use crate::formats::obj::memory::loading_memory;
 use crate::formats::obj::polygons::Cutter;
 use crate::formats::obj::text::{clean, has_negative_index, may_overflow};
@@ -154,7 +154,7 @@ fn nothing_found(left_out: &LeftOut, build: &Build) -> ReadError {
 }
 
 fn warnings(left_out: &LeftOut, build: &Build) -> Vec<String> {
-    let LeftOut { points_and_lines, free_form, unknown, missing } = left_out;
+    let LeftOut { points_and_lines, free_form, calls, unknown, missing } = left_out;
     let mut warnings = Vec::new();
     let mut warn = |count: usize, what: &str| {
         if count > 0 {
@@ -167,9 +167,13 @@ fn warnings(left_out: &LeftOut, build: &Build) -> Vec<String> {
         "polygons cross themselves or are far from flat; part of their area may be missing",
     );
     warn(*free_form, "free-form curves and surfaces were skipped: convert them to polygons");
-    let more = if unknown.others > 0 { " and others" } else { "" };
+    let more = |named: &Named| if named.others > 0 { " and others" } else { "" };
+    let (lines, and) = (calls.quoted(), more(calls));
+    let what = "lines were skipped that include a file or run a command: ";
+    warn(calls.count, &format!("{what}{lines}{and}"));
+    let and = more(unknown);
     let words = unknown.quoted();
-    warn(unknown.count, &format!("lines were skipped: {words}{more} are no OBJ keywords"));
+    warn(unknown.count, &format!("lines were skipped: {words}{and} are no OBJ keywords"));
     let more = match missing.others {
         0 => String::new(),
         others => format!(" and {others} others"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::formats::ReadError;
 
-/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n`.
+/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or `\r\n`.
 ///
 /// # Errors
 /// There is none, or it is no text.
@@ -16,14 +16,24 @@ pub(super) fn clean(mut bytes: Vec<u8>) -> Result<String, ReadError> {
         let what = "not an OBJ text file: it contains zero bytes (binary, or UTF-16 text)";
         return Err(ReadError::Content(what.into()));
     }
-    if bytes.contains(&b'\r') && !bytes.contains(&b'\n') {
-        bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
-    }
+    end_lines(&mut bytes);
     let mut text = into_text(bytes);
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+/// A carriage return that no line feed follows ends a line too.
+fn end_lines(bytes: &mut [u8]) {
+    if !bytes.contains(&b'\r') {
+        return;
+    }
+    for at in 0..bytes.len() {
+        if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') {
+            bytes[at] = b'\n';
+        }
+    }
 }
 
 /// Names of materials and groups may be in any encoding, and nothing else is beyond ASCII: what is
@@ -50,14 +60,14 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
         let line = lines.next()?;
         let first = number;
         number += 1;
-        let Some(start) = line.strip_suffix('\\').filter(|_| !is_comment(line)) else {
+        let Some(start) = continued(line) else {
             return Some((first, Cow::Borrowed(line)));
         };
         let mut joined = start.to_owned();
         for line in lines.by_ref() {
             number += 1;
             joined.push(' ');
-            let start = line.strip_suffix('\\');
+            let start = continued(line);
             joined.push_str(start.unwrap_or(line));
             if start.is_none() {
                 break;
@@ -67,9 +77,10 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
     })
 }
 
-/// A comment may end in a backslash that means nothing, such as a folder's.
-fn is_comment(line: &str) -> bool {
-    line.trim_start().starts_with('#')
+/// The line without its last backslash, if it goes on in the next. A comment may end in one that
+/// means nothing, such as a folder's.
+fn continued(line: &str) -> Option<&str> {
+    line.strip_suffix('\\').filter(|_| without_comment(line) == line)
 }
 
 /// The first word of a line; `None` where there is none.
@@ -82,8 +93,9 @@ pub(super) fn without_comment(line: &str) -> &str {
     if !line.as_bytes().contains(&b'#') {
         return line;
     }
-    let comment = line.find(" #").or_else(|| line.find("\t#"));
-    &line[..comment.unwrap_or(line.len())]
+    let starts_word = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    let comment = line.match_indices('#').find(|&(at, _)| starts_word(at));
+    comment.map_or(line, |(at, _)| &line[..at])
 }
 
 /// Whether a texture or normal index has a sign, or is so long that `tobj` would overflow. It

@@ -72,11 +72,18 @@ fn compare(
 }
 
 fn on_every_adapter(test: impl Fn(&Kernel, &str, usize)) {
+    on_every_adapter_with(&source(), test);
+}
+
+fn on_every_adapter_with(source: &str, test: impl Fn(&Kernel, &str, usize)) {
     for (nth, adapter) in adapters().iter().enumerate() {
         let device = adapter.open().unwrap();
-        let source = [CROSSES_SOURCE, include_str!("shaders/crosses.wgsl")].concat();
-        test(&Kernel::new(&device, &source), &adapter.label(), nth);
+        test(&Kernel::new(&device, source), &adapter.label(), nth);
     }
+}
+
+fn source() -> String {
+    [CROSSES_SOURCE, include_str!("shaders/crosses.wgsl")].concat()
 }
 
 /// The columns along all three axes through every point of the small lattice, in units of
@@ -95,9 +102,9 @@ fn lattice_columns(stretch_bits: u32) -> impl Iterator<Item = Column> {
 #[test]
 fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
     on_every_adapter(|kernel, label, nth| {
-        // A seventh of them on the first adapter, fewer on the others, unless many are asked for.
+        // Some on the first adapter, fewer on the others, unless many are asked for.
         let all = std::env::var_os("TRIVOX_PAIRS").is_some();
-        let stride = [if all { 1 } else { 7 }, 61][nth.min(1)];
+        let stride = [if all { 1 } else { 13 }, 61][nth.min(1)];
         // At stretch 0 the forms are exact in floats; at 22 the budget is used up.
         for (stretch, expect_doubt) in [(0, false), (22, true)] {
             let tally = compare(kernel, lattice_columns(stretch).step_by(stride), crosses);
@@ -140,4 +147,20 @@ fn a_wrong_oracle_is_noticed() {
             assert!(tally.wrong.len() > 10, "{label}: {mistake:?}");
         }
     });
+}
+
+#[test]
+fn floats_without_their_error_bounds_are_noticed() {
+    for (bound, none) in [
+        // Of the height, and of whether an edge has the centre.
+        ("RELATIVE_ERROR * max", "0.0 * max"),
+        ("least + (abs(plus) + abs(minus))", "0.0"),
+    ] {
+        assert_eq!(source().matches(bound).count(), 1, "{bound}");
+        on_every_adapter_with(&source().replace(bound, none), |kernel, label, _| {
+            let all = columns(11, 40_000).map(|(_, column)| column);
+            let tally = compare(kernel, all, oracle);
+            assert!(tally.wrong.len() > 10, "{label}: {bound}: {}", tally.wrong.len());
+        });
+    }
 }

@@ -4,11 +4,12 @@
 //! A column runs along an axis and is given by its centre in the plane across it: `(y, z)` for
 //! columns along `x`, `(z, x)` along `y`, `(x, y)` along `z`. The triangle is projected to that
 //! plane and turned counter-clockwise. A centre strictly inside is covered; one exactly on an edge
-//! belongs to the triangle if and only if that edge [`runs_down`], the top-left rule of
-//! rasterizers. This is where the centre would be if it were moved by an infinitesimal step up the
-//! first coordinate and a far smaller one down the second, and then it is on no edge. So of two
-//! triangles that share an edge and lie on opposite sides of it exactly one has the centre, and a
-//! column crosses a closed mesh an even number of times, as often into it as out of it.
+//! belongs to the triangle if and only if that edge runs down: towards smaller second coordinate
+//! or, when level, towards smaller first coordinate. That is the top-left rule of rasterizers. It
+//! decides as if the centre were moved by an infinitesimal step up the first coordinate and a far
+//! smaller one down the second, and then it is on no edge. So of two triangles that share an edge
+//! and lie on opposite sides of it exactly one has the centre, and a column crosses a closed mesh
+//! an even number of times, as often into it as out of it.
 //!
 //! A triangle that is seen edge-on, or is degenerate, needs no special case. Its edge functions
 //! add up to 0, so a centre that it covers is on all its edges, and all of them run down; but then
@@ -120,7 +121,8 @@ impl Crossing {
     #[inline]
     pub fn covers(&self, center: [i32; 2]) -> bool {
         let [bc, ca, ab] = &self.edges;
-        bc.has(center) && ca.has(center) && ab.has(center)
+        // Sign bits, so that there is one branch to mispredict.
+        (bc.excess(center) | ca.excess(center) | ab.excess(center)) >= 0
     }
 
     /// Where the column whose centre is `center` passes through the triangle, if it does.
@@ -163,14 +165,14 @@ impl Edge {
         self.slope[0] * p + self.slope[1] * q + self.constant
     }
 
+    /// Negative where the edge leaves the centre out.
     #[inline]
-    fn has(&self, center: [i32; 2]) -> bool {
-        self.value(center) >= self.least
+    fn excess(&self, center: [i32; 2]) -> i64 {
+        self.value(center) - self.least
     }
 }
 
-/// Whether an edge runs towards smaller second coordinate or, when level, towards smaller first
-/// coordinate: of the two directions of an edge just one does, and of no length none.
+/// Whether an edge runs down: of its two directions just one does, and one of no length does not.
 #[inline]
 fn runs_down(along: [i64; 2]) -> bool {
     along[1] < 0 || (along[1] == 0 && along[0] < 0)
@@ -205,7 +207,7 @@ impl Height {
     }
 
     /// The first voxel, of `2^unit_bits` units, whose centre is at the crossing or past it. Voxels
-    /// outside the grid are counted too, in both directions.
+    /// outside the grid are counted too, in both directions. `unit_bits` is at least 1.
     #[must_use]
     #[inline]
     pub fn first_center(&self, unit_bits: u32) -> i32 {

@@ -7,7 +7,7 @@ use std::mem::offset_of;
 use std::path::PathBuf;
 use std::process::Command;
 
-use trivox::backend::gpu::data::{self, Pair, Params, SOURCES, TOUCHES_SOURCE};
+use trivox::backend::gpu::data::{self, CROSSES_SOURCE, Pair, Params, SOURCES, TOUCHES_SOURCE};
 use wgpu::naga;
 
 /// Checked with no feature beyond WebGPU's core.
@@ -32,6 +32,11 @@ fn every_stage_is_valid_and_has_its_entry_point() {
     }
 }
 
+#[test]
+fn crosses_is_valid() {
+    validated("crosses", CROSSES_SOURCE);
+}
+
 /// `TRIVOX_TINT` names a folder in which the npm package `webgpu` is installed.
 #[test]
 fn tint_compiles_every_stage_too() {
@@ -39,7 +44,9 @@ fn tint_compiles_every_stage_too() {
         return println!("skipped: TRIVOX_TINT not set");
     };
     let stages = tempfile::TempDir::new().unwrap();
-    for (name, source) in SOURCES {
+    // The predicate that no stage uses yet has the entry point of its test.
+    let crosses = [CROSSES_SOURCE, include_str!("shaders/crosses.wgsl")].concat();
+    for (name, source) in SOURCES.into_iter().chain([("decide", crosses.as_str())]) {
         std::fs::write(stages.path().join(format!("{name}.wgsl")), source).unwrap();
     }
     // Packages are looked for beside the script.
@@ -54,7 +61,7 @@ fn tint_compiles_every_stage_too() {
     let output = node.output().unwrap();
     let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("tint: 7 stages, 0 complaints"), "{said}");
+    assert!(said.contains("tint: 8 stages, 0 complaints"), "{said}");
 }
 
 #[test]
@@ -64,8 +71,8 @@ fn every_shader_file_belongs_to_a_stage() {
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let used = SOURCES.iter().any(|(_, source)| source.contains(&text));
-        assert!(used, "{} is in no stage", path.display());
+        let mut sources = SOURCES.iter().map(|(_, source)| *source).chain([CROSSES_SOURCE]);
+        assert!(sources.any(|source| source.contains(&text)), "{} is in no stage", path.display());
         files += 1;
     }
     assert!(files > 10, "{files} shaders found");
@@ -151,7 +158,7 @@ fn host_constants_are_those_of_the_shaders() {
 /// Names of the functions in a source, in order.
 fn functions(source: &str) -> Vec<&str> {
     let names = source.lines().filter_map(|line| {
-        let line = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+        let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
         line.strip_prefix("fn ")?.split(['(', '<']).next()
     });
     names.collect()
@@ -168,4 +175,26 @@ fn the_twins_of_touches_have_the_same_functions_in_the_same_order() {
     assert_eq!(decisions(rust), decisions(wgsl));
     assert_eq!(decisions(rust).len(), 6);
     assert!(TOUCHES_SOURCE.contains(wgsl));
+}
+
+#[test]
+fn the_twins_of_crosses_have_the_same_functions_in_the_same_order() {
+    let rust = include_str!("../src/predicate/crosses.rs");
+    let wgsl = include_str!("../shaders/crosses.wgsl");
+    let shared = |source| -> Vec<&str> {
+        const SHARED: [&str; 9] = [
+            "project",
+            "covers",
+            "at",
+            "runs_down",
+            "first_center",
+            "voxel",
+            "first_end",
+            "bounds",
+            "is_below",
+        ];
+        functions(source).into_iter().filter(|name| SHARED.contains(name)).collect()
+    };
+    assert_eq!(shared(rust), shared(wgsl));
+    assert_eq!(shared(rust).len(), 9);
 }

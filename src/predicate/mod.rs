@@ -4,9 +4,11 @@
 pub mod batch;
 pub mod blocks;
 pub mod boxes;
+pub mod crosses;
 pub mod instructions;
 pub mod published;
 pub mod touches;
 
+pub use crosses::{Axis, Crossing, Height};
 pub use instructions::instruction_sets;
 pub use touches::touches;

@@ -1,6 +1,7 @@
 //! What the integration tests share: slow oracles and generators of adversarial input.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
+pub mod columns;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod lattice;

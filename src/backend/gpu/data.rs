@@ -93,6 +93,8 @@ macro_rules! shader {
 pub const TOUCHES_SOURCE: &str = shader!("types", "wide", "touches");
 /// The same for rows of voxels.
 pub const ROWS_SOURCE: &str = shader!("types", "wide", "touches", "rows");
+/// Where columns cross triangles.
+pub const CROSSES_SOURCE: &str = shader!("types", "wide", "touches", "crosses");
 
 /// A stage's entry point, which is also its name, and its whole source; in the order of a level.
 pub const SOURCES: [(&str, &str); 7] = [

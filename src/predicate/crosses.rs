@@ -1,0 +1,270 @@
+//! `crosses(triangle, column)`: does the line through the voxel centres of a column pass through
+//! the triangle, and in which voxel?
+//!
+//! A column runs along an axis and is given by its centre in the plane across it: `(y, z)` for
+//! columns along `x`, `(z, x)` along `y`, `(x, y)` along `z`. The triangle is projected to that
+//! plane and turned counter-clockwise. A centre strictly inside is covered; one exactly on an edge
+//! belongs to the triangle if and only if that edge runs down: towards smaller second coordinate
+//! or, when level, towards smaller first coordinate. That is the top-left rule of rasterizers. It
+//! decides as if the centre were moved by an infinitesimal step up the first coordinate and a far
+//! smaller one down the second, and then it is on no edge. So of two triangles that share an edge
+//! and lie on opposite sides of it exactly one has the centre, and a column crosses a closed mesh
+//! an even number of times, as often into it as out of it.
+//!
+//! A triangle that is seen edge-on, or is degenerate, needs no special case. Its edge functions
+//! add up to 0, so a centre that it covers is on all its edges, and all of them run down; but then
+//! they do not add up to nothing.
+//!
+//! # Where
+//! The edge functions at the centre, divided by their sum, are the weights of the corners across
+//! from the edges. So the [`Height`] of the crossing, along the axis, is a fraction with that sum
+//! as its denominator. Which voxel that is in is found in floats with an error bound, and where that
+//! leaves several voxels, by comparing the fraction with their ends.
+//!
+//! # Sizes
+//! By the bit budget of [`place`](mod@crate::place), corners and centres of columns through the
+//! grid are at most `2^24`, and so are their differences. So the slope of an edge function is at
+//! most `2^24`, its constant and its value at most `2^49`, and the sums between below `2^51`: all
+//! are exact in `i64`. A covered centre has weights that are not negative and add up to the
+//! denominator, twice the projected area and at most `2^49`: all are exact in `f64`. The numerator
+//! is below `2^75`, for `i128`.
+//!
+//! The shader of the same name has the same functions on integers built from `u32`, and a filter
+//! in `f32` before them.
+
+use crate::place::{SPAN_BITS, Triangle};
+
+/// An axis along which columns run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Columns across the plane `(y, z)`.
+    X,
+    /// Columns across the plane `(z, x)`.
+    Y,
+    /// Columns across the plane `(x, y)`.
+    Z,
+}
+
+impl Axis {
+    /// All three, in order.
+    pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
+
+    /// The coordinates of `point` across the axis, in their order, and the one along it.
+    #[must_use]
+    #[inline]
+    pub fn project(self, [x, y, z]: [i32; 3]) -> ([i32; 2], i32) {
+        match self {
+            Self::X => ([y, z], x),
+            Self::Y => ([z, x], y),
+            Self::Z => ([x, y], z),
+        }
+    }
+}
+
+/// A triangle, set up for columns along one axis.
+///
+/// ```
+/// use trivox::predicate::crosses::{Axis, Crossing};
+///
+/// // A ramp that rises along x, over voxels of 4 units.
+/// let crossing = Crossing::new(&[[0, 0, 0], [16, 0, 16], [0, 16, 0]], Axis::Z);
+/// assert_eq!(crossing.at([14, 14]), None);
+/// // Over the centre of voxel (1, 0) it is at height 6, the centre of voxel 1.
+/// let height = crossing.at([6, 2]).expect("within the triangle");
+/// assert_eq!(height.numerator(), 6 * i128::from(height.denominator()));
+/// assert_eq!(height.voxel(2, 4), 1);
+/// assert_eq!(height.first_center(2), 1);
+/// // Its normal points up, so what lies below is inside.
+/// assert_eq!(crossing.winding(), -1);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Crossing {
+    /// The edges across from the corners, in the corners' order.
+    edges: [Edge; 3],
+    /// The corners' coordinates along the axis.
+    heights: [i32; 3],
+    /// Twice the projected area.
+    area: i64,
+    winding: i32,
+}
+
+impl Crossing {
+    /// Sets up `triangle`, which must keep the bit budget of [`place`](mod@crate::place).
+    #[must_use]
+    #[inline]
+    pub fn new(triangle: &Triangle, axis: Axis) -> Self {
+        let [(a, height_a), (b, height_b), (c, height_c)] =
+            triangle.map(|corner| axis.project(corner));
+        let area = Edge::new(a, b).value(c);
+        let (b, c, height_b, height_c) =
+            if area < 0 { (c, b, height_c, height_b) } else { (b, c, height_b, height_c) };
+        Self {
+            edges: [Edge::new(b, c), Edge::new(c, a), Edge::new(a, b)],
+            heights: [height_a, height_b, height_c],
+            area: area.abs(),
+            winding: -area.signum() as i32,
+        }
+    }
+
+    /// By how much the winding number grows where a column, going up its axis, passes the triangle:
+    /// 1 where it enters, against the normal, and -1 where it leaves. 0 where no column crosses.
+    ///
+    /// The normal is that of corners which are counter-clockwise for who looks at it.
+    #[must_use]
+    #[inline]
+    pub fn winding(&self) -> i32 {
+        self.winding
+    }
+
+    /// Whether the column whose centre is `center` passes through the triangle.
+    #[must_use]
+    #[inline]
+    pub fn covers(&self, center: [i32; 2]) -> bool {
+        let [bc, ca, ab] = &self.edges;
+        // Sign bits, so that there is one branch to mispredict.
+        (bc.excess(center) | ca.excess(center) | ab.excess(center)) >= 0
+    }
+
+    /// Where the column whose centre is `center` passes through the triangle, if it does.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, center: [i32; 2]) -> Option<Height> {
+        let [base, height_b, height_c] = self.heights;
+        self.covers(center).then(|| Height {
+            base,
+            rises: [height_b - base, height_c - base],
+            weights: [self.edges[1].value(center), self.edges[2].value(center)],
+            area: self.area,
+        })
+    }
+}
+
+/// An edge of a triangle with that triangle on its left, as a linear form that is positive there.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    slope: [i64; 2],
+    constant: i64,
+    /// What the form is at least where the triangle has the centre.
+    least: i64,
+}
+
+impl Edge {
+    #[inline]
+    fn new(start: [i32; 2], end: [i32; 2]) -> Self {
+        let (start, end) = (start.map(i64::from), end.map(i64::from));
+        let along = [end[0] - start[0], end[1] - start[1]];
+        let slope = [-along[1], along[0]];
+        let constant = -(slope[0] * start[0] + slope[1] * start[1]);
+        Self { slope, constant, least: i64::from(!runs_down(along)) }
+    }
+
+    #[inline]
+    fn value(&self, center: [i32; 2]) -> i64 {
+        debug_assert!(center.iter().all(|c| c.abs() <= 1 << SPAN_BITS), "{center:?} is too far");
+        let [p, q] = center.map(i64::from);
+        self.slope[0] * p + self.slope[1] * q + self.constant
+    }
+
+    /// Negative where the edge leaves the centre out.
+    #[inline]
+    fn excess(&self, center: [i32; 2]) -> i64 {
+        self.value(center) - self.least
+    }
+}
+
+/// Whether an edge runs down: of its two directions just one does, and one of no length does not.
+#[inline]
+fn runs_down(along: [i64; 2]) -> bool {
+    along[1] < 0 || (along[1] == 0 && along[0] < 0)
+}
+
+/// Where a column passes through a triangle: an exact fraction of lattice units along the axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Height {
+    /// The first corner's.
+    base: i32,
+    /// From the first corner to the second, and to the third.
+    rises: [i32; 2],
+    /// The second corner's and the third's, out of `area`.
+    weights: [i64; 2],
+    area: i64,
+}
+
+impl Height {
+    /// The numerator of the height, below `2^75`.
+    #[must_use]
+    #[inline]
+    pub fn numerator(&self) -> i128 {
+        let term = |i: usize| i128::from(self.weights[i]) * i128::from(self.rises[i]);
+        i128::from(self.base) * i128::from(self.area) + term(0) + term(1)
+    }
+
+    /// The denominator of the height: twice the area of the projected triangle, 1 to `2^49`.
+    #[must_use]
+    #[inline]
+    pub fn denominator(&self) -> i64 {
+        self.area
+    }
+
+    /// The first voxel, of `2^unit_bits` units, whose centre is at the crossing or past it. Voxels
+    /// outside the grid are counted too, in both directions. `unit_bits` is at least 1.
+    #[must_use]
+    #[inline]
+    pub fn first_center(&self, unit_bits: u32) -> i32 {
+        self.first_end(self.bounds(), unit_bits, 1 << (unit_bits - 1), true)
+    }
+
+    /// The voxel `k`, of `S = 2^unit_bits` units, whose interval `[k S, (k + 1) S)` the crossing is
+    /// in; but the last of the grid's `count` voxels if the crossing is exactly on its far face.
+    /// Voxels outside the grid are counted too, in both directions.
+    #[must_use]
+    #[inline]
+    pub fn voxel(&self, unit_bits: u32, count: i32) -> i32 {
+        let voxel = self.first_end(self.bounds(), unit_bits, 1 << unit_bits, false);
+        let on_far_face = voxel == count && self.is_below(count << unit_bits, true);
+        voxel - i32::from(on_far_face)
+    }
+
+    /// The first voxel `k` for which the crossing is below `k S + end`, or at it where `closed`; the
+    /// crossing is known to lie within `bounds`.
+    #[inline]
+    fn first_end(&self, bounds: [i32; 2], unit_bits: u32, end: i32, closed: bool) -> i32 {
+        let first = |height: i32| {
+            let past = (1 << unit_bits) - i32::from(closed);
+            (height - end + past) >> unit_bits
+        };
+        let [mut lo, mut hi] = bounds.map(first);
+        while lo < hi {
+            let middle = (lo + hi) >> 1;
+            if self.is_below((middle << unit_bits) + end, closed) {
+                hi = middle;
+            } else {
+                lo = middle + 1;
+            }
+        }
+        lo
+    }
+
+    /// Two integers that the height is between, or at.
+    ///
+    /// The weights add up to at most `area`, so the height is at most `reach` from `base`. Product,
+    /// sum, quotient and the last sum each round by at most `2^-53` of that.
+    #[inline]
+    fn bounds(&self) -> [i32; 2] {
+        let term = |i: usize| self.weights[i] as f64 * f64::from(self.rises[i]);
+        let rise = (term(0) + term(1)) / self.area as f64;
+        let reach = f64::from(self.rises[0].abs().max(self.rises[1].abs()));
+        let error = RELATIVE_ERROR * reach;
+        [self.base + (rise - error).floor() as i32, self.base + (rise + error).ceil() as i32]
+    }
+
+    /// Whether the crossing is below `limit`, or at it where `closed`.
+    #[inline]
+    fn is_below(&self, limit: i32, closed: bool) -> bool {
+        let limit = i128::from(limit) * i128::from(self.area);
+        self.numerator() < limit + i128::from(closed)
+    }
+}
+
+/// Above `4 * 2^-53`, with room for terms of second order.
+const RELATIVE_ERROR: f64 = 1.0 / (1u64 << 50) as f64;

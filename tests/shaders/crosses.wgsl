@@ -1,0 +1,56 @@
+// Test kernel: decides columns, 14 words each: a, b, c, the axis, the center, unit_bits, the count.
+
+@group(0) @binding(0) var<storage, read> input: array<i32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+
+const INPUT_WORDS: u32 = 14u;
+const OUTPUT_WORDS: u32 = 5u;
+
+fn vector_at(i: u32) -> vec3<i32> {
+    return vec3<i32>(input[i], input[i + 1u], input[i + 2u]);
+}
+
+// Word 0, bit 0: covers. Bit 1: the exact part alone, without the filter. Bit 2: the filter was in
+// doubt. Bit 3: the floats left several voxels. From bit 4 on: the winding plus 1.
+// Words 1 and 2: the first centre and the voxel; 3 and 4: by integers alone. 0 where not covered.
+@compute @workgroup_size(64)
+fn decide(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= arrayLength(&output) / OUTPUT_WORDS {
+        return;
+    }
+    let i = INPUT_WORDS * id.x;
+    let triangle = Triangle(vector_at(i), vector_at(i + 3u), vector_at(i + 6u));
+    let set_up = crossing(triangle, u32(input[i + 9u]));
+    let center = vec2<i32>(input[i + 10u], input[i + 11u]);
+    let unit_bits = u32(input[i + 12u]);
+    let count = input[i + 13u];
+
+    let covered = covers(set_up, center);
+    var flags = u32(covered)
+        | (u32(edges_have(set_up, center)) << 1u)
+        | (u32(edges_verdict_at(set_up, center) == IN_DOUBT) << 2u)
+        | (u32(set_up.winding + 1) << 4u);
+    var found = vec4<i32>(0);
+    if covered {
+        let height = at(set_up, center);
+        let h = set_up.heights;
+        let all_heights = vec2<i32>(min(h.x, min(h.y, h.z)), max(h.x, max(h.y, h.z)));
+        let half = 1 << (unit_bits - 1u);
+        let ends = bounds(height) >> vec2<u32>(unit_bits);
+        flags |= u32(ends.x != ends.y) << 3u;
+        var exact_voxel = first_end(height, all_heights, unit_bits, 2 * half, false);
+        exact_voxel -= i32((exact_voxel == count) && is_below(height, count << unit_bits, true));
+        found = vec4<i32>(
+            first_center(height, unit_bits),
+            voxel(height, unit_bits, count),
+            first_end(height, all_heights, unit_bits, half, true),
+            exact_voxel,
+        );
+    }
+    let o = OUTPUT_WORDS * id.x;
+    output[o] = flags;
+    output[o + 1u] = bitcast<u32>(found.x);
+    output[o + 2u] = bitcast<u32>(found.y);
+    output[o + 3u] = bitcast<u32>(found.z);
+    output[o + 4u] = bitcast<u32>(found.w);
+}

@@ -24,6 +24,7 @@
 //! ```
 
 pub mod backend;
+pub mod compare;
 pub mod error;
 pub mod formats;
 pub mod grid;
@@ -31,10 +32,12 @@ pub mod mesh;
 pub mod place;
 pub mod predicate;
 pub mod progress;
+pub mod verify;
 
 #[cfg(feature = "gpu")]
 pub use backend::gpu::Gpu;
 pub use backend::{Backend, cpu::Cpu};
+pub use compare::{Comparison, compare};
 pub use error::{BackendError, GridError, MeshError, PlaceError};
 pub use grid::{Up, VoxelGrid, World};
 pub use mesh::Mesh;

@@ -1,7 +1,6 @@
 //! The main command: voxelizes one mesh or many, several at once, and says so in their order.
 
-use anyhow::{Context, Result, bail};
-use trivox::backend::{Backends, Choice};
+use anyhow::{Result, bail};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
 use crate::program::cli::Job;
@@ -10,7 +9,7 @@ use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
 use crate::program::task::{Tools, place_options};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, batch, unfinished};
+use crate::program::{Verdict, batch, machine, unfinished};
 
 /// Runs the job.
 ///
@@ -20,16 +19,16 @@ use crate::program::{Verdict, batch, unfinished};
 pub fn run(job: &Job) -> Result<Verdict> {
     refuse_contradictions(job)?;
     refuse_impossible_sizes(job)?;
-    start_threads(job)?;
+    machine::start_threads(job.machine.threads)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     let tasks = &plan.tasks;
     let progress = TerminalProgress::new(job.quiet);
-    let backends = Backends::new(job.backend.into(), job.adapter.clone()).for_meshes(tasks.len());
+    let backends = machine::backends(&job.machine).for_meshes(tasks.len());
     let mut report = Report::new(job, &plan, &progress);
 
     let steps: &dyn Progress = if plan.several { &NoProgress } else { &progress };
-    let memory = Memory::new(job.memory);
+    let memory = Memory::new(job.machine.memory);
     let at_once = batch::at_once(tasks, memory.total(), job.res);
     let memory = memory.shared_by(at_once);
     let tools = Tools { job, backends: &backends, memory: &memory, progress: steps };
@@ -51,9 +50,8 @@ pub fn run(job: &Job) -> Result<Verdict> {
 
 /// Options that would have no effect, or spoil one another.
 fn refuse_contradictions(job: &Job) -> Result<()> {
-    let on_cpu = Choice::from(job.backend) == Choice::Cpu && !job.check;
-    if job.adapter.is_some() && on_cpu {
-        bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
+    if !job.check {
+        machine::refuse_contradictions(&job.machine)?;
     }
     let to_stdout = job.output.as_deref() == Some("-".as_ref());
     if job.json && to_stdout {
@@ -77,13 +75,4 @@ fn refuse_impossible_sizes(job: &Job) -> Result<()> {
         // What else is not possible may be so for a point alone.
         _ => Ok(()),
     }
-}
-
-/// All threads that compute, whatever they work on, are those of one pool.
-fn start_threads(job: &Job) -> Result<()> {
-    let Some(threads) = job.threads else {
-        return Ok(());
-    };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-    pool.build_global().with_context(|| format!("--threads {threads}"))
 }

@@ -122,6 +122,8 @@ pub struct Verdict {
     pub slice: Option<Slice>,
 }
 
+/// An alignment explains a grid if it leaves this part of the wrong voxels, or less.
+const EXPLAINED: u64 = 4;
 /// More wrong voxels than this part of all are no faults here and there.
 const DOUBTFUL: f64 = 0.1;
 
@@ -153,8 +155,8 @@ impl Verdict {
 }
 
 /// Judges `grid` by the voxels that `voxelize` finds for `mesh` placed as `options` and the grid
-/// say. Where nobody says how it is placed, several ways are tried, and the one with the fewest
-/// wrong voxels is reported.
+/// say. Where nobody says how it is placed, several ways are tried until one is right; else the one
+/// with the fewest wrong voxels is reported.
 ///
 /// ```
 /// use trivox::verify::{Fault, VerifyOptions, verify};
@@ -194,10 +196,11 @@ pub fn verify(
             }
         };
         let exact = voxelize(&placed)?;
-        let verdict =
-            judge(exact, *placed.lattice(), source, grid, options).map_err(BackendError::from)?;
-        if best.as_ref().is_none_or(|best| verdict.differing() < best.differing()) {
-            best = Some(verdict);
+        let most = best.as_ref().map_or(u64::MAX, |best| best.differing() - 1);
+        let candidate = Candidate { exact, lattice: *placed.lattice(), source };
+        if let Some(alignment) = candidate.align(grid, options, most) {
+            let verdict = candidate.judge(grid, alignment, options.named);
+            best = Some(verdict.map_err(BackendError::from)?);
         }
         if best.as_ref().is_some_and(Verdict::is_right) {
             break;
@@ -206,46 +209,58 @@ pub fn verify(
     best.ok_or_else(|| refusal.expect("there is at least one placement"))
 }
 
-fn judge(
+/// An exact grid, to hold the other one against.
+struct Candidate {
     exact: VoxelGrid,
     lattice: Lattice,
     source: Source,
-    grid: &VoxelGrid,
-    options: &VerifyOptions,
-) -> Result<Verdict, GridError> {
-    let as_placed = compare(&exact, grid, options.named).differing();
-    let explained = (as_placed > 0 && !options.as_placed)
-        .then(|| search::explain(&exact, grid, as_placed))
-        .flatten();
-    let alignment = explained.unwrap_or(Alignment::IDENTITY);
-    let aligned = Aligned::new(&exact, grid, &alignment)?;
-    let pair = Pair { exact: &aligned.exact, grid: &aligned.grid, corner: aligned.corner };
-    let Comparison { both, only, bounds, first, .. } =
-        compare(pair.exact, pair.grid, options.named);
-    let slice = Slice::worst(pair);
-    let corner = aligned.corner;
-    let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
-    let map = alignment.map(exact.dims());
-    let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
-        voxel: in_grid(voxel),
-        position: centre(&lattice, map.invert(in_grid(voxel))),
-        fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
-    };
-    drop(aligned);
-    Ok(Verdict {
-        exact,
-        lattice,
-        source,
-        contradicted: grid.world.filter(|world| !lies_at(&lattice, world)),
-        alignment,
-        differing_as_placed: as_placed,
-        agreeing: both,
-        missing: only[0],
-        spurious: only[1],
-        bounds: bounds.map(|corners| corners.map(in_grid)),
-        first: first.into_iter().map(wrong).collect(),
-        slice,
-    })
+}
+
+/// How a grid lies, and how many voxels differ from the exact ones if it lay as placed.
+type Found = (Alignment, u64);
+
+impl Candidate {
+    /// How the grid lies; `None` if more than `most` voxels are wrong however that is.
+    fn align(&self, grid: &VoxelGrid, options: &VerifyOptions, most: u64) -> Option<Found> {
+        let as_placed = compare(&self.exact, grid, 0).differing();
+        let explained = (as_placed > 0 && !options.as_placed)
+            .then(|| search::explain(&self.exact, grid, most.min(as_placed / EXPLAINED)))
+            .flatten();
+        let identity = (as_placed <= most).then_some(Alignment::IDENTITY);
+        Some((explained.or(identity)?, as_placed))
+    }
+
+    fn judge(self, grid: &VoxelGrid, found: Found, named: usize) -> Result<Verdict, GridError> {
+        let (alignment, differing_as_placed) = found;
+        let Self { exact, lattice, source } = self;
+        let aligned = Aligned::new(&exact, grid, &alignment)?;
+        let pair = Pair { exact: &aligned.exact, grid: &aligned.grid, corner: aligned.corner };
+        let Comparison { both, only, bounds, first, .. } = compare(pair.exact, pair.grid, named);
+        let slice = Slice::worst(pair);
+        let corner = aligned.corner;
+        let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
+        let map = alignment.map(exact.dims());
+        let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
+            voxel: in_grid(voxel),
+            position: centre(&lattice, map.invert(in_grid(voxel))),
+            fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
+        };
+        drop(aligned);
+        Ok(Verdict {
+            exact,
+            lattice,
+            source,
+            contradicted: grid.world.filter(|world| !lies_at(&lattice, world)),
+            alignment,
+            differing_as_placed,
+            agreeing: both,
+            missing: only[0],
+            spurious: only[1],
+            bounds: bounds.map(|corners| corners.map(in_grid)),
+            first: first.into_iter().map(wrong).collect(),
+            slice,
+        })
+    }
 }
 
 /// The exact grid and the other one in a frame that holds both.

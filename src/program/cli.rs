@@ -27,6 +27,8 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub job: Option<Job>,
+    #[command(flatten)]
+    pub machine: Machine,
 }
 
 impl Cli {
@@ -98,9 +100,6 @@ pub struct Job {
     /// The mesh's up axis; formats with a fixed up axis (.vox) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y")]
     pub up: UpAxis,
-
-    #[command(flatten)]
-    pub machine: Machine,
 
     /// Compute on the other backend too; if one voxel differs, write nothing and exit with 1.
     #[arg(long)]

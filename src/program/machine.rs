@@ -5,24 +5,27 @@ use trivox::backend::{Backends, Choice};
 
 use crate::program::cli::Machine;
 
-/// The backends that `machine` allows; nothing is started yet.
-pub fn backends(machine: &Machine) -> Backends {
-    Backends::new(machine.backend.into(), machine.adapter.clone())
-}
-
-/// Options that would have no effect where only one backend is used.
-pub fn refuse_contradictions(machine: &Machine) -> Result<()> {
-    if machine.adapter.is_some() && Choice::from(machine.backend) == Choice::Cpu {
-        bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
+impl Machine {
+    /// The backends that may be used; nothing is started yet.
+    pub fn backends(&self) -> Backends {
+        Backends::new(self.backend.into(), self.adapter.clone())
     }
-    Ok(())
-}
 
-/// All threads that compute, whatever they work on, are those of one pool.
-pub fn start_threads(threads: Option<u16>) -> Result<()> {
-    let Some(threads) = threads else {
-        return Ok(());
-    };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-    pool.build_global().with_context(|| format!("--threads {threads}"))
+    /// # Errors
+    /// Options that would have no effect where only one backend is used.
+    pub fn refuse_contradictions(&self) -> Result<()> {
+        if self.adapter.is_some() && Choice::from(self.backend) == Choice::Cpu {
+            bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
+        }
+        Ok(())
+    }
+
+    /// Starts the threads. All that compute, whatever they work on, are those of one pool.
+    pub fn start_threads(&self) -> Result<()> {
+        let Some(threads) = self.threads else {
+            return Ok(());
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+        pool.build_global().with_context(|| format!("--threads {threads}"))
+    }
 }

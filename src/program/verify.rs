@@ -11,7 +11,6 @@ use trivox::{Lattice, Mesh, Progress, Sizing, VoxelGrid};
 
 use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
-use crate::program::machine;
 use crate::program::memory::Memory;
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
 use crate::program::terminal::TerminalProgress;
@@ -22,8 +21,8 @@ use crate::program::{self, print, print_json, say, unless_closed};
 /// # Errors
 /// Bad usage, a file that cannot be read, a mesh that cannot be placed so, a backend that failed.
 pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
-    machine::refuse_contradictions(&args.machine)?;
-    machine::start_threads(args.machine.threads)?;
+    args.machine.refuse_contradictions()?;
+    args.machine.start_threads()?;
     let progress = TerminalProgress::new(args.quiet);
     let memory = Memory::new(args.machine.memory);
     progress.start("load", 0);
@@ -59,7 +58,7 @@ fn judge(
     memory: &Memory,
     progress: &dyn Progress,
 ) -> Result<(Verdict, Chosen)> {
-    let backends = machine::backends(&args.machine);
+    let backends = args.machine.backends();
     let mut by = None;
     let verdict = verify(mesh, grid, &options(args), &mut |placed| {
         let options = RunOptions { memory: memory.left(), ..RunOptions::default() };
@@ -320,8 +319,9 @@ impl Picture {
         let width = rows.first().map_or(0, String::len) as i64;
         let (to_x, to_y) = (x + width - 1, y + rows.len() as i64 - 1);
         format!(
-            "{axis} = {index}, where {differing} differ; {right} to the right from {x} to {to_x}, \
-             {up} upwards from {y} to {to_y}; . empty, # right, - missing, + spurious"
+            "{axis} = {index}, {} wrong; {right} to the right from {x} to {to_x}, \
+             {up} upwards from {y} to {to_y}; . empty, # right, - missing, + spurious",
+            counted(*differing, "voxel")
         )
     }
 }

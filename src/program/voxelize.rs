@@ -3,32 +3,33 @@
 use anyhow::{Result, bail};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
-use crate::program::cli::Job;
+use crate::program::cli::{Job, Machine};
 use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
 use crate::program::task::{Tools, place_options};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, batch, machine, unfinished};
+use crate::program::{Verdict, batch, unfinished};
 
-/// Runs the job.
+/// Runs the job on what `machine` allows.
 ///
 /// # Errors
 /// Bad usage; where there is one mesh, bad input, a backend that failed, an output that cannot be
 /// written.
-pub fn run(job: &Job) -> Result<Verdict> {
-    refuse_contradictions(job)?;
+pub fn run(job: &Job, machine: &Machine) -> Result<Verdict> {
+    refuse_contradictions(job, machine)?;
+    // Before anything computes: threads that have started stay as many as they are.
+    machine.start_threads()?;
     refuse_impossible_sizes(job)?;
-    machine::start_threads(job.machine.threads)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     let tasks = &plan.tasks;
     let progress = TerminalProgress::new(job.quiet);
-    let backends = machine::backends(&job.machine).for_meshes(tasks.len());
+    let backends = machine.backends().for_meshes(tasks.len());
     let mut report = Report::new(job, &plan, &progress);
 
     let steps: &dyn Progress = if plan.several { &NoProgress } else { &progress };
-    let memory = Memory::new(job.machine.memory);
+    let memory = Memory::new(machine.memory);
     let at_once = batch::at_once(tasks, memory.total(), job.res);
     let memory = memory.shared_by(at_once);
     let tools = Tools { job, backends: &backends, memory: &memory, progress: steps };
@@ -49,9 +50,9 @@ pub fn run(job: &Job) -> Result<Verdict> {
 }
 
 /// Options that would have no effect, or spoil one another.
-fn refuse_contradictions(job: &Job) -> Result<()> {
+fn refuse_contradictions(job: &Job, machine: &Machine) -> Result<()> {
     if !job.check {
-        machine::refuse_contradictions(&job.machine)?;
+        machine.refuse_contradictions()?;
     }
     let to_stdout = job.output.as_deref() == Some("-".as_ref());
     if job.json && to_stdout {

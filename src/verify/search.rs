@@ -11,19 +11,17 @@ use crate::grid::VoxelGrid;
 use crate::place::MAX_DIM;
 use crate::verify::alignment::{Alignment, Map};
 
-/// An alignment explains a grid if it leaves this part of the differences, or less.
-const EXPLAINED: u64 = 4;
 /// Voxels that candidates are tried on, and how many candidates go on from there.
 const ROUNDS: [(usize, usize); 3] = [(16, 4096), (128, 512), (1024, 96)];
 /// Shifts from where the grids' origins meet.
 const NEAR: i64 = 2;
 
-/// The best alignment of `exact` with `grid`, if at most a fourth of the `differing` voxels that
-/// there are without it differ in it. Between equals the simplest.
+/// The best alignment of `exact` with `grid`, if at most `differing` voxels differ in it. Between
+/// equals the simplest.
 pub(super) fn explain(exact: &VoxelGrid, grid: &VoxelGrid, differing: u64) -> Option<Alignment> {
     let (expected, found) = (exact.occupied(), grid.occupied());
     // With m voxels of the exact grid missed, m + (found - (expected - m)) differ.
-    let most = (differing / EXPLAINED + expected).checked_sub(found)? / 2;
+    let most = (differing + expected).checked_sub(found)? / 2;
     let fewest = expected.saturating_sub(found);
     if most < fewest {
         return None;
@@ -88,7 +86,7 @@ fn samples(grid: &VoxelGrid, number: usize) -> Vec<[u32; 3]> {
     order.filter_map(|i| spread.get(i).copied()).collect()
 }
 
-/// All alignments that are tried, the simplest first.
+/// All alignments that are tried.
 fn candidates(exact: &VoxelGrid, grid: &VoxelGrid) -> Vec<Alignment> {
     let (Some(from), Some(to)) = (exact.occupied_bounds(), grid.occupied_bounds()) else {
         return Vec::new();
@@ -107,7 +105,6 @@ fn candidates(exact: &VoxelGrid, grid: &VoxelGrid) -> Vec<Alignment> {
             candidates.extend(zs.iter().map(|&z| Alignment { shift: [x, y, z], ..symmetry }));
         }
     }
-    candidates.sort_by_key(Alignment::complexity);
     candidates
 }
 

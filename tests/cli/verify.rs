@@ -74,7 +74,7 @@ fn faults_are_listed_with_their_places_and_drawn() {
     for part in [
         "(0, 0, 0) missing, at (0.125, 0.125, 0.125)",
         "          +...............\n",
-        "z = 0, where 2 differ; x to the right from 0 to 15, y upwards from 0 to 15",
+        "z = 0, 2 voxels wrong; x to the right from 0 to 15, y upwards from 0 to 15",
         "verdict   wrong: 1 voxel missing and 1 spurious\n",
     ] {
         assert!(text.contains(part), "{part} is not in {text}");

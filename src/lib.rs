@@ -10,6 +10,9 @@
 //! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
 //! 5. [`formats`] writes it.
 //!
+//! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
+//! grid, whoever made it.
+//!
 //! ```
 //! use trivox::{Cpu, Backend, Mesh, NoProgress, PlaceOptions, Sizing, place};
 //!

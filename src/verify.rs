@@ -1,12 +1,12 @@
 //! Judges a grid, whoever made it, by the exact voxels of its mesh.
 //!
-//! 1. [`placement`]: where the mesh lies, from what the caller states, from the grid's file, or from
-//!    the grid's size.
+//! 1. Placement: where the mesh lies, from what the caller states, from the grid's file, or from the
+//!    grid's size ([`Source`]).
 //! 2. The caller's closure voxelizes the placed mesh: with any backend, and in any mode.
-//! 3. [`search`]: where the grids disagree, looks for a permutation, mirror or shift of the axes that
-//!    explains it.
+//! 3. Search: where the grids disagree, a permutation, mirror or shift of the axes that explains it
+//!    ([`Alignment`]).
 //! 4. The [`Verdict`]: which voxels are missing, which are spurious, and a picture of the worst
-//!    [`slice`].
+//!    [`Slice`].
 
 mod alignment;
 mod placement;

@@ -138,12 +138,12 @@ impl Map {
                 let along = voxel[self.axes[a]];
                 within[a] + if self.mirrored[a] { BRICK - 1 - along } else { along }
             });
-            let part = x / BRICK | y / BRICK << 1 | z / BRICK << 2;
+            let part = x / BRICK + 2 * (y / BRICK) + 4 * (z / BRICK);
             masks[part as usize][(x % BRICK) as usize] |= 1 << (8 * (y % BRICK) + z % BRICK);
         }
         let parts = masks.into_iter().zip(0i64..).filter(|(mask, _)| *mask != [0; 8]);
         parts.map(move |(mask, i)| {
-            ([first[0] + (i & 1), first[1] + (i >> 1 & 1), first[2] + (i >> 2)], mask)
+            ([first[0] + (i & 1), first[1] + ((i >> 1) & 1), first[2] + (i >> 2)], mask)
         })
     }
 

@@ -94,6 +94,21 @@ fn different_places_are_a_warning() {
     assert!(voxelize(path, "diff -q mesh.vox far.vox").stderr.is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_difference_counts_though_nobody_reads_it() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write(&path.join("b.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
+    for args in ["diff a.npy b.npy", "diff a.npy b.npy --json", "verify mesh.obj a.npy"] {
+        // A pipe whose reader is gone before there is anything to write.
+        let script = format!("(sleep 0.3; {VOXELIZE} {args}; echo $? >&2) | true");
+        let run = Command::new("sh").current_dir(path).args(["-c", &script]).output().unwrap();
+        assert_eq!(stderr(&run), "1\n", "{args}");
+    }
+}
+
 #[test]
 fn unreadable_grids_exit_with_2() {
     let folder = folder();

@@ -22,10 +22,9 @@ impl Machine {
 
     /// Starts the threads. All that compute, whatever they work on, are those of one pool.
     pub fn start_threads(&self) -> Result<()> {
-        let Some(threads) = self.threads else {
-            return Ok(());
-        };
+        // Of 0 threads: as many as there are cores.
+        let threads = self.threads.unwrap_or(0);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global().with_context(|| format!("--threads {threads}"))
+        pool.build_global().context("cannot start the threads: use fewer (--threads)")
     }
 }

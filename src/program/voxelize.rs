@@ -18,7 +18,6 @@ use crate::program::{Verdict, batch, unfinished};
 /// written.
 pub fn run(job: &Job, machine: &Machine) -> Result<Verdict> {
     refuse_contradictions(job, machine)?;
-    // Before anything computes: threads that have started stay as many as they are.
     machine.start_threads()?;
     refuse_impossible_sizes(job)?;
     unfinished::clean_up_when_interrupted()?;

@@ -10,6 +10,9 @@
 //! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
 //! 5. [`formats`] writes it.
 //!
+//! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
+//! grid, whoever made it.
+//!
 //! ```
 //! use trivox::{Cpu, Backend, Mesh, NoProgress, PlaceOptions, Sizing, place};
 //!
@@ -24,6 +27,7 @@
 //! ```
 
 pub mod backend;
+pub mod compare;
 pub mod error;
 pub mod formats;
 pub mod grid;
@@ -31,10 +35,12 @@ pub mod mesh;
 pub mod place;
 pub mod predicate;
 pub mod progress;
+pub mod verify;
 
 #[cfg(feature = "gpu")]
 pub use backend::gpu::Gpu;
 pub use backend::{Backend, cpu::Cpu};
+pub use compare::{Comparison, compare};
 pub use error::{BackendError, GridError, MeshError, PlaceError};
 pub use grid::{Up, VoxelGrid, World};
 pub use mesh::Mesh;

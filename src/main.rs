@@ -8,7 +8,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
-use crate::program::{Closed, Verdict, adapters, info, say, voxelize};
+use crate::program::{Closed, Verdict, adapters, diff, info, say, verify, voxelize};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -28,7 +28,9 @@ fn run(cli: Cli) -> anyhow::Result<Verdict> {
     match (cli.command, cli.job) {
         (Some(Command::Adapters(args)), _) => adapters::run(&args),
         (Some(Command::Info(args)), _) => info::run(&args),
-        (None, Some(job)) => voxelize::run(&job),
+        (Some(Command::Diff(args)), _) => diff::run(&args),
+        (Some(Command::Verify(args)), _) => verify::run(&args),
+        (None, Some(job)) => voxelize::run(&job, &cli.machine),
         // `voxelize` alone: clap words the complaint, and exits.
         (None, None) => {
             let what = "a mesh is missing: voxelize mesh.obj --res 256 -o out.vox";

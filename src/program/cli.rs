@@ -16,7 +16,7 @@ use crate::program::shard::Shard;
 ///
 /// A voxel is occupied if its closed cube touches a closed triangle.
 ///
-/// Exit codes: 0 done, 1 a comparison failed (--check), 2 bad usage, input or output. One mesh that
+/// Exit codes: 0 done, 1 a comparison failed (--check, diff, verify), 2 bad usage, input or output. One mesh that
 /// fails does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version, max_term_width = 100)]
@@ -27,6 +27,8 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub job: Option<Job>,
+    #[command(flatten)]
+    pub machine: Machine,
 }
 
 impl Cli {
@@ -42,6 +44,22 @@ pub enum Command {
     Adapters(AdaptersArgs),
     /// Say what a voxel grid or a mesh holds.
     Info(InfoArgs),
+    /// Compare two voxel grids, in any formats.
+    ///
+    /// Voxels are compared by their indices, wherever the grids lie in the world: grids that lie in
+    /// different places get a warning. Where one is larger, the other is empty.
+    ///
+    /// Exit codes: 0 equal, 1 different dimensions or voxels, 2 bad usage or input.
+    Diff(DiffArgs),
+    /// Judge a voxel grid, whoever made it, by the exact voxels of its mesh.
+    ///
+    /// The mesh is placed as the options below say; without any, where the grid's file says that it
+    /// lies; else so that its longest axis fills the grid, or what is occupied of it. If the grid
+    /// disagrees, the 48 permutations and mirrors of its axes are tried, with shifts by whole
+    /// voxels; where one explains much more, the verdict is about that, and says so.
+    ///
+    /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
+    Verify(VerifyArgs),
 }
 
 /// The main job.
@@ -83,27 +101,9 @@ pub struct Job {
     #[arg(long, value_name = "AXIS", default_value = "y")]
     pub up: UpAxis,
 
-    /// Where to compute. All backends give the same bits.
-    #[arg(long, value_name = "BACKEND", default_value = "auto")]
-    pub backend: BackendName,
-
-    /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub adapter: Option<String>,
-
     /// Compute on the other backend too; if one voxel differs, write nothing and exit with 1.
     #[arg(long)]
     pub check: bool,
-
-    /// CPU threads, at most 1024 [default: one per core].
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-
-    /// Most memory that the program may take, such as 512MiB or 4GB; what needs more is refused
-    /// [default: nine tenths of what is available].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub memory: Option<ByteSize>,
 
     /// Do only part I of N, counted from 1: the I-th mesh and every N-th after it.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
@@ -127,6 +127,28 @@ pub struct Job {
     pub verbose: bool,
 }
 
+/// What to compute with.
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Where to compute. All backends give the same bits.
+    #[arg(long, value_name = "BACKEND", default_value = "auto")]
+    pub backend: BackendName,
+
+    /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub adapter: Option<String>,
+
+    /// CPU threads, at most 1024 [default: one per core].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Most memory that the program may take, such as 512MiB or 4GB; what needs more is refused
+    /// [default: nine tenths of what is available].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<ByteSize>,
+}
+
 #[derive(Debug, Args)]
 pub struct AdaptersArgs {
     /// Print a JSON array to standard output.
@@ -142,6 +164,69 @@ pub struct InfoArgs {
     /// Print one JSON object to standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// A voxel grid: .vox or .npy.
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+
+    /// The grid to compare it with.
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The mesh that the grid was made from: .obj.
+    #[arg(value_name = "MESH")]
+    pub mesh: PathBuf,
+
+    /// The voxel grid to judge: .vox or .npy.
+    #[arg(value_name = "GRID")]
+    pub grid: PathBuf,
+
+    /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad: those
+    /// of the grid, without the padding].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub res: Option<u32>,
+
+    /// A voxel's edge, in mesh units.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
+    pub voxel_size: Option<f64>,
+
+    /// Box that was voxelized, in mesh units [default: the mesh's own].
+    #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
+    #[arg(allow_hyphen_values = true)]
+    pub bounds: Option<Bounds>,
+
+    /// Voxels that were added on all six sides.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub pad: Option<u32>,
+
+    /// Judge the grid only as it is placed: turned, mirrored or shifted is wrong.
+    #[arg(long)]
+    pub as_placed: bool,
+
+    #[command(flatten)]
+    pub machine: Machine,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -4,8 +4,10 @@ pub mod adapters;
 pub mod batch;
 pub mod cli;
 pub mod destination;
+pub mod diff;
 pub mod info;
 pub mod inputs;
+pub mod machine;
 pub mod memory;
 pub mod numbers;
 pub mod output;
@@ -17,6 +19,7 @@ pub mod summary;
 pub mod task;
 pub mod terminal;
 pub mod unfinished;
+pub mod verify;
 pub mod voxelize;
 
 use std::io::{self, Write};
@@ -65,6 +68,14 @@ pub fn print(text: &str) -> Result<()> {
 /// As [`print()`].
 pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&serde_json::to_string(value)?)
+}
+
+/// A comparison counts, though nobody read what was `printed` of it.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn unless_closed(printed: Result<()>) -> Result<()> {
+    printed.or_else(|error| if error.is::<Closed>() { Ok(()) } else { Err(error) })
 }
 
 /// Writes `text` to standard error. Where nobody listens, there is nobody to tell.

@@ -19,6 +19,11 @@ pub fn significant(length: f64) -> String {
     format!("{length:.5e}").parse::<f64>().unwrap_or(length).to_string()
 }
 
+/// A ratio with six digits, rounded down: only the whole is 1.
+pub fn ratio(part: f64) -> String {
+    format!("{:.6}", (part * 1e6).floor() / 1e6)
+}
+
 /// A number of things.
 pub fn counted(number: u64, thing: &str) -> String {
     let plural = match number {
@@ -50,6 +55,12 @@ mod tests {
     fn numbers_are_grouped_by_thousands() {
         let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
         assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn only_the_whole_is_a_ratio_of_one() {
+        let ratios = [0.0, 0.5, 1.0 - 1e-12, 1.0].map(ratio);
+        assert_eq!(ratios, ["0.000000", "0.500000", "0.999999", "1.000000"]);
     }
 
     #[test]

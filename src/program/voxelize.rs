@@ -1,10 +1,9 @@
 //! The main command: voxelizes one mesh or many, several at once, and says so in their order.
 
-use anyhow::{Context, Result, bail};
-use trivox::backend::{Backends, Choice};
+use anyhow::{Result, bail};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
-use crate::program::cli::Job;
+use crate::program::cli::{Job, Machine};
 use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
@@ -12,24 +11,24 @@ use crate::program::task::{Tools, place_options};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, batch, unfinished};
 
-/// Runs the job.
+/// Runs the job on what `machine` allows.
 ///
 /// # Errors
 /// Bad usage; where there is one mesh, bad input, a backend that failed, an output that cannot be
 /// written.
-pub fn run(job: &Job) -> Result<Verdict> {
-    refuse_contradictions(job)?;
-    start_threads(job)?;
+pub fn run(job: &Job, machine: &Machine) -> Result<Verdict> {
+    refuse_contradictions(job, machine)?;
+    machine.start_threads()?;
     refuse_impossible_sizes(job)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     let tasks = &plan.tasks;
     let progress = TerminalProgress::new(job.quiet);
-    let backends = Backends::new(job.backend.into(), job.adapter.clone()).for_meshes(tasks.len());
+    let backends = machine.backends().for_meshes(tasks.len());
     let mut report = Report::new(job, &plan, &progress);
 
     let steps: &dyn Progress = if plan.several { &NoProgress } else { &progress };
-    let memory = Memory::new(job.memory);
+    let memory = Memory::new(machine.memory);
     let at_once = batch::at_once(tasks, memory.total(), job.res);
     let memory = memory.shared_by(at_once);
     if plan.several {
@@ -51,10 +50,9 @@ pub fn run(job: &Job) -> Result<Verdict> {
 }
 
 /// Options that would have no effect, or spoil one another.
-fn refuse_contradictions(job: &Job) -> Result<()> {
-    let on_cpu = Choice::from(job.backend) == Choice::Cpu && !job.check;
-    if job.adapter.is_some() && on_cpu {
-        bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
+fn refuse_contradictions(job: &Job, machine: &Machine) -> Result<()> {
+    if !job.check {
+        machine.refuse_contradictions()?;
     }
     let to_stdout = job.output.as_deref() == Some("-".as_ref());
     if job.json && to_stdout {
@@ -78,12 +76,4 @@ fn refuse_impossible_sizes(job: &Job) -> Result<()> {
         // What else is not possible may be so for a point alone.
         _ => Ok(()),
     }
-}
-
-/// All threads that compute, whatever they work on, are those of one pool.
-fn start_threads(job: &Job) -> Result<()> {
-    // Of 0 threads: as many as there are cores.
-    let threads = job.threads.unwrap_or(0);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-    pool.build_global().context("cannot start the threads: use fewer (--threads)")
 }

@@ -1,6 +1,7 @@
 //! The program as a user runs it, in a fresh folder: what it prints, writes and refuses.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod diff;
 mod files;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -11,6 +12,7 @@ mod outputs;
 mod refusals;
 mod resume;
 mod run;
+mod verify;
 
 use std::fs;
 use std::path::Path;

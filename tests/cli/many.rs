@@ -69,7 +69,8 @@ fn threads_change_neither_files_nor_json() {
     // The first is the last to be done.
     fs::write(path.join("list.txt"), format!("mesh.obj\n{}", list(12))).unwrap();
     let run = |threads: u32| {
-        let args = format!("@list.txt --res 150 --json -q --threads {threads} -o out");
+        let args =
+            format!("@list.txt --res 150 --json -q --threads {threads} --backend cpu -o out");
         let run = voxelize(path, &args);
         assert!(run.status.success(), "{}", stderr(&run));
         let out = path.join("out");

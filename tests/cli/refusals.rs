@@ -114,7 +114,9 @@ fn bad_usage_exits_with_2() {
         assert_eq!(output.status.code(), Some(2), "{args}");
         assert!(stderr(&output).starts_with("error: "), "{args}: {}", stderr(&output));
     }
-    for args in ["--help", "--version", "info --help", "adapters --help"] {
+    for args in
+        ["--help", "--version", "info --help", "adapters --help", "diff --help", "verify --help"]
+    {
         assert!(voxelize(folder.path(), args).status.success(), "{args}");
     }
 }

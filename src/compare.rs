@@ -1,0 +1,80 @@
+//! Two grids, voxel by voxel: how many they share, how many only one of them has, and where.
+
+use crate::grid::VoxelGrid;
+
+/// How two grids, A and B, differ. Voxels are compared by their indices, wherever the grids lie in
+/// the world; where one grid is larger, what lies past the other is empty there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Voxels along each axis of A and of B.
+    pub dims: [[u32; 3]; 2],
+    /// Voxels that are in both.
+    pub both: u64,
+    /// Voxels that are only in A, and only in B.
+    pub only: [u64; 2],
+    /// Smallest and largest differing voxel per axis; `None` where none differs.
+    pub bounds: Option<[[u32; 3]; 2]>,
+    /// The first few differing voxels, and the grid that has each: 0 is A, 1 is B.
+    pub first: Vec<([u32; 3], usize)>,
+}
+
+/// Compares `a` with `b`. At most `named` of the differing voxels are listed, in the order of their
+/// bricks.
+///
+/// ```
+/// use trivox::{VoxelGrid, compare};
+///
+/// let a = VoxelGrid::from_voxels([4, 4, 4], [[0, 0, 0], [1, 2, 3]])?;
+/// let b = VoxelGrid::from_voxels([4, 4, 4], [[1, 2, 3], [3, 3, 3]])?;
+/// let found = compare(&a, &b, 8);
+/// assert_eq!((found.both, found.only), (1, [1, 1]));
+/// assert_eq!(found.first, [([0, 0, 0], 0), ([3, 3, 3], 1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
+    let mut only = [0; 2];
+    let mut bounds: Option<[[u32; 3]; 2]> = None;
+    let mut first = Vec::new();
+    for (voxel, is_in_a) in a.difference(b) {
+        let side = usize::from(!is_in_a);
+        only[side] += 1;
+        let [min, max] = bounds.unwrap_or([voxel, voxel]);
+        bounds = Some([
+            std::array::from_fn(|i| min[i].min(voxel[i])),
+            std::array::from_fn(|i| max[i].max(voxel[i])),
+        ]);
+        if first.len() < named {
+            first.push((voxel, side));
+        }
+    }
+    Comparison { dims: [a.dims(), b.dims()], both: a.occupied() - only[0], only, bounds, first }
+}
+
+impl Comparison {
+    /// How many voxels differ.
+    #[must_use]
+    pub fn differing(&self) -> u64 {
+        self.only[0] + self.only[1]
+    }
+
+    /// Whether the grids are equal: the same dimensions and the same voxels.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.dims[0] == self.dims[1] && self.differing() == 0
+    }
+
+    /// Intersection over union: 1 where no voxel differs, 0 where none is shared.
+    #[must_use]
+    pub fn iou(&self) -> f64 {
+        iou(self.both, self.differing())
+    }
+}
+
+/// Intersection over union of two sets that share `both` and differ in `differing`.
+pub(crate) fn iou(both: u64, differing: u64) -> f64 {
+    match both + differing {
+        0 => 1.0,
+        union => both as f64 / union as f64,
+    }
+}

@@ -1,0 +1,173 @@
+//! `voxelize diff`: two grids, voxel by voxel.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use trivox::formats::{LoadedGrid, read_grid};
+use trivox::{Comparison, Up, VoxelGrid, World, compare};
+
+use crate::program::cli::DiffArgs;
+use crate::program::numbers::{counted, ratio, sized};
+use crate::program::{Verdict, print, print_json, say, unless_closed};
+
+/// How many of the voxels that differ are named.
+const NAMED: usize = 8;
+
+const NAMES: [char; 2] = ['A', 'B'];
+
+/// Reads both grids, and says how they differ.
+///
+/// # Errors
+/// A file cannot be read, or standard output cannot be written to.
+pub fn run(args: &DiffArgs) -> Result<Verdict> {
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let found = compare(&a.grid, &b.grid, NAMED);
+    let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {
+        warnings.into_iter().map(move |warning| format!("{}: {warning}", path.display()))
+    });
+    let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
+    warnings.extend(different_places([a.grid.world, b.grid.world]));
+    let grids = [Side::new(&args.a, &a.grid), Side::new(&args.b, &b.grid)];
+    let report = Report::new(grids, &found, warnings);
+    if !args.quiet {
+        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+    }
+    if args.json {
+        unless_closed(print_json(&report))?;
+    } else if !args.quiet {
+        unless_closed(print(&report.text(&found)))?;
+    }
+    Ok(if report.equal { Verdict::Done } else { Verdict::Differs })
+}
+
+fn read(path: &Path) -> Result<LoadedGrid> {
+    read_grid(path).with_context(|| path.display().to_string())
+}
+
+/// What is to be said of grids whose files both say where they lie, if that is not the same.
+fn different_places(worlds: [Option<World>; 2]) -> Option<String> {
+    match worlds {
+        [Some(a), Some(b)] if a != b => Some(format!(
+            "the grids lie in different places: A has {}, B has {}; voxels are compared by their \
+             indices",
+            described(&a),
+            described(&b)
+        )),
+        _ => None,
+    }
+}
+
+/// Where a grid lies.
+pub fn described(world: &World) -> String {
+    let World { origin: [x, y, z], voxel_size, up } = world;
+    let up = match up {
+        Up::Y => 'y',
+        Up::Z => 'z',
+    };
+    format!("voxels of {voxel_size} from ({x}, {y}, {z}), {up} up")
+}
+
+/// One of the grids.
+#[derive(Debug, Serialize)]
+pub struct Side {
+    pub file: String,
+    pub dims: [u32; 3],
+    pub occupied: u64,
+    pub hash: String,
+}
+
+impl Side {
+    pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
+        Self {
+            file: path.display().to_string(),
+            dims: grid.dims(),
+            occupied: grid.occupied(),
+            hash: grid.hash().to_string(),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let Self { file, dims, occupied, hash } = self;
+        let occupied = counted(*occupied, "voxel");
+        format!("{file}, {}, {occupied} occupied, hash {hash}", sized(*dims))
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    a: Side,
+    b: Side,
+    /// The same dimensions and voxels.
+    equal: bool,
+    both: u64,
+    only_a: u64,
+    only_b: u64,
+    /// Intersection over union.
+    iou: f64,
+    /// Smallest and largest differing voxel.
+    bounds: Option<[[u32; 3]; 2]>,
+    /// The first few that differ.
+    voxels: Vec<Differing>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Differing {
+    voxel: [u32; 3],
+    /// `A` or `B`.
+    only_in: char,
+}
+
+impl Report {
+    fn new([a, b]: [Side; 2], found: &Comparison, warnings: Vec<String>) -> Self {
+        let voxels = found.first.iter();
+        let voxels = voxels.map(|&(voxel, side)| Differing { voxel, only_in: NAMES[side] });
+        Self {
+            a,
+            b,
+            equal: found.is_equal(),
+            both: found.both,
+            only_a: found.only[0],
+            only_b: found.only[1],
+            iou: found.iou(),
+            bounds: found.bounds,
+            voxels: voxels.collect(),
+            warnings,
+        }
+    }
+
+    fn text(&self, found: &Comparison) -> String {
+        let mut lines = Vec::new();
+        let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}"));
+        line("A", self.a.text());
+        line("B", self.b.text());
+        line("both", counted(self.both, "voxel"));
+        line("only in A", counted(self.only_a, "voxel"));
+        line("only in B", counted(self.only_b, "voxel"));
+        line("iou", ratio(self.iou));
+        if let Some([[x0, y0, z0], [x1, y1, z1]]) = self.bounds {
+            line("where", format!("from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"));
+        }
+        for Differing { voxel: [x, y, z], only_in } in &self.voxels {
+            line("", format!("({x}, {y}, {z}) only in {only_in}"));
+        }
+        let unnamed = found.differing() - self.voxels.len() as u64;
+        if unnamed > 0 {
+            line("", format!("and {} more", counted(unnamed, "voxel")));
+        }
+        line("verdict", self.verdict().into());
+        lines.join("\n")
+    }
+
+    fn verdict(&self) -> &'static str {
+        match (self.equal, self.a.dims == self.b.dims) {
+            (true, _) => "equal",
+            (false, true) => "different voxels",
+            (false, false) if self.only_a + self.only_b == 0 => {
+                "different dimensions, the same voxels"
+            }
+            (false, false) => "different dimensions and voxels",
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! `voxelize verify`: judges a grid by the exact voxels of its mesh.
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use trivox::backend::{Chosen, RunOptions};
+use trivox::formats::{read_grid, read_mesh_within};
+use trivox::verify::{
+    Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
+};
+use trivox::{Lattice, Mesh, Progress, Sizing, VoxelGrid};
+
+use crate::program::cli::VerifyArgs;
+use crate::program::diff::{Side, described};
+use crate::program::memory::{Memory, Share};
+use crate::program::numbers::{counted, grouped, ratio, significant, sized};
+use crate::program::terminal::TerminalProgress;
+use crate::program::{self, print, print_json, say, unless_closed};
+
+/// Reads the mesh and the grid, and says what is wrong in the grid.
+///
+/// # Errors
+/// Bad usage, a file that cannot be read, a mesh that cannot be placed so, a backend that failed.
+pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
+    args.machine.refuse_contradictions()?;
+    args.machine.start_threads()?;
+    let progress = TerminalProgress::new(args.quiet);
+    let memory = Memory::new(args.machine.memory);
+    progress.start("load", 0);
+    let grid = read_grid(&args.grid).with_context(|| args.grid.display().to_string())?;
+    let judged = memory.divided(|memory| {
+        let mesh = read_mesh_within(&args.mesh, memory.left())
+            .map_err(|error| memory.explain(error.into()))?;
+        let (verdict, by) = judge(args, &mesh.mesh, &grid.grid, memory, &progress)?;
+        Ok((mesh.warnings, verdict, by))
+    });
+    progress.finish();
+    let (mesh_warnings, verdict, by) = judged.with_context(|| args.mesh.display().to_string())?;
+
+    let of_mesh = mesh_warnings.iter().map(|text| format!("{}: {text}", args.mesh.display()));
+    let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", args.grid.display()));
+    let warnings = of_mesh.chain(of_grid).chain(by.warning.clone()).chain(contradiction(&verdict));
+    let side = Side::new(&args.grid, &grid.grid);
+    let report = Report::new(args, side, &verdict, &by, warnings.collect());
+    if !args.quiet {
+        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+    }
+    if args.json {
+        unless_closed(print_json(&report))?;
+    } else if !args.quiet {
+        unless_closed(print(&report.text(&verdict)))?;
+    }
+    Ok(if verdict.is_right() { program::Verdict::Done } else { program::Verdict::Differs })
+}
+
+/// The verdict, and the backend that made the exact grid.
+fn judge(
+    args: &VerifyArgs,
+    mesh: &Mesh,
+    grid: &VoxelGrid,
+    memory: &Share,
+    progress: &dyn Progress,
+) -> Result<(Verdict, Chosen)> {
+    let backends = args.machine.backends();
+    let mut by = None;
+    let verdict = verify(mesh, grid, &options(args), &mut |placed| {
+        let options = RunOptions { memory: memory.left(), ..RunOptions::default() };
+        let (run, chosen) = backends.choose(placed)?.voxelize(placed, &options, progress)?;
+        by = Some(chosen);
+        Ok(run.grid)
+    });
+    let verdict = verdict.map_err(|error| match error {
+        VerifyError::Backend(error) => memory.explain(error.into()),
+        error => error.into(),
+    })?;
+    Ok((verdict, by.context("no backend was asked: this is a bug in voxelize")?))
+}
+
+fn options(args: &VerifyArgs) -> VerifyOptions {
+    let size = args.voxel_size.map(Sizing::VoxelSize);
+    let sizing = args.res.map(Sizing::Resolution).or(size);
+    let mut options = VerifyOptions::default();
+    options.stated = Stated { sizing, bounds: args.bounds, pad: args.pad };
+    options.as_placed = args.as_placed;
+    options
+}
+
+fn contradiction(verdict: &Verdict) -> Option<String> {
+    let world = verdict.contradicted?;
+    let of_file = described(&world);
+    Some(format!("the grid's file says that it has {of_file}; it is judged as the options say"))
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    mesh: String,
+    grid: Side,
+    /// No voxel is wrong.
+    right: bool,
+    exact: Exact,
+    placed: PlacedBy,
+    alignment: Aligned,
+    backend: &'static str,
+    adapter: Option<String>,
+    /// Voxels that are rightly occupied.
+    agreeing: u64,
+    missing: u64,
+    spurious: u64,
+    /// Intersection over union.
+    iou: f64,
+    /// Smallest and largest wrong voxel.
+    bounds: Option<[[i64; 3]; 2]>,
+    /// The first few that are wrong.
+    voxels: Vec<WrongVoxel>,
+    slice: Option<Picture>,
+    /// What to do where the verdict may be about the placement.
+    hint: Option<&'static str>,
+    warnings: Vec<String>,
+}
+
+/// The exact grid; lengths are in mesh units.
+#[derive(Debug, Serialize)]
+struct Exact {
+    dims: [u32; 3],
+    voxel_size: f64,
+    origin: [f64; 3],
+    occupied: u64,
+    hash: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PlacedBy {
+    /// `options`, `file`, `file bounds` or `fit`.
+    by: &'static str,
+    #[serde(flatten)]
+    fit: Option<Fit>,
+}
+
+#[derive(Debug, Serialize)]
+struct Fit {
+    res: u32,
+    pad: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Aligned {
+    /// The exact grid's axis along each axis of the grid: 0 is x.
+    axes: [usize; 3],
+    mirrored: [bool; 3],
+    shift: [i64; 3],
+    /// Wrong voxels without it.
+    differing_as_placed: u64,
+    /// Whether the grid lies otherwise than it was placed.
+    moved: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct WrongVoxel {
+    voxel: [i64; 3],
+    /// Its centre, in mesh units.
+    position: [f64; 3],
+    fault: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Picture {
+    axis: char,
+    index: i64,
+    differing: u64,
+    /// The axes to the right and upwards.
+    plane: [char; 2],
+    /// The coordinates of the lower left character.
+    from: [i64; 2],
+    /// The topmost first: `.` empty, `#` right, `-` missing, `+` spurious.
+    rows: Vec<String>,
+}
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+impl Report {
+    fn new(
+        args: &VerifyArgs,
+        grid: Side,
+        verdict: &Verdict,
+        by: &Chosen,
+        warnings: Vec<String>,
+    ) -> Self {
+        let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
+        let exact = &verdict.exact;
+        let (occupied, hash) = (exact.occupied(), exact.hash().to_string());
+        Self {
+            mesh: args.mesh.display().to_string(),
+            grid,
+            right: verdict.is_right(),
+            exact: Exact { dims, voxel_size, origin, occupied, hash },
+            placed: PlacedBy::new(verdict.source),
+            alignment: Aligned::new(verdict),
+            backend: by.name(),
+            adapter: by.adapter.clone(),
+            agreeing: verdict.agreeing,
+            missing: verdict.missing,
+            spurious: verdict.spurious,
+            iou: verdict.iou(),
+            bounds: verdict.bounds,
+            voxels: verdict.first.iter().map(WrongVoxel::new).collect(),
+            slice: verdict.slice.as_ref().map(Picture::new),
+            hint: hint(verdict),
+            warnings,
+        }
+    }
+
+    fn text(&self, verdict: &Verdict) -> String {
+        let mut lines = Vec::new();
+        let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}"));
+        line("grid", self.grid.text());
+        let Exact { dims, voxel_size, origin: [x, y, z], occupied, hash } = &self.exact;
+        let size = significant(*voxel_size);
+        let occupied = counted(*occupied, "voxel");
+        line("exact", format!("{}, {occupied} occupied, hash {hash}", sized(*dims)));
+        let who = self.placed.text();
+        line("placed", format!("voxels of {size} from ({x}, {y}, {z}), {who}"));
+        if self.alignment.moved {
+            line("aligned", alignment(verdict));
+        }
+        let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
+        line("backend", format!("{}{adapter}", self.backend));
+        line("right", counted(self.agreeing, "voxel"));
+        line("missing", counted(self.missing, "voxel"));
+        line("spurious", counted(self.spurious, "voxel"));
+        line("iou", ratio(self.iou));
+        if let Some([[x0, y0, z0], [x1, y1, z1]]) = self.bounds {
+            line("where", format!("from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"));
+        }
+        self.voxels.iter().for_each(|voxel| line("", voxel.text()));
+        let unnamed = verdict.differing() - self.voxels.len() as u64;
+        if unnamed > 0 {
+            line("", format!("and {} more", counted(unnamed, "voxel")));
+        }
+        if let Some(slice) = &self.slice {
+            line("slice", slice.text());
+            slice.rows.iter().for_each(|row| line("", row.clone()));
+        }
+        line("verdict", self.verdict());
+        self.hint.iter().for_each(|hint| line("", (*hint).to_owned()));
+        lines.join("\n")
+    }
+
+    fn verdict(&self) -> String {
+        let aligned = if self.alignment.moved { ", aligned as said above" } else { "" };
+        if self.right {
+            return format!("right: every voxel is exact{aligned}");
+        }
+        let (missing, spurious) = (counted(self.missing, "voxel"), grouped(self.spurious));
+        format!("wrong: {missing} missing and {spurious} spurious{aligned}")
+    }
+}
+
+impl PlacedBy {
+    fn new(source: Source) -> Self {
+        let (by, fit) = match source {
+            Source::Stated => ("options", None),
+            Source::File => ("file", None),
+            Source::FileBounds => ("file bounds", None),
+            Source::Fitted { resolution, pad } => ("fit", Some(Fit { res: resolution, pad })),
+        };
+        Self { by, fit }
+    }
+
+    fn text(&self) -> String {
+        match &self.fit {
+            Some(Fit { res, pad }) => {
+                format!("fitted, as nobody says where: as with --res {res} --pad {pad}")
+            }
+            None if self.by == "options" => "as the options say".into(),
+            None => "as the grid's file says".into(),
+        }
+    }
+}
+
+impl Aligned {
+    fn new(verdict: &Verdict) -> Self {
+        let Alignment { axes, mirrored, shift } = verdict.alignment;
+        let moved = !verdict.alignment.is_identity();
+        Self { axes, mirrored, shift, differing_as_placed: verdict.differing_as_placed, moved }
+    }
+}
+
+/// How a grid lies that is not as it was placed.
+fn alignment(verdict: &Verdict) -> String {
+    format!(
+        "as if the grid were {}; as placed, {} would be wrong",
+        verdict.alignment,
+        counted(verdict.differing_as_placed, "voxel")
+    )
+}
+
+impl WrongVoxel {
+    fn new(&Wrong { voxel, position, fault }: &Wrong) -> Self {
+        let fault = match fault {
+            Fault::Missing => "missing",
+            Fault::Spurious => "spurious",
+        };
+        Self { voxel, position, fault }
+    }
+
+    fn text(&self) -> String {
+        let Self { voxel: [x, y, z], position, fault } = self;
+        let [px, py, pz] = position.map(significant);
+        format!("({x}, {y}, {z}) {fault}, at ({px}, {py}, {pz})")
+    }
+}
+
+impl Picture {
+    fn new(slice: &Slice) -> Self {
+        let Slice { axis, index, differing, plane, from, rows } = slice.clone();
+        let plane = plane.map(|axis| AXES[axis]);
+        Self { axis: AXES[axis], index, differing, plane, from, rows }
+    }
+
+    fn text(&self) -> String {
+        let Self { axis, index, differing, plane: [right, up], from: [x, y], rows } = self;
+        let width = rows.first().map_or(0, String::len) as i64;
+        let (to_x, to_y) = (x + width - 1, y + rows.len() as i64 - 1);
+        format!(
+            "{axis} = {index}, {} wrong; {right} to the right from {x} to {to_x}, \
+             {up} upwards from {y} to {to_y}; . empty, # right, - missing, + spurious",
+            counted(*differing, "voxel")
+        )
+    }
+}
+
+/// What may be wrong besides the voxels.
+fn hint(verdict: &Verdict) -> Option<&'static str> {
+    match verdict.source {
+        _ if verdict.is_right() => None,
+        Source::FileBounds if !verdict.is_doubtful() => Some(
+            "the file does not say with which --bounds and --pad it was made, and rounding may \
+             differ: state them to be sure",
+        ),
+        Source::Stated if verdict.is_doubtful() => Some(
+            "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
+             mesh, or hold other voxels than those that the surface touches: check the options",
+        ),
+        _ if verdict.is_doubtful() => Some(
+            "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
+             mesh, or hold other voxels than those that the surface touches: if it lies otherwise, \
+             state how, with --voxel-size and --bounds",
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,182 @@
+//! How a grid lies relative to another: its axes permuted and mirrored, and shifted by whole voxels.
+
+use std::fmt;
+
+use crate::error::GridError;
+use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid, count, mask_voxels};
+use crate::place::MAX_DIM;
+
+/// One of the 48 permutations and mirrors of the axes, and then a shift: how a grid comes out of
+/// the exact one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alignment {
+    /// Axis `a` of the grid is axis `axes[a]` of the exact grid.
+    pub axes: [usize; 3],
+    /// Whether it runs the other way, within the exact grid's extent.
+    pub mirrored: [bool; 3],
+    /// Voxels that the grid is shifted by after that, along its own axes.
+    pub shift: [i64; 3],
+}
+
+impl Alignment {
+    /// As placed.
+    pub const IDENTITY: Self = Self { axes: [0, 1, 2], mirrored: [false; 3], shift: [0; 3] };
+
+    /// Whether nothing is permuted, mirrored or shifted.
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        *self == Self::IDENTITY
+    }
+
+    /// The 48 without a shift.
+    pub(super) fn symmetries() -> impl Iterator<Item = Self> {
+        const ORDERS: [[usize; 3]; 6] =
+            [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]];
+        ORDERS.into_iter().flat_map(|axes| {
+            (0..8).map(move |bits| {
+                let mirrored = [0, 1, 2].map(|a| bits >> a & 1 == 1);
+                Self { axes, mirrored, shift: [0; 3] }
+            })
+        })
+    }
+
+    /// How far it is from the identity, for a choice between equals.
+    pub(super) fn complexity(&self) -> (usize, usize, u64) {
+        let displaced = (0..3).filter(|&a| self.axes[a] != a).count();
+        let mirrored = self.mirrored.iter().filter(|&&is| is).count();
+        (displaced, mirrored, self.shift.iter().map(|s| s.unsigned_abs()).sum())
+    }
+
+    /// As a map from the voxels of an exact grid of `dims` voxels.
+    pub(super) fn map(&self, dims: [u32; 3]) -> Map {
+        let last = |a: usize| i64::from(dims[self.axes[a]]) - 1;
+        let begin = |a: usize| if self.mirrored[a] { last(a) } else { 0 };
+        Map {
+            axes: self.axes,
+            mirrored: self.mirrored,
+            offset: [0, 1, 2].map(|a| begin(a) + self.shift[a]),
+        }
+    }
+}
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+impl fmt::Display for Alignment {
+    /// `mirrored in x and z and shifted by (0, 1, 0)`, or `turned to axes (z, -x, y)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if self.axes != Self::IDENTITY.axes {
+            let axes = [0, 1, 2].map(|a| {
+                format!("{}{}", if self.mirrored[a] { "-" } else { "" }, AXES[self.axes[a]])
+            });
+            parts.push(format!("turned to axes ({})", axes.join(", ")));
+        } else if self.mirrored != [false; 3] {
+            let axes = (0..3).filter(|&a| self.mirrored[a]).map(|a| AXES[a].to_string());
+            parts.push(format!("mirrored in {}", axes.collect::<Vec<_>>().join(" and ")));
+        }
+        if self.shift != [0; 3] {
+            let [x, y, z] = self.shift;
+            parts.push(format!("shifted by ({x}, {y}, {z})"));
+        }
+        match parts[..] {
+            [] => f.write_str("as placed"),
+            _ => f.write_str(&parts.join(" and ")),
+        }
+    }
+}
+
+/// Takes voxels of the exact grid to where an alignment has them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Map {
+    axes: [usize; 3],
+    mirrored: [bool; 3],
+    /// Where voxel (0, 0, 0) comes to lie.
+    offset: [i64; 3],
+}
+
+impl Map {
+    pub(super) fn apply(&self, voxel: [u32; 3]) -> [i64; 3] {
+        [0, 1, 2].map(|a| {
+            let along = i64::from(voxel[self.axes[a]]);
+            self.offset[a] + if self.mirrored[a] { -along } else { along }
+        })
+    }
+
+    /// The exact grid's voxel that comes to lie at `voxel`; outside that grid, too.
+    pub(super) fn invert(&self, voxel: [i64; 3]) -> [i64; 3] {
+        let mut exact = [0; 3];
+        for a in 0..3 {
+            let along = voxel[a] - self.offset[a];
+            exact[self.axes[a]] = if self.mirrored[a] { -along } else { along };
+        }
+        exact
+    }
+
+    /// Smallest and largest voxel of a box, per axis.
+    pub(super) fn apply_box(&self, [lo, hi]: [[u32; 3]; 2]) -> [[i64; 3]; 2] {
+        let (a, b) = (self.apply(lo), self.apply(hi));
+        [[0, 1, 2].map(|i| a[i].min(b[i])), [0, 1, 2].map(|i| a[i].max(b[i]))]
+    }
+
+    /// Shifted by `by` more.
+    pub(super) fn moved(self, by: [i64; 3]) -> Self {
+        Self { offset: [0, 1, 2].map(|a| self.offset[a] + by[a]), ..self }
+    }
+
+    /// Where the voxels of a brick come to lie: up to eight bricks, by position, without those that
+    /// remain empty.
+    fn spread(&self, key: BrickKey, mask: Mask) -> impl Iterator<Item = ([i64; 3], Mask)> {
+        let brick = i64::from(BRICK);
+        let base = key.position().map(|b| b * BRICK);
+        let [corner, _] = self.apply_box([base, base.map(|c| c + BRICK - 1)]);
+        let first = corner.map(|c| c.div_euclid(brick));
+        let within = [0, 1, 2].map(|a| corner[a].rem_euclid(brick) as u32);
+        let mut masks = [[0; 8]; 8];
+        for voxel in mask_voxels([0; 3], mask) {
+            // Below 16: in the first brick along each axis, or in the second.
+            let [x, y, z] = [0, 1, 2].map(|a| {
+                let along = voxel[self.axes[a]];
+                within[a] + if self.mirrored[a] { BRICK - 1 - along } else { along }
+            });
+            let part = x / BRICK + 2 * (y / BRICK) + 4 * (z / BRICK);
+            masks[part as usize][(x % BRICK) as usize] |= 1 << (8 * (y % BRICK) + z % BRICK);
+        }
+        let parts = masks.into_iter().zip(0i64..).filter(|(mask, _)| *mask != [0; 8]);
+        parts.map(move |(mask, i)| {
+            ([first[0] + (i & 1), first[1] + ((i >> 1) & 1), first[2] + (i >> 2)], mask)
+        })
+    }
+
+    /// The voxels of `exact` as they come to lie in a grid of `dims` voxels.
+    ///
+    /// # Errors
+    /// One comes to lie outside.
+    pub(super) fn grid(&self, exact: &VoxelGrid, dims: [u32; 3]) -> Result<VoxelGrid, GridError> {
+        let pieces = exact.bricks().flat_map(|(key, mask)| self.spread(key, mask));
+        // A brick with a negative position is outside, as the largest one is.
+        let key =
+            |brick: [i64; 3]| key_at(brick).unwrap_or(BrickKey::new([MAX_DIM / BRICK - 1; 3]));
+        VoxelGrid::from_bricks(dims, pieces.map(|(brick, mask)| (key(brick), mask)).collect())
+    }
+
+    /// How many voxels of `exact` come to lie outside of `grid`'s voxels; `None` if that is more
+    /// than `most`.
+    pub(super) fn misses(&self, exact: &VoxelGrid, grid: &VoxelGrid, most: u64) -> Option<u64> {
+        let mut misses = 0;
+        for (brick, mask) in exact.bricks().flat_map(|(key, mask)| self.spread(key, mask)) {
+            let there = key_at(brick).and_then(|key| grid.bricks_between(key, key).next());
+            let there = there.map_or([0; 8], |(_, mask)| mask);
+            misses += u64::from(count(&std::array::from_fn(|x| mask[x] & !there[x])));
+            if misses > most {
+                return None;
+            }
+        }
+        Some(misses)
+    }
+}
+
+/// The key of the brick at `position`, if any grid can have one there.
+fn key_at(position: [i64; 3]) -> Option<BrickKey> {
+    let is_possible = position.iter().all(|&b| (0..i64::from(MAX_DIM / BRICK)).contains(&b));
+    is_possible.then(|| BrickKey::new(position.map(|b| b as u32)))
+}

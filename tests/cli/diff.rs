@@ -1,0 +1,126 @@
+//! `voxelize diff`: what it prints, and its exit codes.
+
+use super::*;
+
+use trivox::VoxelGrid;
+use trivox::formats::{GridFormat, write_grid};
+
+pub(super) fn write(path: &Path, grid: &VoxelGrid) {
+    let format = GridFormat::of_path(path).unwrap();
+    write_grid(grid, format, &mut fs::File::create(path).unwrap()).unwrap();
+}
+
+pub(super) fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The JSON that it printed, and its exit code.
+pub(super) fn report(folder: &Path, args: &str) -> (serde_json::Value, Option<i32>) {
+    let output = voxelize(folder, args);
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
+}
+
+#[test]
+fn equal_grids_are_equal_across_formats() {
+    let folder = folder();
+    let path = folder.path();
+    for file in ["a.vox", "a.npy"] {
+        assert!(voxelize(path, &format!("mesh.obj --res 21 -o {file}")).status.success());
+    }
+    let (json, code) = report(path, "diff a.vox a.npy --json");
+    assert_eq!((code, &json["equal"], &json["iou"]), (Some(0), &true.into(), &1.0.into()));
+    assert_eq!(json["a"]["hash"], json["b"]["hash"]);
+    assert_eq!(json["bounds"], serde_json::Value::Null);
+    let output = voxelize(path, "diff a.vox a.npy");
+    assert!(stdout(&output).ends_with("verdict   equal\n"), "{}", stdout(&output));
+    assert!(output.status.success() && output.stderr.is_empty());
+}
+
+#[test]
+fn differences_are_counted_and_located() {
+    let folder = folder();
+    let path = folder.path();
+    let a = [[0, 0, 0], [1, 2, 3], [9, 8, 7]];
+    write(&path.join("a.npy"), &VoxelGrid::from_voxels([10, 10, 10], a).unwrap());
+    let b = [[1, 2, 3], [4, 9, 1]];
+    write(&path.join("b.npy"), &VoxelGrid::from_voxels([10, 10, 10], b).unwrap());
+    let (json, code) = report(path, "diff a.npy b.npy --json");
+    assert_eq!(code, Some(1));
+    assert_eq!([&json["both"], &json["only_a"], &json["only_b"]], [1, 2, 1]);
+    assert_eq!(json["iou"], 0.25);
+    assert_eq!(json["bounds"], serde_json::json!([[0, 0, 0], [9, 9, 7]]));
+    let voxels = serde_json::json!([
+        { "voxel": [0, 0, 0], "only_in": "A" },
+        { "voxel": [4, 9, 1], "only_in": "B" },
+        { "voxel": [9, 8, 7], "only_in": "A" },
+    ]);
+    assert_eq!(json["voxels"], voxels);
+    let text = stdout(&voxelize(path, "diff a.npy b.npy"));
+    for part in ["only in A 2 voxels", "(4, 9, 1) only in B", "0.250000", "from (0, 0, 0) to"] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    assert!(text.ends_with("verdict   different voxels\n"), "{text}");
+    let quiet = voxelize(path, "diff -q a.npy b.npy");
+    assert_eq!((quiet.status.code(), quiet.stdout, quiet.stderr), (Some(1), vec![], vec![]));
+}
+
+#[test]
+fn different_dimensions_are_a_difference() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("a.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
+    write(&path.join("b.npy"), &VoxelGrid::from_voxels([4, 5, 4], [[1, 1, 1]]).unwrap());
+    let output = voxelize(path, "diff a.npy b.npy");
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(text.ends_with("verdict   different dimensions, the same voxels\n"), "{text}");
+    let (json, code) = report(path, "diff a.npy b.npy --json");
+    assert_eq!((code, &json["equal"], &json["iou"]), (Some(1), &false.into(), &1.0.into()));
+}
+
+#[test]
+fn different_places_are_a_warning() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("far.obj"), MESH.replace("v 0 ", "v 8 ").replace("v 4 ", "v 12 ")).unwrap();
+    for mesh in ["mesh", "far"] {
+        assert!(voxelize(path, &format!("{mesh}.obj --res 8 -o {mesh}.vox")).status.success());
+    }
+    let output = voxelize(path, "diff mesh.vox far.vox");
+    assert!(output.status.success(), "{}", stdout(&output));
+    let warning = stderr(&output);
+    assert!(warning.starts_with("warning: the grids lie in different places: A has"), "{warning}");
+    assert!(warning.contains("voxels of 0.5 from (8, 0, 0), y up"), "{warning}");
+    assert!(voxelize(path, "diff -q mesh.vox far.vox").stderr.is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_difference_counts_though_nobody_reads_it() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    write(&path.join("b.npy"), &VoxelGrid::from_voxels([4, 4, 4], [[1, 1, 1]]).unwrap());
+    for args in ["diff a.npy b.npy", "diff a.npy b.npy --json", "verify mesh.obj a.npy"] {
+        // A pipe whose reader is gone before there is anything to write.
+        let script = format!("(sleep 0.3; {VOXELIZE} {args}; echo $? >&2) | true");
+        let run = Command::new("sh").current_dir(path).args(["-c", &script]).output().unwrap();
+        assert_eq!(stderr(&run), "1\n", "{args}");
+    }
+}
+
+#[test]
+fn unreadable_grids_exit_with_2() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    for (args, complaint) in [
+        ("diff a.npy gone.npy", "gone.npy: No such file"),
+        ("diff old.npy a.npy", "old.npy: "),
+        ("diff a.npy mesh.obj", "mesh.obj: unknown file extension '.obj': use one of .vox, .npy"),
+        ("diff a.npy .", ".: is a folder"),
+    ] {
+        refuses(path, args, complaint);
+    }
+    assert_eq!(voxelize(path, "diff a.npy").status.code(), Some(2));
+}

@@ -1,0 +1,152 @@
+//! `voxelize verify`: what it prints, and its exit codes.
+
+use super::diff::{report, stdout, write};
+use super::*;
+
+use trivox::VoxelGrid;
+
+/// The mesh's grid without one voxel and with one too many.
+fn faulty(path: &Path, file: &str) {
+    let grid = read_grid(&path.join(file)).unwrap().grid;
+    let gone = grid.voxels().next().unwrap();
+    let added = [0, 15, 0];
+    assert!(gone == [0, 0, 0] && !grid.contains(added));
+    let voxels = grid.voxels().filter(|&voxel| voxel != gone).chain([added]);
+    let mut wrong = VoxelGrid::from_voxels(grid.dims(), voxels).unwrap();
+    wrong.world = grid.world;
+    write(&path.join(file), &wrong);
+}
+
+#[test]
+fn what_the_program_writes_is_right() {
+    let folder = folder();
+    let path = folder.path();
+    for (options, file, by) in [
+        ("--res 30", "a.vox", "file"),
+        ("--res 30 --pad 2 --up z", "a.vox", "file"),
+        ("--voxel-size 0.3", "a.vox", "file"),
+        ("--res 30 --bounds -1,-1,-1,5,5,5", "a.vox", "file bounds"),
+        ("--res 30", "a.npy", "fit"),
+        ("--res 30 --pad 1", "a.npy", "fit"),
+    ] {
+        assert!(voxelize(path, &format!("mesh.obj {options} -o {file}")).status.success());
+        let (json, code) = report(path, &format!("verify mesh.obj {file} --json"));
+        assert_eq!((code, &json["right"]), (Some(0), &true.into()), "{options}: {json}");
+        assert_eq!(json["placed"]["by"], by, "{options}");
+        assert_eq!(json["exact"]["hash"], json["grid"]["hash"], "{options}");
+        let options = options.replace(" --up z", "");
+        let stated = format!("verify mesh.obj {file} --as-placed --json {options}");
+        assert_eq!(report(path, &stated).0["right"], true, "{options}");
+    }
+    let text = stdout(&voxelize(path, "verify mesh.obj a.npy --backend cpu"));
+    assert!(text.contains("fitted, as nobody says where: as with --res 30 --pad 1"), "{text}");
+    assert!(text.ends_with("verdict   right: every voxel is exact\n"), "{text}");
+}
+
+#[test]
+fn faults_are_listed_with_their_places_and_drawn() {
+    let folder = folder();
+    let path = folder.path();
+    for file in ["a.vox", "a.npy"] {
+        assert!(voxelize(path, &format!("mesh.obj --res 16 -o {file}")).status.success());
+        faulty(path, file);
+        let (json, code) = report(path, &format!("verify mesh.obj {file} --json"));
+        assert_eq!((code, &json["right"]), (Some(1), &false.into()), "{json}");
+        let voxels = serde_json::json!([
+            { "voxel": [0, 0, 0], "position": [0.125, 0.125, 0.125], "fault": "missing" },
+            { "voxel": [0, 15, 0], "position": [0.125, 3.875, 0.125], "fault": "spurious" },
+        ]);
+        assert_eq!(
+            (&json["voxels"], &json["missing"], &json["spurious"]),
+            (&voxels, &1.into(), &1.into())
+        );
+        let slice = &json["slice"];
+        assert_eq!(
+            (&slice["axis"], &slice["index"], &slice["differing"]),
+            (&"z".into(), &0.into(), &2.into())
+        );
+        let rows: Vec<&str> =
+            slice["rows"].as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
+        assert_eq!((rows.len(), rows[0], rows[15]), (16, "+...............", "-###############"));
+    }
+    let output = voxelize(path, "verify mesh.obj a.vox");
+    let text = stdout(&output);
+    for part in [
+        "(0, 0, 0) missing, at (0.125, 0.125, 0.125)",
+        "          +...............\n",
+        "z = 0, 2 voxels wrong; x to the right from 0 to 15, y upwards from 0 to 15",
+        "verdict   wrong: 1 voxel missing and 1 spurious\n",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let quiet = voxelize(path, "verify -q mesh.obj a.vox");
+    assert_eq!((quiet.status.code(), quiet.stdout, quiet.stderr), (Some(1), vec![], vec![]));
+}
+
+#[test]
+fn a_grid_that_lies_otherwise_is_said_to() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 16 -o a.npy").status.success());
+    let grid = read_grid(&path.join("a.npy")).unwrap().grid;
+    let [nx, ny, nz] = grid.dims();
+    let voxels = grid.voxels().map(|[x, y, z]| [x, ny - y, z]);
+    write(&path.join("b.npy"), &VoxelGrid::from_voxels([nx, ny + 1, nz], voxels).unwrap());
+    let output = voxelize(path, "verify mesh.obj b.npy --res 16");
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let moved = "as if the grid were mirrored in y and shifted by (0, 1, 0); as placed, ";
+    assert!(text.contains(moved), "{text}");
+    assert!(text.ends_with("right: every voxel is exact, aligned as said above\n"), "{text}");
+    let as_placed = voxelize(path, "verify mesh.obj b.npy --res 16 --as-placed");
+    assert_eq!(as_placed.status.code(), Some(1));
+    assert!(!stdout(&as_placed).contains("as if the grid were"));
+    let (json, _) = report(path, "verify mesh.obj b.npy --res 16 --json");
+    assert_eq!(json["alignment"]["mirrored"], serde_json::json!([false, true, false]));
+    assert_eq!(json["alignment"]["shift"], serde_json::json!([0, 1, 0]));
+}
+
+#[test]
+fn what_no_alignment_explains_is_said_in_plain_words() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("a.npy"), &VoxelGrid::from_voxels([9, 9, 9], [[4, 4, 4], [1, 8, 3]]).unwrap());
+    let text = stdout(&voxelize(path, "verify mesh.obj a.npy"));
+    assert!(text.contains("state how, with --voxel-size and --bounds"), "{text}");
+    let text = stdout(&voxelize(path, "verify mesh.obj a.npy --res 9"));
+    assert!(text.contains("check the options"), "{text}");
+}
+
+#[test]
+fn options_that_contradict_the_file_are_a_warning() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 16 -o a.vox").status.success());
+    let output = voxelize(path, "verify mesh.obj a.vox --res 20");
+    assert_eq!(output.status.code(), Some(1));
+    let warning = "warning: the grid's file says that it has voxels of 0.25 from (0, 0, 0), y up;";
+    assert!(stderr(&output).starts_with(warning), "{}", stderr(&output));
+    assert!(voxelize(path, "verify mesh.obj a.vox --res 16").stderr.is_empty());
+}
+
+#[test]
+fn what_cannot_be_judged_exits_with_2() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    for (args, complaint) in [
+        ("verify mesh.obj gone.npy", "gone.npy: No such file"),
+        ("verify gone.obj a.npy", "gone.obj: No such file"),
+        ("verify a.npy mesh.obj", "mesh.obj: unknown file extension '.obj'"),
+        ("verify mesh.obj old.npy", "old.npy: "),
+        ("verify mesh.obj a.npy --res 0", "cannot place the mesh as the options say: a resolution"),
+        ("verify mesh.obj a.npy --pad 2", "a resolution of 0 is not possible"),
+        ("verify mesh.obj a.npy --backend cpu --adapter x", "leave one of them out"),
+        ("verify mesh.obj a.npy --memory 1MiB", "or allow --memory"),
+    ] {
+        refuses(path, args, complaint);
+    }
+    for args in ["verify mesh.obj", "verify mesh.obj a.npy --res 4 --voxel-size 1"] {
+        assert_eq!(voxelize(path, args).status.code(), Some(2), "{args}");
+    }
+}

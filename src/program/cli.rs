@@ -71,7 +71,8 @@ pub struct Job {
     pub meshes: Vec<PathBuf>,
 
     /// File to write: .vox or .npy, or - for standard output; or the folder for a file of each mesh,
-    /// called as the mesh is [default: write nothing].
+    /// called as the mesh is; end a new folder's name with / if it has an extension [default: write
+    /// nothing].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
@@ -109,9 +110,9 @@ pub struct Job {
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
 
-    /// Skip meshes whose output is there: whole, not older than the mesh, and of the size asked for
-    /// as far as it tells.
-    #[arg(long, requires = "output")]
+    /// Skip meshes whose output is there, if a run with --resume made it of the same mesh file with
+    /// the same options. To know, it leaves notes in a folder .voxelize beside the output.
+    #[arg(long, requires = "output", conflicts_with = "check")]
     pub resume: bool,
 
     /// Print one JSON object to standard output; for several meshes, one a line for each.

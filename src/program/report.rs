@@ -140,7 +140,7 @@ impl Totals {
             Outcome::Failed(_) => self.failed += 1,
             Outcome::Skipped(skipped) => {
                 self.skipped += 1;
-                self.occupied += skipped.occupied;
+                self.occupied += skipped.contents.occupied;
             }
             Outcome::Made(summary) if summary.differs() => self.differing += 1,
             Outcome::Made(summary) => {

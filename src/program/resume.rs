@@ -1,62 +1,93 @@
 //! `--resume`: whether a mesh's voxels are there already, as this run would make them.
+//!
+//! A run with `--resume` leaves a note of each file that it writes, in a hidden folder beside it. The
+//! file itself cannot say where it comes from: it is a function of the grid alone. Each file has a
+//! note of its own, so that runs that share a folder, perhaps over a network, do not share notes.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
 
-use trivox::formats::{GridFormat, read_grid};
-use trivox::{Lattice, Mesh, Sizing, VoxelGrid, World, place};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 
 use crate::program::cli::Job;
 use crate::program::plan::Task;
-use crate::program::summary::Skipped;
+use crate::program::summary::{Contents, Skipped};
 use crate::program::task::place_options;
+use crate::program::unfinished::{Unfinished, folder_of};
 
-/// What an earlier run made of `task`, if its file is whole, not older than the mesh, and
-/// of the size that `job` asks for, as far as that can be known without reading the mesh.
-pub fn kept(job: &Job, task: &Task) -> Option<Skipped> {
-    let target = task.target.as_deref()?;
-    if !is_as_new(target, &task.mesh) {
-        return None;
-    }
-    let loaded = read_grid(target).ok()?;
-    // No warnings, and a place in the world where the format has one: it is a file of ours.
-    let is_ours = loaded.warnings.is_empty()
-        && (loaded.grid.world.is_some() || GridFormat::of_path(target) == Ok(GridFormat::Npy));
-    let is_done = is_ours && agrees(job, &loaded.grid);
-    is_done.then(|| Skipped::new(&task.mesh, target, &loaded.grid))
+/// The folder for notes.
+const FOLDER: &str = ".voxelize";
+
+/// What is known of a file of voxels.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    origin: Origin,
+    /// A hash of the file's bytes.
+    bytes: String,
+    contents: Contents,
 }
 
-/// Whether `file` is a regular file, and last changed when `mesh` was or later.
-fn is_as_new(file: &Path, mesh: &Path) -> bool {
-    let Ok(file) = fs::metadata(file) else {
-        return false;
+/// What voxels are made of and how, in words: equal for those that are the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    version: String,
+    mesh: String,
+    options: String,
+}
+
+impl Origin {
+    /// Of what `job` makes of `mesh`, as that is now.
+    ///
+    /// # Errors
+    /// There is no such mesh.
+    pub fn new(job: &Job, mesh: &Path) -> io::Result<Self> {
+        let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
+        let (length, changed) = (file.len(), file.modified()?);
+        let Job { format, up, .. } = job;
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            mesh: format!("{path:?}, {length} bytes, {changed:?}"),
+            options: format!("{:?}, {up:?} up, {format:?}", place_options(job)),
+        })
+    }
+}
+
+/// What an earlier run made of `task`, if that had this `origin`, and its file is as it left it.
+pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
+    let target = task.target.as_deref().filter(|target| target.is_file())?;
+    let note: Note = serde_json::from_slice(&fs::read(note_of(target)?).ok()?).ok()?;
+    let is_as_left = || hash_of(target).is_ok_and(|bytes| bytes == note.bytes);
+    let is_kept = note.origin == *origin && is_as_left();
+    is_kept.then(|| Skipped::new(&task.mesh, target, note.contents))
+}
+
+/// Leaves a note that `target`, just written, has this `origin`. There are none of devices and pipes.
+///
+/// # Errors
+/// It cannot be written.
+pub fn remember(target: &Path, origin: Origin, contents: Contents) -> Result<()> {
+    let Some(path) = note_of(target).filter(|_| target.is_file()) else {
+        return Ok(());
     };
-    let mesh = fs::metadata(mesh).and_then(|mesh| mesh.modified());
-    file.is_file() && mesh.is_ok_and(|mesh| file.modified().is_ok_and(|file| file >= mesh))
+    let note = Note { origin, bytes: hash_of(target)?, contents };
+    fs::create_dir_all(folder_of(&path)).with_context(|| path.display().to_string())?;
+    let file = Unfinished::beside(&path)?;
+    serde_json::to_writer(file.file(), &note)?;
+    file.finish(&path).with_context(|| path.display().to_string())
 }
 
-/// Whether `grid` has the size that `job` asks for. What nothing is known about does not agree.
-fn agrees(job: &Job, grid: &VoxelGrid) -> bool {
-    let options = place_options(job);
-    if grid.world.is_some_and(|world| world.up != job.up.into()) {
-        return false;
-    }
-    match (lattice_of_bounds(job), options.sizing) {
-        (Some(lattice), _) => {
-            let same = |world| world == World::of(&lattice, job.up.into());
-            grid.dims() == lattice.dims && grid.world.is_none_or(same)
-        }
-        (None, Sizing::Resolution(res)) => {
-            let longest = grid.dims().into_iter().max().map(u64::from);
-            longest == Some(u64::from(res) + 2 * u64::from(options.pad))
-        }
-        (None, Sizing::VoxelSize(size)) => grid.world.is_some_and(|w| w.voxel_size == size),
-    }
+/// The file for a note of `target`.
+fn note_of(target: &Path) -> Option<PathBuf> {
+    let mut name = target.file_name()?.to_owned();
+    name.push(".json");
+    Some(folder_of(target).join(FOLDER).join(name))
 }
 
-/// The lattice of any mesh within explicit bounds.
-fn lattice_of_bounds(job: &Job) -> Option<Lattice> {
-    let bounds = job.bounds?;
-    let diagonal = Mesh::new(vec![bounds.min, bounds.max], vec![[0, 1, 1]]).ok()?;
-    Some(*place(&diagonal, &place_options(job)).ok()?.lattice())
+/// A hash of the bytes of a file, whatever its size in little memory.
+fn hash_of(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trivox::VoxelGrid;
 use trivox::backend::report::{Report, StageReport};
 
@@ -60,22 +60,33 @@ pub struct Skipped {
     skipped: bool,
     reason: &'static str,
     output: String,
+    #[serde(flatten)]
+    pub contents: Contents,
+}
+
+/// The voxels in a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Contents {
     dims: [u32; 3],
     pub occupied: u64,
     hash: String,
 }
 
+impl Contents {
+    pub fn of(grid: &VoxelGrid) -> Self {
+        Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash().to_string() }
+    }
+}
+
 impl Skipped {
-    /// `grid` is what the file at `output` holds.
-    pub fn new(mesh: &Path, output: &Path, grid: &VoxelGrid) -> Self {
+    /// `contents` is what the file at `output` holds.
+    pub fn new(mesh: &Path, output: &Path, contents: Contents) -> Self {
         Self {
             mesh: mesh.display().to_string(),
             skipped: true,
-            reason: "the output is complete and not older than the mesh",
+            reason: "complete, of this mesh with these options",
             output: output.display().to_string(),
-            dims: grid.dims(),
-            occupied: grid.occupied(),
-            hash: grid.hash().to_string(),
+            contents,
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::program::memory::Share;
 use crate::program::numbers::counted;
 use crate::program::output::Output;
 use crate::program::plan::Task;
-use crate::program::resume;
-use crate::program::summary::{Check, Outcome, Summary, Timings, milliseconds, timed};
+use crate::program::resume::{self, Origin};
+use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
 
 /// What the meshes of a run share.
 pub struct Tools<'a> {
@@ -50,9 +50,9 @@ impl Tools<'_> {
     /// Bad input, a backend that failed, an output that cannot be written.
     pub fn voxelize(&self, task: &Task) -> Result<Outcome> {
         let began = Instant::now();
-        if self.job.resume
-            && let Some(skipped) = resume::kept(self.job, task)
-        {
+        // Before the mesh is read: if it changes meanwhile, the voxels are not of what it is then.
+        let origin = self.job.resume.then(|| Origin::new(self.job, &task.mesh).ok()).flatten();
+        if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
         }
         let output = task.target.as_ref();
@@ -78,6 +78,7 @@ impl Tools<'_> {
             summary.bytes = Some(bytes);
             summary.output = output.map(|output| output.to_string());
             summary.timings_ms.write = Some(time);
+            summary.warnings.extend(self.remember(task, origin, &voxels.grid));
         }
         summary.timings_ms.total = milliseconds(began.elapsed());
         Ok(Outcome::Made(Box::new(summary)))
@@ -118,6 +119,13 @@ impl Tools<'_> {
         let again = other.backend.run(mesh, &self.run_options(), self.progress);
         let again = again.map_err(|e| self.memory.explain(e.into())).context("--check")?;
         Ok(Check::new(&voxels.grid, &again.grid, [voxels.by.to_string(), other.to_string()]))
+    }
+
+    /// A warning, where that is not possible: the voxels are there.
+    fn remember(&self, task: &Task, origin: Option<Origin>, grid: &VoxelGrid) -> Option<String> {
+        let remembered = resume::remember(task.target.as_deref()?, origin?, Contents::of(grid));
+        let error = remembered.err()?;
+        Some(format!("--resume will make the output again: no note can be left of it: {error:#}"))
     }
 
     fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(u64, f64)> {

@@ -103,6 +103,7 @@ fn bad_usage_exits_with_2() {
         "mesh.obj --res 8 --backend tpu",
         "mesh.obj --res 8 -q -v",
         "mesh.obj --res 8 --resume",
+        "mesh.obj --res 8 -o out.vox --resume --check",
         "mesh.obj --res 8 --shard 0/3",
         "mesh.obj --res 8 --shard 4/3",
         "mesh.obj --res 8 --shard 2",

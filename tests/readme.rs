@@ -56,7 +56,7 @@ fn every_command_runs() {
         assert!(fs::metadata(folder.path().join(file)).unwrap().len() > 500, "{file}");
     }
     let report = fs::read_to_string(folder.path().join("report.jsonl")).unwrap();
-    assert_eq!(report.matches("\"skipped\":true").count(), 2, "{report}");
+    assert_eq!(report.matches("\"skipped\":true").count(), 4, "{report}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-/// What the last run of a backend did.
+/// What one run of a backend did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
     /// How often the stages ran: once, unless buffers had to be enlarged or the work divided.

@@ -115,4 +115,7 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
     };
     assert_eq!(allowed, too_little);
     assert_eq!(within(needed).unwrap().grid, grid);
+    // With none at all it takes no longer to tell.
+    let Err(BackendError::Memory { needed: of_none, .. }) = within(0) else { panic!("refused") };
+    assert_eq!(within(of_none).unwrap().grid, grid);
 }

@@ -254,7 +254,7 @@ impl Backend for Gpu {
             progress,
             room,
             // Of a part, which is read whole.
-            budget: Budget { bricks: self.budget.bricks.min(clamp(room / 4)), ..self.budget },
+            budget: Budget { bricks: self.budget.bricks.min(part_bricks(room)), ..self.budget },
             clock: options.time_stages.then(|| self.clock()).flatten(),
         };
         let mut results = Results::default();
@@ -287,9 +287,11 @@ struct Job<'a> {
     clock: Option<&'a Clock>,
 }
 
-/// At least one, and at most what 32 bits hold.
-fn clamp(bricks: u64) -> u32 {
-    u32::try_from(bricks).unwrap_or(u32::MAX).max(1)
+/// Bricks of a part where there is room for so many in all: 1 MB of them though there be none, lest
+/// the parts that only find out how many there are become too many.
+fn part_bricks(room: u64) -> u32 {
+    const LEAST: u32 = 1 << 12;
+    u32::try_from(room / 4).unwrap_or(u32::MAX).max(LEAST)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -81,7 +81,7 @@ fn thin_meshes_in_the_largest_grids_have_the_hash_of_the_cpu() {
 }
 
 #[test]
-#[ignore = "minutes and gigabytes"]
+#[ignore = "takes many minutes and 4 GB; `cargo test --release --test gpu_scale -- --ignored` runs it"]
 fn models_at_full_size_have_the_hash_of_the_cpu() {
     let adapter = adapter().unwrap();
     let gpu = Gpu::new(&adapter).unwrap();

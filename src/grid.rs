@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use crate::error::GridError;
 use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
-pub(crate) use crate::grid::build::GridBuilder;
 use crate::grid::build::check_dims;
+pub(crate) use crate::grid::build::{Combine, GridBuilder};
 use crate::place::Lattice;
 #[cfg(doc)]
 use crate::place::MAX_DIM;

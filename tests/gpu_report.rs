@@ -12,7 +12,7 @@ use common::shapes::{placed, soup};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
 use trivox::backend::report::{Report, StageReport};
-use trivox::backend::{Run, RunOptions};
+use trivox::backend::{Rule, Run, RunOptions};
 use trivox::place::Triangle;
 use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
 
@@ -24,12 +24,12 @@ const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
 
 fn report(gpu: &Gpu, mesh: &PlacedMesh) -> Report {
-    gpu.run(mesh, &RunOptions::default(), &NoProgress).unwrap().report.unwrap()
+    gpu.run(mesh, Rule::Touched, &RunOptions::default(), &NoProgress).unwrap().report.unwrap()
 }
 
 fn timed_report(gpu: &Gpu, mesh: &PlacedMesh) -> Report {
     let options = RunOptions { time_stages: true, ..RunOptions::default() };
-    gpu.run(mesh, &options, &NoProgress).unwrap().report.unwrap()
+    gpu.run(mesh, Rule::Touched, &options, &NoProgress).unwrap().report.unwrap()
 }
 
 fn stage<'a>(report: &'a Report, name: &str) -> &'a StageReport {
@@ -111,7 +111,7 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
         }
         let gpu = Gpu::new(&adapter).unwrap();
         let Run { grid: first, report: of_first } =
-            gpu.run(&mesh, &RunOptions::default(), &NoProgress).unwrap();
+            gpu.run(&mesh, Rule::Touched, &RunOptions::default(), &NoProgress).unwrap();
         assert!(first.brick_count() > 1014, "{first:?}");
         assert_eq!(of_first.unwrap().waits, 2, "{}", adapter.label());
 

@@ -12,9 +12,9 @@ use std::path::Path;
 use common::gpu::adapters;
 use common::shapes::mesh_of;
 use fastrand::Rng;
-use trivox::backend::RunOptions;
 use trivox::backend::gpu::Budget;
 use trivox::backend::gpu::adapters::Adapter;
+use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
 use trivox::{Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
@@ -41,7 +41,7 @@ fn asset(name: &str) -> Mesh {
 fn compare(gpu: &Gpu, name: &str, mesh: &Mesh, resolution: u32) -> u32 {
     let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
     let expected = Cpu::default().voxelize(&mesh, &NoProgress).unwrap().hash();
-    let run = gpu.run(&mesh, &RunOptions::default(), &NoProgress).unwrap();
+    let run = gpu.run(&mesh, Rule::Touched, &RunOptions::default(), &NoProgress).unwrap();
     assert_eq!(run.grid.hash(), expected, "{name} at {resolution}");
     let runs = run.report.unwrap().runs;
     println!("{name} at {resolution}: {:?}, {runs} runs", run.grid);
@@ -105,8 +105,9 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
     let gpu = Gpu::new(&adapter).unwrap().with_budget(SMALL);
     let options = PlaceOptions::new(Sizing::Resolution(300));
     let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
-    let within =
-        |memory| gpu.run(&mesh, &RunOptions { memory, ..RunOptions::default() }, &NoProgress);
+    let within = |memory| {
+        gpu.run(&mesh, Rule::Touched, &RunOptions { memory, ..RunOptions::default() }, &NoProgress)
+    };
     let grid = gpu.voxelize(&mesh, &NoProgress).unwrap();
     // Its bricks alone take as much.
     let too_little = 72 * grid.brick_count();

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::shared_gpu::SharedGpu;
-use crate::backend::{Backend, Run, RunOptions, brick_pairs};
+use crate::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
 use crate::error::BackendError;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
@@ -46,7 +46,7 @@ impl Chosen {
         }
     }
 
-    /// Voxelizes `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
+    /// Finds the voxels of `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
     /// warning. Returns the backend that made the grid.
     ///
     /// # Errors
@@ -54,14 +54,15 @@ impl Chosen {
     pub fn voxelize(
         self,
         mesh: &PlacedMesh,
+        rule: Rule,
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<(Run, Self), BackendError> {
-        match self.backend.run(mesh, options, progress) {
+        match self.backend.run(mesh, rule, options, progress) {
             Ok(run) => Ok((run, self)),
             Err(error) if self.may_fall_back => {
                 let cpu = Self::cpu(format!("{self} failed"));
-                let run = cpu.backend.run(mesh, options, progress)?;
+                let run = cpu.backend.run(mesh, rule, options, progress)?;
                 let warning = Some(format!("{self}: {error}; computed on the CPU instead"));
                 Ok((run, Self { warning, ..cpu }))
             }
@@ -101,12 +102,12 @@ fn pairs_in(milliseconds: u64) -> u64 {
 /// The backends of one process, which any number of meshes share: the CPU, and at most one GPU.
 ///
 /// ```
-/// use trivox::backend::{Backends, Choice};
+/// use trivox::backend::{Backends, Choice, Rule};
 /// # use trivox::{Mesh, NoProgress, PlaceOptions, Sizing, place};
 /// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
 /// let backends = Backends::new(Choice::Auto, None);
-/// let (run, chosen) = backends.choose(&mesh)?.voxelize(&mesh, &Default::default(), &NoProgress)?;
+/// let (run, chosen) = backends.choose(&mesh)?.voxelize(&mesh, Rule::Touched, &Default::default(), &NoProgress)?;
 /// assert_eq!((run.grid.occupied(), chosen.name()), (13, "cpu"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

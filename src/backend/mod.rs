@@ -5,6 +5,7 @@ pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod report;
+pub mod rule;
 mod shared_gpu;
 
 use std::sync::Arc;
@@ -17,8 +18,9 @@ use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 
 pub use choice::{Backends, Choice, Chosen};
+pub use rule::Rule;
 
-/// Turns a placed mesh into the set of voxels that its triangles touch.
+/// Finds the voxels of a placed mesh.
 pub trait Backend {
     /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle.
     ///
@@ -29,16 +31,18 @@ pub trait Backend {
         mesh: &PlacedMesh,
         progress: &dyn Progress,
     ) -> Result<VoxelGrid, BackendError> {
-        self.run(mesh, &RunOptions::default(), progress).map(|run| run.grid)
+        self.run(mesh, Rule::Touched, &RunOptions::default(), progress).map(|run| run.grid)
     }
 
-    /// The same as `options` say, with what there is to say of the run.
+    /// The voxels of `mesh`'s grid that `rule` names, found as `options` say, with what there is to
+    /// say of the run.
     ///
     /// # Errors
     /// Those of [`voxelize`](Self::voxelize); and [`BackendError::Memory`].
     fn run(
         &self,
         mesh: &PlacedMesh,
+        rule: Rule,
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError>;
@@ -74,10 +78,11 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
     fn run(
         &self,
         mesh: &PlacedMesh,
+        rule: Rule,
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        self.as_ref().run(mesh, options, progress)
+        self.as_ref().run(mesh, rule, options, progress)
     }
 }
 

@@ -22,6 +22,9 @@ impl BrickKey {
     /// 65,536 voxels are 8,192 bricks, 13 bits.
     const BITS: u32 = (MAX_DIM / BRICK).ilog2();
 
+    /// Marks bricks of crossings that leave a mesh; keys have 39 bits.
+    const LEAVING: u64 = 1 << 62;
+
     /// No brick's key.
     pub(crate) const NONE: Self = Self(u64::MAX);
 
@@ -51,6 +54,27 @@ impl BrickKey {
         [part(0), part(Self::BITS), part(2 * Self::BITS)]
     }
 
+    /// The same brick, with those crossings set apart that leave a mesh.
+    #[inline(always)]
+    pub(crate) fn leaving(self) -> Self {
+        Self(self.0 | Self::LEAVING)
+    }
+
+    /// Whether it is one of crossings that leave a mesh.
+    pub(super) fn is_leaving(self) -> bool {
+        self.0 & Self::LEAVING != 0
+    }
+
+    /// The brick itself, whatever its crossings do.
+    pub(super) fn undirected(self) -> Self {
+        Self(self.0 & !Self::LEAVING)
+    }
+
+    /// The row of bricks along `x` that it is in: a number that grows with the keys.
+    pub(super) fn row(self) -> u64 {
+        self.0 >> Self::BITS
+    }
+
     /// One of `2^bits` places, well spread for bricks near one another: the golden ratio's multiples
     /// are (D. Knuth, The Art of Computer Programming 3, section 6.4, 1973).
     #[inline]
@@ -77,7 +101,7 @@ pub fn mask_voxels(base: [u32; 3], mask: Mask) -> impl Iterator<Item = [u32; 3]>
     })
 }
 
-fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
+pub(super) fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros())?;
         word &= word - 1;

@@ -3,16 +3,29 @@
 use rayon::prelude::*;
 
 use crate::error::GridError;
-use crate::grid::brick::{BRICK, BrickKey, Mask, mask_voxels};
+use crate::grid::brick::{BRICK, BrickKey, Mask, mask_voxels, set_bits};
 use crate::grid::{FullRun, VoxelGrid};
 use crate::place::MAX_DIM;
 
 /// Bricks that one task puts in order.
 const CHUNK: usize = 1 << 13;
 
+/// What parts of one brick make together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Combine {
+    /// The voxels of all.
+    Union,
+    /// The voxels that are in an odd number of them.
+    Parity,
+    /// Parts hold crossings along `x`, the [`leaving`](BrickKey::leaving) ones apart: the voxels at
+    /// which the winding number becomes 0, or no longer is.
+    Winding,
+}
+
 /// A grid to which bricks are added layer by layer.
 pub(crate) struct GridBuilder {
     grid: VoxelGrid,
+    combine: Combine,
     /// What is being added, in order; kept for its memory.
     found: Vec<Found>,
 }
@@ -33,18 +46,23 @@ impl GridBuilder {
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
         let grid = VoxelGrid { dims, keys: vec![], masks: vec![], full: vec![], world: None };
-        Ok(Self { grid, found: Vec::new() })
+        Ok(Self { grid, combine: Combine::Union, found: Vec::new() })
+    }
+
+    /// Makes of repeated bricks what `combine` says, and not their union.
+    pub(crate) fn combining(self, combine: Combine) -> Self {
+        Self { combine, ..self }
     }
 
     /// Only to count bricks.
     pub(crate) fn counting() -> Self {
         let grid =
             VoxelGrid { dims: [0; 3], keys: vec![], masks: vec![], full: vec![], world: None };
-        Self { grid, found: Vec::new() }
+        Self { grid, combine: Combine::Union, found: Vec::new() }
     }
 
-    /// Adds the union of `parts`, in which bricks may be in any order, repeated and empty. They come
-    /// after all that were added before.
+    /// Adds the bricks of `parts`, which may be in any order, repeated and empty. They come after all
+    /// that were added before, and not in the same rows along `x`.
     ///
     /// # Errors
     /// A voxel outside the grid.
@@ -59,7 +77,9 @@ impl GridBuilder {
         found.clear();
         found.reserve_exact(parts.iter().map(Vec::len).sum());
         for (part, bricks) in (0..).zip(parts) {
-            found.extend((0..).zip(bricks).map(|(index, &(key, _))| (key, part, index)));
+            found.extend(
+                (0..).zip(bricks).map(|(index, &(key, _))| (key.undirected(), part, index)),
+            );
         }
         // In which order parts of one brick come is all the same.
         found.par_sort_unstable_by_key(|&(key, ..)| key);
@@ -82,7 +102,7 @@ impl GridBuilder {
         let end = begin + distinct.iter().sum::<usize>();
         grow(&mut self.grid.keys, end, BrickKey::default());
         grow(&mut self.grid.masks, end, [0; 8]);
-        let dims = self.grid.dims;
+        let (dims, combine) = (self.grid.dims, self.combine);
         let (mut keys, mut masks) = (&mut self.grid.keys[begin..], &mut self.grid.masks[begin..]);
         let places = distinct.iter().map(|&len| {
             let place = (keys.split_off_mut(..len), masks.split_off_mut(..len));
@@ -90,7 +110,11 @@ impl GridBuilder {
         });
         let places: Vec<_> = places.collect();
         let unstored = pieces.par_iter().zip(places).map(|(piece, (keys, masks))| {
-            unite(piece, parts, keys, masks);
+            match combine {
+                Combine::Union => merge(piece, parts, keys, masks, |mask, other| mask | other),
+                Combine::Parity => merge(piece, parts, keys, masks, |mask, other| mask ^ other),
+                Combine::Winding => wind(piece, parts, keys, masks),
+            }
             check_inside(dims, keys, masks)
                 .map(|()| masks.iter().any(|m| is_empty(m) || is_full(m)))
         });
@@ -132,19 +156,70 @@ impl GridBuilder {
     }
 }
 
-/// Writes the bricks of `found`, which are sorted, to `keys` and `masks`: one for each key.
-fn unite(
+/// Writes the bricks of `found`, which are sorted, to `keys` and `masks`: one for each key, its slices
+/// those of all parts by `both`.
+#[inline(always)]
+fn merge(
     found: &[Found],
     parts: &[Vec<(BrickKey, Mask)>],
     keys: &mut [BrickKey],
     masks: &mut [Mask],
+    both: impl Fn(u64, u64) -> u64,
 ) {
     let distinct = found.chunk_by(|a, b| a.0 == b.0);
     for ((same, key), mask) in distinct.zip(keys).zip(masks) {
         *key = same[0].0;
         for &(_, part, index) in same {
             let (_, other) = &parts[part as usize][index as usize];
-            (0..8).for_each(|x| mask[x] |= other[x]);
+            (0..8).for_each(|x| mask[x] = both(mask[x], other[x]));
+        }
+    }
+}
+
+/// The same for crossings: the masks are of voxels at which the winding number becomes 0, or no longer
+/// is. Whole rows are in `found`.
+fn wind(
+    found: &[Found],
+    parts: &[Vec<(BrickKey, Mask)>],
+    keys: &mut [BrickKey],
+    masks: &mut [Mask],
+) {
+    let distinct = found.chunk_by(|a, b| a.0 == b.0);
+    let mut row = None;
+    let mut windings = Windings::NONE;
+    for ((same, key), mask) in distinct.zip(keys).zip(masks) {
+        *key = same[0].0;
+        if row.replace(key.row()) != Some(key.row()) {
+            windings = Windings::NONE;
+        }
+        for (x, flips) in mask.iter_mut().enumerate() {
+            let before = windings.inside;
+            for &(_, part, index) in same {
+                let (directed, crossings) = &parts[part as usize][index as usize];
+                let step = if directed.is_leaving() { -1 } else { 1 };
+                windings.add(crossings[x], step);
+            }
+            *flips = before ^ windings.inside;
+        }
+    }
+}
+
+/// The winding numbers of 64 columns, `8 y + z` in a brick, where a sweep along `x` has come to.
+struct Windings {
+    numbers: [i64; 64],
+    /// The columns whose number is not 0.
+    inside: u64,
+}
+
+impl Windings {
+    const NONE: Self = Self { numbers: [0; 64], inside: 0 };
+
+    fn add(&mut self, columns: u64, step: i64) {
+        for column in set_bits(columns) {
+            let number = &mut self.numbers[column as usize];
+            *number += step;
+            let inside = u64::from(*number != 0);
+            self.inside = self.inside & !(1 << column) | inside << column;
         }
     }
 }
@@ -167,12 +242,12 @@ fn grow<T: Copy>(list: &mut Vec<T>, len: usize, value: T) {
     list.resize(len, value);
 }
 
-/// Pieces of about [`CHUNK`] bricks, none of which is in two.
+/// Pieces of about [`CHUNK`] bricks; no row of bricks is in two.
 fn split(mut found: &[Found]) -> Vec<&[Found]> {
     let mut pieces = Vec::with_capacity(found.len() / CHUNK + 1);
     while !found.is_empty() {
-        let last = found[CHUNK.min(found.len()) - 1].0;
-        let (piece, rest) = found.split_at(found.partition_point(|&(key, ..)| key <= last));
+        let last = found[CHUNK.min(found.len()) - 1].0.row();
+        let (piece, rest) = found.split_at(found.partition_point(|&(key, ..)| key.row() <= last));
         pieces.push(piece);
         found = rest;
     }

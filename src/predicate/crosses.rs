@@ -32,6 +32,8 @@
 //! The shader of the same name has the same functions on integers built from `u32`, and a filter
 //! in `f32` before them.
 
+use std::ops::Range;
+
 use crate::place::{SPAN_BITS, Triangle};
 
 /// An axis along which columns run.
@@ -57,6 +59,17 @@ impl Axis {
             Self::X => ([y, z], x),
             Self::Y => ([z, x], y),
             Self::Z => ([x, y], z),
+        }
+    }
+
+    /// The point that [`project`](Self::project) takes to `across` and `along`.
+    #[must_use]
+    #[inline]
+    pub fn unproject(self, [first, second]: [i32; 2], along: i32) -> [i32; 3] {
+        match self {
+            Self::X => [along, first, second],
+            Self::Y => [second, along, first],
+            Self::Z => [first, second, along],
         }
     }
 }
@@ -125,17 +138,34 @@ impl Crossing {
         (bc.excess(center) | ca.excess(center) | ab.excess(center)) >= 0
     }
 
+    /// Of the columns whose centres have the second coordinate `second`, those that pass through the
+    /// triangle: a range of voxel indices along the first coordinate, within `within`. Voxels are of
+    /// `2^unit_bits` units, at least 2, and `within` keeps to the bit budget.
+    #[must_use]
+    #[inline]
+    pub fn row(&self, second: i32, within: Range<i32>, unit_bits: u32) -> Range<i32> {
+        self.edges.iter().fold(within, |row, edge| edge.clip(row, second, unit_bits))
+    }
+
     /// Where the column whose centre is `center` passes through the triangle, if it does.
     #[must_use]
     #[inline]
     pub fn at(&self, center: [i32; 2]) -> Option<Height> {
+        self.covers(center).then(|| self.height(center))
+    }
+
+    /// The same for a column that is known to pass through it.
+    #[must_use]
+    #[inline]
+    pub fn height(&self, center: [i32; 2]) -> Height {
+        debug_assert!(self.covers(center), "{center:?} is not covered");
         let [base, height_b, height_c] = self.heights;
-        self.covers(center).then(|| Height {
+        Height {
             base,
             rises: [height_b - base, height_c - base],
             weights: [self.edges[1].value(center), self.edges[2].value(center)],
             area: self.area,
-        })
+        }
     }
 }
 
@@ -165,11 +195,32 @@ impl Edge {
         self.slope[0] * p + self.slope[1] * q + self.constant
     }
 
+    /// The part of `row` that the edge does not leave out. The value at a centre is at least `least`
+    /// if and only if `i step >= need` for the centre's index `i`; below `2^53` are `need` and `step`.
+    #[inline]
+    fn clip(&self, row: Range<i32>, second: i32, unit_bits: u32) -> Range<i32> {
+        let half = 1 << (unit_bits - 1);
+        let need = self.least - self.value([half, second]);
+        let step = self.slope[0] << unit_bits;
+        match step.signum() {
+            1 => row.start.max(clamp(-(-need).div_euclid(step)))..row.end,
+            -1 => row.start..row.end.min(clamp((-need).div_euclid(-step) + 1)),
+            _ if need > 0 => row.start..row.start,
+            _ => row,
+        }
+    }
+
     /// Negative where the edge leaves the centre out.
     #[inline]
     fn excess(&self, center: [i32; 2]) -> i64 {
         self.value(center) - self.least
     }
+}
+
+/// An index as far away as an index can be.
+#[inline]
+fn clamp(index: i64) -> i32 {
+    index.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }
 
 /// Whether an edge runs down: of its two directions just one does, and one of no length does not.

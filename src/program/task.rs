@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use trivox::backend::report::Report;
-use trivox::backend::{Backends, Chosen, Run, RunOptions};
+use trivox::backend::{Backends, Chosen, Rule, Run, RunOptions};
 use trivox::formats::read_mesh_within;
 use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
 
@@ -101,7 +101,7 @@ impl Tools<'_> {
     fn compute(&self, mesh: &PlacedMesh) -> Result<Voxels> {
         let (chosen, start) = timed(|| self.backends.choose(mesh))?;
         let ((run, by), voxelize) =
-            timed(|| chosen.voxelize(mesh, &self.run_options(), self.progress))
+            timed(|| chosen.voxelize(mesh, Rule::Touched, &self.run_options(), self.progress))
                 .map_err(|error| self.memory.explain(error.into()))?;
         let Run { grid, report } = run;
         let grid = grid.with_world(World::of(mesh.lattice(), self.job.up.into()));
@@ -116,7 +116,7 @@ impl Tools<'_> {
     /// Voxelizes again on the backend that did not make the voxels, and compares.
     fn check(&self, mesh: &PlacedMesh, voxels: &Voxels) -> Result<Check> {
         let other = self.backends.other_than(&voxels.by).context("--check")?;
-        let again = other.backend.run(mesh, &self.run_options(), self.progress);
+        let again = other.backend.run(mesh, Rule::Touched, &self.run_options(), self.progress);
         let again = again.map_err(|e| self.memory.explain(e.into())).context("--check")?;
         Ok(Check::new(&voxels.grid, &again.grid, [voxels.by.to_string(), other.to_string()]))
     }

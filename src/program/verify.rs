@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::backend::{Chosen, RunOptions};
+use trivox::backend::{Chosen, Rule, RunOptions};
 use trivox::formats::{read_grid, read_mesh_within};
 use trivox::verify::{
     Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
@@ -64,7 +64,8 @@ fn judge(
     let mut by = None;
     let verdict = verify(mesh, grid, &options(args), &mut |placed| {
         let options = RunOptions { memory: memory.left(), ..RunOptions::default() };
-        let (run, chosen) = backends.choose(placed)?.voxelize(placed, &options, progress)?;
+        let (run, chosen) =
+            backends.choose(placed)?.voxelize(placed, Rule::Touched, &options, progress)?;
         by = Some(chosen);
         Ok(run.grid)
     });

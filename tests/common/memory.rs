@@ -1,23 +1,38 @@
 //! The CPU backend within a bound on memory.
 
-use trivox::backend::RunOptions;
+use trivox::backend::{Rule, RunOptions};
 use trivox::error::BackendError;
 use trivox::{Backend, Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
-/// The grid, or a refusal, with so many threads and bytes.
+/// The voxels that `rule` names, or a refusal, with so many threads and bytes.
+pub fn run_within(
+    threads: usize,
+    memory: u64,
+    mesh: &PlacedMesh,
+    rule: Rule,
+) -> Result<VoxelGrid, BackendError> {
+    let options = RunOptions { memory, ..RunOptions::default() };
+    Cpu::with_threads(threads)?.run(mesh, rule, &options, &NoProgress).map(|run| run.grid)
+}
+
+/// Bytes that suffice for that with so many threads, as the refusal of none at all says.
+pub fn memory_needed_for(threads: usize, mesh: &PlacedMesh, rule: Rule) -> u64 {
+    match run_within(threads, 0, mesh, rule) {
+        Err(BackendError::Memory { needed, allowed: 0 }) => needed,
+        other => panic!("no memory is refused, rather than {other:?}"),
+    }
+}
+
+/// The touched voxels.
 pub fn voxelize_within(
     threads: usize,
     memory: u64,
     mesh: &PlacedMesh,
 ) -> Result<VoxelGrid, BackendError> {
-    let options = RunOptions { memory, ..RunOptions::default() };
-    Cpu::with_threads(threads)?.run(mesh, &options, &NoProgress).map(|run| run.grid)
+    run_within(threads, memory, mesh, Rule::Touched)
 }
 
-/// Bytes that suffice with so many threads, as the refusal of none at all says.
+/// Bytes that suffice for these.
 pub fn memory_needed(threads: usize, mesh: &PlacedMesh) -> u64 {
-    match voxelize_within(threads, 0, mesh) {
-        Err(BackendError::Memory { needed, allowed: 0 }) => needed,
-        other => panic!("no memory is refused, rather than {other:?}"),
-    }
+    memory_needed_for(threads, mesh, Rule::Touched)
 }

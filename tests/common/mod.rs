@@ -8,4 +8,5 @@ pub mod lattice;
 pub mod memory;
 pub mod oracle;
 pub mod pairs;
+pub mod rules;
 pub mod shapes;

@@ -2,13 +2,14 @@
 //! down to voxels, and set these in bricks that stay near the processor. One slab of the grid at a
 //! time, so that what is not yet in order takes little memory.
 
+mod columns;
 mod gather;
 mod open;
 mod refine;
 mod slabs;
 mod tasks;
 
-use crate::backend::{Backend, Run, RunOptions};
+use crate::backend::{Backend, Rule, Run, RunOptions};
 use crate::error::BackendError;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
@@ -43,10 +44,11 @@ impl Backend for Cpu {
     fn run(
         &self,
         mesh: &PlacedMesh,
+        rule: Rule,
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        let voxelize = || slabs::voxelize(mesh, options.memory, progress);
+        let voxelize = || slabs::voxelize(mesh, rule, options.memory, progress);
         let grid = match &self.pool {
             Some(pool) => pool.install(voxelize),
             None => voxelize(),

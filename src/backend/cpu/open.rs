@@ -113,8 +113,28 @@ impl<'a> OpenBricks<'a> {
     /// Sets one voxel.
     #[inline(always)]
     pub(super) fn set_voxel(&mut self, voxel: [i32; 3]) {
-        let [x, y, z] = [voxel[0] & 7, voxel[1] & 7, voxel[2] & 7];
-        self.open(BrickKey::of_voxel(voxel))[x as usize] |= 1 << (8 * y + z);
+        let (slice, bit) = place_in_brick(voxel);
+        self.open(BrickKey::of_voxel(voxel))[slice] |= bit;
+    }
+
+    /// Sets one voxel, or clears it again.
+    #[inline(always)]
+    pub(super) fn flip_voxel(&mut self, voxel: [i32; 3]) {
+        let (slice, bit) = place_in_brick(voxel);
+        self.open(BrickKey::of_voxel(voxel))[slice] ^= bit;
+    }
+
+    /// Counts one voxel, among those with `winding` 1 or those with -1. A brick counts to 1: a voxel
+    /// that comes again is counted in another part of it.
+    #[inline(always)]
+    pub(super) fn count(&mut self, voxel: [i32; 3], winding: i32) {
+        let key = BrickKey::of_voxel(voxel);
+        let key = if winding < 0 { key.leaving() } else { key };
+        let (slice, bit) = place_in_brick(voxel);
+        if self.open(key)[slice] & bit != 0 {
+            self.change(key.place(self.places.bits), key);
+        }
+        self.open(key)[slice] |= bit;
     }
 
     /// Sets the voxels that `masks` hold: of `len` blocks with the lowest voxels `lowest` and
@@ -220,6 +240,12 @@ impl<'a> OpenBricks<'a> {
             portion.push((old, mask));
         }
     }
+}
+
+/// The word of a brick's mask that a voxel is in, and its bit.
+#[inline(always)]
+fn place_in_brick([x, y, z]: [i32; 3]) -> (usize, u64) {
+    (x as usize % 8, 1 << (8 * (y & 7) + (z & 7)))
 }
 
 /// Of a slice of 4 x 4 voxels, of which the lowest is at `y` and `z` of a brick, those in the brick.

@@ -4,13 +4,11 @@
 //!
 //! Pairs of a triangle and a block wait until a vector is full of them.
 
-use std::ops::Range;
-
 use pulp::{Simd, WithSimd};
 
-use crate::backend::cpu::gather::{Bounds, Gathered, LANES as GATHERED};
+use crate::backend::cpu::gather::{Bounds, Gathered};
 use crate::backend::cpu::open::OpenBricks;
-use crate::grid::BRICK;
+use crate::backend::cpu::tasks::Portion;
 use crate::place::{MAX_DIM, PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
 use crate::predicate::boxes::BoxRange;
@@ -19,15 +17,10 @@ use crate::predicate::boxes::BoxRange;
 const LEVELS: usize = (MAX_DIM.ilog2() / BLOCK_BITS) as usize - 1;
 const _: () = assert!(MAX_DIM == 1 << (BLOCK_BITS * (LEVELS as u32 + 1)));
 
-/// Some triangles, of which the voxels in `clip` are to be set in `bricks`.
+/// A portion of a mesh, of which the touched voxels are to be set in `bricks`.
 pub(super) struct Job<'a> {
     pub(super) mesh: &'a PlacedMesh,
-    pub(super) triangles: Range<usize>,
-    /// The first and last layer of bricks that each [`GATHERED`] triangles reach; empty where all
-    /// are of interest.
-    pub(super) reach: &'a [[i32; 2]],
-    /// Within the grid.
-    pub(super) clip: BoxRange,
+    pub(super) portion: Portion<'a>,
     pub(super) bricks: OpenBricks<'a>,
 }
 
@@ -37,21 +30,22 @@ impl<'a> WithSimd for Job<'a> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> OpenBricks<'a> {
         let unit_bits = self.mesh.lattice().unit_bits;
+        let clip = self.portion.clip;
         let level = |level| Level {
             pairs: Pairs::new(unit_bits + (level as u32 + 1) * BLOCK_BITS),
             extent: [1; 3],
-            origins: [Origin { triangle: 0, range: self.clip }; LANES],
+            origins: [Origin { triangle: 0, range: clip }; LANES],
         };
         let mut refiner = Refiner {
             simd,
             mesh: self.mesh,
-            clip: self.clip,
+            clip,
             unit_bits,
             levels: std::array::from_fn(level),
             blocks: vec![Pairs::new(unit_bits); CLASSES].into(),
             bricks: self.bricks,
         };
-        refiner.refine(self.triangles, self.reach);
+        refiner.refine(&self.portion);
         refiner.finish();
         refiner.bricks
     }
@@ -98,17 +92,12 @@ fn extent_of(class: usize) -> [i32; 3] {
 
 impl<S: Simd> Refiner<'_, S> {
     #[inline(always)]
-    fn refine(&mut self, triangles: Range<usize>, reach: &[[i32; 2]]) {
-        let layers = self.clip.coarser(BRICK.ilog2());
+    fn refine(&mut self, portion: &Portion) {
         let mut gathered = Gathered::new();
-        for (group, first) in triangles.clone().step_by(GATHERED).enumerate() {
-            let near = |&[lo, hi]: &[i32; 2]| lo <= layers.hi[2] && hi >= layers.lo[2];
-            if reach.get(group).is_none_or(near) {
-                let len = GATHERED.min(triangles.end - first);
-                gathered.fetch(self.mesh, first..first + len);
-                let bounds = gathered.bounds(self.unit_bits, &self.clip);
-                self.add(&gathered, &bounds, first, len);
-            }
+        for group in portion.groups() {
+            gathered.fetch(self.mesh, group.clone());
+            let bounds = gathered.bounds(self.unit_bits, &self.clip);
+            self.add(&gathered, &bounds, group.start, group.len());
         }
     }
 

@@ -1,6 +1,7 @@
 //! Slabs of the grid, one after another, each as thick as memory allows: a slab's bricks come from
 //! the tasks in no order, and take twice the memory until they are in order.
 
+use crate::backend::Rule;
 use crate::backend::cpu::open::Budget;
 use crate::backend::cpu::tasks::Tasks;
 use crate::error::BackendError;
@@ -13,20 +14,21 @@ const FIRST_SLAB: u64 = 1 << 21;
 /// Bricks that may be out of order at a time, to begin with: 90 MB, or a sixteenth of the memory.
 const BRICKS: u64 = 1 << 20;
 
-/// The grid of `mesh`, in at most `memory` bytes for the grid and the work on it.
+/// The voxels of `mesh` that `rule` names, in at most `memory` bytes for the grid and the work on it.
 ///
 /// # Errors
 /// That is not enough.
 pub(super) fn voxelize(
     mesh: &PlacedMesh,
+    rule: Rule,
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<VoxelGrid, BackendError> {
-    let tasks = Tasks::new(mesh);
+    let tasks = Tasks::new(mesh, rule);
     let mut memory = Allowance::new(memory, &tasks);
     progress.start("voxelize", tasks.layers());
 
-    let mut builder = GridBuilder::new(mesh.lattice().dims)?;
+    let mut builder = GridBuilder::new(mesh.lattice().dims)?.combining(rule.combine());
     let mut budget = tasks.budget();
     let mut first = 0;
     let mut layers = tasks.layers_of_room(FIRST_SLAB);

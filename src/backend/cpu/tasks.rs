@@ -7,12 +7,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use pulp::Arch;
 use rayon::prelude::*;
 
+use crate::backend::Rule;
+use crate::backend::cpu::columns;
 use crate::backend::cpu::gather::LANES;
 use crate::backend::cpu::open::{Budget, Closed, OpenBricks, Places};
 use crate::backend::cpu::refine::Job;
 use crate::grid::BRICK;
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
+use crate::predicate::crosses::Axis;
 
 /// Tasks for each thread, so that none waits long for the last.
 const TASKS: usize = 8;
@@ -21,9 +24,36 @@ const TRIANGLES: Range<usize> = 1 << 10..1 << 16;
 /// Bricks that a task has room for at a time.
 const PORTION: Range<u64> = 1 << 4..1 << 12;
 
+/// Some triangles, and where their voxels are of interest.
+pub(super) struct Portion<'a> {
+    triangles: Range<usize>,
+    /// The first and last layer of bricks that each [`LANES`] triangles reach; empty where all are of
+    /// interest.
+    reach: &'a [[i32; 2]],
+    /// Within the grid.
+    pub(super) clip: BoxRange,
+}
+
+impl Portion<'_> {
+    /// The triangles, up to [`LANES`] at a time, but for those that do not reach the layers.
+    #[inline(always)]
+    pub(super) fn groups(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let Self { triangles, reach, clip } = self;
+        let layers = clip.coarser(BRICK.ilog2());
+        let is_near = move |group: usize| {
+            let near = |&[lo, hi]: &[i32; 2]| lo <= layers.hi[2] && hi >= layers.lo[2];
+            reach.get(group).is_none_or(near)
+        };
+        let firsts = triangles.clone().step_by(LANES).enumerate();
+        let near = firsts.filter(move |&(group, _)| is_near(group));
+        near.map(|(_, first)| first..triangles.end.min(first + LANES))
+    }
+}
+
 /// The tasks that a mesh makes.
 pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
+    rule: Rule,
     threads: usize,
     /// Triangles of a task, a multiple of [`LANES`].
     chunk: usize,
@@ -34,12 +64,13 @@ pub(super) struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    /// Those of `mesh`.
-    pub(super) fn new(mesh: &'a PlacedMesh) -> Self {
+    /// Those that find the voxels of `mesh` that `rule` names.
+    pub(super) fn new(mesh: &'a PlacedMesh, rule: Rule) -> Self {
         let threads = rayon::current_num_threads();
         let fair = mesh.len().div_ceil(threads * TASKS).next_multiple_of(LANES);
         Self {
             mesh,
+            rule,
             threads,
             chunk: fair.clamp(TRIANGLES.start, TRIANGLES.end),
             reach: OnceLock::new(),
@@ -122,7 +153,7 @@ impl<'a> Tasks<'a> {
         }
         let reach = self.reach.get_or_init(|| {
             let groups = 0..self.mesh.len().div_ceil(LANES);
-            groups.map(|group| layers_of(self.mesh, group)).collect()
+            groups.map(|group| layers_of(self.mesh, self.rule, group)).collect()
         });
         &reach[triangles.start / LANES..triangles.end.div_ceil(LANES)]
     }
@@ -136,26 +167,34 @@ impl<'a> Tasks<'a> {
         let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
         let clip =
             BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
-        let is_near = |&[lo, hi]: &[i32; 2]| lo < layers.end as i32 && hi >= layers.start as i32;
-        if !reach.is_empty() && !reach.iter().any(is_near) {
+        let portion = Portion { triangles, reach, clip };
+        if portion.groups().next().is_none() {
             return Vec::new();
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let places = spare().pop().unwrap_or_else(|| Places::new(self.bricks()));
-        let bricks = OpenBricks::new(places, budget);
-        let bricks = Arch::new().dispatch(Job { mesh: self.mesh, triangles, reach, clip, bricks });
+        let mut bricks = OpenBricks::new(places, budget);
+        if self.rule == Rule::Touched {
+            bricks = Arch::new().dispatch(Job { mesh: self.mesh, portion, bricks });
+        } else {
+            columns::cross(self.mesh, self.rule, &portion, &mut bricks);
+        }
         let (closed, places) = bricks.close_all();
         spare().push(places);
         closed
     }
 }
 
-/// The first and last layer of bricks that a group of triangles reaches.
-fn layers_of(mesh: &PlacedMesh, group: usize) -> [i32; 2] {
-    let brick_bits = mesh.lattice().unit_bits + BRICK.ilog2();
+/// The first and last layer of bricks that have voxels of a group of triangles.
+fn layers_of(mesh: &PlacedMesh, rule: Rule, group: usize) -> [i32; 2] {
+    let unit_bits = mesh.lattice().unit_bits;
     let triangles = group * LANES..mesh.len().min((group + 1) * LANES);
-    triangles.fold([i32::MAX, i32::MIN], |[lo, hi], index| {
-        let range = BoxRange::of_triangle(&mesh.triangle(index), brick_bits);
+    let [lo, hi] = triangles.fold([i32::MAX, i32::MIN], |[lo, hi], index| {
+        let range = BoxRange::of_triangle(&mesh.triangle(index), unit_bits);
         [lo.min(range.lo[2]), hi.max(range.hi[2])]
-    })
+    });
+    // A centre past a crossing may be in the next voxel; that of a crossing below the grid is in the
+    // first.
+    let hi = if rule == Rule::Flips(Axis::Z) { (hi + 1).max(0) } else { hi };
+    [lo, hi].map(|voxel| voxel.div_euclid(BRICK as i32))
 }

@@ -33,7 +33,7 @@ use crate::backend::gpu::stages::Pipelines;
 use crate::backend::gpu::upload::{Chunk, UNSHARED_WORDS};
 use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
 use crate::backend::report::{Report, milliseconds};
-use crate::backend::{Backend, Run, RunOptions, brick_pairs};
+use crate::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
 use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid};
 use crate::place::{Lattice, PlacedMesh};
@@ -42,12 +42,12 @@ use crate::progress::Progress;
 /// Voxelizes on a GPU.
 ///
 /// ```no_run
-/// # use trivox::{Backend, NoProgress, backend::RunOptions};
+/// # use trivox::{Backend, NoProgress, backend::{Rule, RunOptions}};
 /// # use trivox::backend::gpu::{Gpu, adapters::Adapter};
 /// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
 /// let gpu = Gpu::new(&Adapter::find(None)?)?;
 /// let options = RunOptions { time_stages: true, ..RunOptions::default() };
-/// let run = gpu.run(mesh, &options, &NoProgress)?;
+/// let run = gpu.run(mesh, Rule::Touched, &options, &NoProgress)?;
 /// for stage in run.report.unwrap_or_default().stages {
 ///     println!("{}: {:?} ms, {} bytes", stage.name, stage.ms, stage.bytes);
 /// }
@@ -243,9 +243,13 @@ impl Backend for Gpu {
     fn run(
         &self,
         mesh: &PlacedMesh,
+        rule: Rule,
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
+        if rule != Rule::Touched {
+            return Err(BackendError::Device(format!("{rule:?}")));
+        }
         let most = self.budget.triangles as usize;
         progress.start("voxelize", mesh.len().div_ceil(most) as u64 * UNITS);
         let room = options.memory / BYTES_A_BRICK;

@@ -1,0 +1,47 @@
+//! What a backend is asked for: by which rule triangles set voxels.
+
+use crate::grid::Combine;
+use crate::predicate::crosses::Axis;
+
+/// Which voxels a backend finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Rule {
+    /// Those whose closed cube a closed triangle touches: the conservative surface. No path from one
+    /// side to the other avoids it, not even through corners (26-separating).
+    #[default]
+    Touched,
+    /// Those in which a line through voxel centres, along any axis, crosses a triangle: the thin
+    /// surface. No path from face to face of voxels avoids it (6-separating; S. Laine, *A Topological
+    /// Approach to Voxelization*, 2013). A crossing in the plane between two voxels is in the upper
+    /// one; on the grid's far face, in the last.
+    Crossed,
+    /// Those at whose centre being inside changes, for who goes up an axis and counts crossings: the
+    /// first centre at or past an odd number of them. What was crossed before the grid counts for its
+    /// first voxel.
+    Flips(Axis),
+    /// The same along `x` for who is inside where the winding number is not 0.
+    WindingFlips,
+}
+
+impl Rule {
+    /// The axes along which columns are looked at; none where whole voxels are.
+    #[must_use]
+    pub fn axes(self) -> &'static [Axis] {
+        match self {
+            Self::Touched => &[],
+            Self::Crossed => &Axis::ALL,
+            Self::Flips(Axis::X) | Self::WindingFlips => &[Axis::X],
+            Self::Flips(Axis::Y) => &[Axis::Y],
+            Self::Flips(Axis::Z) => &[Axis::Z],
+        }
+    }
+
+    /// What the voxels that parts of a mesh have in one brick make together.
+    pub(crate) fn combine(self) -> Combine {
+        match self {
+            Self::Touched | Self::Crossed => Combine::Union,
+            Self::Flips(_) => Combine::Parity,
+            Self::WindingFlips => Combine::Winding,
+        }
+    }
+}

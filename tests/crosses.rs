@@ -15,7 +15,7 @@ use common::pairs::SPAN;
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::formats::read_mesh;
-use trivox::place::Triangle;
+use trivox::place::{MIN_UNIT_BITS, Triangle};
 use trivox::predicate::{Axis, Crossing};
 use trivox::{PlaceOptions, PlacedMesh, Sizing, place};
 
@@ -108,6 +108,53 @@ fn planted_mistakes_are_caught_by_random_adversarial_columns() {
 }
 
 /// Whether the column is what its family says.
+/// `column` and its triangle, moved so that its centre is that of a voxel, and that voxel's indices
+/// across the axis; if the budget allows it.
+fn on_a_voxel(column: Column) -> Option<([i32; 2], Column)> {
+    let index = column.center.map(|c| c >> column.unit_bits);
+    let center = index.map(|i| (i << column.unit_bits) + (1 << (column.unit_bits - 1)));
+    let [dp, dq] = [0, 1].map(|i| center[i] - column.center[i]);
+    let [dx, dy, dz] = column.axis.unproject([dp, dq], 0);
+    let triangle = column.triangle.map(|[x, y, z]| [x + dx, y + dy, z + dz]);
+    let fits = column.unit_bits >= MIN_UNIT_BITS
+        && triangle.iter().flatten().chain(&center).all(|c| c.abs() <= SPAN);
+    fits.then_some((index, Column { triangle, center, ..column }))
+}
+
+#[test]
+fn rows_of_columns_are_crossed_as_each_of_them_is() {
+    let compared = par_columns(11, 1_000_000).filter_map(|(_, column)| on_a_voxel(column));
+    let crossed = compared.map(|([first, second], column)| {
+        let Column { triangle, axis, unit_bits, count, .. } = column;
+        let crossing = Crossing::new(&triangle, axis);
+        let end = SPAN >> unit_bits;
+        let mut crossed = 0;
+        for reach in [0, 1, 2, 9] {
+            let within = (first - reach).max(-end)..(first + reach + 1).min(end);
+            let row = crossing.row(second, within.clone(), unit_bits);
+            let columns = row.as_ref().map_or(0..0, |row| row.columns());
+            for first in within {
+                let center = [first, second].map(|i| (i << unit_bits) + (1 << (unit_bits - 1)));
+                let found = crosses(&Column { center, ..column });
+                assert_eq!(columns.contains(&first), found.is_some(), "{column:?}, {first}");
+                if let (Some(row), Some(found)) = (&row, found) {
+                    crossed += 1;
+                    let along = [row.first_center(first), row.voxel(first, count)];
+                    assert_eq!(along, [found.first_center, found.voxel], "{column:?}, {first}");
+                    for along in [found.voxel, found.first_center].map(|v| v..v + 1) {
+                        let near = row.clone().near(&along);
+                        assert!(near.columns().contains(&first), "{column:?}, {first}");
+                        assert_eq!(near.voxel(first, count), found.voxel, "{column:?}, {first}");
+                    }
+                }
+            }
+        }
+        crossed
+    });
+    let crossed: u64 = crossed.sum();
+    assert!(crossed > 2_000_000, "{crossed}");
+}
+
 fn is_of_its_family(family: Family, column: &Column) -> bool {
     let corners = column.triangle.map(|corner| column.axis.project(corner).0);
     let seen = corners.map(|corner| [0, 1].map(|i| i64::from(corner[i] - column.center[i])));

@@ -3,31 +3,46 @@
 
 use std::ops::Range;
 
+use pulp::{Simd, WithSimd};
+
 use crate::backend::Rule;
+use crate::backend::cpu::gather::Gathered;
 use crate::backend::cpu::open::OpenBricks;
 use crate::backend::cpu::tasks::Portion;
 use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
-use crate::predicate::crosses::{Axis, Crossing};
+use crate::predicate::crosses::{Axis, Crossing, Row};
 
-/// Sets in `bricks` what `rule`, one of those that look at columns, says of a portion of `mesh`.
-pub(super) fn cross(mesh: &PlacedMesh, rule: Rule, portion: &Portion, bricks: &mut OpenBricks) {
-    let lattice = mesh.lattice();
-    for axis in rule.axes() {
-        let columns = Columns::new(*axis, lattice.unit_bits, lattice.dims, &portion.clip);
-        for index in portion.groups().flatten() {
-            let triangle = mesh.triangle(index);
-            match rule {
-                Rule::Touched => {}
-                Rule::Crossed => {
-                    columns.each_crossed(&triangle, |voxel| bricks.set_voxel(voxel));
-                }
-                Rule::Flips(_) => columns.each_flip(&triangle, |voxel, _| bricks.flip_voxel(voxel)),
-                Rule::WindingFlips => {
-                    columns.each_flip(&triangle, |voxel, winding| bricks.count(voxel, winding));
+/// A portion of a mesh, of which the voxels that `rule` names are to be set in `bricks`. The rule is
+/// one that looks at columns.
+pub(super) struct Job<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) rule: Rule,
+    pub(super) portion: Portion<'a>,
+    pub(super) bricks: OpenBricks<'a>,
+}
+
+impl<'a> WithSimd for Job<'a> {
+    type Output = OpenBricks<'a>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> OpenBricks<'a> {
+        let Self { mesh, rule, portion, mut bricks } = self;
+        let unit_bits = mesh.lattice().unit_bits;
+        let columns = |axis: &Axis| Columns::new(*axis, mesh, &portion.clip);
+        let axes: Vec<Columns> = rule.axes().iter().map(columns).collect();
+        let mut gathered = Gathered::new();
+        for group in portion.groups() {
+            gathered.fetch(mesh, group.clone());
+            let centers = gathered.centers(unit_bits, &portion.clip);
+            for columns in &axes {
+                for lane in centers.with_some(columns.axis.across(), group.len()).iter() {
+                    let triangle = gathered.triangle(lane);
+                    columns.cross(rule, &triangle, &centers.range(lane), &mut bricks);
                 }
             }
         }
+        bricks
     }
 }
 
@@ -37,74 +52,63 @@ struct Columns {
     unit_bits: u32,
     /// Voxels of the grid along the axis.
     count: i32,
-    /// The box across the axis, in the order of [`Axis::project`].
-    across: [Range<i32>; 2],
-    /// And along it.
+    /// Those of the box along it.
     along: Range<i32>,
 }
 
 impl Columns {
-    fn new(axis: Axis, unit_bits: u32, dims: [u32; 3], clip: &BoxRange) -> Self {
-        let (lo, along_lo) = axis.project(clip.lo);
-        let (hi, along_hi) = axis.project(clip.hi);
-        let (_, count) = axis.project(dims.map(|d| d as i32));
-        let across = [lo[0]..hi[0] + 1, lo[1]..hi[1] + 1];
-        Self { axis, unit_bits, count, across, along: along_lo..along_hi + 1 }
+    fn new(axis: Axis, mesh: &PlacedMesh, clip: &BoxRange) -> Self {
+        let lattice = mesh.lattice();
+        let (_, count) = axis.project(lattice.dims.map(|d| d as i32));
+        let [(_, first), (_, last)] = [clip.lo, clip.hi].map(|corner| axis.project(corner));
+        Self { axis, unit_bits: lattice.unit_bits, count, along: first..last + 1 }
     }
 
-    /// The voxels in which columns cross `triangle`.
+    /// Sets what `rule` says of `triangle`, in the bounds of which `centers` are.
     #[inline]
-    fn each_crossed(&self, triangle: &Triangle, mut found: impl FnMut([i32; 3])) {
-        self.each(triangle, |crossing, column, center| {
-            let along = crossing.height(center).voxel(self.unit_bits, self.count);
-            if self.along.contains(&along) {
-                found(self.axis.unproject(column, along));
-            }
-        });
-    }
-
-    /// The voxels whose centres are the first at or past where columns cross `triangle`, with what
-    /// that adds to the winding number. The grid's first voxel has what was crossed before.
-    #[inline]
-    fn each_flip(&self, triangle: &Triangle, mut found: impl FnMut([i32; 3], i32)) {
-        self.each(triangle, |crossing, column, center| {
-            let along = crossing.height(center).first_center(self.unit_bits).max(0);
-            if self.along.contains(&along) {
-                found(self.axis.unproject(column, along), crossing.winding());
-            }
-        });
-    }
-
-    /// The columns that cross `triangle`: their indices and their centres.
-    #[inline]
-    fn each(&self, triangle: &Triangle, mut found: impl FnMut(&Crossing, [i32; 2], [i32; 2])) {
-        let [(a, _), (b, _), (c, _)] = triangle.map(|corner| self.axis.project(corner));
-        let [firsts, seconds] = [0, 1].map(|i| {
-            let (lo, hi) = (a[i].min(b[i]).min(c[i]), a[i].max(b[i]).max(c[i]));
-            let Range { start, end } = self.across[i];
-            start.max(self.center_from(lo))..end.min(self.center_from(hi + 1))
-        });
-        if firsts.is_empty() || seconds.is_empty() {
-            return;
-        }
+    fn cross(&self, rule: Rule, triangle: &Triangle, centers: &BoxRange, bricks: &mut OpenBricks) {
         let crossing = Crossing::new(triangle, self.axis);
-        for second in seconds {
-            let center = self.center(second);
-            for first in crossing.row(center, firsts.clone(), self.unit_bits) {
-                found(&crossing, [first, second], [self.center(first), center]);
+        let [(lo, _), (hi, _)] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner));
+        for second in lo[1]..=hi[1] {
+            let Some(row) = crossing.row(second, lo[0]..hi[0] + 1, self.unit_bits) else {
+                continue;
+            };
+            let row = if self.along == (0..self.count) { row } else { row.near(&self.along) };
+            match rule {
+                Rule::Touched | Rule::Crossed => {
+                    self.each_crossed(&row, second, |voxel| bricks.set_voxel(voxel));
+                }
+                Rule::Flips(_) => {
+                    self.each_flip(&row, second, |voxel| bricks.flip_voxel(voxel));
+                }
+                Rule::WindingFlips => {
+                    let winding = crossing.winding();
+                    self.each_flip(&row, second, |voxel| bricks.count(voxel, winding));
+                }
             }
         }
     }
 
-    /// The first voxel whose centre is at `coordinate` or past it.
+    /// The voxels in which the columns of `row` are crossed.
     #[inline]
-    fn center_from(&self, coordinate: i32) -> i32 {
-        let half = 1 << (self.unit_bits - 1);
-        (coordinate + half - 1) >> self.unit_bits
+    fn each_crossed(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
+        for first in row.columns() {
+            let along = row.voxel(first, self.count);
+            if self.along.contains(&along) {
+                found(self.axis.unproject([first, second], along));
+            }
+        }
     }
 
+    /// The voxels whose centres are the first at or past where the columns of `row` are crossed. The
+    /// grid's first voxel has what was crossed before.
     #[inline]
-    fn center(&self, voxel: i32) -> i32 {
-        (voxel << self.unit_bits) + (1 << (self.unit_bits - 1))
+    fn each_flip(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
+        for first in row.columns() {
+            let along = row.first_center(first).max(0);
+            if self.along.contains(&along) {
+                found(self.axis.unproject([first, second], along));
+            }
+        }
     }
 }

@@ -52,6 +52,28 @@ impl Gathered {
         triangle
     }
 
+    /// The voxels of `2^unit_bits` units within `clip` whose centres each triangle's bounds have, each
+    /// axis for itself.
+    ///
+    /// The centre of voxel `i` is at `(i + 1/2) 2^k`, hence from `ceil(min / 2^k - 1/2)` to
+    /// `floor(max / 2^k - 1/2)`.
+    #[inline(always)]
+    pub(super) fn centers(&self, unit_bits: u32, clip: &BoxRange) -> Centers {
+        let half = 1 << (unit_bits - 1);
+        let mut centers = Centers { lo: [[0; LANES]; 3], hi: [[0; LANES]; 3] };
+        for axis in 0..3 {
+            let corner = |c: usize| &self.corners[c][axis];
+            let (a, b, c) = (corner(0), corner(1), corner(2));
+            for lane in 0..LANES {
+                let min = a[lane].min(b[lane]).min(c[lane]);
+                let max = a[lane].max(b[lane]).max(c[lane]);
+                centers.lo[axis][lane] = ((min + half - 1) >> unit_bits).max(clip.lo[axis]);
+                centers.hi[axis][lane] = ((max - half) >> unit_bits).min(clip.hi[axis]);
+            }
+        }
+        centers
+    }
+
     /// The voxels of `2^unit_bits` units within `clip` that each triangle's bounding box touches,
     /// as [`BoxRange::of_triangle`] finds them.
     #[inline(always)]
@@ -74,6 +96,32 @@ impl Gathered {
             }
         }
         bounds
+    }
+}
+
+/// The voxels whose centres are within each triangle's bounds, axis by axis.
+pub(super) struct Centers {
+    lo: [Lanes; 3],
+    hi: [Lanes; 3],
+}
+
+impl Centers {
+    /// Those of the triangle in `lane`: lowest and highest; highest below lowest where there are none.
+    #[inline(always)]
+    pub(super) fn range(&self, lane: usize) -> BoxRange {
+        let corner = |c: &[Lanes; 3]| [c[0][lane], c[1][lane], c[2][lane]];
+        BoxRange { lo: corner(&self.lo), hi: corner(&self.hi) }
+    }
+
+    /// Those of the first `len` lanes that have some along both axes `across`.
+    #[inline(always)]
+    pub(super) fn with_some(&self, across: [usize; 2], len: usize) -> List {
+        let mut list = List::default();
+        for lane in 0..len.min(LANES) {
+            let has = |a: usize| self.lo[a][lane] <= self.hi[a][lane];
+            list.push(lane, has(across[0]) & has(across[1]));
+        }
+        list
     }
 }
 

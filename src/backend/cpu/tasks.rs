@@ -8,10 +8,9 @@ use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::backend::Rule;
-use crate::backend::cpu::columns;
 use crate::backend::cpu::gather::LANES;
 use crate::backend::cpu::open::{Budget, Closed, OpenBricks, Places};
-use crate::backend::cpu::refine::Job;
+use crate::backend::cpu::{columns, refine};
 use crate::grid::BRICK;
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
@@ -173,12 +172,12 @@ impl<'a> Tasks<'a> {
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let places = spare().pop().unwrap_or_else(|| Places::new(self.bricks()));
-        let mut bricks = OpenBricks::new(places, budget);
-        if self.rule == Rule::Touched {
-            bricks = Arch::new().dispatch(Job { mesh: self.mesh, portion, bricks });
-        } else {
-            columns::cross(self.mesh, self.rule, &portion, &mut bricks);
-        }
+        let bricks = OpenBricks::new(places, budget);
+        let (arch, mesh) = (Arch::new(), self.mesh);
+        let bricks = match self.rule {
+            Rule::Touched => arch.dispatch(refine::Job { mesh, portion, bricks }),
+            rule => arch.dispatch(columns::Job { mesh, rule, portion, bricks }),
+        };
         let (closed, places) = bricks.close_all();
         spare().push(places);
         closed

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::GridError;
-use crate::grid::brick::{BRICK, BrickKey, Mask, mask_voxels};
+use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels};
 use crate::grid::{FullRun, VoxelGrid};
 use crate::place::MAX_DIM;
 
@@ -147,15 +147,6 @@ fn unite(
             (0..8).for_each(|x| mask[x] |= other[x]);
         }
     }
-}
-
-// Not `==`, which for arrays is a call.
-fn is_empty(mask: &Mask) -> bool {
-    mask.iter().fold(0, |any, slice| any | slice) == 0
-}
-
-fn is_full(mask: &Mask) -> bool {
-    mask.iter().fold(u64::MAX, |all, slice| all & slice) == u64::MAX
 }
 
 /// Makes `list` longer, with an eighth to spare where it must grow: to double is too much for a grid

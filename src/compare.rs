@@ -1,6 +1,6 @@
 //! Two grids, voxel by voxel: how many they share, how many only one of them has, and where.
 
-use crate::grid::VoxelGrid;
+use crate::grid::{Mask, VoxelGrid, count, is_empty, join, overlay, piece_bounds};
 
 /// How two grids, A and B, differ. Voxels are compared by their indices, wherever the grids lie in
 /// the world; where one grid is larger, what lies past the other is empty there.
@@ -35,19 +35,24 @@ pub struct Comparison {
 pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     let mut only = [0; 2];
     let mut bounds: Option<[[u32; 3]; 2]> = None;
-    let mut first = Vec::new();
-    for (voxel, is_in_a) in a.difference(b) {
-        let side = usize::from(!is_in_a);
-        only[side] += 1;
-        let [min, max] = bounds.unwrap_or([voxel, voxel]);
-        bounds = Some([
-            std::array::from_fn(|i| min[i].min(voxel[i])),
-            std::array::from_fn(|i| max[i].max(voxel[i])),
-        ]);
-        if first.len() < named {
-            first.push((voxel, side));
+    for both in overlay([a.pieces(), b.pieces()]) {
+        let [in_a, in_b] = both.masks;
+        let only_in: [Mask; 2] = [
+            std::array::from_fn(|x| in_a[x] & !in_b[x]),
+            std::array::from_fn(|x| in_b[x] & !in_a[x]),
+        ];
+        let either = std::array::from_fn(|x| in_a[x] ^ in_b[x]);
+        if is_empty(&either) {
+            continue;
         }
+        for (only, mask) in only.iter_mut().zip(&only_in) {
+            *only += u64::from(count(mask)) * u64::from(both.len);
+        }
+        let here = piece_bounds(both.start, both.len, &either);
+        bounds = Some(bounds.map_or(here, |bounds| join(bounds, here)));
     }
+    let first = a.difference(b).take(named);
+    let first = first.map(|(voxel, is_in_a)| (voxel, usize::from(!is_in_a))).collect();
     Comparison { dims: [a.dims(), b.dims()], both: a.occupied() - only[0], only, bounds, first }
 }
 

@@ -16,16 +16,23 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::error::GridError;
+pub(crate) use crate::grid::brick::is_empty;
 use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
+pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
+pub use crate::grid::pieces::{Piece, Pieces};
+pub(crate) use crate::grid::pieces::{overlay, parts};
 use crate::place::Lattice;
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
 mod brick;
 mod build;
+mod ordered;
+mod pieces;
+mod sets;
 
 /// A row of full bricks along `x`; maximal, so neither neighbour is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +156,11 @@ impl VoxelGrid {
         self.keys.len() as u64 + self.full.iter().map(|run| u64::from(run.len)).sum::<u64>()
     }
 
+    /// The masks of the bricks that are not full, in canonical order.
+    pub(crate) fn masks(&self) -> &[Mask] {
+        &self.masks
+    }
+
     /// Whether voxel `(x, y, z)` is occupied; `false` outside the grid.
     #[must_use]
     pub fn contains(&self, voxel: [u32; 3]) -> bool {
@@ -200,19 +212,7 @@ impl VoxelGrid {
     /// Smallest and largest occupied voxel per axis, or `None` where there are none.
     #[must_use]
     pub fn occupied_bounds(&self) -> Option<[[u32; 3]; 2]> {
-        self.bricks().fold(None, |bounds: Option<[[u32; 3]; 2]>, (key, mask)| {
-            let base = key.position().map(|b| b * BRICK);
-            let [lo, hi] = mask_bounds(&mask);
-            let lo: [u32; 3] = std::array::from_fn(|a| base[a] + lo[a]);
-            let hi: [u32; 3] = std::array::from_fn(|a| base[a] + hi[a]);
-            Some(match bounds {
-                None => [lo, hi],
-                Some([min, max]) => [
-                    std::array::from_fn(|a| min[a].min(lo[a])),
-                    std::array::from_fn(|a| max[a].max(hi[a])),
-                ],
-            })
-        })
+        self.pieces().map(|piece| piece_bounds(piece.start, piece.len, &piece.mask)).reduce(join)
     }
 
     /// The voxels that are in exactly one of two grids, with whether it is this one.
@@ -220,13 +220,16 @@ impl VoxelGrid {
         &'a self,
         other: &'a Self,
     ) -> impl Iterator<Item = ([u32; 3], bool)> + 'a {
-        merge_by_key(self.bricks(), other.bricks()).flat_map(|(key, a, b)| {
-            let (a, b) = (a.unwrap_or([0; 8]), b.unwrap_or([0; 8]));
-            let base = key.position().map(|b| b * BRICK);
+        overlay([self.pieces(), other.pieces()]).flat_map(|both| {
+            let [a, b] = both.masks;
             let either: Mask = std::array::from_fn(|x| a[x] ^ b[x]);
-            mask_voxels(base, either).map(move |voxel| {
-                let [x, y, z] = voxel.map(|c| c % BRICK);
-                (voxel, a[x as usize] >> (8 * y + z) & 1 == 1)
+            let bricks = if is_empty(&either) { 0 } else { both.len };
+            (0..bricks).flat_map(move |n| {
+                let base = both.start.along_x(n).position().map(|b| b * BRICK);
+                mask_voxels(base, either).map(move |voxel| {
+                    let [x, y, z] = voxel.map(|c| c % BRICK);
+                    (voxel, a[x as usize] >> (8 * y + z) & 1 == 1)
+                })
             })
         })
     }
@@ -291,6 +294,21 @@ impl fmt::Display for GridHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+/// Smallest and largest voxel per axis of `len` bricks along `x` that hold the same voxels, some.
+pub(crate) fn piece_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2] {
+    let base = start.position().map(|b| b * BRICK);
+    let [lo, mut hi] = mask_bounds(mask);
+    hi[0] += (len - 1) * BRICK;
+    [lo, hi].map(|voxel| std::array::from_fn(|a| base[a] + voxel[a]))
+}
+
+/// The bounds of what lies in either bounds.
+pub(crate) fn join(a: [[u32; 3]; 2], b: [[u32; 3]; 2]) -> [[u32; 3]; 2] {
+    let min = std::array::from_fn(|i| a[0][i].min(b[0][i]));
+    let max = std::array::from_fn(|i| a[1][i].max(b[1][i]));
+    [min, max]
 }
 
 /// Merges two sequences sorted by key; each key comes once, with what either side has for it.

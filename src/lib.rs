@@ -29,6 +29,7 @@
 pub mod backend;
 pub mod compare;
 pub mod error;
+pub mod fill;
 pub mod formats;
 pub mod grid;
 pub mod mesh;

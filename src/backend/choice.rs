@@ -2,6 +2,7 @@
 //! starting and using a GPU costs.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::shared_gpu::SharedGpu;
@@ -21,65 +22,100 @@ pub enum Choice {
     Cpu,
 }
 
-/// A backend that is ready, and why it was chosen.
+/// A backend that is ready, and why it was chosen. If it is a GPU that [`Choice::Auto`] chose, and it
+/// fails, then from there on it is the CPU, with a warning.
 pub struct Chosen {
-    /// The backend.
-    pub backend: Box<dyn Backend>,
-    /// The GPU adapter's label; `None` for the CPU.
-    pub adapter: Option<String>,
-    /// Why this backend, in a few words.
-    pub reason: String,
-    /// What went wrong with a better choice.
-    pub warning: Option<String>,
-    /// Whether the CPU may take its place where it fails.
-    pub may_fall_back: bool,
+    backend: Box<dyn Backend>,
+    adapter: Option<String>,
+    reason: String,
+    warning: Option<String>,
+    /// What takes its place where it fails, and why it did.
+    replacement: Option<(Cpu, OnceLock<BackendError>)>,
 }
 
 impl Chosen {
-    fn cpu(reason: impl Into<String>) -> Self {
-        Self {
-            backend: Box::new(Cpu::default()),
-            adapter: None,
-            reason: reason.into(),
-            warning: None,
-            may_fall_back: false,
-        }
+    /// The GPU behind `backend`, which [`Choice::Gpu`] or a name asked for.
+    #[must_use]
+    pub fn gpu(backend: Box<dyn Backend>, adapter: String, reason: impl Into<String>) -> Self {
+        let (adapter, reason) = (Some(adapter), reason.into());
+        Self { backend, adapter, reason, warning: None, replacement: None }
     }
 
-    /// Finds the voxels of `mesh`; if a GPU that was chosen by [`Choice::Auto`] fails, on the CPU, with a
-    /// warning. Returns the backend that made the grid.
-    ///
-    /// # Errors
-    /// The backend failed, and none may take its place.
-    pub fn voxelize(
-        self,
-        mesh: &PlacedMesh,
-        rule: Rule,
-        options: &RunOptions,
-        progress: &dyn Progress,
-    ) -> Result<(Run, Self), BackendError> {
-        match self.backend.run(mesh, rule, options, progress) {
-            Ok(run) => Ok((run, self)),
-            Err(error) if self.may_fall_back => {
-                let cpu = Self::cpu(format!("{self} failed"));
-                let run = cpu.backend.run(mesh, rule, options, progress)?;
-                let warning = Some(format!("{self}: {error}; computed on the CPU instead"));
-                Ok((run, Self { warning, ..cpu }))
-            }
-            Err(error) => Err(error),
-        }
+    /// The CPU.
+    #[must_use]
+    pub fn cpu(reason: impl Into<String>) -> Self {
+        let (backend, reason) = (Box::new(Cpu::default()), reason.into());
+        Self { backend, adapter: None, reason, warning: None, replacement: None }
+    }
+
+    /// With the CPU to take its place where it fails.
+    #[must_use]
+    pub fn or_cpu(self) -> Self {
+        Self { replacement: Some((Cpu::default(), OnceLock::new())), ..self }
+    }
+
+    /// Why the CPU has taken its place, if it has.
+    fn failure(&self) -> Option<&BackendError> {
+        self.replacement.as_ref()?.1.get()
     }
 
     /// `cpu` or `gpu`.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        if self.adapter.is_some() { "gpu" } else { "cpu" }
+        if self.adapter().is_some() { "gpu" } else { "cpu" }
+    }
+
+    /// The GPU adapter's label; `None` for the CPU.
+    #[must_use]
+    pub fn adapter(&self) -> Option<&str> {
+        self.adapter.as_deref().filter(|_| self.failure().is_none())
+    }
+
+    /// Why this backend, in a few words.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match (self.failure(), &self.adapter) {
+            (Some(_), Some(adapter)) => format!("gpu, {adapter} failed"),
+            _ => self.reason.clone(),
+        }
+    }
+
+    /// What went wrong with a better choice.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        match (self.failure(), &self.adapter) {
+            (Some(error), Some(adapter)) => {
+                Some(format!("gpu, {adapter}: {error}; computed on the CPU instead"))
+            }
+            _ => self.warning.clone(),
+        }
+    }
+}
+
+impl Backend for Chosen {
+    fn run(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let Some((cpu, failure)) = &self.replacement else {
+            return self.backend.run(mesh, rule, options, progress);
+        };
+        if failure.get().is_none() {
+            match self.backend.run(mesh, rule, options, progress) {
+                Ok(run) => return Ok(run),
+                Err(error) => failure.get_or_init(|| error),
+            };
+        }
+        cpu.run(mesh, rule, options, progress)
     }
 }
 
 impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.adapter {
+        match self.adapter() {
             Some(adapter) => write!(f, "gpu, {adapter}"),
             None => f.write_str("cpu"),
         }
@@ -102,13 +138,15 @@ fn pairs_in(milliseconds: u64) -> u64 {
 /// The backends of one process, which any number of meshes share: the CPU, and at most one GPU.
 ///
 /// ```
-/// use trivox::backend::{Backends, Choice, Rule};
+/// use trivox::backend::{Backends, Choice};
+/// use trivox::Backend;
 /// # use trivox::{Mesh, NoProgress, PlaceOptions, Sizing, place};
 /// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
 /// let backends = Backends::new(Choice::Auto, None);
-/// let (run, chosen) = backends.choose(&mesh)?.voxelize(&mesh, Rule::Touched, &Default::default(), &NoProgress)?;
-/// assert_eq!((run.grid.occupied(), chosen.name()), (13, "cpu"));
+/// let chosen = backends.choose(&mesh)?;
+/// let grid = chosen.voxelize(&mesh, &NoProgress)?;
+/// assert_eq!((grid.occupied(), chosen.name()), (13, "cpu"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -151,7 +189,7 @@ impl Backends {
     /// # Errors
     /// The GPU cannot be started.
     pub fn other_than(&self, chosen: &Chosen) -> Result<Chosen, BackendError> {
-        match chosen.adapter {
+        match chosen.adapter() {
             Some(_) => Ok(Chosen::cpu("to check the GPU")),
             None => self.open("to check the CPU"),
         }
@@ -172,7 +210,7 @@ impl Backends {
             return Chosen::cpu(reason);
         }
         match self.open(&work("no fewer than")) {
-            Ok(chosen) => Chosen { may_fall_back: true, ..chosen },
+            Ok(chosen) => chosen.or_cpu(),
             Err(error) => {
                 let warning = Some(format!("{error}; using the CPU instead"));
                 Chosen { warning, ..Chosen::cpu("the GPU failed to start") }
@@ -187,13 +225,7 @@ impl Backends {
 
     fn open(&self, reason: &str) -> Result<Chosen, BackendError> {
         let (backend, label) = self.gpu.open()?;
-        Ok(Chosen {
-            backend,
-            adapter: Some(label),
-            reason: reason.into(),
-            warning: None,
-            may_fall_back: false,
-        })
+        Ok(Chosen::gpu(backend, label, reason))
     }
 }
 
@@ -219,18 +251,18 @@ mod tests {
     fn a_small_job_stays_on_the_cpu_and_says_the_numbers() {
         let least = auto(1).pairs_worth_a_gpu();
         let chosen = auto(1).weigh(least - 1);
-        assert_eq!((chosen.name(), chosen.warning), ("cpu", None));
+        assert_eq!((chosen.name(), chosen.warning()), ("cpu", None));
         let reason = format!(
             "about {} triangle-brick pairs, fewer than the {least} that are worth a GPU",
             least - 1
         );
-        assert_eq!(chosen.reason, reason);
+        assert_eq!(chosen.reason(), reason);
     }
 
     #[test]
     fn a_large_job_asks_for_a_gpu() {
         let chosen = auto(1).weigh(auto(1).pairs_worth_a_gpu());
-        assert!(!chosen.reason.contains("fewer than the"), "{}", chosen.reason);
+        assert!(!chosen.reason().contains("fewer than the"), "{}", chosen.reason());
     }
 
     #[cfg(feature = "gpu")]

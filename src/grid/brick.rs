@@ -83,8 +83,23 @@ impl BrickKey {
     }
 
     /// The key of the brick `n` further along `x`.
-    pub(super) fn along_x(self, n: u32) -> Self {
+    pub(crate) fn along_x(self, n: u32) -> Self {
         Self(self.0 + u64::from(n))
+    }
+
+    /// How many bricks further along `x` the key `end` is.
+    pub(crate) fn bricks_to(self, end: Self) -> u32 {
+        (end.0 - self.0) as u32
+    }
+
+    /// The key at which the brick's row begins.
+    pub(crate) fn row(self) -> Self {
+        Self(self.0 >> Self::BITS << Self::BITS)
+    }
+
+    /// The key at which the row after the brick's begins.
+    pub(crate) fn next_row(self) -> Self {
+        Self(((self.0 >> Self::BITS) + 1) << Self::BITS)
     }
 }
 
@@ -92,6 +107,15 @@ impl BrickKey {
 #[must_use]
 pub fn count(mask: &Mask) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
+}
+
+// Not `==`, which for arrays is a call.
+pub(crate) fn is_empty(mask: &Mask) -> bool {
+    mask.iter().fold(0, |any, slice| any | slice) == 0
+}
+
+pub(crate) fn is_full(mask: &Mask) -> bool {
+    mask.iter().fold(u64::MAX, |all, slice| all & slice) == u64::MAX
 }
 
 /// The voxels of `mask`, offset by `base`.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::GridError;
-use crate::grid::brick::{BRICK, BrickKey, Mask, mask_voxels, set_bits};
+use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
 use crate::grid::{FullRun, VoxelGrid};
 use crate::place::MAX_DIM;
 
@@ -222,15 +222,6 @@ impl Windings {
             self.inside = self.inside & !(1 << column) | inside << column;
         }
     }
-}
-
-// Not `==`, which for arrays is a call.
-fn is_empty(mask: &Mask) -> bool {
-    mask.iter().fold(0, |any, slice| any | slice) == 0
-}
-
-fn is_full(mask: &Mask) -> bool {
-    mask.iter().fold(u64::MAX, |all, slice| all & slice) == u64::MAX
 }
 
 /// Makes `list` longer, with an eighth to spare where it must grow: to double is too much for a grid

@@ -1,0 +1,84 @@
+//! One ray for each column along `x`: a running XOR of the bricks' words, of 64 columns at once.
+
+use crate::error::BackendError;
+use crate::fill::{Filled, check_memory};
+use crate::grid::{BRICK, BrickKey, Pieces, VoxelGrid, Writer, in_order, parts};
+
+/// The voxels that a ray along `x` finds inside, from their flips along `x`. A column that is inside
+/// after its last flip stays so up to the grid's end, and is counted.
+///
+/// The result and the work on it take at most `memory` bytes besides `flips`.
+///
+/// ```
+/// use trivox::{VoxelGrid, fill};
+///
+/// let flips = VoxelGrid::from_voxels([9, 2, 1], [[3, 0, 0], [5, 0, 0], [7, 1, 0]])?;
+/// let filled = fill::along_x(&flips, u64::MAX)?;
+/// let inside = [[3, 0, 0], [4, 0, 0], [7, 1, 0], [8, 1, 0]];
+/// assert_eq!(filled.grid, VoxelGrid::from_voxels([9, 2, 1], inside)?);
+/// assert_eq!(filled.unended, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BackendError::Memory`].
+pub fn along_x(flips: &VoxelGrid, memory: u64) -> Result<Filled, BackendError> {
+    let width = Width::of(flips.dims()[0]);
+    let parts = parts(&[flips]);
+    // For each part: where it begins, what it holds, and a writer.
+    let working = parts.len() as u64 * 256;
+    let fits = |bytes| check_memory(bytes + working, memory);
+    let write = |&[first, end]: &[BrickKey; 2], out: &mut Writer<'_>| -> u64 {
+        let rows = flips.pieces_between(first, end).rows();
+        rows.map(|row| u64::from(fill_row(row, width, out))).sum()
+    };
+    let (grid, unended) = in_order(flips.dims(), flips.world, &parts, fits, write)?;
+    Ok(Filled { grid, unended: unended.into_iter().sum() })
+}
+
+/// How far rows go along `x`.
+#[derive(Clone, Copy)]
+struct Width {
+    /// The last brick.
+    last: u32,
+    /// Slices of it that are in the grid.
+    slices: usize,
+}
+
+impl Width {
+    fn of(voxels: u32) -> Self {
+        let last = (voxels - 1) / BRICK;
+        Self { last, slices: (voxels - last * BRICK) as usize }
+    }
+}
+
+/// Fills a row of bricks, and returns how many of its columns do not end.
+fn fill_row(row: Pieces<'_>, width: Width, out: &mut Writer<'_>) -> u32 {
+    let Some(first) = row.first() else {
+        return 0;
+    };
+    let end = first.row().along_x(width.last);
+    // Of each column of the row, in the next slice.
+    let mut inside = 0;
+    let mut next = first;
+    for mut piece in row {
+        out.push(next, next.bricks_to(piece.start), &[inside; 8]);
+        // Full bricks flip each column eight times, and leave it as it was: all become the same.
+        for slice in &mut piece.mask {
+            inside ^= *slice;
+            *slice = inside;
+        }
+        next = piece.start.along_x(piece.len);
+        if piece.start == end {
+            piece.mask[width.slices..].fill(0);
+        }
+        out.push(piece.start, piece.len, &piece.mask);
+    }
+    if inside != 0 && next <= end {
+        out.push(next, next.bricks_to(end), &[inside; 8]);
+        let mut last = [inside; 8];
+        last[width.slices..].fill(0);
+        out.push(end, 1, &last);
+    }
+    inside.count_ones()
+}

@@ -1,0 +1,402 @@
+//! Six rays for each voxel, from both ends of the three columns through its centre.
+//!
+//! A sweep in canonical order carries for each column whether it is inside, in words of 64 columns:
+//! a word along `x`, a row of words along `y`, a layer along `z`. Bricks without flips in a row whose
+//! words are the same are decided at once. Threads take slabs of layers; what goes into each is known
+//! from the parity of the flips before it.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::error::BackendError;
+use crate::fill::{Dispute, Voted, check_memory};
+use crate::grid::{
+    BRICK, BrickKey, Extent, Mask, OrderedGrid, Pieces, VoxelGrid, Writer, count, join,
+    mask_voxels, overlay,
+};
+
+/// Bytes that slabs may take for their layers of words, at most, beyond two layers.
+const SLAB_BYTES: usize = 256 << 20;
+
+/// The voxels that most of six rays find inside, from the flips of columns along `x`, `y` and `z`: for
+/// each voxel one ray from either end of the three columns through its centre. A column with an odd
+/// number of flips contradicts itself, and its two votes cancel out. A tie is outside.
+///
+/// The result and the work on it take at most `memory` bytes besides `flips`; only to tell how much
+/// is needed where that is refused, the layers of words that the sweep carries may take more.
+///
+/// ```
+/// use trivox::{VoxelGrid, fill};
+///
+/// // A cube of one voxel; one of its sides across `x` is missing.
+/// let both = VoxelGrid::from_voxels([3; 3], [[1, 1, 1]])?;
+/// let along_x = both.clone();
+/// let along_y = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 2, 1]])?;
+/// let along_z = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 1, 2]])?;
+/// let voted = fill::vote([&along_x, &along_y, &along_z], u64::MAX)?;
+/// assert_eq!(voted.grid, both);
+/// assert_eq!((voted.dispute.voxels, voted.dispute.odd), (0, [1, 0, 0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`BackendError::Memory`].
+pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> {
+    let dims =
+        std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().fold(1, u32::max));
+    let world = flips[0].world;
+    // Outside of these bounds two columns of each voxel have no flips, and agree.
+    let Some(bounds) = flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(join) else {
+        let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
+        return Ok(Voted { grid, dispute: Dispute::default() });
+    };
+    let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)) };
+    let slabs = sweep.slabs();
+    let (mut layers, odd) = sweep.layers(&slabs);
+
+    let count = |(slab, layer): (&Range<u32>, &mut Vec<u64>)| {
+        let mut out = Writer::counting();
+        let tally = sweep.slab(slab, layer, &odd, &mut out);
+        (out.extent(), tally)
+    };
+    let (extents, tallies): (Vec<Extent>, Vec<Tally>) =
+        slabs.par_iter().zip(&mut layers).map(count).unzip();
+    check_memory(sweep.work_bytes(slabs.len()) + Extent::bytes(&extents), memory)?;
+
+    // What came out of one slab goes into the next.
+    layers.rotate_right(1);
+    layers[0].fill(0);
+    let mut grid = OrderedGrid::new(dims, world, extents);
+    let write = |((slab, layer), mut out): ((&Range<u32>, &mut Vec<u64>), Writer<'_>)| {
+        sweep.slab(slab, layer, &odd, &mut out);
+    };
+    slabs.par_iter().zip(&mut layers).zip(grid.writers()).for_each(write);
+
+    let mut tally = tallies.into_iter().fold(Tally::default(), Tally::and);
+    tally.dispute.odd[2] = ones(&odd);
+    Ok(Voted { grid: grid.finish(), dispute: tally.dispute() })
+}
+
+fn ones(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// The bricks that hold all flips.
+struct Sweep<'a> {
+    flips: [&'a VoxelGrid; 3],
+    /// The first and the last brick along each axis.
+    bounds: [[u32; 3]; 2],
+}
+
+impl Sweep<'_> {
+    /// Bricks along an axis.
+    fn len(&self, axis: usize) -> usize {
+        (self.bounds[1][axis] - self.bounds[0][axis] + 1) as usize
+    }
+
+    /// Words of a layer: one for the columns through a brick along `z`.
+    fn layer_len(&self) -> usize {
+        self.len(0) * self.len(1)
+    }
+
+    /// The key of the first brick of a row.
+    fn row(&self, y: u32, z: u32) -> BrickKey {
+        BrickKey::new([self.bounds[0][0], y, z])
+    }
+
+    /// Layers of bricks that one task sweeps after another.
+    fn slabs(&self) -> Vec<Range<u32>> {
+        let affordable = 1 + SLAB_BYTES / (self.layer_len() * size_of::<u64>());
+        let tasks = (4 * rayon::current_num_threads()).min(affordable).min(self.len(2));
+        let step = self.len(2).div_ceil(tasks);
+        let end = self.bounds[1][2] + 1;
+        let begins = (self.bounds[0][2]..end).step_by(step);
+        begins.map(|begin| begin..end.min(begin + step as u32)).collect()
+    }
+
+    /// Bytes of the layers, of each slab's two rows, and of what there is to say of it.
+    fn work_bytes(&self, slabs: usize) -> u64 {
+        let words = (slabs + 1) * self.layer_len() + slabs * 2 * self.len(0);
+        (words * size_of::<u64>() + slabs * 1024) as u64
+    }
+
+    /// For each slab, the columns along `z` that are inside where it begins; and those with an odd
+    /// number of flips.
+    fn layers(&self, slabs: &[Range<u32>]) -> (Vec<Vec<u64>>, Vec<u64>) {
+        let parity = |slab: &Range<u32>| {
+            let mut odd = vec![0; self.layer_len()];
+            for piece in self.pieces(2, slab) {
+                let [x, y, _] = piece.start.position();
+                let place = (y - self.bounds[0][1]) as usize * self.len(0);
+                odd[place + (x - self.bounds[0][0]) as usize] ^= parity_along_z(&piece.mask);
+            }
+            odd
+        };
+        let mut layers: Vec<Vec<u64>> = slabs.par_iter().map(parity).collect();
+        let mut before = vec![0; self.layer_len()];
+        for layer in &mut layers {
+            for (parity, before) in layer.iter_mut().zip(&mut before) {
+                (*parity, *before) = (*before, *parity ^ *before);
+            }
+        }
+        (layers, before)
+    }
+
+    /// The flips along an axis in layers of bricks.
+    fn pieces(&self, axis: usize, layers: &Range<u32>) -> Pieces<'_> {
+        let end = self.row(self.bounds[1][1], layers.end - 1).next_row();
+        self.flips[axis].pieces_between(self.row(self.bounds[0][1], layers.start), end)
+    }
+
+    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside, where the slab
+    /// begins and then where it ends; `odd` those with an odd number of flips.
+    fn slab(
+        &self,
+        slab: &Range<u32>,
+        layer: &mut [u64],
+        odd: &[u64],
+        out: &mut Writer<'_>,
+    ) -> Tally {
+        let mut tally = Tally::default();
+        let width = self.len(0);
+        let (mut y_inside, mut y_odd) = (vec![0; width], vec![0; width]);
+        let mut pieces = [0, 1, 2].map(|axis| self.pieces(axis, slab));
+        for z in slab.clone() {
+            y_inside.fill(0);
+            y_odd.fill(0);
+            for piece in self.pieces(1, &(z..z + 1)) {
+                let [x, ..] = piece.start.position();
+                y_odd[(x - self.bounds[0][0]) as usize] ^= parity_along_y(&piece.mask);
+            }
+            tally.dispute.odd[1] += ones(&y_odd);
+            let rows = layer.chunks_exact_mut(width).zip(odd.chunks_exact(width));
+            for ((z_inside, z_odd), y) in rows.zip(self.bounds[0][1]..) {
+                let first = self.row(y, z);
+                let flips = pieces.each_mut().map(|pieces| pieces.take_before(first.next_row()));
+                let columns = Columns { y_inside: &mut y_inside, y_odd: &y_odd, z_inside, z_odd };
+                Row { first, columns, out, tally: &mut tally }.decide(flips);
+            }
+        }
+        tally
+    }
+}
+
+/// The columns along `y` and `z` through each brick of a row, 64 at a time: which are inside, and
+/// which have an odd number of flips.
+struct Columns<'a> {
+    y_inside: &'a mut [u64],
+    y_odd: &'a [u64],
+    z_inside: &'a mut [u64],
+    z_odd: &'a [u64],
+}
+
+impl Columns<'_> {
+    /// How many bricks from `begin` on, before `end`, have the same words.
+    fn same(&self, begin: usize, end: usize) -> usize {
+        let words = |x: usize| [self.y_inside[x], self.y_odd[x], self.z_inside[x], self.z_odd[x]];
+        let [a, b, c, d] = words(begin);
+        let y = self.y_inside[begin..end].iter().zip(&self.y_odd[begin..end]);
+        let z = self.z_inside[begin..end].iter().zip(&self.z_odd[begin..end]);
+        let differs = |((y, y_odd), (z, z_odd)): ((&u64, &u64), (&u64, &u64))| {
+            (y ^ a) | (y_odd ^ b) | (z ^ c) | (z_odd ^ d) != 0
+        };
+        y.zip(z).position(differs).unwrap_or(end - begin)
+    }
+}
+
+/// A row of bricks.
+struct Row<'a, 'b> {
+    first: BrickKey,
+    columns: Columns<'a>,
+    out: &'a mut Writer<'b>,
+    tally: &'a mut Tally,
+}
+
+impl Row<'_, '_> {
+    /// Decides its voxels, from the flips along the three axes.
+    fn decide(&mut self, flips: [Pieces<'_>; 3]) {
+        let parity = |mask: &Mask| mask.iter().fold(0, |parity, slice| parity ^ slice);
+        let x_odd = flips[0].clone().fold(0, |odd, piece| odd ^ parity(&piece.mask));
+        let mut x_columns = XColumns { odd: x_odd, ..XColumns::default() };
+        let mut next = 0;
+        for bricks in overlay(flips) {
+            let begin = self.first.bricks_to(bricks.start) as usize;
+            self.decide_without_flips(next..begin, &mut x_columns);
+            next = begin + bricks.len as usize;
+            for x in begin..next {
+                self.decide_bricks(x, 1, &bricks.masks, &mut x_columns);
+            }
+        }
+        self.decide_without_flips(next..self.columns.z_odd.len(), &mut x_columns);
+        self.tally.dispute.odd[0] += u64::from(x_odd.count_ones());
+        self.tally.dispute.columns += u64::from(x_columns.disputed.count_ones());
+        self.tally.dispute.of_columns += u64::from(x_columns.counted.count_ones());
+    }
+
+    fn decide_without_flips(&mut self, bricks: Range<usize>, x_columns: &mut XColumns) {
+        let mut next = bricks.start;
+        while next < bricks.end {
+            let same = self.columns.same(next, bricks.end);
+            self.decide_bricks(next, same, &[[0; 8]; 3], x_columns);
+            next += same;
+        }
+    }
+
+    /// Decides `len` bricks that have the same words, and the same `flips`; several have none.
+    fn decide_bricks(
+        &mut self,
+        begin: usize,
+        len: usize,
+        flips: &[Mask; 3],
+        x_columns: &mut XColumns,
+    ) {
+        let Columns { y_inside, y_odd, z_inside, z_odd } = &mut self.columns;
+        let mut rays = Rays {
+            inside: [x_columns.inside, y_inside[begin], z_inside[begin]],
+            odd: [x_columns.odd, y_odd[begin], z_odd[begin]],
+        };
+        let (inside, disputed) = rays.through_brick(flips);
+        [x_columns.inside, y_inside[begin], z_inside[begin]] = rays.inside;
+        let any = |mask: &Mask| mask.iter().fold(0, |any, slice| any | slice);
+        x_columns.disputed |= any(&disputed);
+        x_columns.counted |= any(&inside) | any(&disputed);
+        let start = self.first.along_x(begin as u32);
+        self.out.push(start, len as u32, &inside);
+        self.tally.add(start, len, &disputed);
+    }
+}
+
+/// The 64 columns along `x` of a row of bricks.
+#[derive(Default)]
+struct XColumns {
+    inside: u64,
+    odd: u64,
+    /// With a disputed voxel, so far.
+    disputed: u64,
+    /// With a voxel that is inside or disputed, so far.
+    counted: u64,
+}
+
+/// The 64 columns of a brick along each axis. The bit of a column is `8 y + z` along `x`, `8 x + z`
+/// along `y` and `8 y + x` along `z`.
+struct Rays {
+    inside: [u64; 3],
+    odd: [u64; 3],
+}
+
+/// In each byte of a slice, the voxel with `z = 0`.
+const FIRST_Z: u64 = 0x0101_0101_0101_0101;
+
+impl Rays {
+    /// The voxels of a brick that are inside, and those that are disputed.
+    fn through_brick(&mut self, flips: &[Mask; 3]) -> (Mask, Mask) {
+        let (mut inside, mut disputed) = ([0; 8], [0; 8]);
+        let [mut x_inside, y_before, z_before] = self.inside;
+        let (mut y_inside, mut z_inside) = (0, 0);
+        for x in 0..8 {
+            x_inside ^= flips[0][x];
+            let y = prefix_along_y(flips[1][x]) ^ y_row(y_before, x);
+            let z = prefix_along_z(flips[2][x]) ^ z_row(z_before, x);
+            y_inside |= y >> 56 << (8 * x);
+            z_inside |= (z >> 7 & FIRST_Z) << x;
+            let odd = [self.odd[0], y_row(self.odd[1], x), z_row(self.odd[2], x)];
+            (inside[x], disputed[x]) = decide([x_inside, y, z], odd);
+        }
+        self.inside = [x_inside, y_inside, z_inside];
+        (inside, disputed)
+    }
+}
+
+/// Which of 64 voxels are inside and which disputed, from what their three columns find and which of
+/// these do not vote.
+#[inline(always)]
+fn decide(inside: [u64; 3], odd: [u64; 3]) -> (u64, u64) {
+    let yes = [0, 1, 2].map(|a| inside[a] & !odd[a]);
+    let no = [0, 1, 2].map(|a| !inside[a] & !odd[a]);
+    let any = |[a, b, c]: [u64; 3]| a | b | c;
+    let two = |[a, b, c]: [u64; 3]| a & b | (a | b) & c;
+    let agreed = two(yes) & !any(no) | two(no) & !any(yes);
+    (two(yes) | any(yes) & !any(no), !agreed)
+}
+
+/// The slice `x` of columns along `y`.
+#[inline(always)]
+fn y_row(columns: u64, x: usize) -> u64 {
+    (columns >> (8 * x) & 0xff) * FIRST_Z
+}
+
+/// The slice `x` of columns along `z`.
+#[inline(always)]
+fn z_row(columns: u64, x: usize) -> u64 {
+    (columns >> x & FIRST_Z) * 0xff
+}
+
+/// For each voxel of a slice, the parity of those at or before it along `y`.
+#[inline(always)]
+fn prefix_along_y(mut slice: u64) -> u64 {
+    slice ^= slice << 8;
+    slice ^= slice << 16;
+    slice ^ slice << 32
+}
+
+/// For each voxel of a slice, the parity of those at or before it along `z`.
+#[inline(always)]
+fn prefix_along_z(mut slice: u64) -> u64 {
+    slice ^= slice << 1 & (0xfe * FIRST_Z);
+    slice ^= slice << 2 & (0xfc * FIRST_Z);
+    slice ^ slice << 4 & (0xf0 * FIRST_Z)
+}
+
+/// The columns along `y` with an odd number of flips in a brick.
+fn parity_along_y(flips: &Mask) -> u64 {
+    (0..8).fold(0, |odd, x| odd | prefix_along_y(flips[x]) >> 56 << (8 * x))
+}
+
+/// The columns along `z` with an odd number of flips in a brick.
+fn parity_along_z(flips: &Mask) -> u64 {
+    (0..8).fold(0, |odd, x| odd | (prefix_along_z(flips[x]) >> 7 & FIRST_Z) << x)
+}
+
+/// What there is to say of some layers.
+#[derive(Default)]
+struct Tally {
+    dispute: Dispute,
+    /// The most disputed voxels of a brick, and the first brick that has as many.
+    worst: Option<(u32, BrickKey, Mask)>,
+}
+
+impl Tally {
+    /// Counts the disputed voxels of `bricks` bricks along `x`, which come after all before.
+    fn add(&mut self, start: BrickKey, bricks: usize, disputed: &Mask) {
+        let voxels = count(disputed);
+        self.dispute.voxels += u64::from(voxels) * bricks as u64;
+        if voxels > self.worst.map_or(0, |(most, ..)| most) {
+            self.worst = Some((voxels, start, *disputed));
+        }
+    }
+
+    /// With what there is to say of the layers after.
+    fn and(self, after: Self) -> Self {
+        let (a, b) = (self.dispute, after.dispute);
+        let worst = match (self.worst, after.worst) {
+            (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
+            (a, b) => a.or(b),
+        };
+        let dispute = Dispute {
+            voxels: a.voxels + b.voxels,
+            columns: a.columns + b.columns,
+            of_columns: a.of_columns + b.of_columns,
+            odd: std::array::from_fn(|axis| a.odd[axis] + b.odd[axis]),
+            worst: None,
+        };
+        Self { dispute, worst }
+    }
+
+    fn dispute(self) -> Dispute {
+        let first = |(_, key, mask): (u32, BrickKey, Mask)| {
+            mask_voxels(key.position().map(|b| b * BRICK), mask).next()
+        };
+        Dispute { worst: self.worst.and_then(first), ..self.dispute }
+    }
+}

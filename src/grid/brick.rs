@@ -70,11 +70,6 @@ impl BrickKey {
         Self(self.0 & !Self::LEAVING)
     }
 
-    /// The row of bricks along `x` that it is in: a number that grows with the keys.
-    pub(super) fn row(self) -> u64 {
-        self.0 >> Self::BITS
-    }
-
     /// One of `2^bits` places, well spread for bricks near one another: the golden ratio's multiples
     /// are (D. Knuth, The Art of Computer Programming 3, section 6.4, 1973).
     #[inline]

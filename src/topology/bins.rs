@@ -12,6 +12,9 @@ const PART_BITS: u32 = 13;
 /// At most `2^MAX_PARTS_BITS` parts, so that a chunk has many numbers for each.
 const MAX_PARTS_BITS: u32 = 8;
 
+/// A place that names no bin.
+pub(super) const NO_BIN: u16 = u16::MAX;
+
 /// A part has `2^part_bits` of `count` vertices, the last one perhaps fewer.
 pub(super) fn part_bits(count: usize) -> u32 {
     PART_BITS.max(count.next_power_of_two().ilog2().saturating_sub(MAX_PARTS_BITS))
@@ -30,12 +33,12 @@ struct Chunk {
 }
 
 impl Bins {
-    /// Sorts the numbers below `count` into `bins` bins; `bins_of` names those of a number, at
-    /// most two.
-    pub(super) fn new<Keys: IntoIterator<Item = usize>>(
+    /// Sorts the numbers below `count` into `bins` bins. `bins_of` names up to `N` for a number,
+    /// with [`NO_BIN`] in the other places.
+    pub(super) fn new<const N: usize>(
         count: usize,
         bins: usize,
-        bins_of: impl Fn(u32) -> Keys + Sync,
+        bins_of: impl Fn(u32) -> [u16; N] + Sync,
     ) -> Self {
         let chunk = |chunk: usize| {
             let start = chunk * CHUNK;
@@ -62,20 +65,23 @@ impl Bins {
 }
 
 impl Chunk {
-    fn new<Keys: IntoIterator<Item = usize>>(
+    fn new<const N: usize>(
         numbers: Range<u32>,
         bins: usize,
-        bins_of: impl Fn(u32) -> Keys,
+        bins_of: impl Fn(u32) -> [u16; N],
     ) -> Self {
+        let bins_of: Vec<[u16; N]> = numbers.clone().map(bins_of).collect();
+        let named = |bin: &&u16| **bin != NO_BIN;
         let mut ends = vec![0; bins];
-        for number in numbers.clone() {
-            bins_of(number).into_iter().for_each(|bin| ends[bin] += 1);
+        for &bin in bins_of.as_flattened().iter().filter(named) {
+            ends[usize::from(bin)] += 1;
         }
         let mut sorted = vec![0; starts_from_counts(&mut ends) as usize];
-        for number in numbers {
-            for bin in bins_of(number) {
-                sorted[ends[bin] as usize] = number;
-                ends[bin] += 1;
+        for (number, bins) in numbers.zip(&bins_of) {
+            for &bin in bins.iter().filter(named) {
+                let end = &mut ends[usize::from(bin)];
+                sorted[*end as usize] = number;
+                *end += 1;
             }
         }
         Self { numbers: sorted, ends }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::place::PlacedMesh;
 use crate::topology::Edge;
-use crate::topology::bins::{Bins, part_bits};
+use crate::topology::bins::{Bins, NO_BIN, part_bits};
 use crate::topology::shells::Shells;
 use crate::topology::weld::Weld;
 
@@ -93,11 +93,13 @@ impl<'a> Matching<'a> {
     pub(super) fn new(mesh: &'a PlacedMesh, weld: &'a Weld) -> Self {
         let part_bits = part_bits(mesh.vertices().len());
         let parts_of = |triangle: u32| {
-            let rising = Rising::of(weld.triangle(mesh.indices()[triangle as usize]));
-            rising.into_iter().flat_map(move |Rising { low, middle, .. }| {
-                let [low, middle] = [low, middle].map(|vertex| (vertex >> part_bits) as usize);
-                [Some(low), (middle != low).then_some(middle)].into_iter().flatten()
-            })
+            match Rising::of(weld.triangle(mesh.indices()[triangle as usize])) {
+                None => [NO_BIN; 2],
+                Some(Rising { low, middle, .. }) => {
+                    let [low, middle] = [low, middle].map(|vertex| (vertex >> part_bits) as u16);
+                    [low, if middle == low { NO_BIN } else { middle }]
+                }
+            }
         };
         let bins = Bins::new(mesh.len(), parts(mesh.vertices().len()), parts_of);
         Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }

@@ -22,9 +22,13 @@ pub(super) struct Measure {
 impl Measure {
     pub(super) fn of(mesh: &PlacedMesh) -> Self {
         let center = center(mesh.lattice());
-        let term = |index: usize| Sums::of(mesh.triangle(index), center);
-        let indices = (0..mesh.len()).into_par_iter().with_min_len(CHUNK);
-        let sums = indices.map(term).reduce(Sums::default, Sums::add);
+        let sum = |chunk: usize| {
+            let triangles = chunk * CHUNK..mesh.len().min((chunk + 1) * CHUNK);
+            let terms = triangles.map(|index| Sums::of(mesh.triangle(index), center));
+            terms.fold(Sums::default(), Sums::add)
+        };
+        let chunks = (0..mesh.len().div_ceil(CHUNK)).into_par_iter();
+        let sums = chunks.map(sum).reduce(Sums::default, Sums::add);
         let units_of_twice_the_area = (1u64 << (AREA_BITS + 1)) as f64;
         Self {
             volume_times_six: sums.volume_times_six,
@@ -44,7 +48,7 @@ fn center(lattice: &Lattice) -> [i64; 3] {
 struct Sums {
     volume_times_six: i128,
     /// In units of `2^-AREA_BITS`.
-    twice_area: u128,
+    twice_area: i128,
 }
 
 impl Sums {
@@ -65,7 +69,7 @@ impl Sums {
         let length = (x * x + y * y + z * z).sqrt();
         Self {
             volume_times_six: product(0) + product(1) + product(2),
-            twice_area: u128::from((length * f64::from(1u32 << AREA_BITS)).round() as u64),
+            twice_area: i128::from((length * f64::from(1u32 << AREA_BITS)) as i64),
         }
     }
 }

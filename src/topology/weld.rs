@@ -1,16 +1,21 @@
 //! Vertices at the same lattice point become one.
 //!
-//! A hash divides the points into parts; each has a table of its own, small enough for a core's
-//! cache.
+//! The points are divided into parts, cell by cell of space; each has a table of its own, small
+//! enough for a core's cache.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use crate::place::SPAN_BITS;
 use crate::topology::bins::{Bins, part_bits};
 
 /// No vertex has this number: there are at most `u32::MAX`.
 const NONE: u32 = u32::MAX;
+
+/// Cells are `2^CELL_BITS` units wide: 64 along the longest axis, far more on a surface than there
+/// are parts.
+const CELL_BITS: u32 = SPAN_BITS - 6;
 
 /// For every vertex the first one at its lattice point.
 pub(super) struct Weld {
@@ -21,7 +26,7 @@ pub(super) struct Weld {
 impl Weld {
     pub(super) fn new(points: &[[i32; 3]]) -> Self {
         let parts = parts(points.len());
-        let part_of = |vertex: u32| [part(hash(points[vertex as usize]), parts)];
+        let part_of = |vertex: u32| [part(points[vertex as usize], parts)];
         let bins = Bins::new(points.len(), parts, part_of);
         let first: Vec<AtomicU32> =
             (0..points.len() as u32).into_par_iter().map(AtomicU32::new).collect();
@@ -56,9 +61,9 @@ fn parts(vertices: usize) -> usize {
     (vertices >> part_bits(vertices)).next_power_of_two()
 }
 
-/// By the upper half of the hash; the tables go by the lower.
-fn part(hash: u64, parts: usize) -> usize {
-    (hash >> 32) as usize & (parts - 1)
+/// Points that are near each other are in one part: they are often near each other in memory too.
+fn part(point: [i32; 3], parts: usize) -> u16 {
+    (hash(point.map(|c| c >> CELL_BITS)) as usize & (parts - 1)) as u16
 }
 
 /// Notes for every vertex of a part the first one at its point; returns whether any is another.

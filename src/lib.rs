@@ -36,6 +36,7 @@ pub mod mesh;
 pub mod place;
 pub mod predicate;
 pub mod progress;
+pub mod topology;
 pub mod verify;
 
 #[cfg(feature = "gpu")]
@@ -47,6 +48,7 @@ pub use grid::{Up, VoxelGrid, World};
 pub use mesh::Mesh;
 pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};
+pub use topology::Topology;
 
 /// The README's examples run as tests.
 #[cfg(doctest)]

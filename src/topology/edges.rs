@@ -1,0 +1,273 @@
+//! Matches the half-edges of triangles: which edges there are, and how often triangles run along
+//! each of them in either direction.
+//!
+//! A half-edge belongs to the lower of its two vertices. Those are divided into parts; within a
+//! part a counting sort gathers the half-edges of a vertex, rising ones (from it) apart from
+//! falling ones (to it). Few as they are, either kind is then sorted by the other vertex, and the
+//! two are merged.
+
+use rayon::prelude::*;
+
+use crate::place::PlacedMesh;
+use crate::topology::Edge;
+use crate::topology::bins::{Bins, NO_BIN, part_bits};
+use crate::topology::shells::Shells;
+use crate::topology::weld::Weld;
+
+/// What is counted.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Three for each triangle that is not collapsed.
+    pub(super) half_edges: u64,
+    pub(super) edges: u64,
+    pub(super) open: u64,
+    pub(super) non_manifold: u64,
+    pub(super) inconsistent: u64,
+    pub(super) odd: u64,
+    pub(super) unbalanced: u64,
+    /// How often two shells became one.
+    pub(super) joins: u64,
+    /// The lowest of the worst edges.
+    pub(super) worst: Option<(Fault, Edge)>,
+}
+
+/// What is wrong with an unbalanced edge, the worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fault {
+    Open,
+    Odd,
+    Unbalanced,
+}
+
+impl Tally {
+    /// Counts an edge that `rising` triangles run along one way and `falling` the other.
+    fn add(&mut self, rising: usize, falling: usize, edge: impl FnOnce() -> Edge) {
+        let triangles = rising + falling;
+        self.half_edges += triangles as u64;
+        self.edges += 1;
+        self.non_manifold += u64::from(triangles > 2);
+        if rising == falling {
+            return;
+        }
+        let fault = match triangles {
+            1 => Fault::Open,
+            odd if odd % 2 == 1 => Fault::Odd,
+            _ => Fault::Unbalanced,
+        };
+        self.unbalanced += 1;
+        self.inconsistent += u64::from(triangles == 2);
+        self.odd += u64::from(fault != Fault::Unbalanced);
+        self.open += u64::from(fault == Fault::Open);
+        self.worst = lowest(self.worst, Some((fault, edge())));
+    }
+
+    fn merged(self, other: Self) -> Self {
+        Self {
+            half_edges: self.half_edges + other.half_edges,
+            edges: self.edges + other.edges,
+            open: self.open + other.open,
+            non_manifold: self.non_manifold + other.non_manifold,
+            inconsistent: self.inconsistent + other.inconsistent,
+            odd: self.odd + other.odd,
+            unbalanced: self.unbalanced + other.unbalanced,
+            joins: self.joins + other.joins,
+            worst: lowest(self.worst, other.worst),
+        }
+    }
+}
+
+fn lowest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    [one, other].into_iter().flatten().min()
+}
+
+/// The triangles of a mesh by the parts that their edges belong to.
+pub(super) struct Matching<'a> {
+    mesh: &'a PlacedMesh,
+    weld: &'a Weld,
+    part_bits: u32,
+    bins: Bins,
+    shells: Shells,
+}
+
+impl<'a> Matching<'a> {
+    pub(super) fn new(mesh: &'a PlacedMesh, weld: &'a Weld) -> Self {
+        let part_bits = part_bits(mesh.vertices().len());
+        let parts_of = |triangle: u32| {
+            match Rising::of(weld.triangle(mesh.indices()[triangle as usize])) {
+                None => [NO_BIN; 2],
+                Some(Rising { low, middle, .. }) => {
+                    let [low, middle] = [low, middle].map(|vertex| (vertex >> part_bits) as u16);
+                    [low, if middle == low { NO_BIN } else { middle }]
+                }
+            }
+        };
+        let bins = Bins::new(mesh.len(), parts(mesh.vertices().len()), parts_of);
+        Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }
+    }
+
+    /// Matches all half-edges.
+    pub(super) fn tally(&self) -> Tally {
+        let parts = (0..parts(self.mesh.vertices().len())).into_par_iter();
+        parts.map(|part| self.tally_part(part)).reduce(Tally::default, Tally::merged)
+    }
+
+    fn tally_part(&self, part: usize) -> Tally {
+        let mut stars = Stars::of(self, part);
+        let mut tally = Tally::default();
+        let points = self.mesh.vertices();
+        let first = part << self.part_bits;
+        stars.for_each(|star, [rising, falling]| {
+            let low = first + star;
+            merge(rising, falling, |high, rising, falling| {
+                let edge = || {
+                    let [one, other] = [points[low], points[high as usize]];
+                    [one.min(other), one.max(other)]
+                };
+                tally.add(rising.len(), falling.len(), edge);
+                tally.joins += self.join(rising.iter().chain(falling));
+            });
+        });
+        tally
+    }
+
+    /// Joins the shells of all triangles at an edge; returns how often two became one.
+    fn join<'h>(&self, half_edges: impl Iterator<Item = &'h HalfEdge>) -> u64 {
+        let mut triangles = half_edges.map(HalfEdge::triangle);
+        let first = triangles.next();
+        let join = |other| first.is_some_and(|first| self.shells.join(first, other));
+        triangles.filter(|&other| join(other)).count() as u64
+    }
+
+    /// The half-edges that belong to a part: the lower vertex counted from the part's first, whether
+    /// the half-edge falls, and the rest.
+    fn half_edges(&self, part: usize, mut visit: impl FnMut(usize, bool, HalfEdge)) {
+        let in_part = |vertex: u32| (vertex >> self.part_bits) as usize == part;
+        let star = |vertex: u32| vertex as usize - (part << self.part_bits);
+        self.bins.bin(part).for_each(|triangle| {
+            let corners = self.weld.triangle(self.mesh.indices()[triangle as usize]);
+            let Some(Rising { low, middle, high, is_reversed }) = Rising::of(corners) else {
+                return;
+            };
+            if in_part(low) {
+                visit(star(low), is_reversed, HalfEdge::new(middle, triangle));
+                visit(star(low), !is_reversed, HalfEdge::new(high, triangle));
+            }
+            if in_part(middle) {
+                visit(star(middle), is_reversed, HalfEdge::new(high, triangle));
+            }
+        });
+    }
+}
+
+fn parts(vertices: usize) -> usize {
+    vertices.div_ceil(1 << part_bits(vertices))
+}
+
+/// The most bytes that matching takes: each triangle in at most two bins and of one shell, three
+/// half-edges for each, and two ends for each vertex, in case that all parts are worked on at once.
+pub(super) fn bytes(vertices: usize, triangles: usize) -> u64 {
+    let ends = 2 * size_of::<usize>() * (parts(vertices) << part_bits(vertices));
+    let half_edges = 3 * size_of::<HalfEdge>() * triangles;
+    Bins::bytes(triangles, 2, parts(vertices))
+        + Shells::bytes(triangles)
+        + (ends + half_edges) as u64
+}
+
+/// The corners of a triangle in ascending order.
+struct Rising {
+    low: u32,
+    middle: u32,
+    high: u32,
+    /// Whether the triangle runs through them the other way round.
+    is_reversed: bool,
+}
+
+impl Rising {
+    /// Nothing where two of the corners are one.
+    #[inline]
+    fn of([a, b, c]: [u32; 3]) -> Option<Self> {
+        if a == b || b == c || c == a {
+            return None;
+        }
+        let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+        Some(Self { low, middle: a ^ b ^ c ^ low ^ high, high, is_reversed: (a > b) ^ (b > c) ^ (a > c) })
+    }
+}
+
+/// The end of an edge that belongs to another vertex, and the triangle that it is of. Ordered by
+/// the former.
+#[derive(Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct HalfEdge(u64);
+
+impl HalfEdge {
+    fn new(high: u32, triangle: u32) -> Self {
+        Self(u64::from(high) << 32 | u64::from(triangle))
+    }
+
+    fn high(&self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn triangle(&self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// The half-edges of a part, those of each vertex together.
+struct Stars {
+    half_edges: Vec<HalfEdge>,
+    /// Where the rising and the falling ones of each vertex end.
+    ends: Vec<usize>,
+}
+
+impl Stars {
+    fn of(matching: &Matching, part: usize) -> Self {
+        let mut ends = vec![0; 2 << matching.part_bits];
+        matching.half_edges(part, |star, falls, _| ends[2 * star + usize::from(falls)] += 1);
+        let count = ends.iter_mut().fold(0, |sum, end| sum + std::mem::replace(end, sum));
+        let mut half_edges = vec![HalfEdge::default(); count];
+        matching.half_edges(part, |star, falls, half_edge| {
+            let end = &mut ends[2 * star + usize::from(falls)];
+            half_edges[*end] = half_edge;
+            *end += 1;
+        });
+        Self { half_edges, ends }
+    }
+
+    /// Visits each vertex with its rising and falling half-edges.
+    fn for_each(&mut self, mut visit: impl FnMut(usize, [&mut [HalfEdge]; 2])) {
+        let (mut rest, mut start) = (&mut self.half_edges[..], 0);
+        let mut next = |end: usize| {
+            let (these, others) = std::mem::take(&mut rest).split_at_mut(end - start);
+            (rest, start) = (others, end);
+            these
+        };
+        for (star, ends) in self.ends.chunks_exact(2).enumerate() {
+            visit(star, [next(ends[0]), next(ends[1])]);
+        }
+    }
+}
+
+/// Visits each edge of a vertex: the other vertex, and the half-edges either way.
+fn merge(
+    rising: &mut [HalfEdge],
+    falling: &mut [HalfEdge],
+    mut visit: impl FnMut(u32, &[HalfEdge], &[HalfEdge]),
+) {
+    rising.sort_unstable();
+    falling.sort_unstable();
+    let (mut rising, mut falling) = (&rising[..], &falling[..]);
+    while let Some(next) = lowest(rising.first(), falling.first()) {
+        let high = next.high();
+        let (up, down);
+        (up, rising) = split_run(rising, high);
+        (down, falling) = split_run(falling, high);
+        visit(high, up, down);
+    }
+}
+
+/// Those that start `half_edges` and end at `high`, and the others.
+fn split_run(half_edges: &[HalfEdge], high: u32) -> (&[HalfEdge], &[HalfEdge]) {
+    let run = half_edges.iter().take_while(|half_edge| half_edge.high() == high).count();
+    half_edges.split_at(run)
+}

@@ -1,0 +1,90 @@
+//! Volume and area of a placed mesh, as sums of integers: no order of the triangles changes them.
+
+use std::ops::Add;
+
+use rayon::prelude::*;
+
+use crate::place::{Lattice, PlacedMesh, Triangle};
+
+/// Triangles that are summed by one thread at a time.
+const CHUNK: usize = 1 << 14;
+
+/// Areas are summed in units of `2^-AREA_BITS`.
+const AREA_BITS: u32 = 12;
+
+pub(super) struct Measure {
+    /// In cubic lattice units, from the grid's centre.
+    pub(super) volume_times_six: i128,
+    /// In square lattice units.
+    pub(super) area: f64,
+}
+
+impl Measure {
+    pub(super) fn of(mesh: &PlacedMesh) -> Self {
+        let center = center(mesh.lattice());
+        let sum = |chunk: usize| {
+            let triangles = chunk * CHUNK..mesh.len().min((chunk + 1) * CHUNK);
+            let terms = triangles.map(|index| Sums::of(mesh.triangle(index), center));
+            terms.fold(Sums::default(), Sums::add)
+        };
+        let chunks = (0..mesh.len().div_ceil(CHUNK)).into_par_iter();
+        let sums = chunks.map(sum).reduce(Sums::default, Sums::add);
+        let units_of_twice_the_area = (1u64 << (AREA_BITS + 1)) as f64;
+        Self {
+            volume_times_six: sums.volume_times_six,
+            area: sums.twice_area as f64 / units_of_twice_the_area,
+        }
+    }
+}
+
+/// The grid's centre: a lattice point, as a voxel is at least `2^4` units wide.
+fn center(lattice: &Lattice) -> [i64; 3] {
+    lattice.dims.map(|voxels| (i64::from(voxels) << lattice.unit_bits) / 2)
+}
+
+/// What triangles add up to. With at most `2^32` of them the volume stays below `2^107` and the
+/// area below `2^95`.
+#[derive(Default, Clone, Copy)]
+struct Sums {
+    volume_times_six: i128,
+    /// In units of `2^-AREA_BITS`.
+    twice_area: i128,
+}
+
+impl Sums {
+    /// The cone from `center` to the triangle, and its base.
+    ///
+    /// Corners and centre differ by at most `2^24` per axis, so the normal is at most `2^49` long
+    /// in each component, exact in `i64` and in `f64`, and less than `2^50` in all; the sum of
+    /// three products is less than `2^75`.
+    fn of([a, b, c]: Triangle, center: [i64; 3]) -> Self {
+        let between = |from: [i64; 3], to: [i32; 3]| -> [i64; 3] {
+            std::array::from_fn(|axis| i64::from(to[axis]) - from[axis])
+        };
+        let from_a = a.map(i64::from);
+        let normal = cross(between(from_a, b), between(from_a, c));
+        let height = between(center, a);
+        let product = |axis: usize| i128::from(height[axis]) * i128::from(normal[axis]);
+        let [x, y, z] = normal.map(|component| component as f64);
+        let length = (x * x + y * y + z * z).sqrt();
+        Self {
+            volume_times_six: product(0) + product(1) + product(2),
+            twice_area: i128::from((length * f64::from(1u32 << AREA_BITS)) as i64),
+        }
+    }
+}
+
+impl Add for Sums {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            volume_times_six: self.volume_times_six + other.volume_times_six,
+            twice_area: self.twice_area + other.twice_area,
+        }
+    }
+}
+
+fn cross(e: [i64; 3], f: [i64; 3]) -> [i64; 3] {
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| e[i] * f[j] - e[j] * f[i])
+}

@@ -65,6 +65,14 @@ pub struct Dispute {
     pub worst: Option<[u32; 3]>,
 }
 
+impl Dispute {
+    /// How many of the columns along `x` that are inside or disputed somewhere are disputed.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        if self.of_columns == 0 { 0.0 } else { self.columns as f64 / self.of_columns as f64 }
+    }
+}
+
 /// What [`flood`] makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flooded {

@@ -161,6 +161,12 @@ impl VoxelGrid {
         &self.masks
     }
 
+    /// Bytes of memory that the voxels take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        bytes(self.keys.len() as u64, self.full.len() as u64)
+    }
+
     /// Whether voxel `(x, y, z)` is occupied; `false` outside the grid.
     #[must_use]
     pub fn contains(&self, voxel: [u32; 3]) -> bool {

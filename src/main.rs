@@ -30,7 +30,7 @@ fn run(cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Info(args)), _) => info::run(&args),
         (Some(Command::Diff(args)), _) => diff::run(&args),
         (Some(Command::Verify(args)), _) => verify::run(&args),
-        (None, Some(job)) => voxelize::run(&job, &cli.machine),
+        (None, Some(job)) => voxelize::run(&job, &cli.what, &cli.machine),
         // `voxelize` alone: clap words the complaint, and exits.
         (None, None) => {
             let what = "a mesh is missing: voxelize mesh.obj --res 256 -o out.vox";

@@ -21,6 +21,21 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds what another run did.
+    pub fn add(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.waits += other.waits;
+        self.upload_bytes += other.upload_bytes;
+        self.read_bytes += other.read_bytes;
+        self.host_ms.add(&other.host_ms);
+        for stage in other.stages {
+            match self.stages.iter_mut().find(|own| own.name == stage.name) {
+                Some(own) => own.add(&stage),
+                None => self.stages.push(stage),
+            }
+        }
+    }
+
     /// Milliseconds of all stages on the GPU; `None` where they were not measured.
     #[must_use]
     pub fn gpu_ms(&self) -> Option<f64> {
@@ -43,6 +58,16 @@ pub struct HostTimes {
     pub read: f64,
 }
 
+impl HostTimes {
+    fn add(&mut self, other: &Self) {
+        self.prepare += other.prepare;
+        self.upload += other.upload;
+        self.submit += other.submit;
+        self.wait += other.wait;
+        self.read += other.read;
+    }
+}
+
 /// What one stage did. Divided by `ms`, these are rates; `bytes` divided by the device's bandwidth
 /// is the least time that the stage can take.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,6 +85,17 @@ pub struct StageReport {
     pub tests: u64,
     /// Bytes that must be read and written, each counted once however often it is used.
     pub bytes: u64,
+}
+
+impl StageReport {
+    fn add(&mut self, other: &Self) {
+        self.dispatches += other.dispatches;
+        self.invocations += other.invocations;
+        self.tests += other.tests;
+        self.bytes += other.bytes;
+        // Where one of them was not measured, there is no sum.
+        self.ms = self.ms.zip(other.ms).map(|(own, other)| own + other);
+    }
 }
 
 #[cfg(feature = "gpu")]

@@ -8,15 +8,17 @@ use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use trivox::backend::Choice;
 use trivox::formats::GridFormat;
+use trivox::solid::Fill;
 use trivox::{Bounds, Up};
 
 use crate::program::shard::Shard;
 
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
-/// A voxel is occupied if its closed cube touches a closed triangle.
+/// A voxel is occupied if its closed cube touches a closed triangle; with --mode solid, if its centre
+/// is inside the mesh.
 ///
-/// Exit codes: 0 done, 1 a comparison failed (--check, diff, verify), 2 bad usage, input or output. One mesh that
+/// Exit codes: 0 done, 1 a comparison failed (--check, --strict, diff, verify), 2 bad usage, input or output. One mesh that
 /// fails does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version, max_term_width = 100)]
@@ -27,6 +29,8 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub job: Option<Job>,
+    #[command(flatten)]
+    pub what: What,
     #[command(flatten)]
     pub machine: Machine,
 }
@@ -98,6 +102,14 @@ pub struct Job {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
 
+    /// With --mode solid: where the fill is doubtful, write nothing and exit with 1.
+    #[arg(long)]
+    pub strict: bool,
+
+    /// With --strict: write a doubtful solid all the same.
+    #[arg(long, requires = "strict")]
+    pub force: bool,
+
     /// The mesh's up axis; formats with a fixed up axis (.vox) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y")]
     pub up: UpAxis,
@@ -126,6 +138,22 @@ pub struct Job {
     /// Print how the backend was chosen, and the lattice; for several meshes, all about each.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// What to compute.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct What {
+    /// Which voxels are occupied.
+    #[arg(long, value_name = "MODE", default_value = "surface")]
+    pub mode: ModeName,
+
+    /// With --mode solid: how to tell what is inside [default: auto].
+    #[arg(long, value_name = "FILL")]
+    pub fill: Option<FillName>,
+
+    /// With --mode solid: the voxels that the surface touches as well.
+    #[arg(long)]
+    pub shell: bool,
 }
 
 /// What to compute with.
@@ -214,6 +242,9 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub pad: Option<u32>,
 
+    #[command(flatten)]
+    pub what: What,
+
     /// Judge the grid only as it is placed: turned, mirrored or shifted is wrong.
     #[arg(long)]
     pub as_placed: bool,
@@ -241,6 +272,42 @@ impl From<UpAxis> for Up {
         match axis {
             UpAxis::Y => Self::Y,
             UpAxis::Z => Self::Z,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub enum ModeName {
+    /// Those that touch the mesh: a surface that nothing slips through
+    Surface,
+    /// Those in which a line through voxel centres crosses the mesh: a surface one voxel thin
+    Thin,
+    /// Those whose centre is inside the mesh
+    Solid,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum FillName {
+    /// What suits the mesh, and says why
+    Auto,
+    /// Past an odd number of crossings along x: exact for closed meshes
+    Parity,
+    /// Where the winding number is not 0: for overlapping shells
+    Winding,
+    /// What cannot be reached from outside, and the surface: for holes smaller than a voxel
+    Flood,
+    /// What most rays along the three axes find inside: for meshes with holes
+    Vote,
+}
+
+impl From<FillName> for Fill {
+    fn from(name: FillName) -> Self {
+        match name {
+            FillName::Auto => Self::Auto,
+            FillName::Parity => Self::Parity,
+            FillName::Winding => Self::Winding,
+            FillName::Flood => Self::Flood,
+            FillName::Vote => Self::Vote,
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod batch;
 pub mod cli;
 pub mod destination;
 pub mod diff;
+pub mod filling;
 pub mod info;
 pub mod inputs;
 pub mod machine;
@@ -21,6 +22,7 @@ pub mod terminal;
 pub mod unfinished;
 pub mod verify;
 pub mod voxelize;
+pub mod what;
 
 use std::io::{self, Write};
 

@@ -27,6 +27,8 @@ struct Totals {
     made: u64,
     skipped: u64,
     differing: u64,
+    /// Solids with a doubtful fill, where that is not allowed.
+    refused: u64,
     failed: u64,
     occupied: u64,
 }
@@ -87,6 +89,7 @@ impl<'a> Report<'a> {
         match outcome {
             Outcome::Failed(failure) => say(&format!("voxelize: {failure}\n")),
             Outcome::Made(summary) if summary.differs() => say(&self.difference(summary)),
+            Outcome::Made(summary) if summary.refused => say(&self.refusal(summary)),
             _ if self.job.quiet => {}
             Outcome::Skipped(skipped) => say(&format!("{skipped}\n")),
             Outcome::Made(summary) => say(&self.description(summary)),
@@ -100,6 +103,16 @@ impl<'a> Report<'a> {
         } else {
             format!("voxelize: {check}\n")
         }
+    }
+
+    fn refusal(&self, summary: &Summary) -> String {
+        let doubts = summary.fill.as_ref().map(|fill| fill.doubts.join("; ")).unwrap_or_default();
+        let written = match (&self.job.output, &summary.output) {
+            (_, Some(output)) => format!("; written all the same: {output}"),
+            (Some(_), None) => "; nothing is written (--force does it all the same)".to_owned(),
+            (None, None) => String::new(),
+        };
+        format!("voxelize: {}: the fill is doubtful: {doubts}{written}\n", summary.mesh)
     }
 
     fn description(&self, summary: &Summary) -> String {
@@ -118,14 +131,19 @@ impl<'a> Report<'a> {
     }
 
     fn last_line(&self) -> String {
-        let Totals { made, skipped, differing, failed, occupied } = self.totals;
+        let Totals { made, skipped, differing, refused, failed, occupied } = self.totals;
         let named = counted(self.plan.named as u64, "mesh");
         let of = match self.job.shard {
             Some(shard) => format!("shard {shard}, {} of {named}", self.plan.tasks.len()),
             None => named,
         };
         let mut parts = vec![format!("{} voxelized", grouped(made))];
-        let others = [(skipped, "skipped"), (differing, "differing"), (failed, "failed")];
+        let others = [
+            (skipped, "skipped"),
+            (differing, "differing"),
+            (refused, "doubtful"),
+            (failed, "failed"),
+        ];
         let others = others.iter().filter(|(number, _)| *number > 0);
         parts.extend(others.map(|(number, what)| format!("{} {what}", grouped(*number))));
         parts.push(format!("{} occupied", counted(occupied, "voxel")));
@@ -143,6 +161,7 @@ impl Totals {
                 self.occupied += skipped.contents.occupied;
             }
             Outcome::Made(summary) if summary.differs() => self.differing += 1,
+            Outcome::Made(summary) if summary.refused => self.refused += 1,
             Outcome::Made(summary) => {
                 self.made += 1;
                 self.occupied += summary.occupied;
@@ -153,7 +172,7 @@ impl Totals {
     fn verdict(&self) -> Verdict {
         match self {
             Self { failed: 1.., .. } => Verdict::Failed,
-            Self { differing: 1.., .. } => Verdict::Differs,
+            Self { differing: 1.., .. } | Self { refused: 1.., .. } => Verdict::Differs,
             _ => Verdict::Done,
         }
     }
@@ -165,10 +184,13 @@ mod tests {
 
     #[test]
     fn a_failure_is_worse_than_a_difference_and_that_than_none() {
-        let of = |differing, failed| Totals { made: 9, differing, failed, ..Totals::default() };
-        assert_eq!(of(0, 0).verdict(), Verdict::Done);
-        assert_eq!(of(2, 0).verdict(), Verdict::Differs);
-        assert_eq!(of(0, 1).verdict(), Verdict::Failed);
-        assert_eq!(of(2, 1).verdict(), Verdict::Failed);
+        let of = |differing, refused, failed| {
+            Totals { made: 9, differing, refused, failed, ..Totals::default() }.verdict()
+        };
+        assert_eq!(of(0, 0, 0), Verdict::Done);
+        assert_eq!(of(2, 0, 0), Verdict::Differs);
+        assert_eq!(of(0, 2, 0), Verdict::Differs);
+        assert_eq!(of(0, 0, 1), Verdict::Failed);
+        assert_eq!(of(2, 2, 1), Verdict::Failed);
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use trivox::Mode;
 
 use crate::program::cli::Job;
 use crate::program::plan::Task;
@@ -38,18 +39,21 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of what `job` makes of `mesh`, as that is now.
+    /// Of what `job` makes of `mesh` in `mode`, as that is now.
     ///
     /// # Errors
     /// There is no such mesh.
-    pub fn new(job: &Job, mesh: &Path) -> io::Result<Self> {
+    pub fn new(job: &Job, mode: Mode, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, .. } = job;
+        let Job { format, up, strict, .. } = job;
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
-            options: format!("{:?}, {up:?} up, {format:?}", place_options(job)),
+            options: format!(
+                "{:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}",
+                place_options(job)
+            ),
         })
     }
 }

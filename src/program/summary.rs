@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use trivox::VoxelGrid;
 use trivox::backend::report::{Report, StageReport};
 
+use crate::program::filling::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
 
 /// What became of a mesh. As JSON it has the fields of its variant.
@@ -39,8 +40,14 @@ pub struct Summary {
     pub adapter: Option<String>,
     /// Why this backend.
     pub reason: String,
+    /// How it was filled, if it is a solid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill: Option<FillSummary>,
     /// What `--check` found.
     pub check: Option<Check>,
+    /// Whether the fill is doubtful, and `--strict` does not allow that.
+    #[serde(skip)]
+    pub refused: bool,
     pub output: Option<String>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
@@ -152,6 +159,9 @@ pub struct Timings {
     /// Starting the backend: opening the device and compiling for it.
     pub start: f64,
     pub voxelize: f64,
+    /// Of a solid: looking at the mesh, and filling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,6 +208,9 @@ impl Summary {
         }
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         line("occupied", format!("{occupied} in {bricks}"));
+        if let Some(fill) = &self.fill {
+            fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
+        }
         line("hash", self.hash.clone());
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         let reason = if verbose { format!(" ({})", self.reason) } else { String::new() };
@@ -252,6 +265,7 @@ impl fmt::Display for Timings {
             ("place", Some(self.place)),
             ("start", Some(self.start).filter(|start| *start >= 1.0)),
             ("voxelize", Some(self.voxelize)),
+            ("fill", self.fill),
             ("check", self.check),
             ("write", self.write),
             ("total", Some(self.total)),

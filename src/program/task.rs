@@ -4,12 +4,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use trivox::backend::report::Report;
-use trivox::backend::{Backends, Chosen, Rule, Run, RunOptions};
+use trivox::backend::{Backends, Chosen, RunOptions};
 use trivox::formats::read_mesh_within;
-use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, World, place};
+use trivox::solid::Filling;
+use trivox::{
+    Lattice, Mode, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, Voxels, World, place,
+    voxelize,
+};
 
 use crate::program::cli::Job;
+use crate::program::filling::FillSummary;
 use crate::program::memory::Share;
 use crate::program::numbers::counted;
 use crate::program::output::Output;
@@ -20,6 +24,7 @@ use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, millis
 /// What the meshes of a run share.
 pub struct Tools<'a> {
     pub job: &'a Job,
+    pub mode: Mode,
     pub backends: &'a Backends,
     pub memory: &'a Share<'a>,
     pub progress: &'a dyn Progress,
@@ -34,13 +39,17 @@ struct Placed {
     place: f64,
 }
 
-/// The voxels, and how they were made.
-struct Voxels {
-    grid: VoxelGrid,
-    report: Option<Report>,
+/// The voxels, and what made them.
+struct Made {
+    voxels: Voxels,
     by: Chosen,
     start: f64,
-    voxelize: f64,
+}
+
+impl Made {
+    fn is_doubtful(&self) -> bool {
+        self.voxels.filling.as_ref().is_some_and(Filling::is_doubtful)
+    }
 }
 
 impl Tools<'_> {
@@ -51,7 +60,8 @@ impl Tools<'_> {
     pub fn voxelize(&self, task: &Task) -> Result<Outcome> {
         let began = Instant::now();
         // Before the mesh is read: if it changes meanwhile, the voxels are not of what it is then.
-        let origin = self.job.resume.then(|| Origin::new(self.job, &task.mesh).ok()).flatten();
+        let origin =
+            self.job.resume.then(|| Origin::new(self.job, self.mode, &task.mesh).ok()).flatten();
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
         }
@@ -61,15 +71,17 @@ impl Tools<'_> {
 
         let placed = self.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
-        let voxels = self.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let check = self.job.check.then(|| timed(|| self.check(&placed.mesh, &voxels)));
+        let made = self.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
+        let check = self.job.check.then(|| timed(|| self.check(&placed.mesh, &made)));
         let check = check.transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
-        let output = output.filter(|_| !differs);
-        let written = output.as_ref().map(|output| self.write(output, &voxels.grid));
-        let written = written.transpose()?;
+        let refused = self.job.strict && made.is_doubtful();
+        let output = output.filter(|_| !differs && (!refused || self.job.force));
+        let grid = &made.voxels.grid;
+        let written = output.as_ref().map(|output| self.write(output, grid)).transpose()?;
 
-        let mut summary = summarize(&task.mesh, placed, &voxels);
+        let mut summary = summarize(&task.mesh, placed, &made);
+        summary.refused = refused;
         if let Some((check, time)) = check {
             summary.check = Some(check);
             summary.timings_ms.check = Some(time);
@@ -78,7 +90,9 @@ impl Tools<'_> {
             summary.bytes = Some(bytes);
             summary.output = output.map(|output| output.to_string());
             summary.timings_ms.write = Some(time);
-            summary.warnings.extend(self.remember(task, origin, &voxels.grid));
+            // A doubtful solid is to fail again.
+            let origin = origin.filter(|_| !refused);
+            summary.warnings.extend(self.remember(task, origin, grid));
         }
         summary.timings_ms.total = milliseconds(began.elapsed());
         Ok(Outcome::Made(Box::new(summary)))
@@ -98,14 +112,16 @@ impl Tools<'_> {
         Ok(Placed { mesh, warnings, load, place })
     }
 
-    fn compute(&self, mesh: &PlacedMesh) -> Result<Voxels> {
-        let (chosen, start) = timed(|| self.backends.choose(mesh))?;
-        let ((run, by), voxelize) =
-            timed(|| chosen.voxelize(mesh, Rule::Touched, &self.run_options(), self.progress))
-                .map_err(|error| self.memory.explain(error.into()))?;
-        let Run { grid, report } = run;
-        let grid = grid.with_world(World::of(mesh.lattice(), self.job.up.into()));
-        Ok(Voxels { grid, report, by, start, voxelize })
+    fn compute(&self, mesh: &PlacedMesh) -> Result<Made> {
+        let (by, start) = timed(|| self.backends.choose(mesh))?;
+        let mut voxels = self.voxels(&by, mesh)?;
+        voxels.grid.world = Some(World::of(mesh.lattice(), self.job.up.into()));
+        Ok(Made { voxels, by, start })
+    }
+
+    fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
+        voxelize(by, mesh, self.mode, &self.run_options(), self.progress)
+            .map_err(|error| self.memory.explain(error.into()))
     }
 
     fn run_options(&self) -> RunOptions {
@@ -114,11 +130,11 @@ impl Tools<'_> {
     }
 
     /// Voxelizes again on the backend that did not make the voxels, and compares.
-    fn check(&self, mesh: &PlacedMesh, voxels: &Voxels) -> Result<Check> {
-        let other = self.backends.other_than(&voxels.by).context("--check")?;
-        let again = other.backend.run(mesh, Rule::Touched, &self.run_options(), self.progress);
-        let again = again.map_err(|e| self.memory.explain(e.into())).context("--check")?;
-        Ok(Check::new(&voxels.grid, &again.grid, [voxels.by.to_string(), other.to_string()]))
+    fn check(&self, mesh: &PlacedMesh, made: &Made) -> Result<Check> {
+        let other = self.backends.other_than(&made.by).context("--check")?;
+        let again = self.voxels(&other, mesh).context("--check")?;
+        let backends = [made.by.to_string(), other.to_string()];
+        Ok(Check::new(&made.voxels.grid, &again.grid, backends))
     }
 
     /// A warning, where that is not possible: the voxels are there.
@@ -170,14 +186,15 @@ fn warnings_of(mesh: &PlacedMesh) -> Vec<String> {
 }
 
 /// What there is to say before anything is checked or written.
-fn summarize(path: &Path, placed: Placed, voxels: &Voxels) -> Summary {
+fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
     let Placed { mesh, mut warnings, load, place } = placed;
-    let Voxels { grid, report, by, start, voxelize } = voxels;
+    let Made { voxels, by, start } = made;
+    let Voxels { grid, report, filling, .. } = voxels;
+    let fill = filling.as_ref().map(|filling| FillSummary::new(filling, mesh.lattice()));
     let stages = report.iter().flat_map(|report| &report.stages);
-    warnings.extend(by.warning.clone());
-    if grid.occupied() == 0 {
-        warnings.push("no voxel is occupied: the bounds miss the mesh".to_owned());
-    }
+    warnings.extend(by.warning());
+    warnings.extend(fill.iter().flat_map(FillSummary::warnings));
+    warnings.extend(why_empty(&mesh, grid, fill.is_some()));
     let &Lattice { dims, voxel_size, origin, unit_bits, .. } = mesh.lattice();
     Summary {
         mesh: path.display().to_string(),
@@ -191,20 +208,36 @@ fn summarize(path: &Path, placed: Placed, voxels: &Voxels) -> Summary {
         bricks: grid.brick_count(),
         hash: grid.hash().to_string(),
         backend: by.name(),
-        adapter: by.adapter.clone(),
-        reason: by.reason.clone(),
+        adapter: by.adapter().map(str::to_owned),
+        reason: by.reason(),
         check: None,
+        refused: false,
         output: None,
         bytes: None,
         timings_ms: Timings {
             load,
             place,
             start: *start,
-            voxelize: *voxelize,
+            voxelize: milliseconds(voxels.voxelize),
+            fill: filling.as_ref().map(|_| milliseconds(voxels.fill)),
             ..Timings::default()
         },
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
         gpu: report.clone(),
+        fill,
         warnings,
     }
+}
+
+/// A warning, where no voxel is occupied.
+fn why_empty(mesh: &PlacedMesh, grid: &VoxelGrid, is_solid: bool) -> Option<String> {
+    let why = match mesh.outside() {
+        _ if grid.occupied() > 0 => return None,
+        outside if outside == mesh.len() => "the bounds miss the mesh",
+        _ if is_solid => "no voxel's centre is inside the mesh: use smaller voxels, or --shell",
+        _ => {
+            "no line through voxel centres crosses the mesh: use smaller voxels, or --mode surface"
+        }
+    };
+    Some(format!("no voxel is occupied: {why}"))
 }

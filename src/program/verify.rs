@@ -2,15 +2,16 @@
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::backend::{Chosen, Rule, RunOptions};
+use trivox::backend::{Chosen, RunOptions};
 use trivox::formats::{read_grid, read_mesh_within};
 use trivox::verify::{
     Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
 };
-use trivox::{Lattice, Mesh, Progress, Sizing, VoxelGrid};
+use trivox::{Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxels, voxelize};
 
 use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
+use crate::program::filling::FillSummary;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
 use crate::program::terminal::TerminalProgress;
@@ -22,6 +23,7 @@ use crate::program::{self, print, print_json, say, unless_closed};
 /// Bad usage, a file that cannot be read, a mesh that cannot be placed so, a backend that failed.
 pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     args.machine.refuse_contradictions()?;
+    args.what.refuse_contradictions()?;
     args.machine.start_threads()?;
     let progress = TerminalProgress::new(args.quiet);
     let memory = Memory::new(args.machine.memory);
@@ -30,17 +32,18 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     let judged = memory.divided(|memory| {
         let mesh = read_mesh_within(&args.mesh, memory.left())
             .map_err(|error| memory.explain(error.into()))?;
-        let (verdict, by) = judge(args, &mesh.mesh, &grid.grid, memory, &progress)?;
-        Ok((mesh.warnings, verdict, by))
+        let (verdict, made) = judge(args, &mesh.mesh, &grid.grid, memory, &progress)?;
+        Ok((mesh.warnings, verdict, made))
     });
     progress.finish();
-    let (mesh_warnings, verdict, by) = judged.with_context(|| args.mesh.display().to_string())?;
+    let (mesh_warnings, verdict, made) = judged.with_context(|| args.mesh.display().to_string())?;
 
     let of_mesh = mesh_warnings.iter().map(|text| format!("{}: {text}", args.mesh.display()));
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", args.grid.display()));
-    let warnings = of_mesh.chain(of_grid).chain(by.warning.clone()).chain(contradiction(&verdict));
+    let warnings = of_mesh.chain(of_grid).chain(made.by.warning()).chain(contradiction(&verdict));
+    let doubts = made.fill.iter().flat_map(FillSummary::warnings);
     let side = Side::new(&args.grid, &grid.grid);
-    let report = Report::new(args, side, &verdict, &by, warnings.collect());
+    let report = Report::new(args, side, &verdict, &made, warnings.chain(doubts).collect());
     if !args.quiet {
         report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
     }
@@ -52,28 +55,37 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     Ok(if verdict.is_right() { program::Verdict::Done } else { program::Verdict::Differs })
 }
 
-/// The verdict, and the backend that made the exact grid.
+/// How the exact grid was made.
+struct Made {
+    by: Chosen,
+    /// Of a solid.
+    fill: Option<FillSummary>,
+}
+
+/// The verdict, and how the exact grid was made.
 fn judge(
     args: &VerifyArgs,
     mesh: &Mesh,
     grid: &VoxelGrid,
     memory: &Share,
     progress: &dyn Progress,
-) -> Result<(Verdict, Chosen)> {
+) -> Result<(Verdict, Made)> {
     let backends = args.machine.backends();
-    let mut by = None;
+    let mut made = None;
     let verdict = verify(mesh, grid, &options(args), &mut |placed| {
         let options = RunOptions { memory: memory.left(), ..RunOptions::default() };
-        let (run, chosen) =
-            backends.choose(placed)?.voxelize(placed, Rule::Touched, &options, progress)?;
-        by = Some(chosen);
-        Ok(run.grid)
+        let by = backends.choose(placed)?;
+        let Voxels { grid, filling, .. } =
+            voxelize(&by, placed, args.what.mode(), &options, progress)?;
+        let fill = filling.map(|filling| FillSummary::new(&filling, placed.lattice()));
+        made = Some(Made { by, fill });
+        Ok(grid)
     });
     let verdict = verdict.map_err(|error| match error {
         VerifyError::Backend(error) => memory.explain(error.into()),
         error => error.into(),
     })?;
-    Ok((verdict, by.context("no backend was asked: this is a bug in voxelize")?))
+    Ok((verdict, made.context("no backend was asked: this is a bug in voxelize")?))
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
@@ -102,6 +114,9 @@ struct Report {
     alignment: Aligned,
     backend: &'static str,
     adapter: Option<String>,
+    /// How the exact grid was filled, if it is a solid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fill: Option<FillSummary>,
     /// Voxels that are rightly occupied.
     agreeing: u64,
     missing: u64,
@@ -182,7 +197,7 @@ impl Report {
         args: &VerifyArgs,
         grid: Side,
         verdict: &Verdict,
-        by: &Chosen,
+        Made { by, fill }: &Made,
         warnings: Vec<String>,
     ) -> Self {
         let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
@@ -196,7 +211,8 @@ impl Report {
             placed: PlacedBy::new(verdict.source),
             alignment: Aligned::new(verdict),
             backend: by.name(),
-            adapter: by.adapter.clone(),
+            adapter: by.adapter().map(str::to_owned),
+            fill: fill.clone(),
             agreeing: verdict.agreeing,
             missing: verdict.missing,
             spurious: verdict.spurious,
@@ -224,6 +240,9 @@ impl Report {
         }
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         line("backend", format!("{}{adapter}", self.backend));
+        if let Some(fill) = &self.fill {
+            fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
+        }
         line("right", counted(self.agreeing, "voxel"));
         line("missing", counted(self.missing, "voxel"));
         line("spurious", counted(self.spurious, "voxel"));
@@ -339,12 +358,12 @@ fn hint(verdict: &Verdict) -> Option<&'static str> {
         ),
         Source::Stated if verdict.is_doubtful() => Some(
             "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
-             mesh, or hold other voxels than those that the surface touches: check the options",
+             mesh, or hold the voxels of another --mode: check the options",
         ),
         _ if verdict.is_doubtful() => Some(
             "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
-             mesh, or hold other voxels than those that the surface touches: if it lies otherwise, \
-             state how, with --voxel-size and --bounds",
+             mesh, or hold the voxels of another --mode: if it lies otherwise, state how, with \
+             --voxel-size and --bounds",
         ),
         _ => None,
     }

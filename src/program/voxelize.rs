@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
-use crate::program::cli::{Job, Machine};
+use crate::program::cli::{Job, Machine, What};
 use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
@@ -11,13 +11,13 @@ use crate::program::task::{Tools, place_options};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, batch, unfinished};
 
-/// Runs the job on what `machine` allows.
+/// Runs the job, which makes `what`, on what `machine` allows.
 ///
 /// # Errors
 /// Bad usage; where there is one mesh, bad input, a backend that failed, an output that cannot be
 /// written.
-pub fn run(job: &Job, machine: &Machine) -> Result<Verdict> {
-    refuse_contradictions(job, machine)?;
+pub fn run(job: &Job, what: &What, machine: &Machine) -> Result<Verdict> {
+    refuse_contradictions(job, what, machine)?;
     machine.start_threads()?;
     refuse_impossible_sizes(job)?;
     unfinished::clean_up_when_interrupted()?;
@@ -36,7 +36,8 @@ pub fn run(job: &Job, machine: &Machine) -> Result<Verdict> {
     }
     let work = |task: &Task| {
         let result = memory.divided(|share| {
-            Tools { job, backends: &backends, memory: share, progress: steps }.voxelize(task)
+            Tools { job, mode: what.mode(), backends: &backends, memory: share, progress: steps }
+                .voxelize(task)
         });
         if plan.several {
             progress.advance(1)
@@ -50,10 +51,12 @@ pub fn run(job: &Job, machine: &Machine) -> Result<Verdict> {
 }
 
 /// Options that would have no effect, or spoil one another.
-fn refuse_contradictions(job: &Job, machine: &Machine) -> Result<()> {
+fn refuse_contradictions(job: &Job, what: &What, machine: &Machine) -> Result<()> {
     if !job.check {
         machine.refuse_contradictions()?;
     }
+    what.refuse_contradictions()?;
+    what.only_for_solids("--strict", job.strict)?;
     let to_stdout = job.output.as_deref() == Some("-".as_ref());
     if job.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");

@@ -92,15 +92,14 @@ pub(super) struct Matching<'a> {
 impl<'a> Matching<'a> {
     pub(super) fn new(mesh: &'a PlacedMesh, weld: &'a Weld) -> Self {
         let part_bits = part_bits(mesh.vertices().len());
-        let parts_of = |triangle: u32| {
-            match Rising::of(weld.triangle(mesh.indices()[triangle as usize])) {
+        let parts_of =
+            |triangle: u32| match Rising::of(weld.triangle(mesh.indices()[triangle as usize])) {
                 None => [NO_BIN; 2],
                 Some(Rising { low, middle, .. }) => {
                     let [low, middle] = [low, middle].map(|vertex| (vertex >> part_bits) as u16);
                     [low, if middle == low { NO_BIN } else { middle }]
                 }
-            }
-        };
+            };
         let bins = Bins::new(mesh.len(), parts(mesh.vertices().len()), parts_of);
         Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }
     }
@@ -190,7 +189,12 @@ impl Rising {
             return None;
         }
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-        Some(Self { low, middle: a ^ b ^ c ^ low ^ high, high, is_reversed: (a > b) ^ (b > c) ^ (a > c) })
+        Some(Self {
+            low,
+            middle: a ^ b ^ c ^ low ^ high,
+            high,
+            is_reversed: (a > b) ^ (b > c) ^ (a > c),
+        })
     }
 }
 

@@ -1,0 +1,123 @@
+//! What users call a mode: a surface, a thin surface or a solid, made of what backends find.
+
+use std::time::{Duration, Instant};
+
+use crate::backend::report::Report;
+use crate::backend::{Backend, Rule, RunOptions};
+use crate::error::BackendError;
+use crate::grid::VoxelGrid;
+use crate::place::PlacedMesh;
+use crate::progress::Progress;
+use crate::solid::{Filling, Solid, solidify};
+
+/// Which voxels of a mesh are occupied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// Those that its surface touches ([`Rule::Touched`]).
+    #[default]
+    Surface,
+    /// Those that lines through voxel centres cross its surface in ([`Rule::Crossed`]).
+    Thin,
+    /// Those whose centre is inside it.
+    Solid(Solid),
+}
+
+/// The voxels of a mesh.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Voxels {
+    /// The voxels.
+    pub grid: VoxelGrid,
+    /// How it was filled, if it is a solid.
+    pub filling: Option<Filling>,
+    /// What the backend's stages did; `None` from a backend without stages.
+    pub report: Option<Report>,
+    /// Time that the backend took.
+    pub voxelize: Duration,
+    /// Time that filling took, with looking at the mesh for it.
+    pub fill: Duration,
+}
+
+/// Voxelizes `mesh` as `mode` says.
+///
+/// ```
+/// use trivox::solid::{Fill, Solid};
+/// use trivox::{Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, place, voxelize};
+///
+/// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
+/// let sides = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+/// let mesh = place(&Mesh::new(corners, sides)?, &PlaceOptions::new(Sizing::Resolution(8)))?;
+/// let mode = Mode::Solid(Solid::default());
+/// let voxels = voxelize(&Cpu::default(), &mesh, mode, &Default::default(), &NoProgress)?;
+/// assert_eq!(voxels.grid.occupied(), 84);
+/// let filling = voxels.filling.expect("it is a solid");
+/// assert_eq!((filling.fill, filling.doubts.len()), (Fill::Parity, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The backend failed, or there is not enough memory.
+pub fn voxelize(
+    backend: &dyn Backend,
+    mesh: &PlacedMesh,
+    mode: Mode,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<Voxels, BackendError> {
+    let began = Instant::now();
+    let mut finder =
+        Finder { backend, mesh, options, progress, report: None, time: Duration::ZERO };
+    let (grid, filling) = match mode {
+        Mode::Surface => (finder.find(Rule::Touched, 0)?, None),
+        Mode::Thin => (finder.find(Rule::Crossed, 0)?, None),
+        Mode::Solid(solid) => {
+            let (grid, filling) = solidify(&mut finder, solid)?;
+            (grid, Some(filling))
+        }
+    };
+    let Finder { report, time: voxelize, .. } = finder;
+    let fill = began.elapsed().saturating_sub(voxelize);
+    Ok(Voxels { grid, filling, report, voxelize, fill })
+}
+
+/// A backend at work on one mesh.
+pub(crate) struct Finder<'a> {
+    backend: &'a dyn Backend,
+    pub(crate) mesh: &'a PlacedMesh,
+    options: &'a RunOptions,
+    pub(crate) progress: &'a dyn Progress,
+    report: Option<Report>,
+    time: Duration,
+}
+
+impl Finder<'_> {
+    /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
+    pub(crate) fn find(&mut self, rule: Rule, kept: u64) -> Result<VoxelGrid, BackendError> {
+        let began = Instant::now();
+        let run = self.within(kept, |memory| {
+            let options = RunOptions { memory, ..*self.options };
+            self.backend.run(self.mesh, rule, &options, self.progress)
+        })?;
+        self.time += began.elapsed();
+        match (&mut self.report, run.report) {
+            (Some(report), Some(more)) => report.add(more),
+            (report, more) => *report = more,
+        }
+        Ok(run.grid)
+    }
+
+    /// What `work` makes in the memory that `kept` bytes leave of all that is allowed.
+    pub(crate) fn within<T>(
+        &self,
+        kept: u64,
+        work: impl FnOnce(u64) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        work(self.options.memory.saturating_sub(kept)).map_err(|error| match error {
+            BackendError::Memory { needed, .. } => BackendError::Memory {
+                needed: needed.saturating_add(kept),
+                allowed: self.options.memory,
+            },
+            other => other,
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! What there is to say of how a solid was filled: for a person, and as JSON.
+
+use serde::Serialize;
+use trivox::fill::Dispute;
+use trivox::solid::Filling;
+use trivox::{Lattice, Topology};
+
+use crate::program::numbers::{counted, grouped};
+
+/// How a solid was filled; volumes are in cubic mesh units.
+#[derive(Debug, Clone, Serialize)]
+pub struct FillSummary {
+    /// `parity`, `winding`, `flood` or `vote`.
+    rule: String,
+    /// Why this one.
+    reason: String,
+    pub doubtful: bool,
+    pub doubts: Vec<String>,
+    /// All of it, in words.
+    pub sentence: String,
+    closed: bool,
+    oriented: bool,
+    shells: u64,
+    edges: u64,
+    open_edges: u64,
+    non_manifold_edges: u64,
+    inconsistent_edges: u64,
+    /// An edge that is to blame, by its ends in mesh units.
+    example: Option<[[f64; 3]; 2]>,
+    /// Columns that are still inside at the grid's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unended_columns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    axes: Option<Axes>,
+    /// Voxels that a flood found enclosed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enclosed: Option<u64>,
+    /// Voxels that the flood reached though most rays find them inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaked: Option<u64>,
+    voxel_volume: f64,
+    mesh_volume: Option<f64>,
+}
+
+/// How far rays along the three axes agree.
+#[derive(Debug, Clone, Serialize)]
+struct Axes {
+    disputed_voxels: u64,
+    disputed_columns: u64,
+    /// Columns with a voxel that is inside or disputed.
+    columns: u64,
+    share: f64,
+    /// Columns along x, y and z that cross the surface an odd number of times.
+    odd_columns: [u64; 3],
+    /// A voxel where there is most dispute, and its centre in mesh units.
+    worst: Option<[u32; 3]>,
+    worst_position: Option<[f64; 3]>,
+}
+
+impl FillSummary {
+    pub fn new(filling: &Filling, lattice: &Lattice) -> Self {
+        let Topology {
+            shells,
+            edges,
+            open_edges,
+            non_manifold_edges,
+            inconsistent_edges,
+            example,
+            ..
+        } = filling.topology;
+        let in_mesh_units = |point: [i32; 3]| {
+            [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
+        };
+        Self {
+            rule: filling.fill.to_string(),
+            reason: filling.reason.clone(),
+            doubtful: filling.is_doubtful(),
+            doubts: filling.doubts.iter().map(ToString::to_string).collect(),
+            sentence: filling.sentence(),
+            closed: filling.topology.is_closed(),
+            oriented: filling.topology.is_oriented(),
+            shells,
+            edges,
+            open_edges,
+            non_manifold_edges,
+            inconsistent_edges,
+            example: example.map(|edge| edge.map(in_mesh_units)),
+            unended_columns: filling.unended,
+            axes: filling.dispute.as_ref().map(|dispute| Axes::new(dispute, lattice)),
+            enclosed: filling.enclosed,
+            leaked: filling.leaked,
+            voxel_volume: filling.volume.voxels,
+            mesh_volume: filling.volume.mesh,
+        }
+    }
+
+    /// The doubts, one by one.
+    pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
+        self.doubts.iter().map(|doubt| format!("the fill is doubtful: {doubt}"))
+    }
+
+    /// For a person.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("{}: {}", self.rule, self.reason)];
+        let mut facts = vec![counted(self.shells, "shell")];
+        let faults = [
+            (self.open_edges, "open"),
+            (self.non_manifold_edges, "non-manifold"),
+            (self.inconsistent_edges, "inconsistent"),
+        ];
+        let faults = faults.iter().filter(|(number, _)| *number > 0);
+        facts.extend(faults.map(|(number, what)| {
+            let edges = if *number == 1 { "edge" } else { "edges" };
+            format!("{} {what} {edges}", grouped(*number))
+        }));
+        lines.push(facts.join(", "));
+        lines
+    }
+}
+
+impl Axes {
+    fn new(dispute: &Dispute, lattice: &Lattice) -> Self {
+        let centre = |voxel: [u32; 3]| {
+            let size = lattice.voxel_size;
+            [0, 1, 2].map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * size)
+        };
+        Self {
+            disputed_voxels: dispute.voxels,
+            disputed_columns: dispute.columns,
+            columns: dispute.of_columns,
+            share: dispute.share(),
+            odd_columns: dispute.odd,
+            worst: dispute.worst,
+            worst_position: dispute.worst.map(centre),
+        }
+    }
+}

@@ -9,3 +9,4 @@ pub mod memory;
 pub mod oracle;
 pub mod pairs;
 pub mod shapes;
+pub mod solids;

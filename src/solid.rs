@@ -111,7 +111,9 @@ pub(crate) fn solidify(
 /// Fills in the way that suits the mesh.
 fn automatic(finder: &mut Finder, topology: &Topology) -> Result<Done, BackendError> {
     if topology.is_closed() {
-        return if topology.shells > 1 && topology.is_oriented() {
+        // Shells that share an edge are counted as one.
+        let may_overlap = topology.shells > 1 || topology.non_manifold_edges > 0;
+        return if may_overlap && topology.is_oriented() {
             along_x(finder, Fill::Winding, "the mesh is closed, in shells that may overlap".into())
         } else {
             along_x(finder, Fill::Parity, "the mesh is closed".into())

@@ -33,7 +33,8 @@ fn a_cube_is_as_many_voxels_as_its_mode_says() {
     for (args, expected) in [
         ("", 8_u64.pow(3) - 6_u64.pow(3)),
         ("--mode surface", 8_u64.pow(3) - 6_u64.pow(3)),
-        ("--mode thin", 8_u64.pow(3) - 6_u64.pow(3) - 8 - 12 * 6),
+        ("--mode thin", 8_u64.pow(3) - 6_u64.pow(3)),
+        ("--mode thin --pad 1", 6 * 8 * 8 - 3 * 8 - 1),
         ("--mode solid", 8_u64.pow(3)),
         ("--mode solid --fill parity", 8_u64.pow(3)),
         ("--mode solid --fill winding", 8_u64.pow(3)),
@@ -199,12 +200,12 @@ fn verify_judges_by_the_mode_that_is_asked_for() {
     let folder = cubes();
     let path = folder.path();
     for mode in ["surface", "thin", "solid"] {
-        let args = format!("cube.obj --res 8 --mode {mode} -o {mode}.npy");
+        let args = format!("cube.obj --res 8 --pad 1 --mode {mode} -o {mode}.npy");
         assert!(voxelize(path, &args).status.success());
     }
     for grid in ["surface", "thin", "solid"] {
         for mode in ["surface", "thin", "solid"] {
-            let args = format!("verify cube.obj {grid}.npy --res 8 --mode {mode} --json");
+            let args = format!("verify cube.obj {grid}.npy --res 8 --pad 1 --mode {mode} --json");
             let (json, code) = report(path, &args);
             assert_eq!(json["right"], mode == grid, "{grid} as {mode}: {json}");
             assert_eq!(code, Some(i32::from(mode != grid)));

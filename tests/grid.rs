@@ -431,3 +431,19 @@ fn what_is_solid_is_walked_in_runs() {
     assert_eq!((found.both, found.only), (b.occupied(), [8 * 1_248 * 1_248, 0]));
     assert_eq!(a.difference(&b).take(9).count(), 9);
 }
+
+#[test]
+fn runs_of_the_longest_rows_stay_apart_whatever_writes_them() {
+    let dims = [MAX_DIM, 16, 8];
+    let rows = |begin: u32| {
+        let row = |y: u32| (begin..MAX_DIM / BRICK).map(move |x| [x, y, 0]);
+        VoxelGrid::from_bricks(dims, full_bricks(row(0).chain(row(1)))).unwrap()
+    };
+    let [all, less] = [0, 1].map(rows);
+    assert_eq!(all.pieces().count(), 2);
+    assert_eq!(all.union(&less), all);
+    assert_eq!(all.intersection(&less), less);
+    let first = full_bricks([[0, 0, 0], [0, 1, 0]]);
+    assert_eq!(all.subtract(&less), VoxelGrid::from_bricks(dims, first).unwrap());
+    assert_eq!(trivox::fill::flood(&all, u64::MAX).unwrap().grid, all);
+}

@@ -116,9 +116,9 @@ fn voted(flips: &[Dense; 3]) -> Voted {
     for voxel in voxels(dims) {
         let mut votes = [0, 0];
         let mut columns = [0, 0];
-        for axis in 0..3 {
-            let before = flips_at_or_before(&flips[axis], voxel, axis);
-            let after = flips_in_column(&flips[axis], voxel, axis) - before;
+        for (axis, flips) in flips.iter().enumerate() {
+            let before = flips_at_or_before(flips, voxel, axis);
+            let after = flips_in_column(flips, voxel, axis) - before;
             votes[before % 2] += 1;
             votes[after % 2] += 1;
             if before % 2 == after % 2 {

@@ -154,7 +154,7 @@ fn along_x(finder: &mut Finder, fill: Fill, reason: String) -> Result<Done, Back
     finder.progress.start("fill", 0);
     let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
     let findings = Findings { unended: Some(filled.unended), ..Findings::default() };
-    Ok(Done { fill, reason, grid: filled.grid, findings })
+    Ok(Done { fill, reason, grid: finder.crop(filled.grid), findings })
 }
 
 fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
@@ -165,7 +165,7 @@ fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
     let findings = Findings { dispute: Some(voted.dispute), ..Findings::default() };
-    Ok(Done { fill: Fill::Vote, reason, grid: voted.grid, findings })
+    Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid), findings })
 }
 
 /// `voted` are the voxels that rays find inside, to tell whether the flood came in through holes.

@@ -34,7 +34,7 @@ fn a_cube_is_as_many_voxels_as_its_mode_says() {
         ("", 8_u64.pow(3) - 6_u64.pow(3)),
         ("--mode surface", 8_u64.pow(3) - 6_u64.pow(3)),
         ("--mode thin", 8_u64.pow(3) - 6_u64.pow(3)),
-        ("--mode thin --pad 1", 6 * 8 * 8 - 3 * 8 - 1),
+        ("--mode thin --pad 1", 6 * 8 * 8 - 3 * 8 + 1),
         ("--mode solid", 8_u64.pow(3)),
         ("--mode solid --fill parity", 8_u64.pow(3)),
         ("--mode solid --fill winding", 8_u64.pow(3)),

@@ -28,6 +28,9 @@ use crate::topology::edges::Matching;
 use crate::topology::measure::Measure;
 use crate::topology::weld::Weld;
 
+/// More than the bytes that rayon takes to hand out the work.
+const QUEUES: u64 = 64 << 10;
+
 /// An edge by its two lattice points, in ascending order.
 pub type Edge = [[i32; 3]; 2];
 
@@ -109,6 +112,7 @@ impl Topology {
     #[must_use]
     pub fn bytes(mesh: &PlacedMesh) -> u64 {
         let (vertices, triangles) = (mesh.vertices().len(), mesh.len());
-        weld::bytes(vertices).max(weld::kept_bytes(vertices) + edges::bytes(vertices, triangles))
+        let matching = weld::kept_bytes(vertices) + edges::bytes(vertices, triangles);
+        QUEUES + weld::bytes(vertices).max(matching)
     }
 }

@@ -1,17 +1,20 @@
 //! Memory, as the allocator counts it: what reading a mesh takes stays under the bound that is
-//! computed beforehand, and writing a grid takes next to nothing.
+//! computed beforehand, so does what its topology takes, and writing a grid takes next to nothing.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
 
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use common::solids;
 use peak_alloc::PeakAlloc;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{GridFormat, Loaded, ReadError, npy, obj, read_mesh_within, write_grid};
 use trivox::grid::{BrickKey, FULL};
-use trivox::{BackendError, VoxelGrid};
+use trivox::{BackendError, Mesh, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
 /// Counts a buffer that grows by moving as the old and the new one together.
 #[global_allocator]
@@ -336,6 +339,42 @@ fn filling_takes_no_more_memory_than_it_asks_for() {
         let hurt = flips[0].subtract(&scattered([n; 3], (20 * n * n) as usize));
         checked_filling("in doubt", |memory| Ok(vote([&hurt, &flips[1], &flips[2]], memory)?.grid));
     }
+}
+
+/// What the topology of `mesh` takes at its peak, which must not be more than it may.
+fn checked_topology_peak(name: &str, mesh: &Mesh) -> (u64, u64) {
+    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(256))).unwrap();
+    let bound = Topology::bytes(&mesh);
+    let (_, peak) = peak(|| Topology::of(&mesh));
+    let len = mesh.len() as f64;
+    println!("{name}: peak {:.1}, bound {:.1} a triangle", peak as f64 / len, bound as f64 / len);
+    assert!(peak <= bound, "{name}: the topology took {peak} bytes, the bound was {bound}");
+    (peak, bound)
+}
+
+#[test]
+fn the_bound_on_the_topology_holds_and_ordinary_meshes_take_less_than_40_bytes_a_triangle() {
+    let _alone = alone();
+    checked_topology_peak("cube", &solids::cube([0.0; 3], 1.0));
+    let sphere = solids::sphere(1.0, 300, 600);
+    let (peak, bound) = checked_topology_peak("sphere", &sphere);
+    let len = sphere.triangles().len() as u64;
+    assert!(peak < 40 * len && bound < 48 * len, "{peak} and {bound} bytes for {len} triangles");
+    checked_topology_peak("vertices repeated", &solids::with_vertices_repeated(&sphere));
+
+    // One vertex of all triangles, and so one list of half of all half-edges.
+    let fan = sphere.triangles().iter().map(|&[_, b, c]| [0, b, c]).collect();
+    checked_topology_peak("fan", &solids::with_triangles(&sphere, fan));
+    // All vertices but a few at one point.
+    let mut positions = vec![[0.0; 3]; 300_000];
+    positions.extend([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    let point = (0..300_000).map(|i| [i, 300_000, 300_001]).collect();
+    checked_topology_peak("point", &Mesh::new(positions, point).unwrap());
+    // Far more vertices than triangles use.
+    let mut positions = sphere.positions().to_vec();
+    positions.extend((0..400_000).map(|i| [0.0, 0.0, f64::from(i) / 400_000.0]));
+    let unused = Mesh::new(positions, sphere.triangles()[..1000].to_vec()).unwrap();
+    checked_topology_peak("unused vertices", &unused);
 }
 
 #[test]

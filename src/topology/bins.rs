@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Numbers that are binned at a time: they and their keys stay in a core's cache.
+/// Numbers that are binned at a time: the names of their bins stay in a core's cache.
 const CHUNK: usize = 1 << 15;
 
-/// Vertices in a part, unless there are too many of them: their edges then fit a core's cache.
-const PART_BITS: u32 = 13;
+/// A part has `2^PART_BITS` vertices, unless that makes too many parts: six half-edges for each
+/// then take 0.8 MB, which a core's cache holds, and few triangles lie across two parts.
+const PART_BITS: u32 = 14;
 /// At most `2^MAX_PARTS_BITS` parts, so that a chunk has many numbers for each.
 const MAX_PARTS_BITS: u32 = 8;
 
@@ -57,7 +58,7 @@ impl Bins {
         self.chunks.iter().map(|chunk| chunk.bin(bin).len()).sum()
     }
 
-    /// The most bytes for `count` numbers, each in `each` of `bins` bins.
+    /// The most bytes that `count` numbers take, each in `each` of `bins` bins.
     pub(super) fn bytes(count: usize, each: usize, bins: usize) -> u64 {
         let chunks = count.div_ceil(CHUNK);
         (4 * each * count + chunks * (size_of::<Chunk>() + 4 * bins)) as u64
@@ -70,15 +71,15 @@ impl Chunk {
         bins: usize,
         bins_of: impl Fn(u32) -> [u16; N],
     ) -> Self {
-        let bins_of: Vec<[u16; N]> = numbers.clone().map(bins_of).collect();
-        let named = |bin: &&u16| **bin != NO_BIN;
+        let names: Vec<[u16; N]> = numbers.clone().map(bins_of).collect();
+        let is_bin = |bin: &&u16| **bin != NO_BIN;
         let mut ends = vec![0; bins];
-        for &bin in bins_of.as_flattened().iter().filter(named) {
+        for &bin in names.as_flattened().iter().filter(is_bin) {
             ends[usize::from(bin)] += 1;
         }
         let mut sorted = vec![0; starts_from_counts(&mut ends) as usize];
-        for (number, bins) in numbers.zip(&bins_of) {
-            for &bin in bins.iter().filter(named) {
+        for (number, names) in numbers.zip(&names) {
+            for &bin in names.iter().filter(is_bin) {
                 let end = &mut ends[usize::from(bin)];
                 sorted[*end as usize] = number;
                 *end += 1;

@@ -137,15 +137,15 @@ impl<'a> Matching<'a> {
         triangles.filter(|&other| join(other)).count() as u64
     }
 
-    /// The half-edges that belong to a part: the lower vertex counted from the part's first, whether
-    /// the half-edge falls, and the rest.
+    /// Visits the half-edges of a part: the lower vertex counted from the part's first, whether the
+    /// half-edge falls, and the rest.
     fn half_edges(&self, part: usize, mut visit: impl FnMut(usize, bool, HalfEdge)) {
         let in_part = |vertex: u32| (vertex >> self.part_bits) as usize == part;
         let star = |vertex: u32| vertex as usize - (part << self.part_bits);
-        self.bins.bin(part).for_each(|triangle| {
+        for triangle in self.bins.bin(part) {
             let corners = self.weld.triangle(self.mesh.indices()[triangle as usize]);
             let Some(Rising { low, middle, high, is_reversed }) = Rising::of(corners) else {
-                return;
+                continue;
             };
             if in_part(low) {
                 visit(star(low), is_reversed, HalfEdge::new(middle, triangle));
@@ -154,7 +154,7 @@ impl<'a> Matching<'a> {
             if in_part(middle) {
                 visit(star(middle), is_reversed, HalfEdge::new(high, triangle));
             }
-        });
+        }
     }
 }
 
@@ -165,7 +165,7 @@ fn parts(vertices: usize) -> usize {
 /// The most bytes that matching takes: each triangle in at most two bins and of one shell, three
 /// half-edges for each, and two ends for each vertex, in case that all parts are worked on at once.
 pub(super) fn bytes(vertices: usize, triangles: usize) -> u64 {
-    let ends = 2 * size_of::<usize>() * (parts(vertices) << part_bits(vertices));
+    let ends = 2 * size_of::<usize>() * vertices;
     let half_edges = 3 * size_of::<HalfEdge>() * triangles;
     Bins::bytes(triangles, 2, parts(vertices))
         + Shells::bytes(triangles)
@@ -189,12 +189,8 @@ impl Rising {
             return None;
         }
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-        Some(Self {
-            low,
-            middle: a ^ b ^ c ^ low ^ high,
-            high,
-            is_reversed: (a > b) ^ (b > c) ^ (a > c),
-        })
+        let is_reversed = (a > b) ^ (b > c) ^ (a > c);
+        Some(Self { low, middle: a ^ b ^ c ^ low ^ high, high, is_reversed })
     }
 }
 
@@ -226,7 +222,8 @@ struct Stars {
 
 impl Stars {
     fn of(matching: &Matching, part: usize) -> Self {
-        let mut ends = vec![0; 2 << matching.part_bits];
+        let vertices = matching.mesh.vertices().len() - (part << matching.part_bits);
+        let mut ends = vec![0; 2 * vertices.min(1 << matching.part_bits)];
         matching.half_edges(part, |star, falls, _| ends[2 * star + usize::from(falls)] += 1);
         let count = ends.iter_mut().fold(0, |sum, end| sum + std::mem::replace(end, sum));
         let mut half_edges = vec![HalfEdge::default(); count];

@@ -10,3 +10,4 @@ pub mod oracle;
 pub mod pairs;
 pub mod rules;
 pub mod shapes;
+pub mod solids;

@@ -537,6 +537,18 @@ fn grids_without_voxels_and_grids_of_one_are_filled() {
 }
 
 #[test]
+fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
+    for seed in 0..200 {
+        let rng = &mut Rng::with_seed(seed);
+        let grids = [0, 1, 2].map(|_| random_dims(rng)).map(|dims| random(rng, dims).grid());
+        let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
+        let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
+        let [voted, expected] = [&grids, &same].map(|g| vote(g.each_ref(), u64::MAX).unwrap());
+        assert!(voted == expected, "seed {seed}");
+    }
+}
+
+#[test]
 fn what_is_filled_lies_where_the_flips_lie() {
     let lattice = Lattice {
         dims: [8; 3],

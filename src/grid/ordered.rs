@@ -97,7 +97,7 @@ pub(crate) struct OrderedGrid {
 }
 
 impl OrderedGrid {
-    /// With room for the parts of a grid that is as large as another and lies at `world`.
+    /// With room for `parts`. The dimensions are those of grids that there are, and need no check.
     pub(crate) fn new(dims: [u32; 3], world: Option<World>, parts: Vec<Extent>) -> Self {
         let bricks = parts.iter().map(|part| part.bricks).sum();
         let runs = parts.iter().map(|part| part.runs).sum();

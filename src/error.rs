@@ -169,6 +169,12 @@ pub enum BackendError {
         /// Bytes that are allowed.
         allowed: u64,
     },
+    /// The mesh has holes, and the grid no room for what lies past them.
+    #[error(
+        "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \
+         use fewer voxels, or another fill"
+    )]
+    NoRoomToVote,
     /// What was computed is no grid: a mistake in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),

@@ -106,6 +106,11 @@ impl Finder<'_> {
         Ok(run.grid)
     }
 
+    /// Without the voxels that flips have past the mesh's grid.
+    pub(crate) fn crop(&self, grid: VoxelGrid) -> VoxelGrid {
+        grid.cropped(self.mesh.lattice().dims)
+    }
+
     /// What `work` makes in the memory that `kept` bytes leave of all that is allowed.
     pub(crate) fn within<T>(
         &self,

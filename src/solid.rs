@@ -18,6 +18,7 @@ use crate::error::BackendError;
 use crate::fill::{self, Dispute};
 use crate::grid::VoxelGrid;
 use crate::mode::Finder;
+use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::Topology;
 
@@ -155,11 +156,17 @@ fn along_x(finder: &mut Finder, fill: Fill, reason: String) -> Result<Done, Back
     let flips = finder.find(rule, 0)?;
     finder.progress.start("fill", 0);
     let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
-    let findings = Findings { unended: Some(filled.unended), ..Findings::default() };
-    Ok(Done { fill, reason, grid: filled.grid, findings })
+    let has_room = finder.mesh.lattice().dims[0] < MAX_DIM;
+    let unended = has_room.then_some(filled.unended);
+    let findings = Findings { unended, ..Findings::default() };
+    Ok(Done { fill, reason, grid: finder.crop(filled.grid), findings })
 }
 
 fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
+    // Without it, columns that end there cannot be told from those that do not.
+    if finder.mesh.lattice().dims.contains(&MAX_DIM) {
+        return Err(BackendError::NoRoomToVote);
+    }
     let x = finder.find(Rule::Flips(Axis::X), 0)?;
     let y = finder.find(Rule::Flips(Axis::Y), x.bytes())?;
     let z = finder.find(Rule::Flips(Axis::Z), x.bytes() + y.bytes())?;
@@ -167,7 +174,7 @@ fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
     let findings = Findings { dispute: Some(voted.dispute), ..Findings::default() };
-    Ok(Done { fill: Fill::Vote, reason, grid: voted.grid, findings })
+    Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid), findings })
 }
 
 /// `voted` are the voxels that rays find inside, to tell whether the flood came in through holes.

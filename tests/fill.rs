@@ -116,9 +116,9 @@ fn voted(flips: &[Dense; 3]) -> Voted {
     for voxel in voxels(dims) {
         let mut votes = [0, 0];
         let mut columns = [0, 0];
-        for axis in 0..3 {
-            let before = flips_at_or_before(&flips[axis], voxel, axis);
-            let after = flips_in_column(&flips[axis], voxel, axis) - before;
+        for (axis, flips) in flips.iter().enumerate() {
+            let before = flips_at_or_before(flips, voxel, axis);
+            let after = flips_in_column(flips, voxel, axis) - before;
             votes[before % 2] += 1;
             votes[after % 2] += 1;
             if before % 2 == after % 2 {
@@ -534,6 +534,18 @@ fn grids_without_voxels_and_grids_of_one_are_filled() {
     let voted = vote([&one; 3], u64::MAX).unwrap();
     assert_eq!((voted.grid.occupied(), voted.dispute.odd), (0, [1; 3]));
     assert_eq!(voted.dispute.worst, Some([0; 3]));
+}
+
+#[test]
+fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
+    for seed in 0..200 {
+        let rng = &mut Rng::with_seed(seed);
+        let grids = [0, 1, 2].map(|_| random_dims(rng)).map(|dims| random(rng, dims).grid());
+        let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
+        let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
+        let [voted, expected] = [&grids, &same].map(|g| vote(g.each_ref(), u64::MAX).unwrap());
+        assert!(voted == expected, "seed {seed}");
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! `VoxelGrid` against a plain set of voxels, its canonical form, and its hash.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use fastrand::Rng;
 use trivox::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
 use trivox::place::MAX_DIM;
-use trivox::{GridError, Lattice, Up, World};
+use trivox::{GridError, Lattice, Up, World, compare};
 
 /// The reference: what a grid means.
 type Set = HashSet<[u32; 3]>;
@@ -338,4 +338,112 @@ fn brick_keys_order_by_z_then_y_then_x_and_give_their_position_back() {
     let keys: Vec<BrickKey> = positions.iter().map(|&p| BrickKey::new(p)).collect();
     assert!(keys.is_sorted_by(|a, b| a < b));
     assert!(keys.iter().map(|key| key.position()).eq(positions));
+}
+
+/// Two sets of one size or two, some of whose bricks and runs are the same.
+fn random_pair(rng: &mut Rng) -> [([u32; 3], Set); 2] {
+    let dims = random_dims(rng);
+    let other_dims = if rng.bool() { dims } else { random_dims(rng) };
+    let set = random_set(rng, dims);
+    let mut other = random_set(rng, other_dims);
+    if rng.bool() {
+        let fits = |v: &&[u32; 3]| (0..3).all(|a| v[a] < other_dims[a]);
+        other.extend(set.iter().filter(fits));
+    }
+    [(dims, set), (other_dims, other)]
+}
+
+#[test]
+fn set_operations_are_those_of_sets_of_voxels() {
+    for seed in 0..1000 {
+        let mut rng = Rng::with_seed(seed);
+        let pair = random_pair(&mut rng);
+        let dims = std::array::from_fn(|i| pair[0].0[i].max(pair[1].0[i]));
+        let [a, b] = pair.each_ref().map(|(dims, set)| grid_of(*dims, set));
+        let [set_a, set_b] = pair.map(|(_, set)| BTreeSet::from_iter(set));
+        let operations = [
+            (a.union(&b), &set_a | &set_b),
+            (a.intersection(&b), &set_a & &set_b),
+            (a.subtract(&b), &set_a - &set_b),
+        ];
+        for (grid, expected) in operations {
+            assert_eq!(fault(&grid, dims, &expected.iter().copied().collect()), None, "{seed}");
+            assert_eq!(grid, VoxelGrid::from_voxels(dims, expected).unwrap(), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_counts_what_sets_of_voxels_do() {
+    for seed in 0..500 {
+        let mut rng = Rng::with_seed(seed);
+        let pair = random_pair(&mut rng);
+        let [a, b] = pair.each_ref().map(|(dims, set)| grid_of(*dims, set));
+        let [set_a, set_b] = pair.map(|(_, set)| BTreeSet::from_iter(set));
+        let found = compare(&a, &b, 5);
+        let only = [&set_a - &set_b, &set_b - &set_a];
+        assert_eq!(found.both, (&set_a & &set_b).len() as u64);
+        assert_eq!(found.only, only.each_ref().map(|set| set.len() as u64));
+        let differing = &only[0] | &only[1];
+        let dims = std::array::from_fn(|i| a.dims()[i].max(b.dims()[i]));
+        let differing = VoxelGrid::from_voxels(dims, differing).unwrap();
+        assert_eq!(found.bounds, differing.occupied_bounds(), "seed {seed}");
+        let first = differing.voxels().map(|v| (v, usize::from(set_b.contains(&v))));
+        assert_eq!(found.first, first.take(5).collect::<Vec<_>>(), "seed {seed}");
+    }
+}
+
+#[test]
+fn pieces_are_bricks_and_the_longest_runs_of_full_ones() {
+    for seed in 0..300 {
+        let mut rng = Rng::with_seed(seed);
+        let dims = random_dims(&mut rng);
+        let grid = grid_of(dims, &random_set(&mut rng, dims));
+        let pieces: Vec<_> = grid.pieces().collect();
+        let bricks = pieces.iter().flat_map(|piece| {
+            let [x, y, z] = piece.start.position();
+            (x..x + piece.len).map(move |x| (BrickKey::new([x, y, z]), piece.mask))
+        });
+        assert!(bricks.eq(grid.bricks()), "seed {seed}");
+        assert!(pieces.iter().all(|piece| piece.len == 1 || piece.mask == FULL));
+        for pair in pieces.windows(2).filter(|pair| pair.iter().all(|p| p.mask == FULL)) {
+            let [[x, y, z], next] = [0, 1].map(|i| pair[i].start.position());
+            assert_ne!([x + pair[0].len, y, z], next, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_is_solid_is_walked_in_runs() {
+    // 10^11 voxels in 2 x 10^8 bricks: brick by brick, this would take seconds and gigabytes.
+    let rows = |len: u32| {
+        let dims = [65_536, 1_248, 1_248];
+        let ends = (0..156 * 156).flat_map(|i| [0, len].map(|x| [x, i % 156 * 8, i / 156 * 8]));
+        let flips = ends.map(|v| (BrickKey::new(v.map(|c| c / 8)), [!0, 0, 0, 0, 0, 0, 0, 0]));
+        trivox::fill::along_x(&VoxelGrid::from_bricks(dims, flips.collect()).unwrap(), u64::MAX)
+    };
+    let [a, b] = [65_528, 65_520].map(|len| rows(len).unwrap().grid);
+    assert_eq!(a.pieces().count(), 156 * 156);
+    assert_eq!(a.occupied_bounds(), Some([[0; 3], [65_527, 1_247, 1_247]]));
+    assert_eq!((a.union(&b), a.intersection(&b)), (a.clone(), b.clone()));
+    assert_eq!(a.subtract(&b).occupied(), 8 * 1_248 * 1_248);
+    let found = compare(&a, &b, 3);
+    assert_eq!((found.both, found.only), (b.occupied(), [8 * 1_248 * 1_248, 0]));
+    assert_eq!(a.difference(&b).take(9).count(), 9);
+}
+
+#[test]
+fn runs_of_the_longest_rows_stay_apart_whatever_writes_them() {
+    let dims = [MAX_DIM, 16, 8];
+    let rows = |begin: u32| {
+        let row = |y: u32| (begin..MAX_DIM / BRICK).map(move |x| [x, y, 0]);
+        VoxelGrid::from_bricks(dims, full_bricks(row(0).chain(row(1)))).unwrap()
+    };
+    let [all, less] = [0, 1].map(rows);
+    assert_eq!(all.pieces().count(), 2);
+    assert_eq!(all.union(&less), all);
+    assert_eq!(all.intersection(&less), less);
+    let first = full_bricks([[0, 0, 0], [0, 1, 0]]);
+    assert_eq!(all.subtract(&less), VoxelGrid::from_bricks(dims, first).unwrap());
+    assert_eq!(trivox::fill::flood(&all, u64::MAX).unwrap().grid, all);
 }

@@ -11,9 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::solids;
 use peak_alloc::PeakAlloc;
+use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{GridFormat, Loaded, ReadError, npy, obj, read_mesh_within, write_grid};
 use trivox::grid::{BrickKey, FULL};
-use trivox::{Mesh, PlaceOptions, Sizing, Topology, VoxelGrid, place};
+use trivox::{BackendError, Mesh, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
 /// Counts a buffer that grows by moving as the old and the new one together.
 #[global_allocator]
@@ -290,6 +291,54 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
     assert_eq!(grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
     // A mask for each brick of the slab would be 64 bytes, 32 MiB.
     assert!(peak < 8 << 20, "{peak}");
+}
+
+/// The first voxel, and the one after the last, of each column along `axis` of a ball of diameter
+/// `n - 2`.
+fn flips_of_ball(n: u32, axis: usize) -> VoxelGrid {
+    let middle = i64::from(n / 2);
+    let columns = (0..n * n).flat_map(|i| {
+        let [b, c] = [i % n, i / n].map(|c| i64::from(c) - middle);
+        let length = (middle - 1).pow(2) - b * b - c * c;
+        let half = u32::try_from(length).map_or(0, u32::isqrt);
+        let ends = [middle as u32 - half, middle as u32 + half];
+        ends.into_iter().filter(move |_| half > 0).map(move |a| {
+            let mut voxel = [a, i % n, i / n];
+            voxel.rotate_right(axis);
+            voxel
+        })
+    });
+    VoxelGrid::from_voxels([n; 3], columns).unwrap()
+}
+
+/// What a filling takes at its peak, which must not be more than what it asks for.
+fn checked_filling(name: &str, fill: impl Fn(u64) -> Result<VoxelGrid, BackendError>) {
+    // Threads that start allocate.
+    let expected = fill(u64::MAX).unwrap();
+    let Err(BackendError::Memory { needed, .. }) = fill(0) else {
+        panic!("{name} in no memory is not refused");
+    };
+    let (grid, peak) = peak(|| fill(needed).unwrap());
+    println!("{name}: peak {peak}, needed {needed}");
+    assert!(grid == expected);
+    assert!(peak <= needed, "{name} took {peak} bytes of {needed}");
+    assert!(needed <= peak * 3 / 2, "{name} asked for {needed} bytes and took {peak}");
+}
+
+#[test]
+fn filling_takes_no_more_memory_than_it_asks_for() {
+    let _alone = alone();
+    for n in [100, 700] {
+        let flips = [0, 1, 2].map(|axis| flips_of_ball(n, axis));
+        checked_filling("along x", |memory| Ok(along_x(&flips[0], memory)?.grid));
+        checked_filling("vote", |memory| Ok(vote(flips.each_ref(), memory)?.grid));
+        // Columns that end past the ball: in all, its shell.
+        let shell = flips[0].union(&flips[1]).union(&flips[2]);
+        checked_filling("flood", |memory| Ok(flood(&shell, memory)?.grid));
+        // Some in doubt, in every layer.
+        let hurt = flips[0].subtract(&scattered([n; 3], (20 * n * n) as usize));
+        checked_filling("in doubt", |memory| Ok(vote([&hurt, &flips[1], &flips[2]], memory)?.grid));
+    }
 }
 
 /// What the topology of `mesh` takes at its peak, which must not be more than it may.

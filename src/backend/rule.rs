@@ -1,6 +1,7 @@
 //! What a backend is asked for: by which rule triangles set voxels.
 
 use crate::grid::Combine;
+use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 
 /// Which voxels a backend finds.
@@ -16,8 +17,9 @@ pub enum Rule {
     /// one; on the grid's far face, in the last.
     Crossed,
     /// Those at whose centre being inside changes, for who goes up an axis and counts crossings: the
-    /// first centre at or past an odd number of them. What was crossed before the grid counts for its
-    /// first voxel.
+    /// first centre at or past an odd number of them. What is crossed before the grid counts for its
+    /// first voxel, and what is crossed past its last centre for one voxel more, which
+    /// [`grid_dims`](Self::grid_dims) has room for.
     Flips(Axis),
     /// The same along `x` for who is inside where the winding number is not 0.
     WindingFlips,
@@ -34,6 +36,19 @@ impl Rule {
             Self::Flips(Axis::Y) => &[Axis::Y],
             Self::Flips(Axis::Z) => &[Axis::Z],
         }
+    }
+
+    /// The dimensions of what a backend gives for a grid of `dims` voxels: one more along the axis of
+    /// flips, unless that is [`MAX_DIM`].
+    #[must_use]
+    pub fn grid_dims(self, dims: [u32; 3]) -> [u32; 3] {
+        let axis = match self {
+            Self::Touched | Self::Crossed => return dims,
+            Self::Flips(axis) => axis,
+            Self::WindingFlips => Axis::X,
+        };
+        let [x, y, z] = axis.unproject([0; 2], 1).map(|step| step as u32);
+        [dims[0] + x, dims[1] + y, dims[2] + z].map(|d| d.min(MAX_DIM))
     }
 
     /// What the voxels that parts of a mesh have in one brick make together.

@@ -21,7 +21,8 @@ const SLAB_BYTES: usize = 256 << 20;
 
 /// The voxels that most of six rays find inside, from the flips of columns along `x`, `y` and `z`: for
 /// each voxel one ray from either end of the three columns through its centre. A column with an odd
-/// number of flips contradicts itself, and its two votes cancel out. A tie is outside.
+/// number of flips contradicts itself, and its two votes cancel out. A tie is outside. Where one grid
+/// is larger, the others have no flips past their end.
 ///
 /// The result and the work on it take at most `memory` bytes besides `flips`; only to tell how much
 /// is needed where that is refused, the layers of words that the sweep carries may take more.

@@ -130,7 +130,13 @@ pub(super) fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
 
 /// Smallest and largest voxel per axis of a mask that is not empty.
 pub(super) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
-    mask_voxels([0; 3], *mask).fold([[7; 3], [0; 3]], |[lo, hi], v| {
-        [std::array::from_fn(|a| lo[a].min(v[a])), std::array::from_fn(|a| hi[a].max(v[a]))]
-    })
+    let is_occupied = |slice: &u64| *slice != 0;
+    let first_x = mask.iter().position(is_occupied).unwrap_or_default() as u32;
+    let last_x = mask.iter().rposition(is_occupied).unwrap_or_default() as u32;
+    // All slices as one: a byte for each y. Then all bytes as one.
+    let slice = mask.iter().fold(0, |any, slice| any | slice);
+    let byte = slice.to_le_bytes().into_iter().fold(0, |any, byte| any | byte);
+    let last_z = u8::BITS - 1 - byte.leading_zeros();
+    let last_y = (u64::BITS - 1 - slice.leading_zeros()) / 8;
+    [[first_x, slice.trailing_zeros() / 8, byte.trailing_zeros()], [last_x, last_y, last_z]]
 }

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::brick::{is_empty, is_full};
-use super::{BrickKey, FullRun, Mask, VoxelGrid, World};
+use super::{BrickKey, FullRun, GridBuilder, Mask, VoxelGrid, World};
 
 /// How much a part of a grid holds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,8 +23,7 @@ impl Extent {
 
 /// Bytes of memory that a grid takes.
 pub(crate) fn bytes(bricks: u64, runs: u64) -> u64 {
-    const BRICK: u64 = (size_of::<BrickKey>() + size_of::<Mask>()) as u64;
-    bricks * BRICK + runs * size_of::<FullRun>() as u64
+    bricks * GridBuilder::BYTES_KEPT + runs * size_of::<FullRun>() as u64
 }
 
 /// Takes the bricks of a part in canonical order, and counts or writes them.
@@ -98,7 +97,7 @@ pub(crate) struct OrderedGrid {
 }
 
 impl OrderedGrid {
-    /// With room for the parts of a grid that is as large as another and lies at `world`.
+    /// With room for `parts`. The dimensions are those of grids that there are, and need no check.
     pub(crate) fn new(dims: [u32; 3], world: Option<World>, parts: Vec<Extent>) -> Self {
         let bricks = parts.iter().map(|part| part.bricks).sum();
         let runs = parts.iter().map(|part| part.runs).sum();

@@ -324,22 +324,23 @@ impl<'a> Row<'a> {
         self.columns.clone()
     }
 
-    /// Without columns, at both ends, for which neither voxel nor first centre are in `along`; those
-    /// below it are left out if it begins above the grid's first voxel.
+    /// Without columns, at both ends, for which neither voxel nor first centre are in `along`, which
+    /// may begin with `i32::MIN` and end with `i32::MAX`.
     #[must_use]
     #[inline]
     pub fn near(self, along: &Range<i32>) -> Self {
         // A voxel more on either side is more than the error.
-        let [lo, hi] = [along.start - 1, along.end + 1].map(|voxel| i64::from(voxel) << FIXED_BITS);
-        let lo = if along.start > 0 { lo - self.height } else { i64::MIN };
-        let hi = hi - self.height;
+        let height_of = |voxel: i32| (i64::from(voxel) << FIXED_BITS) - self.height;
+        let lo = if along.start > i32::MIN { height_of(along.start - 1) } else { i64::MIN };
+        let hi = if along.end < i32::MAX { height_of(along.end + 1) } else { i64::MAX };
         let Range { start, end } = self.columns;
         // Where heights fall, from the other end.
         let [from, to] = match self.growth.signum() {
-            1 => [lo.div_euclid(self.growth), hi.div_euclid(self.growth) + 1],
-            -1 => {
-                [(-hi).div_euclid(-self.growth), lo.saturating_neg().div_euclid(-self.growth) + 1]
-            }
+            1 => [lo.div_euclid(self.growth), hi.div_euclid(self.growth).saturating_add(1)],
+            -1 => [
+                (-hi).div_euclid(-self.growth),
+                lo.saturating_neg().div_euclid(-self.growth).saturating_add(1),
+            ],
             _ if lo <= 0 && hi >= 0 => [0, i64::MAX],
             _ => [0, 0],
         };

@@ -78,3 +78,18 @@ fn an_adapter_that_is_not_there_fails_each_mesh() {
     let said = stderr(&run);
     assert!(said.starts_with("voxelize: 0.obj: no adapter matches 'voodoo'"), "{said}");
 }
+
+#[test]
+fn check_compares_every_mode() {
+    if no_adapter() {
+        return;
+    }
+    let folder = folder();
+    for mode in ["thin", "solid --fill vote", "solid --fill winding --shell", "solid --fill flood"]
+    {
+        let args = format!("mesh.obj --res 20 --check --mode {mode}");
+        let output = voxelize(folder.path(), &args);
+        assert!(output.status.success(), "{mode}: {}", stderr(&output));
+        assert!(stderr(&output).contains("the same, bit for bit"), "{}", stderr(&output));
+    }
+}

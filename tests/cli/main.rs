@@ -12,6 +12,7 @@ mod outputs;
 mod refusals;
 mod resume;
 mod run;
+mod solid;
 mod verify;
 
 use std::fs;

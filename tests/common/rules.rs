@@ -38,14 +38,19 @@ pub fn voxelize(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
             flips(mesh, Axis::X, |crossings| winding(crossings) != 0)
         }
     };
-    VoxelGrid::from_voxels(mesh.lattice().dims, voxels).expect("voxels inside the grid")
+    VoxelGrid::from_voxels(rule.grid_dims(mesh.lattice().dims), voxels).expect("inside the grid")
 }
 
 /// The voxels along `axis` at which `is_inside`, of the windings of all crossings so far, changes.
 fn flips(mesh: &PlacedMesh, axis: Axis, is_inside: impl Fn(&[i32]) -> bool) -> Vec<[u32; 3]> {
+    let (_, count) = axis.project(mesh.lattice().dims.map(|d| d as i32));
     let mut columns: BTreeMap<[i32; 2], BTreeMap<i32, Vec<i32>>> = BTreeMap::new();
     for (_, column, found) in crossings(mesh, axis) {
-        let at = columns.entry(column).or_default().entry(found.first_center.max(0)).or_default();
+        let at = columns
+            .entry(column)
+            .or_default()
+            .entry(found.first_center.clamp(0, count))
+            .or_default();
         at.push(found.winding);
     }
     let mut voxels = Vec::new();
@@ -55,7 +60,7 @@ fn flips(mesh: &PlacedMesh, axis: Axis, is_inside: impl Fn(&[i32]) -> bool) -> V
             let before = is_inside(&so_far);
             so_far.extend(windings);
             if is_inside(&so_far) != before {
-                voxels.extend(inside(mesh, voxel(axis, column, along)));
+                voxels.push(voxel(axis, column, along).map(|c| c as u32));
             }
         }
     }

@@ -29,7 +29,7 @@ impl<'a> WithSimd for Job<'a> {
     fn with_simd<S: Simd>(self, _: S) -> OpenBricks<'a> {
         let Self { mesh, rule, portion, mut bricks } = self;
         let unit_bits = mesh.lattice().unit_bits;
-        let columns = |axis: &Axis| Columns::new(*axis, mesh, &portion.clip);
+        let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &portion.clip);
         let axes: Vec<Columns> = rule.axes().iter().map(columns).collect();
         let mut gathered = Gathered::new();
         for group in portion.groups() {
@@ -52,16 +52,23 @@ struct Columns {
     unit_bits: u32,
     /// Voxels of the grid along the axis.
     count: i32,
-    /// Those of the box along it.
+    /// Those of the box along it, and past the grid's last one, if what is crossed there counts.
     along: Range<i32>,
+    /// Where crossings must be, in voxels, that count for these.
+    reach: Range<i32>,
 }
 
 impl Columns {
-    fn new(axis: Axis, mesh: &PlacedMesh, clip: &BoxRange) -> Self {
+    fn new(axis: Axis, mesh: &PlacedMesh, rule: Rule, clip: &BoxRange) -> Self {
         let lattice = mesh.lattice();
-        let (_, count) = axis.project(lattice.dims.map(|d| d as i32));
+        let length = |dims: [u32; 3]| axis.project(dims.map(|d| d as i32)).1;
+        let (count, end) = (length(lattice.dims), length(rule.grid_dims(lattice.dims)));
         let [(_, first), (_, last)] = [clip.lo, clip.hi].map(|corner| axis.project(corner));
-        Self { axis, unit_bits: lattice.unit_bits, count, along: first..last + 1 }
+        let [at_first, at_last] = [first == 0, last + 1 == count];
+        let along = first..if at_last { end } else { last + 1 };
+        let reach_from = if at_first { i32::MIN } else { first };
+        let reach = reach_from..if at_last { i32::MAX } else { last + 1 };
+        Self { axis, unit_bits: lattice.unit_bits, count, along, reach }
     }
 
     /// Sets what `rule` says of `triangle`, in the bounds of which `centers` are.
@@ -73,7 +80,7 @@ impl Columns {
             let Some(row) = crossing.row(second, lo[0]..hi[0] + 1, self.unit_bits) else {
                 continue;
             };
-            let row = if self.along == (0..self.count) { row } else { row.near(&self.along) };
+            let row = if self.reach == (i32::MIN..i32::MAX) { row } else { row.near(&self.reach) };
             match rule {
                 Rule::Touched | Rule::Crossed => {
                     self.each_crossed(&row, second, |voxel| bricks.set_voxel(voxel));
@@ -100,12 +107,12 @@ impl Columns {
         }
     }
 
-    /// The voxels whose centres are the first at or past where the columns of `row` are crossed. The
-    /// grid's first voxel has what was crossed before.
+    /// The voxels whose centres are the first at or past where the columns of `row` are crossed; those
+    /// at the ends have what is crossed beyond.
     #[inline]
     fn each_flip(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
         for first in row.columns() {
-            let along = row.first_center(first).max(0);
+            let along = row.first_center(first).clamp(0, self.count);
             if self.along.contains(&along) {
                 found(self.axis.unproject([first, second], along));
             }

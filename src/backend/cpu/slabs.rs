@@ -28,7 +28,8 @@ pub(super) fn voxelize(
     let mut memory = Allowance::new(memory, &tasks);
     progress.start("voxelize", tasks.layers());
 
-    let mut builder = GridBuilder::new(mesh.lattice().dims)?.combining(rule.combine());
+    let mut builder =
+        GridBuilder::new(rule.grid_dims(mesh.lattice().dims))?.combining(rule.combine());
     let mut budget = tasks.budget();
     let mut first = 0;
     let mut layers = tasks.layers_of_room(FIRST_SLAB);

@@ -192,8 +192,12 @@ fn layers_of(mesh: &PlacedMesh, rule: Rule, group: usize) -> [i32; 2] {
         let range = BoxRange::of_triangle(&mesh.triangle(index), unit_bits);
         [lo.min(range.lo[2]), hi.max(range.hi[2])]
     });
-    // A centre past a crossing may be in the next voxel; that of a crossing below the grid is in the
-    // first.
-    let hi = if rule == Rule::Flips(Axis::Z) { (hi + 1).max(0) } else { hi };
+    let last = mesh.lattice().dims[2] as i32 - 1;
+    let [lo, hi] = match rule {
+        // A centre past a crossing may be in the next voxel; crossings below the grid and above it
+        // count for its ends.
+        Rule::Flips(Axis::Z) => [lo.min(last), (hi + 1).max(0)],
+        _ => [lo, hi],
+    };
     [lo, hi].map(|voxel| voxel.div_euclid(BRICK as i32))
 }

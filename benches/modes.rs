@@ -1,0 +1,136 @@
+//! Thin surfaces and solids against the surface: time and memory by mode and resolution, on both
+//! backends.
+//!
+//! Prints a Markdown table for the project's torus knot, and for the dragon or the bunny where the
+//! folder that `TRIVOX_MESHES` names has them. Times are the fastest of several runs; ratios are to
+//! the surface of the same mesh in the same run. Memory is that of the CPU's run at its most, the
+//! grid included and the mesh not. Every grid of the GPU is compared with the CPU's. `--quick` goes
+//! to 128 only; so does `cargo test`.
+
+use std::alloc::System;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use common::{Patience, Result, timed};
+use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
+use trivox::backend::{Backends, Choice, Chosen};
+use trivox::formats::read_mesh;
+use trivox::solid::{Fill, Solid};
+use trivox::{
+    Backend, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
+};
+
+mod common;
+
+/// Counts a buffer that grows once: the system moves large ones without a copy.
+#[global_allocator]
+static ALLOCATOR: PeakMemAlloc<System> = PeakMemAlloc::system();
+
+const FILLS: [Fill; 4] = [Fill::Parity, Fill::Winding, Fill::Vote, Fill::Flood];
+
+/// What a mode took at one resolution.
+struct Point {
+    grid: VoxelGrid,
+    /// Milliseconds.
+    cpu: f64,
+    /// Bytes.
+    peak: u64,
+    gpu: Option<f64>,
+}
+
+fn main() -> Result<()> {
+    let quick = common::is_quick();
+    let resolutions: &[u32] = if quick { &[128] } else { &[256, 512, 1024, 2048, 4096] };
+    let time = Duration::from_millis(if quick { 0 } else { 300 });
+    let patience = Patience { runs: if quick { 1 } else { 2 }, time };
+    let gpu = Backends::new(Choice::Gpu, None);
+
+    println!("CPU: {}", common::cpu_name());
+    let mut modes = vec![("surface".to_owned(), Mode::Surface), ("thin".to_owned(), Mode::Thin)];
+    modes.extend(
+        FILLS.map(|fill| (format!("solid, {fill}"), Mode::Solid(Solid { fill, shell: false }))),
+    );
+    let columns = "| mesh | res | mode | occupied | bricks | cpu ms | / surface | peak MiB | gpu ms | / surface |";
+    let mut head = Some(columns);
+    for path in models() {
+        let mesh = read_mesh(&path)?.mesh;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for &resolution in resolutions {
+            let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
+            // A machine without one has a table without its figures.
+            let gpu = gpu.choose(&placed).ok();
+            if let Some(head) = head.take() {
+                gpu.iter().for_each(|gpu| println!("GPU: {gpu}"));
+                println!("\n{head}\n|---|--:|---|{}", "--:|".repeat(7));
+            }
+            let mut surface: Option<Point> = None;
+            for (label, mode) in &modes {
+                let point = measure(&placed, *mode, gpu.as_ref(), patience)?;
+                print_row(&format!("{name} | {resolution} | {label}"), &point, surface.as_ref());
+                surface.get_or_insert(point);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn models() -> Vec<PathBuf> {
+    let mut models = vec![PathBuf::from("assets/torus-knot.obj")];
+    if let Some(folder) = std::env::var_os("TRIVOX_MESHES") {
+        let scans = ["dragon.obj", "bunny.obj"].map(|name| Path::new(&folder).join(name));
+        models.extend(scans.into_iter().find(|path| path.is_file()));
+    }
+    models
+}
+
+fn measure(
+    mesh: &PlacedMesh,
+    mode: Mode,
+    gpu: Option<&Chosen>,
+    patience: Patience,
+) -> Result<Point> {
+    let (mut peak, mut grid) = (0, VoxelGrid::empty([1; 3])?);
+    let cpu = fastest(&Cpu::default(), mesh, mode, patience, |voxels, bytes| {
+        (grid, peak) = (voxels, bytes);
+    })?;
+    let mut differs = false;
+    let gpu =
+        gpu.map(|gpu| fastest(gpu, mesh, mode, patience, |voxels, _| differs |= voxels != grid));
+    let gpu = gpu.transpose()?;
+    if differs {
+        return Err("the GPU's grid differs".into());
+    }
+    Ok(Point { grid, cpu, peak, gpu })
+}
+
+/// Milliseconds of the fastest run; `each` run's grid, and the bytes that it took, are looked at.
+fn fastest(
+    backend: &dyn Backend,
+    mesh: &PlacedMesh,
+    mode: Mode,
+    patience: Patience,
+    mut each: impl FnMut(VoxelGrid, u64),
+) -> Result<f64> {
+    let mut fastest = f64::INFINITY;
+    patience.repeat(|| -> Result<()> {
+        ALLOCATOR.reset_peak_memory();
+        let (made, ms) = timed(|| voxelize(backend, mesh, mode, &Default::default(), &NoProgress));
+        let peak = ALLOCATOR.get_peak_memory();
+        fastest = fastest.min(ms);
+        each(made?.grid, peak as u64);
+        Ok(())
+    })?;
+    Ok(fastest)
+}
+
+fn print_row(what: &str, point: &Point, surface: Option<&Point>) {
+    let Point { grid, cpu, peak, gpu } = point;
+    let surface = surface.unwrap_or(point);
+    let mib = *peak as f64 / f64::from(1 << 20);
+    print!("| {what} | {} | {} ", grid.occupied(), grid.brick_count());
+    print!("| {cpu:.2} | {:.2} | {mib:.1} ", cpu / surface.cpu);
+    match (gpu, surface.gpu) {
+        (Some(gpu), Some(of_surface)) => println!("| {gpu:.2} | {:.2} |", gpu / of_surface),
+        _ => println!("| | |"),
+    }
+}

@@ -1,0 +1,221 @@
+//! `--mode`: thin surfaces and solids, how they were filled, and what `--strict` does about doubts.
+
+use super::*;
+use crate::diff::report;
+
+/// The cube from (0, 0, 0) to (4, 4, 4) without the sides of these numbers: 0 is below, 1 above, and
+/// so on around it.
+fn cube_without(sides: &[usize]) -> String {
+    let corners =
+        (0..8).map(|i| format!("v {} {} {}\n", 4 * (i & 1), 4 * (i >> 1 & 1), 4 * (i >> 2)));
+    let faces = ["1 5 7 3", "2 4 8 6", "1 2 6 5", "3 7 8 4", "1 3 4 2", "5 6 8 7"];
+    let faces = faces.iter().enumerate().filter(|(side, _)| !sides.contains(side));
+    corners.chain(faces.map(|(_, face)| format!("f {face}\n"))).collect()
+}
+
+/// A folder with the cube, the cube without a side across `x`, and without sides across `x` and `y`.
+fn cubes() -> TempDir {
+    let folder = folder();
+    for (name, sides) in [("cube", &[][..]), ("open", &[1]), ("torn", &[1, 3])] {
+        fs::write(folder.path().join(format!("{name}.obj")), cube_without(sides)).unwrap();
+    }
+    folder
+}
+
+fn occupied(folder: &Path, args: &str) -> u64 {
+    json(&voxelize(folder, &format!("{args} --json"))).get("occupied").unwrap().as_u64().unwrap()
+}
+
+#[test]
+fn a_cube_is_as_many_voxels_as_its_mode_says() {
+    let folder = cubes();
+    let path = folder.path();
+    for (args, expected) in [
+        ("", 8_u64.pow(3) - 6_u64.pow(3)),
+        ("--mode surface", 8_u64.pow(3) - 6_u64.pow(3)),
+        ("--mode thin", 8_u64.pow(3) - 6_u64.pow(3)),
+        ("--mode thin --pad 1", 6 * 8 * 8 - 3 * 8 + 1),
+        ("--mode solid", 8_u64.pow(3)),
+        ("--mode solid --fill parity", 8_u64.pow(3)),
+        ("--mode solid --fill winding", 8_u64.pow(3)),
+        ("--mode solid --fill vote", 8_u64.pow(3)),
+        ("--mode solid --fill flood", 8_u64.pow(3)),
+        ("--mode solid --shell --pad 2", 10_u64.pow(3)),
+        ("--mode solid --pad 2", 8_u64.pow(3)),
+    ] {
+        assert_eq!(occupied(path, &format!("cube.obj --res 8 {args}")), expected, "{args}");
+    }
+}
+
+#[test]
+fn a_solid_says_how_it_was_filled_and_why() {
+    let folder = cubes();
+    let path = folder.path();
+    let said = stderr(&voxelize(path, "cube.obj --res 8 --mode solid"));
+    assert!(said.contains("\nfill      parity: the mesh is closed\n          1 shell\n"), "{said}");
+    assert!(said.contains(", fill ") && !said.contains("warning"), "{said}");
+
+    let fill =
+        |args: &str| json(&voxelize(path, &format!("{args} --mode solid --json")))["fill"].clone();
+    let closed = fill("cube.obj --voxel-size 0.5");
+    let expected = serde_json::json!({
+        "rule": "parity",
+        "reason": "the mesh is closed",
+        "doubtful": false,
+        "doubts": [],
+        "sentence": "1 shell, closed: filled by parity, the mesh is closed; the voxels have 100.00 % \
+            of the mesh's volume",
+        "closed": true,
+        "oriented": true,
+        "shells": 1,
+        "edges": 18,
+        "open_edges": 0,
+        "non_manifold_edges": 0,
+        "inconsistent_edges": 0,
+        "example": null,
+        "unended_columns": 0,
+        "voxel_volume": 64.0,
+        "mesh_volume": 64.0,
+    });
+    assert_eq!(closed, expected);
+
+    let open = fill("open.obj --res 8");
+    assert_eq!((&open["rule"], &open["doubtful"]), (&"vote".into(), &false.into()), "{open}");
+    assert_eq!(open["reason"], "the mesh has 4 open edges");
+    assert_eq!((&open["open_edges"], &open["mesh_volume"]), (&4.into(), &().into()), "{open}");
+    assert_eq!(open["axes"]["odd_columns"], serde_json::json!([64, 0, 0]));
+    assert_eq!(open["axes"]["share"], 0.0);
+    let ends = open["example"].as_array().unwrap();
+    assert!(ends.iter().all(|end| end[0] == 4.0), "the open edges are at x = 4: {open}");
+
+    assert_eq!(fill("cube.obj --res 8 --fill flood")["enclosed"], 6 * 6 * 6);
+    assert!(json(&voxelize(path, "cube.obj --res 8 --json")).get("fill").is_none());
+}
+
+#[test]
+fn a_doubtful_fill_is_said_with_the_place_where_it_is_worst() {
+    let folder = cubes();
+    let output = voxelize(folder.path(), "torn.obj --res 8 --mode solid -o torn.npy --json");
+    let said = stderr(&output);
+    let doubt = "the fill is doubtful: rays along different axes disagree in 64 of 64 columns (100 %), \
+                 most near voxel (";
+    assert!(said.contains(&format!("warning: {doubt}")), "{said}");
+    let json = json(&output);
+    assert!(json["warnings"][0].as_str().unwrap().starts_with(doubt), "{json}");
+    assert_eq!(json["fill"]["axes"]["disputed_columns"], 64);
+    let worst = |field: &str| json["fill"]["axes"][field][0].as_f64().unwrap();
+    assert_eq!(worst("worst_position"), (worst("worst") + 0.5) * 0.5);
+    assert!(folder.path().join("torn.npy").is_file());
+}
+
+#[test]
+fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
+    let folder = cubes();
+    let path = folder.path();
+    fs::write(path.join("out.npy"), "an old file").unwrap();
+    for quiet in ["", "-q"] {
+        let args = format!("torn.obj --res 8 --mode solid --strict -o out.npy --json {quiet}");
+        let output = voxelize(path, &args);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.starts_with("voxelize: torn.obj: the fill is doubtful: rays along"), "{said}");
+        assert!(said.contains("nothing is written (--force does it all the same)"), "{said}");
+        let json = &json_lines(&output)[0];
+        assert_eq!((&json["output"], &json["fill"]["doubtful"]), (&().into(), &true.into()));
+        assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");
+    }
+    let forced = voxelize(path, "torn.obj --res 8 --mode solid --strict --force -o out.npy");
+    assert_eq!(forced.status.code(), Some(1));
+    assert!(stderr(&forced).contains("written all the same: out.npy"), "{}", stderr(&forced));
+    assert_eq!(read_grid(&path.join("out.npy")).unwrap().grid.occupied(), 512);
+
+    for mesh in ["cube", "open"] {
+        let args = format!("{mesh}.obj --res 8 --mode solid --strict -o {mesh}.npy");
+        assert!(voxelize(path, &args).status.success(), "{mesh}");
+        assert!(path.join(format!("{mesh}.npy")).is_file());
+    }
+}
+
+#[test]
+fn of_many_meshes_a_doubtful_one_fails_alone_and_again_with_resume() {
+    let folder = cubes();
+    let path = folder.path();
+    let args = "cube.obj torn.obj open.obj --res 8 --mode solid --strict -o out --resume";
+    for (force, skipped, written) in
+        [("", "", 2), ("", ", 2 skipped", 2), ("--force", ", 2 skipped", 3), ("", ", 2 skipped", 3)]
+    {
+        let output = voxelize(path, &format!("{args} {force}"));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("{skipped}, 1 doubtful")), "{said}");
+        let files = files(&path.join("out"));
+        assert_eq!(files.iter().filter(|name| name.ends_with(".vox")).count(), written, "{said}");
+    }
+    // Another mode, another fill: another file.
+    for options in ["--mode thin", "--mode solid --fill winding", "--mode solid --shell"] {
+        let args = format!("cube.obj --res 8 -o out/ --resume --json {options}");
+        assert!(json(&voxelize(path, &args)).get("skipped").is_none(), "{options}");
+        assert_eq!(json(&voxelize(path, &args))["skipped"], true, "{options}");
+    }
+}
+
+#[test]
+fn options_of_solids_are_refused_without_one() {
+    let folder = cubes();
+    let path = folder.path();
+    let fix = "is for solids: add --mode solid, or leave it out";
+    for option in ["--fill vote", "--shell", "--strict"] {
+        for mode in ["", "--mode thin"] {
+            let args = format!("cube.obj --res 8 -o old.npy {mode} {option}");
+            let name = option.split(' ').next().unwrap();
+            refuses(path, &args, &format!("{name} {fix}"));
+        }
+    }
+    refuses(path, "verify cube.obj old.npy --shell", fix);
+    for (args, complaint) in [
+        ("cube.obj --res 8 --mode solid --force", "--strict"),
+        ("cube.obj --res 8 --mode hollow", "surface, thin, solid"),
+        ("cube.obj --res 8 --mode solid --fill all", "auto, parity, winding, flood, vote"),
+    ] {
+        let output = voxelize(path, args);
+        assert_eq!(output.status.code(), Some(2), "{args}");
+        assert!(stderr(&output).contains(complaint), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn an_empty_solid_says_why() {
+    let folder = cubes();
+    let path = folder.path();
+    let said = |args: &str| stderr(&voxelize(path, args));
+    let empty = "warning: no voxel is occupied: ";
+    let sheet = said("mesh.obj --res 8 --mode solid");
+    assert!(sheet.contains(&format!("{empty}no voxel's centre is inside the mesh")), "{sheet}");
+    let missed = said("cube.obj --voxel-size 1 --mode solid --bounds 8,8,8,9,9,9");
+    assert!(missed.contains(&format!("{empty}the bounds miss the mesh")), "{missed}");
+}
+
+#[test]
+fn verify_judges_by_the_mode_that_is_asked_for() {
+    let folder = cubes();
+    let path = folder.path();
+    for mode in ["surface", "thin", "solid"] {
+        let args = format!("cube.obj --res 8 --pad 1 --mode {mode} -o {mode}.npy");
+        assert!(voxelize(path, &args).status.success());
+    }
+    for grid in ["surface", "thin", "solid"] {
+        for mode in ["surface", "thin", "solid"] {
+            let args = format!("verify cube.obj {grid}.npy --res 8 --pad 1 --mode {mode} --json");
+            let (json, code) = report(path, &args);
+            assert_eq!(json["right"], mode == grid, "{grid} as {mode}: {json}");
+            assert_eq!(code, Some(i32::from(mode != grid)));
+            assert_eq!(json.get("fill").is_some(), mode == "solid", "{json}");
+            if mode != grid && json["iou"].as_f64().unwrap() < 0.9 {
+                assert!(json["hint"].as_str().unwrap().contains("--mode"), "{json}");
+            }
+        }
+    }
+    let shell = "--res 8 --pad 1 --mode solid --shell";
+    assert!(voxelize(path, &format!("cube.obj {shell} -o shell.vox")).status.success());
+    assert!(voxelize(path, &format!("verify cube.obj shell.vox {shell}")).status.success());
+}

@@ -143,7 +143,10 @@ fn fill_by(finder: &mut Finder, fill: Fill, topology: &Topology) -> Result<Done,
         Fill::Auto | Fill::Parity => along_x(finder, Fill::Parity, reason),
         Fill::Winding => along_x(finder, Fill::Winding, reason),
         Fill::Vote => vote(finder, reason),
-        Fill::Flood if topology.is_closed() => flood(finder, reason, None),
+        // Where bounds cut the mesh, the flood comes in.
+        Fill::Flood if topology.is_closed() && finder.mesh.outside() == 0 => {
+            flood(finder, reason, None)
+        }
         Fill::Flood => {
             let voted = vote(finder, String::new())?;
             flood(finder, reason, Some(&voted.grid))

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use common::inside::{self, Surrounded, TIE_RULE};
@@ -164,9 +165,7 @@ fn where_cubes_overlap_parity_is_empty_and_says_so_and_winding_fills() {
     for fill in [Fill::Parity, Fill::Vote] {
         let (grid, filling) = solid(&mesh, fill);
         assert!(grid == a.union(&b).subtract(&a.intersection(&b)), "{fill}");
-        if fill == Fill::Parity {
-            assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
-        }
+        assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
     }
 }
 
@@ -403,7 +402,7 @@ fn the_oracle_tells_ties_the_other_way_and_counts_apart() {
         let wound = |surrounded: Surrounded| surrounded.winding != 0;
         noticed[3] += i32::from(inside::solid(&mesh, TIE_RULE, wound) != right);
     }
-    assert!(noticed.iter().all(|&n| n > 10), "{noticed:?}");
+    assert!(noticed.iter().all(|&n| n > 2), "{noticed:?}");
 }
 
 /// Meshes without centres on them, nor columns through their edges.
@@ -615,4 +614,221 @@ fn a_spheres_volume_is_right_on_average_and_errs_with_the_square_of_the_voxel() 
     }
     let falls = (errors[0] / errors[5]).log2() / 5.0;
     assert!(falls > 1.5, "the error falls with the power {falls} of the voxel: {errors:?}");
+}
+
+#[test]
+fn what_bounds_cut_off_changes_nothing_within_them() {
+    // All sides of the torus are cut, and of the cube only the far ones.
+    let knot = |mesh: Mesh| in_grid(&mesh, [20, 18, 22]);
+    let cut_torus = torus(14.0, 6.0, 48, 24);
+    let middle = cut_torus.positions().iter().map(|&[x, y, z]| [x + 10.1, y + 9.2, 3.0 * z + 11.3]);
+    let cut_torus = Mesh::new(middle.collect(), cut_torus.triangles().to_vec()).unwrap();
+    for (what, mesh) in [
+        ("torus", knot(cut_torus)),
+        ("cube", knot(cube([1.2; 3], 100.3))),
+        ("all", knot(cube([-30.2; 3], 100.3))),
+    ] {
+        assert!(mesh.outside() > 0);
+        let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+        assert!(expected.occupied() > 1_000, "{what}: {expected:?}");
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            let filling = assert_certain(&mesh, fill, &expected);
+            assert_eq!(filling.volume.mesh, None, "{what}: it is not all there");
+        }
+        let (grid, filling) = solid(&mesh, Fill::Flood);
+        assert_eq!(filling.enclosed, Some(0), "{what}");
+        let voxels = expected.subtract(&grid).occupied();
+        assert_eq!(filling.doubts, [Doubt::Leak { voxels, enclosed: 0 }], "{what}");
+    }
+}
+
+#[test]
+fn a_shell_inside_out_beside_another_is_said_to_be() {
+    let dims = [100, 42, 42];
+    let apart =
+        [cube([1.25; 3], 39.5), inside_out(&cuboid([50.25, 1.25, 1.25], [97.75, 40.75, 40.75]))];
+    let mesh = in_grid(&together(&apart), dims);
+    let expected = block(dims, [1; 3], [41; 3]).union(&block(dims, [50, 1, 1], [98, 41, 41]));
+    assert_certain(&mesh, Fill::Winding, &expected);
+    for fill in [Fill::Parity, Fill::Vote] {
+        let (grid, filling) = solid(&mesh, fill);
+        assert!(grid == expected);
+        let [doubt @ Doubt::Volume(_)] = &filling.doubts[..] else { panic!("{filling:?}") };
+        assert!(doubt.to_string().ends_with(": some shells are inside out"), "{doubt}");
+    }
+}
+
+fn sentence(mesh: &PlacedMesh, fill: Fill) -> String {
+    let sentence = solid(mesh, fill).1.sentence();
+    assert!(!sentence.contains('\n') && !sentence.contains("  "), "{sentence}");
+    sentence
+}
+
+#[test]
+fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
+    let dims = [12; 3];
+    let whole = in_grid(&cube([1.25; 3], 9.5), dims);
+    let share = "; the voxels have 116.64 % of the mesh's volume";
+    assert_eq!(
+        sentence(&whole, Fill::Auto),
+        format!("1 shell, closed: filled by parity, the mesh is closed{share}")
+    );
+    assert_eq!(
+        sentence(&whole, Fill::Vote),
+        format!("1 shell, closed: filled by vote, asked for, and rays along all axes agree{share}")
+    );
+    let open = in_grid(&open_cube(0, true), dims);
+    assert_eq!(
+        sentence(&open, Fill::Auto),
+        "1 shell, with 4 open edges: filled by vote, the mesh has 4 open edges, and rays along all \
+         axes agree"
+    );
+    assert_eq!(
+        sentence(&open, Fill::Parity),
+        "1 shell, with 4 open edges: filled by parity, asked for; doubtful, as the mesh has 4 open \
+         edges, and a ray through a hole takes outside for inside: 100 columns are still inside at \
+         the grid's end (a vote asks along all axes)"
+    );
+    assert_eq!(
+        sentence(&open, Fill::Flood),
+        "1 shell, with 4 open edges: filled by flood, asked for; doubtful, as the flood came in \
+         through holes wider than a voxel, or where the bounds cut the mesh: it enclosed 0 voxels, \
+         and reached 576 that most rays find inside (use larger voxels, or a vote)"
+    );
+    let bottle = at_resolution(&klein_bottle(40, 24), 40);
+    assert_eq!(
+        sentence(&bottle, Fill::Winding),
+        "1 shell, closed, but not consistently oriented: filled by winding, asked for; doubtful, as \
+         triangles are not oriented alike on both sides of 24 edges, and winding numbers are wrong \
+         behind them (parity does not depend on orientation)"
+    );
+    let twice = in_grid(&together(&[cube([1.25; 3], 39.5), cube([1.25; 3], 39.5)]), [42; 3]);
+    assert_eq!(
+        sentence(&twice, Fill::Parity),
+        "1 shell, closed: filled by parity, asked for; the voxels have 0.00 % of the mesh's volume; \
+         doubtful, as the voxels have a volume of 0.000000e0, but the mesh encloses 1.232598e5: \
+         shells overlap, and what two have in common is left empty (winding fills it)"
+    );
+    let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
+    let slanted = sentence(&in_grid(&slanted, dims), Fill::Auto);
+    let disputed = "1 shell, with 3 open edges: filled by vote, the mesh has 3 open edges; doubtful, \
+                    as rays along different axes disagree in 35 of 35 columns (100 %), most near \
+                    voxel (1, 2, 3)";
+    assert_eq!(slanted, disputed);
+}
+
+#[test]
+fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
+    let meshes = [
+        at_resolution(&klein_bottle(40, 24), 120),
+        at_resolution(&moebius_strip(40, 8), 120),
+        at_resolution(&sphere(1.0, 60, 120), 120),
+    ];
+    for (mesh, fill) in meshes.iter().flat_map(|mesh| FILLS.map(|fill| (mesh, fill))) {
+        let within = |memory: u64| {
+            let options = RunOptions { memory, ..RunOptions::default() };
+            let mode = Mode::Solid(Solid { fill, shell: true });
+            voxelize(&Cpu::with_threads(2).unwrap(), mesh, mode, &options, &NoProgress)
+        };
+        let expected = within(u64::MAX).unwrap();
+        let (mut allowed, mut refusals) = (0, 0);
+        let grid = loop {
+            match within(allowed) {
+                Ok(voxels) => break voxels.grid,
+                Err(BackendError::Memory { needed, allowed: said }) => {
+                    assert!(needed > allowed && said == allowed, "{fill}: {needed} of {allowed}");
+                    (allowed, refusals) = (needed, refusals + 1);
+                }
+                Err(other) => panic!("{fill}: {other}"),
+            }
+        };
+        assert!(grid == expected.grid, "{fill}");
+        println!("{fill}: {allowed} bytes suffice, after {refusals} refusals");
+        // Each step knows what it needs when those before it are done.
+        assert!(refusals <= 8, "{fill}: {refusals} refusals");
+    }
+}
+
+/// A model of the folder that `TRIVOX_MESHES` names.
+fn model(name: &str) -> Option<Mesh> {
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("skipped: TRIVOX_MESHES not set");
+        return None;
+    };
+    Some(read_mesh(&Path::new(&folder).join(name)).unwrap().mesh)
+}
+
+/// `mesh` with each piece of its open border joined to the piece's middle.
+fn capped(mesh: &Mesh) -> Mesh {
+    let mut numbers = BTreeMap::new();
+    let points = mesh.positions().iter().zip(0..);
+    let welded: Vec<u32> =
+        points.map(|(p, i)| *numbers.entry(p.map(f64::to_bits)).or_insert(i)).collect();
+    let sides = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| welded[v as usize]);
+        [[a, b], [b, c], [c, a]]
+    };
+    let all: BTreeSet<[u32; 2]> = mesh.triangles().iter().flat_map(sides).collect();
+    let mut open: BTreeSet<[u32; 2]> =
+        all.iter().copied().filter(|&[a, b]| !all.contains(&[b, a])).collect();
+    let mut positions = mesh.positions().to_vec();
+    let mut triangles = mesh.triangles().to_vec();
+    while let Some(first) = open.pop_first() {
+        let mut piece = vec![first];
+        let mut corners = BTreeSet::from(first);
+        while let Some(&next) = open.iter().find(|edge| edge.iter().any(|v| corners.contains(v))) {
+            open.remove(&next);
+            corners.extend(next);
+            piece.push(next);
+        }
+        let middle = positions.len() as u32;
+        let sum = |a: usize| corners.iter().map(|&v| positions[v as usize][a]).sum::<f64>();
+        positions.push([0, 1, 2].map(|a| sum(a) / corners.len() as f64));
+        triangles.extend(piece.into_iter().map(|[a, b]| [b, a, middle]));
+    }
+    Mesh::new(positions, triangles).unwrap()
+}
+
+#[test]
+fn the_bunny_is_voted_nearly_the_solid_that_it_is_with_its_holes_closed() {
+    let Some(mesh) = model("bunny.obj") else { return };
+    let closed = capped(&mesh);
+    for resolution in [33, 100, 256] {
+        let (grid, filling) = solid(&at_resolution(&mesh, resolution), Fill::Auto);
+        assert_eq!((filling.fill, filling.topology.open_edges), (Fill::Vote, 223));
+        let (expected, certain) = solid(&at_resolution(&closed, resolution), Fill::Parity);
+        assert_eq!(certain.doubts, []);
+        let [more, less] =
+            [grid.subtract(&expected), expected.subtract(&grid)].map(|g| g.occupied());
+        println!("{resolution}: {more} more, {less} less of {expected:?}; {}", filling.sentence());
+        let wrong = more + less;
+        assert!(wrong * 400 < expected.occupied(), "{wrong} at {resolution}");
+        // One ray, from one side, is wrong on far more.
+        let (parity, _) = solid(&at_resolution(&mesh, resolution), Fill::Parity);
+        let by_parity =
+            parity.subtract(&expected).occupied() + expected.subtract(&parity).occupied();
+        assert!(by_parity > 5 * wrong, "{by_parity} by parity, {wrong} by vote");
+    }
+}
+
+#[test]
+fn models_of_open_parts_are_doubtful_unless_a_flood_finds_them_tight() {
+    let mut floods = Vec::new();
+    for (name, resolution) in
+        ["teapot.obj", "suzanne.obj"].into_iter().flat_map(|name| [33, 100, 256].map(|n| (name, n)))
+    {
+        let Some(mesh) = model(name) else { return };
+        let mesh = at_resolution(&mesh, resolution);
+        let (grid, filling) = solid(&mesh, Fill::Auto);
+        println!("{name} at {resolution}: {grid:?}; {}", filling.sentence());
+        if filling.fill == Fill::Flood {
+            assert_eq!(filling.leaked, Some(0), "{name} at {resolution}");
+            let (voted, _) = solid(&mesh, Fill::Vote);
+            assert_eq!(voted.subtract(&grid).occupied(), 0, "{name} at {resolution}");
+            floods.push((name, resolution));
+        } else {
+            assert!(filling.is_doubtful(), "{name} at {resolution}: {}", filling.sentence());
+        }
+    }
+    assert_eq!(floods, [("teapot.obj", 33)]);
 }

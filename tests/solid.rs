@@ -239,7 +239,7 @@ fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_
         assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Vote);
         let (grid, filling) = solid(&mesh, Fill::Flood);
         if is_sealed {
-            assert!(grid == whole && filling.doubts == [], "{hole:?}");
+            assert!(grid == whole && filling.doubts.is_empty(), "{hole:?}");
             assert_eq!(filling.enclosed, Some(512), "{hole:?}");
         } else {
             assert!(grid == surface(&mesh), "{hole:?}");
@@ -382,7 +382,7 @@ fn parity_and_winding_find_the_centres_that_cones_surround() {
         let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.winding != 0);
         let (grid, filling) = solid(&mesh, Fill::Winding);
         assert!(grid == expected, "{what}, winding: {grid:?} rather than {expected:?}");
-        assert!(filling.topology.is_oriented() && filling.doubts == [], "{what}");
+        assert!(filling.topology.is_oriented() && filling.doubts.is_empty(), "{what}");
         more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
     }
     assert!(odd > 10_000 && more > 1_000, "{odd} by parity, {more} more by winding");
@@ -643,18 +643,25 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
 }
 
 #[test]
-fn a_shell_inside_out_beside_another_is_said_to_be() {
-    let dims = [100, 42, 42];
-    let apart =
-        [cube([1.25; 3], 39.5), inside_out(&cuboid([50.25, 1.25, 1.25], [97.75, 40.75, 40.75]))];
-    let mesh = in_grid(&together(&apart), dims);
-    let expected = block(dims, [1; 3], [41; 3]).union(&block(dims, [50, 1, 1], [98, 41, 41]));
-    assert_certain(&mesh, Fill::Winding, &expected);
-    for fill in [Fill::Parity, Fill::Vote] {
-        let (grid, filling) = solid(&mesh, fill);
-        assert!(grid == expected);
-        let [doubt @ Doubt::Volume(_)] = &filling.doubts[..] else { panic!("{filling:?}") };
-        assert!(doubt.to_string().ends_with(": some shells are inside out"), "{doubt}");
+fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
+    let dims = [180, 82, 82];
+    let one = block(dims, [1; 3], [81; 3]);
+    for (at, overlap) in [(90, 0), (21, 60 * 80 * 80)] {
+        let [lo, hi] = [0.25, 87.75].map(|c| f64::from(at) + c);
+        let other = inside_out(&cuboid([lo, 1.25, 1.25], [hi, 80.75, 80.75]));
+        let mesh = in_grid(&together(&[cube([1.25; 3], 79.5), other]), dims);
+        let other = block(dims, [at, 1, 1], [at + 88, 81, 81]);
+        let expected = one.union(&other).subtract(&one.intersection(&other));
+        assert_eq!(expected.occupied(), 168 * 80 * 80 - 2 * overlap);
+        for fill in [Fill::Auto, Fill::Winding, Fill::Parity, Fill::Vote] {
+            let (grid, filling) = solid(&mesh, fill);
+            assert!(grid == expected, "{fill}: {grid:?}");
+            let [doubt @ Doubt::Volume(_)] = &filling.doubts[..] else { panic!("{filling:?}") };
+            let text =
+                "some shells are inside out, and what one of them has in common with another";
+            assert!(doubt.to_string().contains(text), "{doubt}");
+        }
+        assert_certain(&mesh, Fill::Flood, &one.union(&other));
     }
 }
 

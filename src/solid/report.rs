@@ -72,8 +72,7 @@ pub enum Doubt {
         /// How many it found enclosed, beside the surface.
         enclosed: u64,
     },
-    /// By parity or vote the volume is not what the mesh encloses: shells overlap, or some are inside
-    /// out.
+    /// The volume is not what the mesh encloses: shells overlap, or some are inside out.
     Volume(Volume),
 }
 
@@ -115,7 +114,8 @@ impl fmt::Display for Doubt {
                 f.write_str(if *voxels < mesh {
                     "shells overlap, and what two have in common is left empty (winding fills it)"
                 } else {
-                    "some shells are inside out"
+                    "some shells are inside out, and what one of them has in common with another \
+                     is left empty"
                 })
             }
         }
@@ -157,9 +157,12 @@ impl Volume {
         }
     }
 
-    /// Whether the voxels cannot be those whose centres are in what the mesh encloses once.
-    fn contradicts(&self) -> bool {
-        self.mesh.is_some_and(|mesh| (mesh.abs() - self.voxels).abs() > self.tolerance)
+    /// Whether the voxels cannot be those whose centres are in what the mesh encloses: each part of it
+    /// once, or by winding also several times.
+    fn contradicts(&self, fill: Fill) -> bool {
+        let more = self.mesh.map_or(0.0, |mesh| self.voxels - mesh.abs());
+        let may_overlap = matches!(fill, Fill::Winding | Fill::Flood);
+        more > self.tolerance && fill != Fill::Flood || -more > self.tolerance && !may_overlap
     }
 }
 
@@ -201,7 +204,7 @@ impl Filling {
         if let Some(voxels @ 1..) = self.leaked {
             doubts.push(Doubt::Leak { voxels, enclosed: self.enclosed.unwrap_or(0) });
         }
-        if matches!(fill, Fill::Parity | Fill::Vote) && volume.contradicts() {
+        if volume.contradicts(*fill) {
             doubts.push(Doubt::Volume(*volume));
         }
         doubts

@@ -13,7 +13,7 @@ use common::{oracle, shapes};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
 use trivox::backend::gpu::adapters::Adapter;
-use trivox::backend::{Chosen, Run, RunOptions};
+use trivox::backend::{Chosen, Rule, Run, RunOptions};
 use trivox::place::Triangle;
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,
@@ -234,7 +234,13 @@ fn the_highest_levels_of_nodes_are_used_and_right() {
 struct Broken;
 
 impl Backend for Broken {
-    fn run(&self, _: &PlacedMesh, _: &RunOptions, _: &dyn Progress) -> Result<Run, BackendError> {
+    fn run(
+        &self,
+        _: &PlacedMesh,
+        _: Rule,
+        _: &RunOptions,
+        _: &dyn Progress,
+    ) -> Result<Run, BackendError> {
         Err(BackendError::Device("it caught fire".into()))
     }
 }
@@ -253,13 +259,13 @@ fn broken() -> Chosen {
 fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
     let options = RunOptions::default();
-    let (run, by) = broken().voxelize(&mesh, &options, &NoProgress).unwrap();
+    let (run, by) = broken().voxelize(&mesh, Rule::Touched, &options, &NoProgress).unwrap();
     assert_eq!(run.grid, cpu_grid(&mesh));
     assert_eq!(by.name(), "cpu");
     let warning = by.warning.unwrap();
     assert!(warning.contains("Broken") && warning.contains("it caught fire"), "{warning}");
 
     let asked_for = Chosen { may_fall_back: false, ..broken() };
-    let refused = asked_for.voxelize(&mesh, &options, &NoProgress);
+    let refused = asked_for.voxelize(&mesh, Rule::Touched, &options, &NoProgress);
     assert!(matches!(refused, Err(BackendError::Device(_))));
 }

@@ -26,6 +26,7 @@ const UNLIMITED: Budget = Budget {
     triangles: u32::MAX,
     pairs: u32::MAX,
     bricks: u32::MAX,
+    crossings: u32::MAX,
     candidates: u32::MAX,
     groups: u32::MAX,
 };
@@ -137,7 +138,10 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         (20, Budget { bricks: 1, ..UNLIMITED }),
         (10, Budget { candidates: 1, ..UNLIMITED }),
         (1, Budget { groups: 1, ..UNLIMITED }),
-        (4, Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1 }),
+        (
+            4,
+            Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1, ..UNLIMITED },
+        ),
     ];
     let mut rng = Rng::with_seed(6);
     let mesh = placed(&soup(&mut rng, 80, 20 * VOXEL, 1), [20; 3]);

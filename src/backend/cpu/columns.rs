@@ -31,6 +31,28 @@ pub(super) fn cross(mesh: &PlacedMesh, rule: Rule, portion: &Portion, bricks: &m
     }
 }
 
+/// Sets in `bricks` what `rule`, one by which crossings flip voxels, says of what the `triangles` of
+/// `mesh` have before the grid.
+#[cfg(feature = "gpu")]
+pub(super) fn cross_before(
+    mesh: &PlacedMesh,
+    rule: Rule,
+    triangles: &[usize],
+    bricks: &mut OpenBricks,
+) {
+    let lattice = mesh.lattice();
+    let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
+    for axis in rule.axes() {
+        let columns = Columns::new(*axis, lattice.unit_bits, lattice.dims, &grid);
+        for &index in triangles {
+            columns.each_before(&mesh.triangle(index), |voxel, winding| match rule {
+                Rule::WindingFlips => bricks.count(voxel, winding),
+                _ => bricks.flip_voxel(voxel),
+            });
+        }
+    }
+}
+
 /// The columns along one axis through a box of voxels.
 struct Columns {
     axis: Axis,
@@ -71,6 +93,17 @@ impl Columns {
             let along = crossing.height(center).first_center(self.unit_bits).max(0);
             if self.along.contains(&along) {
                 found(self.axis.unproject(column, along), crossing.winding());
+            }
+        });
+    }
+
+    /// The grid's first voxels of columns that cross `triangle` before the grid, with what that adds
+    /// to the winding number.
+    #[cfg(feature = "gpu")]
+    fn each_before(&self, triangle: &Triangle, mut found: impl FnMut([i32; 3], i32)) {
+        self.each(triangle, |crossing, column, center| {
+            if crossing.height(center).first_center(self.unit_bits) < 0 {
+                found(self.axis.unproject(column, 0), crossing.winding());
             }
         });
     }

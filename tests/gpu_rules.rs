@@ -107,14 +107,16 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
         .collect();
     check(&meshes);
     // Along each axis some triangles lie before the grid, and count for its first voxels.
-    for (a, axis) in Axis::ALL.into_iter().enumerate() {
-        for rule in [Rule::Flips(axis), Rule::WindingFlips] {
-            let first = |(_, mesh): &(String, PlacedMesh)| {
-                grid(&Cpu::default(), mesh, rule).voxels().filter(|v| v[a] == 0).count()
-            };
-            let before: usize = meshes.iter().map(first).sum();
-            assert!(before > 200, "{axis:?}: {before}");
-        }
+    for (a, rule) in [Rule::Flips(Axis::X), Rule::Flips(Axis::Y), Rule::Flips(Axis::Z)]
+        .into_iter()
+        .enumerate()
+        .chain([(0, Rule::WindingFlips)])
+    {
+        let first = |(_, mesh): &(String, PlacedMesh)| {
+            grid(&Cpu::default(), mesh, rule).voxels().filter(|v| v[a] == 0).count()
+        };
+        let before: usize = meshes.iter().map(first).sum();
+        assert!(before > 100, "{rule:?}: {before}");
     }
 }
 
@@ -145,9 +147,11 @@ fn one_place_may_be_crossed_any_number_of_times() {
     let mut triangles: Vec<Triangle> = (0..1001).map(|i| at(down, 2 * UNIT + i)).collect();
     triangles.extend((0..1001).map(|i| at(up, 3 * UNIT + i)));
     triangles.extend((0..7).map(|_| at(up, 5 * UNIT)));
-    triangles.extend((0..3).map(|_| at(down, -5 * UNIT)));
     let named = check(&[("sheets".into(), placed(&triangles, [8; 3]))]);
-    assert_eq!(named[5], 4 * 28, "in before the grid, and out, and in, and out again");
+    assert_eq!(named[5], 3 * 28, "in, out, and in again by the other side");
+    triangles.extend((0..7).map(|_| at(down, -5 * UNIT)));
+    let named = check(&[("sheets".into(), placed(&triangles, [8; 3]))]);
+    assert_eq!(named[5], 2 * 28, "in before the grid, and out by as many in the end");
 }
 
 #[test]
@@ -228,19 +232,17 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
     let meshes = [[0; 3], [-7 * UNIT; 3]]
         .map(|by| placed(&triangles.iter().map(|t| moved(*t, by)).collect::<Vec<_>>(), [20; 3]));
     let Some(adapter) = fast_adapter() else { return };
-    for rule in RULES {
-        let expected = meshes.each_ref().map(|mesh| oracle(mesh, rule));
-        for (least, budget) in budgets {
-            let gpu = Gpu::new(&adapter).unwrap().with_budget(budget);
+    let expected = RULES.map(|rule| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
+    for (least, budget) in budgets {
+        let gpu = Gpu::new(&adapter).unwrap().with_budget(budget);
+        for (rule, expected) in RULES.into_iter().zip(&expected) {
             let parts = Parts::default();
             let what = format!("{rule:?}, {budget:?}");
             let run = gpu.run(&meshes[0], rule, &RunOptions::default(), &parts).unwrap();
             assert_same(&run.grid, &expected[0], &what);
             let parts = parts.0.into_inner();
             assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {what}");
-            // The enlarged buffers of the first run are kept for the second.
-            assert_same(&grid(&gpu, &meshes[0], rule), &expected[0], &format!("{what} again"));
-            assert_same(&grid(&gpu, &meshes[1], rule), &expected[1], &format!("{what} cut"));
+            assert_same(&grid(&gpu, &meshes[1], rule), &expected[1], &format!("{what}, cut"));
         }
     }
 }
@@ -345,14 +347,13 @@ fn counts_are_those_of_a_known_mesh() {
 
 #[test]
 fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
-    let mut rng = Rng::with_seed(10);
-    let mut triangles = soup(&mut rng, 400, 200 * UNIT, 1);
-    triangles.extend(
-        (0..40)
-            .map(|_| soup(&mut rng, 1, 100 * UNIT, 1)[0])
-            .map(|triangle| moved(triangle, [-50 * UNIT; 3])),
-    );
-    let mesh = placed(&triangles, [200; 3]);
+    // Some of them before the grid.
+    let mut triangles = soup(&mut Rng::with_seed(10), 400, 120 * UNIT, 1);
+    triangles
+        .iter_mut()
+        .step_by(7)
+        .for_each(|triangle| *triangle = moved(*triangle, [-50 * UNIT; 3]));
+    let mesh = placed(&triangles, [120; 3]);
     let Some(adapter) = fast_adapter() else { return };
     let gpu = Gpu::new(&adapter).unwrap();
     for rule in RULES {

@@ -1,18 +1,17 @@
-// How many candidates a triangle has in a node: nodes of the level below or, in a brick, what the
-// rule looks at.
+// How many candidates a triangle has in a node: nodes of the level below or, in a brick, rows of
+// voxels or columns.
 
-// Rows of voxels, or columns.
-fn count_in_brick(triangle: Triangle, brick: vec3<i32>) -> u32 {
-    if all(params.axes == vec3<u32>(0u)) {
-        return row_count(children_in_bounds(triangle, brick, 0u));
-    }
-    return column_count(triangle, brick);
-}
+// Whether the rule looks at columns. Known when a pipeline is made, so that none has to weigh both.
+override BY_COLUMNS: bool = false;
 
 // The node is one level above `level`.
 fn count_in_node(triangle: Triangle, node: vec3<i32>, level: u32) -> u32 {
-    if level == 0u {
-        return count_in_brick(triangle, node);
+    if BY_COLUMNS && (level == 0u) {
+        return column_count(triangle, node);
     }
-    return node_count(children_in_bounds(triangle, node, level));
+    let range = children_in_bounds(triangle, node, level);
+    if level == 0u {
+        return row_count(range);
+    }
+    return node_count(range);
 }

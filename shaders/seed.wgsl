@@ -39,7 +39,7 @@ fn start_of(id: u32, triangle: Triangle, level: u32) -> Pair {
     }
     let brick = all_nodes_in_bounds(triangle, 1u).lo;
     let packed = pack_node(brick);
-    return Pair(id, packed.x, packed.y, count_in_brick(triangle, brick));
+    return Pair(id, packed.x, packed.y, count_in_node(triangle, brick, 0u));
 }
 
 fn put(level: u32, slot: u32, pair: Pair) {

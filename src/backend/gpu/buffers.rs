@@ -133,7 +133,7 @@ impl Buffers {
             .collect();
         device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(step.stage.name()),
-            layout: &pipelines.of(device, step.stage).get_bind_group_layout(0),
+            layout: &pipelines.of(device, step).get_bind_group_layout(0),
             entries: &entries,
         })
     }

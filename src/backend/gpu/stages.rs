@@ -100,6 +100,9 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) stage: Stage,
+    /// Whether candidates in bricks are columns, for a stage that counts them: it is compiled for
+    /// either.
+    pub(super) by_columns: bool,
     /// Of the nodes that it works on; 0 are voxels.
     pub(super) level: u32,
     pub(super) size: Size,
@@ -107,8 +110,8 @@ pub(super) struct Step {
 
 impl Step {
     /// What runs, whatever the size.
-    pub(super) fn kernel(&self) -> (Stage, u32) {
-        (self.stage, self.level)
+    pub(super) fn kernel(&self) -> (Stage, bool, u32) {
+        (self.stage, self.by_columns, self.level)
     }
 }
 
@@ -162,9 +165,13 @@ impl Output {
 /// their levels, then level by level candidates are shared out and tested, and what touches goes
 /// down.
 pub(super) fn steps(rule: Rule, top_level: u32) -> Vec<Step> {
-    let mut steps = vec![Step { stage: Stage::Seed, level: 0, size: Size::Triangles }];
+    let step = |stage, level, size| {
+        let counts = matches!(stage, Stage::Seed | Stage::Refine);
+        Step { stage, by_columns: counts && !rule.axes().is_empty(), level, size }
+    };
+    let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
     for level in (0..=top_level).rev() {
-        let mut add = |stage, size| steps.push(Step { stage, level, size });
+        let mut add = |stage, size| steps.push(step(stage, level, size));
         add(Stage::ScanBlocks, Size::Blocks);
         add(Stage::ScanTotals, Size::One);
         add(Stage::ScanPairs, Size::Planned(PAIR_GROUPS));
@@ -182,24 +189,26 @@ pub(super) fn steps(rule: Rule, top_level: u32) -> Vec<Step> {
 
 /// The compute pipelines, each compiled when a rule first needs it.
 #[derive(Debug, Default)]
-pub(super) struct Pipelines([OnceLock<wgpu::ComputePipeline>; SOURCES.len()]);
+pub(super) struct Pipelines([[OnceLock<wgpu::ComputePipeline>; 2]; SOURCES.len()]);
 
 impl Pipelines {
     /// Compiles those that `rule` needs, if they are not yet.
     pub(super) fn prepare(&self, device: &Device, rule: Rule) -> Result<(), BackendError> {
         for step in steps(rule, 1) {
-            self.of(device, step.stage);
+            self.of(device, &step);
         }
         device.check()
     }
 
-    pub(super) fn of(&self, device: &Device, stage: Stage) -> &wgpu::ComputePipeline {
-        let (name, source) = SOURCES[stage as usize];
-        self.0[stage as usize].get_or_init(|| pipeline(&device.device, name, source))
+    pub(super) fn of(&self, device: &Device, step: &Step) -> &wgpu::ComputePipeline {
+        self.0[step.stage as usize][usize::from(step.by_columns)]
+            .get_or_init(|| pipeline(&device.device, step))
     }
 }
 
-fn pipeline(device: &wgpu::Device, name: &str, source: &str) -> wgpu::ComputePipeline {
+fn pipeline(device: &wgpu::Device, step: &Step) -> wgpu::ComputePipeline {
+    let (name, source) = SOURCES[step.stage as usize];
+    let constants = if step.by_columns { &[("BY_COLUMNS", 1.0)][..] } else { &[] };
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(name),
         source: wgpu::ShaderSource::Wgsl(source.into()),
@@ -209,7 +218,7 @@ fn pipeline(device: &wgpu::Device, name: &str, source: &str) -> wgpu::ComputePip
         layout: None,
         module: &module,
         entry_point: Some(name),
-        compilation_options: Default::default(),
+        compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
         cache: None,
     })
 }
@@ -238,5 +247,18 @@ mod tests {
             assert_eq!(steps(rule, 5).len(), 6 * 4 + 2);
         }
         assert_eq!(steps(Rule::WindingFlips, 5).len(), 6 * 4 + 1);
+    }
+
+    #[test]
+    fn stages_that_count_candidates_are_compiled_for_columns_and_for_rows() {
+        for (name, source) in SOURCES {
+            let counts = source.contains("count_in_node(triangle, ");
+            for rule in [Rule::Touched, Rule::Crossed, Rule::WindingFlips] {
+                let steps = steps(rule, 1);
+                let of_stage = steps.iter().filter(|step| step.stage.name() == name);
+                let expected = counts && rule != Rule::Touched;
+                of_stage.for_each(|step| assert_eq!(step.by_columns, expected, "{step:?}"));
+            }
+        }
     }
 }

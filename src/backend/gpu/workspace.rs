@@ -52,7 +52,7 @@ pub(super) struct Task<'a> {
 pub(super) struct Workspace {
     buffers: Buffers,
     /// Made when a step is first run.
-    bind_groups: HashMap<(Stage, u32), wgpu::BindGroup>,
+    bind_groups: HashMap<(Stage, bool, u32), wgpu::BindGroup>,
     readback: Readback,
 }
 
@@ -214,7 +214,7 @@ impl Workspace {
     }
 
     fn dispatch(&self, pass: &mut wgpu::ComputePass, engine: &Engine, task: &Task, step: &Step) {
-        pass.set_pipeline(engine.pipelines.of(engine.device, step.stage));
+        pass.set_pipeline(engine.pipelines.of(engine.device, step));
         pass.set_bind_group(0, &self.bind_groups[&step.kernel()], &[]);
         let mut groups = |groups: u32| {
             let max = task.budget.groups;

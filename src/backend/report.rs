@@ -40,7 +40,7 @@ pub struct HostTimes {
     pub submit: f64,
     /// Waiting for the GPU.
     pub wait: f64,
-    /// Taking bricks or crossings out of mapped memory.
+    /// Taking bricks out of mapped memory, or crossings, and counting these.
     pub read: f64,
 }
 

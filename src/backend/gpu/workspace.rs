@@ -129,7 +129,9 @@ impl Workspace {
                 self.read_rest(engine.device, output, expected..found, results)?;
             }
             self.readback.learn(task.rule, found);
+            let began = Instant::now();
             results.lists.count_crossings();
+            results.report.host_ms.read += milliseconds(began.elapsed());
         }
         Ok(overflow)
     }

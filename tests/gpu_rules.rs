@@ -70,6 +70,11 @@ fn fast_adapter() -> Option<Adapter> {
     adapters().into_iter().find(|adapter| !adapter.label().contains("SwiftShader"))
 }
 
+/// Half of the square between two corners, in voxels, across `axis` at the height `along`.
+fn sheet(axis: Axis, [lo, hi]: [i32; 2], along: i32) -> Triangle {
+    [[lo, lo], [hi, lo], [lo, hi]].map(|corner| axis.unproject(corner.map(|c| c * UNIT), along))
+}
+
 fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
     triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))
 }
@@ -121,16 +126,10 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
 }
 
 #[test]
-fn crossings_between_the_lattice_s_ends_and_the_first_centre_count_once() {
+fn sheets_at_centres_faces_and_between_before_the_grid_and_past_it_count_once() {
     // Sheets across each axis at every quarter of a voxel from well before the grid to past its end.
     let sheets = (-8..=40).map(|quarter| {
-        let across = |axis: Axis| {
-            let at = |first: i32, second: i32| {
-                axis.unproject([first * UNIT, second * UNIT], quarter * UNIT / 4)
-            };
-            [at(-1, -1), at(20, -1), at(-1, 20)]
-        };
-        let triangles = Axis::ALL.map(across);
+        let triangles = Axis::ALL.map(|axis| sheet(axis, [-1, 20], quarter * UNIT / 4));
         (format!("quarter {quarter}"), placed(&triangles, [9, 8, 7]))
     });
     let meshes: Vec<_> = sheets.collect();
@@ -226,9 +225,11 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
             },
         ),
     ];
-    // On half voxels, so that crossings are on the faces of parts; in the grid, and some before it.
+    // On half voxels, and between bricks, so that crossings are on the faces of parts; in the grid, and
+    // some before it.
     let mut rng = Rng::with_seed(6);
-    let triangles = soup(&mut rng, 80, 20 * UNIT, UNIT / 2);
+    let mut triangles = soup(&mut rng, 77, 20 * UNIT, UNIT / 2);
+    triangles.extend(Axis::ALL.map(|axis| sheet(axis, [0, 20], 8 * UNIT)));
     let meshes = [[0; 3], [-7 * UNIT; 3]]
         .map(|by| placed(&triangles.iter().map(|t| moved(*t, by)).collect::<Vec<_>>(), [20; 3]));
     let Some(adapter) = fast_adapter() else { return };

@@ -8,7 +8,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
-use crate::program::{Closed, Verdict, adapters, diff, info, say, verify, voxelize};
+use crate::program::{Closed, Verdict, adapters, diff, formats, info, say, verify, voxelize};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> anyhow::Result<Verdict> {
     match (cli.command, cli.job) {
         (Some(Command::Adapters(args)), _) => adapters::run(&args),
+        (Some(Command::Formats(args)), _) => formats::run(&args),
         (Some(Command::Info(args)), _) => info::run(&args),
         (Some(Command::Diff(args)), _) => diff::run(&args),
         (Some(Command::Verify(args)), _) => verify::run(&args),

@@ -293,7 +293,7 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
     let zeros = io::repeat(0).take(len - 129);
     let mut file = BufReader::new((&header[..]).chain(zeros).chain(&[1][..]));
     let (grid, peak) = peak(|| npy::read(&mut file).unwrap());
-    assert_eq!(grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
+    assert_eq!(grid.grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
     // A mask for each brick of the slab would be 64 bytes, 32 MiB.
     assert!(peak < 8 << 20, "{peak}");
 }

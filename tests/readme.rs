@@ -88,6 +88,13 @@ fn every_option_is_in_the_table() {
 }
 
 #[test]
+fn the_table_of_formats_is_the_programs() {
+    let output = Command::new(env!("CARGO_BIN_EXE_voxelize")).arg("formats").output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.lines().count() > 4 && README.contains(&table), "{table}");
+}
+
+#[test]
 fn files_that_it_links_to_are_there() {
     let links = README.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
     let links: Vec<&str> = links.filter(|link| !link.starts_with("http")).collect();

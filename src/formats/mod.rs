@@ -1,90 +1,63 @@
-//! File formats: one module each, and the table by extension.
+//! File formats: one module each, and the tables by extension.
 
+pub mod error;
 pub mod npy;
 pub mod obj;
 pub mod vox;
 
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use thiserror::Error;
-
-use crate::error::{GridError, MeshError};
+pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::grid::VoxelGrid;
-use crate::mesh::Mesh;
 
-/// Why a file could not be read.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// The operating system could not read it.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// One line of a text file is malformed.
-    #[error("line {line}: {what}")]
-    Line {
-        /// From 1.
-        line: usize,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// The content is malformed, or not of this format.
-    #[error("{0}")]
-    Content(String),
-    /// The content is well-formed but not a valid mesh.
-    #[error(transparent)]
-    Mesh(#[from] MeshError),
-    /// The content is well-formed but not a valid grid.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// Reading could take more memory than it may.
-    #[error(
-        "reading it may take {} MB of memory, but {} MB are left for that: allow more, or divide \
-         the mesh into several files", .needed.div_ceil(1_000_000), .limit / 1_000_000
-    )]
-    Memory {
-        /// Bytes, at most.
-        needed: u64,
-        /// Bytes that it may take.
-        limit: u64,
-    },
-    /// No reader for this extension.
-    #[error("{0}")]
-    Unsupported(String),
+/// What there is to know of a format of grids.
+#[derive(Debug)]
+pub struct GridSpec {
+    /// The file extension, without the dot.
+    pub extension: &'static str,
+    /// Whose format it is.
+    pub name: &'static str,
+    /// What a file of it holds, and how large a grid can be.
+    pub carries: &'static str,
+    read: Option<fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>>,
+    write: Option<fn(&VoxelGrid, &mut dyn Write) -> Result<(), WriteError>>,
+    check_dims: fn([u32; 3]) -> Result<(), WriteError>,
+    file_size: fn([u32; 3]) -> Option<u64>,
 }
 
-/// A mesh, and what its file said that had no effect.
-#[derive(Debug, Clone)]
-pub struct Loaded {
-    /// The mesh.
-    pub mesh: Mesh,
-    /// One sentence for each kind of thing that was skipped.
-    pub warnings: Vec<String>,
+impl GridSpec {
+    /// Whether files of it are read.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.read.is_some()
+    }
+
+    /// Whether files of it are written.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.write.is_some()
+    }
 }
 
-/// A grid, and what its file said that had no effect.
-#[derive(Debug, Clone)]
-pub struct LoadedGrid {
-    /// The grid.
-    pub grid: VoxelGrid,
-    /// One sentence for each kind of thing that was skipped.
-    pub warnings: Vec<String>,
+/// What there is to know of a format of meshes.
+#[derive(Debug)]
+pub struct MeshSpec {
+    /// The file extension, without the dot.
+    pub extension: &'static str,
+    /// Whose format it is.
+    pub name: &'static str,
+    /// What is read of a file of it.
+    pub carries: &'static str,
+    /// Takes the file's bytes, its path, and the most bytes of memory that reading may take.
+    read: fn(Vec<u8>, &Path, u64) -> Result<Loaded, ReadError>,
 }
 
-/// Why a grid could not be written.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The operating system could not write it.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// The format cannot hold this grid.
-    #[error("{0}")]
-    Unsupported(String),
-}
+/// The formats of meshes.
+pub const MESH_FORMATS: [&MeshSpec; 1] = [&obj::SPEC];
 
-/// The formats that grids are written to and read from.
+/// The formats of grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridFormat {
     /// MagicaVoxel.
@@ -97,13 +70,19 @@ impl GridFormat {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Vox, Self::Npy];
 
+    /// What there is to know of it.
+    #[must_use]
+    pub fn spec(self) -> &'static GridSpec {
+        match self {
+            Self::Vox => &vox::SPEC,
+            Self::Npy => &npy::SPEC,
+        }
+    }
+
     /// The file extension, without the dot.
     #[must_use]
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Vox => "vox",
-            Self::Npy => "npy",
-        }
+        self.spec().extension
     }
 
     /// Whether the format can hold a grid of `dims` voxels.
@@ -111,19 +90,13 @@ impl GridFormat {
     /// # Errors
     /// It cannot; the message says how large a grid can be.
     pub fn check_dims(self, dims: [u32; 3]) -> Result<(), WriteError> {
-        match self {
-            Self::Vox => vox::check_dims(dims),
-            Self::Npy => Ok(()),
-        }
+        (self.spec().check_dims)(dims)
     }
 
     /// Bytes of a file that holds a grid of `dims` voxels, where that depends on nothing else.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
-        match self {
-            Self::Vox => None,
-            Self::Npy => Some(npy::file_size(dims)),
-        }
+        (self.spec().file_size)(dims)
     }
 
     /// The format that a file of this name has.
@@ -144,13 +117,19 @@ impl GridFormat {
     }
 }
 
-/// The extensions of meshes that are read.
-pub const MESH_EXTENSIONS: [&str; 1] = ["obj"];
-
 /// Whether a file of this name is read as a mesh.
 #[must_use]
 pub fn is_mesh(path: &Path) -> bool {
-    MESH_EXTENSIONS.contains(&extension_of(path).as_str())
+    mesh_spec(path).is_ok()
+}
+
+fn mesh_spec(path: &Path) -> Result<&'static MeshSpec, ReadError> {
+    let extension = extension_of(path);
+    let found = MESH_FORMATS.into_iter().find(|spec| spec.extension == extension);
+    found.ok_or_else(|| {
+        let known = MESH_FORMATS.map(|spec| spec.extension);
+        ReadError::Unsupported(unknown_extension(&extension, &known))
+    })
 }
 
 /// The beginning of what a file says, for a message about it: long enough to find it by.
@@ -180,8 +159,7 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
 pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
-    check_mesh_path(path)?;
-    obj::read(std::fs::read(path)?, path)
+    read_mesh_within(path, u64::MAX)
 }
 
 /// Reads the mesh in the file at `path`, if that takes at most `limit` bytes of memory at any time,
@@ -191,8 +169,9 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 /// # Errors
 /// It could take more ([`ReadError::Memory`]); all that [`read_mesh`] refuses.
 pub fn read_mesh_within(path: &Path, limit: u64) -> Result<Loaded, ReadError> {
-    check_mesh_path(path)?;
-    obj::read_within(bytes_within(path, limit)?, path, limit)
+    refuse_folder(path)?;
+    let spec = mesh_spec(path)?;
+    (spec.read)(bytes_within(path, limit)?, path, limit)
 }
 
 /// The bytes of a file, in at most `limit` bytes of memory.
@@ -216,14 +195,10 @@ fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
-fn check_mesh_path(path: &Path) -> Result<(), ReadError> {
-    let extension = extension_of(path);
-    if path.is_dir() {
-        Err(ReadError::Unsupported("is a folder: name a file in it".into()))
-    } else if MESH_EXTENSIONS.contains(&extension.as_str()) {
-        Ok(())
-    } else {
-        Err(ReadError::Unsupported(unknown_extension(&extension, &MESH_EXTENSIONS)))
+fn refuse_folder(path: &Path) -> Result<(), ReadError> {
+    match path.is_dir() {
+        true => Err(ReadError::Unsupported("is a folder: name a file in it".into())),
+        false => Ok(()),
     }
 }
 
@@ -232,14 +207,12 @@ fn check_mesh_path(path: &Path) -> Result<(), ReadError> {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid grid.
 pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
-    if path.is_dir() {
-        return Err(ReadError::Unsupported("is a folder: name a file in it".into()));
-    }
+    refuse_folder(path)?;
     let mut file = BufReader::new(File::open(path)?);
-    match GridFormat::of_path(path).map_err(ReadError::Unsupported)? {
-        GridFormat::Vox => vox::read(&mut file),
-        GridFormat::Npy => Ok(LoadedGrid { grid: npy::read(&mut file)?, warnings: Vec::new() }),
-    }
+    let format = GridFormat::of_path(path).map_err(ReadError::Unsupported)?;
+    let extension = format.extension();
+    let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
+    (format.spec().read.ok_or_else(unread)?)(&mut file)
 }
 
 /// Writes `grid` to `out`. The same grid gives the same bytes. Whatever the grid and the format, that
@@ -252,8 +225,8 @@ pub fn write_grid(
     format: GridFormat,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    match format {
-        GridFormat::Vox => vox::write(grid, out),
-        GridFormat::Npy => npy::write(grid, out),
-    }
+    let extension = format.extension();
+    let unwritten =
+        || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
+    (format.spec().write.ok_or_else(unwritten)?)(grid, out)
 }

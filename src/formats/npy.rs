@@ -17,9 +17,20 @@ use std::ops::Range;
 use npyz::WriterBuilder;
 
 use crate::error::GridError;
-use crate::formats::{ReadError, WriteError, excerpt};
+use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, mask_voxels};
 use crate::place::MAX_DIM;
+
+/// NumPy's.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "npy",
+    name: "NumPy",
+    carries: "up to 65,536 voxels an axis; occupancy only",
+    read: Some(read),
+    write: Some(write),
+    check_dims: |_| Ok(()),
+    file_size: |dims| Some(file_size(dims)),
+};
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// Longest header that is read. NumPy's own limit is 10,000 bytes, ours are about 80.
@@ -157,14 +168,15 @@ fn bits_of_bytes(word: u64) -> u64 {
 /// # Errors
 /// Not `.npy`; another element type than `bool`, `uint8` and `int8`; not three dimensions, or one
 /// of 0 or above [`MAX_DIM`]; a `bool` that is neither 0 nor 1; too few bytes, or too many.
-pub fn read(input: &mut dyn BufRead) -> Result<VoxelGrid, ReadError> {
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
     let bricks = read_bricks(input, &header)?;
     if !input.fill_buf()?.is_empty() {
         let voxels = header.voxels();
         return Err(content(format!("there are more bytes after the array's {voxels}")));
     }
-    Ok(VoxelGrid::from_bricks(header.dims, bricks)?)
+    let grid = VoxelGrid::from_bricks(header.dims, bricks)?;
+    Ok(LoadedGrid { grid, warnings: Vec::new() })
 }
 
 fn content(what: impl Into<String>) -> ReadError {

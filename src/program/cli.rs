@@ -46,6 +46,8 @@ impl Cli {
 pub enum Command {
     /// List the GPU adapters of this machine, as --adapter names them.
     Adapters(AdaptersArgs),
+    /// List the file formats that are read and written, and what each carries.
+    Formats(FormatsArgs),
     /// Say what a voxel grid or a mesh holds.
     Info(InfoArgs),
     /// Compare two voxel grids, in any formats.
@@ -180,6 +182,13 @@ pub struct Machine {
 
 #[derive(Debug, Args)]
 pub struct AdaptersArgs {
+    /// Print a JSON array to standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FormatsArgs {
     /// Print a JSON array to standard output.
     #[arg(long)]
     pub json: bool,

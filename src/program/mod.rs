@@ -6,6 +6,7 @@ pub mod cli;
 pub mod destination;
 pub mod diff;
 pub mod filling;
+pub mod formats;
 pub mod info;
 pub mod inputs;
 pub mod machine;

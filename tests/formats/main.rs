@@ -23,7 +23,7 @@ fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
 fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     match format {
         GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Npy => trivox::formats::npy::read(&mut bytes),
+        GridFormat::Npy => trivox::formats::npy::read(&mut bytes).map(|loaded| loaded.grid),
     }
 }
 

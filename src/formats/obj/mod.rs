@@ -19,8 +19,16 @@ use crate::formats::obj::feed::{LeftOut, Named, Part, feed};
 use crate::formats::obj::memory::loading_memory;
 use crate::formats::obj::polygons::Cutter;
 use crate::formats::obj::text::{clean, has_negative_index, may_overflow};
-use crate::formats::{Loaded, ReadError};
+use crate::formats::{Loaded, MeshSpec, ReadError};
 use crate::mesh::Mesh;
+
+/// Wavefront's.
+pub const SPEC: MeshSpec = MeshSpec {
+    extension: "obj",
+    name: "Wavefront",
+    carries: "positions, faces of any shape, groups; materials are not used yet",
+    read: read_within,
+};
 
 /// Reads the mesh in `bytes`, all groups and objects together. Material files are looked for
 /// beside `path`; a missing one is a warning.

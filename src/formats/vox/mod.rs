@@ -26,10 +26,22 @@ mod read;
 mod scene;
 mod write;
 
+use crate::formats::GridSpec;
 use crate::grid::{Up, VoxelGrid, World};
 
 pub use read::read;
 pub use write::{check_dims, write};
+
+/// MagicaVoxel's.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "vox",
+    name: "MagicaVoxel",
+    carries: "up to 2,000 voxels an axis; position, voxel size and up axis in an attribute of ours",
+    read: Some(read),
+    write: Some(write),
+    check_dims,
+    file_size: |_| None,
+};
 
 /// Most voxels along an axis of one model.
 const MAX_MODEL: u32 = 256;

@@ -1,0 +1,77 @@
+//! What reading and writing files gives, and why it fails.
+
+use thiserror::Error;
+
+use crate::error::{GridError, MeshError};
+use crate::grid::VoxelGrid;
+use crate::mesh::Mesh;
+
+/// Why a file could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system could not read it.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// One line of a text file is malformed.
+    #[error("line {line}: {what}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The content is malformed, or not of this format.
+    #[error("{0}")]
+    Content(String),
+    /// The content is well-formed but not a valid mesh.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The content is well-formed but not a valid grid.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// Reading could take more memory than it may.
+    #[error(
+        "reading it may take {} MB of memory, but {} MB are left for that: allow more, or divide \
+         the mesh into several files", .needed.div_ceil(1_000_000), .limit / 1_000_000
+    )]
+    Memory {
+        /// Bytes, at most.
+        needed: u64,
+        /// Bytes that it may take.
+        limit: u64,
+    },
+    /// No reader for this extension.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// A mesh, and what its file said that had no effect.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The mesh.
+    pub mesh: Mesh,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+}
+
+/// A grid, and what its file said that had no effect.
+#[derive(Debug, Clone)]
+pub struct LoadedGrid {
+    /// The grid.
+    pub grid: VoxelGrid,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+}
+
+/// Why a grid could not be written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The operating system could not write it.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The format cannot hold this grid.
+    #[error("{0}")]
+    Unsupported(String),
+}

@@ -46,9 +46,9 @@ compare() {
 
 # One line of RUNS.
 run() {
-    local folder=$out/$1 line=$2 code=0 words
-    words=$(xargs printf '%s\n' <<<"$line") || return 2
-    mapfile -t words <<<"$words"
+    local folder=$out/$1 line=$2 code=0 words=() split word
+    split=$(xargs printf '%s\n' <<<"$line") || return 2
+    while IFS= read -r word; do words+=("$word"); done <<<"$split"
     mkdir "$folder"
     case ${words[0]} in
     verify | diff) voxelize "${words[@]}" >"$folder/log" 2>&1 </dev/null || code=$? ;;

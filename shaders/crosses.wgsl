@@ -50,6 +50,14 @@ fn project(axis: u32, point: vec3<i32>) -> vec3<i32> {
     return select(point, point.zxy, axis == AXIS_Y);
 }
 
+// The point that `project` takes there.
+fn unproject(axis: u32, projected: vec3<i32>) -> vec3<i32> {
+    if axis == AXIS_X {
+        return projected.zxy;
+    }
+    return select(projected, projected.yzx, axis == AXIS_Y);
+}
+
 fn crossing(triangle: Triangle, axis: u32) -> Crossing {
     let a = project(axis, triangle.a);
     let b = project(axis, triangle.b);

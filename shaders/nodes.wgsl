@@ -52,18 +52,10 @@ fn unpack_node(pair: Pair) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, pair.node_z));
 }
 
-// Rows of voxels along z.
+// Rows of voxels along z, at most 8 each in a brick.
 fn row_count(range: NodeRange) -> u32 {
     let size = vec3<u32>(max(range.hi - range.lo + 1, vec3<i32>(0)));
     return select(size.x * size.y, 0u, size.z == 0u);
-}
-
-// How many candidates a pair has: nodes in the range, or on level 0 rows of at most 8 voxels.
-fn candidate_count(range: NodeRange, level: u32) -> u32 {
-    if level == 0u {
-        return row_count(range);
-    }
-    return node_count(range);
 }
 
 // The nodes of the pass's level that may touch a pair's triangle.

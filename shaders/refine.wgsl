@@ -1,5 +1,5 @@
 // Stage: tests every candidate node of this level and keeps those that their triangle touches,
-// as pairs for the level below.
+// as pairs for the level below; but no brick in which it has no candidates.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(2) var<storage, read_write> counters: array<atomic<u32>>;
@@ -15,14 +15,13 @@ fn child_of(candidate: Candidate) -> Pair {
         return Pair(0u, 0u, 0u, 0u);
     }
     let pair = pairs[candidate.pair];
-    let triangle = triangle_at(pair.triangle);
+    let triangle = moved_triangle_at(pair.triangle);
     let node = node_at(candidates_of(pair, triangle), candidate.rank);
-    if !touches(triangle, node_cube(node, params.level)) {
+    let candidates = count_in_node(triangle, node, params.level - 1u);
+    if (candidates == 0u) || !touches(triangle, node_cube(node, params.level)) {
         return Pair(0u, 0u, 0u, 0u);
     }
     let packed = pack_node(node);
-    let below = params.level - 1u;
-    let candidates = candidate_count(children_in_bounds(triangle, node, below), below);
     return Pair(pair.triangle, packed.x, packed.y, candidates);
 }
 

@@ -32,14 +32,14 @@ fn start_level(triangle: Triangle) -> u32 {
     return level;
 }
 
-// What a triangle starts with; without candidates where it misses the region.
+// What a triangle starts with; without candidates where it misses the region, or all centres.
 fn start_of(id: u32, triangle: Triangle, level: u32) -> Pair {
-    let candidates = candidate_count(nodes_in_bounds(triangle, level), level);
     if level > 0u {
-        return Pair(id, 0u, NO_NODE, candidates);
+        return Pair(id, 0u, NO_NODE, node_count(nodes_in_bounds(triangle, level)));
     }
-    let packed = pack_node(all_nodes_in_bounds(triangle, 1u).lo);
-    return Pair(id, packed.x, packed.y, candidates);
+    let brick = all_nodes_in_bounds(triangle, 1u).lo;
+    let packed = pack_node(brick);
+    return Pair(id, packed.x, packed.y, count_in_node(triangle, brick, 0u));
 }
 
 fn put(level: u32, slot: u32, pair: Pair) {
@@ -65,7 +65,7 @@ fn seed(
     var place = 0u;
     if index < params.triangle_count {
         let id = params.first_triangle + index;
-        let triangle = triangle_at(id);
+        let triangle = moved_triangle_at(id);
         level = start_level(triangle);
         pair = start_of(id, triangle, level);
     }

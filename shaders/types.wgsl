@@ -12,9 +12,15 @@ struct Params {
     region_hi: vec3<i32>,
     // Level of the children that pairs expand to; 0 are voxels.
     level: u32,
+    // By how much triangles are moved while their bricks are looked for.
+    shift: vec3<i32>,
     // Level above which no triangle starts.
     top_level: u32,
+    // 1 for each axis along which columns are looked at; where whole voxels are, 0 for all.
+    axes: vec3<u32>,
     first_triangle: u32,
+    // Voxels of the grid.
+    dims: vec3<i32>,
     triangle_count: u32,
     // Word of the mesh at which its vertices begin.
     vertex_words: u32,
@@ -22,6 +28,7 @@ struct Params {
     pair_capacity: u32,
     upper_capacity: u32,
     brick_capacity: u32,
+    crossing_capacity: u32,
     // Size of the hash table minus 1; the size is a power of two.
     table_mask: u32,
     // Most candidates that one pass may test.
@@ -36,8 +43,8 @@ struct Pair {
     // x in the low 16 bits, y in the high.
     node_xy: u32,
     node_z: u32,
-    // How many children of the node, or on level 0 rows of voxels, may touch the triangle; at
-    // least 1.
+    // How many children of the node may touch the triangle or, on level 0, how many rows of voxels
+    // may touch it or columns cross it; at least 1.
     candidates: u32,
 }
 
@@ -54,6 +61,7 @@ const FAILURES: u32 = 1u;
 const PAIRS: u32 = 2u;
 const CANDIDATES: u32 = 8u;
 const STARTED: u32 = 14u;
+const CROSSINGS: u32 = 20u;
 
 // Bits of the word FAILURES. Counting goes on, so that the host learns what was needed.
 const PAIRS_FULL: u32 = 1u;

@@ -16,6 +16,9 @@
 //!   axis: such a difference is exact in `f32` and far from overflow in `i32`;
 //! - every box that is tested, of `2^k <= P` voxels a side and aligned to its size, lies in that
 //!   cube, so its centre does too (no backend tests larger ones);
+//! - half a voxel fits between a box centre and the ends of the cube, so a vertex moved up by as much
+//!   still differs from box centres by at most `2^24` (backends move triangles, to find by boxes the
+//!   voxels whose centres are next above);
 //! - without explicit bounds all vertices lie in the grid, and `F = min(16, 24 - ceil_log2(M))`
 //!   where `M` is the largest dimension.
 //!

@@ -13,7 +13,7 @@ use common::{oracle, shapes};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
 use trivox::backend::gpu::adapters::Adapter;
-use trivox::backend::{Chosen, Run, RunOptions};
+use trivox::backend::{Chosen, Rule, Run, RunOptions};
 use trivox::place::Triangle;
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,
@@ -26,6 +26,7 @@ const UNLIMITED: Budget = Budget {
     triangles: u32::MAX,
     pairs: u32::MAX,
     bricks: u32::MAX,
+    crossings: u32::MAX,
     candidates: u32::MAX,
     groups: u32::MAX,
 };
@@ -137,7 +138,10 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         (20, Budget { bricks: 1, ..UNLIMITED }),
         (10, Budget { candidates: 1, ..UNLIMITED }),
         (1, Budget { groups: 1, ..UNLIMITED }),
-        (4, Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1 }),
+        (
+            4,
+            Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1, ..UNLIMITED },
+        ),
     ];
     let mut rng = Rng::with_seed(6);
     let mesh = placed(&soup(&mut rng, 80, 20 * VOXEL, 1), [20; 3]);
@@ -234,32 +238,37 @@ fn the_highest_levels_of_nodes_are_used_and_right() {
 struct Broken;
 
 impl Backend for Broken {
-    fn run(&self, _: &PlacedMesh, _: &RunOptions, _: &dyn Progress) -> Result<Run, BackendError> {
+    fn run(
+        &self,
+        _: &PlacedMesh,
+        _: Rule,
+        _: &RunOptions,
+        _: &dyn Progress,
+    ) -> Result<Run, BackendError> {
         Err(BackendError::Device("it caught fire".into()))
     }
 }
 
 fn broken() -> Chosen {
-    Chosen {
-        backend: Box::new(Broken),
-        adapter: Some("vulkan: Broken".into()),
-        reason: "a test".into(),
-        warning: None,
-        may_fall_back: true,
-    }
+    Chosen::gpu(Box::new(Broken), "vulkan: Broken".into(), "a test")
 }
 
 #[test]
 fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
     let options = RunOptions::default();
-    let (run, by) = broken().voxelize(&mesh, &options, &NoProgress).unwrap();
-    assert_eq!(run.grid, cpu_grid(&mesh));
-    assert_eq!(by.name(), "cpu");
-    let warning = by.warning.unwrap();
+    let by = broken().or_cpu();
+    assert_eq!((by.name(), by.adapter(), by.warning()), ("gpu", Some("vulkan: Broken"), None));
+    for rule in [Rule::Touched, Rule::Crossed] {
+        let run = by.run(&mesh, rule, &options, &NoProgress).unwrap();
+        let on_cpu = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap();
+        assert_eq!(run.grid, on_cpu.grid);
+        assert_eq!((by.name(), by.adapter()), ("cpu", None));
+    }
+    let warning = by.warning().unwrap();
     assert!(warning.contains("Broken") && warning.contains("it caught fire"), "{warning}");
+    assert_eq!(by.reason(), "gpu, vulkan: Broken failed");
 
-    let asked_for = Chosen { may_fall_back: false, ..broken() };
-    let refused = asked_for.voxelize(&mesh, &options, &NoProgress);
+    let refused = broken().run(&mesh, Rule::Touched, &options, &NoProgress);
     assert!(matches!(refused, Err(BackendError::Device(_))));
 }

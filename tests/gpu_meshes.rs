@@ -8,8 +8,12 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::gpu::adapters;
+use common::rules::RULES;
+use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
-use trivox::{Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{
+    Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+};
 
 /// Models with more triangles are left to the first hardware adapter, or the first llvmpipe.
 const SMALL: usize = 100_000;
@@ -23,7 +27,11 @@ fn models(folder: &Path) -> Vec<(String, Mesh)> {
     files.iter().map(|path| (name(path), read_mesh(path).unwrap().mesh)).collect()
 }
 
-/// Compares CPU and GPU on every adapter, and returns how many grids were compared.
+fn grid(backend: &impl Backend, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
+    backend.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
+}
+
+/// Compares CPU and GPU by all rules on every adapter, and returns how many grids were compared.
 fn compare(models: &[(String, Mesh)], resolutions: &[u32]) -> usize {
     let mut compared = 0;
     let mut large_done = false;
@@ -37,12 +45,16 @@ fn compare(models: &[(String, Mesh)], resolutions: &[u32]) -> usize {
             for &resolution in resolutions {
                 let options = PlaceOptions::new(Sizing::Resolution(resolution));
                 let placed = place(mesh, &options).unwrap();
-                let on_cpu = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
-                let on_gpu = gpu.voxelize(&placed, &NoProgress).unwrap();
-                let label = adapter.label();
-                assert_eq!(on_cpu.hash(), on_gpu.hash(), "{name} at {resolution} on {label}");
-                assert!(on_cpu == on_gpu && on_cpu.occupied() > 0);
-                compared += 1;
+                for rule in RULES {
+                    let on_cpu = grid(&Cpu::default(), &placed, rule);
+                    let on_gpu = grid(&gpu, &placed, rule);
+                    let what = format!("{rule:?}, {name} at {resolution} on {}", adapter.label());
+                    assert_eq!(on_cpu.hash(), on_gpu.hash(), "{what}");
+                    // In one voxel all may cancel out.
+                    let is_empty = on_cpu.occupied() == 0;
+                    assert!(on_cpu == on_gpu && !(is_empty && resolution > 1), "{what}");
+                    compared += 1;
+                }
             }
         }
         large_done |= takes_large;
@@ -83,9 +95,11 @@ fn real_models_have_the_same_hash_at_a_fine_resolution() {
     for (name, mesh) in models(Path::new(&folder)) {
         for resolution in [33, 256, 1024] {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
-            let on_cpu = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
-            let on_gpu = gpu.voxelize(&placed, &NoProgress).unwrap();
-            assert_eq!(on_cpu.hash(), on_gpu.hash(), "{name} at {resolution}");
+            for rule in RULES {
+                let (on_cpu, on_gpu) =
+                    (grid(&Cpu::default(), &placed, rule), grid(&gpu, &placed, rule));
+                assert_eq!(on_cpu.hash(), on_gpu.hash(), "{rule:?}, {name} at {resolution}");
+            }
         }
     }
 }

@@ -140,6 +140,7 @@ fn work_in_parts_adds_up() {
         triangles: 30,
         pairs: u32::MAX,
         bricks: u32::MAX,
+        crossings: u32::MAX,
         candidates: u32::MAX,
         groups: u32::MAX,
     };

@@ -23,6 +23,7 @@ const SMALL: Budget = Budget {
     triangles: 1 << 14,
     pairs: 1 << 16,
     bricks: 1 << 15,
+    crossings: 1 << 15,
     candidates: 1 << 20,
     groups: u32::MAX,
 };

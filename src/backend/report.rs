@@ -46,7 +46,8 @@ impl Report {
 /// Milliseconds of wall time on the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct HostTimes {
-    /// Making buffers, where those of an earlier run are too small.
+    /// Making buffers, where those of an earlier run are too small, and compiling the stages that a
+    /// rule is the first to need.
     pub prepare: f64,
     /// Handing the mesh to the driver.
     pub upload: f64,
@@ -54,7 +55,7 @@ pub struct HostTimes {
     pub submit: f64,
     /// Waiting for the GPU.
     pub wait: f64,
-    /// Taking bricks out of mapped memory.
+    /// Taking bricks out of mapped memory, or crossings, and counting these.
     pub read: f64,
 }
 
@@ -81,7 +82,7 @@ pub struct StageReport {
     pub dispatches: u32,
     /// Invocations that had something to do: one for each triangle, pair or candidate.
     pub invocations: u64,
-    /// Exact tests: of a triangle against a node, or against a row of up to eight voxels.
+    /// Exact tests: of a triangle against a node, a row of up to eight voxels, or a column.
     pub tests: u64,
     /// Bytes that must be read and written, each counted once however often it is used.
     pub bytes: u64,

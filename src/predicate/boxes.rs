@@ -25,6 +25,21 @@ impl BoxRange {
         Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
     }
 
+    /// The boxes whose centres are within the bounds of `triangle`, each axis for itself; `box_bits` is
+    /// at least 1.
+    ///
+    /// The centre of box `i` is at `(i + 1/2) 2^k`, hence from `ceil(min / 2^k - 1/2)` to
+    /// `floor(max / 2^k - 1/2)`.
+    #[must_use]
+    #[inline]
+    pub fn of_centers(triangle: &Triangle, box_bits: u32) -> Self {
+        let [a, b, c] = *triangle;
+        let half = 1 << (box_bits - 1);
+        let lo = |i: usize| (a[i].min(b[i]).min(c[i]) + half - 1) >> box_bits;
+        let hi = |i: usize| (a[i].max(b[i]).max(c[i]) - half) >> box_bits;
+        Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
+    }
+
     /// The boxes in both.
     #[must_use]
     #[inline]

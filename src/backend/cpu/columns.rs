@@ -46,6 +46,27 @@ impl<'a> WithSimd for Job<'a> {
     }
 }
 
+/// Sets in `bricks` what `rule`, one of flips, counts for the ends of the grid of what columns cross
+/// beyond them in `triangles` of `mesh`.
+#[cfg(feature = "gpu")]
+pub(super) fn cross_beyond(
+    mesh: &PlacedMesh,
+    rule: Rule,
+    triangles: &[usize],
+    bricks: &mut OpenBricks,
+) {
+    let lattice = mesh.lattice();
+    let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
+    for axis in rule.axes() {
+        let columns = Columns::new(*axis, mesh, rule, &grid);
+        for &index in triangles {
+            let triangle = mesh.triangle(index);
+            let centers = BoxRange::of_centers(&triangle, lattice.unit_bits).intersect(&grid);
+            columns.cross_beyond(rule, &triangle, &centers, bricks);
+        }
+    }
+}
+
 /// The columns along one axis through a box of voxels.
 struct Columns {
     axis: Axis,
@@ -91,6 +112,36 @@ impl Columns {
                 Rule::WindingFlips => {
                     let winding = crossing.winding();
                     self.each_flip(&row, second, |voxel| bricks.count(voxel, winding));
+                }
+            }
+        }
+    }
+
+    /// Sets what `rule` counts for the ends of the grid of what is crossed beyond them.
+    #[cfg(feature = "gpu")]
+    fn cross_beyond(
+        &self,
+        rule: Rule,
+        triangle: &Triangle,
+        centers: &BoxRange,
+        bricks: &mut OpenBricks,
+    ) {
+        let crossing = Crossing::new(triangle, self.axis);
+        let [(lo, _), (hi, _)] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner));
+        for second in lo[1]..=hi[1] {
+            let Some(row) = crossing.row(second, lo[0]..hi[0] + 1, self.unit_bits) else {
+                continue;
+            };
+            for (reach, end) in [(i32::MIN..0, 0), (self.count..i32::MAX, self.count)] {
+                let row = row.clone().near(&reach);
+                let beyond =
+                    row.columns().filter(|&first| reach.contains(&row.first_center(first)));
+                for first in beyond.filter(|_| self.along.contains(&end)) {
+                    let voxel = self.axis.unproject([first, second], end);
+                    match rule {
+                        Rule::WindingFlips => bricks.count(voxel, crossing.winding()),
+                        _ => bricks.flip_voxel(voxel),
+                    }
                 }
             }
         }

@@ -52,11 +52,8 @@ impl Gathered {
         triangle
     }
 
-    /// The voxels of `2^unit_bits` units within `clip` whose centres each triangle's bounds have, each
-    /// axis for itself.
-    ///
-    /// The centre of voxel `i` is at `(i + 1/2) 2^k`, hence from `ceil(min / 2^k - 1/2)` to
-    /// `floor(max / 2^k - 1/2)`.
+    /// The voxels of `2^unit_bits` units within `clip` whose centres each triangle's bounds have, as
+    /// [`BoxRange::of_centers`] finds them.
     #[inline(always)]
     pub(super) fn centers(&self, unit_bits: u32, clip: &BoxRange) -> Centers {
         let half = 1 << (unit_bits - 1);

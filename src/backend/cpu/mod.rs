@@ -2,6 +2,8 @@
 //! down to voxels, and set these in bricks that stay near the processor. One slab of the grid at a
 //! time, so that what is not yet in order takes little memory.
 
+#[cfg(feature = "gpu")]
+pub(in crate::backend) mod beyond;
 mod columns;
 mod gather;
 mod open;

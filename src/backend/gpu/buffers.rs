@@ -4,9 +4,10 @@ use wgpu::BufferUsages as Usage;
 
 use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::data::{
-    BRICK_WORDS, COUNTERS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair, Params, SCAN_BLOCK,
+    BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair,
+    Params, SCAN_BLOCK,
 };
-use crate::backend::gpu::stages::{Binding, Pipelines, Step};
+use crate::backend::gpu::stages::{Binding, Output, Pipelines, Step};
 use crate::error::BackendError;
 
 /// How large the buffers are.
@@ -14,14 +15,21 @@ use crate::error::BackendError;
 pub(super) struct Sizes {
     pub(super) pairs: u32,
     pub(super) bricks: u32,
-    /// Bricks that a run is likely to find.
-    pub(super) expected: u32,
+    pub(super) crossings: u32,
 }
 
 impl Sizes {
     /// Room for pairs on `level`: less on all but the two lowest, since a node's children are many.
     pub(super) fn pairs_on(&self, level: u32) -> u32 {
         if level > 1 { (self.pairs / UPPER_SHARE).max(1) } else { self.pairs }
+    }
+
+    /// Room for what a run gives.
+    pub(super) fn room(&self, output: Output) -> u32 {
+        match output {
+            Output::Bricks => self.bricks,
+            Output::Crossings => self.crossings,
+        }
     }
 
     /// The hash table's entries: at most half of them are used while bricks fit.
@@ -58,6 +66,7 @@ pub(super) struct Buffers {
     /// The number of the brick of each entry of the table.
     pub(super) numbers: wgpu::Buffer,
     pub(super) bricks: wgpu::Buffer,
+    pub(super) crossings: wgpu::Buffer,
 }
 
 /// A buffer for `words` words of a mesh.
@@ -74,9 +83,10 @@ impl Buffers {
             device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
         };
         let scratch = |label: &str, words: u32| storage(label, words.into(), Usage::empty());
-        let Sizes { pairs, bricks, .. } = sizes;
+        let Sizes { pairs, bricks, crossings } = sizes;
         let params_words = (LEVELS * PARAMS_STRIDE / 4) as u64;
         let brick_words = BRICK_WORDS as u64 * u64::from(bricks);
+        let crossing_words = CROSSING_WORDS as u64 * u64::from(crossings);
         Self {
             sizes,
             mesh,
@@ -95,6 +105,15 @@ impl Buffers {
             entries: scratch("entries", pairs),
             numbers: scratch("numbers", sizes.table()),
             bricks: storage("bricks", brick_words, Usage::COPY_SRC),
+            crossings: storage("crossings", crossing_words, Usage::COPY_SRC),
+        }
+    }
+
+    /// The list that a run fills.
+    pub(super) fn list(&self, output: Output) -> &wgpu::Buffer {
+        match output {
+            Output::Bricks => &self.bricks,
+            Output::Crossings => &self.crossings,
         }
     }
 
@@ -114,7 +133,7 @@ impl Buffers {
             .collect();
         device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(step.stage.name()),
-            layout: &pipelines.of(step.stage).get_bind_group_layout(0),
+            layout: &pipelines.of(device, step).get_bind_group_layout(0),
             entries: &entries,
         })
     }
@@ -146,6 +165,7 @@ impl Buffers {
             Binding::Pairs3 => &self.pair_lists[3],
             Binding::Pairs4 => &self.pair_lists[4],
             Binding::Pairs5 => &self.pair_lists[5],
+            Binding::Crossings => &self.crossings,
         };
         buffer.as_entire_binding()
     }

@@ -14,13 +14,17 @@ pub const MAX_CANDIDATES: u32 = 512;
 pub const KEY_WORDS: usize = 2;
 /// Words of a brick: its key, then its mask.
 pub const BRICK_WORDS: usize = 18;
+/// Words of a crossing: its voxel, x and y packed as in a pair, and z with its direction.
+pub const CROSSING_WORDS: usize = 2;
+/// Bit of a crossing's last word: the column leaves.
+pub const LEAVES: u32 = 1 << 31;
 /// Words of a triangle: three vertex numbers. Of a vertex: three coordinates.
 pub const TRIANGLE_WORDS: usize = 3;
 
 /// Levels: voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
 pub const LEVELS: usize = 6;
 /// Words of the counters.
-pub const COUNTERS: usize = 20;
+pub const COUNTERS: usize = 21;
 /// Word of the number of bricks.
 pub const BRICKS: usize = 0;
 /// Word of the failure bits.
@@ -31,9 +35,11 @@ pub const PAIRS: usize = 2;
 pub const CANDIDATES: usize = 8;
 /// First of the words that count the triangles that start at each level.
 pub const STARTED: usize = 14;
+/// Word of the number of crossings.
+pub const CROSSINGS: usize = 20;
 // Each level has a word of its own in every list.
 const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= STARTED);
-const _: () = assert!(STARTED + LEVELS <= COUNTERS);
+const _: () = assert!(STARTED + LEVELS <= CROSSINGS && CROSSINGS < COUNTERS);
 
 /// Failure bit: more pairs than fit.
 pub const PAIRS_FULL: u32 = 1;
@@ -58,18 +64,20 @@ pub struct Params {
     pub unit_bits: u32,
     pub region_hi: [i32; 3],
     pub level: u32,
+    pub shift: [i32; 3],
     pub top_level: u32,
+    pub axes: [u32; 3],
     pub first_triangle: u32,
+    pub dims: [i32; 3],
     pub triangle_count: u32,
     pub vertex_words: u32,
     pub pair_capacity: u32,
     pub upper_capacity: u32,
     pub brick_capacity: u32,
+    pub crossing_capacity: u32,
     pub table_mask: u32,
     pub candidate_limit: u32,
     pub max_groups: u32,
-    /// The shaders' struct ends on a multiple of 16 bytes.
-    pub padding: [u32; 2],
 }
 
 /// A (triangle, node) pair; `Pair` in the shaders. The host only needs its size.
@@ -96,19 +104,54 @@ pub const ROWS_SOURCE: &str = shader!("types", "wide", "touches", "rows");
 /// Where columns cross triangles.
 pub const CROSSES_SOURCE: &str = shader!("types", "wide", "touches", "crosses");
 
-/// A stage's entry point, which is also its name, and its whole source; in the order of a level.
-pub const SOURCES: [(&str, &str); 7] = [
-    ("seed", shader!("types", "capacity", "nodes", "triangles", "seed")),
+/// A stage that looks at columns.
+macro_rules! column_stage {
+    ($($name:literal),+) => {
+        shader!(
+            "types", "wide", "touches", "crosses", "nodes", "columns", "triangles", "balance",
+            "column_candidate", $($name),+
+        )
+    };
+}
+
+/// A stage's entry point, which is also its name, and its whole source; in the order of a level, the
+/// stages at its end by rule.
+pub const SOURCES: [(&str, &str); 10] = [
+    ("seed", shader!("types", "capacity", "nodes", "columns", "candidates", "triangles", "seed")),
     ("scan_blocks", shader!("types", "capacity", "scan", "scan_blocks")),
     ("scan_totals", shader!("types", "capacity", "scan", "scan_totals")),
     ("scan_pairs", shader!("types", "capacity", "scan", "scan_pairs")),
     (
         "refine",
-        shader!("types", "capacity", "wide", "touches", "nodes", "triangles", "balance", "refine"),
+        shader!(
+            "types",
+            "capacity",
+            "wide",
+            "touches",
+            "nodes",
+            "columns",
+            "candidates",
+            "triangles",
+            "balance",
+            "refine"
+        ),
     ),
     ("find_bricks", shader!("types", "find_bricks")),
     (
         "voxels",
-        shader!("types", "wide", "touches", "rows", "nodes", "triangles", "balance", "voxels"),
+        shader!(
+            "types",
+            "wide",
+            "touches",
+            "rows",
+            "nodes",
+            "triangles",
+            "balance",
+            "masks",
+            "voxels"
+        ),
     ),
+    ("crossed", column_stage!("masks", "crossed")),
+    ("flips", column_stage!("masks", "flips")),
+    ("list_crossings", column_stage!("list_crossings")),
 ];

@@ -1,19 +1,26 @@
 //! The GPU backend: one invocation per (triangle, node) candidate, level by level, and finally per
-//! (triangle, row of voxels) candidate, all with the exact `touches`.
+//! (triangle, row of voxels) candidate, all with the exact `touches`; or, by rules that look at
+//! columns, per (triangle, column through a brick) candidate, with the exact `crosses`.
 //!
 //! A level takes pairs of a triangle and a node, expands each to the child nodes inside the
 //! triangle's bounds, tests one child per invocation, and keeps those touched as the pairs of the
 //! level below. Invocations are shared out by a prefix sum over the pairs' candidate counts. The
-//! last level sets bits in bricks, which a hash table numbers; only those are read back, with the
-//! counters, so that a run is one submission and one wait.
+//! last level sets bits in bricks, which a hash table numbers, or flips them; or, for winding
+//! numbers, lists crossings. Only these are read back, with the counters, so that a run is one
+//! submission and one wait.
+//!
+//! A crossing is in one voxel, so in one brick, and found by the pair of its triangle and this brick:
+//! once, whatever the parts.
 //!
 //! Buffers have fixed sizes. Where one is full the stages go on counting without writing; the host
-//! then enlarges the buffers, up to the [`Budget`], or cuts the work in two and takes the union.
-//! Sets of voxels do not depend on order, so neither does the result.
+//! then enlarges the buffers, up to the [`Budget`], or cuts the work in two and puts together what
+//! the parts find, by union or parity or as winding numbers. None of these depends on order, so
+//! neither does the result.
 
 pub mod adapters;
 mod buffers;
 mod clock;
+mod crossings;
 pub mod data;
 mod readback;
 mod stages;
@@ -25,16 +32,19 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+use crate::backend::cpu::beyond::cross_beyond;
 use crate::backend::gpu::adapters::{Adapter, Device};
 use crate::backend::gpu::buffers::{Sizes, mesh_buffer};
 use crate::backend::gpu::clock::Clock;
+use crate::backend::gpu::crossings::CROSSING_BYTES;
 use crate::backend::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
-use crate::backend::gpu::stages::Pipelines;
+use crate::backend::gpu::readback::{Lists, Readback};
+use crate::backend::gpu::stages::{Output, Pipelines};
 use crate::backend::gpu::upload::{Chunk, UNSHARED_WORDS};
 use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
 use crate::backend::report::{Report, milliseconds};
 use crate::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
-use crate::error::BackendError;
+use crate::error::{BackendError, GridError};
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid};
 use crate::place::{Lattice, PlacedMesh};
 use crate::progress::Progress;
@@ -65,13 +75,15 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens `adapter` and compiles the stages for it.
+    /// Opens `adapter` and compiles the stages for it; those of rules that look at columns when they
+    /// are first asked for.
     ///
     /// # Errors
     /// The adapter lacks something, or its driver fails.
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
         let device = adapter.open()?;
-        let pipelines = Pipelines::compile(&device)?;
+        let pipelines = Pipelines::default();
+        pipelines.prepare(&device, Rule::Touched)?;
         let budget = Budget::of(&device.device.limits());
         Ok(Self { device, pipelines, budget, clock: OnceLock::new(), workspace: Mutex::default() })
     }
@@ -100,6 +112,8 @@ pub struct Budget {
     pub pairs: u32,
     /// Bricks, 72 bytes each and up to 32 more for their table.
     pub bricks: u32,
+    /// Crossings, where they are listed: 8 bytes each.
+    pub crossings: u32,
     /// Candidates tested in one pass, so that a pass stays far from a driver's time limit.
     pub candidates: u32,
     /// Workgroups per dispatch dimension.
@@ -117,6 +131,10 @@ const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
 /// 144 MiB, and up to half as much again of tables.
 const MAX_BRICKS: u32 = 1 << 21;
+/// 128 MiB.
+const MAX_CROSSINGS: u32 = 1 << 24;
+/// Columns of a brick along an axis: as often does a triangle cross them.
+const MIN_CROSSINGS: u32 = BRICK * BRICK;
 /// At some two hundred operations each, half a second for a GPU of a tenth of a teraflop; drivers give
 /// up after two or more.
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
@@ -133,6 +151,7 @@ impl Budget {
             triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
             pairs: of_size(size_of::<Pair>()).min(MAX_PAIRS),
             bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
+            crossings: of_size(CROSSING_BYTES).min(MAX_CROSSINGS),
             candidates: MAX_CANDIDATES_A_PASS,
             // Some drivers claim 2^32 - 1, which sums in the shaders would overflow.
             groups: limits.max_compute_workgroups_per_dimension.min(MAX_GROUPS),
@@ -144,6 +163,8 @@ impl Budget {
             triangles: self.triangles.min(other.triangles).max(1),
             pairs: self.pairs.min(other.pairs).max(1),
             bricks: self.bricks.min(other.bricks).max(1),
+            // What one triangle has in one brick, or splitting would not come to an end.
+            crossings: self.crossings.min(other.crossings).max(MIN_CROSSINGS),
             // One pair's candidates, or splitting would not come to an end.
             candidates: self.candidates.min(other.candidates).max(MAX_CANDIDATES),
             // Two dimensions of this many, or of 65,535, cover all candidates of a pass.
@@ -181,7 +202,7 @@ impl Part {
         match overflow {
             // Halving the region halves the bricks; halving the triangles need not.
             Overflow::Bricks(_) => self.split_region().or_else(|| self.split_triangles()),
-            Overflow::Pairs(_) | Overflow::Candidates => {
+            Overflow::Pairs(_) | Overflow::Crossings(_) | Overflow::Candidates => {
                 self.split_triangles().or_else(|| self.split_region())
             }
         }
@@ -218,8 +239,7 @@ const UNITS: u64 = 1 << 20;
 /// What the parts so far found.
 #[derive(Default)]
 struct Results {
-    /// In no particular order, and repeated where parts overlap.
-    bricks: Vec<(BrickKey, Mask)>,
+    lists: Lists,
     /// Bricks that there was no room for.
     dropped: u64,
     report: Report,
@@ -233,9 +253,25 @@ const BYTES_A_BRICK: u64 =
 impl Results {
     /// Past so many bricks they are only counted.
     fn keep(&mut self, room: u64) {
-        if self.dropped > 0 || self.bricks.len() as u64 > room {
-            self.dropped += std::mem::take(&mut self.bricks).len() as u64;
+        let bricks = &mut self.lists.bricks;
+        if self.dropped > 0 || bricks.len() as u64 > room {
+            self.dropped += std::mem::take(bricks).len() as u64;
         }
+    }
+
+    /// Adds what no part finds: what columns cross beyond the ends of the grid.
+    fn add_beyond(&mut self, job: &Job) {
+        let beyond = cross_beyond(job.mesh, job.rule, job.room);
+        self.lists.bricks.extend(beyond.bricks.into_iter().flatten());
+        self.dropped += beyond.dropped;
+        self.keep(job.room);
+    }
+
+    fn grid(self, job: &Job) -> Result<VoxelGrid, GridError> {
+        let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
+        let mut grid = grid.combining(job.rule.combine());
+        grid.append(&[self.lists.bricks])?;
+        Ok(grid.finish())
     }
 }
 
@@ -247,21 +283,25 @@ impl Backend for Gpu {
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        if rule != Rule::Touched {
-            return Err(BackendError::Device(format!("{rule:?}")));
-        }
         let most = self.budget.triangles as usize;
         progress.start("voxelize", mesh.len().div_ceil(most) as u64 * UNITS);
         let room = options.memory / BYTES_A_BRICK;
+        let most_found = part_bricks(room);
         let job = Job {
             mesh,
+            rule,
             progress,
             room,
-            // Of a part, which is read whole.
-            budget: Budget { bricks: self.budget.bricks.min(part_bricks(room)), ..self.budget },
+            // Of a part, which is read whole. A crossing may take a brick.
+            budget: Budget {
+                bricks: self.budget.bricks.min(most_found),
+                crossings: self.budget.crossings.min(most_found),
+                ..self.budget
+            },
             clock: options.time_stages.then(|| self.clock()).flatten(),
         };
         let mut results = Results::default();
+        results.add_beyond(&job);
         for first in (0..mesh.len()).step_by(most) {
             let chunk = Chunk::new(mesh, first..mesh.len().min(first + most));
             self.voxelize_chunk(&job, &chunk, &mut results)?;
@@ -270,19 +310,21 @@ impl Backend for Gpu {
             let needed = results.dropped * BYTES_A_BRICK;
             return Err(BackendError::Memory { needed, allowed: options.memory });
         }
-        let grid = VoxelGrid::from_bricks(mesh.lattice().dims, results.bricks)
+        let report = Some(std::mem::take(&mut results.report));
+        let grid = (results.grid(&job))
             .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
-        // A driver that runs nothing and reports nothing: a triangle inside the grid has voxels.
-        if grid.occupied() == 0 && mesh.outside() < mesh.len() {
+        // A driver that runs nothing and reports nothing: a triangle inside the grid touches voxels.
+        if rule == Rule::Touched && grid.occupied() == 0 && mesh.outside() < mesh.len() {
             return Err(BackendError::Device("it returned no voxels".into()));
         }
-        Ok(Run { grid, report: Some(results.report) })
+        Ok(Run { grid, report })
     }
 }
 
 /// What all parts of a run have in common.
 struct Job<'a> {
     mesh: &'a PlacedMesh,
+    rule: Rule,
     progress: &'a dyn Progress,
     /// Bricks that there is memory for.
     room: u64,
@@ -313,7 +355,8 @@ impl Gpu {
         let Job { mesh, progress, budget, .. } = job;
         let mut workspace = lock(&self.workspace);
         let began = Instant::now();
-        let workspace = self.workspace_for(mesh, chunk, &mut workspace)?;
+        self.pipelines.prepare(&self.device, job.rule)?;
+        let workspace = self.workspace_for(job, chunk, &mut workspace)?;
         let ready = Instant::now();
         chunk.upload(&self.device, workspace.mesh());
         self.device.check()?;
@@ -327,6 +370,7 @@ impl Gpu {
         while let Some(part) = parts.pop() {
             let task = Task {
                 part: &part,
+                rule: job.rule,
                 vertex_words: chunk.vertex_words(),
                 lattice: mesh.lattice(),
                 budget,
@@ -353,28 +397,53 @@ impl Gpu {
         self.clock.get_or_init(|| Clock::new(&self.device)).as_ref()
     }
 
-    /// The workspace, made on first use for what `mesh` is likely to need, with room for `chunk`.
+    /// The workspace, made on first use for what the mesh is likely to need, with room for `chunk`.
     fn workspace_for<'a>(
         &self,
-        mesh: &PlacedMesh,
+        job: &Job,
         chunk: &Chunk,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, BackendError> {
-        let kept = match workspace.take() {
-            Some(kept) if kept.mesh().size() >= 4 * chunk.words() => {
-                return Ok(workspace.insert(kept));
-            }
-            kept => kept.map(|kept| kept.sizes()).unwrap_or_default(),
+        let output = Output::of(job.rule);
+        let is_enough = |kept: &Workspace| {
+            kept.mesh().size() >= 4 * chunk.words() && kept.sizes().room(output) > 0
         };
-        let pairs = brick_pairs(mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
+        let new = match workspace.take() {
+            Some(kept) if is_enough(&kept) => kept,
+            Some(kept) => {
+                let (sizes, readback) = kept.into_parts();
+                self.new_workspace(job, chunk, sizes, readback)?
+            }
+            None => {
+                let readback = Readback::new(&self.device);
+                self.new_workspace(job, chunk, Sizes::default(), readback)?
+            }
+        };
+        let workspace = workspace.insert(new);
+        workspace.expect(&self.device, job.rule, || likely(output, job.mesh))?;
+        Ok(workspace)
+    }
+
+    /// A workspace no smaller than `kept`.
+    fn new_workspace(
+        &self,
+        job: &Job,
+        chunk: &Chunk,
+        kept: Sizes,
+        readback: Readback,
+    ) -> Result<Workspace, BackendError> {
+        let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
+        let crossings = match Output::of(job.rule) {
+            Output::Bricks => 0,
+            Output::Crossings => likely(Output::Crossings, job.mesh),
+        };
         let sizes = Sizes {
             pairs: pairs.min(self.budget.pairs).max(kept.pairs),
             bricks: pairs.min(self.budget.bricks).max(kept.bricks),
-            expected: pairs.min(shell_bricks(mesh.lattice().dims)),
+            crossings: crossings.min(self.budget.crossings).max(kept.crossings),
         };
-        let buffer = mesh_buffer(&self.device, chunk.words())?;
-        let new = Workspace::new(&self.device, &self.pipelines, buffer, sizes)?;
-        Ok(workspace.insert(new))
+        let mesh = mesh_buffer(&self.device, chunk.words())?;
+        Workspace::new(&self.device, mesh, sizes, readback)
     }
 
     /// Makes room for what did not fit, if the budget allows, and says whether it did.
@@ -385,32 +454,46 @@ impl Gpu {
         overflow: Overflow,
     ) -> Result<bool, BackendError> {
         let sizes = workspace.sizes();
-        let Sizes { pairs, bricks, .. } = sizes;
         // At least double, since counting stops being complete where something was dropped.
         let larger = |has: u32, needs: u32, most: u32| needs.max(2 * has).min(most);
-        let (pairs, bricks) = match overflow {
+        let larger = match overflow {
             Overflow::Pairs(needs) if needs <= budget.pairs => {
-                (larger(pairs, needs, budget.pairs), bricks)
+                Sizes { pairs: larger(sizes.pairs, needs, budget.pairs), ..sizes }
             }
             Overflow::Bricks(needs) if needs <= budget.bricks => {
-                (pairs, larger(bricks, needs, budget.bricks))
+                Sizes { bricks: larger(sizes.bricks, needs, budget.bricks), ..sizes }
+            }
+            Overflow::Crossings(needs) if needs <= budget.crossings => {
+                Sizes { crossings: larger(sizes.crossings, needs, budget.crossings), ..sizes }
             }
             _ => return Ok(false),
         };
-        let larger = Sizes { pairs, bricks, ..sizes };
         if larger == sizes {
             return Ok(false);
         }
-        let mesh = workspace.mesh().clone();
-        *workspace = Workspace::new(&self.device, &self.pipelines, mesh, larger)?;
+        workspace.resize(&self.device, larger)?;
         Ok(true)
     }
 }
 
+/// What a run on all of `mesh` is likely to find; at least one.
+fn likely(output: Output, mesh: &PlacedMesh) -> u32 {
+    let (pairs, dims) = (brick_pairs(mesh).max(1), mesh.lattice().dims);
+    let most = match output {
+        Output::Bricks => pairs.min(shell_bricks(dims)),
+        // A closed surface that fills the grid is crossed twice by each column along x.
+        Output::Crossings => {
+            let [_, y, z] = dims.map(u64::from);
+            (pairs * u64::from(MIN_CROSSINGS)).min(2 * y * z)
+        }
+    };
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
 /// Bricks of the shell of a grid: about as many as a closed surface that fills the grid has.
-fn shell_bricks(dims: [u32; 3]) -> u32 {
+fn shell_bricks(dims: [u32; 3]) -> u64 {
     let [x, y, z] = dims.map(|d| u64::from(d.div_ceil(BRICK)));
-    u32::try_from(2 * (x * y + y * z + z * x)).unwrap_or(u32::MAX)
+    2 * (x * y + y * z + z * x)
 }
 
 impl std::fmt::Debug for Gpu {

@@ -1,14 +1,18 @@
-//! What comes back from a run: the counters, the timestamps, and bricks as far as they are
-//! expected, all in one buffer, so that the host waits once.
+//! What comes back from a run: the counters, the timestamps, and bricks or crossings as far as they
+//! are expected, all in one buffer, so that the host waits once.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Instant;
 
 use wgpu::BufferUsages as Usage;
 
+use crate::backend::Rule;
 use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::clock::CLOCK_BYTES;
+use crate::backend::gpu::crossings::{CROSSING_BYTES, Crossing, count};
 use crate::backend::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
+use crate::backend::gpu::stages::Output;
 use crate::backend::report::{Report, milliseconds};
 use crate::error::BackendError;
 use crate::grid::{BrickKey, Mask};
@@ -16,70 +20,119 @@ use crate::grid::{BrickKey, Mask};
 /// First byte of the timestamps in the staging buffer, after the counters.
 pub(super) const CLOCK_AT: usize = 128;
 const _: () = assert!(COUNTERS * 4 <= CLOCK_AT);
-/// First byte of the bricks.
-const BRICKS_AT: u64 = CLOCK_AT as u64 + CLOCK_BYTES;
+/// First byte of the list.
+const LIST_AT: u64 = CLOCK_AT as u64 + CLOCK_BYTES;
 const BRICK_BYTES: usize = 4 * BRICK_WORDS;
-/// Most bricks that are read with the counters of a first run: 4.5 MiB.
-const MOST_GUESSED: u32 = 1 << 16;
+/// Most bytes of a list that are read with the counters of a first run: those of 2^16 bricks.
+const MOST_GUESSED: u64 = (BRICK_BYTES as u64) << 16;
 
 /// A staging buffer, and how much of it the next run is likely to fill.
 pub(super) struct Readback {
     pub(super) staging: wgpu::Buffer,
-    /// Bricks for which there is room.
-    room: u32,
-    expected: u32,
+    /// What a run by each rule is likely to find.
+    expected: HashMap<Rule, u32>,
+}
+
+/// Part of a list that a run filled.
+pub(super) struct Source<'a> {
+    pub(super) buffer: &'a wgpu::Buffer,
+    pub(super) output: Output,
+    pub(super) range: Range<u32>,
+}
+
+/// What was read of such lists.
+#[derive(Default)]
+pub(super) struct Lists {
+    /// In no particular order, and repeated where parts overlap.
+    pub(super) bricks: Vec<(BrickKey, Mask)>,
+    /// Of one run.
+    crossings: Vec<Crossing>,
+}
+
+impl Lists {
+    /// Adds the first `len` entries in a staging buffer.
+    pub(super) fn extend(&mut self, output: Output, staging: &[u8], len: usize) {
+        let list = &staging[LIST_AT as usize..];
+        match output {
+            Output::Bricks => {
+                self.bricks.extend(list.as_chunks().0.iter().take(len).map(brick));
+            }
+            Output::Crossings => {
+                let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();
+                self.crossings.extend(crossings.take(len).map(Crossing::from_bytes));
+            }
+        }
+    }
+
+    /// Makes bricks of the crossings.
+    pub(super) fn count_crossings(&mut self) {
+        self.bricks.append(&mut count(std::mem::take(&mut self.crossings)));
+    }
 }
 
 impl Readback {
-    /// For a first run that finds about `guess` bricks.
-    pub(super) fn new(device: &Device, guess: u32) -> Self {
-        Self::with_room(device, guess.min(MOST_GUESSED))
+    /// That expects nothing yet.
+    pub(super) fn new(device: &Device) -> Self {
+        Self { staging: staging(device, LIST_AT), expected: HashMap::new() }
     }
 
-    fn with_room(device: &Device, room: u32) -> Self {
-        let bytes = BRICKS_AT + BRICK_BYTES as u64 * u64::from(room);
-        let staging = device.buffer("staging", bytes / 4, Usage::MAP_READ | Usage::COPY_DST);
-        Self { staging, room, expected: room }
+    /// How much of the list to read with the counters of a run by `rule`: what the last one found and
+    /// an eighth more, since frames and parts are much alike.
+    pub(super) fn expected(&self, rule: Rule) -> u32 {
+        self.expected.get(&rule).copied().unwrap_or(0)
     }
 
-    /// Bricks to read with the counters: what the last run found and an eighth more, since frames
-    /// and parts are much alike.
-    pub(super) fn expected(&self) -> u32 {
-        self.expected
-    }
-
-    /// Takes note of what a run found.
-    pub(super) fn learn(&mut self, found: u32) {
-        self.expected = (found + found / 8).min(self.room);
-    }
-
-    /// Makes room for `bricks` bricks and an eighth more, of at most `most`.
-    pub(super) fn grow(
+    /// Expects about `guess()` of the first run by `rule`.
+    pub(super) fn expect(
         &mut self,
         device: &Device,
-        bricks: u32,
-        most: u32,
+        rule: Rule,
+        guess: impl FnOnce() -> u32,
     ) -> Result<(), BackendError> {
-        if bricks > self.room {
-            *self = Self::with_room(device, (bricks + bricks / 8).min(most));
-            device.check()?;
+        if !self.expected.contains_key(&rule) {
+            let output = Output::of(rule);
+            let guess = guess().min((MOST_GUESSED / output.bytes()) as u32);
+            self.grow(device, output, guess)?;
+            self.expected.insert(rule, guess);
         }
         Ok(())
     }
 
-    /// Copies `bricks` of `source` after all that `encoder` holds, submits it, waits, and returns
-    /// what `read` makes of the staging buffer.
+    /// Takes note of what a run by `rule` found.
+    pub(super) fn learn(&mut self, rule: Rule, found: u32) {
+        let room = (self.staging.size() - LIST_AT) / Output::of(rule).bytes();
+        let likely = (u64::from(found) + u64::from(found / 8)).min(room);
+        self.expected.insert(rule, likely as u32);
+    }
+
+    /// Makes room for so much of a list.
+    pub(super) fn grow(
+        &mut self,
+        device: &Device,
+        output: Output,
+        len: u32,
+    ) -> Result<(), BackendError> {
+        let bytes = LIST_AT + output.bytes() * u64::from(len);
+        if bytes > self.staging.size() {
+            self.staging = staging(device, bytes);
+        }
+        device.check()
+    }
+
+    /// Copies `source` after all that `encoder` holds, submits it, waits, and returns what `read`
+    /// makes of the staging buffer.
     pub(super) fn fetch<T>(
         &self,
         device: &Device,
         mut encoder: wgpu::CommandEncoder,
-        (source, bricks): (&wgpu::Buffer, Range<u32>),
+        source: &Source,
         report: &mut Report,
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<T, BackendError> {
-        let [from, to] = [bricks.start, bricks.end].map(|b| u64::from(b) * BRICK_BYTES as u64);
-        encoder.copy_buffer_to_buffer(source, from, &self.staging, BRICKS_AT, to - from);
-        let bytes = BRICKS_AT + to - from;
+        let Source { buffer, output, range } = source;
+        let [from, to] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
+        encoder.copy_buffer_to_buffer(buffer, from, &self.staging, LIST_AT, to - from);
+        let bytes = LIST_AT + to - from;
 
         let began = Instant::now();
         device.submit(encoder, &self.staging, bytes);
@@ -97,16 +150,14 @@ impl Readback {
     }
 }
 
+fn staging(device: &Device, bytes: u64) -> wgpu::Buffer {
+    device.buffer("staging", bytes / 4, Usage::MAP_READ | Usage::COPY_DST)
+}
+
 /// The counters in a staging buffer.
 pub(super) fn counters(staging: &[u8]) -> Vec<u32> {
     let (words, _) = staging[..4 * COUNTERS].as_chunks::<4>();
     words.iter().copied().map(u32::from_le_bytes).collect()
-}
-
-/// The bricks in a staging buffer.
-pub(super) fn bricks(staging: &[u8]) -> impl Iterator<Item = (BrickKey, Mask)> {
-    let (bricks, _) = staging[BRICKS_AT as usize..].as_chunks::<BRICK_BYTES>();
-    bricks.iter().map(brick)
 }
 
 fn brick(bytes: &[u8; BRICK_BYTES]) -> (BrickKey, Mask) {

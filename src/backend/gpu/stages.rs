@@ -1,7 +1,12 @@
 //! The stages: their pipelines, the buffers that each of them uses, and the steps of a run.
 
+use std::sync::OnceLock;
+
+use crate::backend::Rule;
 use crate::backend::gpu::adapters::Device;
-use crate::backend::gpu::data::{CANDIDATE_GROUPS, PAIR_GROUPS, SOURCES};
+use crate::backend::gpu::data::{
+    BRICK_WORDS, BRICKS, CANDIDATE_GROUPS, CROSSING_WORDS, CROSSINGS, PAIR_GROUPS, SOURCES,
+};
 use crate::error::BackendError;
 
 /// The buffers, by the number under which all shaders bind them.
@@ -26,6 +31,7 @@ pub(super) enum Binding {
     Pairs3 = 16,
     Pairs4 = 17,
     Pairs5 = 18,
+    Crossings = 19,
 }
 
 /// One kernel.
@@ -38,6 +44,9 @@ pub(super) enum Stage {
     Refine,
     FindBricks,
     Voxels,
+    Crossed,
+    Flips,
+    ListCrossings,
 }
 
 impl Stage {
@@ -50,7 +59,20 @@ impl Stage {
         Self::Refine,
         Self::FindBricks,
         Self::Voxels,
+        Self::Crossed,
+        Self::Flips,
+        Self::ListCrossings,
     ];
+
+    /// The one that finds the voxels that `rule` names.
+    fn last(rule: Rule) -> Self {
+        match rule {
+            Rule::Touched => Self::Voxels,
+            Rule::Crossed => Self::Crossed,
+            Rule::Flips(_) => Self::Flips,
+            Rule::WindingFlips => Self::ListCrossings,
+        }
+    }
 
     /// The name of its entry point.
     pub(super) fn name(self) -> &'static str {
@@ -66,9 +88,10 @@ impl Stage {
             Self::ScanPairs => &[Params, Counters, Pairs, Offsets, BlockOffsets, FirstPairs],
             Self::Refine => &[Params, Mesh, Counters, Pairs, Offsets, FirstPairs, Children],
             Self::FindBricks => &[Params, Counters, Pairs, Table, Entries, Numbers, Bricks],
-            Self::Voxels => {
+            Self::Voxels | Self::Crossed | Self::Flips => {
                 &[Params, Mesh, Counters, Pairs, Offsets, FirstPairs, Entries, Numbers, Bricks]
             }
+            Self::ListCrossings => &[Params, Mesh, Counters, Pairs, Offsets, FirstPairs, Crossings],
         }
     }
 }
@@ -77,6 +100,9 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) stage: Stage,
+    /// Whether candidates in bricks are columns, for a stage that counts them: it is compiled for
+    /// either.
+    pub(super) by_columns: bool,
     /// Of the nodes that it works on; 0 are voxels.
     pub(super) level: u32,
     pub(super) size: Size,
@@ -84,8 +110,8 @@ pub(super) struct Step {
 
 impl Step {
     /// What runs, whatever the size.
-    pub(super) fn kernel(&self) -> (Stage, u32) {
-        (self.stage, self.level)
+    pub(super) fn kernel(&self) -> (Stage, bool, u32) {
+        (self.stage, self.by_columns, self.level)
     }
 }
 
@@ -102,43 +128,87 @@ pub(super) enum Size {
     Planned(u64),
 }
 
-/// The steps of a run in which no triangle starts above `top_level`: the triangles join their
-/// levels, then level by level candidates are shared out and tested, and what touches goes down.
-pub(super) fn steps(top_level: u32) -> Vec<Step> {
-    let mut steps = vec![Step { stage: Stage::Seed, level: 0, size: Size::Triangles }];
+/// What a run fills a list with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    Bricks,
+    Crossings,
+}
+
+impl Output {
+    /// Parity is a bit of a voxel, but a winding number is not.
+    pub(super) fn of(rule: Rule) -> Self {
+        match rule {
+            Rule::Touched | Rule::Crossed | Rule::Flips(_) => Self::Bricks,
+            Rule::WindingFlips => Self::Crossings,
+        }
+    }
+
+    /// Bytes of one.
+    pub(super) fn bytes(self) -> u64 {
+        match self {
+            Self::Bricks => 4 * BRICK_WORDS as u64,
+            Self::Crossings => 4 * CROSSING_WORDS as u64,
+        }
+    }
+
+    /// The word that counts them.
+    pub(super) fn counter(self) -> usize {
+        match self {
+            Self::Bricks => BRICKS,
+            Self::Crossings => CROSSINGS,
+        }
+    }
+}
+
+/// The steps of a run by `rule` in which no triangle starts above `top_level`: the triangles join
+/// their levels, then level by level candidates are shared out and tested, and what touches goes
+/// down.
+pub(super) fn steps(rule: Rule, top_level: u32) -> Vec<Step> {
+    let step = |stage, level, size| {
+        let counts = matches!(stage, Stage::Seed | Stage::Refine);
+        Step { stage, by_columns: counts && !rule.axes().is_empty(), level, size }
+    };
+    let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
     for level in (0..=top_level).rev() {
-        let mut add = |stage, size| steps.push(Step { stage, level, size });
+        let mut add = |stage, size| steps.push(step(stage, level, size));
         add(Stage::ScanBlocks, Size::Blocks);
         add(Stage::ScanTotals, Size::One);
         add(Stage::ScanPairs, Size::Planned(PAIR_GROUPS));
         if level > 0 {
             add(Stage::Refine, Size::Planned(CANDIDATE_GROUPS));
         } else {
-            add(Stage::FindBricks, Size::Planned(PAIR_GROUPS));
-            add(Stage::Voxels, Size::Planned(CANDIDATE_GROUPS));
+            if Output::of(rule) == Output::Bricks {
+                add(Stage::FindBricks, Size::Planned(PAIR_GROUPS));
+            }
+            add(Stage::last(rule), Size::Planned(CANDIDATE_GROUPS));
         }
     }
     steps
 }
 
-/// The compute pipelines.
-#[derive(Debug)]
-pub(super) struct Pipelines(Vec<wgpu::ComputePipeline>);
+/// The compute pipelines, each compiled when a rule first needs it.
+#[derive(Debug, Default)]
+pub(super) struct Pipelines([[OnceLock<wgpu::ComputePipeline>; 2]; SOURCES.len()]);
 
 impl Pipelines {
-    pub(super) fn compile(device: &Device) -> Result<Self, BackendError> {
-        let pipelines = SOURCES.iter().map(|(name, source)| pipeline(&device.device, name, source));
-        let pipelines = Self(pipelines.collect());
-        device.check()?;
-        Ok(pipelines)
+    /// Compiles those that `rule` needs, if they are not yet.
+    pub(super) fn prepare(&self, device: &Device, rule: Rule) -> Result<(), BackendError> {
+        for step in steps(rule, 1) {
+            self.of(device, &step);
+        }
+        device.check()
     }
 
-    pub(super) fn of(&self, stage: Stage) -> &wgpu::ComputePipeline {
-        &self.0[stage as usize]
+    pub(super) fn of(&self, device: &Device, step: &Step) -> &wgpu::ComputePipeline {
+        self.0[step.stage as usize][usize::from(step.by_columns)]
+            .get_or_init(|| pipeline(&device.device, step))
     }
 }
 
-fn pipeline(device: &wgpu::Device, name: &str, source: &str) -> wgpu::ComputePipeline {
+fn pipeline(device: &wgpu::Device, step: &Step) -> wgpu::ComputePipeline {
+    let (name, source) = SOURCES[step.stage as usize];
+    let constants = if step.by_columns { &[("BY_COLUMNS", 1.0)][..] } else { &[] };
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(name),
         source: wgpu::ShaderSource::Wgsl(source.into()),
@@ -148,7 +218,7 @@ fn pipeline(device: &wgpu::Device, name: &str, source: &str) -> wgpu::ComputePip
         layout: None,
         module: &module,
         entry_point: Some(name),
-        compilation_options: Default::default(),
+        compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
         cache: None,
     })
 }
@@ -156,6 +226,7 @@ fn pipeline(device: &wgpu::Device, name: &str, source: &str) -> wgpu::ComputePip
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::predicate::crosses::Axis;
 
     #[test]
     fn stages_are_numbered_as_their_sources() {
@@ -166,11 +237,28 @@ mod tests {
         }
         assert_eq!(Stage::Voxels.name(), "voxels");
         assert_eq!(Stage::FindBricks.name(), "find_bricks");
+        assert_eq!(Stage::ListCrossings.name(), "list_crossings");
     }
 
     #[test]
-    fn a_run_takes_four_steps_a_level_and_two_more() {
-        assert_eq!(steps(1).len(), 4 + 4 + 2);
-        assert_eq!(steps(5).len(), 6 * 4 + 2);
+    fn a_run_takes_four_steps_a_level_and_two_more_or_one_without_bricks() {
+        for rule in [Rule::Touched, Rule::Crossed, Rule::Flips(Axis::Z)] {
+            assert_eq!(steps(rule, 1).len(), 4 + 4 + 2);
+            assert_eq!(steps(rule, 5).len(), 6 * 4 + 2);
+        }
+        assert_eq!(steps(Rule::WindingFlips, 5).len(), 6 * 4 + 1);
+    }
+
+    #[test]
+    fn stages_that_count_candidates_are_compiled_for_columns_and_for_rows() {
+        for (name, source) in SOURCES {
+            let counts = source.contains("count_in_node(triangle, ");
+            for rule in [Rule::Touched, Rule::Crossed, Rule::WindingFlips] {
+                let steps = steps(rule, 1);
+                let of_stage = steps.iter().filter(|step| step.stage.name() == name);
+                let expected = counts && rule != Rule::Touched;
+                of_stage.for_each(|step| assert_eq!(step.by_columns, expected, "{step:?}"));
+            }
+        }
     }
 }

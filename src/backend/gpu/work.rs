@@ -1,8 +1,9 @@
 //! What each step of a run has to do at the least, from what the run itself counted.
 
+use crate::backend::gpu::buffers::Sizes;
 use crate::backend::gpu::data::{
-    BRICK_WORDS, BRICKS, CANDIDATES, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL, Pair, SCAN_BLOCK,
-    STARTED, TOO_MANY_CANDIDATES, TRIANGLE_WORDS,
+    BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS,
+    PAIRS_FULL, Pair, SCAN_BLOCK, STARTED, TOO_MANY_CANDIDATES, TRIANGLE_WORDS,
 };
 use crate::backend::gpu::stages::{Stage, Step};
 
@@ -11,6 +12,7 @@ use crate::backend::gpu::stages::{Stage, Step};
 pub(super) struct Counts {
     pub(super) triangles: u64,
     pub(super) bricks: u64,
+    pub(super) crossings: u64,
     /// Per level, as are those that follow.
     pub(super) pairs: [u64; LEVELS],
     pub(super) candidates: [u64; LEVELS],
@@ -20,14 +22,17 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// From the words of the counters, where `capacity` is the room for pairs of each level: those
-    /// past it were counted, and no more.
-    pub(super) fn new(triangles: u32, counters: &[u32], capacity: impl Fn(u32) -> u32) -> Self {
+    /// From the words of the counters of a run with buffers of `sizes`: pairs and crossings past these
+    /// were counted, and no more.
+    pub(super) fn new(triangles: u32, counters: &[u32], sizes: &Sizes) -> Self {
         let levels = |first: usize| std::array::from_fn(|l| counters[first + l].into());
         Self {
             triangles: triangles.into(),
             bricks: counters[BRICKS].into(),
-            pairs: std::array::from_fn(|l| counters[PAIRS + l].min(capacity(l as u32)).into()),
+            crossings: counters[CROSSINGS].min(sizes.crossings).into(),
+            pairs: std::array::from_fn(|l| {
+                counters[PAIRS + l].min(sizes.pairs_on(l as u32)).into()
+            }),
             candidates: levels(CANDIDATES),
             started: levels(STARTED),
             failures: counters[FAILURES],
@@ -51,6 +56,7 @@ pub(super) struct Work {
 const WORD: u64 = 4;
 const PAIR: u64 = size_of::<Pair>() as u64;
 const BRICK: u64 = WORD * BRICK_WORDS as u64;
+const CROSSING: u64 = WORD * CROSSING_WORDS as u64;
 /// A triangle's vertex numbers and its three vertices.
 const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
 
@@ -58,7 +64,7 @@ const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
 pub(super) fn work(step: &Step, counts: &Counts) -> Work {
     let left_out = match (step.stage, step.level) {
         (Stage::ScanPairs, 0) | (Stage::FindBricks, _) => PAIRS_FULL | TOO_MANY_CANDIDATES,
-        (Stage::Voxels, _) => u32::MAX,
+        (Stage::Voxels | Stage::Crossed | Stage::Flips | Stage::ListCrossings, _) => u32::MAX,
         _ => 0,
     };
     if counts.failures & left_out != 0 {
@@ -83,9 +89,13 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
         // A pair, an entry of the table, and its number; a new brick's number, key and mask.
         Stage::FindBricks => (pairs, 0, pairs * (PAIR + 2 * WORD) + counts.bricks * (WORD + BRICK)),
         // A pair, its offset, entry and brick, and its triangle; the bricks, read and written.
-        Stage::Voxels => {
+        Stage::Voxels | Stage::Crossed | Stage::Flips => {
             let read = pairs * (PAIR + 3 * WORD + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.bricks * 2 * BRICK)
+        }
+        Stage::ListCrossings => {
+            let read = pairs * (PAIR + WORD + TRIANGLE) + groups * WORD;
+            (candidates, candidates, read + counts.crossings * CROSSING)
         }
     };
     Work { invocations, tests, bytes }
@@ -94,12 +104,13 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Rule;
     use crate::backend::gpu::data::{BRICKS_FULL, COUNTERS};
     use crate::backend::gpu::stages::steps;
 
     fn counters() -> [u32; COUNTERS] {
         let mut counters = [0; COUNTERS];
-        counters[BRICKS] = 3;
+        (counters[BRICKS], counters[CROSSINGS]) = (3, 700);
         (counters[PAIRS], counters[PAIRS + 1]) = (1030, 20);
         (counters[CANDIDATES], counters[CANDIDATES + 1]) = (5000, 70);
         (counters[STARTED], counters[STARTED + 1]) = (1000, 20);
@@ -107,8 +118,11 @@ mod tests {
     }
 
     fn of(counters: &[u32], stage: Stage, level: u32) -> (u64, u64, u64) {
-        let counts = Counts::new(1020, counters, |_| u32::MAX);
-        let step = steps(1).into_iter().find(|s| s.stage == stage && s.level == level);
+        let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600 };
+        let counts = Counts::new(1020, counters, &sizes);
+        let rules = [Rule::Touched, Rule::Crossed, Rule::WindingFlips];
+        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, 1));
+        let step = steps.find(|s| s.stage == stage && s.level == level);
         let work = work(&step.expect("a step"), &counts);
         (work.invocations, work.tests, work.bytes)
     }
@@ -123,6 +137,10 @@ mod tests {
         assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 68 + 4 + 30 * 16));
         assert_eq!(of(Stage::FindBricks, 0), (1030, 0, 1030 * 24 + 3 * 76));
         assert_eq!(of(Stage::Voxels, 0), (5000, 5000, 1030 * 76 + 20 * 4 + 3 * 144));
+        assert_eq!(of(Stage::Crossed, 0), of(Stage::Voxels, 0));
+        // Of 700 crossings there was room for 600.
+        let listed = (5000, 5000, 1030 * 68 + 20 * 4 + 600 * 8);
+        assert_eq!(of(Stage::ListCrossings, 0), listed);
     }
 
     #[test]
@@ -133,6 +151,8 @@ mod tests {
             of(&counters, stage, 0).0
         };
         assert_eq!(of(BRICKS_FULL, Stage::Voxels), 0);
+        assert_eq!(of(BRICKS_FULL, Stage::Crossed), 0);
+        assert_eq!(of(PAIRS_FULL, Stage::ListCrossings), 0);
         assert_eq!(of(BRICKS_FULL, Stage::FindBricks), 1030);
         assert_eq!(of(PAIRS_FULL, Stage::FindBricks), 0);
         assert_eq!(of(PAIRS_FULL, Stage::ScanBlocks), 1030);

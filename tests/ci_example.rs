@@ -134,6 +134,20 @@ fn a_grid_of_another_tool_passes_only_if_it_is_right() {
 }
 
 #[test]
+fn a_solid_passes_only_if_it_is_beyond_doubt() {
+    if no_adapter() {
+        return;
+    }
+    let repository = repository("cube.obj --res 8 --mode solid --fill parity --strict\n");
+    said(&step(repository.path(), &format!("{CHECK} --update")), 0);
+    let open = read(&repository, "cube.obj").replacen("\nf ", "\n# f ", 1);
+    fs::write(repository.path().join("cube.obj"), open).unwrap();
+    let complaint = said(&step(repository.path(), CHECK), 1);
+    assert!(complaint.contains("run 1 failed with exit code 1: voxelize cube.obj"), "{complaint}");
+    assert!(complaint.contains("\n+failed with exit code 1\n"), "{complaint}");
+}
+
+#[test]
 fn a_run_that_fails_does_not_stop_the_others_nor_become_a_hash() {
     // Without any adapter this one is missing too.
     let repository = repository("cube.obj --res 8 --adapter voodoo\nverify cube.obj none.npy\n");

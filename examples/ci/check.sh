@@ -85,6 +85,9 @@ hashes=${runs%.runs}.hashes
 [ -f "$runs" ] || refuse "$runs: no such file: write the arguments of one run of voxelize a line"
 command -v voxelize >/dev/null || refuse "no voxelize on the PATH: cargo install --path trivox"
 
+# Without a desktop this is unset, and Mesa then prints an error that is none.
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp}
+
 rm -rf "$out"
 mkdir "$out"
 touch "$out/hashes"

@@ -12,6 +12,9 @@ use std::path::Path;
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::grid::VoxelGrid;
 
+type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
+type WriteGrid = fn(&VoxelGrid, &mut dyn Write) -> Result<(), WriteError>;
+
 /// What there is to know of a format of grids.
 #[derive(Debug)]
 pub struct GridSpec {
@@ -21,8 +24,8 @@ pub struct GridSpec {
     pub name: &'static str,
     /// What a file of it holds, and how large a grid can be.
     pub carries: &'static str,
-    read: Option<fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>>,
-    write: Option<fn(&VoxelGrid, &mut dyn Write) -> Result<(), WriteError>>,
+    read: Option<ReadGrid>,
+    write: Option<WriteGrid>,
     check_dims: fn([u32; 3]) -> Result<(), WriteError>,
     file_size: fn([u32; 3]) -> Option<u64>,
 }

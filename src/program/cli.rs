@@ -15,11 +15,10 @@ use crate::program::shard::Shard;
 
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
-/// A voxel is occupied if its closed cube touches a closed triangle; with --mode solid, if its centre
-/// is inside the mesh.
+/// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
 ///
-/// Exit codes: 0 done, 1 a comparison failed (--check, --strict, diff, verify), 2 bad usage, input or output. One mesh that
-/// fails does not stop the others.
+/// Exit codes: 0 done, 1 a comparison failed (--check, --strict, diff, verify), 2 bad usage, input or
+/// output. One mesh that fails does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

@@ -162,9 +162,10 @@ impl Arrays<'_> {
             format!("is in the buffer {}, which does not exist", description.buffer)
         })?;
         let end = description.byte_offset.checked_add(description.byte_length);
-        let bytes = end.and_then(|end| buffer.get(description.byte_offset..end)).ok_or_else(|| {
-            format!("is in the buffer view {view}, which reaches past the end of its buffer")
-        })?;
+        let bytes =
+            end.and_then(|end| buffer.get(description.byte_offset..end)).ok_or_else(|| {
+                format!("is in the buffer view {view}, which reaches past the end of its buffer")
+            })?;
         if stride < size {
             return Err(format!("has elements of {size} bytes at a stride of {stride}"));
         }

@@ -53,7 +53,9 @@ pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
         ((b"JSON", json), Some((kind, bytes))) => {
             Ok(Container { json, binary: (kind == b"BIN\0").then_some(bytes) })
         }
-        _ => Err(content("the first chunk of the file is not JSON: write it again with another tool")),
+        _ => Err(content(
+            "the first chunk of the file is not JSON: write it again with another tool",
+        )),
     }
 }
 

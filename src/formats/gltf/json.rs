@@ -167,7 +167,8 @@ pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, ReadError> {
 
 fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
     let needed = asset.min_version.as_ref().unwrap_or(&asset.version);
-    let is_read = if asset.min_version.is_some() { needed == "2.0" } else { needed.starts_with("2.") };
+    let is_read =
+        if asset.min_version.is_some() { needed == "2.0" } else { needed.starts_with("2.") };
     match is_read {
         true => Ok(()),
         false => {

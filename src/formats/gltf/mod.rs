@@ -66,7 +66,8 @@ pub fn read_within(bytes: &[u8], path: &Path, limit: u64) -> Result<Loaded, Read
     let parts = read.parts()?;
 
     let total = |of: fn(&Part) -> u64| {
-        let each = instances.iter().map(|instance| parts[instance.mesh].iter().map(of).sum::<u64>());
+        let each =
+            instances.iter().map(|instance| parts[instance.mesh].iter().map(of).sum::<u64>());
         each.fold(0, u64::saturating_add)
     };
     let [vertices, triangles] = [total(|part| part.new_vertices), total(|part| part.triangles)];
@@ -114,7 +115,8 @@ fn is_harmless(extension: &str) -> bool {
 }
 
 fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
-    let Some(extension) = document.extensions_required.iter().find(|name| !is_harmless(name)) else {
+    let Some(extension) = document.extensions_required.iter().find(|name| !is_harmless(name))
+    else {
         return Ok(());
     };
     let fix = match COMPRESSIONS.contains(&&extension[..]) {
@@ -232,16 +234,19 @@ impl<'a> Reading<'a> {
             return Err(format!("{corners} corners are not those of whole triangles"));
         }
         let triangles = mode.triangles(corners);
-        Ok(Some(Part { primitive, index, mode, position, new_vertices: vertices, indices, triangles }))
+        Ok(Some(Part {
+            primitive,
+            index,
+            mode,
+            position,
+            new_vertices: vertices,
+            indices,
+            triangles,
+        }))
     }
 
     /// Adds the parts of a mesh where an instance of it is.
-    fn add(
-        &self,
-        instance: &Instance,
-        parts: &[Part],
-        build: &mut Build,
-    ) -> Result<(), ReadError> {
+    fn add(&self, instance: &Instance, parts: &[Part], build: &mut Build) -> Result<(), ReadError> {
         let mut first_of = std::collections::HashMap::new();
         let start = build.positions.len();
         for part in parts {
@@ -255,7 +260,8 @@ impl<'a> Reading<'a> {
             let indices = part.primitive.indices.map(|indices| self.arrays.indices(indices));
             let indices = indices.transpose().map_err(error)?;
             if let Some(index) = indices.iter().flatten().find(|&&i| i as usize >= vertices) {
-                let what = format!("the index {index} is out of range: there are {vertices} vertices");
+                let what =
+                    format!("the index {index} is out of range: there are {vertices} vertices");
                 return Err(error(what));
             }
             let vertex = |corner: usize| {
@@ -293,7 +299,9 @@ fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
         0 => "no triangles in the scene: nothing to voxelize".into(),
         n => {
             let sets = counted(n, "set", "sets");
-            format!("no triangles in the scene, only {sets} of points or lines: nothing to voxelize")
+            format!(
+                "no triangles in the scene, only {sets} of points or lines: nothing to voxelize"
+            )
         }
     })
 }
@@ -313,7 +321,8 @@ fn warnings(document: &Document, left_out: &LeftOut, scenes_left_out: usize) -> 
     warn(scenes, "scene was", "scenes were", "skipped: another is the one to show first");
     let primitives = || document.meshes.iter().flat_map(|mesh| &mesh.primitives);
     if document.nodes.iter().any(|node| node.skin.is_some()) {
-        let what = "skins were ignored: their meshes are as they were modelled, not as they are posed";
+        let what =
+            "skins were ignored: their meshes are as they were modelled, not as they are posed";
         warnings.push(what.into());
     }
     if primitives().any(|primitive| primitive.targets.is_some()) {

@@ -16,8 +16,7 @@ pub(super) struct Instance {
 pub(super) struct Transform([[f64; 4]; 3]);
 
 impl Transform {
-    const IDENTITY: Self =
-        Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
+    const IDENTITY: Self = Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
 
     fn of_node(node: &Node) -> Result<Self, String> {
         let Some(columns) = node.matrix else { return Self::of_parts(node) };

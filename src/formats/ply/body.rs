@@ -74,9 +74,13 @@ impl<'a> Values<'a> for Text<'a> {
     fn describe(&self, fault: Fault) -> String {
         let last = quoted(self.last);
         match fault {
-            Fault::Missing if self.words.offset() == self.len => "the file ends: it is cut off".into(),
+            Fault::Missing if self.words.offset() == self.len => {
+                "the file ends: it is cut off".into()
+            }
             Fault::Missing => "fewer numbers in the line than the header declares".into(),
-            Fault::Malformed => format!("{last} is not a number of the type that the header declares"),
+            Fault::Malformed => {
+                format!("{last} is not a number of the type that the header declares")
+            }
             Fault::Extra => {
                 format!("more numbers in the line than the header declares, from {last} on")
             }

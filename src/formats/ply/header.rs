@@ -90,8 +90,7 @@ impl Element<'_> {
 
     /// Which property is the first that is called one of `names`, and a list or not.
     pub(super) fn find(&self, names: &[&[u8]], is_list: bool) -> Option<usize> {
-        let is_found =
-            |p: &Property| names.contains(&p.name) && p.length.is_some() == is_list;
+        let is_found = |p: &Property| names.contains(&p.name) && p.length.is_some() == is_list;
         self.properties.iter().position(is_found)
     }
 
@@ -156,9 +155,8 @@ impl<'a> Header<'a> {
                 Some(b"property") => {
                     let property = parse_property(&mut words)?;
                     let element = elements.last_mut();
-                    let element = element.ok_or_else(|| {
-                        words.error("a property before the first element".into())
-                    })?;
+                    let element = element
+                        .ok_or_else(|| words.error("a property before the first element".into()))?;
                     element.properties.push(property);
                 }
                 None | Some(b"comment" | b"obj_info" | b"end_header") => {}
@@ -283,7 +281,7 @@ fn parse_element<'a>(words: &mut Words<'a>) -> Result<Element<'a>, ReadError> {
 }
 
 fn parse_property<'a>(words: &mut Words<'a>) -> Result<Property<'a>, ReadError> {
-    let mut scalar = |word: &'a [u8]| {
+    let scalar = |word: &'a [u8]| {
         let unknown = format!("{} is no type of PLY, such as float or uchar", quoted(word));
         Scalar::named(word).ok_or(unknown)
     };

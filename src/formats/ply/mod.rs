@@ -9,8 +9,6 @@ mod body;
 mod build;
 mod header;
 
-use std::path::Path;
-
 use crate::formats::ply::body::{Binary, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
@@ -54,11 +52,15 @@ pub fn read_within(bytes: &[u8], limit: u64) -> Result<Loaded, ReadError> {
     let header = Header::parse(&bytes[..start])?;
     let values = bytes.len() - start;
     match header.encoding {
-        Encoding::Text => read_body(&header, bytes, limit, values.div_ceil(2), Text::new(bytes, start)),
+        Encoding::Text => {
+            read_body(&header, bytes, limit, values.div_ceil(2), Text::new(bytes, start))
+        }
         Encoding::Little => {
             read_body(&header, bytes, limit, values, Binary::<false>::new(bytes, start))
         }
-        Encoding::Big => read_body(&header, bytes, limit, values, Binary::<true>::new(bytes, start)),
+        Encoding::Big => {
+            read_body(&header, bytes, limit, values, Binary::<true>::new(bytes, start))
+        }
     }
 }
 
@@ -95,7 +97,10 @@ fn read_body<'a, V: Values<'a> + Clone>(
         read_records(header, values, Part::All, &mut build)?
     };
     if build.triangles.is_empty() {
-        return Err(nothing_to_voxelize(vertices, build.lean.saturating_add(header.count(Role::Edge))));
+        return Err(nothing_to_voxelize(
+            vertices,
+            build.lean.saturating_add(header.count(Role::Edge)),
+        ));
     }
     let warnings = warnings(header, &build, end.left());
     Ok(Loaded { mesh: Mesh::new(build.positions, build.triangles)?, warnings })

@@ -9,8 +9,6 @@
 
 mod text;
 
-use std::path::Path;
-
 use crate::error::MeshError;
 use crate::formats::{Loaded, MeshSpec, ReadError, check_memory, counted};
 use crate::mesh::Mesh;
@@ -29,6 +27,8 @@ const HEADER: usize = 84;
 const RECORD: usize = 50;
 /// Bytes of a triangle in memory: three vertices of its own, and their numbers.
 const TRIANGLE: u64 = 3 * 24 + 12;
+/// Whatever does not depend on the file.
+const REST: u64 = 4 << 10;
 
 /// Reads the mesh in `bytes`.
 ///
@@ -46,32 +46,19 @@ pub fn read_within(bytes: &[u8], limit: u64) -> Result<Loaded, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
-    let limit = limit.saturating_sub(bytes.len() as u64);
     let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
     if !whole && text::is_text(bytes) {
-        let needed = text::most_vertices(bytes) as u64 * TRIANGLE.div_ceil(3);
-        check_memory(needed, limit).map_err(|error| with_file(error, bytes))?;
+        let vertices = text::most_vertices(bytes) as u64;
+        check_memory(bytes.len() as u64 + vertices * TRIANGLE / 3 + REST, limit)?;
         return Ok(Loaded { mesh: soup(text::read(bytes)?)?, warnings: Vec::new() });
     }
     let (records, mut warnings) = records(bytes)?;
-    let needed = records.len() as u64 * TRIANGLE;
-    check_memory(needed, limit).map_err(|error| with_file(error, bytes))?;
+    check_memory((bytes.len() as u64) + records.len() as u64 * TRIANGLE + REST, limit)?;
     if bytes[..80].windows(6).any(|word| word == b"COLOR=") || records.iter().any(has_attribute) {
         warnings.push("colours (attributes of triangles) are not used yet".into());
     }
     let mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
     Ok(Loaded { mesh, warnings })
-}
-
-/// Figures that include the file.
-fn with_file(error: ReadError, file: &[u8]) -> ReadError {
-    let len = file.len() as u64;
-    match error {
-        ReadError::Memory { needed, limit } => {
-            ReadError::Memory { needed: needed + len, limit: limit + len }
-        }
-        other => other,
-    }
 }
 
 /// The triangles whose corners follow one another.
@@ -114,7 +101,9 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     let behind = (records.len() - count) * RECORD + rest.len();
     let warning = (behind > 0).then(|| {
         let bytes = counted(behind as u64, "byte", "bytes");
-        format!("{bytes} after the last of the {count} triangles that the header counts were skipped")
+        format!(
+            "{bytes} after the last of the {count} triangles that the header counts were skipped"
+        )
     });
     Ok((&records[..count], warning.into_iter().collect()))
 }

@@ -26,16 +26,16 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
     let mut words = Words::new(text);
     let mut in_solid = false;
     while let Some(word) = words.next() {
-        let keyword = word.to_ascii_lowercase();
-        match (&keyword[..], in_solid) {
+        let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
+        if in_solid && is("facet") {
+            read_facet(&mut words, &mut corners)?;
+        } else if is(if in_solid { "endsolid" } else { "solid" }) {
             // Names may hold anything.
-            (b"solid", false) | (b"endsolid", true) => {
-                words.rest_of_line();
-                in_solid = !in_solid;
-            }
-            (b"facet", true) => read_facet(&mut words, &mut corners)?,
-            (_, true) => return Err(misplaced(&words, word, "'facet' or 'endsolid'")),
-            (_, false) => return Err(misplaced(&words, word, "'solid'")),
+            words.rest_of_line();
+            in_solid = !in_solid;
+        } else {
+            let expected = if in_solid { "'facet' or 'endsolid'" } else { "'solid'" };
+            return Err(misplaced(&words, word, expected));
         }
     }
     match in_solid {

@@ -328,7 +328,7 @@ fn ordinary_files() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let encoded = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, &data);
     let uri = format!(r#""uri": "data:application/octet-stream;base64,{encoded}", "#);
     let embedded = document(&uri, r#"{"mesh": 0}"#).into_bytes();
-    let instances = vec![r#"{"mesh": 0, "translation": [1, 2, 3]}"#; 5].join(", ");
+    let instances = [r#"{"mesh": 0, "translation": [1, 2, 3]}"#; 5].join(", ");
     let glb = |nodes: &str| {
         let mut json = document("", nodes).into_bytes();
         json.resize(json.len().next_multiple_of(4), b' ');

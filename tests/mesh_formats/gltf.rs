@@ -469,3 +469,19 @@ fn arrays_may_be_interleaved() {
         .replace(r#", "indices": 0"#, "");
     assert_eq!(triangles(read(text)), [[A, B, D]]);
 }
+
+#[test]
+fn more_triangles_than_an_index_can_name_are_refused_before_they_are_made() {
+    let data = BASE64_STANDARD.encode(vec![0; 65_538]);
+    let nodes = vec![r#"{"mesh": 0}"#; 65_537].join(",");
+    let text = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{nodes}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1, "mode": 5}}]}}],
+        "buffers": [{{"uri": "data:;base64,{data}", "byteLength": 65538}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 65538}}], "accessors": [
+        {{"bufferView": 0, "componentType": 5126, "count": 1, "type": "VEC3"}},
+        {{"bufferView": 0, "componentType": 5121, "count": 65538, "type": "SCALAR"}}]}}"#
+    );
+    let expected = "the mesh has 4295032832 triangles; at most 4294967295 are supported";
+    assert_eq!(fault(read(text)), expected);
+}

@@ -142,3 +142,27 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
         }
     }
 }
+
+#[test]
+fn the_program_reads_all_formats_by_their_extension_and_says_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let extensions = ["stl", "STL", "ply", "PLY", "ply", "gltf", "glb"];
+    for ((name, _, bytes), extension) in seeds().into_iter().zip(extensions) {
+        let path = folder.path().join(format!("mesh.{extension}"));
+        std::fs::write(&path, &bytes).unwrap();
+        let run = |args: &[&str], path: &Path| {
+            let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_voxelize"));
+            program.args(args).arg(path).output().unwrap()
+        };
+        let output = run(&["info", "--json"], &path);
+        let said = String::from_utf8(output.stdout).unwrap();
+        let format = format!("\"format\":\"{}\"", extension.to_lowercase());
+        assert!(output.status.success() && said.contains(&format), "{name}: {said}");
+        assert!(run(&["--res", "8", "--backend", "cpu"], &path).status.success(), "{name}");
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let output = run(&["--res", "8", "--backend", "cpu"], &path);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(said.contains(&path.display().to_string()), "{name}: {said}");
+    }
+}

@@ -8,7 +8,9 @@ use crate::formats::gltf::json::{Accessor, Document, Sparse};
 /// The arrays of a file. Errors name the accessor.
 pub(super) struct Arrays<'a> {
     pub(super) document: &'a Document<'a>,
-    pub(super) buffers: Vec<Cow<'a, [u8]>>,
+    buffers: Vec<Cow<'a, [u8]>>,
+    /// Bytes of all buffers.
+    bytes: usize,
 }
 
 /// How an element's components are read.
@@ -56,7 +58,13 @@ impl Component<u32> {
     }
 }
 
-impl Arrays<'_> {
+impl<'a> Arrays<'a> {
+    /// The arrays of `document` in its buffers.
+    pub(super) fn new(document: &'a Document<'a>, buffers: Vec<Cow<'a, [u8]>>) -> Self {
+        let bytes = buffers.iter().map(|buffer| buffer.len()).sum();
+        Self { document, buffers, bytes }
+    }
+
     /// Adds the positions in the accessor to `out`.
     pub(super) fn positions(&self, index: usize, out: &mut Vec<[f64; 3]>) -> Result<(), String> {
         let read = |accessor: &Accessor| {
@@ -80,13 +88,13 @@ impl Arrays<'_> {
         named(index, self.accessor(index).and_then(read))
     }
 
-    /// How many elements the accessor has; not more than the file has bytes.
+    /// How many elements the accessor has; not more than the buffers have bytes, so that those of a
+    /// sparse accessor without a buffer are in proportion to the file.
     pub(super) fn count(&self, index: usize) -> Result<usize, String> {
         let count = |accessor: &Accessor| {
-            let bytes: usize = self.buffers.iter().map(|buffer| buffer.len()).sum();
             let count = accessor.count;
             let what = format!("says that it has {count} elements, more than there are bytes");
-            if count > bytes { Err(what) } else { Ok(count) }
+            if count > self.bytes { Err(what) } else { Ok(count) }
         };
         named(index, self.accessor(index).and_then(count))
     }

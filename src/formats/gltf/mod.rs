@@ -60,7 +60,7 @@ pub fn read_within(bytes: &[u8], path: &Path, limit: u64) -> Result<Loaded, Read
         for_document.saturating_add(buffers::most_memory(&document.buffers, binary, folder));
     check_memory(for_buffers, limit)?;
     let buffers = buffers::load(&document.buffers, binary, folder)?;
-    let arrays = Arrays { document: &document, buffers };
+    let arrays = Arrays::new(&document, buffers);
     let (instances, scenes_left_out) = instances(&document).map_err(ReadError::Content)?;
     let mut read = Reading { arrays, left_out: LeftOut::default() };
     let parts = read.parts()?;

@@ -222,7 +222,7 @@ impl<'a> Header<'a> {
 
     /// Whether vertices or faces have colours or textures.
     pub(super) fn has_colors(&self) -> bool {
-        let names: [&[u8]; 6] = [b"red", b"diffuse_red", b"r", b"texcoord", b"texture_u", b"s"];
+        let names: [&[u8]; 5] = [b"red", b"diffuse_red", b"texcoord", b"texture_u", b"s"];
         let mut properties = self.elements.iter().flat_map(|element| &element.properties);
         properties.any(|property| names.contains(&property.name))
     }

@@ -5,8 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod gltf;
 mod ply;
 mod stl;

@@ -70,8 +70,8 @@ pub enum Command {
 /// The main job.
 #[derive(Debug, Args)]
 pub struct Job {
-    /// The meshes to voxelize: .obj. @LIST is a file that names them, one a line; @- is such a list
-    /// on standard input.
+    /// The meshes to voxelize, such as .obj or .glb (see `voxelize formats`). @LIST is a file that
+    /// names them, one a line; @- is such a list on standard input.
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
@@ -195,7 +195,7 @@ pub struct FormatsArgs {
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// A voxel grid (.vox, .npy) or a mesh (.obj).
+    /// A voxel grid or a mesh, of any format that is read (see `voxelize formats`).
     pub file: PathBuf,
 
     /// Print one JSON object to standard output.
@@ -224,7 +224,7 @@ pub struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
-    /// The mesh that the grid was made from: .obj.
+    /// The mesh that the grid was made from, such as .obj (see `voxelize formats`).
     #[arg(value_name = "MESH")]
     pub mesh: PathBuf,
 

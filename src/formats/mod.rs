@@ -3,12 +3,14 @@
 pub mod error;
 pub mod npy;
 pub mod obj;
+pub mod openvdb;
 pub mod vox;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use crate::formats::openvdb::{nvdb, vdb};
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::grid::VoxelGrid;
 
@@ -64,11 +66,15 @@ pub enum GridFormat {
     Vox,
     /// NumPy.
     Npy,
+    /// OpenVDB.
+    Vdb,
+    /// NanoVDB.
+    Nvdb,
 }
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Vox, Self::Npy];
+    pub const ALL: [Self; 4] = [Self::Vox, Self::Npy, Self::Vdb, Self::Nvdb];
 
     /// What there is to know of it.
     #[must_use]
@@ -76,6 +82,8 @@ impl GridFormat {
         match self {
             Self::Vox => &vox::SPEC,
             Self::Npy => &npy::SPEC,
+            Self::Vdb => &vdb::SPEC,
+            Self::Nvdb => &nvdb::SPEC,
         }
     }
 

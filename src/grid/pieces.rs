@@ -22,6 +22,12 @@ impl Piece {
     pub(super) fn end(&self) -> BrickKey {
         self.start.along_x(self.len)
     }
+
+    /// What of it lies from `first` to before `end`, which is some.
+    fn cut(self, first: BrickKey, end: BrickKey) -> Self {
+        let start = self.start.max(first);
+        Self { start, len: start.bricks_to(self.end().min(end)), ..self }
+    }
 }
 
 /// The pieces of a grid, or of a part of it, in canonical order.
@@ -110,6 +116,45 @@ impl VoxelGrid {
             masks: &self.masks[bricks],
             full: &self.full[runs],
         }
+    }
+}
+
+impl VoxelGrid {
+    /// The pieces in the box of bricks from corner `from` to before corner `to`, row by row; runs
+    /// are cut to the box. Rows are found by bisection; empty ones cost nothing.
+    pub(crate) fn pieces_in(&self, from: [u32; 3], to: [u32; 3]) -> impl Iterator<Item = Piece> {
+        let row = |y, z| BrickKey::new([0, y, z]);
+        let mut next = Some(row(from[1], from[2]));
+        let rows = std::iter::from_fn(move || {
+            loop {
+                let at = next?.along_x(from[0]);
+                let mut rest = self.pieces_from(at);
+                let [x, y, z] = rest.first()?.max(at).position();
+                let end = row(y, z).along_x(to[0]);
+                if z >= to[2] {
+                    return None;
+                }
+                let is_before = y < from[1] || y < to[1] && x < from[0];
+                next = if is_before {
+                    Some(row(y.max(from[1]), z))
+                } else if y + 1 < to[1] {
+                    Some(row(y + 1, z))
+                } else {
+                    (z + 1 < to[2]).then(|| row(from[1], z + 1))
+                };
+                if !is_before && y < to[1] && x < to[0] {
+                    return Some(rest.take_before(end).map(move |piece| piece.cut(at.max(row(y, z)), end)));
+                }
+            }
+        });
+        rows.flatten()
+    }
+
+    /// The pieces that end past `key`; the first may begin before it.
+    fn pieces_from(&self, key: BrickKey) -> Pieces<'_> {
+        let brick = self.keys.partition_point(|&k| k < key);
+        let run = self.full.partition_point(|run| run.start.along_x(run.len) <= key);
+        Pieces { keys: &self.keys[brick..], masks: &self.masks[brick..], full: &self.full[run..] }
     }
 }
 

@@ -16,7 +16,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::error::GridError;
-pub(crate) use crate::grid::brick::is_empty;
+pub(crate) use crate::grid::brick::{is_empty, set_bits};
 use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
 use crate::grid::build::check_dims;

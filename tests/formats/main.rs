@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod npy;
+mod nvdb;
+mod vdb;
 mod vox;
 
 use std::collections::BTreeSet;
@@ -24,6 +26,10 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     match format {
         GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Npy => trivox::formats::npy::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Vdb => trivox::formats::openvdb::vdb::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Nvdb => {
+            trivox::formats::openvdb::nvdb::read(&mut bytes).map(|loaded| loaded.grid)
+        }
     }
 }
 

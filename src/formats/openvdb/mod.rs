@@ -10,7 +10,9 @@
 pub mod nvdb;
 pub mod vdb;
 
+mod gather;
 mod record;
+mod source;
 mod tree;
 mod world;
 

@@ -12,7 +12,7 @@
 //! hundred KiB whatever the grid.
 
 use crate::grid::{
-    BRICK, BrickKey, FULL, Mask, Piece, VoxelGrid, count, is_empty, join, piece_bounds,
+    BRICK, BrickKey, FULL, Mask, Piece, VoxelGrid, count, is_empty, join, piece_bounds, set_bits,
 };
 
 /// Bricks along a lower node's edge.
@@ -22,9 +22,13 @@ const UPPER: u32 = 32;
 /// Bricks along an upper node's edge.
 const UPPER_BRICKS: u32 = UPPER * LOWER;
 /// Bricks in a lower node.
-pub(super) const LOWER_SIZE: usize = LOWER.pow(3) as usize;
+const LOWER_SIZE: usize = LOWER.pow(3) as usize;
 /// Lower nodes in an upper node.
-pub(super) const UPPER_SIZE: usize = UPPER.pow(3) as usize;
+const UPPER_SIZE: usize = UPPER.pow(3) as usize;
+/// Voxels along a leaf's edge.
+pub(super) const LEAF_VOXELS: u32 = BRICK;
+/// Voxels along a lower node's edge.
+pub(super) const LOWER_VOXELS: u32 = LOWER * BRICK;
 /// Voxels along an upper node's edge.
 pub(super) const UPPER_VOXELS: u32 = UPPER_BRICKS * BRICK;
 
@@ -304,4 +308,18 @@ fn pieces(grid: &VoxelGrid, corner: [u32; 3], edge: u32) -> impl Iterator<Item =
 /// The key of the brick at `corner`, in voxels.
 pub(super) fn brick_at(corner: [u32; 3]) -> BrickKey {
     BrickKey::new(corner.map(|c| c / BRICK))
+}
+
+/// Where the child at `place` lies, in voxels, in a node at `corner` of `per_axis` children along each
+/// axis, each of `edge` voxels.
+pub(super) fn child_corner(corner: [i32; 3], place: u32, per_axis: u32, edge: u32) -> [i32; 3] {
+    let [x, y, z] = [place / per_axis / per_axis, place / per_axis % per_axis, place % per_axis];
+    let [a, b, c] = corner;
+    // A node of the root's lies within i32 as a whole.
+    [a + (x * edge) as i32, b + (y * edge) as i32, c + (z * edge) as i32]
+}
+
+/// The places that are set in a mask.
+pub(super) fn set_places(mask: &[u64]) -> impl Iterator<Item = u32> {
+    (0..).zip(mask).flat_map(|(n, &word)| set_bits(word).map(move |bit| 64 * n + bit))
 }

@@ -12,22 +12,35 @@ pub(super) struct WorldFromIndex {
 }
 
 impl WorldFromIndex {
-    /// Of a grid; one that does not say lies at the origin, with voxels of size 1.
+    /// Of a grid.
     ///
     /// # Errors
     /// No grid can lie where it says.
     pub(super) fn of(grid: &VoxelGrid) -> Result<Self, WriteError> {
-        let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-        let world = grid.world.unwrap_or(unsaid);
-        match is_possible(&world) {
-            true => Ok(Self::of_world(&world)),
-            false => Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}"))),
+        match grid.world.filter(|world| !is_possible(world)) {
+            Some(world) => Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}"))),
+            None => Ok(Self::of_world(grid.world)),
         }
     }
 
-    pub(super) fn of_world(world: &World) -> Self {
-        let World { origin, voxel_size, up: _ } = *world;
+    /// A grid that does not say where it lies has its corner at the origin, and voxels of size 1.
+    pub(super) fn of_world(world: Option<World>) -> Self {
+        let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
+        let World { origin, voxel_size, up: _ } = world.unwrap_or(unsaid);
         Self { scale: voxel_size, shift: origin.map(|c| c + 0.5 * voxel_size) }
+    }
+
+    /// Of a diagonal and a shift, if all axes have one scale and a grid can lie so.
+    pub(super) fn of_diagonal(diagonal: [f64; 3], shift: [f64; 3]) -> Option<Self> {
+        let [scale, y, z] = diagonal;
+        let world = World { origin: shift, voxel_size: scale, up: Up::default() };
+        (scale == y && scale == z && is_possible(&world)).then_some(Self { scale, shift })
+    }
+
+    /// Of a matrix whose rows are what the axes become, if it turns nothing.
+    pub(super) fn of_matrix(matrix: [[f64; 3]; 3], shift: [f64; 3]) -> Option<Self> {
+        let is_diagonal = (0..3).all(|i| (0..3).all(|j| i == j || matrix[i][j] == 0.0));
+        is_diagonal.then(|| Self::of_diagonal([0, 1, 2].map(|a| matrix[a][a]), shift)).flatten()
     }
 
     pub(super) fn apply(&self, index: [f64; 3]) -> [f64; 3] {

@@ -9,8 +9,10 @@
 //! nodes, all lower nodes, all leaves, and here the text of ours as "blind data". Nodes point to
 //! their children by the number of bytes between them. Floats need 2 KiB for each leaf.
 
+mod read;
 mod write;
 
+pub use read::read;
 pub use write::write;
 
 use crate::formats::GridSpec;
@@ -20,7 +22,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "nvdb",
     name: "NanoVDB",
     carries: "up to 65,536 voxels an axis; position and voxel size; up axis in blind data of ours",
-    read: None,
+    read: Some(read),
     write: Some(write),
     check_dims: |_| Ok(()),
     file_size: |_| None,
@@ -28,8 +30,14 @@ pub const SPEC: GridSpec = GridSpec {
 
 /// Of files, and of grids.
 const MAGIC: [u8; 8] = *b"NanoVDB0";
+/// Of files that are read; the last is that of later versions.
+const MAGICS: [[u8; 8]; 2] = [MAGIC, *b"NanoVDB2"];
+/// Of grids that are read.
+const GRID_MAGICS: [[u8; 8]; 2] = [MAGIC, *b"NanoVDB1"];
+/// The layout of what follows.
+const MAJOR_VERSION: u32 = 32;
 /// 32.3.3: the major version in 11 bits, then 11 and 10.
-const VERSION: u32 = 32 << 21 | 3 << 10 | 3;
+const VERSION: u32 = MAJOR_VERSION << 21 | 3 << 10 | 3;
 
 /// `GridType::Float`.
 const FLOAT: u32 = 1;
@@ -37,6 +45,7 @@ const FLOAT: u32 = 1;
 const FOG_VOLUME: u32 = 2;
 
 // Bytes.
+const METADATA: usize = 176;
 const GRID: usize = 672;
 const TREE: usize = 64;
 const ROOT: usize = 64;

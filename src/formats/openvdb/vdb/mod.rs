@@ -6,8 +6,11 @@
 //! node's masks and tiles, depth first) and its *buffers* (each leaf's mask again, and its values).
 //! Values are kept as half floats, and only those of active voxels and tiles.
 
+mod read;
+mod values;
 mod write;
 
+pub use read::read;
 pub use write::write;
 
 use crate::formats::GridSpec;
@@ -17,7 +20,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",
     carries: "up to 65,536 voxels an axis; position and voxel size; up axis in metadata of ours",
-    read: None,
+    read: Some(read),
     write: Some(write),
     check_dims: |_| Ok(()),
     file_size: |_| None,

@@ -1,0 +1,1 @@
+//! NanoVDB: against its own C++ headers.

@@ -1,46 +1,96 @@
 //! OpenVDB: against the library itself, by its Python module, and against `vdb-rs`.
+//!
+//! The tests with the library need `TRIVOX_PYTHON` to name a Python that has `pyopenvdb` and NumPy.
 
 use std::collections::BTreeSet;
 
-use trivox::formats::{GridFormat, LoadedGrid, ReadError};
-use trivox::grid::{BrickKey, FULL};
+use trivox::formats::openvdb::vdb;
+use trivox::formats::{GridFormat, write_grid};
+use trivox::grid::{BrickKey, FULL, Mask};
 use trivox::{Up, VoxelGrid, World};
 
 use super::npy::python;
 use super::{grids, random_grid, read, tiny, voxel_set, written};
 
-/// The tiny grid's file as hexadecimal digits, part by part.
-const TINY_VDB: &str = "
-    2042445600000000 e0000000 0a000000 00000000 01
-";
-
-pub(crate) fn from_hex(text: &str) -> Vec<u8> {
-    let text = text.lines().filter_map(|line| line.split('#').next()).collect::<String>();
-    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    digits.chunks(2).map(byte).collect()
+/// A file of the tiny grid, part by part. What it has of zeros is only counted.
+pub(crate) fn tiny_vdb() -> Vec<u8> {
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    let place = |n: u64| n.to_le_bytes().to_vec();
+    let float = |x: f64| x.to_le_bytes().repeat(3);
+    let text = |text: &[u8]| [&number(text.len() as u32)[..], text].concat();
+    let field = |name: &[u8], kind: &[u8], value: &[u8]| {
+        [text(name), text(kind), text(value)].concat()
+    };
+    // Bits 0 and 8 + 2 of x = 0.
+    let mask = [&[1, 4][..], &[0; 62]].concat();
+    let first_of = |bytes: usize| [&[1][..], &vec![0; bytes - 1]].concat();
+    [
+        b" BDV\0\0\0\0".to_vec(),
+        // Of the format and of the library.
+        [number(224), number(10), number(0)].concat(),
+        b"\x01f7b9ece6-8071-8f81-80e9-1f71d04ab4ba".to_vec(),
+        // No metadata, one grid.
+        [number(0), number(1)].concat(),
+        [text(b"density"), text(b"Tree_float_5_4_3_HalfFloat"), text(b"")].concat(),
+        // Where the grid, its values, and what follows it begin.
+        [place(134), place(9970), place(10039)].concat(),
+        // Active values only.
+        number(2),
+        number(8),
+        field(b"class", b"string", b"fog volume"),
+        field(b"file_bbox_max", b"vec3i", b"\0\0\0\0\x01\0\0\0\x02\0\0\0"),
+        field(b"file_bbox_min", b"vec3i", &[0; 12]),
+        field(b"file_compression", b"string", b"active values"),
+        field(b"file_voxel_count", b"int64", &place(2)),
+        field(b"is_saved_as_half_float", b"bool", &[1]),
+        field(b"name", b"string", b"density"),
+        field(b"trivox", b"string", b"1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125"),
+        text(b"UniformScaleTranslateMap"),
+        // The first voxel's centre.
+        [-1.4375_f64, 0.0625, 2.0625].map(f64::to_le_bytes).concat(),
+        [0.125, 0.125, 8.0, 64.0, 4.0].map(float).concat(),
+        // One buffer; background 0; no tile and one child, at the origin.
+        [number(1), number(0), number(0), number(1), vec![0; 12]].concat(),
+        // Masks of children and of tiles, and no values: upper and lower node.
+        [first_of(4096), vec![0; 4096], vec![0]].concat(),
+        [first_of(512), vec![0; 512], vec![0]].concat(),
+        mask.clone(),
+        // The leaf again, with its values.
+        [mask, vec![0], vec![0, 0x3c, 0, 0x3c]].concat(),
+    ]
+    .concat()
 }
 
 #[test]
 fn vdb_has_the_bytes_it_always_had() {
     let bytes = written(&tiny(), GridFormat::Vdb);
-    assert_eq!(bytes.escape_ascii().to_string(), from_hex(TINY_VDB).escape_ascii().to_string());
+    assert_eq!(bytes.escape_ascii().to_string(), tiny_vdb().escape_ascii().to_string());
 }
 
-/// Solid blocks at which each level of tiles shows, mirrored by no axis: 4096, 128 and 8 voxels.
+/// Bricks of a box, in bricks.
+fn full_box(at: [u32; 3], size: [u32; 3]) -> impl Iterator<Item = (BrickKey, Mask)> {
+    let [nx, ny, nz] = size;
+    (0..nx * ny * nz).map(move |i| {
+        let [x, y, z] = [i % nx, i / nx % ny, i / nx / ny];
+        (BrickKey::new([at[0] + x, at[1] + y, at[2] + z]), FULL)
+    })
+}
+
+/// Solids with tiles of 8 and 128 voxels, beside leaves, that no mirroring leaves as they are.
 pub(crate) fn blocks() -> VoxelGrid {
-    let block = |at: [u32; 3], size: [u32; 3]| {
-        let [x, y, z] = [0, 1, 2].map(|a| at[a]..at[a] + size[a]);
-        z.flat_map(move |z| {
-            let x = x.clone();
-            y.clone().flat_map(move |y| x.clone().map(move |x| (BrickKey::new([x, y, z]), FULL)))
-        })
-    };
-    let mut bricks: Vec<_> = block([16, 32, 48], [16, 16, 32]).collect();
-    bricks.extend(block([3, 5, 7], [2, 3, 20]));
-    bricks.push((BrickKey::new([100, 0, 0]), [1, 2, 3, 4, 5, 6, 7, u64::MAX]));
-    bricks.push((BrickKey::new([0, 99, 0]), [u64::MAX, 0, 0, 0, 0, 0, 0, 1 << 63]));
-    VoxelGrid::from_bricks([900, 801, 700], bricks).unwrap()
+    let mut bricks: Vec<_> = full_box([16, 32, 48], [16, 16, 32]).collect();
+    bricks.extend(full_box([3, 5, 7], [2, 3, 20]));
+    bricks.push((BrickKey::new([60, 0, 0]), [1, 2, 3, 4, 5, 6, 7, u64::MAX]));
+    bricks.push((BrickKey::new([0, 55, 0]), [u64::MAX, 0, 0, 0, 0, 0, 0, 1 << 63]));
+    VoxelGrid::from_bricks([490, 451, 700], bricks).unwrap()
+}
+
+/// A slab with a tile of 4096 voxels in it, and some voxels in other nodes of the root.
+pub(crate) fn vast() -> VoxelGrid {
+    let mut bricks: Vec<_> = full_box([512, 512, 0], [512, 512, 512]).collect();
+    bricks.push((BrickKey::new([0, 512, 3]), [0, 1 << 9, 0, 0, 0, 0, 0, 0]));
+    bricks.push((BrickKey::new([1030, 0, 511]), [0, 0, 1 << 50, 0, 0, 0, 0, 0]));
+    VoxelGrid::from_bricks([8300, 8192, 4096], bricks).unwrap()
 }
 
 #[test]
@@ -53,5 +103,188 @@ fn vdb_and_nvdb_give_back_the_grid_that_was_written() {
             assert_eq!(back.world, grid.world, "{grid:?}");
             assert_eq!(bytes, written(&back, format), "other bytes for {grid:?}");
         }
+    }
+}
+
+#[test]
+fn full_cubes_are_tiles_of_all_sizes() {
+    let grid = vast();
+    for (format, most) in [(GridFormat::Vdb, 30_000), (GridFormat::Nvdb, 700_000)] {
+        let bytes = written(&grid, format);
+        assert!(bytes.len() < most, "{} bytes", bytes.len());
+        assert!(read(format, &bytes).unwrap() == grid);
+    }
+}
+
+#[test]
+fn a_grid_that_lies_nowhere_is_not_written() {
+    for (origin, voxel_size) in [([f64::NAN, 0.0, 0.0], 1.0), ([0.0; 3], 0.0), ([0.0; 3], -1.0)] {
+        let grid = tiny().with_world(World { origin, voxel_size, up: Up::Z });
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            let error = write_grid(&grid, format, &mut Vec::new()).unwrap_err().to_string();
+            assert!(error.contains("cannot lie"), "{error}");
+        }
+    }
+}
+
+/// What is written for others to read.
+pub(crate) fn for_others() -> Vec<VoxelGrid> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let world = World { origin: [-3.25, 10.0, 0.125], voxel_size: 0.375, up: Up::Z };
+    let full = |dims: [u32; 3]| {
+        let [nx, ny, nz] = dims;
+        let voxels = (0..nx * ny * nz).map(|i| [i % nx, i / nx % ny, i / nx / ny]);
+        VoxelGrid::from_voxels(dims, voxels).unwrap()
+    };
+    vec![
+        tiny(),
+        random_grid([19, 9, 30], 300, &mut random).with_world(world),
+        random_grid([257, 9, 3], 90, &mut random).with_world(world),
+        blocks().with_world(world),
+        VoxelGrid::empty([5, 3, 2]).unwrap().with_world(world),
+        full([1, 1, 1]).with_world(world),
+        full([24, 16, 33]),
+    ]
+}
+
+#[test]
+fn openvdb_reads_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let grids = for_others();
+    for (n, grid) in grids.iter().enumerate() {
+        for format in [GridFormat::Vdb, GridFormat::Npy] {
+            let name = format!("{n}.{}", format.extension());
+            std::fs::write(folder.path().join(name), written(grid, format)).unwrap();
+        }
+    }
+    // The values of all voxels and tiles; where two corners lie; how much is in leaves.
+    let script = "
+import glob, numpy, pyopenvdb
+for n in range(len(glob.glob('*.vdb'))):
+    [only] = pyopenvdb.readAllGridMetadata(f'{n}.vdb')
+    grid = pyopenvdb.read(f'{n}.vdb', 'density')
+    expected = numpy.load(f'{n}.npy')
+    # With a margin of 5, so that nothing lies outside.
+    found = numpy.full([d + 10 for d in expected.shape], 7, 'float32')
+    grid.copyToArray(found, ijk=(-5, -5, -5))
+    same = (found == numpy.pad(expected, 5)).all()
+    values = {item.value for item in grid.citerOnValues()}
+    tiles = sorted({item.max[0] - item.min[0] + 1 for item in grid.citerOnValues()} - {1})
+    corners = [grid.transform.indexToWorld(c) for c in [(-.5, -.5, -.5), (1.5, .5, -.5)]]
+    print(bool(same), grid.gridClass, grid.background, values <= {1.0}, grid.activeVoxelCount(),
+        grid.leafCount(), tiles, grid.metadata['file_voxel_count'], only.name,
+        *[c for corner in corners for c in corner])
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), grids.len());
+    for (line, grid) in lines.iter().zip(&grids) {
+        let count = grid.occupied();
+        let leaves = grid.bricks().filter(|(_, mask)| *mask != FULL).count();
+        let tiles = match (leaves as u64 == grid.brick_count(), *grid == blocks()) {
+            (true, _) => "[]",
+            (_, true) => "[8, 128]",
+            _ => "[8]",
+        };
+        let expected =
+            format!("True fog volume 0.0 True {count} {leaves} {tiles} {count} density ");
+        let numbers = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
+        let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+        let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
+        let corners = [[0.0; 3], [2.0, 1.0, 0.0]].map(|c| [0, 1, 2].map(|a| origin[a] + size * c[a]));
+        for (found, expected) in numbers.iter().zip(corners.as_flattened()) {
+            assert!((found - expected).abs() < 1e-12, "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_openvdb_writes_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    // Values below and above 0, blocks that become tiles, places below 0.
+    let script = "
+import numpy, pyopenvdb
+random = numpy.random.default_rng(4)
+values = random.random((19, 9, 30)).astype('float32') - 0.9
+values[0, 0, 0] = values[-1, -1, -1] = 1
+grid = pyopenvdb.FloatGrid()
+grid.copyFromArray(values, ijk=(-3, 8, 21))
+grid.fill((-128, 0, 128), (-1, 127, 255), 0.5)
+grid.fill((0, 256, 256), (7, 271, 263), -0.5)
+grid.name = 'smoke'
+grid.transform = pyopenvdb.createLinearTransform(0.25)
+grid.transform.translate((1, 2, 3))
+truths = pyopenvdb.BoolGrid()
+truths.fill((1, 2, 3), (40, 20, 30), True)
+truths.fill((4, 5, 6), (7, 8, 9), False)
+turned = grid.deepCopy()
+turned.transform.rotate(0.5, pyopenvdb.Axis.X)
+half = grid.deepCopy()
+half.saveFloatAsHalf = True
+vectors = pyopenvdb.Vec3SGrid()
+vectors.fill((0, 0, 0), (9, 9, 9), (1, 2, 3))
+surface = pyopenvdb.createLevelSetSphere(10)
+random_values = pyopenvdb.FloatGrid()
+random_values.copyFromArray(random.random((64, 64, 64)).astype('float32') + 0.5)
+for name, grids in dict(float=[grid], half=[half], bool=[truths], turned=[turned], level=[surface],
+        vector=[vectors], several=[vectors, truths, grid], dense=[random_values]).items():
+    pyopenvdb.write(name + '.vdb', grids)
+for name, grid in ('float', grid), ('bool', truths), ('dense', random_values):
+    with open(name + '.txt', 'w') as out:
+        for item in grid.citerOnValues():
+            if item.value > 0: print(*item.min, *item.max, file=out)
+";
+    let Some(_) = python(script, folder.path()) else { return };
+    let load = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
+        vdb::read(&mut &bytes[..])
+    };
+    let expected = |name: &str| -> BTreeSet<[i64; 3]> {
+        let text = std::fs::read_to_string(folder.path().join(name).with_extension("txt")).unwrap();
+        let boxes = text.lines().map(|line| {
+            let numbers: Vec<i64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+            <[i64; 6]>::try_from(numbers).unwrap()
+        });
+        boxes
+            .flat_map(|[x, y, z, x1, y1, z1]| {
+                let yz = (y..=y1).flat_map(move |y| (z..=z1).map(move |z| [y, z]));
+                yz.flat_map(move |[y, z]| (x..=x1).map(move |x| [x, y, z]))
+            })
+            .collect()
+    };
+    for (name, voxels, base) in [
+        ("float", "float", [-128, 0, 16]),
+        ("half", "float", [-128, 0, 16]),
+        ("turned", "float", [-128, 0, 16]),
+        ("several", "bool", [0; 3]),
+        ("bool", "bool", [0; 3]),
+        ("dense", "dense", [0; 3]),
+    ] {
+        let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let found: BTreeSet<_> = (voxel_set(&loaded.grid).into_iter())
+            .map(|voxel| [0, 1, 2].map(|a| voxel[a] + base[a]))
+            .collect();
+        assert!(found == expected(voxels), "{name}: {} voxels", found.len());
+        let warned = loaded.warnings.join("; ");
+        let expected = match name {
+            "turned" => "turned or stretched",
+            "several" => "only the grid",
+            _ => "",
+        };
+        assert!(warned.contains(expected) && warned.is_empty() == expected.is_empty(), "{warned}");
+        let world = World {
+            origin: [1.0 + (-128.5) * 0.25, 2.0 - 0.125, 3.0 + 15.5 * 0.25],
+            voxel_size: 0.25,
+            up: Up::Y,
+        };
+        match name {
+            "float" | "half" => assert_eq!(loaded.grid.world, Some(world)),
+            "turned" => assert_eq!(loaded.grid.world, None),
+            _ => {}
+        }
+    }
+    for (name, why) in [("level", "level set"), ("vector", "no grid in it")] {
+        let error = load(name).unwrap_err().to_string();
+        assert!(error.contains(why), "{name}: {error}");
     }
 }

@@ -10,6 +10,7 @@
 pub mod nvdb;
 pub mod vdb;
 
+mod blosc;
 mod gather;
 mod record;
 mod source;

@@ -9,6 +9,7 @@ use super::{
     BLIND, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, LEAF, LOWER, MAGICS, MAJOR_VERSION, METADATA,
     ROOT, ROOT_ENTRY, TREE, UPPER,
 };
+use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::gather::{Gathered, Said};
 use crate::formats::openvdb::source::{Source, content};
 use crate::formats::openvdb::tree::{
@@ -27,8 +28,8 @@ const MAX_TEXT: u64 = 1 << 12;
 /// 0.
 ///
 /// # Errors
-/// Anything malformed; no such grid; a level set; another major version than 32; a file that is
-/// compressed by Blosc; nodes in another order than level by level; voxels more than 65,536 apart.
+/// Anything malformed; no such grid; a level set; another major version than 32; nodes in
+/// another order than level by level; voxels more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let head = FileHead::read(&mut source)?;
@@ -132,10 +133,7 @@ fn read_codec(
             let bytes = source.u64("the grid")?;
             read_grid(ZlibDecoder::new(source.part(bytes)))
         }
-        BLOSC => Err(content(
-            "it is compressed by Blosc, which is not read: write it with zip or without \
-             compression",
-        )),
+        BLOSC => read_grid(Chunks::new(source.part(bytes))),
         _ => Err(content(format!("compression {codec} is not supported"))),
     }
 }

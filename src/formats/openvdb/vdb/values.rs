@@ -1,9 +1,12 @@
 //! The values of a node: which of the active ones are above 0.
 
+use std::io::{Cursor, Read};
+
 use flate2::read::ZlibDecoder;
 
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK};
 use crate::formats::ReadError;
+use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::source::{Source, content};
 use crate::grid::Mask;
 
@@ -107,13 +110,7 @@ pub(super) struct Values {
 
 impl Values {
     pub(super) fn new(kind: Kind, compression: u32) -> Result<Self, ReadError> {
-        if compression & BLOSC != 0 {
-            return Err(content(
-                "its values are compressed by Blosc, which is not read: write it with zip or \
-                 without compression",
-            ));
-        }
-        match compression & !(ZIP | ACTIVE_MASK) {
+        match compression & !(ZIP | BLOSC | ACTIVE_MASK) {
             0 => Ok(Self { kind, compression, bytes: Vec::new() }),
             _ => Err(content(format!("compression {compression} is not supported"))),
         }
@@ -197,18 +194,30 @@ impl Values {
         let is_half = matches!(self.kind, Kind::Half | Kind::HalfDouble);
         self.bytes.clear();
         self.bytes.resize(count * self.kind.in_node().stored_bytes(), 0);
-        let is_packed = self.compression & ZIP != 0 && !(is_half && count == 0);
+        let is_packed = self.compression & (ZIP | BLOSC) != 0 && !(is_half && count == 0);
+        // Not above 0 where packing makes them no smaller.
         let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };
         if packed <= 0 {
             if is_packed && packed.unsigned_abs() != self.bytes.len() as u64 {
                 let len = self.bytes.len();
-                return Err(source.fault(format_args!("values of {len} bytes in {}", -packed)));
+                return Err(source.fault(format_args!("{packed} stands for {len} bytes of values")));
             }
             return source.fill(&mut self.bytes, WHAT);
         }
-        let end = source.at() + packed.unsigned_abs();
-        let mut values = Source::new(ZlibDecoder::new(source.part(packed.unsigned_abs())));
-        values.fill(&mut self.bytes, "compressed values")?;
+        self.unpack(source, packed.unsigned_abs())
+    }
+
+    /// Reads the values from `packed` bytes.
+    fn unpack(&mut self, source: &mut Source, packed: u64) -> Result<(), ReadError> {
+        const WHAT: &str = "compressed values";
+        let end = source.at() + packed;
+        let is_blosc = self.compression & BLOSC != 0;
+        let part = source.part(packed);
+        let mut values = match is_blosc {
+            true => Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part))),
+            false => Source::new(ZlibDecoder::new(part)),
+        };
+        values.fill(&mut self.bytes, WHAT)?;
         drop(values);
         source.skip_to(end, WHAT)
     }

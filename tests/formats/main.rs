@@ -119,13 +119,15 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 3] {
+fn small_files() -> [(GridFormat, Vec<u8>); 5] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
         (GridFormat::Vox, vox::tiny_vox()),
         (GridFormat::Npy, npy::TINY_NPY.to_vec()),
         (GridFormat::Npy, written(&grid, GridFormat::Npy)),
+        (GridFormat::Vdb, vdb::tiny_vdb()),
+        (GridFormat::Vdb, written(&grid, GridFormat::Vdb)),
     ]
 }
 

@@ -78,19 +78,26 @@ fn full_box(at: [u32; 3], size: [u32; 3]) -> impl Iterator<Item = (BrickKey, Mas
 
 /// Solids with tiles of 8 and 128 voxels, beside leaves, that no mirroring leaves as they are.
 pub(crate) fn blocks() -> VoxelGrid {
-    let mut bricks: Vec<_> = full_box([16, 32, 48], [16, 16, 32]).collect();
+    let mut bricks: Vec<_> = full_box([16, 0, 0], [16, 16, 32]).collect();
     bricks.extend(full_box([3, 5, 7], [2, 3, 20]));
-    bricks.push((BrickKey::new([60, 0, 0]), [1, 2, 3, 4, 5, 6, 7, u64::MAX]));
-    bricks.push((BrickKey::new([0, 55, 0]), [u64::MAX, 0, 0, 0, 0, 0, 0, 1 << 63]));
-    VoxelGrid::from_bricks([490, 451, 700], bricks).unwrap()
+    bricks.push((BrickKey::new([33, 0, 0]), [1, 2, 3, 4, 5, 6, 7, u64::MAX]));
+    bricks.push((BrickKey::new([0, 23, 0]), [u64::MAX, 0, 0, 0, 0, 0, 0, 1 << 63]));
+    VoxelGrid::from_bricks([272, 192, 290], bricks).unwrap()
 }
 
-/// A slab with a tile of 4096 voxels in it, and some voxels in other nodes of the root.
-pub(crate) fn vast() -> VoxelGrid {
-    let mut bricks: Vec<_> = full_box([512, 512, 0], [512, 512, 512]).collect();
-    bricks.push((BrickKey::new([0, 512, 3]), [0, 1 << 9, 0, 0, 0, 0, 0, 0]));
-    bricks.push((BrickKey::new([1030, 0, 511]), [0, 0, 1 << 50, 0, 0, 0, 0, 0]));
-    VoxelGrid::from_bricks([8300, 8192, 4096], bricks).unwrap()
+/// A file whose root has tiles at `corners`, and no node; it does not say where its parts lie.
+pub(crate) fn of_root_tiles(corners: &[[i32; 3]]) -> Vec<u8> {
+    const ROOT: usize = 664;
+    let mut bytes = tiny_vdb();
+    bytes.truncate(ROOT);
+    bytes[20] = 0;
+    bytes.extend([0_u32, corners.len() as u32, 0].map(u32::to_le_bytes).as_flattened());
+    for corner in corners {
+        bytes.extend(corner.map(i32::to_le_bytes).as_flattened());
+        bytes.extend(1_f32.to_le_bytes());
+        bytes.push(1);
+    }
+    bytes
 }
 
 #[test]
@@ -107,13 +114,36 @@ fn vdb_and_nvdb_give_back_the_grid_that_was_written() {
 }
 
 #[test]
-fn full_cubes_are_tiles_of_all_sizes() {
-    let grid = vast();
-    for (format, most) in [(GridFormat::Vdb, 30_000), (GridFormat::Nvdb, 700_000)] {
+fn tiles_of_the_root_are_read_and_written() {
+    let bytes = of_root_tiles(&[[4096, -4096, 0], [0, -4096, 0], [-4096, 0, 8192]]);
+    let loaded = vdb::read(&mut &bytes[..]).unwrap();
+    assert_eq!(loaded.warnings.len(), 1, "the text does not fit the voxels");
+    let grid = loaded.grid;
+    assert_eq!((grid.dims(), grid.occupied()), ([12288, 8192, 12288], 3 * 4096_u64.pow(3)));
+    let corners = [[4096, 0, 0], [12287, 4095, 4095], [0, 4096, 8192], [4095, 8191, 12287]];
+    assert!(corners.into_iter().all(|voxel| grid.contains(voxel)));
+    assert!(![[4095, 0, 0], [4096, 4096, 0], [4096, 4096, 8192]].map(|v| grid.contains(v)).contains(&true));
+    let origin = [-1.5 - 512.0, -512.0, 2.0];
+    assert_eq!(grid.world, Some(World { origin, voxel_size: 0.125, up: Up::Y }));
+    for format in [GridFormat::Vdb, GridFormat::Nvdb] {
         let bytes = written(&grid, format);
-        assert!(bytes.len() < most, "{} bytes", bytes.len());
+        assert!(bytes.len() < 2000, "{} bytes", bytes.len());
         assert!(read(format, &bytes).unwrap() == grid);
     }
+}
+
+#[test]
+fn tiles_that_cannot_be_are_refused() {
+    let refusal = |corners: &[[i32; 3]]| {
+        vdb::read(&mut &of_root_tiles(corners)[..]).unwrap_err().to_string()
+    };
+    assert!(refusal(&[[0, 0, 0], [65536, 0, 0]]).contains("69632"));
+    assert!(refusal(&[[0, 4096, 0], [0, 4096, 0]]).contains("two nodes of the tree"));
+    assert!(refusal(&[[0, 0, 8]]).contains("no node of the root lies at [0, 0, 8]"));
+    assert!(refusal(&[[i32::MIN, 0, 0], [i32::MAX - 4095, 0, 0]]).contains("grid"));
+    let checkered: Vec<_> =
+        (0..2048).map(|i| [i % 8 * 2, i / 8 % 16, i / 128].map(|c| 4096 * c)).collect();
+    assert!(refusal(&checkered).contains("rows of full bricks"));
 }
 
 #[test]
@@ -286,5 +316,53 @@ for name, grid in ('float', grid), ('bool', truths), ('dense', random_values):
     for (name, why) in [("level", "level set"), ("vector", "no grid in it")] {
         let error = load(name).unwrap_err().to_string();
         assert!(error.contains(why), "{name}: {error}");
+    }
+}
+
+#[test]
+fn malformed_vdb_is_refused_with_the_reason() {
+    // Where the root's background lies.
+    const ROOT: usize = 664;
+    for (why, at, value) in [
+        ("does not begin with ' BDV'", 0, b'V'),
+        ("version 221", 8, 221),
+        ("version 225", 8, 225),
+        ("the type of metadata cannot be a text", 57, 1),
+        ("more bytes after the last grid", 61, 0),
+        ("no grid in it has numbers or truths as values: there are density", 80, b'X'),
+        ("compression 10", 134, 10),
+        ("2 buffers a leaf", ROOT - 4, 2),
+        ("the grid ends at byte 10039, but the file says", 126, 0),
+        ("no node of the root lies at [1, 0, 0]", ROOT + 12, 1),
+        ("values cannot be stored in way 7", ROOT + 24 + 8192, 7),
+        ("a leaf's mask differs", 9970, 3),
+    ] {
+        let mut bytes = tiny_vdb();
+        bytes[at] = value;
+        let error = match read(GridFormat::Vdb, &bytes) {
+            Ok(grid) => panic!("byte {at}, {value}: {grid:?}"),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(why), "'{error}' does not say '{why}'");
+    }
+}
+
+#[test]
+fn vdb_rs_reads_what_is_written() {
+    for grid in for_others() {
+        let bytes = written(&grid, GridFormat::Vdb);
+        let mut reader = vdb_rs::VdbReader::new(std::io::Cursor::new(bytes)).unwrap();
+        assert_eq!(reader.available_grids(), ["density"]);
+        let read = reader.read_grid::<half::f16>("density").unwrap();
+        let mut voxels = BTreeSet::new();
+        for (corner, value, level) in read.iter() {
+            assert_eq!(value.to_f32(), 1.0);
+            let edge = level.scale() as i64;
+            let corner = corner.to_array().map(|c| c as i64);
+            voxels.extend((0..edge.pow(3)).map(|i| {
+                [0, 1, 2].map(|a| corner[a] + [i % edge, i / edge % edge, i / edge / edge][a])
+            }));
+        }
+        assert!(voxels == voxel_set(&grid), "{grid:?}");
     }
 }

@@ -12,7 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use common::solids;
 use peak_alloc::PeakAlloc;
 use trivox::fill::{along_x, flood, vote};
-use trivox::formats::{GridFormat, Loaded, ReadError, npy, obj, read_grid, read_mesh_within, write_grid};
+use trivox::formats::{
+    GridFormat, Loaded, ReadError, npy, obj, read_grid, read_mesh_within, write_grid,
+};
 use trivox::grid::{BrickKey, FULL};
 use trivox::{BackendError, Mesh, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
@@ -305,10 +307,9 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
 #[test]
 fn reading_trees_takes_a_few_times_the_grid() {
     let _alone = alone();
-    for (name, grid) in [
-        ("a sphere, 4096 cubed", cap(4096, 100)),
-        ("scattered", scattered([1024; 3], 5_000)),
-    ] {
+    for (name, grid) in
+        [("a sphere, 4096 cubed", cap(4096, 100)), ("scattered", scattered([1024; 3], 5_000))]
+    {
         for format in [GridFormat::Vdb, GridFormat::Nvdb] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("grid").with_extension(format.extension());

@@ -10,8 +10,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use crate::formats::openvdb::{nvdb, vdb};
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
+use crate::formats::openvdb::{nvdb, vdb};
 use crate::grid::VoxelGrid;
 
 /// What there is to know of a format of grids.

@@ -143,7 +143,9 @@ impl VoxelGrid {
                     (z + 1 < to[2]).then(|| row(from[1], z + 1))
                 };
                 if !is_before && y < to[1] && x < to[0] {
-                    return Some(rest.take_before(end).map(move |piece| piece.cut(at.max(row(y, z)), end)));
+                    return Some(
+                        rest.take_before(end).map(move |piece| piece.cut(at.max(row(y, z)), end)),
+                    );
                 }
             }
         });
@@ -202,4 +204,32 @@ pub(crate) fn overlay<'a, const N: usize>(
         }
         Some(Overlap { start, len, masks })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pieces_in_a_box_are_those_of_its_bricks() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..200 {
+            let bricks = (0..random.u32(0..400)).map(|_| {
+                let at = [random.u32(0..9), random.u32(0..6), random.u32(0..7)];
+                (BrickKey::new(at), if random.bool() { FULL } else { [1; 8] })
+            });
+            let grid = VoxelGrid::from_bricks([72, 48, 56], bricks.collect()).expect("inside");
+            let mut corner = || [random.u32(0..10), random.u32(0..7), random.u32(0..8)];
+            let (from, to) = (corner(), corner());
+            let is_inside = |key: BrickKey| {
+                let at = key.position();
+                (0..3).all(|a| (from[a]..to[a]).contains(&at[a]))
+            };
+            let expected: Vec<_> = grid.bricks().filter(|&(key, _)| is_inside(key)).collect();
+            let bricks =
+                |piece: Piece| (0..piece.len).map(move |n| (piece.start.along_x(n), piece.mask));
+            let found: Vec<_> = grid.pieces_in(from, to).flat_map(bricks).collect();
+            assert_eq!(found, expected, "{from:?} to {to:?}");
+        }
+    }
 }

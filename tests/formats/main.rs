@@ -26,7 +26,9 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     match format {
         GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Npy => trivox::formats::npy::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Vdb => trivox::formats::openvdb::vdb::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Vdb => {
+            trivox::formats::openvdb::vdb::read(&mut bytes).map(|loaded| loaded.grid)
+        }
         GridFormat::Nvdb => {
             trivox::formats::openvdb::nvdb::read(&mut bytes).map(|loaded| loaded.grid)
         }

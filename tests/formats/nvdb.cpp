@@ -1,6 +1,7 @@
 // NanoVDB's own headers on what is written here, and the other way round. Called in a folder:
 //
 //     nvdb check N    reads 0.nvdb to N-1.nvdb, each beside its voxels as .npy; prints a line each
+//     nvdb far        reads far.nvdb beside the list of its voxels, and prints a line
 //     nvdb write      writes files to be read, and what voxels they hold
 
 #define NANOVDB_USE_ZIP
@@ -101,6 +102,21 @@ static void check(int n) {
     printf("\n");
 }
 
+static void far() {
+    auto handle = nanovdb::io::readGrid("far.nvdb", std::string("density"));
+    auto* grid = handle.grid<float>();
+    bool isValid = nanovdb::isValid(*grid, true, true), areActive = true;
+    auto accessor = grid->getAccessor();
+    std::ifstream voxels("far.txt");
+    size_t count = 0;
+    for (int x, y, z; voxels >> x >> y >> z; ++count) {
+        Coord ijk(x, y, z);
+        areActive = areActive && accessor.isActive(ijk) && accessor.getValue(ijk) == 1;
+    }
+    areActive = areActive && count == grid->activeVoxelCount();
+    printf("%d %d %zu %zu\n", isValid, areActive, count, changedByStatistics(handle));
+}
+
 static void write() {
     nanovdb::GridBuilder<float> builder(0.0f, nanovdb::GridClass::FogVolume);
     auto accessor = builder.getAccessor();
@@ -129,6 +145,8 @@ static void write() {
 int main(int argc, char** argv) {
     if (argc == 3 && !strcmp(argv[1], "check")) {
         for (int n = 0; n < atoi(argv[2]); ++n) check(n);
+    } else if (argc == 2 && !strcmp(argv[1], "far")) {
+        far();
     } else {
         write();
     }

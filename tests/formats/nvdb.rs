@@ -9,12 +9,12 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
-use trivox::formats::{GridFormat, ReadError};
 use trivox::formats::openvdb::nvdb;
+use trivox::formats::{GridFormat, ReadError};
 use trivox::grid::FULL;
 use trivox::{Up, World};
 
-use super::vdb::for_others;
+use super::vdb::{far, for_others, listed};
 use super::{read, tiny, voxel_set, written};
 
 /// The program, in a folder of its own.
@@ -60,7 +60,8 @@ fn nanovdb_reads_what_is_written() {
         // Of the blocks, two are full lower nodes.
         let lower_tiles = if grid.dims() == [272, 192, 290] { 2 } else { 0 };
         let leaf_tiles = grid.brick_count() - leaves - lower_tiles * 16 * 16 * 16;
-        let expected = format!("1 0 1 1 {count} {count} {leaves} {leaf_tiles} {lower_tiles} 1 dims=");
+        let expected =
+            format!("1 0 1 1 {count} {count} {leaves} {leaf_tiles} {lower_tiles} 1 dims=");
         let rest = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
         let (_, numbers) = rest.split_once(" 0 ").unwrap_or_else(|| panic!("{line}"));
         let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
@@ -75,6 +76,15 @@ fn nanovdb_reads_what_is_written() {
             assert!((found - expected).abs() < 1e-12, "{line}, not {places:?}");
         }
     }
+}
+
+#[test]
+fn nanovdb_finds_voxels_far_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("far.nvdb"), written(&far(), GridFormat::Nvdb)).unwrap();
+    std::fs::write(folder.path().join("far.txt"), listed(&far())).unwrap();
+    let Some(output) = nanovdb(&["far"], folder.path()) else { return };
+    assert_eq!(output.trim(), format!("1 1 {} 0", far().occupied()));
 }
 
 #[test]
@@ -156,8 +166,8 @@ fn malformed_nvdb_is_refused_with_the_reason() {
         ("the file ends in blind data", 24, 0),
         ("the grid does not begin with 'NanoVDB'", 200, b'X'),
         ("the grid's end", 200 + 32, 0),
-        ("a node should lie at byte", 872 + 128 + 8, 0),
-        ("a leaf", 271_432 + 1088 + 2, 9),
+        ("a node should lie at byte", 1000 + 8, 32),
+        ("the file ends in a node", 271_432 + 1088 + 2, 9),
     ] {
         let mut bytes = tiny_nvdb();
         bytes[at] = value;
@@ -173,7 +183,8 @@ fn malformed_nvdb_is_refused_with_the_reason() {
 pub(crate) fn tiny_nvdb() -> Vec<u8> {
     let number = |n: u32| n.to_le_bytes().to_vec();
     let place = |n: u64| n.to_le_bytes().to_vec();
-    let doubles = |numbers: &[f64]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
+    let doubles =
+        |numbers: &[f64]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
     let floats = |numbers: &[f32]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
     let padded = |text: &[u8], len: usize| [text, &vec![0; len - text.len()]].concat();
     // 32.3.3.
@@ -228,7 +239,8 @@ pub(crate) fn tiny_nvdb() -> Vec<u8> {
         [vec![0; 12], vec![0, 1, 2, 2], padded(&[1, 4], 64), statistics.clone()].concat(),
         [floats(&[1.0]), vec![0; 36], floats(&[1.0]), vec![0; 4 * 501]].concat(),
         // The text begins after 288 bytes of its record; characters of one byte.
-        [place(288), place(text.len() as u64), number(1), vec![0; 12], padded(b"trivox", 256)].concat(),
+        [place(288), place(text.len() as u64), number(1), vec![0; 12], padded(b"trivox", 256)]
+            .concat(),
         padded(text, 64),
     ]
     .concat()

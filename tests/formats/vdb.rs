@@ -18,9 +18,8 @@ pub(crate) fn tiny_vdb() -> Vec<u8> {
     let place = |n: u64| n.to_le_bytes().to_vec();
     let float = |x: f64| x.to_le_bytes().repeat(3);
     let text = |text: &[u8]| [&number(text.len() as u32)[..], text].concat();
-    let field = |name: &[u8], kind: &[u8], value: &[u8]| {
-        [text(name), text(kind), text(value)].concat()
-    };
+    let field =
+        |name: &[u8], kind: &[u8], value: &[u8]| [text(name), text(kind), text(value)].concat();
     // Bits 0 and 8 + 2 of x = 0.
     let mask = [&[1, 4][..], &[0; 62]].concat();
     let first_of = |bytes: usize| [&[1][..], &vec![0; bytes - 1]].concat();
@@ -100,9 +99,15 @@ pub(crate) fn of_root_tiles(corners: &[[i32; 3]]) -> Vec<u8> {
     bytes
 }
 
+/// Voxels in many nodes of the root, and a solid across some.
+pub(crate) fn far() -> VoxelGrid {
+    let mut random = fastrand::Rng::with_seed(9);
+    random_grid([9000, 4200, 12_400], 150, &mut random)
+}
+
 #[test]
 fn vdb_and_nvdb_give_back_the_grid_that_was_written() {
-    for grid in grids().into_iter().chain([blocks()]) {
+    for grid in grids().into_iter().chain([blocks(), far()]) {
         for format in [GridFormat::Vdb, GridFormat::Nvdb] {
             let bytes = written(&grid, format);
             let back = read(format, &bytes).unwrap();
@@ -122,7 +127,11 @@ fn tiles_of_the_root_are_read_and_written() {
     assert_eq!((grid.dims(), grid.occupied()), ([12288, 8192, 12288], 3 * 4096_u64.pow(3)));
     let corners = [[4096, 0, 0], [12287, 4095, 4095], [0, 4096, 8192], [4095, 8191, 12287]];
     assert!(corners.into_iter().all(|voxel| grid.contains(voxel)));
-    assert!(![[4095, 0, 0], [4096, 4096, 0], [4096, 4096, 8192]].map(|v| grid.contains(v)).contains(&true));
+    assert!(
+        ![[4095, 0, 0], [4096, 4096, 0], [4096, 4096, 8192]]
+            .map(|v| grid.contains(v))
+            .contains(&true)
+    );
     let origin = [-1.5 - 512.0, -512.0, 2.0];
     assert_eq!(grid.world, Some(World { origin, voxel_size: 0.125, up: Up::Y }));
     for format in [GridFormat::Vdb, GridFormat::Nvdb] {
@@ -134,9 +143,8 @@ fn tiles_of_the_root_are_read_and_written() {
 
 #[test]
 fn tiles_that_cannot_be_are_refused() {
-    let refusal = |corners: &[[i32; 3]]| {
-        vdb::read(&mut &of_root_tiles(corners)[..]).unwrap_err().to_string()
-    };
+    let refusal =
+        |corners: &[[i32; 3]]| vdb::read(&mut &of_root_tiles(corners)[..]).unwrap_err().to_string();
     assert!(refusal(&[[0, 0, 0], [65536, 0, 0]]).contains("69632"));
     assert!(refusal(&[[0, 4096, 0], [0, 4096, 0]]).contains("two nodes of the tree"));
     assert!(refusal(&[[0, 0, 8]]).contains("no node of the root lies at [0, 0, 8]"));
@@ -221,11 +229,34 @@ for n in range(len(glob.glob('*.vdb'))):
         let numbers = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
         let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
         let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
-        let corners = [[0.0; 3], [2.0, 1.0, 0.0]].map(|c| [0, 1, 2].map(|a| origin[a] + size * c[a]));
+        let corners =
+            [[0.0; 3], [2.0, 1.0, 0.0]].map(|c| [0, 1, 2].map(|a| origin[a] + size * c[a]));
         for (found, expected) in numbers.iter().zip(corners.as_flattened()) {
             assert!((found - expected).abs() < 1e-12, "{line}");
         }
     }
+}
+
+/// A line for each voxel.
+pub(crate) fn listed(grid: &VoxelGrid) -> String {
+    grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
+}
+
+#[test]
+fn openvdb_finds_voxels_far_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("far.vdb"), written(&far(), GridFormat::Vdb)).unwrap();
+    std::fs::write(folder.path().join("far.txt"), listed(&far())).unwrap();
+    let script = "
+import pyopenvdb
+grid = pyopenvdb.read('far.vdb', 'density')
+voxels = [tuple(map(int, line.split())) for line in open('far.txt')]
+accessor = grid.getConstAccessor()
+print(all(accessor.probeValue(voxel) == (1, True) for voxel in voxels),
+    grid.activeVoxelCount() == len(voxels))
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    assert_eq!(output.trim(), "True True");
 }
 
 #[test]

@@ -216,7 +216,9 @@ impl Frame {
     /// There is no voxel, or two are too far apart.
     fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
         let [lo, hi] = bounds.ok_or_else(|| {
-            content("no voxel is active and above 0, and the file does not say how large the grid is")
+            content(
+                "no voxel is active and above 0, and the file does not say how large the grid is",
+            )
         })?;
         // Places come from i32.
         let base = lo.map(|c| c.div_euclid(BRICK_EDGE) as i32);

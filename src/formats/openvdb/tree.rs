@@ -226,7 +226,8 @@ impl<'a> Tree<'a> {
         let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(UPPER_VOXELS));
         let mut slots = Slots::new();
         let positions = (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]);
-        let uppers = positions.filter_map(|at| upper(grid, at.map(|p| p * UPPER_BRICKS), &mut slots));
+        let uppers =
+            positions.filter_map(|at| upper(grid, at.map(|p| p * UPPER_BRICKS), &mut slots));
         let root: Vec<Upper> = uppers.collect();
         let counts = root.iter().map(|upper| upper.counts).fold(Counts::default(), Counts::add);
         let of_tiles = root.iter().filter(|upper| upper.is_full()).count() * UPPER_SIZE;

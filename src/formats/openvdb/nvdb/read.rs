@@ -120,11 +120,7 @@ fn wanted(grids: &[GridHead]) -> Result<usize, ReadError> {
     })
 }
 
-fn read_codec(
-    source: &mut Source,
-    codec: u16,
-    bytes: u64,
-) -> Result<(Gathered, Said), ReadError> {
+fn read_codec(source: &mut Source, codec: u16, bytes: u64) -> Result<(Gathered, Said), ReadError> {
     const ZIP: u16 = 1;
     const BLOSC: u16 = 2;
     match codec {
@@ -212,9 +208,8 @@ impl Reader<'_> {
             reader.node::<{ UPPER }, 512>(upper, LOWER_VOXELS)
         })?;
         drop(uppers);
-        let mut leaves = self.level(&mut lowers, |reader, lower| {
-            reader.node::<{ LOWER }, 64>(lower, LEAF_VOXELS)
-        })?;
+        let mut leaves = self
+            .level(&mut lowers, |reader, lower| reader.node::<{ LOWER }, 64>(lower, LEAF_VOXELS))?;
         drop(lowers);
         self.level(&mut leaves, |reader, leaf| reader.leaf(leaf).map(|()| Vec::new()))?;
         Ok(())

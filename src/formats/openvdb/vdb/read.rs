@@ -214,7 +214,9 @@ impl Reader<'_, '_> {
     fn tree(mut self) -> Result<Gathered, ReadError> {
         let buffers = self.source.u32("the tree")?;
         if buffers != 1 {
-            return Err(self.source.fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
+            return Err(self
+                .source
+                .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
         }
         self.root()?;
         for mask in self.gathered.masks_mut() {

@@ -3,9 +3,7 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{
-    ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION,
-};
+use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::tree::{Counts, Entry, Lower, Tree};
 use crate::formats::openvdb::world::WorldFromIndex;

@@ -65,7 +65,9 @@ impl FileHead {
     fn read(source: &mut Source) -> Result<Self, ReadError> {
         let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
         if !MAGICS.contains(&magic) {
-            return Err(content("not a NanoVDB file: it does not begin with 'NanoVDB'"));
+            return Err(content(
+                "not a NanoVDB file: it begins with neither 'NanoVDB0' nor 'NanoVDB2'",
+            ));
         }
         check_version(source)?;
         let [grids, codec] = [source.u16("the head")?, source.u16("the head")?];
@@ -140,7 +142,7 @@ fn read_grid(input: impl std::io::Read) -> Result<(Gathered, Said), ReadError> {
     let grid: [u8; GRID] = reader.source.array("the grid")?;
     let [magic, version] = [&grid[..8], &grid[16..20]];
     if !GRID_MAGICS.iter().any(|known| known == magic) {
-        return Err(content("the grid does not begin with 'NanoVDB'"));
+        return Err(content("the grid begins with neither 'NanoVDB0' nor 'NanoVDB1'"));
     }
     check_version(&mut Source::new(version))?;
     let [bytes, blind] = [32, 640].map(|at| u64_at(&grid, at));

@@ -17,6 +17,8 @@ const TYPE: &str = "Tree_float_5_4_3_HalfFloat";
 const LIBRARY: [u32; 2] = [10, 0];
 /// 1.0 as a half float.
 const ONE: [u8; 2] = [0x00, 0x3c];
+/// Most bytes of a leaf's buffer.
+const MAX_BUFFER: usize = LEAF_MASK + 1 + 512 * ONE.len();
 /// Bytes of a root's tile: its corner, its value, whether it is active.
 const ROOT_TILE: u64 = 12 + 4 + 1;
 /// Bytes of a root's child before the node itself: its corner.
@@ -178,10 +180,10 @@ fn write_buffers(lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// A leaf's buffer, and how long it is.
-fn buffer(mask: &Mask) -> ([u8; LEAF_MASK + 1 + 512 * ONE.len()], usize) {
-    const { assert!(BACKGROUND_ELSEWHERE == 0) };
-    let mut buffer = [0; _];
+fn buffer(mask: &Mask) -> ([u8; MAX_BUFFER], usize) {
+    let mut buffer = [0; MAX_BUFFER];
     let (head, values) = buffer.split_at_mut(LEAF_MASK + 1);
+    head[LEAF_MASK] = BACKGROUND_ELSEWHERE;
     for (bytes, word) in head.as_chunks_mut::<8>().0.iter_mut().zip(mask) {
         *bytes = word.to_le_bytes();
     }

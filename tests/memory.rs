@@ -14,7 +14,8 @@ use peak_alloc::PeakAlloc;
 use trivox::backend::RunOptions;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
-    GridFormat, Loaded, ReadError, gltf, npy, obj, ply, read_mesh_within, stl, write_grid,
+    GridFormat, Loaded, ReadError, gltf, npy, obj, ply, read_grid, read_mesh_within, stl,
+    write_grid,
 };
 use trivox::grid::{BrickKey, FULL};
 use trivox::solid::{Fill, Solid};
@@ -506,7 +507,16 @@ fn writing_takes_little_memory_whatever_the_grid() {
         ("a sphere, 16384 cubed", GridFormat::Npy, cap(16384, 512)),
         ("scattered, the longest", GridFormat::Npy, scattered([65536, 65536, 1024], 200_000)),
     ];
-    for (name, format, grid) in grids {
+    let trees = [
+        ("scattered, 4096 cubed", scattered([4096; 3], 200_000)),
+        ("a full slab, 4096 cubed", block(512)),
+        ("a sphere, 16384 cubed", cap(16384, 512)),
+        ("scattered, the longest", scattered([65536; 3], 20_000)),
+    ];
+    let trees = trees.into_iter().flat_map(|(name, grid)| {
+        [GridFormat::Vdb, GridFormat::Nvdb].map(|format| (name, format, grid.clone()))
+    });
+    for (name, format, grid) in grids.into_iter().chain(trees) {
         let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(100 << 20)));
         println!("{name}: {peak} bytes");
         assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
@@ -528,6 +538,24 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
     assert_eq!(grid.grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
     // A mask for each brick of the slab would be 64 bytes, 32 MiB.
     assert!(peak < 8 << 20, "{peak}");
+}
+
+#[test]
+fn reading_trees_takes_a_few_times_the_grid() {
+    let _alone = alone();
+    for (name, grid) in
+        [("a sphere, 4096 cubed", cap(4096, 100)), ("scattered", scattered([1024; 3], 5_000))]
+    {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("grid").with_extension(format.extension());
+            write_grid(&grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
+            let (back, peak) = peak(|| read_grid(&path).unwrap().grid);
+            assert!(back == grid);
+            println!("{name}, {}: {peak} bytes, the grid {}", format.extension(), grid.bytes());
+            assert!(peak <= 4 * grid.bytes() + (1 << 20), "{name}: {peak} bytes");
+        }
+    }
 }
 
 /// The first voxel, and the one after the last, of each column along `axis` of a ball of diameter

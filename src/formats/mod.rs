@@ -4,6 +4,7 @@ pub mod error;
 pub mod gltf;
 pub mod npy;
 pub mod obj;
+pub mod openvdb;
 pub mod ply;
 mod polygons;
 pub mod stl;
@@ -15,6 +16,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
+use crate::formats::openvdb::{nvdb, vdb};
 use crate::grid::VoxelGrid;
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
@@ -88,11 +90,15 @@ pub enum GridFormat {
     Vox,
     /// NumPy.
     Npy,
+    /// OpenVDB.
+    Vdb,
+    /// NanoVDB.
+    Nvdb,
 }
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Vox, Self::Npy];
+    pub const ALL: [Self; 4] = [Self::Vox, Self::Npy, Self::Vdb, Self::Nvdb];
 
     /// What there is to know of it.
     #[must_use]
@@ -100,6 +106,8 @@ impl GridFormat {
         match self {
             Self::Vox => &vox::SPEC,
             Self::Npy => &npy::SPEC,
+            Self::Vdb => &vdb::SPEC,
+            Self::Nvdb => &nvdb::SPEC,
         }
     }
 

@@ -75,13 +75,14 @@ pub struct Job {
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
-    /// File to write: .vox or .npy, or - for standard output; or the folder for a file of each mesh,
+    /// File to write, in a format of `voxelize formats`, or - for standard output; or the folder for a file of each mesh,
     /// called as the mesh is; end a new folder's name with / if it has an extension [default: write
     /// nothing].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Format to write, whatever the file is called: vox or npy [default in a folder: vox].
+    /// Format to write, whatever the file is called: an extension of `voxelize formats` [default in
+    /// a folder: vox].
     #[arg(long, value_name = "FORMAT", requires = "output")]
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
@@ -205,7 +206,7 @@ pub struct InfoArgs {
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// A voxel grid: .vox or .npy.
+    /// A voxel grid, in a format of `voxelize formats`.
     #[arg(value_name = "A")]
     pub a: PathBuf,
 
@@ -228,7 +229,7 @@ pub struct VerifyArgs {
     #[arg(value_name = "MESH")]
     pub mesh: PathBuf,
 
-    /// The voxel grid to judge: .vox or .npy.
+    /// The voxel grid to judge, in a format of `voxelize formats`.
     #[arg(value_name = "GRID")]
     pub grid: PathBuf,
 

@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod npy;
+mod nvdb;
+mod vdb;
 mod vox;
 
 use std::collections::BTreeSet;
@@ -24,6 +26,12 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     match format {
         GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Npy => trivox::formats::npy::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Vdb => {
+            trivox::formats::openvdb::vdb::read(&mut bytes).map(|loaded| loaded.grid)
+        }
+        GridFormat::Nvdb => {
+            trivox::formats::openvdb::nvdb::read(&mut bytes).map(|loaded| loaded.grid)
+        }
     }
 }
 
@@ -113,13 +121,15 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 3] {
+fn small_files() -> [(GridFormat, Vec<u8>); 5] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
         (GridFormat::Vox, vox::tiny_vox()),
         (GridFormat::Npy, npy::TINY_NPY.to_vec()),
         (GridFormat::Npy, written(&grid, GridFormat::Npy)),
+        (GridFormat::Vdb, vdb::tiny_vdb()),
+        (GridFormat::Vdb, written(&grid, GridFormat::Vdb)),
     ]
 }
 

@@ -32,6 +32,7 @@ mod brick;
 mod build;
 mod ordered;
 mod pieces;
+mod runs;
 mod sets;
 
 /// A row of full bricks along `x`; maximal, so neither neighbour is full.

@@ -1,5 +1,6 @@
 //! File formats: one module each, and the tables by extension.
 
+pub mod binvox;
 pub mod error;
 pub mod npy;
 pub mod obj;
@@ -10,7 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
-use crate::grid::VoxelGrid;
+use crate::grid::{Up, VoxelGrid};
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
 type WriteGrid = fn(&VoxelGrid, &mut dyn Write) -> Result<(), WriteError>;
@@ -28,6 +29,8 @@ pub struct GridSpec {
     write: Option<WriteGrid>,
     check_dims: fn([u32; 3]) -> Result<(), WriteError>,
     file_size: fn([u32; 3]) -> Option<u64>,
+    /// What of a grid a file of it does not hold: a sentence for each thing.
+    lost: fn(&VoxelGrid) -> Vec<String>,
 }
 
 impl GridSpec {
@@ -67,11 +70,13 @@ pub enum GridFormat {
     Vox,
     /// NumPy.
     Npy,
+    /// Patrick Min's binvox.
+    Binvox,
 }
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Vox, Self::Npy];
+    pub const ALL: [Self; 3] = [Self::Vox, Self::Npy, Self::Binvox];
 
     /// What there is to know of it.
     #[must_use]
@@ -79,6 +84,7 @@ impl GridFormat {
         match self {
             Self::Vox => &vox::SPEC,
             Self::Npy => &npy::SPEC,
+            Self::Binvox => &binvox::SPEC,
         }
     }
 
@@ -96,10 +102,17 @@ impl GridFormat {
         (self.spec().check_dims)(dims)
     }
 
-    /// Bytes of a file that holds a grid of `dims` voxels, where that depends on nothing else.
+    /// Bytes that a file of a grid of `dims` voxels has at least, where most of them are known by that.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
         (self.spec().file_size)(dims)
+    }
+
+    /// What of `grid` a file of this format does not hold, or holds otherwise: a sentence for each
+    /// thing.
+    #[must_use]
+    pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
+        (self.spec().lost)(grid)
     }
 
     /// The format that a file of this name has.
@@ -118,6 +131,18 @@ impl GridFormat {
         let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
         found.ok_or_else(|| unknown_extension(extension, &Self::ALL.map(Self::extension)))
     }
+}
+
+/// What a format loses that holds voxels only.
+fn lost_place(grid: &VoxelGrid) -> Vec<String> {
+    let lost = "where the grid lies, its voxel size and which axis is up are not kept";
+    grid.world.map(|_| lost.to_owned()).into_iter().collect()
+}
+
+/// What a format loses that says where a grid lies, but not which axis is up: `y` is assumed.
+fn lost_up(grid: &VoxelGrid) -> Vec<String> {
+    let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
+    is_turned.then(|| "that z is up is not kept".to_owned()).into_iter().collect()
 }
 
 /// Whether a file of this name is read as a mesh.

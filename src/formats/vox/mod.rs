@@ -41,6 +41,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(write),
     check_dims,
     file_size: |_| None,
+    lost: |_| Vec::new(),
 };
 
 /// Most voxels along an axis of one model.
@@ -142,7 +143,7 @@ fn numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
 }
 
 /// Whether a grid can lie so in the world at all.
-fn is_possible(world: &World) -> bool {
+pub(super) fn is_possible(world: &World) -> bool {
     world.origin.iter().all(|c| c.is_finite())
         && world.voxel_size.is_finite()
         && world.voxel_size > 0.0

@@ -157,6 +157,11 @@ impl VoxelGrid {
         self.keys.len() as u64 + self.full.iter().map(|run| u64::from(run.len)).sum::<u64>()
     }
 
+    /// The bricks that are not full, in canonical order.
+    pub(crate) fn keys(&self) -> &[BrickKey] {
+        &self.keys
+    }
+
     /// The masks of the bricks that are not full, in canonical order.
     pub(crate) fn masks(&self) -> &[Mask] {
         &self.masks

@@ -8,7 +8,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
-use crate::program::{Closed, Verdict, adapters, convert, diff, formats, info, say, verify, voxelize};
+use crate::program::{
+    Closed, Verdict, adapters, convert, diff, formats, info, say, verify, voxelize,
+};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

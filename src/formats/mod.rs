@@ -1,10 +1,15 @@
 //! File formats: one module each, and the tables by extension.
 
 pub mod binvox;
+pub mod bricks;
+mod dense;
 pub mod error;
+pub mod mitsuba;
 pub mod npy;
+pub mod npz;
 pub mod obj;
 pub mod vox;
+pub mod vti;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -72,11 +77,20 @@ pub enum GridFormat {
     Npy,
     /// Patrick Min's binvox.
     Binvox,
+    /// NumPy, several arrays.
+    Npz,
+    /// VTK.
+    Vti,
+    /// Mitsuba.
+    Vol,
+    /// As in memory.
+    Bricks,
 }
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Vox, Self::Npy, Self::Binvox];
+    pub const ALL: [Self; 7] =
+        [Self::Vox, Self::Npy, Self::Npz, Self::Binvox, Self::Vti, Self::Vol, Self::Bricks];
 
     /// What there is to know of it.
     #[must_use]
@@ -84,7 +98,11 @@ impl GridFormat {
         match self {
             Self::Vox => &vox::SPEC,
             Self::Npy => &npy::SPEC,
+            Self::Npz => &npz::SPEC,
             Self::Binvox => &binvox::SPEC,
+            Self::Vti => &vti::SPEC,
+            Self::Vol => &mitsuba::SPEC,
+            Self::Bricks => &bricks::SPEC,
         }
     }
 

@@ -35,7 +35,9 @@ fn maximal(dims: [u32; 3], mut runs: Vec<(BrickKey, u32)>) -> Result<Vec<FullRun
     for (start, len) in runs {
         check_inside(dims, start, len)?;
         match maximal.last_mut() {
-            Some(last) if start.row() == last.start.row() && start <= last.start.along_x(last.len) => {
+            Some(last)
+                if start.row() == last.start.row() && start <= last.start.along_x(last.len) =>
+            {
                 last.len = last.len.max(last.start.bricks_to(start.along_x(len)));
             }
             _ if len > 0 => maximal.push(FullRun { start, len }),
@@ -51,6 +53,9 @@ fn check_inside(dims: [u32; 3], start: BrickKey, len: u32) -> Result<(), GridErr
     match (0..3).all(|a| end[a] <= u64::from(dims[a])) {
         true => Ok(()),
         // A length that no grid has is past every grid's end.
-        false => Err(GridError::Outside { voxel: end.map(|c| u32::try_from(c - 1).unwrap_or(u32::MAX)), dims }),
+        false => Err(GridError::Outside {
+            voxel: end.map(|c| u32::try_from(c - 1).unwrap_or(u32::MAX)),
+            dims,
+        }),
     }
 }

@@ -32,7 +32,10 @@ fn what_a_format_does_not_hold_is_said() {
     let npy = said("convert a.vox b.npy");
     assert!(npy.contains("warning: where the grid lies, its voxel size and which axis"), "{npy}");
     let binvox = said("convert a.vox b.binvox");
-    assert!(binvox.contains("warning: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8"), "{binvox}");
+    assert!(
+        binvox.contains("warning: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8"),
+        "{binvox}"
+    );
     assert!(binvox.contains("warning: that z is up is not kept"), "{binvox}");
     assert!(!said("convert b.npy c.npz").contains("warning"));
     assert!(said("convert -q a.vox b.npy").is_empty());

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod dense;
 mod npy;
 mod vox;
 
@@ -24,6 +25,10 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     match format {
         GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Npy => trivox::formats::npy::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Npz => trivox::formats::npz::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Binvox => trivox::formats::binvox::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Bricks => trivox::formats::bricks::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Vti | GridFormat::Vol => panic!("{format:?} is not read"),
     }
 }
 
@@ -113,13 +118,17 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 3] {
+fn small_files() -> [(GridFormat, Vec<u8>); 7] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
         (GridFormat::Vox, vox::tiny_vox()),
         (GridFormat::Npy, npy::TINY_NPY.to_vec()),
         (GridFormat::Npy, written(&grid, GridFormat::Npy)),
+        (GridFormat::Npz, written(&tiny(), GridFormat::Npz)),
+        (GridFormat::Binvox, dense::TINY_BINVOX.to_vec()),
+        (GridFormat::Bricks, dense::tiny_bricks()),
+        (GridFormat::Bricks, written(&grid, GridFormat::Bricks)),
     ]
 }
 

@@ -57,10 +57,10 @@ fn read_pair(
         return Ok(false);
     }
     input.read_exact(pair).map(|()| true).map_err(|e| match e.kind() {
-        ErrorKind::UnexpectedEof if at == voxels => content("there are more bytes after the voxels"),
-        ErrorKind::UnexpectedEof => {
-            content(format!("the file ends after {at} of {voxels} voxels"))
+        ErrorKind::UnexpectedEof if at == voxels => {
+            content("there are more bytes after the voxels")
         }
+        ErrorKind::UnexpectedEof => content(format!("the file ends after {at} of {voxels} voxels")),
         _ => ReadError::Io(e),
     })
 }
@@ -85,13 +85,16 @@ impl Header {
         };
         let [x, y, z] = self.dims;
         if x != y || y != z {
-            let warning = "where the grid lies is ignored: its 'scale' is that of a cube, but it is none";
+            let warning =
+                "where the grid lies is ignored: its 'scale' is that of a cube, but it is none";
             return Ok((None, Some(warning.to_owned())));
         }
         let world = World { origin, voxel_size: scale / f64::from(x), up: Up::Y };
         match is_possible(&world) {
             true => Ok((Some(world), None)),
-            false => Err(content(format!("a grid cannot lie at {origin:?} with a scale of {scale}"))),
+            false => {
+                Err(content(format!("a grid cannot lie at {origin:?} with a scale of {scale}")))
+            }
         }
     }
 }
@@ -112,7 +115,9 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
         Some("1" | "2") => {}
         Some(other) => {
             let other = excerpt(other);
-            return Err(content(format!(".binvox version '{other}' is not supported, only 1 and 2")));
+            return Err(content(format!(
+                ".binvox version '{other}' is not supported, only 1 and 2"
+            )));
         }
         None => return Err(content("not a .binvox file: it does not begin with '#binvox'")),
     }

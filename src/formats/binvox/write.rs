@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::{LONGEST_RUN, edge};
 use crate::formats::WriteError;
-use crate::formats::npy::bits_of_bytes;
 use crate::formats::npy::ONES;
+use crate::formats::npy::bits_of_bytes;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
 
 /// Writes `grid`. Whatever the grid, that takes no more than 4 MiB of memory.

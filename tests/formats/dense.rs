@@ -214,10 +214,11 @@ fn malformed_bricks_are_refused_with_the_reason() {
     let grid = random_grid([40, 40, 40], 3, &mut fastrand::Rng::with_seed(1));
     assert!(grid.pieces().any(|piece| piece.len > 1));
     let good = written(&grid, GridFormat::Bricks);
-    let header = String::from_utf8_lossy(&good[..256]).into_owned();
+    let at = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let header = String::from_utf8_lossy(&good[..at]).into_owned();
     let with = |from: &str, to: &str| {
         let text = header.trim_end().replacen(from, to, 1);
-        [format!("{text:<255}\n").as_bytes(), &good[256..]].concat()
+        [format!("{text:<width$}\n", width = at - 1).as_bytes(), &good[at..]].concat()
     };
     for (from, to, why) in [
         ("trivox bricks", "trivox brick", "another 'format'"),
@@ -225,7 +226,7 @@ fn malformed_bricks_are_refused_with_the_reason() {
         ("{", "[", "header is malformed"),
         ("\"dims\":[40,40,40]", "\"dims\":[40,40,0]", "40x40x0"),
         ("\"dims\":[40,40,40]", "\"dims\":[16,16,16]", "outside a grid of 16x16x16"),
-        ("\"masks_at\":256", "\"masks_at\":255", "contradict"),
+        ("\"masks_at\":", "\"masks_at\":9", "contradict"),
         ("\"bricks\":", "\"bricks\":9", "contradict"),
         ("\"bricks\":", "\"bricks\":99999999999999999", "contradict"),
         ("null", "{\"origin\":[0,0,0],\"voxel_size\":1,\"up\":\"x\"}", "neither y nor z"),
@@ -235,15 +236,15 @@ fn malformed_bricks_are_refused_with_the_reason() {
         refused(GridFormat::Bricks, &with(from, to), why);
     }
     let bricks = grid.pieces().filter(|piece| piece.mask != [u64::MAX; 8]).count();
-    let keys = 256 + 64 * bricks;
+    let keys = at + 64 * bricks;
     let runs = keys + 8 * bricks;
     let changed = |range: std::ops::Range<usize>, value: u8| {
         let mut bytes = good.clone();
         bytes[range].fill(value);
         bytes
     };
-    refused(GridFormat::Bricks, &changed(256..320, 0), "brick 0 is empty or full");
-    refused(GridFormat::Bricks, &changed(256..320, 255), "brick 0 is empty or full");
+    refused(GridFormat::Bricks, &changed(at..at + 64, 0), "brick 0 is empty or full");
+    refused(GridFormat::Bricks, &changed(at..at + 64, 255), "brick 0 is empty or full");
     refused(GridFormat::Bricks, &changed(keys..keys + 8, 255), "not possible, or out of order");
     refused(GridFormat::Bricks, &changed(runs + 8..runs + 16, 0), "length of a run");
     refused(GridFormat::Bricks, &changed(runs + 8..runs + 12, 255), "outside a grid");
@@ -348,12 +349,13 @@ fn trimesh_reads_binvox_voxel_for_voxel() {
     let script = "
 import numpy, trimesh
 grid = trimesh.load('grid.binvox', file_type='binvox')
-print(grid.shape, grid.transform[:3, 3].tolist(), grid.transform[0, 0] * (grid.shape[0] - 1))
+n = int(grid.shape[0])
+print(n, grid.transform[:3, 3].tolist(), round(float(grid.transform[0, 0] * (n - 1)), 12))
 for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
 ";
     let Some((head, voxels)) = other_reader(GridFormat::Binvox, "trimesh", script) else { return };
     // trimesh takes the corner for the first voxel's centre, and the edge for one voxel shorter.
-    assert_eq!(head, "(30, 30, 30) [-1.5, 10.25, 2.0] 3.75");
+    assert_eq!(head, "30 [-1.5, 10.25, 2.0] 3.75");
     assert_eq!(voxels, expected_lines());
 }
 
@@ -361,11 +363,9 @@ for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
 fn what_trimesh_writes_as_binvox_is_read() {
     let script = "
 import numpy, trimesh
-grid = numpy.random.default_rng(4).random((19, 9, 30)) < 0.1
-grid[0, 0, 0] = grid[18, 8, 29] = True
+grid = numpy.random.default_rng(4).random((19, 19, 19)) < 0.1
 grid = trimesh.voxel.VoxelGrid(grid)
 open('trimesh.binvox', 'wb').write(trimesh.exchange.binvox.export_binvox(grid))
-print()
 for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
 ";
     let folder = tempfile::tempdir().unwrap();
@@ -375,9 +375,9 @@ for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
     let Some(output) = python(script, folder.path()) else { return };
     let bytes = std::fs::read(folder.path().join("trimesh.binvox")).unwrap();
     let grid = read(GridFormat::Binvox, &bytes).unwrap();
-    assert_eq!(grid.dims(), [19, 9, 30]);
+    assert_eq!(grid.dims(), [19; 3]);
     let voxels: BTreeSet<_> = grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
-    assert_eq!(voxels, output.trim().lines().map(String::from).collect());
+    assert_eq!(voxels, output.lines().map(String::from).collect());
 }
 
 #[test]
@@ -412,7 +412,7 @@ texture = mitsuba.load_dict({
     'type': 'gridvolume', 'filename': 'grid.vol', 'use_grid_bbox': True, 'filter_type': 'nearest'})
 box = texture.bbox()
 size = [int(n) for n in volume.size()]
-print(size, [float(c) for c in box.min], [float(c) for c in box.max])
+print(size, [round(c, 5) for c in box.min], [round(c, 5) for c in box.max])
 grid = numpy.array(volume).reshape(size[::-1])
 for z, y, x in numpy.argwhere(grid): print(x, y, z)
 ";

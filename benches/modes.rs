@@ -26,6 +26,9 @@ mod common;
 #[global_allocator]
 static ALLOCATOR: PeakMemAlloc<System> = PeakMemAlloc::system();
 
+/// Milliseconds after which a GPU, one in software most likely, is spared finer resolutions.
+const SLOW: f64 = 3000.0;
+
 const FILLS: [Fill; 4] = [Fill::Parity, Fill::Winding, Fill::Vote, Fill::Flood];
 
 /// What a mode took at one resolution.
@@ -55,10 +58,11 @@ fn main() -> Result<()> {
     for path in models() {
         let mesh = read_mesh(&path)?.mesh;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut is_quick = true;
         for &resolution in resolutions {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
             // A machine without one has a table without its figures.
-            let gpu = gpu.choose(&placed).ok();
+            let gpu = gpu.choose(&placed).ok().filter(|_| is_quick);
             if let Some(head) = head.take() {
                 gpu.iter().for_each(|gpu| println!("GPU: {gpu}"));
                 println!("\n{head}\n|---|--:|---|{}", "--:|".repeat(7));
@@ -67,6 +71,7 @@ fn main() -> Result<()> {
             for (label, mode) in &modes {
                 let point = measure(&placed, *mode, gpu.as_ref(), patience)?;
                 print_row(&format!("{name} | {resolution} | {label}"), &point, surface.as_ref());
+                is_quick &= point.gpu.is_none_or(|ms| ms < SLOW);
                 surface.get_or_insert(point);
             }
         }

@@ -112,7 +112,9 @@ pub(crate) fn solidify(
 /// Fills in the way that suits the mesh.
 fn automatic(finder: &mut Finder, topology: &Topology) -> Result<Done, BackendError> {
     if topology.is_closed() {
-        return if topology.shells > 1 && topology.is_oriented() {
+        // Shells that share an edge are counted as one.
+        let may_overlap = topology.shells > 1 || topology.non_manifold_edges > 0;
+        return if may_overlap && topology.is_oriented() {
             along_x(finder, Fill::Winding, "the mesh is closed, in shells that may overlap".into())
         } else {
             along_x(finder, Fill::Parity, "the mesh is closed".into())
@@ -141,7 +143,10 @@ fn fill_by(finder: &mut Finder, fill: Fill, topology: &Topology) -> Result<Done,
         Fill::Auto | Fill::Parity => along_x(finder, Fill::Parity, reason),
         Fill::Winding => along_x(finder, Fill::Winding, reason),
         Fill::Vote => vote(finder, reason),
-        Fill::Flood if topology.is_closed() => flood(finder, reason, None),
+        // Where bounds cut the mesh, the flood comes in.
+        Fill::Flood if topology.is_closed() && finder.mesh.outside() == 0 => {
+            flood(finder, reason, None)
+        }
         Fill::Flood => {
             let voted = vote(finder, String::new())?;
             flood(finder, reason, Some(&voted.grid))

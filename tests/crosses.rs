@@ -12,6 +12,7 @@ use std::path::Path;
 use common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
 use common::lattice::lattice_triangles;
 use common::pairs::SPAN;
+use common::shapes::{crumpled_torus, tetrahedron};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::formats::read_mesh;
@@ -281,11 +282,6 @@ fn is_closed(found: (usize, i32)) -> bool {
     found.0.is_multiple_of(2) && found.1 == 0
 }
 
-/// The faces of the tetrahedron, normals outwards if `d` is on the left of `a`, `b`, `c`.
-fn tetrahedron([a, b, c, d]: [[i32; 3]; 4]) -> [Triangle; 4] {
-    [[a, c, b], [a, b, d], [b, c, d], [c, a, d]]
-}
-
 /// All tetrahedra with corners on a lattice of `side` points, repeats included.
 fn tetrahedra(side: i32) -> Vec<[[i32; 3]; 4]> {
     let points: Vec<[i32; 3]> =
@@ -384,23 +380,6 @@ fn centres_past_an_odd_number_of_crossings_are_those_inside() {
         })
         .sum();
     assert!(inside > 100_000, "{inside}");
-}
-
-/// A torus of `n x m` quads, with its vertices anywhere on the multiples of half a voxel: it is
-/// closed and oriented, however it is folded, pierced and collapsed.
-fn crumpled_torus(rng: &mut Rng, n: usize, m: usize, half: i32, reach: i32) -> Vec<Triangle> {
-    let mut vertices: Vec<[i32; 3]> =
-        (0..n * m).map(|_| std::array::from_fn(|_| half * rng.i32(0..=reach))).collect();
-    for _ in 0..n {
-        let (from, to) = (rng.usize(0..n * m), rng.usize(0..n * m));
-        vertices[to] = vertices[from];
-    }
-    let at = |i: usize, j: usize| vertices[i % n * m + j % m];
-    let quad = |i: usize, j: usize| {
-        let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-        [[a, b, c], [a, c, d]]
-    };
-    (0..n).flat_map(|i| (0..m).flat_map(move |j| quad(i, j))).collect()
 }
 
 #[test]

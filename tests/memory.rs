@@ -11,10 +11,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::solids;
 use peak_alloc::PeakAlloc;
+use trivox::backend::RunOptions;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{GridFormat, Loaded, ReadError, npy, obj, read_mesh_within, write_grid};
 use trivox::grid::{BrickKey, FULL};
-use trivox::{BackendError, Mesh, PlaceOptions, Sizing, Topology, VoxelGrid, place};
+use trivox::solid::{Fill, Solid};
+use trivox::{
+    BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, Voxels,
+    place, voxelize,
+};
 
 /// Counts a buffer that grows by moving as the old and the new one together.
 #[global_allocator]
@@ -345,6 +350,42 @@ fn filling_takes_no_more_memory_than_it_asks_for() {
         // Some in doubt, in every layer.
         let hurt = flips[0].subtract(&scattered([n; 3], (20 * n * n) as usize));
         checked_filling("in doubt", |memory| Ok(vote([&hurt, &flips[1], &flips[2]], memory)?.grid));
+    }
+}
+
+/// What suffices for a solid: each step knows what it needs when those before it are done.
+fn memory_needed_for_solid(make: impl Fn(u64) -> Result<Voxels, BackendError>) -> u64 {
+    let mut allowed = 0;
+    while let Err(error) = make(allowed) {
+        let BackendError::Memory { needed, .. } = error else { panic!("{error}") };
+        assert!(needed > allowed, "{needed} are said to suffice, and did not");
+        allowed = needed;
+    }
+    allowed
+}
+
+#[test]
+fn solids_take_no_more_memory_than_they_are_allowed() {
+    let _alone = alone();
+    let whole = solids::sphere(1.0, 40, 80);
+    let open = solids::first_triangles(&whole, 6000);
+    let meshes =
+        [("sphere", whole), ("open sphere", open), ("strip", solids::moebius_strip(40, 8))];
+    let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
+    for ((name, mesh), fill) in meshes.iter().flat_map(|mesh| fills.map(|fill| (mesh, fill))) {
+        let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(400))).unwrap();
+        let cpu = Cpu::default();
+        let make = |memory| {
+            let options = RunOptions { memory, ..RunOptions::default() };
+            let mode = Mode::Solid(Solid { fill, shell: true });
+            voxelize(&cpu, &mesh, mode, &options, &NoProgress)
+        };
+        let expected = make(u64::MAX).unwrap().grid;
+        let needed = memory_needed_for_solid(make);
+        let (voxels, peak) = peak(|| make(needed).unwrap());
+        println!("{name}, {fill}: peak {peak}, needed {needed}");
+        assert!(voxels.grid == expected, "{name}, {fill}");
+        assert!(peak <= needed, "{name}, {fill}: took {peak} bytes of {needed}");
     }
 }
 

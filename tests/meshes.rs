@@ -13,9 +13,14 @@ use std::path::{Path, PathBuf};
 use common::memory::{memory_needed, voxelize_within};
 use common::oracle;
 use fastrand::Rng;
+use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::grid::BRICK;
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place};
+use trivox::solid::Solid;
+use trivox::{
+    Backend, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+    voxelize,
+};
 
 /// One line of `expected.tsv`.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,9 +53,19 @@ impl Row {
     }
 }
 
-fn voxelize(mesh: &Mesh, resolution: u32) -> VoxelGrid {
-    let options = PlaceOptions::new(Sizing::Resolution(resolution));
-    Cpu::default().voxelize(&place(mesh, &options).unwrap(), &NoProgress).unwrap()
+fn mode(name: &str) -> Mode {
+    match name {
+        "surface" => Mode::Surface,
+        "thin" => Mode::Thin,
+        "solid" => Mode::Solid(Solid::default()),
+        _ => panic!("no mode is called {name}"),
+    }
+}
+
+fn grid_of(mesh: &Mesh, resolution: u32, mode: Mode) -> VoxelGrid {
+    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+    let options = RunOptions::default();
+    voxelize(&Cpu::default(), &mesh, mode, &options, &NoProgress).unwrap().grid
 }
 
 /// The rows that do not match, and how many there are in all.
@@ -61,7 +76,7 @@ fn check(folder: &Path, rows: &[Row]) -> (Vec<String>, usize) {
     for (name, rows) in by_mesh {
         let loaded = read_mesh(&folder.join(format!("{name}.obj"))).unwrap();
         for row in rows {
-            let grid = voxelize(&loaded.mesh, row.resolution);
+            let grid = grid_of(&loaded.mesh, row.resolution, mode(&row.mode));
             checked += 1;
             if !row.matches(&grid) {
                 wrong.push(format!("{row:?} is {grid:?}"));
@@ -72,23 +87,26 @@ fn check(folder: &Path, rows: &[Row]) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn surfaces_of_real_models_have_the_expected_voxels() {
+fn real_models_have_the_expected_voxels_in_every_mode() {
     let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
         println!("skipped: TRIVOX_MESHES not set");
         return;
     };
     let folder = Path::new(&folder);
     let table = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
-    let rows = table.lines().skip(1).map(Row::parse);
-    let surface: Vec<Row> = rows.filter(|row| row.mode == "surface").collect();
-    let (wrong, checked) = check(folder, &surface);
+    let rows: Vec<Row> = table.lines().skip(1).map(Row::parse).collect();
+    let (wrong, checked) = check(folder, &rows);
     println!("{checked} rows checked");
-    assert!(checked > 0, "no surface rows in expected.tsv");
     assert_eq!(wrong, Vec::<String>::new());
+    assert_eq!(checked, rows.len());
 
-    // One voxel off is seen.
-    let off = Row { occupied: surface[0].occupied + 1, ..surface[0].clone() };
-    assert_eq!(check(folder, &[off]).0.len(), 1);
+    for mode in ["surface", "thin", "solid"] {
+        let row = rows.iter().find(|row| row.mode == mode);
+        let row = row.unwrap_or_else(|| panic!("no {mode} rows in expected.tsv"));
+        // One voxel off is seen.
+        let off = Row { occupied: row.occupied + 1, ..row.clone() };
+        assert_eq!(check(folder, &[off]).0.len(), 1, "{mode}");
+    }
 }
 
 #[test]

@@ -38,14 +38,15 @@ fn run(folder: &Path, line: &str) {
 fn every_command_runs() {
     let no_gpu = trivox::backend::gpu::adapters::Adapter::preferred().is_empty();
     let folder = tempfile::TempDir::new().unwrap();
-    std::os::unix::fs::symlink(Path::new(ROOT).join("assets"), folder.path().join("assets"))
-        .unwrap();
+    let link = std::os::unix::fs::symlink::<std::path::PathBuf, std::path::PathBuf>;
+    link(Path::new(ROOT).join("assets"), folder.path().join("assets")).unwrap();
+    link(ROOT.into(), folder.path().join("trivox")).unwrap();
     let mut ran = 0;
     for line in commands() {
         match line {
             // That is what runs this test.
             "tests/run" => assert!(Path::new(ROOT).join(line).is_file()),
-            _ if no_gpu && line.contains("--check") => println!("skipped: no adapter: {line}"),
+            _ if no_gpu && line.contains("check.sh") => println!("skipped: no adapter: {line}"),
             _ => run(folder.path(), line),
         }
         ran += 1;
@@ -78,7 +79,8 @@ fn every_option_is_in_the_table() {
     let help = Command::new(env!("CARGO_BIN_EXE_voxelize")).arg("-h").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let options = help.split_whitespace().filter(|word| word.starts_with("--"));
-    let options: Vec<&str> = options.map(|word| word.trim_end_matches(['|', '.', ','])).collect();
+    let options: Vec<&str> =
+        options.map(|word| word.trim_end_matches(['|', '.', ',', ':'])).collect();
     assert!(options.len() > 10, "{options:?}");
     for option in options {
         let option = option.split(['|', '>']).next().unwrap();
@@ -95,11 +97,18 @@ fn the_table_of_formats_is_the_programs() {
 }
 
 #[test]
-fn files_that_it_links_to_are_there() {
+fn files_and_headings_that_it_links_to_are_there() {
     let links = README.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
     let links: Vec<&str> = links.filter(|link| !link.starts_with("http")).collect();
     assert!(links.len() > 3);
+    let headings = README.lines().filter(|line| line.starts_with('#'));
+    let anchor = |line: &str| line.trim_start_matches(['#', ' ']).to_lowercase().replace(' ', "-");
+    let headings: Vec<String> = headings.map(anchor).collect();
     for link in links {
-        assert!(Path::new(ROOT).join(link).exists(), "{link}");
+        let there = match link.strip_prefix('#') {
+            Some(heading) => headings.contains(&heading.to_owned()),
+            None => Path::new(ROOT).join(link).exists(),
+        };
+        assert!(there, "{link}");
     }
 }

@@ -8,15 +8,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use common::shapes::{cuboid, mesh_of};
+use common::solids::{self, cube, together, torus};
 use fastrand::Rng;
+use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
-use trivox::grid::{BRICK, BrickKey};
+use trivox::grid::{BRICK, BrickKey, FULL};
+use trivox::solid::{Fill, Solid};
 use trivox::verify::{
     Alignment, Fault, Source, Stated, Verdict, VerifyError, VerifyOptions, verify,
 };
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Mesh, NoProgress, PlaceError, PlaceOptions, PlacedMesh,
-    Sizing, Up, VoxelGrid, World, place,
+    Backend, BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceError, PlaceOptions,
+    PlacedMesh, Sizing, Up, VoxelGrid, World, place,
 };
 
 fn asset(name: &str) -> Mesh {
@@ -118,6 +121,98 @@ fn every_planted_fault_is_found_where_and_as_it_is() {
         }
     }
     assert!(planted > 2000, "{planted}");
+}
+
+/// Judges as `mode` has it.
+fn judge_mode(mesh: &Mesh, grid: &VoxelGrid, mode: Mode, options: &VerifyOptions) -> Verdict {
+    let mut exact = |placed: &PlacedMesh| in_mode(placed, mode);
+    verify(mesh, grid, options, &mut exact).unwrap()
+}
+
+fn in_mode(placed: &PlacedMesh, mode: Mode) -> Result<VoxelGrid, BackendError> {
+    let voxels =
+        trivox::voxelize(&Cpu::default(), placed, mode, &RunOptions::default(), &NoProgress)?;
+    Ok(voxels.grid)
+}
+
+const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, shell: false });
+
+#[test]
+fn every_planted_fault_in_a_solid_or_a_thin_surface_is_found_in_runs_of_full_bricks_too() {
+    let mut rng = Rng::with_seed(4);
+    let (mut planted, mut in_full_bricks) = (0, 0);
+    for (mesh, resolution, mode) in [
+        (cube([0.0; 3], 1.0), 64, SOLID),
+        (cube([0.0; 3], 1.0), 61, SOLID),
+        (torus(1.0, 0.6, 48, 24), 96, SOLID),
+        (asset("torus-knot.obj"), 90, SOLID),
+        (asset("torus-knot.obj"), 90, Mode::Thin),
+        (cube([0.0; 3], 1.0), 64, Mode::Thin),
+    ] {
+        let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(9);
+        let right = in_mode(&place(&mesh, &options).unwrap(), mode).unwrap();
+        let mut named = VerifyOptions::default();
+        named.stated = Stated { sizing: Some(options.sizing), pad: Some(9), ..Stated::default() };
+        assert!(judge_mode(&mesh, &right, mode, &named).is_right());
+        for voxel in targets(&mut rng, &right, 700) {
+            let wrong = flipped(&right, &BTreeSet::from([voxel]));
+            let verdict = verify(&mesh, &wrong, &named, &mut |_: &PlacedMesh| Ok(right.clone()));
+            let verdict = verdict.unwrap();
+            let fault = fault_at(&right, voxel);
+            assert_eq!(verdict.differing(), 1, "{voxel:?}");
+            let found = verdict.first[0];
+            assert_eq!((found.voxel, found.fault), (voxel.map(i64::from), fault), "{voxel:?}");
+            assert_eq!(verdict.bounds, Some([voxel.map(i64::from); 2]), "{voxel:?}");
+            assert!(verdict.alignment.is_identity(), "{voxel:?}");
+            let key = BrickKey::new(voxel.map(|c| c / BRICK));
+            let is_full = right.bricks_between(key, key).any(|(_, mask)| mask == FULL);
+            in_full_bricks += u32::from(is_full);
+            planted += 1;
+        }
+    }
+    assert!(planted > 4000 && in_full_bricks > 800, "{planted}, {in_full_bricks} in full bricks");
+}
+
+/// A cube with a bump, so that nothing but the identity leaves it as it is.
+fn bumpy() -> Mesh {
+    together(&[cube([0.0; 3], 32.0), solids::cuboid([3.5, 10.5, 32.0], [9.5, 20.5, 35.5])])
+}
+
+#[test]
+fn solids_that_lie_otherwise_are_recognised() {
+    let mut stated = VerifyOptions::default();
+    for (name, mesh, resolution) in [("bumpy", bumpy(), 64), ("knot", asset("torus-knot.obj"), 45)]
+    {
+        stated.stated.sizing = Some(Sizing::Resolution(resolution));
+        let options = PlaceOptions::new(Sizing::Resolution(resolution));
+        let right = in_mode(&place(&mesh, &options).unwrap(), SOLID).unwrap();
+        for symmetry in all_symmetries() {
+            for (shift, room) in [([0, 0, 0], 0), ([1, 0, 2], 2), ([13, 9, 17], 40)] {
+                let alignment = Alignment { shift, ..symmetry };
+                let grid = moved(&right, &alignment, room);
+                let verdict =
+                    verify(&mesh, &grid, &stated, &mut |_: &PlacedMesh| Ok(right.clone()));
+                let verdict = verdict.unwrap();
+                let differing = verdict.differing();
+                assert!(verdict.is_right(), "{name} at {resolution}, {alignment}: {differing}");
+                assert_eq!(moved(&right, &verdict.alignment, room), grid, "{name}, {alignment}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grid_of_another_mode_is_wrong_and_doubtful() {
+    let mesh = asset("torus-knot.obj");
+    let options = PlaceOptions::new(Sizing::Resolution(48));
+    let placed = place(&mesh, &options).unwrap();
+    let modes = [Mode::Surface, Mode::Thin, SOLID];
+    for (made, judged) in modes.into_iter().flat_map(|made| modes.map(|judged| (made, judged))) {
+        let grid = in_mode(&placed, made).unwrap();
+        let verdict = judge_mode(&mesh, &grid, judged, &VerifyOptions::default());
+        assert_eq!(verdict.is_right(), made == judged, "{made:?} judged as {judged:?}");
+        assert_eq!(verdict.is_doubtful(), made != judged, "{made:?} judged as {judged:?}");
+    }
 }
 
 #[test]

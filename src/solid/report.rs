@@ -72,7 +72,7 @@ pub enum Doubt {
         /// How many it found enclosed, beside the surface.
         enclosed: u64,
     },
-    /// By parity the volume is not what the mesh encloses: shells overlap.
+    /// The volume is not what the mesh encloses: shells overlap, or some are inside out.
     Volume(Volume),
 }
 
@@ -101,17 +101,22 @@ impl fmt::Display for Doubt {
             }
             Self::Leak { voxels, enclosed } => write!(
                 f,
-                "the flood came in through holes wider than a voxel: it enclosed {enclosed} voxels, \
-                 and reached {voxels} that most rays find inside (use larger voxels, or a vote)"
+                "the flood came in through holes wider than a voxel, or where the bounds cut the \
+                 mesh: it enclosed {enclosed} voxels, and reached {voxels} that most rays find \
+                 inside (use larger voxels, or a vote)"
             ),
             Self::Volume(Volume { voxels, mesh, .. }) => {
-                let mesh = mesh.unwrap_or_default();
+                let mesh = mesh.unwrap_or_default().abs();
                 write!(
                     f,
-                    "the voxels have a volume of {voxels:.6e}, but the mesh encloses {mesh:.6e}: \
-                     shells overlap, and parity leaves empty what two have in common (winding \
-                     fills it)"
-                )
+                    "the voxels have a volume of {voxels:.6e}, but the mesh encloses {mesh:.6e}: "
+                )?;
+                f.write_str(if *voxels < mesh {
+                    "shells overlap, and what two have in common is left empty (winding fills it)"
+                } else {
+                    "some shells are inside out, and what one of them has in common with another \
+                     is left empty"
+                })
             }
         }
     }
@@ -152,9 +157,12 @@ impl Volume {
         }
     }
 
-    /// Whether the voxels cannot be those whose centres are in what the mesh encloses once.
-    fn contradicts(&self) -> bool {
-        self.mesh.is_some_and(|mesh| (mesh.abs() - self.voxels).abs() > self.tolerance)
+    /// Whether the voxels cannot be those whose centres are in what the mesh encloses: each part of it
+    /// once, or by winding also several times.
+    fn contradicts(&self, fill: Fill) -> bool {
+        let more = self.mesh.map_or(0.0, |mesh| self.voxels - mesh.abs());
+        let may_overlap = matches!(fill, Fill::Winding | Fill::Flood);
+        more > self.tolerance && fill != Fill::Flood || -more > self.tolerance && !may_overlap
     }
 }
 
@@ -196,7 +204,7 @@ impl Filling {
         if let Some(voxels @ 1..) = self.leaked {
             doubts.push(Doubt::Leak { voxels, enclosed: self.enclosed.unwrap_or(0) });
         }
-        if *fill == Fill::Parity && volume.contradicts() {
+        if volume.contradicts(*fill) {
             doubts.push(Doubt::Volume(*volume));
         }
         doubts

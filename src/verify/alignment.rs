@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::GridError;
-use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid, count, mask_voxels};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
 use crate::place::MAX_DIM;
 
 /// One of the 48 permutations and mirrors of the axes, and then a shift: how a grid comes out of
@@ -131,6 +131,19 @@ impl Map {
         let [corner, _] = self.apply_box([base, base.map(|c| c + BRICK - 1)]);
         let first = corner.map(|c| c.div_euclid(brick));
         let within = [0, 1, 2].map(|a| corner[a].rem_euclid(brick) as u32);
+        let masks = match mask {
+            FULL => full_parts(within),
+            _ => self.parts(mask, within),
+        };
+        let parts = masks.into_iter().zip(0i64..).filter(|(mask, _)| *mask != [0; 8]);
+        parts.map(move |(mask, i)| {
+            ([first[0] + (i & 1), first[1] + ((i >> 1) & 1), first[2] + (i >> 2)], mask)
+        })
+    }
+
+    /// The voxels of a brick, turned and mirrored, `within` voxels past the corner of the first of
+    /// eight bricks.
+    fn parts(&self, mask: Mask, within: [u32; 3]) -> [Mask; 8] {
         let mut masks = [[0; 8]; 8];
         for voxel in mask_voxels([0; 3], mask) {
             // Below 16: in the first brick along each axis, or in the second.
@@ -141,10 +154,7 @@ impl Map {
             let part = x / BRICK + 2 * (y / BRICK) + 4 * (z / BRICK);
             masks[part as usize][(x % BRICK) as usize] |= 1 << (8 * (y % BRICK) + z % BRICK);
         }
-        let parts = masks.into_iter().zip(0i64..).filter(|(mask, _)| *mask != [0; 8]);
-        parts.map(move |(mask, i)| {
-            ([first[0] + (i & 1), first[1] + ((i >> 1) & 1), first[2] + (i >> 2)], mask)
-        })
+        masks
     }
 
     /// The voxels of `exact` as they come to lie in a grid of `dims` voxels.
@@ -173,6 +183,19 @@ impl Map {
         }
         Some(misses)
     }
+}
+
+/// The same of a full brick: in each of the eight bricks a box.
+fn full_parts(within: [u32; 3]) -> [Mask; 8] {
+    std::array::from_fn(|part| {
+        let [xs, ys, zs] = [0, 1, 2].map(|a| match part >> a & 1 {
+            0 => within[a]..BRICK,
+            _ => 0..within[a],
+        });
+        let row = zs.fold(0, |row, z| row | 1 << z);
+        let slice = ys.fold(0, |slice, y| slice | row << (8 * y));
+        std::array::from_fn(|x| if xs.contains(&(x as u32)) { slice } else { 0 })
+    })
 }
 
 /// The key of the brick at `position`, if any grid can have one there.

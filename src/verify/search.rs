@@ -1,7 +1,9 @@
 //! Looks for the alignment that explains a grid which does not agree as it was placed.
 //!
 //! All 48 symmetries with thousands of shifts are tried on a few voxels of the exact grid; the best
-//! of them on more, and so on; the last few are counted whole. Only occupied voxels are looked at.
+//! of them on more, and so on; the last few are counted whole, unless the few voxels already rule
+//! them out. Only occupied voxels are looked at, and of a solid those at its surface, as the others
+//! are in most alignments.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,40 +29,48 @@ pub(super) fn explain(exact: &VoxelGrid, grid: &VoxelGrid, differing: u64) -> Op
         return None;
     }
     let samples = samples(exact, ROUNDS[ROUNDS.len() - 1].0);
-    let mut candidates = candidates(exact, grid);
+    let mut candidates: Vec<(u64, Alignment)> =
+        candidates(exact, grid).into_iter().map(|alignment| (0, alignment)).collect();
     for (voxels, kept) in ROUNDS {
         let voxels = &samples[..voxels.min(samples.len())];
         candidates = best_on(voxels, candidates, exact, grid, most, kept);
     }
     let least = AtomicU64::new(most);
-    let counted = candidates.into_par_iter().filter_map(|alignment| {
-        let map = alignment.map(exact.dims());
-        let misses = map.misses(exact, grid, least.load(Ordering::Relaxed))?;
+    let count = |&(missed, alignment): &(u64, Alignment)| {
+        let least_so_far = least.load(Ordering::Relaxed);
+        if missed > least_so_far {
+            return None;
+        }
+        let misses = alignment.map(exact.dims()).misses(exact, grid, least_so_far)?;
         least.fetch_min(misses, Ordering::Relaxed);
         Some((alignment, misses))
-    });
+    };
+    // The likeliest first and alone: most of the others need not be counted then.
+    let (first, others) = candidates.split_first()?;
+    let counted =
+        count(first).into_iter().chain(others.par_iter().filter_map(count).collect::<Vec<_>>());
     let best = counted.min_by_key(|(alignment, misses)| (*misses, alignment.complexity()));
     best.map(|(alignment, _)| alignment)
 }
 
 /// Those of `candidates` that miss the fewest of `voxels`, `kept` at most, none of which misses more
-/// than `most`; the best first.
+/// than `most`; each with how many, the best first.
 fn best_on(
     voxels: &[[u32; 3]],
-    candidates: Vec<Alignment>,
+    candidates: Vec<(u64, Alignment)>,
     exact: &VoxelGrid,
     grid: &VoxelGrid,
     most: u64,
     kept: usize,
-) -> Vec<Alignment> {
-    let tried = candidates.into_par_iter().filter_map(|alignment| {
+) -> Vec<(u64, Alignment)> {
+    let tried = candidates.into_par_iter().filter_map(|(_, alignment)| {
         let misses = misses(voxels, &alignment.map(exact.dims()), grid, most)?;
         Some((misses, alignment))
     });
     let mut tried: Vec<(u64, Alignment)> = tried.collect();
     tried.sort_by_key(|(misses, _)| *misses);
     tried.truncate(kept);
-    tried.into_iter().map(|(_, alignment)| alignment).collect()
+    tried
 }
 
 fn misses(voxels: &[[u32; 3]], map: &Map, grid: &VoxelGrid, most: u64) -> Option<u64> {
@@ -76,14 +86,33 @@ fn misses(voxels: &[[u32; 3]], map: &Map, grid: &VoxelGrid, most: u64) -> Option
     Some(misses)
 }
 
-/// Up to `number` voxels from all over the grid, the first few of them too.
+/// Up to `number` voxels at the surface of what is occupied, from all over it and on all sides of
+/// it, no two the same, the first few of them too.
 fn samples(grid: &VoxelGrid, number: usize) -> Vec<[u32; 3]> {
     let step = grid.occupied().div_ceil(number as u64).max(1) as usize;
-    let spread: Vec<[u32; 3]> = grid.voxels().step_by(step).collect();
+    let spread = grid.voxels().step_by(step).zip((0..6).cycle());
+    let mut outer: Vec<[u32; 3]> =
+        spread.map(|(voxel, side)| outermost(grid, voxel, side)).collect();
+    outer.sort_unstable();
+    outer.dedup();
     // Odd, so no common factor with a power of two: every place comes once.
-    let places = spread.len().next_power_of_two();
+    let places = outer.len().next_power_of_two();
     let order = (0..places).map(|i| i.wrapping_mul(0x9E37_79B1) % places);
-    order.filter_map(|i| spread.get(i).copied()).collect()
+    order.filter_map(|i| outer.get(i).copied()).collect()
+}
+
+/// The last occupied voxel from `voxel` on, towards one of the six sides.
+fn outermost(grid: &VoxelGrid, mut voxel: [u32; 3], side: usize) -> [u32; 3] {
+    let (axis, is_up) = (side / 2, side % 2 == 1);
+    loop {
+        let mut next = voxel;
+        // Past either end there is none.
+        next[axis] = if is_up { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
+        if !grid.contains(next) {
+            return voxel;
+        }
+        voxel = next;
+    }
 }
 
 /// All alignments that are tried.

@@ -84,6 +84,44 @@ fn faults_are_listed_with_their_places_and_drawn() {
 }
 
 #[test]
+fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
+    let folder = folder();
+    let path = folder.path();
+    // A tetrahedron with its right angle at the origin.
+    let corner = "v 0 0 0\nv 4 0 0\nv 0 4 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    fs::write(path.join("solid.obj"), corner).unwrap();
+    for (mode, file) in [("thin", "thin.vox"), ("solid", "solid.npy")] {
+        let made = format!("solid.obj --res 32 --mode {mode} -o {file}");
+        assert!(voxelize(path, &made).status.success());
+        let (json, code) = report(path, &format!("verify solid.obj {file} --mode {mode} --json"));
+        assert_eq!((code, &json["right"]), (Some(0), &true.into()), "{json}");
+        // Judged as the surface, it is wrong.
+        let output = voxelize(path, &format!("verify solid.obj {file}"));
+        let text = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("of another --mode"), "{text}");
+
+        let grid = read_grid(&path.join(file)).unwrap().grid;
+        let (gone, added) = ([1, 1, 1], [30, 30, 30]);
+        let gone = if grid.contains(gone) { gone } else { [0, 1, 1] };
+        assert!(grid.contains(gone) && !grid.contains(added), "{mode}");
+        let voxels = grid.voxels().filter(|&voxel| voxel != gone).chain([added]);
+        let mut wrong = VoxelGrid::from_voxels(grid.dims(), voxels).unwrap();
+        wrong.world = grid.world;
+        write(&path.join(file), &wrong);
+        let (json, code) = report(path, &format!("verify solid.obj {file} --mode {mode} --json"));
+        assert_eq!(code, Some(1), "{json}");
+        let place = |[x, y, z]: [u32; 3]| [x, y, z].map(|c| (f64::from(c) + 0.5) / 8.0);
+        let voxels = serde_json::json!([
+            { "voxel": gone, "position": place(gone), "fault": "missing" },
+            { "voxel": added, "position": place(added), "fault": "spurious" },
+        ]);
+        assert_eq!(json["voxels"], voxels, "{mode}");
+        assert!(json["hint"].is_null(), "two voxels are no other mode: {json}");
+    }
+}
+
+#[test]
 fn a_grid_that_lies_otherwise_is_said_to() {
     let folder = folder();
     let path = folder.path();

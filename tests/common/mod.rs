@@ -4,10 +4,12 @@
 pub mod columns;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod inside;
 pub mod lattice;
 pub mod memory;
 pub mod oracle;
 pub mod pairs;
+pub mod paths;
 pub mod rules;
 pub mod shapes;
 pub mod solids;

@@ -63,3 +63,25 @@ pub fn degenerate_soup(rng: &mut Rng, count: usize, reach: i32, step: i32) -> Ve
     }
     triangles
 }
+
+/// The faces of the tetrahedron, normals outwards if `d` is on the left of `a`, `b`, `c`.
+pub fn tetrahedron([a, b, c, d]: [[i32; 3]; 4]) -> [Triangle; 4] {
+    [[a, c, b], [a, b, d], [b, c, d], [c, a, d]]
+}
+
+/// A torus of `n x m` quads, with its vertices anywhere on the multiples of half a voxel: it is
+/// closed and oriented, however it is folded, pierced and collapsed.
+pub fn crumpled_torus(rng: &mut Rng, n: usize, m: usize, half: i32, reach: i32) -> Vec<Triangle> {
+    let mut vertices: Vec<[i32; 3]> =
+        (0..n * m).map(|_| std::array::from_fn(|_| half * rng.i32(0..=reach))).collect();
+    for _ in 0..n {
+        let (from, to) = (rng.usize(0..n * m), rng.usize(0..n * m));
+        vertices[to] = vertices[from];
+    }
+    let at = |i: usize, j: usize| vertices[i % n * m + j % m];
+    let quad = |i: usize, j: usize| {
+        let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+        [[a, b, c], [a, c, d]]
+    };
+    (0..n).flat_map(|i| (0..m).flat_map(move |j| quad(i, j))).collect()
+}

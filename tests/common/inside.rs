@@ -1,0 +1,76 @@
+//! What is inside a closed mesh, centre by centre: an oracle that follows no columns.
+//!
+//! From any apex, the cones to all triangles that hold a point are those of the triangles that the
+//! ray from the apex meets past the point. Their number is odd inside, and the sum of their
+//! orientations is the winding number. A point on a triangle or on the side of a cone is moved by
+//! infinitesimal steps, so it is always to one side.
+
+use rayon::prelude::*;
+use trivox::place::Triangle;
+use trivox::{PlacedMesh, VoxelGrid};
+
+type Point = [i128; 3];
+
+/// The signs of the steps along x, y and z that the tie rule for columns along x amounts to, each
+/// infinitely smaller than the one before.
+pub const TIE_RULE: [i128; 3] = [1, 1, -1];
+
+/// Anywhere; hardly a triangle lies in a plane with it.
+const APEX: Point = [-1_234_567, -2_345_679, -3_456_791];
+
+/// How a surface surrounds a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surrounded {
+    pub is_odd: bool,
+    pub winding: i32,
+}
+
+/// The voxels of the mesh's grid for whose centres `is_inside` holds.
+pub fn solid(
+    mesh: &PlacedMesh,
+    step: [i128; 3],
+    is_inside: impl Fn(Surrounded) -> bool + Sync,
+) -> VoxelGrid {
+    let dims = mesh.lattice().dims;
+    let unit = mesh.lattice().unit();
+    let triangles: Vec<Triangle> = mesh.triangles().collect();
+    let columns: Vec<[u32; 2]> =
+        (0..dims[2]).flat_map(|z| (0..dims[1]).map(move |y| [y, z])).collect();
+    let voxels: Vec<[u32; 3]> = (columns.into_par_iter())
+        .flat_map_iter(|[y, z]| (0..dims[0]).map(move |x| [x, y, z]))
+        .filter(|voxel| {
+            let center = voxel.map(|c| c as i32 * unit + unit / 2);
+            is_inside(surrounded(&triangles, center, step))
+        })
+        .collect();
+    VoxelGrid::from_voxels(dims, voxels).expect("voxels inside the grid")
+}
+
+/// How closed `triangles` surround `point`, moved by `step`.
+pub fn surrounded(triangles: &[Triangle], point: [i32; 3], step: [i128; 3]) -> Surrounded {
+    let point = point.map(i128::from);
+    let of =
+        triangles.iter().map(|triangle| cone(triangle.map(|p| p.map(i128::from)), point, step));
+    let (number, winding) = of.fold((0, 0), |(number, sum), one| (number + one.abs(), sum + one));
+    Surrounded { is_odd: number % 2 == 1, winding }
+}
+
+/// The triangle's orientation as seen from the apex, if its cone holds the point, or else 0.
+fn cone([a, b, c]: [Point; 3], point: Point, step: [i128; 3]) -> i32 {
+    let orientation = side([a, b, c], APEX, [0; 3]);
+    let faces = [([a, b, c], APEX), ([APEX, a, b], c), ([APEX, b, c], a), ([APEX, c, a], b)];
+    let holds = faces
+        .iter()
+        .all(|&(face, opposite)| side(face, point, step) == side(face, opposite, [0; 3]));
+    if orientation != 0 && holds { orientation } else { 0 }
+}
+
+/// On which side of the plane the point is.
+fn side([a, b, c]: [Point; 3], point: Point, step: [i128; 3]) -> i32 {
+    let from_a = |p: Point| -> Point { std::array::from_fn(|i| p[i] - a[i]) };
+    let (e, f, d) = (from_a(b), from_a(c), from_a(point));
+    let n = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
+    let far = n[0] * d[0] + n[1] * d[1] + n[2] * d[2];
+    let decides = [far, step[0] * n[0], step[1] * n[1], step[2] * n[2]];
+    decides.into_iter().find(|&by| by != 0).map_or(0, |by| by.signum() as i32)
+}

@@ -1,0 +1,841 @@
+//! Solids: meshes whose solid is known, and what is said of those that have none; closed meshes of
+//! every kind against an oracle that follows no columns; relations between fills and modes.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use common::inside::{self, Surrounded, TIE_RULE};
+use common::paths;
+use common::shapes::{crumpled_torus, mesh_of, placed, tetrahedron};
+use common::solids::{
+    cube, cuboid, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere, together, torus,
+    with_triangles, with_vertices_repeated,
+};
+use fastrand::Rng;
+use trivox::backend::RunOptions;
+use trivox::formats::read_mesh;
+use trivox::place::Triangle;
+use trivox::solid::{Doubt, Fill, Filling, Solid};
+use trivox::{
+    BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
+    place, voxelize,
+};
+
+/// Lattice units in a voxel of the meshes made by [`placed`].
+const UNIT: i32 = 1 << 16;
+
+const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
+
+fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, Filling) {
+    let mode = Mode::Solid(Solid { fill, shell: false });
+    let voxels = voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress);
+    let voxels = voxels.unwrap();
+    (voxels.grid, voxels.filling.unwrap())
+}
+
+fn surface(mesh: &PlacedMesh) -> VoxelGrid {
+    let options = RunOptions::default();
+    voxelize(&Cpu::default(), mesh, Mode::Surface, &options, &NoProgress).unwrap().grid
+}
+
+fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
+    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
+}
+
+/// `mesh` in a grid of `dims` voxels of one mesh unit from the origin.
+fn in_grid(mesh: &Mesh, dims: [u32; 3]) -> PlacedMesh {
+    let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
+    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds)).unwrap()
+}
+
+/// The voxels from `lo` up to, but not including, `hi`.
+fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
+    let along = |a: usize| lo[a]..hi[a];
+    let voxels =
+        along(2).flat_map(|z| along(1).flat_map(move |y| along(0).map(move |x| [x, y, z])));
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+/// Fills as asked and expects those voxels, and no doubt.
+fn assert_certain(mesh: &PlacedMesh, fill: Fill, expected: &VoxelGrid) -> Filling {
+    let (grid, filling) = solid(mesh, fill);
+    assert!(grid == *expected, "{fill}: {grid:?} rather than {expected:?}");
+    assert_eq!(filling.doubts, [], "{fill}");
+    filling
+}
+
+fn is_about_holes(doubts: &[Doubt]) -> bool {
+    matches!(doubts, [Doubt::Holes { .. }])
+}
+
+#[test]
+fn a_cube_at_n_is_n_cubed_whatever_the_fill() {
+    for n in 1..=300 {
+        let mesh = at_resolution(&cube([0.1, -0.2, 7.0], 0.3), n);
+        for fill in FILLS {
+            let (grid, filling) = solid(&mesh, fill);
+            assert_eq!(grid.dims(), [n; 3]);
+            assert_eq!(grid.occupied(), u64::from(n).pow(3), "{fill} at {n}");
+            assert_eq!(filling.doubts, [], "{fill} at {n}");
+            let share = filling.volume.voxels / filling.volume.mesh.unwrap();
+            assert!((share - 1.0).abs() < 1e-12, "{fill} at {n}: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_cavity_is_empty_but_for_a_flood() {
+    let hollow = [cube([1.25; 3], 9.5), inside_out(&cube([4.25; 3], 3.5))];
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    let expected = whole.subtract(&block(dims, [4; 3], [8; 3]));
+    for mesh in [together(&hollow), inside_out(&together(&hollow))] {
+        let mesh = in_grid(&mesh, dims);
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            let filling = assert_certain(&mesh, fill, &expected);
+            assert_eq!(filling.volume.mesh.map(f64::abs), Some(9.5f64.powi(3) - 3.5f64.powi(3)));
+        }
+        assert_certain(&mesh, Fill::Flood, &whole);
+        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Winding);
+    }
+}
+
+#[test]
+fn a_shell_in_a_shell_the_same_way_round_is_one_solid_by_winding_and_doubtful_by_parity() {
+    let dims = [84; 3];
+    let nested = [cube([2.25; 3], 79.5), cube([10.25; 3], 63.5)];
+    let whole = block(dims, [2; 3], [82; 3]);
+    for mesh in [together(&nested), inside_out(&together(&nested))] {
+        let mesh = in_grid(&mesh, dims);
+        assert_certain(&mesh, Fill::Winding, &whole);
+        assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
+        let (grid, filling) = solid(&mesh, Fill::Parity);
+        assert!(grid == whole.subtract(&block(dims, [10; 3], [74; 3])));
+        assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
+    }
+}
+
+#[test]
+fn cubes_that_touch_at_a_face_an_edge_or_a_vertex_are_two_solids_side_by_side() {
+    let dims = [11; 3];
+    let first = block(dims, [1; 3], [5; 3]);
+    for axes in 1..=3 {
+        let along = |on: f64, off: f64| [0, 1, 2].map(|a| if a < axes { on } else { off });
+        let second = cuboid(along(5.25, 1.25), along(9.25, 5.25));
+        let mesh = together(&[cube([1.25; 3], 4.0), second]);
+        let mesh = in_grid(&mesh, dims);
+        let corner = |on: u32, off: u32| [0, 1, 2].map(|a| if a < axes { on } else { off });
+        let expected = first.union(&block(dims, corner(5, 1), corner(9, 5)));
+        assert_eq!(expected.occupied(), 128);
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            assert_certain(&mesh, fill, &expected);
+        }
+        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Winding, "{axes} axes");
+        let flooded = expected.union(&surface(&mesh));
+        assert_certain(&mesh, Fill::Flood, &flooded);
+    }
+}
+
+#[test]
+fn what_is_inside_out_is_as_solid_and_said_to_be() {
+    let dims = [12; 3];
+    let expected = block(dims, [1; 3], [11; 3]);
+    let mesh = in_grid(&inside_out(&cube([1.25; 3], 9.5)), dims);
+    for fill in FILLS {
+        let filling = assert_certain(&mesh, fill, &expected);
+        assert!(filling.sentence().starts_with("1 shell, closed, but inside out: "));
+        assert_eq!(filling.volume.mesh, Some(-(9.5f64.powi(3))));
+    }
+}
+
+#[test]
+fn where_cubes_overlap_parity_is_empty_and_says_so_and_winding_fills() {
+    let dims = [49; 3];
+    let mesh = together(&[cube([2.25; 3], 39.5), cube([7.25; 3], 39.5)]);
+    let mesh = in_grid(&mesh, dims);
+    let [a, b] = [block(dims, [2; 3], [42; 3]), block(dims, [7; 3], [47; 3])];
+    let filling = assert_certain(&mesh, Fill::Auto, &a.union(&b));
+    assert_eq!(filling.fill, Fill::Winding);
+    assert_eq!(filling.reason, "the mesh is closed, in shells that may overlap");
+    assert_certain(&mesh, Fill::Winding, &a.union(&b));
+    assert_certain(&mesh, Fill::Flood, &a.union(&b));
+    for fill in [Fill::Parity, Fill::Vote] {
+        let (grid, filling) = solid(&mesh, fill);
+        assert!(grid == a.union(&b).subtract(&a.intersection(&b)), "{fill}");
+        assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
+    }
+}
+
+/// A cube whose open side is the lower or upper one across an axis.
+fn open_cube(axis: usize, is_upper: bool) -> Mesh {
+    let lidless = lidless_cube([-4.75; 3], 9.5);
+    let sign = if is_upper { 1.0 } else { -1.0 };
+    let turned = lidless.positions().iter().map(|&p| {
+        // A turn about a diagonal; the other end is reached by a point reflection.
+        [0, 1, 2].map(|a| 6.0 + sign * p[(a + 5 - axis) % 3])
+    });
+    Mesh::new(turned.collect(), lidless.triangles().to_vec()).unwrap()
+}
+
+#[test]
+fn a_cube_without_one_side_is_whole_by_vote_and_wrong_by_parity_only_where_rays_pass_the_gap() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    for (axis, is_upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
+        let mesh = in_grid(&open_cube(axis, is_upper), dims);
+        let what = format!("open at {} {axis}", if is_upper { "upper" } else { "lower" });
+        let filling = assert_certain(&mesh, Fill::Auto, &whole);
+        assert_eq!(filling.fill, Fill::Vote, "{what}");
+        assert_eq!(filling.reason, "the mesh has 4 open edges", "{what}");
+        let mut odd = [0; 3];
+        odd[axis] = 100;
+        assert_eq!(assert_certain(&mesh, Fill::Vote, &whole).dispute.unwrap().odd, odd, "{what}");
+
+        let (grid, filling) = solid(&mesh, Fill::Parity);
+        let expected = match (axis, is_upper) {
+            (0, false) => block(dims, [11, 1, 1], [12, 11, 11]),
+            (0, true) => block(dims, [1; 3], [12, 11, 11]),
+            _ => whole.clone(),
+        };
+        assert!(grid == expected, "{what}: {grid:?}");
+        assert!(is_about_holes(&filling.doubts), "{what}: {:?}", filling.doubts);
+        assert_eq!(filling.unended, Some(if axis == 0 { 100 } else { 0 }), "{what}");
+        let (winding, filling) = solid(&mesh, Fill::Winding);
+        assert!(winding == expected && is_about_holes(&filling.doubts), "{what}");
+
+        let (grid, filling) = solid(&mesh, Fill::Flood);
+        assert!(grid == surface(&mesh), "{what}: {grid:?}");
+        let leak = Doubt::Leak { voxels: 8 * 8 * 9, enclosed: 0 };
+        assert_eq!(filling.doubts, [leak], "{what}");
+    }
+}
+
+/// A cube with a square hole in its lid.
+fn pierced_cube(hole: [f64; 2]) -> Mesh {
+    let lidless = lidless_cube([1.25; 3], 9.5);
+    let mut positions = lidless.positions().to_vec();
+    let [lo, hi] = hole;
+    positions.extend([[lo, lo], [hi, lo], [hi, hi], [lo, hi]].map(|[x, y]| [x, y, 10.75]));
+    // The lid's corners around, and the hole's.
+    let (outer, inner) = ([4, 5, 7, 6], [8, 9, 10, 11]);
+    let ring = (0..4).flat_map(|i| {
+        let next = (i + 1) % 4;
+        [[outer[i], outer[next], inner[next]], [outer[i], inner[next], inner[i]]]
+    });
+    let triangles = lidless.triangles().iter().copied().chain(ring).collect();
+    Mesh::new(positions, triangles).unwrap()
+}
+
+#[test]
+fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_one() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    for (hole, is_sealed) in [([5.3, 5.7], true), ([4.3, 5.7], true), ([4.9, 6.1], false)] {
+        let mesh = in_grid(&pierced_cube(hole), dims);
+        assert_certain(&mesh, Fill::Vote, &whole);
+        assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Vote);
+        let (grid, filling) = solid(&mesh, Fill::Flood);
+        if is_sealed {
+            assert!(grid == whole && filling.doubts.is_empty(), "{hole:?}");
+            assert_eq!(filling.enclosed, Some(512), "{hole:?}");
+        } else {
+            assert!(grid == surface(&mesh), "{hole:?}");
+            // The hole's one voxel is lost as well.
+            assert_eq!(filling.doubts, [Doubt::Leak { voxels: 513, enclosed: 0 }], "{hole:?}");
+        }
+    }
+}
+
+#[test]
+fn a_klein_bottle_is_closed_and_has_a_solid_by_parity_alone() {
+    let mesh = at_resolution(&klein_bottle(40, 24), 40);
+    let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+    let filling = assert_certain(&mesh, Fill::Parity, &expected);
+    assert_eq!(filling.volume.mesh, None);
+    let filling = assert_certain(&mesh, Fill::Auto, &expected);
+    assert_eq!((filling.fill, filling.reason.as_str()), (Fill::Parity, "the mesh is closed"));
+    assert!(filling.sentence().starts_with("1 shell, closed, but not consistently oriented: "));
+    let (_, filling) = solid(&mesh, Fill::Winding);
+    assert!(matches!(filling.doubts[..], [Doubt::Orientation { edges: 24 }]), "{filling:?}");
+}
+
+#[test]
+fn a_moebius_strip_has_no_solid_and_every_fill_is_doubtful() {
+    let mesh = at_resolution(&moebius_strip(40, 8), 40);
+    for fill in FILLS {
+        let (grid, filling) = solid(&mesh, fill);
+        assert!(filling.is_doubtful(), "{fill}: {}", filling.sentence());
+        assert!(grid.occupied() < 40 * 40 * 40 / 4, "{fill}: {grid:?}");
+    }
+}
+
+#[test]
+fn sheets_have_no_inside_along_any_axis() {
+    let flat = |axis: usize| {
+        let [a, b, c, d] = [[1.3, 1.3], [9.1, 1.3], [9.1, 8.2], [1.3, 8.2]].map(|[p, q]| {
+            let mut corner = [5.1; 3];
+            (corner[(axis + 1) % 3], corner[(axis + 2) % 3]) = (p, q);
+            corner
+        });
+        mesh_of(&[[a, b, c], [a, c, d]])
+    };
+    let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
+    for (mesh, is_flat) in [(flat(0), true), (flat(1), true), (flat(2), true), (slanted, false)] {
+        let mesh = in_grid(&mesh, [11; 3]);
+        for fill in [Fill::Auto, Fill::Vote] {
+            let (grid, filling) = solid(&mesh, fill);
+            assert_eq!(grid.occupied(), 0, "{fill}: {}", filling.sentence());
+            assert!(is_flat || filling.is_doubtful(), "{fill}: {}", filling.sentence());
+        }
+        for fill in [Fill::Parity, Fill::Winding] {
+            assert!(is_about_holes(&solid(&mesh, fill).1.doubts), "{fill}");
+        }
+    }
+}
+
+#[test]
+fn a_mesh_twice_over_is_filled_by_winding() {
+    let dims = [42; 3];
+    let one = cube([1.25; 3], 39.5);
+    let mesh = in_grid(&together(&[one.clone(), one]), dims);
+    let whole = block(dims, [1; 3], [41; 3]);
+    assert_certain(&mesh, Fill::Winding, &whole);
+    assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
+    let (grid, filling) = solid(&mesh, Fill::Parity);
+    assert_eq!(grid.occupied(), 0);
+    assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
+}
+
+#[test]
+fn a_side_twice_over_is_a_hole_that_a_vote_closes() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    let one = cube([1.25; 3], 9.5);
+    for side in 0..6 {
+        let again = &one.triangles()[2 * side..2 * side + 2];
+        let mesh = with_triangles(&one, [one.triangles(), again].concat());
+        let mesh = in_grid(&mesh, dims);
+        let filling = assert_certain(&mesh, Fill::Auto, &whole);
+        assert_eq!(
+            (filling.fill, filling.reason.as_str()),
+            (Fill::Vote, "the mesh has 4 odd edges")
+        );
+        assert!(is_about_holes(&solid(&mesh, Fill::Parity).1.doubts), "side {side}");
+    }
+}
+
+#[test]
+fn degenerate_triangles_change_nothing() {
+    let dims = [12; 3];
+    let whole = block(dims, [1; 3], [11; 3]);
+    let one = cube([1.25; 3], 9.5);
+    let mut positions = one.positions().to_vec();
+    positions.extend([[3.0, 4.0, 5.0], [6.0, 7.0, 5.0], [4.5, 5.5, 5.0], [3.0, 4.0, 5.0]]);
+    let collapsed = [[8, 8, 8], [8, 9, 8], [0, 0, 7], [8, 9, 11]];
+    // A sliver of three points on a line, and its back.
+    let sliver = [[8, 9, 10], [8, 10, 9]];
+    let triangles = [one.triangles(), &collapsed, &sliver].concat();
+    let mesh = in_grid(&Mesh::new(positions, triangles).unwrap(), dims);
+    assert_eq!(mesh.degenerate(), 6);
+    for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+        assert_certain(&mesh, fill, &whole);
+    }
+    assert_certain(&mesh, Fill::Flood, &whole);
+}
+
+/// Tetrahedra with corners on the multiples of half a voxel, each one way round or the other.
+fn tetrahedra(rng: &mut Rng, count: usize, reach: i32) -> Vec<Triangle> {
+    let mut corner = || [(); 3].map(|()| rng.i32(0..=reach) * (UNIT / 2));
+    (0..count).flat_map(|_| tetrahedron([(); 4].map(|()| corner()))).collect()
+}
+
+/// Closed meshes of every kind, in grids that cut some of them, with what they are.
+fn closed_meshes() -> impl Iterator<Item = (String, PlacedMesh)> {
+    (0..60).map(|round| {
+        let mut rng = Rng::with_seed(round);
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(6..=16));
+        let triangles = match round % 3 {
+            0 => tetrahedra(&mut rng, 1 + round as usize % 7, 32),
+            1 => crumpled_torus(&mut rng, 5, 4, UNIT / 2, 32),
+            _ => crumpled_torus(&mut rng, 6, 5, 777, 1500),
+        };
+        // Voxels lie before the grid as well as after it.
+        let back = rng.i32(0..=8) * UNIT / 2;
+        let triangles: Vec<Triangle> =
+            triangles.iter().map(|t| t.map(|p| p.map(|c| c - back))).collect();
+        (format!("round {round}"), placed(&triangles, dims))
+    })
+}
+
+#[test]
+fn parity_and_winding_find_the_centres_that_cones_surround() {
+    let (mut odd, mut more) = (0, 0);
+    for (what, mesh) in closed_meshes() {
+        let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+        let (grid, filling) = solid(&mesh, Fill::Parity);
+        assert!(grid == expected, "{what}, parity: {grid:?} rather than {expected:?}");
+        assert!(filling.topology.is_closed() && !is_about_holes(&filling.doubts), "{what}");
+        odd += expected.occupied();
+        let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.winding != 0);
+        let (grid, filling) = solid(&mesh, Fill::Winding);
+        assert!(grid == expected, "{what}, winding: {grid:?} rather than {expected:?}");
+        assert!(filling.topology.is_oriented() && filling.doubts.is_empty(), "{what}");
+        more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
+    }
+    assert!(odd > 10_000 && more > 1_000, "{odd} by parity, {more} more by winding");
+}
+
+#[test]
+fn the_oracle_tells_ties_the_other_way_and_counts_apart() {
+    let mut noticed = [0; 4];
+    for round in 0..150 {
+        let mesh = placed(&tetrahedra(&mut Rng::with_seed(round), 3, 8), [4; 3]);
+        let right = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+        for (axis, noticed) in noticed.iter_mut().enumerate().take(3) {
+            let mut turned = TIE_RULE;
+            turned[axis] *= -1;
+            *noticed += i32::from(inside::solid(&mesh, turned, |s| s.is_odd) != right);
+        }
+        let wound = |surrounded: Surrounded| surrounded.winding != 0;
+        noticed[3] += i32::from(inside::solid(&mesh, TIE_RULE, wound) != right);
+    }
+    assert!(noticed.iter().all(|&n| n > 2), "{noticed:?}");
+}
+
+/// Meshes without centres on them, nor columns through their edges.
+fn generic_meshes() -> [(&'static str, Mesh); 3] {
+    let shifted = |mesh: Mesh| {
+        let turned = mesh.positions().iter().map(|&[x, y, z]| {
+            let [x, y] = [0.8 * x - 0.6 * y, 0.6 * x + 0.8 * y];
+            let [y, z] = [0.28 * y - 0.96 * z, 0.96 * y + 0.28 * z];
+            [x + 0.0123, y + 0.0234, z + 0.0345]
+        });
+        Mesh::new(turned.collect(), mesh.triangles().to_vec()).unwrap()
+    };
+    [
+        ("sphere", shifted(sphere(1.0, 24, 48))),
+        ("torus", shifted(torus(1.0, 0.4, 48, 24))),
+        ("nested", shifted(together(&[sphere(1.0, 12, 24), sphere(0.7, 12, 24)]))),
+    ]
+}
+
+#[test]
+fn all_fills_agree_on_what_is_closed_once() {
+    for (name, mesh) in generic_meshes().into_iter().take(2) {
+        for resolution in [9, 33, 64, 100] {
+            let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(1);
+            let mesh = place(&mesh, &options).unwrap();
+            let (grid, _) = solid(&mesh, Fill::Parity);
+            for fill in [Fill::Auto, Fill::Winding, Fill::Vote] {
+                assert_certain(&mesh, fill, &grid);
+            }
+            let flooded = grid.union(&surface(&mesh));
+            assert_certain(&mesh, Fill::Flood, &flooded);
+            println!("{name} at {resolution}: {grid:?}");
+        }
+    }
+}
+
+#[test]
+fn the_shell_adds_the_surface_and_nothing_else() {
+    let meshes = closed_meshes().take(12).map(|(_, mesh)| mesh);
+    for mesh in meshes.chain([in_grid(&open_cube(1, true), [12; 3])]) {
+        for fill in FILLS {
+            let mode = Mode::Solid(Solid { fill, shell: true });
+            let with_shell =
+                voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
+            let (grid, filling) = solid(&mesh, fill);
+            let Ok(with_shell) = with_shell else { panic!("{fill}") };
+            assert!(with_shell.grid == grid.union(&surface(&mesh)), "{fill}");
+            let volume = with_shell.filling.unwrap().volume;
+            assert_eq!(volume, filling.volume, "{fill}: the shell is not of the volume");
+        }
+    }
+}
+
+#[test]
+fn no_path_leads_from_outside_into_a_solid_but_through_the_surface() {
+    let mut enclosed = 0;
+    for (name, mesh) in generic_meshes() {
+        for resolution in [10, 31, 64] {
+            let mesh = at_resolution(&mesh, resolution);
+            let surface = surface(&mesh);
+            let outside = paths::reached_from_outside(&surface);
+            let (grid, _) = solid(&mesh, Fill::Auto);
+            assert_eq!(grid.intersection(&outside).occupied(), 0, "{name} at {resolution}");
+            enclosed += grid.subtract(&surface).occupied();
+            // Without one voxel of the surface there is such a path, somewhere.
+            let is_way = |voxel: &[u32; 3]| {
+                let beside = || paths::neighbours(*voxel, grid.dims());
+                let inner = grid.subtract(&surface);
+                beside().any(|v| inner.contains(v)) && beside().any(|v| outside.contains(v))
+            };
+            if let Some(gap) = surface.voxels().find(is_way) {
+                let pierced = surface.subtract(&block(grid.dims(), gap, gap.map(|c| c + 1)));
+                let outside = paths::reached_from_outside(&pierced);
+                assert!(grid.intersection(&outside).occupied() > 0, "{name} at {resolution}");
+            }
+        }
+    }
+    assert!(enclosed > 100_000, "{enclosed}");
+}
+
+/// The voxels moved by `by`, in a grid of `dims`; those that leave it are lost.
+fn moved(grid: &VoxelGrid, by: [i32; 3], dims: [u32; 3]) -> VoxelGrid {
+    let voxels = grid.voxels().filter_map(|voxel| {
+        let to = [0, 1, 2].map(|a| voxel[a].wrapping_add_signed(by[a]));
+        (0..3).all(|a| to[a] < dims[a]).then_some(to)
+    });
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+#[test]
+fn whole_voxel_shifts_and_the_order_of_triangles_change_nothing_else() {
+    let mut rng = Rng::with_seed(7);
+    for round in 0..12 {
+        let triangles = match round % 2 {
+            0 => tetrahedra(&mut rng, 5, 22),
+            _ => crumpled_torus(&mut rng, 5, 4, UNIT / 2, 22),
+        };
+        // What it touches is in the grid, too.
+        let mut triangles: Vec<Triangle> =
+            triangles.iter().map(|t| t.map(|p| p.map(|c| c + UNIT))).collect();
+        // An open one, too.
+        if round % 3 == 0 {
+            triangles.pop();
+        }
+        let by = [(); 3].map(|()| rng.i32(1..=9));
+        let shifted: Vec<Triangle> =
+            (triangles.iter()).map(|t| t.map(|p| [0, 1, 2].map(|a| p[a] + by[a] * UNIT))).collect();
+        let mut shuffled = triangles.clone();
+        rng.shuffle(&mut shuffled);
+        shuffled.iter_mut().for_each(|triangle| triangle.rotate_left(rng.usize(0..3)));
+        let dims = [22; 3];
+        for fill in FILLS {
+            let (grid, filling) = solid(&placed(&triangles, dims), fill);
+            let (same, said) = solid(&placed(&shuffled, dims), fill);
+            assert!(same == grid, "{fill}: {same:?} rather than {grid:?}");
+            assert_eq!(said.sentence(), filling.sentence());
+            if round % 3 != 0 || matches!(fill, Fill::Flood | Fill::Vote | Fill::Auto) {
+                let (there, _) = solid(&placed(&shifted, dims), fill);
+                assert!(there == moved(&grid, by, dims), "{fill}, {by:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn axes_in_turn_give_the_same_solid_turned() {
+    let turn = |[x, y, z]: [f64; 3]| [z, x, y];
+    let back = |[x, y, z]: [u32; 3]| [y, z, x];
+    for (name, mesh) in generic_meshes() {
+        let positions = mesh.positions().iter().map(|&p| turn(p)).collect();
+        let turned = Mesh::new(positions, mesh.triangles().to_vec()).unwrap();
+        for resolution in [20, 65] {
+            for fill in FILLS {
+                let (grid, _) = solid(&at_resolution(&mesh, resolution), fill);
+                let (other, _) = solid(&at_resolution(&turned, resolution), fill);
+                let voxels = other.voxels().map(back);
+                let other = VoxelGrid::from_voxels(back(other.dims()), voxels).unwrap();
+                assert!(other == grid, "{name} at {resolution}, {fill}: {other:?} and {grid:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
+    let meshes = [
+        at_resolution(&klein_bottle(40, 24), 70),
+        at_resolution(&moebius_strip(40, 8), 70),
+        at_resolution(&with_vertices_repeated(&torus(1.0, 0.4, 48, 24)), 70),
+    ];
+    for mesh in &meshes {
+        for fill in FILLS {
+            let of = |threads: usize| {
+                let cpu = Cpu::with_threads(threads).unwrap();
+                let mode = Mode::Solid(Solid { fill, shell: true });
+                let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let voxels = pool.install(work).unwrap();
+                (voxels.grid, voxels.filling.unwrap().sentence())
+            };
+            let one = of(1);
+            assert!([2, 7].into_iter().all(|threads| of(threads) == one), "{fill}");
+        }
+    }
+}
+
+/// The volume of a mesh, from its corners.
+fn volume(mesh: &Mesh) -> f64 {
+    let cone = |&[a, b, c]: &[u32; 3]| {
+        let [a, b, c] = [a, b, c].map(|i| mesh.positions()[i as usize]);
+        let cross = |i: usize, j: usize| b[i] * c[j] - b[j] * c[i];
+        a[0] * cross(1, 2) + a[1] * cross(2, 0) + a[2] * cross(0, 1)
+    };
+    mesh.triangles().iter().map(cone).sum::<f64>() / 6.0
+}
+
+/// D. G. Kendall, On the number of lattice points inside a random oval, 1948: wherever a smooth
+/// convex body of radius R lies, the centres in it are as many as its volume, with a standard error
+/// that goes with R, the root of the surface and not the surface itself.
+#[test]
+fn a_spheres_volume_is_right_on_average_and_errs_with_the_square_of_the_voxel() {
+    const PLACES: usize = 24;
+    let [(_, mesh), ..] = generic_meshes();
+    let exact = volume(&mesh);
+    let mut rng = Rng::with_seed(11);
+    let mut errors = Vec::new();
+    for voxels in [4.0, 8.0, 16.0, 32.0, 64.0, 128.0] {
+        let size = 1.0 / voxels;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for _ in 0..PLACES {
+            let min = [(); 3].map(|()| -1.1 - size * rng.f64());
+            let bounds = Bounds { min, max: [1.1; 3] };
+            let options = PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(bounds);
+            let (_, filling) = solid(&place(&mesh, &options).unwrap(), Fill::Parity);
+            let error = filling.volume.voxels - exact;
+            let of_mesh = filling.volume.mesh.unwrap();
+            assert!((of_mesh / exact - 1.0).abs() < 1e-5, "{of_mesh}");
+            // Far below the bound that always holds.
+            assert!(error.abs() < filling.volume.tolerance / 20.0, "{error} at {voxels}");
+            sum += error;
+            squares += error * error;
+        }
+        let error = (squares / PLACES as f64).sqrt() / exact;
+        let mean = (sum / PLACES as f64).abs() / exact;
+        println!("radius {voxels}: off by {error:.2e}, on average by {mean:.2e}");
+        assert!(mean < 0.75 * error, "radius {voxels}: {mean} of {error} is no chance");
+        assert!(error < 1.0 / (voxels * voxels), "radius {voxels}: {error}");
+        errors.push(error);
+    }
+    let falls = (errors[0] / errors[5]).log2() / 5.0;
+    assert!(falls > 1.5, "the error falls with the power {falls} of the voxel: {errors:?}");
+}
+
+#[test]
+fn what_bounds_cut_off_changes_nothing_within_them() {
+    // All sides of the torus are cut, and of the cube only the far ones.
+    let knot = |mesh: Mesh| in_grid(&mesh, [20, 18, 22]);
+    let cut_torus = torus(14.0, 6.0, 48, 24);
+    let middle = cut_torus.positions().iter().map(|&[x, y, z]| [x + 10.1, y + 9.2, 3.0 * z + 11.3]);
+    let cut_torus = Mesh::new(middle.collect(), cut_torus.triangles().to_vec()).unwrap();
+    for (what, mesh) in [
+        ("torus", knot(cut_torus)),
+        ("cube", knot(cube([1.2; 3], 100.3))),
+        ("all", knot(cube([-30.2; 3], 100.3))),
+    ] {
+        assert!(mesh.outside() > 0);
+        let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
+        assert!(expected.occupied() > 1_000, "{what}: {expected:?}");
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            let filling = assert_certain(&mesh, fill, &expected);
+            assert_eq!(filling.volume.mesh, None, "{what}: it is not all there");
+        }
+        let (grid, filling) = solid(&mesh, Fill::Flood);
+        assert_eq!(filling.enclosed, Some(0), "{what}");
+        let voxels = expected.subtract(&grid).occupied();
+        assert_eq!(filling.doubts, [Doubt::Leak { voxels, enclosed: 0 }], "{what}");
+    }
+}
+
+#[test]
+fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
+    let dims = [180, 82, 82];
+    let one = block(dims, [1; 3], [81; 3]);
+    for (at, overlap) in [(90, 0), (21, 60 * 80 * 80)] {
+        let [lo, hi] = [0.25, 87.75].map(|c| f64::from(at) + c);
+        let other = inside_out(&cuboid([lo, 1.25, 1.25], [hi, 80.75, 80.75]));
+        let mesh = in_grid(&together(&[cube([1.25; 3], 79.5), other]), dims);
+        let other = block(dims, [at, 1, 1], [at + 88, 81, 81]);
+        let expected = one.union(&other).subtract(&one.intersection(&other));
+        assert_eq!(expected.occupied(), 168 * 80 * 80 - 2 * overlap);
+        for fill in [Fill::Auto, Fill::Winding, Fill::Parity, Fill::Vote] {
+            let (grid, filling) = solid(&mesh, fill);
+            assert!(grid == expected, "{fill}: {grid:?}");
+            let [doubt @ Doubt::Volume(_)] = &filling.doubts[..] else { panic!("{filling:?}") };
+            let text =
+                "some shells are inside out, and what one of them has in common with another";
+            assert!(doubt.to_string().contains(text), "{doubt}");
+        }
+        assert_certain(&mesh, Fill::Flood, &one.union(&other));
+    }
+}
+
+fn sentence(mesh: &PlacedMesh, fill: Fill) -> String {
+    let sentence = solid(mesh, fill).1.sentence();
+    assert!(!sentence.contains('\n') && !sentence.contains("  "), "{sentence}");
+    sentence
+}
+
+#[test]
+fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
+    let dims = [12; 3];
+    let whole = in_grid(&cube([1.25; 3], 9.5), dims);
+    let share = "; the voxels have 116.64 % of the mesh's volume";
+    assert_eq!(
+        sentence(&whole, Fill::Auto),
+        format!("1 shell, closed: filled by parity, the mesh is closed{share}")
+    );
+    assert_eq!(
+        sentence(&whole, Fill::Vote),
+        format!("1 shell, closed: filled by vote, asked for, and rays along all axes agree{share}")
+    );
+    let open = in_grid(&open_cube(0, true), dims);
+    assert_eq!(
+        sentence(&open, Fill::Auto),
+        "1 shell, with 4 open edges: filled by vote, the mesh has 4 open edges, and rays along all \
+         axes agree"
+    );
+    assert_eq!(
+        sentence(&open, Fill::Parity),
+        "1 shell, with 4 open edges: filled by parity, asked for; doubtful, as the mesh has 4 open \
+         edges, and a ray through a hole takes outside for inside: 100 columns are still inside at \
+         the grid's end (a vote asks along all axes)"
+    );
+    assert_eq!(
+        sentence(&open, Fill::Flood),
+        "1 shell, with 4 open edges: filled by flood, asked for; doubtful, as the flood came in \
+         through holes wider than a voxel, or where the bounds cut the mesh: it enclosed 0 voxels, \
+         and reached 576 that most rays find inside (use larger voxels, or a vote)"
+    );
+    let bottle = at_resolution(&klein_bottle(40, 24), 40);
+    assert_eq!(
+        sentence(&bottle, Fill::Winding),
+        "1 shell, closed, but not consistently oriented: filled by winding, asked for; doubtful, as \
+         triangles are not oriented alike on both sides of 24 edges, and winding numbers are wrong \
+         behind them (parity does not depend on orientation)"
+    );
+    let twice = in_grid(&together(&[cube([1.25; 3], 39.5), cube([1.25; 3], 39.5)]), [42; 3]);
+    assert_eq!(
+        sentence(&twice, Fill::Parity),
+        "1 shell, closed: filled by parity, asked for; the voxels have 0.00 % of the mesh's volume; \
+         doubtful, as the voxels have a volume of 0.000000e0, but the mesh encloses 1.232598e5: \
+         shells overlap, and what two have in common is left empty (winding fills it)"
+    );
+    let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
+    let slanted = sentence(&in_grid(&slanted, dims), Fill::Auto);
+    let disputed = "1 shell, with 3 open edges: filled by vote, the mesh has 3 open edges; doubtful, \
+                    as rays along different axes disagree in 35 of 35 columns (100 %), most near \
+                    voxel (1, 2, 3)";
+    assert_eq!(slanted, disputed);
+}
+
+#[test]
+fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
+    let meshes = [
+        at_resolution(&klein_bottle(40, 24), 120),
+        at_resolution(&moebius_strip(40, 8), 120),
+        at_resolution(&sphere(1.0, 60, 120), 120),
+    ];
+    for (mesh, fill) in meshes.iter().flat_map(|mesh| FILLS.map(|fill| (mesh, fill))) {
+        let within = |memory: u64| {
+            let options = RunOptions { memory, ..RunOptions::default() };
+            let mode = Mode::Solid(Solid { fill, shell: true });
+            voxelize(&Cpu::with_threads(2).unwrap(), mesh, mode, &options, &NoProgress)
+        };
+        let expected = within(u64::MAX).unwrap();
+        let (mut allowed, mut refusals) = (0, 0);
+        let grid = loop {
+            match within(allowed) {
+                Ok(voxels) => break voxels.grid,
+                Err(BackendError::Memory { needed, allowed: said }) => {
+                    assert!(needed > allowed && said == allowed, "{fill}: {needed} of {allowed}");
+                    (allowed, refusals) = (needed, refusals + 1);
+                }
+                Err(other) => panic!("{fill}: {other}"),
+            }
+        };
+        assert!(grid == expected.grid, "{fill}");
+        println!("{fill}: {allowed} bytes suffice, after {refusals} refusals");
+        // Each step knows what it needs when those before it are done.
+        assert!(refusals <= 8, "{fill}: {refusals} refusals");
+    }
+}
+
+/// A model of the folder that `TRIVOX_MESHES` names.
+fn model(name: &str) -> Option<Mesh> {
+    let Some(folder) = std::env::var_os("TRIVOX_MESHES") else {
+        println!("skipped: TRIVOX_MESHES not set");
+        return None;
+    };
+    Some(read_mesh(&Path::new(&folder).join(name)).unwrap().mesh)
+}
+
+/// `mesh` with each piece of its open border joined to the piece's middle.
+fn capped(mesh: &Mesh) -> Mesh {
+    let mut numbers = BTreeMap::new();
+    let points = mesh.positions().iter().zip(0..);
+    let welded: Vec<u32> =
+        points.map(|(p, i)| *numbers.entry(p.map(f64::to_bits)).or_insert(i)).collect();
+    let sides = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| welded[v as usize]);
+        [[a, b], [b, c], [c, a]]
+    };
+    let all: BTreeSet<[u32; 2]> = mesh.triangles().iter().flat_map(sides).collect();
+    let mut open: BTreeSet<[u32; 2]> =
+        all.iter().copied().filter(|&[a, b]| !all.contains(&[b, a])).collect();
+    let mut positions = mesh.positions().to_vec();
+    let mut triangles = mesh.triangles().to_vec();
+    while let Some(first) = open.pop_first() {
+        let mut piece = vec![first];
+        let mut corners = BTreeSet::from(first);
+        while let Some(&next) = open.iter().find(|edge| edge.iter().any(|v| corners.contains(v))) {
+            open.remove(&next);
+            corners.extend(next);
+            piece.push(next);
+        }
+        let middle = positions.len() as u32;
+        let sum = |a: usize| corners.iter().map(|&v| positions[v as usize][a]).sum::<f64>();
+        positions.push([0, 1, 2].map(|a| sum(a) / corners.len() as f64));
+        triangles.extend(piece.into_iter().map(|[a, b]| [b, a, middle]));
+    }
+    Mesh::new(positions, triangles).unwrap()
+}
+
+#[test]
+fn the_bunny_is_voted_nearly_the_solid_that_it_is_with_its_holes_closed() {
+    let Some(mesh) = model("bunny.obj") else { return };
+    let closed = capped(&mesh);
+    for resolution in [33, 100, 256] {
+        let (grid, filling) = solid(&at_resolution(&mesh, resolution), Fill::Auto);
+        assert_eq!((filling.fill, filling.topology.open_edges), (Fill::Vote, 223));
+        let (expected, certain) = solid(&at_resolution(&closed, resolution), Fill::Parity);
+        assert_eq!(certain.doubts, []);
+        let [more, less] =
+            [grid.subtract(&expected), expected.subtract(&grid)].map(|g| g.occupied());
+        println!("{resolution}: {more} more, {less} less of {expected:?}; {}", filling.sentence());
+        let wrong = more + less;
+        assert!(wrong * 400 < expected.occupied(), "{wrong} at {resolution}");
+        // One ray, from one side, is wrong on far more.
+        let (parity, _) = solid(&at_resolution(&mesh, resolution), Fill::Parity);
+        let by_parity =
+            parity.subtract(&expected).occupied() + expected.subtract(&parity).occupied();
+        assert!(by_parity > 5 * wrong, "{by_parity} by parity, {wrong} by vote");
+    }
+}
+
+#[test]
+fn models_of_open_parts_are_doubtful_unless_a_flood_finds_them_tight() {
+    let mut floods = Vec::new();
+    for (name, resolution) in
+        ["teapot.obj", "suzanne.obj"].into_iter().flat_map(|name| [33, 100, 256].map(|n| (name, n)))
+    {
+        let Some(mesh) = model(name) else { return };
+        let mesh = at_resolution(&mesh, resolution);
+        let (grid, filling) = solid(&mesh, Fill::Auto);
+        println!("{name} at {resolution}: {grid:?}; {}", filling.sentence());
+        if filling.fill == Fill::Flood {
+            assert_eq!(filling.leaked, Some(0), "{name} at {resolution}");
+            let (voted, _) = solid(&mesh, Fill::Vote);
+            assert_eq!(voted.subtract(&grid).occupied(), 0, "{name} at {resolution}");
+            floods.push((name, resolution));
+        } else {
+            assert!(filling.is_doubtful(), "{name} at {resolution}: {}", filling.sentence());
+        }
+    }
+    assert_eq!(floods, [("teapot.obj", 33)]);
+}

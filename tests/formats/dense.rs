@@ -287,6 +287,8 @@ fn other_reader(
     std::fs::write(path, written(&asymmetric(), format)).unwrap();
     let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
     if python(&find, folder.path())?.trim() != "True" {
+        let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();
+        assert!(!promised.split(' ').any(|name| name == module), "no {module} for Python");
         println!("skipped: Python has no module {module}");
         return None;
     }

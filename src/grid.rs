@@ -33,6 +33,7 @@ mod brick;
 mod build;
 mod ordered;
 mod pieces;
+mod runs;
 mod sets;
 
 /// A row of full bricks along `x`; maximal, so neither neighbour is full.
@@ -155,6 +156,11 @@ impl VoxelGrid {
     #[must_use]
     pub fn brick_count(&self) -> u64 {
         self.keys.len() as u64 + self.full.iter().map(|run| u64::from(run.len)).sum::<u64>()
+    }
+
+    /// The bricks that are not full, in canonical order.
+    pub(crate) fn keys(&self) -> &[BrickKey] {
+        &self.keys
     }
 
     /// The masks of the bricks that are not full, in canonical order.

@@ -8,7 +8,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
-use crate::program::{Closed, Verdict, adapters, diff, formats, info, say, verify, voxelize};
+use crate::program::{
+    Closed, Verdict, adapters, convert, diff, formats, info, say, verify, voxelize,
+};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -29,6 +31,7 @@ fn run(cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Adapters(args)), _) => adapters::run(&args),
         (Some(Command::Formats(args)), _) => formats::run(&args),
         (Some(Command::Info(args)), _) => info::run(&args),
+        (Some(Command::Convert(args)), _) => convert::run(&args),
         (Some(Command::Diff(args)), _) => diff::run(&args),
         (Some(Command::Verify(args)), _) => verify::run(&args),
         (None, Some(job)) => voxelize::run(&job, &cli.what, &cli.machine),

@@ -505,6 +505,13 @@ fn writing_takes_little_memory_whatever_the_grid() {
         ("a full slab, 4096 cubed", GridFormat::Npy, block(512)),
         ("a sphere, 4096 cubed", GridFormat::Npy, cap(4096, 512)),
         ("a sphere, 16384 cubed", GridFormat::Npy, cap(16384, 512)),
+        ("a full slab as runs", GridFormat::Binvox, block(512)),
+        ("a sphere as runs", GridFormat::Binvox, cap(4096, 512)),
+        ("scattered as runs", GridFormat::Binvox, scattered([8, 16384, 16384], 200_000)),
+        ("scattered, deflated", GridFormat::Npz, scattered([1024; 3], 20_000)),
+        ("scattered cells", GridFormat::Vti, scattered([65536, 1024, 1024], 200_000)),
+        ("scattered floats", GridFormat::Vol, scattered([65536, 1024, 1024], 200_000)),
+        ("scattered bricks", GridFormat::Bricks, scattered([4096; 3], 200_000)),
         ("scattered, the longest", GridFormat::Npy, scattered([65536, 65536, 1024], 200_000)),
     ];
     let trees = [

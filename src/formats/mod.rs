@@ -1,14 +1,20 @@
 //! File formats: one module each, and the tables by extension.
 
+pub mod binvox;
+pub mod bricks;
+mod dense;
 pub mod error;
 pub mod gltf;
+pub mod mitsuba;
 pub mod npy;
+pub mod npz;
 pub mod obj;
 pub mod openvdb;
 pub mod ply;
 mod polygons;
 pub mod stl;
 pub mod vox;
+pub mod vti;
 mod words;
 
 use std::fs::File;
@@ -17,7 +23,7 @@ use std::path::Path;
 
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::formats::openvdb::{nvdb, vdb};
-use crate::grid::VoxelGrid;
+use crate::grid::{Up, VoxelGrid};
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
 type WriteGrid = fn(&VoxelGrid, &mut dyn Write) -> Result<(), WriteError>;
@@ -35,6 +41,8 @@ pub struct GridSpec {
     write: Option<WriteGrid>,
     check_dims: fn([u32; 3]) -> Result<(), WriteError>,
     file_size: fn([u32; 3]) -> Option<u64>,
+    /// What of a grid a file of it does not hold: a sentence for each thing.
+    lost: fn(&VoxelGrid) -> Vec<String>,
 }
 
 impl GridSpec {
@@ -90,6 +98,16 @@ pub enum GridFormat {
     Vox,
     /// NumPy.
     Npy,
+    /// NumPy, several arrays.
+    Npz,
+    /// Patrick Min's binvox.
+    Binvox,
+    /// VTK.
+    Vti,
+    /// Mitsuba.
+    Vol,
+    /// As in memory.
+    Bricks,
     /// OpenVDB.
     Vdb,
     /// NanoVDB.
@@ -98,7 +116,17 @@ pub enum GridFormat {
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Vox, Self::Npy, Self::Vdb, Self::Nvdb];
+    pub const ALL: [Self; 9] = [
+        Self::Vox,
+        Self::Npy,
+        Self::Npz,
+        Self::Binvox,
+        Self::Vti,
+        Self::Vol,
+        Self::Bricks,
+        Self::Vdb,
+        Self::Nvdb,
+    ];
 
     /// What there is to know of it.
     #[must_use]
@@ -106,6 +134,11 @@ impl GridFormat {
         match self {
             Self::Vox => &vox::SPEC,
             Self::Npy => &npy::SPEC,
+            Self::Npz => &npz::SPEC,
+            Self::Binvox => &binvox::SPEC,
+            Self::Vti => &vti::SPEC,
+            Self::Vol => &mitsuba::SPEC,
+            Self::Bricks => &bricks::SPEC,
             Self::Vdb => &vdb::SPEC,
             Self::Nvdb => &nvdb::SPEC,
         }
@@ -125,10 +158,17 @@ impl GridFormat {
         (self.spec().check_dims)(dims)
     }
 
-    /// Bytes of a file that holds a grid of `dims` voxels, where that depends on nothing else.
+    /// Bytes that a file of a grid of `dims` voxels has at least, where most of them are known by that.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
         (self.spec().file_size)(dims)
+    }
+
+    /// What of `grid` a file of this format does not hold, or holds otherwise: a sentence for each
+    /// thing.
+    #[must_use]
+    pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
+        (self.spec().lost)(grid)
     }
 
     /// The format that a file of this name has.
@@ -147,6 +187,18 @@ impl GridFormat {
         let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
         found.ok_or_else(|| unknown_extension(extension, &Self::ALL.map(Self::extension)))
     }
+}
+
+/// What a format loses that holds voxels only.
+fn lost_place(grid: &VoxelGrid) -> Vec<String> {
+    let lost = "where the grid lies, its voxel size and which axis is up are not kept";
+    grid.world.map(|_| lost.to_owned()).into_iter().collect()
+}
+
+/// What a format loses that says where a grid lies, but not which axis is up: `y` is assumed.
+fn lost_up(grid: &VoxelGrid) -> Vec<String> {
+    let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
+    is_turned.then(|| "that z is up is not kept".to_owned()).into_iter().collect()
 }
 
 /// Whether a file of this name is read as a mesh.

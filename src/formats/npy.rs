@@ -17,7 +17,7 @@ use std::ops::Range;
 use npyz::WriterBuilder;
 
 use crate::error::GridError;
-use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
+use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt, lost_place};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, mask_voxels};
 use crate::place::MAX_DIM;
 
@@ -30,13 +30,14 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(write),
     check_dims: |_| Ok(()),
     file_size: |dims| Some(file_size(dims)),
+    lost: lost_place,
 };
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// Longest header that is read. NumPy's own limit is 10,000 bytes, ours are about 80.
 const MAX_HEADER: u32 = 1 << 16;
 /// One in each byte of a word.
-const ONES: u64 = 0x0101_0101_0101_0101;
+pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// Writes `grid` as `bool` in C order, one byte per voxel. Whatever the grid, that takes no more
 /// than 4 MiB of memory.
@@ -151,14 +152,14 @@ impl Run {
 }
 
 /// Byte `i` is bit `i`.
-fn bytes_of_bits(bits: u8) -> [u8; 8] {
+pub(super) fn bytes_of_bits(bits: u8) -> [u8; 8] {
     // Byte i keeps bit i alone, at most 128; adding 127 carries it, if set, to the byte's top.
     let spread = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
 }
 
 /// Bit `i` is byte `i`, where each byte is 0 or 1.
-fn bits_of_bytes(word: u64) -> u64 {
+pub(super) fn bits_of_bytes(word: u64) -> u64 {
     // Byte i, at bit 8 i, is moved by 56 - 7 i to bit 56 + i; no two of the products meet.
     word.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

@@ -40,6 +40,16 @@ impl BrickKey {
         Self(((z << Self::BITS | y) << Self::BITS) | x)
     }
 
+    /// `(z << 26) + (y << 13) + x`.
+    pub(crate) fn packed(self) -> u64 {
+        self.0
+    }
+
+    /// The key that is so packed, if one is.
+    pub(crate) fn from_packed(word: u64) -> Option<Self> {
+        (word < 1 << (3 * Self::BITS)).then_some(Self(word))
+    }
+
     /// The brick of a voxel that is in a grid.
     #[inline(always)]
     pub(crate) fn of_voxel([x, y, z]: [i32; 3]) -> Self {

@@ -49,6 +49,10 @@ pub enum Command {
     Formats(FormatsArgs),
     /// Say what a voxel grid or a mesh holds.
     Info(InfoArgs),
+    /// Write a voxel grid in another format.
+    ///
+    /// What the new file does not hold is said in a warning.
+    Convert(ConvertArgs),
     /// Compare two voxel grids, in any formats.
     ///
     /// Voxels are compared by their indices, wherever the grids lie in the world: grids that lie in
@@ -75,14 +79,14 @@ pub struct Job {
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
-    /// File to write, in a format of `voxelize formats`, or - for standard output; or the folder for a file of each mesh,
+    /// File to write, by its extension, or - for standard output; or the folder for a file of each mesh,
     /// called as the mesh is; end a new folder's name with / if it has an extension [default: write
     /// nothing].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Format to write, whatever the file is called: an extension of `voxelize formats` [default in
-    /// a folder: vox].
+    /// Format to write, whatever the file is called: an extension that `voxelize formats` lists, such
+    /// as vox or npy [default in a folder: vox].
     #[arg(long, value_name = "FORMAT", requires = "output")]
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
@@ -205,8 +209,32 @@ pub struct InfoArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// A voxel grid, in a format that is read (see `voxelize formats`).
+    #[arg(value_name = "A")]
+    pub grid: PathBuf,
+
+    /// File to write, or - for standard output.
+    #[arg(value_name = "B")]
+    pub output: PathBuf,
+
+    /// Format to write, by its extension, whatever the file is called.
+    #[arg(long, value_name = "FORMAT")]
+    #[arg(value_parser = GridFormat::of_extension)]
+    pub format: Option<GridFormat>,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// A voxel grid, in a format of `voxelize formats`.
+    /// A voxel grid, in a format that is read (see `voxelize formats`).
     #[arg(value_name = "A")]
     pub a: PathBuf,
 
@@ -229,7 +257,7 @@ pub struct VerifyArgs {
     #[arg(value_name = "MESH")]
     pub mesh: PathBuf,
 
-    /// The voxel grid to judge, in a format of `voxelize formats`.
+    /// The voxel grid to judge, in a format that is read (see `voxelize formats`).
     #[arg(value_name = "GRID")]
     pub grid: PathBuf,
 

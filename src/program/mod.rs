@@ -3,6 +3,7 @@
 pub mod adapters;
 pub mod batch;
 pub mod cli;
+pub mod convert;
 pub mod destination;
 pub mod diff;
 pub mod filling;

@@ -53,9 +53,14 @@ impl Output {
         let target = target_of(path).with_context(named)?;
         if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(input).is_ok_and(|i| i == path))
         {
-            return Err(anyhow!("is the mesh itself: name another file")).with_context(named);
+            return Err(anyhow!("is what is read: name another file")).with_context(named);
         }
         Ok(Self { name, target, format })
+    }
+
+    /// The format of what is written.
+    pub fn format(&self) -> GridFormat {
+        self.format
     }
 
     /// Checks that the format can hold a grid of `dims` voxels, and the disk its file, if its size
@@ -133,8 +138,8 @@ fn check_space(path: &Path, size: u64) -> Result<()> {
     // Where the system does not tell, writing will.
     match fs4::available_space(folder_of(path)) {
         Ok(space) if space < size => bail!(
-            "the file would have {} bytes, but there is space for {}: use a sparse format (.vox), or \
-             a lower resolution",
+            "the file would have at least {} bytes, but there is space for {}: use a sparse format \
+             (.vox), or a lower resolution",
             grouped(size),
             grouped(space)
         ),

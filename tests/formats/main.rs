@@ -1,10 +1,12 @@
 //! The grid formats: what is written is read back, by us and by other people's readers, and what
 //! is malformed is refused.
 //!
-//! The tests with NumPy need `TRIVOX_PYTHON` to name a Python that has it.
+//! The tests with NumPy, trimesh, VTK and Mitsuba need `TRIVOX_PYTHON` to name a Python that has them;
+//! those that `TRIVOX_PYTHON_MODULES` names must be there.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod dense;
 mod npy;
 mod nvdb;
 mod vdb;
@@ -32,6 +34,10 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
         GridFormat::Nvdb => {
             trivox::formats::openvdb::nvdb::read(&mut bytes).map(|loaded| loaded.grid)
         }
+        GridFormat::Npz => trivox::formats::npz::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Binvox => trivox::formats::binvox::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Bricks => trivox::formats::bricks::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Vti | GridFormat::Vol => panic!("{format:?} is not read"),
     }
 }
 
@@ -121,7 +127,7 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 5] {
+fn small_files() -> [(GridFormat, Vec<u8>); 9] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
@@ -130,6 +136,10 @@ fn small_files() -> [(GridFormat, Vec<u8>); 5] {
         (GridFormat::Npy, written(&grid, GridFormat::Npy)),
         (GridFormat::Vdb, vdb::tiny_vdb()),
         (GridFormat::Vdb, written(&grid, GridFormat::Vdb)),
+        (GridFormat::Npz, written(&tiny(), GridFormat::Npz)),
+        (GridFormat::Binvox, dense::TINY_BINVOX.to_vec()),
+        (GridFormat::Bricks, dense::tiny_bricks()),
+        (GridFormat::Bricks, written(&grid, GridFormat::Bricks)),
     ]
 }
 

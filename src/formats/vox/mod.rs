@@ -41,6 +41,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(write),
     check_dims,
     file_size: |_| None,
+    lost: |_| Vec::new(),
 };
 
 /// Most voxels along an axis of one model.

@@ -26,6 +26,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(write),
     check_dims: |_| Ok(()),
     file_size: |_| None,
+    lost: |_| Vec::new(),
 };
 
 /// Of files, and of grids.

@@ -24,6 +24,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(write),
     check_dims: |_| Ok(()),
     file_size: |_| None,
+    lost: |_| Vec::new(),
 };
 
 /// "VDB " as the low half of a number of 8 bytes.

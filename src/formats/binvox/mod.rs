@@ -1,0 +1,45 @@
+//! `.binvox`: cubes of voxels as runs of equal ones, which many tools of geometry and learning read.
+//!
+//! The format is Patrick Min's (*binvox voxel file format specification*, 2004 to 2024): a header of
+//! lines of text, then pairs of bytes, a value and how many voxels have it. `y` runs fastest, then
+//! `z`, then `x`. `translate` is the grid's corner and `scale` the edge of the whole cube, so a grid
+//! that is not a cube is padded to one, past its last voxels, and reading gives the cube. A grid that
+//! does not say where it lies is written with its corner at the origin and voxels of size 1. Which
+//! axis is up is not part of the format: reading assumes `y`.
+
+mod read;
+mod write;
+
+use crate::formats::{GridSpec, lost_up};
+use crate::grid::VoxelGrid;
+
+pub use read::read;
+pub use write::write;
+
+/// binvox's.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "binvox",
+    name: "binvox",
+    carries: "up to 65,536 voxels an axis, padded to a cube; position and voxel size",
+    read: Some(read),
+    write: Some(write),
+    check_dims: |_| Ok(()),
+    file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
+    lost,
+};
+
+/// Voxels in one run.
+const LONGEST_RUN: u64 = 255;
+
+/// Voxels along the cube that holds a grid of `dims`.
+fn edge([x, y, z]: [u32; 3]) -> u32 {
+    x.max(y).max(z)
+}
+
+fn lost(grid: &VoxelGrid) -> Vec<String> {
+    let [x, y, z] = grid.dims();
+    let n = edge(grid.dims());
+    let padded = format!("the grid of {x} x {y} x {z} voxels is padded to {n} x {n} x {n}");
+    let padded = Some(padded).filter(|_| [x, y, z] != [n; 3]);
+    padded.into_iter().chain(lost_up(grid)).collect()
+}

@@ -1,0 +1,254 @@
+//! Reading: from runs along `y` to bricks, slab by slab.
+
+use std::io::{BufRead, ErrorKind, Read};
+use std::ops::Range;
+
+use crate::error::GridError;
+use crate::formats::npy::bytes_of_bits;
+use crate::formats::vox::is_possible;
+use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
+use crate::place::MAX_DIM;
+
+/// Longest header that is read. Ours are about 100 bytes.
+const MAX_HEADER: u64 = 1 << 12;
+
+/// Reads a grid, also one that is no cube, as some tools write. What has another value than 0 is
+/// occupied.
+///
+/// # Errors
+/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`]; a place where no grid can lie; too
+/// few voxels, or too many.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let header = read_header(input)?;
+    let mut bricks = Bricks::new(header.dims);
+    let voxels = header.voxels();
+    let mut at = 0;
+    let mut pair = [0; 2];
+    while read_pair(input, &mut pair, at, voxels)? {
+        let [value, count] = pair;
+        let end = at + u64::from(count);
+        if end > voxels {
+            return Err(content(format!("there are more voxels than the {voxels} of the grid")));
+        }
+        if value != 0 {
+            bricks.occupy(at..end);
+        }
+        at = end;
+    }
+    let mut grid = bricks.finish()?;
+    let (world, warning) = header.world()?;
+    grid.world = world;
+    Ok(LoadedGrid { grid, warnings: warning.into_iter().collect() })
+}
+
+fn content(what: impl Into<String>) -> ReadError {
+    ReadError::Content(what.into())
+}
+
+/// Whether there is another pair. There must be one until all `voxels` are there.
+fn read_pair(
+    input: &mut dyn BufRead,
+    pair: &mut [u8; 2],
+    at: u64,
+    voxels: u64,
+) -> Result<bool, ReadError> {
+    if at == voxels && input.fill_buf()?.is_empty() {
+        return Ok(false);
+    }
+    input.read_exact(pair).map(|()| true).map_err(|e| match e.kind() {
+        ErrorKind::UnexpectedEof if at == voxels => {
+            content("there are more bytes after the voxels")
+        }
+        ErrorKind::UnexpectedEof => content(format!("the file ends after {at} of {voxels} voxels")),
+        _ => ReadError::Io(e),
+    })
+}
+
+/// What a header says.
+#[derive(Debug, Default, PartialEq)]
+struct Header {
+    dims: [u32; 3],
+    translate: Option<[f64; 3]>,
+    scale: Option<f64>,
+}
+
+impl Header {
+    fn voxels(&self) -> u64 {
+        self.dims.iter().map(|&d| u64::from(d)).product()
+    }
+
+    /// Where the grid lies, if that is said, and what else is to be said of that.
+    fn world(&self) -> Result<(Option<World>, Option<String>), ReadError> {
+        let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
+            return Ok((None, None));
+        };
+        let [x, y, z] = self.dims;
+        if x != y || y != z {
+            let warning =
+                "where the grid lies is ignored: its 'scale' is that of a cube, but it is none";
+            return Ok((None, Some(warning.to_owned())));
+        }
+        let world = World { origin, voxel_size: scale / f64::from(x), up: Up::Y };
+        match is_possible(&world) {
+            true => Ok((Some(world), None)),
+            false => {
+                Err(content(format!("a grid cannot lie at {origin:?} with a scale of {scale}")))
+            }
+        }
+    }
+}
+
+fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
+    let mut input = input.take(MAX_HEADER);
+    let mut line = || {
+        let mut line = Vec::new();
+        input.read_until(b'\n', &mut line)?;
+        match line.pop() {
+            Some(b'\n') => Ok(String::from_utf8_lossy(&line).into_owned()),
+            _ => Err(content("the file ends in the header, or is not a .binvox file")),
+        }
+    };
+    let first = line()?;
+    let version = first.strip_prefix("#binvox").map(str::trim);
+    match version {
+        Some("1" | "2") => {}
+        Some(other) => {
+            let other = excerpt(other);
+            return Err(content(format!(
+                ".binvox version '{other}' is not supported, only 1 and 2"
+            )));
+        }
+        None => return Err(content("not a .binvox file: it does not begin with '#binvox'")),
+    }
+    let mut header = Header::default();
+    loop {
+        let line = line()?;
+        let mut words = line.split_ascii_whitespace();
+        let key = words.next().unwrap_or_default();
+        let malformed = || content(format!("the header has a malformed line '{}'", excerpt(&line)));
+        match key {
+            "data" => break,
+            "dim" => {
+                // In the file's order of axes, from the slowest.
+                let [x, z, y] = numbers(words).ok_or_else(malformed)?;
+                header.dims = dims([x, y, z])?;
+            }
+            "translate" => header.translate = Some(numbers(words).ok_or_else(malformed)?),
+            "scale" => {
+                let [scale] = numbers(words).ok_or_else(malformed)?;
+                header.scale = Some(scale);
+            }
+            // Comments, and what other programs have to say.
+            _ => {}
+        }
+    }
+    match header.dims {
+        [0, ..] => Err(content("the header has no 'dim'")),
+        _ => Ok(header),
+    }
+}
+
+fn numbers<'a, T: std::str::FromStr, const N: usize>(
+    words: impl Iterator<Item = &'a str>,
+) -> Option<[T; N]> {
+    let numbers: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+fn dims(dims: [u64; 3]) -> Result<[u32; 3], ReadError> {
+    match dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
+        true => Ok(dims.map(|d| d as u32)),
+        false => Err(GridError::Dims(dims).into()),
+    }
+}
+
+/// The bricks of what was read.
+struct Bricks {
+    dims: [u32; 3],
+    /// That of the slab being read, in bricks.
+    x: u32,
+    /// One for each brick of the slab, `y` fastest: 0 where no voxel has been met, else the number of
+    /// its mask, from 1. Grows with what is read, so that a lying header allocates nothing.
+    numbers: Vec<u32>,
+    /// The masks, with their brick's place in `numbers`.
+    masks: Vec<(usize, Mask)>,
+    /// For each place the number of its last run, from 1.
+    last: Vec<u32>,
+    /// Full bricks along `x`.
+    runs: Vec<(BrickKey, u32)>,
+    /// That are not full.
+    bricks: Vec<(BrickKey, Mask)>,
+}
+
+impl Bricks {
+    fn new(dims: [u32; 3]) -> Self {
+        let (numbers, masks, last) = (Vec::new(), Vec::new(), Vec::new());
+        Self { dims, x: 0, numbers, masks, last, runs: Vec::new(), bricks: Vec::new() }
+    }
+
+    /// Takes voxels in the file's order, after all before.
+    fn occupy(&mut self, Range { start: mut at, end }: Range<u64>) {
+        let [_, ny, nz] = self.dims.map(u64::from);
+        while at < end {
+            let (x, z, y) = (at / (ny * nz), at / ny % nz, at % ny);
+            let len = (end - at).min(ny - y);
+            self.occupy_column([x, z].map(|c| c as u32), y as u32..(y + len) as u32);
+            at += len;
+        }
+    }
+
+    fn occupy_column(&mut self, [x, z]: [u32; 2], ys: Range<u32>) {
+        if x / BRICK != self.x {
+            self.drain();
+            self.x = x / BRICK;
+        }
+        let row = (z / BRICK * self.dims[1].div_ceil(BRICK)) as usize;
+        for y in ys.start / BRICK..ys.end.div_ceil(BRICK) {
+            let first = ys.start.max(y * BRICK) % BRICK;
+            let end = (ys.end - y * BRICK).min(BRICK);
+            let bits = (0xff_u32 << first) as u8 & (0xff_u32 >> (BRICK - end)) as u8;
+            let word = u64::from_le_bytes(bytes_of_bits(bits)) << (z % BRICK);
+            self.mask(row + y as usize)[(x % BRICK) as usize] |= word;
+        }
+    }
+
+    fn mask(&mut self, place: usize) -> &mut Mask {
+        if self.numbers.len() <= place {
+            self.numbers.resize(place + 1, 0);
+        }
+        if self.numbers[place] == 0 {
+            self.masks.push((place, [0; 8]));
+            // At most 8192 squared.
+            self.numbers[place] = self.masks.len() as u32;
+        }
+        &mut self.masks[self.numbers[place] as usize - 1].1
+    }
+
+    /// Ends the slab.
+    fn drain(&mut self) {
+        let per_row = self.dims[1].div_ceil(BRICK) as usize;
+        self.last.resize(self.numbers.len(), 0);
+        for (place, mask) in self.masks.drain(..) {
+            self.numbers[place] = 0;
+            let key = BrickKey::new([self.x, (place % per_row) as u32, (place / per_row) as u32]);
+            if mask != FULL {
+                self.bricks.push((key, mask));
+                continue;
+            }
+            let last = self.last[place] as usize;
+            match self.runs[..last].last_mut() {
+                Some((start, len)) if start.along_x(*len) == key => *len += 1,
+                _ => {
+                    self.runs.push((key, 1));
+                    self.last[place] = self.runs.len() as u32;
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<VoxelGrid, GridError> {
+        self.drain();
+        VoxelGrid::from_bricks_and_runs(self.dims, self.bricks, self.runs)
+    }
+}

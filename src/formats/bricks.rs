@@ -1,0 +1,239 @@
+//! `.bricks`, of our own: a grid as it is in memory, for ray tracers and other programs to load or to
+//! map as it is.
+//!
+//! The file begins with one line of JSON, filled up with spaces, so that what follows begins at a
+//! multiple of 64:
+//!
+//! ```json
+//! {"format":"trivox bricks","version":1,"dims":[9,10,3],
+//!  "world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},
+//!  "bricks":2,"runs":1,"masks_at":256,"keys_at":384,"runs_at":400,"bytes":416}
+//! ```
+//!
+//! (on one line; `world` is `null` where the grid does not say where it lies). At the offsets that it
+//! names lie little-endian words of 64 bits:
+//!
+//! - `masks_at`: for each brick that is neither empty nor full eight words, one for each `x` within the
+//!   brick, with bit `8 y + z` set where voxel `(x, y, z)` is occupied.
+//! - `keys_at`: for each of these bricks its place, `(z << 26) + (y << 13) + x`, in bricks of 8 voxels,
+//!   strictly ascending.
+//! - `runs_at`: for each run of full bricks along `x` two words, the key of the first, and how many they
+//!   are; strictly ascending, and no two adjacent.
+//!
+//! Bricks and not a bit for each voxel, because a ray tracer wants to skip what is empty, and because a
+//! surface of 16,384 voxels is a gigabyte so and half a terabyte otherwise. As in memory, so that
+//! nothing needs to be computed to use it: a brick's mask is that of a leaf of OpenVDB.
+
+use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::formats::vox::is_possible;
+use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
+use crate::grid::{BrickKey, FULL, Mask, Up, VoxelGrid, World, is_empty};
+
+/// Ours.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "bricks",
+    name: "raw bricks",
+    carries: "up to 65,536 voxels an axis; position, voxel size and up axis; bit masks as they are in \
+              memory, after a line of JSON",
+    read: Some(read),
+    write: Some(write),
+    check_dims: |_| Ok(()),
+    file_size: |_| None,
+    lost: |_| Vec::new(),
+};
+
+const FORMAT: &str = "trivox bricks";
+const VERSION: u32 = 1;
+/// Where the words may begin.
+const ALIGN: u64 = 64;
+/// Longest line of JSON that is read; ours have about 250 bytes.
+const MAX_HEADER: u64 = 1 << 12;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+    dims: [u32; 3],
+    world: Option<Place>,
+    bricks: u64,
+    runs: u64,
+    masks_at: u64,
+    keys_at: u64,
+    runs_at: u64,
+    /// Of the whole file.
+    bytes: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Place {
+    origin: [f64; 3],
+    voxel_size: f64,
+    up: char,
+}
+
+impl Header {
+    fn of(grid: &VoxelGrid) -> Self {
+        let world = grid.world.map(|World { origin, voxel_size, up }| {
+            let up = match up {
+                Up::Y => 'y',
+                Up::Z => 'z',
+            };
+            Place { origin, voxel_size, up }
+        });
+        let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);
+        let header = Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            dims: grid.dims(),
+            world,
+            bricks,
+            runs,
+            masks_at: 0,
+            keys_at: 0,
+            runs_at: 0,
+            bytes: 0,
+        };
+        header.beginning_at(MAX_HEADER)
+    }
+
+    /// With the words from `masks_at` on.
+    fn beginning_at(self, masks_at: u64) -> Self {
+        let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
+        let runs_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
+        let bytes = runs_at.saturating_add(self.runs.saturating_mul(16));
+        Self { masks_at, keys_at, runs_at, bytes, ..self }
+    }
+
+    /// The line, filled up.
+    fn line(self) -> Result<String, serde_json::Error> {
+        // The last offsets may have fewer digits than the first ones, which moves nothing.
+        let longest = serde_json::to_string(&self)?.len() as u64 + 1;
+        let masks_at = longest.next_multiple_of(ALIGN);
+        let line = serde_json::to_string(&self.beginning_at(masks_at))?;
+        Ok(format!("{line:<width$}\n", width = masks_at as usize - 1))
+    }
+
+    fn world(&self) -> Result<Option<World>, ReadError> {
+        let Some(Place { origin, voxel_size, up }) = self.world else {
+            return Ok(None);
+        };
+        let up = match up {
+            'y' => Up::Y,
+            'z' => Up::Z,
+            _ => return Err(content("the header's 'up' is neither y nor z")),
+        };
+        let world = World { origin, voxel_size, up };
+        match is_possible(&world) {
+            true => Ok(Some(world)),
+            false => {
+                Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
+            }
+        }
+    }
+}
+
+/// Writes `grid`, in next to no memory.
+///
+/// # Errors
+/// `out` fails.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    let line = Header::of(grid).line().map_err(std::io::Error::from)?;
+    out.write_all(line.as_bytes())?;
+    let mut put = |word: u64| out.write_all(&word.to_le_bytes());
+    grid.masks().as_flattened().iter().try_for_each(|&word| put(word))?;
+    grid.keys().iter().try_for_each(|&key| put(key.packed()))?;
+    grid.full_runs().try_for_each(|(start, len)| {
+        put(start.packed())?;
+        put(len.into())
+    })?;
+    Ok(out.flush()?)
+}
+
+fn content(what: impl Into<String>) -> ReadError {
+    ReadError::Content(what.into())
+}
+
+/// Reads a grid.
+///
+/// # Errors
+/// Not `.bricks`; another version; numbers that contradict one another; bricks that are empty, full,
+/// out of order or not inside the grid; too few bytes, or too many.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let header = read_header(input)?;
+    let mut masks: Vec<Mask> = Vec::new();
+    for _ in 0..header.bricks {
+        let mask = words(input, "the masks")?;
+        if is_empty(&mask) || mask == FULL {
+            return Err(content(format!("brick {} is empty or full", masks.len())));
+        }
+        masks.push(mask);
+    }
+    let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
+    for mask in masks {
+        let [key] = words(input, "the keys")?;
+        bricks.push((following(key, bricks.last().map(|&(last, _)| last))?, mask));
+    }
+    let mut runs: Vec<(BrickKey, u32)> = Vec::new();
+    for _ in 0..header.runs {
+        let [key, len] = words(input, "the runs")?;
+        let key = following(key, runs.last().map(|&(last, _)| last))?;
+        let len = u32::try_from(len).ok().filter(|&len| len > 0);
+        runs.push((key, len.ok_or_else(|| content("the length of a run is not possible"))?));
+    }
+    if !input.fill_buf()?.is_empty() {
+        return Err(content(format!("there are more than the {} bytes of the grid", header.bytes)));
+    }
+    let count = bricks.len() as u64 + runs.iter().map(|&(_, len)| u64::from(len)).sum::<u64>();
+    let mut grid = VoxelGrid::from_bricks_and_runs(header.dims, bricks, runs)?;
+    if grid.brick_count() != count {
+        return Err(content("some bricks are there twice"));
+    }
+    grid.world = header.world()?;
+    Ok(LoadedGrid { grid, warnings: Vec::new() })
+}
+
+fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
+    let mut line = Vec::new();
+    input.take(MAX_HEADER).read_until(b'\n', &mut line)?;
+    if !line.ends_with(b"\n") {
+        return Err(content("not a .bricks file, or cut off in its header"));
+    }
+    let text = String::from_utf8_lossy(&line);
+    let header: Header = serde_json::from_str(&text).map_err(|error| {
+        content(format!("the header is malformed: {error}: {}", excerpt(&text)))
+    })?;
+    if header.format != FORMAT {
+        return Err(content("not a .bricks file: the header has another 'format'"));
+    }
+    if header.version != VERSION {
+        let what = format!(".bricks version {} is not supported, only {VERSION}", header.version);
+        return Err(content(what));
+    }
+    let said = [header.masks_at, header.keys_at, header.runs_at, header.bytes];
+    let header = header.beginning_at(line.len() as u64);
+    match said == [header.masks_at, header.keys_at, header.runs_at, header.bytes] {
+        true => Ok(header),
+        false => Err(content("the header's offsets contradict one another")),
+    }
+}
+
+/// The key that a word is, which comes after `last`.
+fn following(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
+    let key = BrickKey::from_packed(word);
+    let is_next = |key: &BrickKey| last.is_none_or(|last| last < *key);
+    key.filter(is_next)
+        .ok_or_else(|| content(format!("key {word} is not possible, or out of order")))
+}
+
+fn words<const N: usize>(input: &mut dyn BufRead, what: &str) -> Result<[u64; N], ReadError> {
+    let mut bytes = [[0; 8]; N];
+    input.read_exact(bytes.as_flattened_mut()).map_err(|e| match e.kind() {
+        ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
+        _ => ReadError::Io(e),
+    })?;
+    Ok(bytes.map(u64::from_le_bytes))
+}

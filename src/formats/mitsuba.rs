@@ -1,0 +1,58 @@
+//! Mitsuba's `.vol`: the grid volume of the renderer, 0 or 1 in each voxel.
+//!
+//! `VOL`, version 3, and as little-endian numbers of 4 bytes the type (1: 32-bit floats), the voxels
+//! along `x`, `y` and `z`, the channels, the two corners of the box that the grid fills, and the
+//! values, `x` fastest, then `y`, then `z` (W. Jakob and others, *Mitsuba 3*, the plugin
+//! `gridvolume`). Mitsuba places the box where the file says with `use_grid_bbox`, else it is the unit
+//! cube. A grid that does not say where it lies has its corner at the origin and voxels of size 1.
+
+use std::io::{BufWriter, Write};
+
+use crate::formats::{GridSpec, WriteError, dense, lost_up};
+use crate::grid::{Up, VoxelGrid, World};
+
+/// Mitsuba's.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "vol",
+    name: "Mitsuba",
+    carries: "up to 65,536 voxels an axis, as 32-bit floats; position and voxel size, rounded to such",
+    read: None,
+    write: Some(write),
+    check_dims: |_| Ok(()),
+    file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
+    lost: lost_up,
+};
+
+/// Bytes before the values.
+const HEADER: u64 = 48;
+
+/// Writes `grid`, in little memory.
+///
+/// # Errors
+/// `out` fails.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut out = BufWriter::new(out);
+    out.write_all(b"VOL\x03")?;
+    let [x, y, z] = grid.dims();
+    for number in [1, x, y, z, 1] {
+        out.write_all(&number.to_le_bytes())?;
+    }
+    for corner in corners(grid).as_flattened() {
+        out.write_all(&corner.to_le_bytes())?;
+    }
+    let mut floats = Vec::new();
+    dense::rows(grid, |row| {
+        floats.clear();
+        floats.extend(row.iter().map(|&byte| f32::from(byte).to_le_bytes()));
+        out.write_all(floats.as_flattened())
+    })?;
+    Ok(out.flush()?)
+}
+
+fn corners(grid: &VoxelGrid) -> [[f32; 3]; 2] {
+    let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
+    let World { origin, voxel_size, .. } = grid.world.unwrap_or(unsaid);
+    let dims = grid.dims().map(f64::from);
+    let corner = |n: f64| [0, 1, 2].map(|a| (origin[a] + n * dims[a] * voxel_size) as f32);
+    [corner(0.0), corner(1.0)]
+}

@@ -1,0 +1,368 @@
+//! Zip archives as streams: what `.npz` needs of them.
+//!
+//! By hand: to read with the crate `zip` takes a file that can be sought in, or one whose lengths come
+//! before the content, and neither is so of what comes and goes through a pipe. After PKWARE,
+//! *APPNOTE.TXT* 6.3.10; sections are named where they matter.
+
+use std::io::{self, BufRead, Read, Write};
+
+use crc32fast::Hasher;
+use flate2::{Compression, bufread::DeflateDecoder, write::DeflateEncoder};
+
+use crate::formats::{ReadError, WriteError};
+
+const LOCAL: u32 = 0x0403_4b50;
+const DESCRIPTOR: u32 = 0x0807_4b50;
+const CENTRAL: u32 = 0x0201_4b50;
+const END: u32 = 0x0605_4b50;
+const END_64: u32 = 0x0606_4b50;
+const LOCATOR_64: u32 = 0x0706_4b50;
+
+/// Version 4.5 of the specification is the first with lengths of 64 bits.
+const VERSION: u16 = 45;
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+/// The lengths come after the content.
+const HAS_DESCRIPTOR: u16 = 1 << 3;
+const ENCRYPTED: u16 = 1;
+/// Marks lengths that an extra field has.
+const IN_EXTRA: u32 = u32::MAX;
+const EXTRA_64: u16 = 1;
+/// 1 January 1980, the first day that there is: the same grid is the same file.
+const DATE: u16 = 1 << 5 | 1;
+
+/// Writes an archive.
+pub(super) struct Writer<W> {
+    out: Checked<W>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    name: &'static str,
+    offset: u64,
+    crc: u32,
+    deflated: u64,
+    len: u64,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out: Checked::new(out), entries: Vec::new() }
+    }
+
+    /// Adds a file with what `write` writes.
+    pub(super) fn file(
+        &mut self,
+        name: &'static str,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let offset = self.out.len;
+        let head = bytes(&[&LOCAL.to_le_bytes(), &common(0, [IN_EXTRA; 2], name, 20)]);
+        self.out.write_all(&head)?;
+        self.out.write_all(name.as_bytes())?;
+        // Lengths of 64 bits are announced here, or readers take those of the descriptor for shorter.
+        self.out.write_all(&extra_64(&[0, 0]))?;
+        let begin = self.out.len;
+        let (crc, len) = deflate(&mut self.out, write)?;
+        let deflated = self.out.len - begin;
+        self.out.write_all(&bytes(&[
+            &DESCRIPTOR.to_le_bytes(),
+            &crc.to_le_bytes(),
+            &deflated.to_le_bytes(),
+            &len.to_le_bytes(),
+        ]))?;
+        self.entries.push(Entry { name, offset, crc, deflated, len });
+        Ok(())
+    }
+
+    /// Writes the directory.
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        let begin = self.out.len;
+        for Entry { name, offset, crc, deflated, len } in &self.entries {
+            let extra = extra_64(&[*len, *deflated, *offset]);
+            let record = bytes(&[
+                &CENTRAL.to_le_bytes(),
+                &VERSION.to_le_bytes(),
+                &common(*crc, [IN_EXTRA; 2], name, extra.len() as u16),
+                // No comment, on no other disk, without attributes.
+                &[0; 10],
+                &IN_EXTRA.to_le_bytes(),
+                name.as_bytes(),
+                &extra,
+            ]);
+            self.out.write_all(&record)?;
+        }
+        let (end, count) = (self.out.len, self.entries.len() as u64);
+        let tail = bytes(&[
+            &END_64.to_le_bytes(),
+            &44_u64.to_le_bytes(),
+            &[VERSION.to_le_bytes(), VERSION.to_le_bytes()].concat(),
+            &[0; 8],
+            &count.to_le_bytes(),
+            &count.to_le_bytes(),
+            &(end - begin).to_le_bytes(),
+            &begin.to_le_bytes(),
+            &LOCATOR_64.to_le_bytes(),
+            &[0; 4],
+            &end.to_le_bytes(),
+            &1_u32.to_le_bytes(),
+            &END.to_le_bytes(),
+            &[0; 4],
+            // All as in the record of 64 bits.
+            &[0xff; 12],
+            &[0; 2],
+        ]);
+        self.out.write_all(&tail)?;
+        Ok(self.out.inner)
+    }
+}
+
+/// Deflates what `write` writes: its check sum and its length.
+fn deflate(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<(u32, u64), WriteError> {
+    let mut content = Checked::new(DeflateEncoder::new(out, Compression::fast()));
+    write(&mut content)?;
+    let Checked { inner, crc, len } = content;
+    inner.finish()?;
+    Ok((crc.finalize(), len))
+}
+
+/// The fields that a file's record in the directory has in common with the one before its content.
+fn common(crc: u32, lens: [u32; 2], name: &str, extra: u16) -> Vec<u8> {
+    bytes(&[
+        &VERSION.to_le_bytes(),
+        &HAS_DESCRIPTOR.to_le_bytes(),
+        &DEFLATED.to_le_bytes(),
+        &0_u16.to_le_bytes(),
+        &DATE.to_le_bytes(),
+        &crc.to_le_bytes(),
+        &lens[0].to_le_bytes(),
+        &lens[1].to_le_bytes(),
+        &(name.len() as u16).to_le_bytes(),
+        &extra.to_le_bytes(),
+    ])
+}
+
+fn extra_64(numbers: &[u64]) -> Vec<u8> {
+    let numbers: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+    bytes(&[&EXTRA_64.to_le_bytes(), &(numbers.len() as u16).to_le_bytes(), &numbers])
+}
+
+fn bytes(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+/// Counts what goes through, and sums it up.
+struct Checked<T> {
+    inner: T,
+    crc: Hasher,
+    len: u64,
+}
+
+impl<T> Checked<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, crc: Hasher::new(), len: 0 }
+    }
+
+    fn count(&mut self, bytes: &[u8]) {
+        self.crc.update(bytes);
+        self.len += bytes.len() as u64;
+    }
+}
+
+impl<W: Write> Write for Checked<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.count(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+fn content(what: impl Into<String>) -> ReadError {
+    ReadError::Content(what.into())
+}
+
+/// Reads an archive to its end, and gives `take` each file's name and content. It need not read all of
+/// it.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    mut take: impl FnMut(&str, &mut dyn Read) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let mut first = true;
+    loop {
+        match Fields::new(input, 4)?.u32() {
+            LOCAL => read_file(input, &mut take)?,
+            CENTRAL => skip_fields(input, 42, |head| {
+                head.skip(24);
+                u64::from(head.u16()) + u64::from(head.u16()) + u64::from(head.u16())
+            })?,
+            END_64 => skip_fields(input, 8, Fields::u64)?,
+            LOCATOR_64 => skip(input, 16)?,
+            END => {
+                skip_fields(input, 18, |end| {
+                    end.skip(16);
+                    end.u16().into()
+                })?;
+                break;
+            }
+            _ if first => return Err(content("not an .npz file: it is no zip archive")),
+            _ => return Err(content("the zip archive is malformed")),
+        }
+        first = false;
+    }
+    match input.fill_buf()? {
+        [] => Ok(()),
+        _ => Err(content("there are more bytes after the archive's end")),
+    }
+}
+
+/// Reads one file, from behind its signature to the next one's.
+fn read_file(
+    input: &mut dyn BufRead,
+    take: &mut impl FnMut(&str, &mut dyn Read) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let mut head = Fields::new(input, 26)?;
+    head.skip(2);
+    let (flags, method) = (head.u16(), head.u16());
+    head.skip(4);
+    let (crc, mut deflated, mut len) = (head.u32(), u64::from(head.u32()), u64::from(head.u32()));
+    let (name, extra) = (head.u16(), head.u16());
+    let name = Fields::new(input, name.into())?.0;
+    let name = String::from_utf8_lossy(&name).into_owned();
+    let mut extra = Fields::new(input, extra.into())?;
+    while extra.0.len() >= 4 {
+        let (id, size) = (extra.u16(), usize::from(extra.u16()));
+        if id == EXTRA_64 && size >= 16 && extra.0.len() >= 16 {
+            (len, deflated) = (extra.u64(), extra.u64());
+            extra.skip(size - 16);
+        } else {
+            extra.skip(size);
+        }
+    }
+    let has_descriptor = flags & HAS_DESCRIPTOR != 0;
+    if flags & ENCRYPTED != 0 {
+        return Err(content(format!("{name} is encrypted")));
+    }
+    let found = match method {
+        STORED if !has_descriptor => {
+            let mut content = Checked::new(input.take(deflated));
+            drained(&mut content, &name, take)?
+        }
+        DEFLATED => {
+            let mut content = Checked::new(DeflateDecoder::new(&mut *input));
+            drained(&mut content, &name, take)?
+        }
+        _ => return Err(content(format!("{name} is compressed in a way that is not supported"))),
+    };
+    let (crc, len) = if has_descriptor { read_descriptor(input, found.1)? } else { (crc, len) };
+    match found == (crc, len) {
+        true => Ok(()),
+        false => Err(content(format!("{name} is damaged: its check sum is another"))),
+    }
+}
+
+/// Reads all of a file: its check sum and its length.
+fn drained<R: Read>(
+    content: &mut Checked<R>,
+    name: &str,
+    take: &mut impl FnMut(&str, &mut dyn Read) -> Result<(), ReadError>,
+) -> Result<(u32, u64), ReadError> {
+    let malformed = |error: io::Error| match error.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            self::content(format!("{name} is cut off, or damaged"))
+        }
+        _ => error.into(),
+    };
+    take(name, content).map_err(|error| match error {
+        ReadError::Io(error) => malformed(error),
+        other => other,
+    })?;
+    io::copy(content, &mut io::sink()).map_err(malformed)?;
+    Ok((content.crc.clone().finalize(), content.len))
+}
+
+/// The check sum and the length in a descriptor, after a file of `len` bytes. Its signature is
+/// optional, and its lengths have 32 bits or 64 (section 4.3.9).
+fn read_descriptor(input: &mut dyn BufRead, len: u64) -> Result<(u32, u64), ReadError> {
+    let mut crc = Fields::new(input, 4)?.u32();
+    if crc == DESCRIPTOR {
+        crc = Fields::new(input, 4)?.u32();
+    }
+    let mut lens = Fields::new(input, 8)?;
+    let (_, second) = (lens.u32(), u64::from(lens.u32()));
+    // Where the lengths have 64 bits, this is the upper half of the first one.
+    if second == len && len > 0 {
+        return Ok((crc, second));
+    }
+    Ok((crc, Fields::new(input, 8)?.u64()))
+}
+
+/// Skips a record whose first `head` bytes say how many more there are.
+fn skip_fields(
+    input: &mut dyn BufRead,
+    head: u64,
+    more: impl FnOnce(&mut Fields) -> u64,
+) -> Result<(), ReadError> {
+    let more = more(&mut Fields::new(input, head)?);
+    skip(input, more)
+}
+
+fn skip(input: &mut dyn BufRead, len: u64) -> Result<(), ReadError> {
+    match io::copy(&mut input.take(len), &mut io::sink())? == len {
+        true => Ok(()),
+        false => Err(content("the zip archive is cut off")),
+    }
+}
+
+/// Little-endian numbers, and zeros past the last one.
+struct Fields(Vec<u8>);
+
+impl Fields {
+    /// The next bytes; at most 65,535.
+    fn new(input: &mut dyn BufRead, len: u64) -> Result<Self, ReadError> {
+        let mut bytes = Vec::new();
+        input.take(len).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 == len {
+            true => Ok(Self(bytes)),
+            false => Err(content("the zip archive is cut off")),
+        }
+    }
+
+    fn skip(&mut self, len: usize) {
+        self.0.drain(..len.min(self.0.len()));
+    }
+
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let mut number = [0; N];
+        let len = N.min(self.0.len());
+        number[..len].copy_from_slice(&self.0[..len]);
+        self.skip(len);
+        number
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+}

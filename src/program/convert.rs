@@ -1,0 +1,56 @@
+//! `voxelize convert`: a grid in another format.
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use trivox::formats::{LoadedGrid, read_grid};
+
+use crate::program::cli::ConvertArgs;
+use crate::program::diff::Side;
+use crate::program::numbers::counted;
+use crate::program::output::Output;
+use crate::program::{Verdict, print_json, say, unfinished};
+
+/// Reads the grid, writes it, and says what the new file does not hold.
+///
+/// # Errors
+/// The grid cannot be read, the format cannot hold it, or the file cannot be written.
+pub fn run(args: &ConvertArgs) -> Result<Verdict> {
+    if args.json && args.output.as_os_str() == "-" {
+        bail!("--json and - both write to standard output: leave one of them out");
+    }
+    unfinished::clean_up_when_interrupted()?;
+    let output = Output::new(&args.output, args.format, &args.grid)?;
+    let named = || args.grid.display().to_string();
+    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    output.check_dims(grid.dims())?;
+    warnings.extend(output.format().lost(&grid));
+    let bytes = output.write(&grid)?;
+    let input = Side::new(&args.grid, &grid);
+    let report = Report { input, output: output.to_string(), bytes, warnings };
+    if !args.quiet {
+        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+    }
+    if args.json {
+        print_json(&report)?;
+    } else if !args.quiet {
+        say(&report.text());
+    }
+    Ok(Verdict::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    input: Side,
+    output: String,
+    bytes: u64,
+    warnings: Vec<String>,
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let Self { input, output, bytes, .. } = self;
+        let read = input.text();
+        format!("{:<9} {read}\n{:<9} {output}, {}\n", "read", "wrote", counted(*bytes, "byte"))
+    }
+}

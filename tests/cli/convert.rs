@@ -1,0 +1,82 @@
+//! `voxelize convert`: what it writes, warns of and refuses.
+
+use super::diff::{stdout, write};
+use super::*;
+
+use trivox::VoxelGrid;
+
+#[test]
+fn voxels_and_their_place_go_through_every_format_that_carries_them() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 21 --up z -o a.vox").status.success());
+    let formats = ["npz", "bricks", "vox"];
+    let mut last = "a.vox".to_owned();
+    for format in formats {
+        let next = format!("b.{format}");
+        let run = voxelize(path, &format!("convert {last} {next}"));
+        assert!(run.status.success(), "{}", stderr(&run));
+        assert!(run.stdout.is_empty() && !stderr(&run).contains("warning"), "{}", stderr(&run));
+        assert!(stderr(&run).contains(&format!("wrote     {next}, ")), "{}", stderr(&run));
+        last = next;
+    }
+    assert_eq!(fs::read(path.join("a.vox")).unwrap(), fs::read(path.join(&last)).unwrap());
+}
+
+#[test]
+fn what_a_format_does_not_hold_is_said() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 8 --up z -o a.vox").status.success());
+    let said = |args: &str| stderr(&voxelize(path, args));
+    let npy = said("convert a.vox b.npy");
+    assert!(npy.contains("warning: where the grid lies, its voxel size and which axis"), "{npy}");
+    let binvox = said("convert a.vox b.binvox");
+    assert!(
+        binvox.contains("warning: the grid of 8 x 8 x 2 voxels is padded to 8 x 8 x 8"),
+        "{binvox}"
+    );
+    assert!(binvox.contains("warning: that z is up is not kept"), "{binvox}");
+    assert!(!said("convert b.npy c.npz").contains("warning"));
+    assert!(said("convert -q a.vox b.npy").is_empty());
+    let json = json(&voxelize(path, "convert a.vox b.npy --json -q"));
+    assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.npy".into()));
+    assert_eq!(json["warnings"].as_array().unwrap().len(), 1);
+    assert_eq!(json["bytes"], fs::metadata(path.join("b.npy")).unwrap().len());
+}
+
+#[test]
+fn standard_output_takes_the_format_that_is_named() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
+    let run = voxelize(path, "convert a.vox - --format binvox");
+    assert!(run.status.success() && run.stdout.starts_with(b"#binvox 1\n"));
+    assert!(voxelize(path, "convert a.vox b.data --format npy").status.success());
+    assert!(fs::read(path.join("b.data")).unwrap().starts_with(b"\x93NUMPY"));
+    assert!(stdout(&voxelize(path, "convert a.vox b.npy")).is_empty());
+}
+
+#[test]
+fn what_cannot_be_converted_is_refused_and_changes_nothing() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("long.npy"), &VoxelGrid::empty([2001, 1, 1]).unwrap());
+    fs::write(path.join("grid.vti"), "").unwrap();
+    for (args, complaint) in [
+        ("convert gone.npy b.npy", "gone.npy: No such file"),
+        ("convert mesh.obj b.npy", "mesh.obj: unknown file extension '.obj'"),
+        ("convert long.npy b.obj", "b.obj: unknown file extension '.obj'"),
+        ("convert long.npy b.vox", "b.vox: "),
+        ("convert long.npy long.npy", "long.npy: is what is read: name another file"),
+        ("convert old.npy b.vox", "old.npy: "),
+        ("convert long.npy .", ".: is a folder"),
+        ("convert long.npy -", "give the format with --format"),
+        ("convert long.npy - --format npy --json", "--json and - both write to standard output"),
+        ("convert long.npy nowhere/b.npy", "there is no folder 'nowhere'"),
+        ("convert grid.vti b.npy", "grid.vti: .vti files are written, but not read"),
+    ] {
+        refuses(path, args, complaint);
+    }
+    assert_eq!(voxelize(path, "convert long.npy").status.code(), Some(2));
+}

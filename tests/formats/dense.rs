@@ -1,0 +1,450 @@
+//! `.binvox`, `.npz`, `.vti`, `.vol` and `.bricks`: their bytes, and what other people's readers make
+//! of them.
+
+use std::collections::BTreeSet;
+
+use trivox::formats::{GridFormat, ReadError};
+use trivox::{Up, VoxelGrid, World};
+
+use super::npy::python;
+use super::{grids, random_grid, read, tiny, voxel_set, written};
+
+/// The tiny grid, padded to a cube of 3: `y` fastest, then `z`, then `x`.
+pub(crate) const TINY_BINVOX: &[u8] = b"#binvox 1\n\
+    dim 3 3 3\n\
+    translate -1.5 0.0 2.0\n\
+    scale 0.375\n\
+    data\n\
+    \x01\x01\
+    \x00\x06\
+    \x01\x01\
+    \x00\x13";
+
+/// One line of JSON up to byte 256, then the mask, the key, and no runs.
+pub(crate) fn tiny_bricks() -> Vec<u8> {
+    let line = r#"{"format":"trivox bricks","version":1,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":256,"keys_at":320,"runs_at":328,"bytes":328}"#;
+    let mut bytes = format!("{line:<255}\n").into_bytes();
+    // Bits 0 (y 0, z 0) and 10 (y 1, z 2) at x 0.
+    bytes.extend(b"\x01\x04\0\0\0\0\0\0");
+    bytes.extend([0; 56]);
+    bytes.extend([0; 8]);
+    bytes
+}
+
+const TINY_VTI: &[u8] = b"<?xml version=\"1.0\"?>\n\
+<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">
+  <ImageData WholeExtent=\"0 1 0 2 0 3\" Origin=\"-1.5 0.0 2.0\" Spacing=\"0.125 0.125 0.125\">
+    <FieldData>
+      <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" format=\"ascii\">1</DataArray>
+    </FieldData>
+    <Piece Extent=\"0 1 0 2 0 3\">
+      <CellData Scalars=\"occupied\">
+        <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" offset=\"0\"/>
+      </CellData>
+    </Piece>
+  </ImageData>
+  <AppendedData encoding=\"raw\">
+_\x06\0\0\0\0\0\0\0\
+\x01\0\0\0\0\x01
+  </AppendedData>
+</VTKFile>
+";
+
+/// The header; then a float for each voxel, 1 for the first and the last.
+const TINY_VOL: &[u8] = b"VOL\x03\
+    \x01\0\0\0\
+    \x01\0\0\0\x02\0\0\0\x03\0\0\0\
+    \x01\0\0\0\
+    \0\0\xc0\xbf\0\0\0\0\0\0\0\x40\
+    \0\0\xb0\xbf\0\0\x80\x3e\0\0\x18\x40\
+    \0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\x3f";
+
+#[test]
+fn files_have_the_bytes_they_always_had() {
+    for (format, expected) in [
+        (GridFormat::Binvox, TINY_BINVOX),
+        (GridFormat::Bricks, &tiny_bricks()),
+        (GridFormat::Vti, TINY_VTI),
+        (GridFormat::Vol, TINY_VOL),
+    ] {
+        let bytes = written(&tiny(), format);
+        assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    }
+}
+
+#[test]
+fn npz_and_bricks_give_back_the_grid_that_was_written() {
+    for grid in grids() {
+        for format in [GridFormat::Npz, GridFormat::Bricks] {
+            let bytes = written(&grid, format);
+            let back = read(format, &bytes).unwrap();
+            assert_eq!(back.hash(), grid.hash(), "{grid:?}");
+            assert_eq!(back.world, grid.world);
+            assert!(bytes == written(&back, format), "other bytes for {grid:?}");
+        }
+    }
+}
+
+/// Whether two numbers are the same but for rounding.
+fn is_near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 2.0 * f64::EPSILON * a.abs()
+}
+
+#[test]
+fn binvox_gives_back_the_grid_padded_to_a_cube() {
+    let small = grids().into_iter().filter(|grid| grid.dims().iter().max() <= Some(&513));
+    for grid in small.chain([random_grid([64; 3], 3000, &mut fastrand::Rng::with_seed(8))]) {
+        let bytes = written(&grid, GridFormat::Binvox);
+        let back = read(GridFormat::Binvox, &bytes).unwrap();
+        let edge = *grid.dims().iter().max().unwrap();
+        assert_eq!(back.dims(), [edge; 3]);
+        assert!(back.voxels().eq(grid.voxels()), "{grid:?}");
+        let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
+        let (world, read) = (grid.world.unwrap_or(unsaid), back.world.unwrap());
+        assert_eq!((read.origin, read.up), (world.origin, Up::Y));
+        assert!(is_near(read.voxel_size, world.voxel_size), "{read:?} of {world:?}");
+        let least = GridFormat::Binvox.file_size(grid.dims()).unwrap();
+        assert!(bytes.len() as u64 >= least);
+    }
+}
+
+#[test]
+fn solid_grids_are_read_as_the_runs_that_they_are() {
+    let full = |dims: [u32; 3]| {
+        let empty = VoxelGrid::empty(dims).unwrap();
+        let voxels = (0..dims[0])
+            .flat_map(|x| (0..dims[1]).flat_map(move |y| (0..dims[2]).map(move |z| [x, y, z])));
+        (empty, VoxelGrid::from_voxels(dims, voxels).unwrap())
+    };
+    for dims in [[1; 3], [40; 3], [33; 3]] {
+        let (empty, full) = full(dims);
+        for grid in [empty, full] {
+            for format in [GridFormat::Binvox, GridFormat::Npz, GridFormat::Bricks] {
+                assert!(read(format, &written(&grid, format)).unwrap() == grid, "{grid:?}");
+            }
+        }
+    }
+}
+
+/// The voxels of a file that has a byte or a float for each, `x` fastest.
+fn dense(values: &[u8], stride: usize, [nx, ny, _]: [u32; 3]) -> BTreeSet<[i64; 3]> {
+    let is_set = |(_, value): &(usize, &[u8])| value.iter().any(|&byte| byte != 0);
+    let set = values.chunks_exact(stride).enumerate().filter(is_set);
+    set.map(|(i, _)| {
+        let (i, nx, ny) = (i as i64, i64::from(nx), i64::from(ny));
+        [i % nx, i / nx % ny, i / nx / ny]
+    })
+    .collect()
+}
+
+#[test]
+fn vti_and_vol_hold_the_voxels_with_x_fastest() {
+    let tail = b"\n  </AppendedData>\n</VTKFile>\n".len();
+    for grid in grids() {
+        let dims = grid.dims();
+        let volume: usize = dims.iter().map(|&d| d as usize).product();
+        if volume > 2_000_000 {
+            continue;
+        }
+        let vti = written(&grid, GridFormat::Vti);
+        let end = vti.len() - tail;
+        assert_eq!(dense(&vti[end - volume..end], 1, dims), voxel_set(&grid), "{grid:?}");
+        let vol = written(&grid, GridFormat::Vol);
+        assert_eq!(dense(&vol[48..], 4, dims), voxel_set(&grid), "{grid:?}");
+        assert_eq!(GridFormat::Vol.file_size(dims), Some(vol.len() as u64));
+        let least = GridFormat::Vti.file_size(dims).unwrap();
+        assert!(least <= vti.len() as u64 && vti.len() as u64 - least < 300);
+        if grid.world.is_none() {
+            assert_eq!(least, vti.len() as u64);
+        }
+    }
+}
+
+fn refused(format: GridFormat, bytes: &[u8], why: &str) {
+    let error = read(format, bytes).unwrap_err().to_string();
+    assert!(error.contains(why) && error.len() < 300, "'{error}' does not say '{why}'");
+}
+
+#[test]
+fn malformed_binvox_is_refused_with_the_reason() {
+    let file = |header: &str, data: &[u8]| [header.as_bytes(), b"data\n", data].concat();
+    let good = "#binvox 1\ndim 2 2 2\ntranslate 0 0 0\nscale 2\n";
+    assert!(read(GridFormat::Binvox, &file(good, &[0, 7, 1, 1])).is_ok());
+    for (from, to, why) in [
+        ("#binvox", "#vox", "does not begin with '#binvox'"),
+        ("#binvox 1", "#binvox 3", "version '3' is not supported"),
+        ("dim 2 2 2\n", "", "no 'dim'"),
+        ("dim 2 2 2", "dim 2 2", "malformed line 'dim 2 2'"),
+        ("dim 2 2 2", "dim 2 2 -2", "malformed line"),
+        ("dim 2 2 2", "dim 0 2 2", "0x2x2"),
+        ("dim 2 2 2", "dim 2 2 65537", "65537"),
+        ("dim 2 2 2", "dim 65536 65536 65536", "ends after 8 of 281474976710656 voxels"),
+        ("dim 2 2 2", "dim 1 1 1", "more voxels than the 1"),
+        ("0 0 0", "0 0 x", "malformed line 'translate 0 0 x'"),
+        ("0 0 0", "0 0 nan", "cannot lie at"),
+        ("scale 2", "scale 0", "cannot lie at"),
+        ("scale 2", "scale", "malformed line 'scale'"),
+        ("scale 2\n", &"x".repeat(5000), "ends in the header"),
+    ] {
+        refused(GridFormat::Binvox, &file(&good.replace(from, to), &[0, 7, 1, 1]), why);
+    }
+    refused(GridFormat::Binvox, &file(good, &[0, 7]), "ends after 7 of 8 voxels");
+    refused(GridFormat::Binvox, &file(good, &[0, 7, 1, 1, 0]), "more bytes");
+    refused(GridFormat::Binvox, &file(good, &[0, 7, 1, 1, 0, 1]), "more voxels");
+}
+
+#[test]
+fn binvox_of_other_programs_is_read() {
+    let read = |text: &str, data: &[u8]| {
+        let bytes = [text.as_bytes(), data].concat();
+        trivox::formats::binvox::read(&mut &bytes[..]).unwrap()
+    };
+    let loaded = read("#binvox 2\n# comment\r\ndim 2 2 2\r\ndata\n", &[0, 1, 200, 1, 0, 6]);
+    assert_eq!((voxel_set(&loaded.grid), loaded.grid.world), ([[0, 1, 0]].into(), None));
+    // Not a cube: x, z, y.
+    let header = "#binvox 1\ndim 2 3 4\ntranslate 0 0 0\nscale 1\ndata\n";
+    let loaded = read(header, &[0, 17, 1, 1, 0, 6]);
+    assert_eq!(loaded.grid.dims(), [2, 4, 3]);
+    assert_eq!(voxel_set(&loaded.grid), [[1, 1, 1]].into());
+    assert!(loaded.grid.world.is_none() && loaded.warnings[0].contains("is ignored"));
+}
+
+#[test]
+fn malformed_bricks_are_refused_with_the_reason() {
+    let grid = random_grid([40, 40, 40], 3, &mut fastrand::Rng::with_seed(1));
+    assert!(grid.pieces().any(|piece| piece.len > 1));
+    let good = written(&grid, GridFormat::Bricks);
+    let at = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let header = String::from_utf8_lossy(&good[..at]).into_owned();
+    let with = |from: &str, to: &str| {
+        let text = header.trim_end().replacen(from, to, 1);
+        [format!("{text:<width$}\n", width = at - 1).as_bytes(), &good[at..]].concat()
+    };
+    for (from, to, why) in [
+        ("trivox bricks", "trivox brick", "another 'format'"),
+        ("\"version\":1", "\"version\":2", "version 2 is not supported"),
+        ("{", "[", "header is malformed"),
+        ("\"dims\":[40,40,40]", "\"dims\":[40,40,0]", "40x40x0"),
+        ("\"dims\":[40,40,40]", "\"dims\":[16,16,16]", "outside a grid of 16x16x16"),
+        ("\"masks_at\":", "\"masks_at\":9", "contradict"),
+        ("\"bricks\":", "\"bricks\":9", "contradict"),
+        ("\"bricks\":", "\"bricks\":99999999999999999", "contradict"),
+        ("null", "{\"origin\":[0,0,0],\"voxel_size\":1,\"up\":\"x\"}", "neither y nor z"),
+        ("null", "{\"origin\":[0,0,0],\"voxel_size\":-1,\"up\":\"y\"}", "cannot lie"),
+    ] {
+        assert!(header.contains(from), "{header}");
+        refused(GridFormat::Bricks, &with(from, to), why);
+    }
+    let bricks = grid.pieces().filter(|piece| piece.mask != [u64::MAX; 8]).count();
+    let keys = at + 64 * bricks;
+    let runs = keys + 8 * bricks;
+    let changed = |range: std::ops::Range<usize>, value: u8| {
+        let mut bytes = good.clone();
+        bytes[range].fill(value);
+        bytes
+    };
+    refused(GridFormat::Bricks, &changed(at..at + 64, 0), "brick 0 is empty or full");
+    refused(GridFormat::Bricks, &changed(at..at + 64, 255), "brick 0 is empty or full");
+    refused(GridFormat::Bricks, &changed(keys..keys + 8, 255), "not possible, or out of order");
+    refused(GridFormat::Bricks, &changed(runs + 8..runs + 16, 0), "length of a run");
+    refused(GridFormat::Bricks, &changed(runs + 8..runs + 12, 255), "outside a grid");
+}
+
+#[test]
+fn a_damaged_npz_is_refused() {
+    let grid = random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3));
+    let good = written(&grid, GridFormat::Npz);
+    refused(GridFormat::Npz, b"\x93NUMPY", "it is no zip archive");
+    refused(GridFormat::Npz, &[&good[..4], &good].concat(), "");
+    let name = good.windows(12).position(|w| w == b"occupied.npy").unwrap();
+    let mut renamed = good.clone();
+    renamed[name..name + 12].copy_from_slice(b"something.np");
+    assert!(read(GridFormat::Npz, &renamed).unwrap() == grid);
+    let descriptor = good.windows(4).position(|w| w == b"PK\x07\x08").unwrap();
+    let mut damaged = good.clone();
+    damaged[descriptor + 4] ^= 1;
+    refused(GridFormat::Npz, &damaged, "its check sum is another");
+    damaged = good;
+    damaged[8] = 12;
+    refused(GridFormat::Npz, &damaged, "not supported");
+}
+
+/// A grid that is not cubic, and whose every mirror is another.
+fn asymmetric() -> VoxelGrid {
+    let world = World { origin: [-1.5, 10.25, 2.0], voxel_size: 0.125, up: Up::Z };
+    random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3)).with_world(world)
+}
+
+/// What `script` prints of the grid's file, a line of facts and one for each voxel; `None` where the
+/// module is not there.
+fn other_reader(
+    format: GridFormat,
+    module: &str,
+    script: &str,
+) -> Option<(String, BTreeSet<String>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grid").with_extension(format.extension());
+    std::fs::write(path, written(&asymmetric(), format)).unwrap();
+    let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
+    if python(&find, folder.path())?.trim() != "True" {
+        let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();
+        assert!(!promised.split(' ').any(|name| name == module), "no {module} for Python");
+        println!("skipped: Python has no module {module}");
+        return None;
+    }
+    let output = python(script, folder.path())?;
+    let (head, voxels) = output.split_once('\n').unwrap();
+    Some((head.to_owned(), voxels.lines().map(str::to_owned).collect()))
+}
+
+fn expected_lines() -> BTreeSet<String> {
+    asymmetric().voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect()
+}
+
+#[test]
+fn numpy_reads_npz_voxel_for_voxel() {
+    let script = "
+import numpy
+file = numpy.load('grid.npz')
+grid = file['occupied']
+print(grid.dtype, grid.shape, file['origin'].tolist(), float(file['voxel_size']), str(file['up']))
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Npz, "numpy", script) else { return };
+    assert_eq!(head, "bool (19, 9, 30) [-1.5, 10.25, 2.0] 0.125 z");
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn what_numpy_writes_as_npz_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "
+import numpy
+grid = numpy.random.default_rng(4).random((19, 9, 30)) < 0.1
+place = dict(origin=numpy.array([1.5, 2, 3]), voxel_size=numpy.float64(0.25), up='z')
+numpy.savez('stored.npz', occupied=grid, **place)
+numpy.savez_compressed('deflated.npz', other=numpy.arange(5), occupied=grid, **place)
+numpy.savez('unnamed.npz', grid)
+numpy.savez('none.npz', numpy.arange(5))
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    let expected: BTreeSet<_> = output.lines().map(String::from).collect();
+    let load = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap();
+        trivox::formats::npz::read(&mut &bytes[..])
+    };
+    for name in ["stored.npz", "deflated.npz", "unnamed.npz"] {
+        let loaded = load(name).unwrap();
+        let voxels = loaded.grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
+        assert_eq!(expected, voxels, "{name}");
+        let world = World { origin: [1.5, 2.0, 3.0], voxel_size: 0.25, up: Up::Z };
+        assert_eq!(loaded.grid.world, Some(world).filter(|_| name != "unnamed.npz"));
+        assert_eq!(loaded.warnings.len(), usize::from(name == "deflated.npz"), "{name}");
+    }
+    let error: ReadError = load("none.npz").unwrap_err();
+    assert!(error.to_string().contains("no array of voxels"), "{error}");
+}
+
+#[test]
+fn trimesh_reads_binvox_voxel_for_voxel() {
+    let script = "
+import numpy, trimesh
+grid = trimesh.load('grid.binvox', file_type='binvox')
+n = int(grid.shape[0])
+print(n, grid.transform[:3, 3].tolist(), round(float(grid.transform[0, 0] * (n - 1)), 12))
+for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Binvox, "trimesh", script) else { return };
+    // trimesh takes the corner for the first voxel's centre, and the edge for one voxel shorter.
+    assert_eq!(head, "30 [-1.5, 10.25, 2.0] 3.75");
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn what_trimesh_writes_as_binvox_is_read() {
+    let script = "
+import numpy, trimesh
+grid = numpy.random.default_rng(4).random((19, 19, 19)) < 0.1
+grid = trimesh.voxel.VoxelGrid(grid)
+open('trimesh.binvox', 'wb').write(trimesh.exchange.binvox.export_binvox(grid))
+for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
+";
+    let folder = tempfile::tempdir().unwrap();
+    if other_reader(GridFormat::Binvox, "trimesh", "print()").is_none() {
+        return;
+    }
+    let Some(output) = python(script, folder.path()) else { return };
+    let bytes = std::fs::read(folder.path().join("trimesh.binvox")).unwrap();
+    let grid = read(GridFormat::Binvox, &bytes).unwrap();
+    assert_eq!(grid.dims(), [19; 3]);
+    let voxels: BTreeSet<_> = grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
+    assert_eq!(voxels, output.lines().map(String::from).collect());
+}
+
+#[test]
+fn vtk_reads_vti_voxel_for_voxel() {
+    let script = "
+import numpy
+from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+from vtkmodules.util.numpy_support import vtk_to_numpy
+reader = vtkXMLImageDataReader()
+reader.SetFileName('grid.vti')
+reader.Update()
+image = reader.GetOutput()
+cells = tuple(n - 1 for n in image.GetDimensions())
+up = image.GetFieldData().GetArray('up').GetValue(0)
+print(cells, image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetScalars().GetName(), up)
+grid = vtk_to_numpy(image.GetCellData().GetScalars()).reshape(cells, order='F')
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Vti, "vtkmodules", script) else { return };
+    let expected = "(19, 9, 30) (-1.5, 10.25, 2.0) (0.125, 0.125, 0.125) occupied 2";
+    assert_eq!(head, expected);
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn mitsuba_reads_vol_voxel_for_voxel() {
+    let script = "
+import numpy, mitsuba
+mitsuba.set_variant('scalar_rgb')
+volume = mitsuba.VolumeGrid('grid.vol')
+texture = mitsuba.load_dict({
+    'type': 'gridvolume', 'filename': 'grid.vol', 'use_grid_bbox': True, 'filter_type': 'nearest'})
+box = texture.bbox()
+size = [int(n) for n in volume.size()]
+print(size, [round(c, 5) for c in box.min], [round(c, 5) for c in box.max])
+grid = numpy.array(volume).reshape(size[::-1])
+for z, y, x in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Vol, "mitsuba", script) else { return };
+    assert_eq!(head, "[19, 9, 30] [-1.5, 10.25, 2.0] [0.875, 11.375, 5.75]");
+    assert_eq!(voxels, expected_lines());
+}
+
+#[test]
+fn the_description_of_bricks_is_enough_for_numpy_to_read_them() {
+    let script = "
+import json, numpy
+data = open('grid.bricks', 'rb').read()
+head = json.loads(data[:data.index(b'\\n')])
+words = lambda at, n: numpy.frombuffer(data, '<u8', n, head[at])
+place = lambda key: tuple(int(key) >> shift & 8191 for shift in (0, 13, 26))
+grid = numpy.zeros([n + -n % 8 for n in head['dims']], bool)
+masks = words('masks_at', 8 * head['bricks']).reshape(-1, 8)
+for key, mask in zip(words('keys_at', head['bricks']), masks):
+    x, y, z = (8 * c for c in place(key))
+    bits = (mask[:, None] >> numpy.arange(64, dtype='u8')) & 1
+    grid[x:x + 8, y:y + 8, z:z + 8] = bits.reshape(8, 8, 8)
+for key, n in words('runs_at', 2 * head['runs']).reshape(-1, 2):
+    x, y, z = (8 * c for c in place(key))
+    grid[x:x + 8 * int(n), y:y + 8, z:z + 8] = True
+print(head['dims'], head['world'], len(data) == head['bytes'], head['masks_at'] % 64)
+for x, y, z in numpy.argwhere(grid): print(x, y, z)
+";
+    let Some((head, voxels)) = other_reader(GridFormat::Bricks, "numpy", script) else { return };
+    let world = "{'origin': [-1.5, 10.25, 2.0], 'voxel_size': 0.125, 'up': 'z'}";
+    assert_eq!(head, format!("[19, 9, 30] {world} True 0"));
+    assert_eq!(voxels, expected_lines());
+}

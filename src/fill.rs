@@ -8,9 +8,9 @@
 //! A column with an odd number of flips passes through a hole, through an open edge or out of the
 //! grid's bounds: rays from its two ends contradict one another on each of its voxels.
 //!
-//! - [`along_x`] believes one ray a column, from the lower end.
-//! - [`vote`] asks six rays for each voxel, and says how much they disagree.
-//! - [`flood`] asks no ray: what cannot be reached from outside is inside.
+//! - [`along_x()`] believes one ray a column, from the lower end.
+//! - [`vote()`] asks six rays for each voxel, and says how much they disagree.
+//! - [`flood()`] asks no ray: what cannot be reached from outside is inside.
 //!
 //! The parity of crossings along a ray: F. S. Nooruddin and G. Turk, Simplification and Repair of
 //! Polygonal Models Using Volumetric Techniques, 2003, who also have several rays vote.
@@ -26,7 +26,7 @@ pub use along_x::along_x;
 pub use flood::flood;
 pub use vote::vote;
 
-/// What [`along_x`] makes.
+/// What [`along_x()`] makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
     /// The voxels inside.
@@ -35,7 +35,7 @@ pub struct Filled {
     pub unended: u64,
 }
 
-/// What [`vote`] makes.
+/// What [`vote()`] makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voted {
     /// The voxels that most rays find inside.
@@ -44,7 +44,7 @@ pub struct Voted {
     pub dispute: Dispute,
 }
 
-/// How much the rays of a [`vote`] disagree.
+/// How much the rays of a [`vote()`] disagree.
 ///
 /// A voxel is *disputed* unless at least two of its three columns agree on it and the third, if it
 /// votes at all, does too. Where one column passes through a hole the others still agree far from
@@ -73,7 +73,7 @@ impl Dispute {
     }
 }
 
-/// What [`flood`] makes.
+/// What [`flood()`] makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flooded {
     /// The surface and what it encloses.

@@ -110,7 +110,7 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
             continue;
         }
         let gpu = Gpu::new(&adapter).unwrap();
-        let Run { grid: first, report: of_first } =
+        let Run { grid: first, report: of_first, .. } =
             gpu.run(&mesh, Rule::Touched, &RunOptions::default(), &NoProgress).unwrap();
         assert!(first.brick_count() > 1014, "{first:?}");
         assert_eq!(of_first.unwrap().waits, 2, "{}", adapter.label());

@@ -180,6 +180,20 @@ fn any_changed_byte_is_read_or_refused_in_proportion() {
     }
 }
 
+/// Reads a file with bytes changed at random places, which must not panic.
+fn read_with_changes(format: GridFormat, bytes: &[u8]) {
+    let mut random = fastrand::Rng::with_seed(6);
+    for _ in 0..300 {
+        let mut changed = bytes.to_vec();
+        // What comes first says how to read the rest.
+        let len = if random.bool() { 600.min(bytes.len()) } else { bytes.len() };
+        changed[random.usize(..len)] = random.u8(..);
+        if let Err(error) = read(format, &changed) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
 #[test]
 fn bricks_between_two_keys_are_a_part_of_all() {
     let mut random = fastrand::Rng::with_seed(5);

@@ -15,7 +15,7 @@ use trivox::grid::FULL;
 use trivox::{Up, World};
 
 use super::vdb::{far, for_others, listed};
-use super::{read, tiny, voxel_set, written};
+use super::{read, read_with_changes, tiny, voxel_set, written};
 
 /// The program, in a folder of its own.
 static PROGRAM: LazyLock<Option<(TempDir, PathBuf)>> = LazyLock::new(|| {
@@ -112,6 +112,10 @@ fn what_nanovdb_writes_is_read() {
         let origin = [1.0 - 160.5 * 0.25, 2.0 - 8.5 * 0.25, 3.0 + 999.5 * 0.25];
         assert_eq!(loaded.grid.world, Some(World { origin, voxel_size: 0.25, up: Up::Y }));
         assert_eq!(loaded.warnings.len(), usize::from(name == "several"), "{:?}", loaded.warnings);
+    }
+    for name in ["zip", "blosc"] {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
+        read_with_changes(GridFormat::Nvdb, &bytes);
     }
     let error = load("level").unwrap_err().to_string();
     assert!(error.contains("no grid in it is a fog volume"), "{error}");

@@ -10,7 +10,7 @@ use trivox::grid::{BrickKey, FULL, Mask};
 use trivox::{Up, VoxelGrid, World};
 
 use super::npy::python;
-use super::{grids, random_grid, read, tiny, voxel_set, written};
+use super::{grids, random_grid, read, read_with_changes, tiny, voxel_set, written};
 
 /// A file of the tiny grid, part by part. What it has of zeros is only counted.
 pub(crate) fn tiny_vdb() -> Vec<u8> {
@@ -343,6 +343,10 @@ for name, grid in ('float', grid), ('bool', truths), ('dense', random_values):
             "turned" => assert_eq!(loaded.grid.world, None),
             _ => {}
         }
+    }
+    for name in ["half", "bool", "several"] {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
+        read_with_changes(GridFormat::Vdb, &bytes);
     }
     for (name, why) in [("level", "level set"), ("vector", "no grid in it")] {
         let error = load(name).unwrap_err().to_string();

@@ -16,9 +16,10 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::error::GridError;
-pub(crate) use crate::grid::brick::is_empty;
 use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
+pub(crate) use crate::grid::brick::{is_empty, set_bits};
+pub use crate::grid::build::Windings;
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::backend::report::Report;
-use crate::backend::{Backend, Rule, RunOptions};
+use crate::backend::{Backend, Rule, Run, RunOptions};
 use crate::error::BackendError;
 use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
@@ -68,8 +68,8 @@ pub fn voxelize(
     let mut finder =
         Finder { backend, mesh, options, progress, report: None, time: Duration::ZERO };
     let (grid, filling) = match mode {
-        Mode::Surface => (finder.find(Rule::Touched, 0)?, None),
-        Mode::Thin => (finder.find(Rule::Crossed, 0)?, None),
+        Mode::Surface => (finder.find(Rule::Touched, 0)?.grid, None),
+        Mode::Thin => (finder.find(Rule::Crossed, 0)?.grid, None),
         Mode::Solid(solid) => {
             let (grid, filling) = solidify(&mut finder, solid)?;
             (grid, Some(filling))
@@ -92,23 +92,23 @@ pub(crate) struct Finder<'a> {
 
 impl Finder<'_> {
     /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
-    pub(crate) fn find(&mut self, rule: Rule, kept: u64) -> Result<VoxelGrid, BackendError> {
+    pub(crate) fn find(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
         let began = Instant::now();
-        let run = self.within(kept, |memory| {
+        let mut run = self.within(kept, |memory| {
             let options = RunOptions { memory, ..*self.options };
             self.backend.run(self.mesh, rule, &options, self.progress)
         })?;
         self.time += began.elapsed();
-        match (&mut self.report, run.report) {
+        match (&mut self.report, run.report.take()) {
             (Some(report), Some(more)) => report.add(more),
             (report, more) => *report = more,
         }
-        Ok(run.grid)
+        Ok(run)
     }
 
     /// Without the voxels that flips have past the mesh's grid.
-    pub(crate) fn crop(&self, grid: VoxelGrid) -> VoxelGrid {
-        grid.cropped(self.mesh.lattice().dims)
+    pub(crate) fn crop(&self, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
+        self.within(grid.bytes(), |memory| grid.cropped(self.mesh.lattice().dims, memory))
     }
 
     /// What `work` makes in the memory that `kept` bytes leave of all that is allowed.

@@ -206,6 +206,19 @@ impl PlacedMesh {
         self.count(|triangle| triangle.iter().any(is_outside))
     }
 
+    /// Whether all triangles lie outside of the grid.
+    #[must_use]
+    pub fn is_missed(&self) -> bool {
+        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.unit_bits);
+        let is_apart = |triangle: &Triangle| {
+            (0..3).any(|a| {
+                triangle.iter().all(|corner| corner[a] < 0)
+                    || triangle.iter().all(|corner| i64::from(corner[a]) > end[a])
+            })
+        };
+        self.count(is_apart) == self.len()
+    }
+
     fn count(&self, is_one: impl Fn(&Triangle) -> bool + Sync) -> usize {
         let indices = (0..self.len()).into_par_iter();
         indices.filter(|&index| is_one(&self.triangle(index))).count()

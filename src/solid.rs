@@ -2,9 +2,10 @@
 //! mesh, and how far it can be trusted.
 //!
 //! The backend finds where columns of voxels cross the surface, or the surface itself; filling between
-//! is the same on the host for all of them ([`fill`]). All of it is exact: for a mesh
-//! that [is closed](Topology::is_closed), parity has no wrong voxel. For others there is no right
-//! answer, and what is doubtful about the one that was given is said ([`Doubt`]).
+//! is the same on the host for all of them ([`fill`]). All of it is exact. What is inside
+//! is beyond doubt for a mesh that is closed and consistently oriented and no part of which overlaps
+//! another; for others there is no right answer, and what is doubtful about the one that was given is
+//! said ([`Doubt`]).
 
 mod report;
 
@@ -12,11 +13,11 @@ pub use report::{Doubt, Filling, Volume};
 
 use std::fmt;
 
-use crate::backend::Rule;
+use crate::backend::{Rule, Run};
 use crate::compare::compare;
 use crate::error::BackendError;
 use crate::fill::{self, Dispute};
-use crate::grid::VoxelGrid;
+use crate::grid::{VoxelGrid, Windings};
 use crate::mode::Finder;
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
@@ -34,15 +35,13 @@ pub struct Solid {
 /// How to tell what is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Fill {
-    /// The first that suits the mesh: parity where it is closed, or winding where it has several
-    /// shells, all consistently oriented; where it is open, a vote, or a flood if the axes disagree
-    /// on much and no hole lets it in.
+    /// The first that suits the mesh: parity where it is closed, or winding where parts of it overlap;
+    /// where it is open a vote, or a flood if the axes disagree on much and no hole lets it in.
     #[default]
     Auto,
     /// What a ray along `x` comes to after an odd number of crossings.
     Parity,
-    /// Where the winding number is not 0: shells may overlap, and be inside out, but each must be
-    /// consistently oriented.
+    /// Where the winding number is not 0: parts may overlap, if all are oriented alike.
     Winding,
     /// What cannot be reached from outside, but through the surface: for meshes whose holes are
     /// smaller than a voxel. The surface's voxels belong to it.
@@ -73,6 +72,7 @@ const LEAK: f64 = 0.01;
 #[derive(Debug, Clone, Default)]
 struct Findings {
     unended: Option<u64>,
+    windings: Option<Windings>,
     dispute: Option<Dispute>,
     enclosed: Option<u64>,
     leaked: Option<u64>,
@@ -84,6 +84,16 @@ struct Done {
     reason: String,
     grid: VoxelGrid,
     findings: Findings,
+}
+
+impl Done {
+    fn overlaps(&self) -> bool {
+        self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
+    }
+
+    fn share_in_dispute(&self) -> f64 {
+        self.findings.dispute.as_ref().map_or(0.0, Dispute::share)
+    }
 }
 
 /// The solid of the mesh that `finder` works on.
@@ -99,9 +109,20 @@ pub(crate) fn solidify(
         }
         Ok(Topology::of(finder.mesh))
     })?;
+    let asked_for = "asked for".to_owned();
     let done = match solid.fill {
         Fill::Auto => automatic(finder, &topology)?,
-        fill => fill_by(finder, fill, &topology)?,
+        Fill::Parity => parity(finder, asked_for, &topology)?,
+        Fill::Winding => along_x(finder, Fill::Winding, asked_for)?,
+        Fill::Vote => vote(finder, asked_for)?,
+        // Where bounds cut the mesh, the flood comes in.
+        Fill::Flood if topology.is_closed() && finder.mesh.outside() == 0 => {
+            flood(finder, asked_for, None)?
+        }
+        Fill::Flood => {
+            let voted = vote(finder, String::new())?;
+            flood(finder, asked_for, Some(&voted))?
+        }
     };
     let Done { fill, reason, grid, findings } = done;
     let filling = Filling::new(finder.mesh, (fill, reason), topology, findings, &grid);
@@ -111,18 +132,16 @@ pub(crate) fn solidify(
 
 /// Fills in the way that suits the mesh.
 fn automatic(finder: &mut Finder, topology: &Topology) -> Result<Done, BackendError> {
-    if topology.is_closed() {
-        // Shells that share an edge are counted as one.
-        let may_overlap = topology.shells > 1 || topology.non_manifold_edges > 0;
-        return if may_overlap && topology.is_oriented() {
-            along_x(finder, Fill::Winding, "the mesh is closed, in shells that may overlap".into())
-        } else {
-            along_x(finder, Fill::Parity, "the mesh is closed".into())
-        };
+    if topology.is_closed() && topology.is_oriented() {
+        let wound = along_x(finder, Fill::Winding, "the mesh is closed, and parts overlap".into())?;
+        return Ok(if wound.overlaps() { wound } else { as_parity(wound, CLOSED.into()) });
     }
-    let holes = report::holes(topology);
+    if topology.is_closed() {
+        return along_x(finder, Fill::Parity, CLOSED.into());
+    }
+    let holes = report::holes(topology.open_edges, topology.odd_edges);
     let voted = vote(finder, format!("the mesh has {holes}"))?;
-    let share = voted.findings.dispute.as_ref().map_or(0.0, Dispute::share);
+    let share = voted.share_in_dispute();
     if share <= MUCH {
         return Ok(voted);
     }
@@ -130,39 +149,45 @@ fn automatic(finder: &mut Finder, topology: &Topology) -> Result<Done, BackendEr
         "the mesh has {holes}, and rays along different axes disagree on {} of the columns",
         report::percent(share)
     );
-    let flooded = flood(finder, reason, Some(&voted.grid))?;
+    let flooded = flood(finder, reason, Some(&voted))?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= LEAK * voted.grid.occupied() as f64;
     Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
 }
 
-/// Fills by `fill`, as was asked for.
-fn fill_by(finder: &mut Finder, fill: Fill, topology: &Topology) -> Result<Done, BackendError> {
-    let reason = "asked for".to_owned();
-    match fill {
-        Fill::Auto | Fill::Parity => along_x(finder, Fill::Parity, reason),
-        Fill::Winding => along_x(finder, Fill::Winding, reason),
-        Fill::Vote => vote(finder, reason),
-        // Where bounds cut the mesh, the flood comes in.
-        Fill::Flood if topology.is_closed() && finder.mesh.outside() == 0 => {
-            flood(finder, reason, None)
-        }
-        Fill::Flood => {
-            let voted = vote(finder, String::new())?;
-            flood(finder, reason, Some(&voted.grid))
-        }
+const CLOSED: &str = "the mesh is closed";
+
+/// What is wound around at most once is where the winding number is odd: the voxels are parity's.
+fn as_parity(wound: Done, reason: String) -> Done {
+    Done { fill: Fill::Parity, reason, ..wound }
+}
+
+/// Parity, and where the mesh is oriented also whether parts of it overlap.
+fn parity(finder: &mut Finder, reason: String, topology: &Topology) -> Result<Done, BackendError> {
+    if !topology.is_oriented() {
+        return along_x(finder, Fill::Parity, reason);
     }
+    let wound = along_x(finder, Fill::Winding, String::new())?;
+    if !wound.overlaps() {
+        return Ok(as_parity(wound, reason));
+    }
+    let windings = wound.findings.windings;
+    drop(wound);
+    let done = along_x(finder, Fill::Parity, reason)?;
+    let findings = Findings { windings, ..done.findings };
+    Ok(Done { findings, ..done })
 }
 
 fn along_x(finder: &mut Finder, fill: Fill, reason: String) -> Result<Done, BackendError> {
     let rule = if fill == Fill::Winding { Rule::WindingFlips } else { Rule::Flips(Axis::X) };
-    let flips = finder.find(rule, 0)?;
+    let Run { grid: flips, windings, .. } = finder.find(rule, 0)?;
     finder.progress.start("fill", 0);
     let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
+    drop(flips);
     let has_room = finder.mesh.lattice().dims[0] < MAX_DIM;
     let unended = has_room.then_some(filled.unended);
-    let findings = Findings { unended, ..Findings::default() };
-    Ok(Done { fill, reason, grid: finder.crop(filled.grid), findings })
+    let findings = Findings { unended, windings, ..Findings::default() };
+    Ok(Done { fill, reason, grid: finder.crop(filled.grid)?, findings })
 }
 
 fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
@@ -170,35 +195,36 @@ fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
     if finder.mesh.lattice().dims.contains(&MAX_DIM) {
         return Err(BackendError::NoRoomToVote);
     }
-    let x = finder.find(Rule::Flips(Axis::X), 0)?;
-    let y = finder.find(Rule::Flips(Axis::Y), x.bytes())?;
-    let z = finder.find(Rule::Flips(Axis::Z), x.bytes() + y.bytes())?;
+    // All rays leave empty what an even number of parts have in common, and agree on it.
+    let windings = finder.find(Rule::WindingFlips, 0)?.windings;
+    let x = finder.find(Rule::Flips(Axis::X), 0)?.grid;
+    let y = finder.find(Rule::Flips(Axis::Y), x.bytes())?.grid;
+    let z = finder.find(Rule::Flips(Axis::Z), x.bytes() + y.bytes())?.grid;
     finder.progress.start("fill", 0);
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
-    let findings = Findings { dispute: Some(voted.dispute), ..Findings::default() };
-    Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid), findings })
+    drop((x, y, z));
+    let findings = Findings { windings, dispute: Some(voted.dispute), ..Findings::default() };
+    Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid)?, findings })
 }
 
-/// `voted` are the voxels that rays find inside, to tell whether the flood came in through holes.
-fn flood(
-    finder: &mut Finder,
-    reason: String,
-    voted: Option<&VoxelGrid>,
-) -> Result<Done, BackendError> {
-    let kept = voted.map_or(0, VoxelGrid::bytes);
-    let surface = finder.find(Rule::Touched, kept)?;
+/// `voted` tells, of a mesh with holes, whether the flood came in through them.
+fn flood(finder: &mut Finder, reason: String, voted: Option<&Done>) -> Result<Done, BackendError> {
+    let kept = voted.map_or(0, |voted| voted.grid.bytes());
+    let surface = finder.find(Rule::Touched, kept)?.grid;
     finder.progress.start("fill", 0);
     let kept = kept + surface.bytes();
     let flooded = finder.within(kept, |memory| fill::flood(&surface, memory))?;
-    let leaked = voted.map(|voted| compare(voted, &flooded.grid, 0).only[0]);
-    let findings = Findings { enclosed: Some(flooded.enclosed), leaked, ..Findings::default() };
+    let leaked = voted.map(|voted| compare(&voted.grid, &flooded.grid, 0).only[0]);
+    let dispute = voted.and_then(|voted| voted.findings.dispute.clone());
+    let enclosed = Some(flooded.enclosed);
+    let findings = Findings { enclosed, leaked, dispute, ..Findings::default() };
     Ok(Done { fill: Fill::Flood, reason, grid: flooded.grid, findings })
 }
 
 /// `grid` and the voxels that the surface touches.
 fn with_shell(finder: &mut Finder, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-    let surface = finder.find(Rule::Touched, grid.bytes())?;
+    let surface = finder.find(Rule::Touched, grid.bytes())?.grid;
     // No more than both, whatever they share.
     let both = grid.bytes() + surface.bytes();
     finder.within(both, |memory| match both > memory {

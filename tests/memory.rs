@@ -13,7 +13,10 @@ use common::solids;
 use peak_alloc::PeakAlloc;
 use trivox::backend::RunOptions;
 use trivox::fill::{along_x, flood, vote};
-use trivox::formats::{GridFormat, Loaded, ReadError, npy, obj, read_mesh_within, write_grid};
+use trivox::formats::{
+    GridFormat, Loaded, ReadError, gltf, npy, obj, ply, read_grid, read_mesh_within, stl,
+    write_grid,
+};
 use trivox::grid::{BrickKey, FULL};
 use trivox::solid::{Fill, Solid};
 use trivox::{
@@ -222,6 +225,236 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     assert!(peak < 10_000, "{peak}");
 }
 
+type Reader = fn(&[u8], u64) -> Result<Loaded, ReadError>;
+
+const STL: Reader = stl::read_within;
+const PLY: Reader = ply::read_within;
+const GLTF: Reader = |bytes, limit| gltf::read_within(bytes, Path::new("mesh.gltf"), limit);
+
+/// Reads `bytes` within the least memory that is not refused; that must suffice. Returns the peak.
+fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
+    let mut bound = 0;
+    while let Err(ReadError::Memory { needed, limit }) = read(bytes, bound) {
+        assert!(needed > limit && needed > bound, "{name}: {needed} are needed of {limit}");
+        bound = needed;
+    }
+    let (_, peak) = peak(|| {
+        let bytes = bytes.to_vec();
+        _ = read(&bytes, bound);
+    });
+    let len = bytes.len() as f64;
+    println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
+    assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
+    (peak, bound)
+}
+
+/// The corners of an open tube of `n` by `n` quads, and the quads.
+fn tube_of(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
+    let (mut corners, mut quads) = (Vec::new(), Vec::new());
+    let mut number = |at: [f64; 3]| {
+        corners.push(at.map(|c| c as f32));
+        String::new()
+    };
+    let positions = std::cell::RefCell::new(&mut number);
+    let collected = std::cell::RefCell::new(&mut quads);
+    tube(
+        n,
+        |at| positions.borrow_mut()(at),
+        |face| {
+            collected.borrow_mut().push(face.map(|i| i as u32 - 1));
+            String::new()
+        },
+    );
+    (corners, quads)
+}
+
+fn halves([a, b, c, d]: [u32; 4]) -> [[u32; 3]; 2] {
+    [[a, b, c], [a, c, d]]
+}
+
+fn ply_header(format: &str, vertices: usize, faces: usize) -> String {
+    format!(
+        "ply\nformat {format} 1.0\nelement vertex {vertices}\nproperty float x\nproperty float y\n\
+         property float z\nelement face {faces}\nproperty list uchar int vertex_indices\nend_header\n"
+    )
+}
+
+/// Ordinary files of all formats but OBJ.
+fn ordinary_files() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let (corners, quads) = tube_of(200);
+    let triangles: Vec<[u32; 3]> = quads.iter().copied().flat_map(halves).collect();
+    let [mut binary, mut text] = [vec![0; 80], b"solid tube\n".to_vec()];
+    binary.extend((triangles.len() as u32).to_le_bytes());
+    for triangle in &triangles {
+        let triangle = triangle.map(|i| corners[i as usize]);
+        binary.extend([0; 12]);
+        binary.extend(triangle.concat().iter().flat_map(|c| c.to_le_bytes()));
+        binary.extend([0; 2]);
+        text.extend(b"facet normal 0 0 1\nouter loop\n");
+        for [x, y, z] in triangle {
+            text.extend(format!("vertex {x:.6} {y:.6} {z:.6}\n").bytes());
+        }
+        text.extend(b"endloop\nendfacet\n");
+    }
+    text.extend(b"endsolid tube\n");
+
+    let positions = corners.concat();
+    let positions: Vec<u8> = positions.iter().flat_map(|c| c.to_le_bytes()).collect();
+    let faces = |length: u8, faces: &[u32], arity: usize| {
+        let face = |face: &[u32]| -> Vec<u8> {
+            let indices = face.iter().flat_map(|i| i.to_le_bytes());
+            std::iter::once(length).chain(indices).collect()
+        };
+        let count = faces.len() / arity;
+        let mut bytes = ply_header("binary_little_endian", corners.len(), count).into_bytes();
+        bytes.extend(&positions);
+        faces.chunks(arity).for_each(|indices| bytes.extend(face(indices)));
+        bytes
+    };
+    let mut ascii = ply_header("ascii", corners.len(), triangles.len());
+    corners.iter().for_each(|[x, y, z]| ascii += &format!("{x:.6} {y:.6} {z:.6}\n"));
+    triangles.iter().for_each(|[a, b, c]| ascii += &format!("3 {a} {b} {c}\n"));
+
+    let mut data = positions.clone();
+    data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
+    let document = |uri: &str, nodes: &str| {
+        let (at, count) = (positions.len(), triangles.len() * 3);
+        format!(
+            r#"{{"asset": {{"version": "2.0"}}, "nodes": [{nodes}], "buffers": [{{{uri}"byteLength": {}}}],
+            "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1}}]}}],
+            "bufferViews": [{{"buffer": 0, "byteLength": {}}}], "accessors": [
+            {{"bufferView": 0, "componentType": 5126, "count": {}, "type": "VEC3"}},
+            {{"bufferView": 0, "byteOffset": {at}, "componentType": 5125, "count": {count},
+              "type": "SCALAR"}}]}}"#,
+            data.len(),
+            data.len(),
+            corners.len()
+        )
+    };
+    let encoded = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, &data);
+    let uri = format!(r#""uri": "data:application/octet-stream;base64,{encoded}", "#);
+    let embedded = document(&uri, r#"{"mesh": 0}"#).into_bytes();
+    let instances = [r#"{"mesh": 0, "translation": [1, 2, 3]}"#; 5].join(", ");
+    let glb = |nodes: &str| {
+        let mut json = document("", nodes).into_bytes();
+        json.resize(json.len().next_multiple_of(4), b' ');
+        let length = |len: usize| (len as u32).to_le_bytes();
+        let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
+        let json = [&length(json.len())[..], b"JSON", &json].concat();
+        [&header[..], &json, &length(data.len()), b"BIN\0", &data].concat()
+    };
+    vec![
+        ("binary STL", STL, binary),
+        ("text STL", STL, text),
+        ("binary PLY", PLY, faces(3, triangles.as_flattened(), 3)),
+        ("binary PLY of quads", PLY, faces(4, quads.as_flattened(), 4)),
+        ("text PLY", PLY, ascii.into_bytes()),
+        ("embedded glTF", GLTF, embedded),
+        ("GLB", GLTF, glb(r#"{"mesh": 0}"#)),
+        ("GLB with instances", GLTF, glb(&instances)),
+    ]
+}
+
+#[test]
+fn the_bound_on_reading_other_formats_holds_and_is_near() {
+    let _alone = alone();
+    for (name, read, bytes) in ordinary_files() {
+        let (peak, bound) = checked_peak_of(name, read, &bytes);
+        assert!(bound <= 2 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
+        let vertices = read(&bytes, bound).unwrap().mesh.positions().len();
+        assert!(vertices >= 40_000, "{name}");
+    }
+}
+
+#[test]
+fn the_bound_on_reading_other_formats_holds_for_files_that_nobody_would_write() {
+    let _alone = alone();
+    let n = 100_000;
+    let words = format!("solid {}\nendsolid\n", "x".repeat(n));
+    checked_peak_of("text STL of names", STL, words.as_bytes());
+    let facets =
+        "facet outer loop vertex 0 0 0 vertex 0 0 0 vertex 0 0 0 endloop endfacet ".repeat(n / 10);
+    checked_peak_of("the shortest text STL", STL, format!("solid\n{facets}endsolid").as_bytes());
+
+    let circle: String = (0..n)
+        .map(|i| i as f64 / n as f64 * std::f64::consts::TAU)
+        .map(|a| format!("{:.3} {:.3} 0\n", a.cos(), a.sin()))
+        .collect();
+    let indices: String = (0..n).map(|i| format!(" {i}")).collect();
+    let polygon =
+        ply_header("ascii", n, 1).replace("uchar", "int") + &circle + &format!("{n}{indices}\n");
+    checked_peak_of("a PLY of one polygon", PLY, polygon.as_bytes());
+    let strip = polygon.replace("face", "tristrips");
+    checked_peak_of("a PLY of one strip", PLY, strip.as_bytes());
+    let bytes = |faces: usize, face: &[u8]| {
+        let header = ply_header("binary_big_endian", 3, faces).replace("float", "uchar");
+        let mut bytes = header.replace("uchar int", "uchar uchar").into_bytes();
+        bytes.extend([0, 0, 0, 1, 0, 0, 0, 1, 0]);
+        (0..faces).for_each(|_| bytes.extend(face));
+        bytes
+    };
+    checked_peak_of("a PLY of faces of bytes", PLY, &bytes(n, &[3, 0, 1, 2]));
+    checked_peak_of("a PLY of faces of no corner", PLY, &bytes(n, &[0]));
+    checked_peak_of(
+        "a PLY of large faces of bytes",
+        PLY,
+        &bytes(n / 100, &[[200].as_slice(), &[1; 200]].concat()),
+    );
+    let properties = "property int x\n".repeat(n);
+    let header =
+        ply_header("ascii", 3, 1).replace("end_header", &format!("{properties}end_header"));
+    checked_peak_of("a PLY of properties", PLY, header.as_bytes());
+    let elements = "element a 0\n".repeat(n);
+    let header = ply_header("ascii", 3, 1).replace("end_header", &format!("{elements}end_header"));
+    checked_peak_of("a PLY of elements", PLY, header.as_bytes());
+
+    let empty = |of: &str| vec![of; n].join(",");
+    for (what, each) in [
+        ("nodes", "{}"),
+        ("nodes", r#"{"mesh":0}"#),
+        ("nodes", r#"{"children":[0,0,0,0,0,0,0,0,0,0,0,0]}"#),
+        ("scenes", "[]"),
+        ("scenes", "[[]]"),
+        ("scenes", r#"{"nodes":[0,0,0,0,0,0,0,0,0,0,0,0]}"#),
+        ("materials", "{}"),
+        ("extensionsUsed", r#""""#),
+        ("extensionsUsed", r#""\n\n\n\n\n\n\n\n\n\n\n\n""#),
+        ("accessors", r#"{"componentType":0,"count":0,"type":""}"#),
+        ("buffers", r#"{"byteLength":0}"#),
+        ("meshes", r#"{"primitives":[{"attributes":{}}]}"#),
+        ("meshes", r#"{"primitives":[{"attributes":{"POSITION":0}}]}"#),
+    ] {
+        let text = format!(r#"{{"asset":{{"version":"2.0"}},"{what}":[{}]}}"#, empty(each));
+        checked_peak_of(&format!("{what} of {each}"), GLTF, text.as_bytes());
+    }
+    let children = format!(
+        r#"{{"asset":{{"version":"2.0"}},"nodes":[{{"children":[{}]}},{{}}],"scene":0,"scenes":[[0]]}}"#,
+        empty("1")
+    );
+    checked_peak_of("children", GLTF, children.as_bytes());
+}
+
+#[test]
+fn lying_files_take_memory_in_proportion() {
+    let _alone = alone();
+    let mut rng = fastrand::Rng::with_seed(1);
+    for (name, read, bytes) in ordinary_files() {
+        // Where what is said of the rest is.
+        let head = bytes.len().min(1500);
+        let allowed = 64 * bytes.len() as u64 + (1 << 20);
+        let mut worst = 0;
+        for _ in 0..200 {
+            let mut changed = bytes.clone();
+            let at = rng.usize(0..head);
+            let digit = changed[at].is_ascii_digit();
+            changed[at] = if digit { rng.u8(b'0'..=b'9') } else { rng.u8(..) };
+            worst = peak(|| _ = read(&changed, u64::MAX)).1.max(worst);
+        }
+        println!("{name}: at most {:.1} bytes a byte", worst as f64 / bytes.len() as f64);
+        assert!(worst < allowed, "{name}: {worst} bytes for {}", bytes.len());
+    }
+}
+
 /// Takes so many bytes, and no more.
 struct Disk(u64);
 
@@ -281,7 +514,16 @@ fn writing_takes_little_memory_whatever_the_grid() {
         ("scattered bricks", GridFormat::Bricks, scattered([4096; 3], 200_000)),
         ("scattered, the longest", GridFormat::Npy, scattered([65536, 65536, 1024], 200_000)),
     ];
-    for (name, format, grid) in grids {
+    let trees = [
+        ("scattered, 4096 cubed", scattered([4096; 3], 200_000)),
+        ("a full slab, 4096 cubed", block(512)),
+        ("a sphere, 16384 cubed", cap(16384, 512)),
+        ("scattered, the longest", scattered([65536; 3], 20_000)),
+    ];
+    let trees = trees.into_iter().flat_map(|(name, grid)| {
+        [GridFormat::Vdb, GridFormat::Nvdb].map(|format| (name, format, grid.clone()))
+    });
+    for (name, format, grid) in grids.into_iter().chain(trees) {
         let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(100 << 20)));
         println!("{name}: {peak} bytes");
         assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
@@ -303,6 +545,24 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
     assert_eq!(grid.grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
     // A mask for each brick of the slab would be 64 bytes, 32 MiB.
     assert!(peak < 8 << 20, "{peak}");
+}
+
+#[test]
+fn reading_trees_takes_a_few_times_the_grid() {
+    let _alone = alone();
+    for (name, grid) in
+        [("a sphere, 4096 cubed", cap(4096, 100)), ("scattered", scattered([1024; 3], 5_000))]
+    {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("grid").with_extension(format.extension());
+            write_grid(&grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
+            let (back, peak) = peak(|| read_grid(&path).unwrap().grid);
+            assert!(back == grid);
+            println!("{name}, {}: {peak} bytes, the grid {}", format.extension(), grid.bytes());
+            assert!(peak <= 4 * grid.bytes() + (1 << 20), "{name}: {peak} bytes");
+        }
+    }
 }
 
 /// The first voxel, and the one after the last, of each column along `axis` of a ball of diameter

@@ -12,7 +12,7 @@ use common::paths;
 use common::shapes::{crumpled_torus, mesh_of, placed, tetrahedron};
 use common::solids::{
     cube, cuboid, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere, together, torus,
-    with_triangles, with_vertices_repeated,
+    with_flipped, with_triangles, with_vertices_repeated,
 };
 use fastrand::Rng;
 use trivox::backend::RunOptions;
@@ -99,7 +99,7 @@ fn a_cavity_is_empty_but_for_a_flood() {
             assert_eq!(filling.volume.mesh.map(f64::abs), Some(9.5f64.powi(3) - 3.5f64.powi(3)));
         }
         assert_certain(&mesh, Fill::Flood, &whole);
-        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Winding);
+        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Parity);
     }
 }
 
@@ -114,7 +114,7 @@ fn a_shell_in_a_shell_the_same_way_round_is_one_solid_by_winding_and_doubtful_by
         assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
         let (grid, filling) = solid(&mesh, Fill::Parity);
         assert!(grid == whole.subtract(&block(dims, [10; 3], [74; 3])));
-        assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
+        assert_eq!(filling.doubts, [Doubt::Overlap { columns: 64 * 64 }]);
     }
 }
 
@@ -133,7 +133,7 @@ fn cubes_that_touch_at_a_face_an_edge_or_a_vertex_are_two_solids_side_by_side() 
         for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
             assert_certain(&mesh, fill, &expected);
         }
-        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Winding, "{axes} axes");
+        assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Parity, "{axes} axes");
         let flooded = expected.union(&surface(&mesh));
         assert_certain(&mesh, Fill::Flood, &flooded);
     }
@@ -159,13 +159,13 @@ fn where_cubes_overlap_parity_is_empty_and_says_so_and_winding_fills() {
     let [a, b] = [block(dims, [2; 3], [42; 3]), block(dims, [7; 3], [47; 3])];
     let filling = assert_certain(&mesh, Fill::Auto, &a.union(&b));
     assert_eq!(filling.fill, Fill::Winding);
-    assert_eq!(filling.reason, "the mesh is closed, in shells that may overlap");
+    assert_eq!(filling.reason, "the mesh is closed, and parts overlap");
     assert_certain(&mesh, Fill::Winding, &a.union(&b));
     assert_certain(&mesh, Fill::Flood, &a.union(&b));
     for fill in [Fill::Parity, Fill::Vote] {
         let (grid, filling) = solid(&mesh, fill);
         assert!(grid == a.union(&b).subtract(&a.intersection(&b)), "{fill}");
-        assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
+        assert_eq!(filling.doubts, [Doubt::Overlap { columns: 35 * 35 }], "{fill}");
     }
 }
 
@@ -253,9 +253,13 @@ fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_
 fn a_klein_bottle_is_closed_and_has_a_solid_by_parity_alone() {
     let mesh = at_resolution(&klein_bottle(40, 24), 40);
     let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
-    let filling = assert_certain(&mesh, Fill::Parity, &expected);
-    assert_eq!(filling.volume.mesh, None);
-    let filling = assert_certain(&mesh, Fill::Auto, &expected);
+    for fill in [Fill::Parity, Fill::Auto] {
+        let (grid, filling) = solid(&mesh, fill);
+        assert!(grid == expected, "{fill}");
+        assert_eq!(filling.doubts, [Doubt::MayOverlap { edges: 24 }], "{fill}");
+        assert_eq!(filling.volume.mesh, None);
+    }
+    let (_, filling) = solid(&mesh, Fill::Auto);
     assert_eq!((filling.fill, filling.reason.as_str()), (Fill::Parity, "the mesh is closed"));
     assert!(filling.sentence().starts_with("1 shell, closed, but not consistently oriented: "));
     let (_, filling) = solid(&mesh, Fill::Winding);
@@ -306,7 +310,7 @@ fn a_mesh_twice_over_is_filled_by_winding() {
     assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
     let (grid, filling) = solid(&mesh, Fill::Parity);
     assert_eq!(grid.occupied(), 0);
-    assert!(matches!(filling.doubts[..], [Doubt::Volume(_)]), "{:?}", filling.doubts);
+    assert_eq!(filling.doubts, [Doubt::Overlap { columns: 40 * 40 }]);
 }
 
 #[test]
@@ -314,17 +318,26 @@ fn a_side_twice_over_is_a_hole_that_a_vote_closes() {
     let dims = [12; 3];
     let whole = block(dims, [1; 3], [11; 3]);
     let one = cube([1.25; 3], 9.5);
+    let mut certain = 0;
     for side in 0..6 {
         let again = &one.triangles()[2 * side..2 * side + 2];
         let mesh = with_triangles(&one, [one.triangles(), again].concat());
         let mesh = in_grid(&mesh, dims);
-        let filling = assert_certain(&mesh, Fill::Auto, &whole);
+        let (grid, filling) = solid(&mesh, Fill::Auto);
+        assert!(grid == whole, "side {side}");
+        // Rays along x pass through both, and cannot tell that from parts that overlap.
+        match filling.doubts[..] {
+            [] => certain += 1,
+            [Doubt::Overlap { columns: 100 } | Doubt::InsideOut { columns: 100 }] => {}
+            _ => panic!("side {side}: {:?}", filling.doubts),
+        }
         assert_eq!(
             (filling.fill, filling.reason.as_str()),
             (Fill::Vote, "the mesh has 4 odd edges")
         );
         assert!(is_about_holes(&solid(&mesh, Fill::Parity).1.doubts), "side {side}");
     }
+    assert_eq!(certain, 4);
 }
 
 #[test]
@@ -382,7 +395,9 @@ fn parity_and_winding_find_the_centres_that_cones_surround() {
         let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.winding != 0);
         let (grid, filling) = solid(&mesh, Fill::Winding);
         assert!(grid == expected, "{what}, winding: {grid:?} rather than {expected:?}");
-        assert!(filling.topology.is_oriented() && filling.doubts.is_empty(), "{what}");
+        // What turns itself inside out is said to.
+        let is_known = matches!(filling.doubts[..], [] | [Doubt::InsideOut { .. }]);
+        assert!(filling.topology.is_oriented() && is_known, "{what}: {:?}", filling.doubts);
         more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
     }
     assert!(odd > 10_000 && more > 1_000, "{odd} by parity, {more} more by winding");
@@ -600,8 +615,9 @@ fn a_spheres_volume_is_right_on_average_and_errs_with_the_square_of_the_voxel() 
             let error = filling.volume.voxels - exact;
             let of_mesh = filling.volume.mesh.unwrap();
             assert!((of_mesh / exact - 1.0).abs() < 1e-5, "{of_mesh}");
-            // Far below the bound that always holds.
-            assert!(error.abs() < filling.volume.tolerance / 20.0, "{error} at {voxels}");
+            // Only voxels within half a diagonal of the surface can be wrong about a part of them.
+            let bound = 4.0 * std::f64::consts::PI * 3f64.sqrt() * size;
+            assert!(error.abs() < bound / 20.0, "{error} at {voxels}");
             sum += error;
             squares += error * error;
         }
@@ -656,10 +672,7 @@ fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
         for fill in [Fill::Auto, Fill::Winding, Fill::Parity, Fill::Vote] {
             let (grid, filling) = solid(&mesh, fill);
             assert!(grid == expected, "{fill}: {grid:?}");
-            let [doubt @ Doubt::Volume(_)] = &filling.doubts[..] else { panic!("{filling:?}") };
-            let text =
-                "some shells are inside out, and what one of them has in common with another";
-            assert!(doubt.to_string().contains(text), "{doubt}");
+            assert_eq!(filling.doubts, [Doubt::InsideOut { columns: 80 * 80 }], "{fill}");
         }
         assert_certain(&mesh, Fill::Flood, &one.union(&other));
     }
@@ -713,9 +726,20 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
     assert_eq!(
         sentence(&twice, Fill::Parity),
         "1 shell, closed: filled by parity, asked for; the voxels have 0.00 % of the mesh's volume; \
-         doubtful, as the voxels have a volume of 0.000000e0, but the mesh encloses 1.232598e5: \
-         shells overlap, and what two have in common is left empty (winding fills it)"
+         doubtful, as parts of the mesh overlap in 1600 columns, and what an even number of them \
+         have in common is left empty (winding fills it)"
     );
+    assert_eq!(
+        sentence(&bottle, Fill::Parity),
+        "1 shell, closed, but not consistently oriented: filled by parity, asked for; doubtful, as \
+         triangles are not oriented alike on both sides of 24 edges, so it cannot be told whether \
+         parts of the mesh overlap; what they have in common would be empty"
+    );
+    let apart = [cube([1.25; 3], 3.0), inside_out(&cuboid([6.25, 1.25, 1.25], [9.25, 4.25, 4.25]))];
+    let apart = sentence(&in_grid(&together(&apart), dims), Fill::Winding);
+    let inside_out = "parts of the mesh are inside out: 9 columns pass through such parts and others, \
+                      and where these overlap, what they have in common is left empty";
+    assert!(apart.ends_with(&format!("; doubtful, as {inside_out}")), "{apart}");
     let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
     let slanted = sentence(&in_grid(&slanted, dims), Fill::Auto);
     let disputed = "1 shell, with 3 open edges: filled by vote, the mesh has 3 open edges; doubtful, \
@@ -838,4 +862,64 @@ fn models_of_open_parts_are_doubtful_unless_a_flood_finds_them_tight() {
         }
     }
     assert_eq!(floods, [("teapot.obj", 33)]);
+}
+
+/// Two cubes that overlap in a cube of 5, in voxels of 1 and of a tenth.
+fn overlapping(more: &[Mesh]) -> Vec<PlacedMesh> {
+    let cubes = [cube([0.0; 3], 10.0), cube([5.0; 3], 10.0)];
+    let mesh = together(&[&cubes[..], more].concat());
+    let at = |size| place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap();
+    [1.0, 0.1].map(at).into()
+}
+
+#[test]
+fn overlaps_are_doubtful_by_parity_and_votes_however_coarse_the_voxels_and_whatever_else_is_wrong()
+{
+    // Elsewhere in the scene a box has a hole, or a triangle is turned.
+    let open = lidless_cube([20.0; 3], 2.0);
+    let turned = with_flipped(&cube([20.0; 3], 2.0), 0);
+    for more in [&[][..], &[open], &[turned]] {
+        for mesh in overlapping(more) {
+            for fill in [Fill::Parity, Fill::Vote] {
+                let (_, filling) = solid(&mesh, fill);
+                assert!(filling.is_doubtful(), "{fill}: {}", filling.sentence());
+            }
+            let (_, filling) = solid(&mesh, Fill::Auto);
+            assert_eq!(filling.is_doubtful(), !more.is_empty(), "{}", filling.sentence());
+        }
+    }
+}
+
+#[test]
+fn bars_that_cross_are_filled_by_winding_however_thin() {
+    // The surface is as large as what it encloses is, so volumes would tell nothing.
+    let bars =
+        [cuboid([0.0, 4.0, 4.0], [12.0, 6.0, 6.0]), cuboid([4.0, 0.0, 4.0], [6.0, 12.0, 6.0])];
+    for size in [1.0, 0.25] {
+        let mesh = together(&bars);
+        let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap();
+        let filling = solid(&mesh, Fill::Auto).1;
+        assert_eq!((filling.fill, filling.doubts.len()), (Fill::Winding, 0));
+        let (_, filling) = solid(&mesh, Fill::Parity);
+        assert!(matches!(filling.doubts[..], [Doubt::Overlap { .. }]), "{}", filling.sentence());
+    }
+}
+
+#[test]
+fn a_flood_that_encloses_nothing_of_a_mesh_with_holes_is_doubtful() {
+    // A cube without the sides across x and y.
+    let sides = cube([0.0; 3], 10.0);
+    let mesh = with_triangles(&sides, sides.triangles()[8..].to_vec());
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let (_, filling) = solid(&mesh, Fill::Flood);
+    assert!(matches!(filling.doubts[0], Doubt::Leak { enclosed: 0, .. }), "{}", filling.sentence());
+}
+
+#[test]
+fn a_thin_rod_around_centres_is_certain() {
+    let rod = cuboid([0.0, 0.45, 0.45], [64.0, 0.55, 0.55]);
+    let bounds = Bounds { min: [0.0; 3], max: [64.0, 8.0, 8.0] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let (grid, filling) = solid(&place(&rod, &options).unwrap(), Fill::Auto);
+    assert_eq!((grid.occupied(), &filling.doubts[..]), (64, &[][..]));
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::backend::report::Report;
 use crate::error::BackendError;
-use crate::grid::{BRICK, VoxelGrid};
+use crate::grid::{BRICK, VoxelGrid, Windings};
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
@@ -70,6 +70,8 @@ impl Default for RunOptions {
 pub struct Run {
     /// The voxels.
     pub grid: VoxelGrid,
+    /// What winding numbers come to; of [`Rule::WindingFlips`].
+    pub windings: Option<Windings>,
     /// What the stages did; `None` from a backend without stages.
     pub report: Option<Report>,
 }

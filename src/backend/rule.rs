@@ -38,14 +38,22 @@ impl Rule {
         }
     }
 
+    /// The axis along which it counts crossings, where it does.
+    #[must_use]
+    pub fn flips_along(self) -> Option<Axis> {
+        match self {
+            Self::Touched | Self::Crossed => None,
+            Self::Flips(axis) => Some(axis),
+            Self::WindingFlips => Some(Axis::X),
+        }
+    }
+
     /// The dimensions of what a backend gives for a grid of `dims` voxels: one more along the axis of
     /// flips, unless that is [`MAX_DIM`].
     #[must_use]
     pub fn grid_dims(self, dims: [u32; 3]) -> [u32; 3] {
-        let axis = match self {
-            Self::Touched | Self::Crossed => return dims,
-            Self::Flips(axis) => axis,
-            Self::WindingFlips => Axis::X,
+        let Some(axis) = self.flips_along() else {
+            return dims;
         };
         let [x, y, z] = axis.unproject([0; 2], 1).map(|step| step as u32);
         [dims[0] + x, dims[1] + y, dims[2] + z].map(|d| d.min(MAX_DIM))

@@ -18,6 +18,9 @@ use crate::grid::{
 
 /// Bytes that slabs may take for their layers of words, at most, beyond two layers.
 const SLAB_BYTES: usize = 256 << 20;
+/// Bytes that are taken to tell what a vote needs in all. One that takes more to work is refused before,
+/// with what that is.
+const AFFORDABLE: u64 = 64 << 20;
 
 /// The voxels that most of six rays find inside, from the flips of columns along `x`, `y` and `z`: for
 /// each voxel one ray from either end of the three columns through its centre. A column with an odd
@@ -25,7 +28,7 @@ const SLAB_BYTES: usize = 256 << 20;
 /// is larger, the others have no flips past their end.
 ///
 /// The result and the work on it take at most `memory` bytes besides `flips`; only to tell how much
-/// is needed where that is refused, the layers of words that the sweep carries may take more.
+/// is needed where that is refused, the layers of words that the sweep carries may take up to 64 MiB.
 ///
 /// ```
 /// use trivox::{VoxelGrid, fill};
@@ -54,6 +57,8 @@ pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> 
     };
     let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)) };
     let slabs = sweep.slabs();
+    let working = sweep.work_bytes(slabs.len());
+    check_memory(working, memory.max(AFFORDABLE))?;
     let (mut layers, odd) = sweep.layers(&slabs);
 
     let count = |(slab, layer): (&Range<u32>, &mut Vec<u64>)| {
@@ -63,7 +68,7 @@ pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> 
     };
     let (extents, tallies): (Vec<Extent>, Vec<Tally>) =
         slabs.par_iter().zip(&mut layers).map(count).unzip();
-    check_memory(sweep.work_bytes(slabs.len()) + Extent::bytes(&extents), memory)?;
+    check_memory(working + Extent::bytes(&extents), memory)?;
 
     // What came out of one slab goes into the next.
     layers.rotate_right(1);
@@ -119,7 +124,7 @@ impl Sweep<'_> {
     /// Bytes of the layers, of each slab's two rows, and of what there is to say of it.
     fn work_bytes(&self, slabs: usize) -> u64 {
         let words = (slabs + 1) * self.layer_len() + slabs * 2 * self.len(0);
-        (words * size_of::<u64>() + slabs * 1024) as u64
+        (words * size_of::<u64>() + slabs * (2 * self.len(1) + 1024)) as u64
     }
 
     /// For each slab, the columns along `z` that are inside where it begins; and those with an odd
@@ -163,6 +168,10 @@ impl Sweep<'_> {
         let width = self.len(0);
         let (mut y_inside, mut y_odd) = (vec![0; width], vec![0; width]);
         let mut pieces = [0, 1, 2].map(|axis| self.pieces(axis, slab));
+        // Rows that a column along z passes through inside, or that is odd: of others most are empty.
+        let any = |words: &[u64]| words.iter().any(|&word| word != 0);
+        let odd_rows: Vec<bool> = odd.chunks_exact(width).map(any).collect();
+        let mut inside_rows: Vec<bool> = layer.chunks_exact(width).map(any).collect();
         for z in slab.clone() {
             y_inside.fill(0);
             y_odd.fill(0);
@@ -171,12 +180,19 @@ impl Sweep<'_> {
                 y_odd[(x - self.bounds[0][0]) as usize] ^= parity_along_y(&piece.mask);
             }
             tally.dispute.odd[1] += ones(&y_odd);
+            let mut is_in_y = any(&y_odd);
             let rows = layer.chunks_exact_mut(width).zip(odd.chunks_exact(width));
-            for ((z_inside, z_odd), y) in rows.zip(self.bounds[0][1]..) {
-                let first = self.row(y, z);
+            for (row, (z_inside, z_odd)) in rows.enumerate() {
+                let first = self.row(self.bounds[0][1] + row as u32, z);
                 let flips = pieces.each_mut().map(|pieces| pieces.take_before(first.next_row()));
+                let is_crossed = flips.iter().any(|flips| flips.first().is_some());
+                if !(is_crossed || is_in_y || inside_rows[row] || odd_rows[row]) {
+                    continue;
+                }
                 let columns = Columns { y_inside: &mut y_inside, y_odd: &y_odd, z_inside, z_odd };
                 Row { first, columns, out, tally: &mut tally }.decide(flips);
+                inside_rows[row] = any(z_inside);
+                is_in_y = any(&y_inside) || any(&y_odd);
             }
         }
         tally

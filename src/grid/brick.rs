@@ -130,7 +130,7 @@ pub fn mask_voxels(base: [u32; 3], mask: Mask) -> impl Iterator<Item = [u32; 3]>
     })
 }
 
-pub(super) fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros())?;
         word &= word - 1;

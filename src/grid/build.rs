@@ -22,10 +22,30 @@ pub(crate) enum Combine {
     Winding,
 }
 
+/// What winding numbers along the columns of a grid come to, at the centres of voxels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Windings {
+    /// Columns that are somewhere inside twice or more often: parts of the mesh overlap.
+    pub overlapping: u64,
+    /// Columns with a positive number somewhere and a negative one elsewhere: some parts of the mesh
+    /// are inside out.
+    pub opposed: u64,
+}
+
+impl Windings {
+    fn and(self, other: Self) -> Self {
+        Self {
+            overlapping: self.overlapping + other.overlapping,
+            opposed: self.opposed + other.opposed,
+        }
+    }
+}
+
 /// A grid to which bricks are added layer by layer.
 pub(crate) struct GridBuilder {
     grid: VoxelGrid,
     combine: Combine,
+    windings: Windings,
     /// What is being added, in order; kept for its memory.
     found: Vec<Found>,
 }
@@ -46,7 +66,7 @@ impl GridBuilder {
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
         let grid = VoxelGrid { dims, keys: vec![], masks: vec![], full: vec![], world: None };
-        Ok(Self { grid, combine: Combine::Union, found: Vec::new() })
+        Ok(Self { grid, combine: Combine::Union, windings: Windings::default(), found: Vec::new() })
     }
 
     /// Makes of repeated bricks what `combine` says, and not their union.
@@ -58,7 +78,7 @@ impl GridBuilder {
     pub(crate) fn counting() -> Self {
         let grid =
             VoxelGrid { dims: [0; 3], keys: vec![], masks: vec![], full: vec![], world: None };
-        Self { grid, combine: Combine::Union, found: Vec::new() }
+        Self { grid, combine: Combine::Union, windings: Windings::default(), found: Vec::new() }
     }
 
     /// Adds the bricks of `parts`, which may be in any order, repeated and empty. They come after all
@@ -109,20 +129,27 @@ impl GridBuilder {
             (place.0.unwrap_or_default(), place.1.unwrap_or_default())
         });
         let places: Vec<_> = places.collect();
-        let unstored = pieces.par_iter().zip(places).map(|(piece, (keys, masks))| {
-            match combine {
+        let united = pieces.par_iter().zip(places).map(|(piece, (keys, masks))| {
+            let windings = match combine {
                 Combine::Union => merge(piece, parts, keys, masks, |mask, other| mask | other),
                 Combine::Parity => merge(piece, parts, keys, masks, |mask, other| mask ^ other),
                 Combine::Winding => wind(piece, parts, keys, masks),
-            }
-            check_inside(dims, keys, masks)
-                .map(|()| masks.iter().any(|m| is_empty(m) || is_full(m)))
+            };
+            let is_unstored = masks.iter().any(|m| is_empty(m) || is_full(m));
+            check_inside(dims, keys, masks).map(|()| (is_unstored, windings))
         });
-        let unstored: Result<Vec<bool>, GridError> = unstored.collect();
-        if unstored?.contains(&true) {
+        let united: Result<Vec<(bool, Windings)>, GridError> = united.collect();
+        let (is_unstored, windings): (Vec<bool>, Vec<Windings>) = united?.into_iter().unzip();
+        self.windings = windings.into_iter().fold(self.windings, Windings::and);
+        if is_unstored.contains(&true) {
             self.take_out_full(begin);
         }
         Ok(())
+    }
+
+    /// What the winding numbers come to, where bricks are of crossings.
+    pub(crate) fn windings(&self) -> Option<Windings> {
+        (self.combine == Combine::Winding).then_some(self.windings)
     }
 
     /// Takes full and empty bricks, from index `begin`, out of those that are stored as masks.
@@ -165,7 +192,7 @@ fn merge(
     keys: &mut [BrickKey],
     masks: &mut [Mask],
     both: impl Fn(u64, u64) -> u64,
-) {
+) -> Windings {
     let distinct = found.chunk_by(|a, b| a.0 == b.0);
     for ((same, key), mask) in distinct.zip(keys).zip(masks) {
         *key = same[0].0;
@@ -174,6 +201,7 @@ fn merge(
             (0..8).for_each(|x| mask[x] = both(mask[x], other[x]));
         }
     }
+    Windings::default()
 }
 
 /// The same for crossings: the masks are of voxels at which the winding number becomes 0, or no longer
@@ -183,43 +211,73 @@ fn wind(
     parts: &[Vec<(BrickKey, Mask)>],
     keys: &mut [BrickKey],
     masks: &mut [Mask],
-) {
+) -> Windings {
     let distinct = found.chunk_by(|a, b| a.0 == b.0);
+    let mut windings = Windings::default();
+    let mut sweep = Sweep::default();
     let mut row = None;
-    let mut windings = Windings::NONE;
     for ((same, key), mask) in distinct.zip(keys).zip(masks) {
         *key = same[0].0;
         if row.replace(key.row()) != Some(key.row()) {
-            windings = Windings::NONE;
+            windings = windings.and(std::mem::take(&mut sweep).windings());
         }
         for (x, flips) in mask.iter_mut().enumerate() {
-            let before = windings.inside;
-            for &(_, part, index) in same {
+            let before = sweep.inside;
+            let crossings = same.iter().map(|&(_, part, index)| {
                 let (directed, crossings) = &parts[part as usize][index as usize];
-                let step = if directed.is_leaving() { -1 } else { 1 };
-                windings.add(crossings[x], step);
-            }
-            *flips = before ^ windings.inside;
+                (crossings[x], if directed.is_leaving() { -1 } else { 1 })
+            });
+            sweep.cross(crossings);
+            *flips = before ^ sweep.inside;
         }
     }
+    windings.and(sweep.windings())
 }
 
-/// The winding numbers of 64 columns, `8 y + z` in a brick, where a sweep along `x` has come to.
-struct Windings {
+/// A sweep along `x` through 64 columns, `8 y + z` in a brick.
+struct Sweep {
+    /// The winding numbers where it has come to.
     numbers: [i64; 64],
     /// The columns whose number is not 0.
     inside: u64,
+    /// The columns whose number was 2 or more, or -2 or less.
+    overlapping: u64,
+    /// The columns whose number was positive, and those whose number was negative.
+    positive: u64,
+    negative: u64,
 }
 
-impl Windings {
-    const NONE: Self = Self { numbers: [0; 64], inside: 0 };
+impl Default for Sweep {
+    /// Before the first voxel.
+    fn default() -> Self {
+        Self { numbers: [0; 64], inside: 0, overlapping: 0, positive: 0, negative: 0 }
+    }
+}
 
-    fn add(&mut self, columns: u64, step: i64) {
-        for column in set_bits(columns) {
-            let number = &mut self.numbers[column as usize];
-            *number += step;
-            let inside = u64::from(*number != 0);
-            self.inside = self.inside & !(1 << column) | inside << column;
+impl Sweep {
+    /// Crosses all that is between two centres: columns, and by how much their numbers grow.
+    #[inline]
+    fn cross(&mut self, crossings: impl Iterator<Item = (u64, i64)>) {
+        let mut crossed = 0;
+        for (columns, step) in crossings {
+            crossed |= columns;
+            set_bits(columns).for_each(|column| self.numbers[column as usize] += step);
+        }
+        for column in set_bits(crossed) {
+            let number = self.numbers[column as usize];
+            let flag = |is: bool| u64::from(is) << column;
+            self.inside = self.inside & !(1 << column) | flag(number != 0);
+            self.overlapping |= flag(number.abs() > 1);
+            self.positive |= flag(number > 0);
+            self.negative |= flag(number < 0);
+        }
+    }
+
+    fn windings(&self) -> Windings {
+        let opposed = self.positive & self.negative;
+        Windings {
+            overlapping: self.overlapping.count_ones().into(),
+            opposed: opposed.count_ones().into(),
         }
     }
 }

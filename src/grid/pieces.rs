@@ -22,6 +22,12 @@ impl Piece {
     pub(super) fn end(&self) -> BrickKey {
         self.start.along_x(self.len)
     }
+
+    /// What of it lies from `first` to before `end`, which is some.
+    fn cut(self, first: BrickKey, end: BrickKey) -> Self {
+        let start = self.start.max(first);
+        Self { start, len: start.bricks_to(self.end().min(end)), ..self }
+    }
 }
 
 /// The pieces of a grid, or of a part of it, in canonical order.
@@ -113,6 +119,47 @@ impl VoxelGrid {
     }
 }
 
+impl VoxelGrid {
+    /// The pieces in the box of bricks from corner `from` to before corner `to`, row by row; runs
+    /// are cut to the box. Rows are found by bisection; empty ones cost nothing.
+    pub(crate) fn pieces_in(&self, from: [u32; 3], to: [u32; 3]) -> impl Iterator<Item = Piece> {
+        let row = |y, z| BrickKey::new([0, y, z]);
+        let mut next = Some(row(from[1], from[2]));
+        let rows = std::iter::from_fn(move || {
+            loop {
+                let at = next?.along_x(from[0]);
+                let mut rest = self.pieces_from(at);
+                let [x, y, z] = rest.first()?.max(at).position();
+                let end = row(y, z).along_x(to[0]);
+                if z >= to[2] {
+                    return None;
+                }
+                let is_before = y < from[1] || y < to[1] && x < from[0];
+                next = if is_before {
+                    Some(row(y.max(from[1]), z))
+                } else if y + 1 < to[1] {
+                    Some(row(y + 1, z))
+                } else {
+                    (z + 1 < to[2]).then(|| row(from[1], z + 1))
+                };
+                if !is_before && y < to[1] && x < to[0] {
+                    return Some(
+                        rest.take_before(end).map(move |piece| piece.cut(at.max(row(y, z)), end)),
+                    );
+                }
+            }
+        });
+        rows.flatten()
+    }
+
+    /// The pieces that end past `key`; the first may begin before it.
+    fn pieces_from(&self, key: BrickKey) -> Pieces<'_> {
+        let brick = self.keys.partition_point(|&k| k < key);
+        let run = self.full.partition_point(|run| run.start.along_x(run.len) <= key);
+        Pieces { keys: &self.keys[brick..], masks: &self.masks[brick..], full: &self.full[run..] }
+    }
+}
+
 /// All rows of bricks in parts that take about equal work, none with half a row: where each part
 /// begins, and where it ends.
 pub(crate) fn parts(grids: &[&VoxelGrid]) -> Vec<[BrickKey; 2]> {
@@ -157,4 +204,32 @@ pub(crate) fn overlay<'a, const N: usize>(
         }
         Some(Overlap { start, len, masks })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pieces_in_a_box_are_those_of_its_bricks() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..200 {
+            let bricks = (0..random.u32(0..400)).map(|_| {
+                let at = [random.u32(0..9), random.u32(0..6), random.u32(0..7)];
+                (BrickKey::new(at), if random.bool() { FULL } else { [1; 8] })
+            });
+            let grid = VoxelGrid::from_bricks([72, 48, 56], bricks.collect()).expect("inside");
+            let mut corner = || [random.u32(0..10), random.u32(0..7), random.u32(0..8)];
+            let (from, to) = (corner(), corner());
+            let is_inside = |key: BrickKey| {
+                let at = key.position();
+                (0..3).all(|a| (from[a]..to[a]).contains(&at[a]))
+            };
+            let expected: Vec<_> = grid.bricks().filter(|&(key, _)| is_inside(key)).collect();
+            let bricks =
+                |piece: Piece| (0..piece.len).map(move |n| (piece.start.along_x(n), piece.mask));
+            let found: Vec<_> = grid.pieces_in(from, to).flat_map(bricks).collect();
+            assert_eq!(found, expected, "{from:?} to {to:?}");
+        }
+    }
 }

@@ -3,6 +3,8 @@
 
 use std::convert::Infallible;
 
+use crate::error::BackendError;
+
 use super::ordered::in_order;
 use super::pieces::{Piece, overlay, parts};
 use super::{BRICK, Mask, VoxelGrid};
@@ -39,24 +41,29 @@ impl VoxelGrid {
     }
 
     /// The voxels that a grid of `dims` voxels, not more than this one has, has room for, in such a
-    /// grid.
-    pub(crate) fn cropped(self, dims: [u32; 3]) -> Self {
+    /// grid; in at most `memory` bytes besides this one.
+    ///
+    /// # Errors
+    /// [`BackendError::Memory`].
+    pub(crate) fn cropped(self, dims: [u32; 3], memory: u64) -> Result<Self, BackendError> {
         debug_assert!(
             (0..3).all(|a| (1..=self.dims[a]).contains(&dims[a])),
             "{dims:?} of {self:?}"
         );
         let is_inside = |piece: Piece| is_within(dims, &piece) || within(dims, &piece).eq([piece]);
         if self.pieces().all(is_inside) {
-            return Self { dims, ..self };
+            return Ok(Self { dims, ..self });
         }
-        let fits = |_| Ok::<(), Infallible>(());
+        let fits = |needed| match needed > memory {
+            true => Err(BackendError::Memory { needed, allowed: memory }),
+            false => Ok(()),
+        };
         let cropped = in_order(dims, self.world, &parts(&[&self]), fits, |&[first, end], out| {
             let pieces = self.pieces_between(first, end);
             let inside = pieces.flat_map(|piece| within(dims, &piece));
             inside.for_each(|Piece { start, len, mask }| out.push(start, len, &mask));
         });
-        let Ok((grid, _)) = cropped;
-        grid
+        cropped.map(|(grid, _)| grid)
     }
 
     /// Where `decide` says so of the two grids' bits; where both are 0 it must be 0.
@@ -124,7 +131,12 @@ mod tests {
             let expected = VoxelGrid::from_voxels(cropped, expected).unwrap();
             let grid = VoxelGrid::from_voxels(dims, voxels).unwrap();
             cut += u32::from(grid.occupied() > expected.occupied());
-            assert_eq!(grid.cropped(cropped), expected);
+            let bytes = expected.bytes();
+            assert_eq!(grid.clone().cropped(cropped, bytes), Ok(expected.clone()));
+            if grid.occupied() > expected.occupied() && bytes > 0 {
+                let refused = BackendError::Memory { needed: bytes, allowed: bytes - 1 };
+                assert_eq!(grid.cropped(cropped, bytes - 1), Err(refused));
+            }
         }
         assert!(cut > 100, "{cut}");
     }

@@ -15,11 +15,10 @@ use crate::program::shard::Shard;
 
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
-/// A voxel is occupied if its closed cube touches a closed triangle; with --mode solid, if its centre
-/// is inside the mesh.
+/// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
 ///
-/// Exit codes: 0 done, 1 a comparison failed (--check, --strict, diff, verify), 2 bad usage, input or output. One mesh that
-/// fails does not stop the others.
+/// Exit codes: 0 done, 1 a comparison failed (--check, --strict, diff, verify), 2 bad usage, input or
+/// output. One mesh that fails does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -75,8 +74,8 @@ pub enum Command {
 /// The main job.
 #[derive(Debug, Args)]
 pub struct Job {
-    /// The meshes to voxelize: .obj. @LIST is a file that names them, one a line; @- is such a list
-    /// on standard input.
+    /// The meshes to voxelize, such as .obj or .glb (see `voxelize formats`). @LIST is a file that
+    /// names them, one a line; @- is such a list on standard input.
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
@@ -201,7 +200,7 @@ pub struct FormatsArgs {
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// A voxel grid (.vox, .npy) or a mesh (.obj).
+    /// A voxel grid or a mesh, of any format that is read (see `voxelize formats`).
     pub file: PathBuf,
 
     /// Print one JSON object to standard output.
@@ -254,7 +253,7 @@ pub struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
-    /// The mesh that the grid was made from: .obj.
+    /// The mesh that the grid was made from, such as .obj (see `voxelize formats`).
     #[arg(value_name = "MESH")]
     pub mesh: PathBuf,
 

@@ -15,7 +15,7 @@ pub struct FillSummary {
     /// Why this one.
     reason: String,
     pub doubtful: bool,
-    pub doubts: Vec<String>,
+    pub doubts: Vec<DoubtSummary>,
     /// All of it, in words.
     pub sentence: String,
     closed: bool,
@@ -25,11 +25,21 @@ pub struct FillSummary {
     open_edges: u64,
     non_manifold_edges: u64,
     inconsistent_edges: u64,
+    /// Edges of an odd number of triangles.
+    odd_edges: u64,
+    /// Edges along which triangles do not run as often one way as the other.
+    unbalanced_edges: u64,
     /// An edge that is to blame, by its ends in mesh units.
     example: Option<[[f64; 3]; 2]>,
     /// Columns that are still inside at the grid's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     unended_columns: Option<u64>,
+    /// Columns that are inside twice or more often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlapping_columns: Option<u64>,
+    /// Columns through parts that are inside out, and through others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opposed_columns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     axes: Option<Axes>,
     /// Voxels that a flood found enclosed.
@@ -40,6 +50,14 @@ pub struct FillSummary {
     leaked: Option<u64>,
     voxel_volume: f64,
     mesh_volume: Option<f64>,
+}
+
+/// A doubt.
+#[derive(Debug, Clone, Serialize)]
+pub struct DoubtSummary {
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute` or `leak`.
+    kind: &'static str,
+    pub text: String,
 }
 
 /// How far rays along the three axes agree.
@@ -65,6 +83,8 @@ impl FillSummary {
             open_edges,
             non_manifold_edges,
             inconsistent_edges,
+            odd_edges,
+            unbalanced_edges,
             example,
             ..
         } = filling.topology;
@@ -75,7 +95,11 @@ impl FillSummary {
             rule: filling.fill.to_string(),
             reason: filling.reason.clone(),
             doubtful: filling.is_doubtful(),
-            doubts: filling.doubts.iter().map(ToString::to_string).collect(),
+            doubts: filling
+                .doubts
+                .iter()
+                .map(|doubt| DoubtSummary { kind: doubt.kind(), text: doubt.to_string() })
+                .collect(),
             sentence: filling.sentence(),
             closed: filling.topology.is_closed(),
             oriented: filling.topology.is_oriented(),
@@ -84,8 +108,12 @@ impl FillSummary {
             open_edges,
             non_manifold_edges,
             inconsistent_edges,
+            odd_edges,
+            unbalanced_edges,
             example: example.map(|edge| edge.map(in_mesh_units)),
             unended_columns: filling.unended,
+            overlapping_columns: filling.windings.map(|windings| windings.overlapping),
+            opposed_columns: filling.windings.map(|windings| windings.opposed),
             axes: filling.dispute.as_ref().map(|dispute| Axes::new(dispute, lattice)),
             enclosed: filling.enclosed,
             leaked: filling.leaked,
@@ -96,7 +124,7 @@ impl FillSummary {
 
     /// The doubts, one by one.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
-        self.doubts.iter().map(|doubt| format!("the fill is doubtful: {doubt}"))
+        self.doubts.iter().map(|doubt| format!("the fill is doubtful: {}", doubt.text))
     }
 
     /// For a person.
@@ -106,6 +134,7 @@ impl FillSummary {
         let faults = [
             (self.open_edges, "open"),
             (self.non_manifold_edges, "non-manifold"),
+            (self.odd_edges - self.open_edges, "odd"),
             (self.inconsistent_edges, "inconsistent"),
         ];
         let faults = faults.iter().filter(|(number, _)| *number > 0);

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::Up;
-use trivox::formats::{GridFormat, LoadedGrid, is_mesh, read_grid, read_mesh};
+use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
 
 use crate::program::cli::InfoArgs;
 use crate::program::numbers::{counted, grouped};
@@ -104,7 +104,7 @@ impl MeshInfo {
     fn read(path: &Path) -> Result<Self> {
         let loaded = read_mesh(path)?;
         Ok(Self {
-            format: "obj",
+            format: MeshSpec::of_path(path)?.extension,
             vertices: loaded.mesh.positions().len(),
             triangles: loaded.mesh.triangles().len(),
             bounds: loaded.mesh.bounds(),

@@ -87,6 +87,15 @@ impl Share<'_> {
 
     /// Says of an error for want of memory what bound would do.
     pub fn explain(&self, error: Error) -> Error {
+        self.explain_for(error, "up to")
+    }
+
+    /// The same of a step that others follow, which may need more.
+    pub fn explain_step(&self, error: Error) -> Error {
+        self.explain_for(error, "at least")
+    }
+
+    fn explain_for(&self, error: Error, how_much: &str) -> Error {
         let read = error.downcast_ref().map(|error| match error {
             ReadError::Memory { needed, .. } => Some(("reading the mesh", *needed)),
             _ => None,
@@ -105,7 +114,7 @@ impl Share<'_> {
             (total, false) => format!("the machine has {total} MiB to give"),
         };
         let message = format!(
-            "for {what} the program needs up to {needed} MiB of memory, but {bound}: use a lower \
+            "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: use a lower \
              resolution, divide the mesh, or allow --memory {needed}MiB"
         );
         Short(message).into()

@@ -106,7 +106,9 @@ impl<'a> Report<'a> {
     }
 
     fn refusal(&self, summary: &Summary) -> String {
-        let doubts = summary.fill.as_ref().map(|fill| fill.doubts.join("; ")).unwrap_or_default();
+        let doubts = summary.fill.iter().flat_map(|fill| &fill.doubts);
+        let doubts: Vec<&str> = doubts.map(|doubt| doubt.text.as_str()).collect();
+        let doubts = doubts.join("; ");
         let written = match (&self.job.output, &summary.output) {
             (_, Some(output)) => format!("; written all the same: {output}"),
             (Some(_), None) => "; nothing is written (--force does it all the same)".to_owned(),

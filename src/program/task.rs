@@ -120,8 +120,12 @@ impl Tools<'_> {
     }
 
     fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
-        voxelize(by, mesh, self.mode, &self.run_options(), self.progress)
-            .map_err(|error| self.memory.explain(error.into()))
+        voxelize(by, mesh, self.mode, &self.run_options(), self.progress).map_err(
+            |error| match self.mode {
+                Mode::Solid(_) => self.memory.explain_step(error.into()),
+                Mode::Surface | Mode::Thin => self.memory.explain(error.into()),
+            },
+        )
     }
 
     fn run_options(&self) -> RunOptions {
@@ -231,13 +235,11 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
 
 /// A warning, where no voxel is occupied.
 fn why_empty(mesh: &PlacedMesh, grid: &VoxelGrid, is_solid: bool) -> Option<String> {
-    let why = match mesh.outside() {
-        _ if grid.occupied() > 0 => return None,
-        outside if outside == mesh.len() => "the bounds miss the mesh",
-        _ if is_solid => "no voxel's centre is inside the mesh: use smaller voxels, or --shell",
-        _ => {
-            "no line through voxel centres crosses the mesh: use smaller voxels, or --mode surface"
-        }
+    let why = match grid.occupied() {
+        1.. => return None,
+        _ if mesh.is_missed() => "the bounds miss the mesh",
+        _ if is_solid => "no voxel's centre is inside the mesh as it was filled",
+        _ => "no line through voxel centres in the grid crosses the mesh",
     };
     Some(format!("no voxel is occupied: {why}"))
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::fill::Dispute;
-use crate::grid::VoxelGrid;
+use crate::grid::{VoxelGrid, Windings};
 use crate::place::PlacedMesh;
-use crate::solid::{Fill, Findings};
+use crate::solid::{Fill, Findings, MUCH};
 use crate::topology::Topology;
 
 /// How a solid was filled.
@@ -20,7 +20,9 @@ pub struct Filling {
     pub topology: Topology,
     /// Columns that are still inside at the grid's end; of parity and winding.
     pub unended: Option<u64>,
-    /// How much rays along different axes disagree; of a vote.
+    /// What winding numbers along `x` come to; of a vote too, and of parity where the mesh is oriented.
+    pub windings: Option<Windings>,
+    /// How much rays along different axes disagree; of a vote, and of a flood of a mesh with holes.
     pub dispute: Option<Dispute>,
     /// Voxels that are enclosed and not of the surface; of a flood.
     pub enclosed: Option<u64>,
@@ -41,10 +43,6 @@ pub struct Volume {
     /// negative where it is inside out. `None` if the mesh is not consistently oriented, for then it
     /// has none, or is not all in the grid.
     pub mesh: Option<f64>,
-    /// By how much the two may differ at most where each voxel is as its centre is: only voxels that
-    /// the surface passes through can be wrong about a part of them, and those lie within half a
-    /// diagonal of it on either side.
-    pub tolerance: f64,
 }
 
 /// Why a fill may not be what was meant.
@@ -53,41 +51,93 @@ pub struct Volume {
 pub enum Doubt {
     /// Parity or winding of a mesh with holes.
     Holes {
-        /// Which, in words.
-        holes: String,
-        /// Columns that are still inside at the grid's end.
-        unended: u64,
+        /// Edges of one triangle.
+        open_edges: u64,
+        /// Edges of an odd number of triangles.
+        odd_edges: u64,
+        /// Columns that are still inside at the grid's end; `None` of a grid without room to tell.
+        unended: Option<u64>,
     },
     /// Winding of a mesh that is closed, but not consistently oriented.
     Orientation {
         /// Edges along which triangles do not run as often one way as the other.
         edges: u64,
     },
+    /// Parity or a vote of such a mesh: it is not known whether parts of it overlap.
+    MayOverlap {
+        /// Edges along which triangles do not run as often one way as the other, holes not counted.
+        edges: u64,
+    },
+    /// Parity or a vote of a mesh of which parts overlap.
+    Overlap {
+        /// Columns along `x` that are inside twice or more often.
+        columns: u64,
+    },
+    /// A mesh of which some parts are inside out.
+    InsideOut {
+        /// Columns along `x` that pass through such parts and through others.
+        columns: u64,
+    },
     /// Rays along different axes disagree.
     Dispute(Dispute),
-    /// A flood reached voxels that most rays find inside.
+    /// A flood came in.
     Leak {
-        /// How many.
+        /// Voxels that it reached and most rays find inside.
         voxels: u64,
-        /// How many it found enclosed, beside the surface.
+        /// Voxels that it found enclosed, beside the surface.
         enclosed: u64,
     },
-    /// The volume is not what the mesh encloses: shells overlap, or some are inside out.
-    Volume(Volume),
+}
+
+impl Doubt {
+    /// Which it is, in a word.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Holes { .. } => "holes",
+            Self::Orientation { .. } => "orientation",
+            Self::MayOverlap { .. } => "may overlap",
+            Self::Overlap { .. } => "overlap",
+            Self::InsideOut { .. } => "inside out",
+            Self::Dispute(_) => "dispute",
+            Self::Leak { .. } => "leak",
+        }
+    }
 }
 
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Holes { holes, unended } => write!(
-                f,
-                "the mesh has {holes}, and a ray through a hole takes outside for inside: {unended} \
-                 columns are still inside at the grid's end (a vote asks along all axes)"
-            ),
+            Self::Holes { open_edges, odd_edges, unended } => {
+                let holes = holes(*open_edges, *odd_edges);
+                write!(
+                    f,
+                    "the mesh has {holes}, and a ray through a hole takes outside for inside"
+                )?;
+                if let Some(unended) = unended {
+                    write!(f, ": {unended} columns are still inside at the grid's end")?;
+                }
+                f.write_str(" (a vote asks along all axes)")
+            }
             Self::Orientation { edges } => write!(
                 f,
                 "triangles are not oriented alike on both sides of {edges} edges, and winding \
                  numbers are wrong behind them (parity does not depend on orientation)"
+            ),
+            Self::MayOverlap { edges } => write!(
+                f,
+                "triangles are not oriented alike on both sides of {edges} edges, so it cannot be \
+                 told whether parts of the mesh overlap; what they have in common would be empty"
+            ),
+            Self::Overlap { columns } => write!(
+                f,
+                "parts of the mesh overlap in {columns} columns, and what an even number of them \
+                 have in common is left empty (winding fills it)"
+            ),
+            Self::InsideOut { columns } => write!(
+                f,
+                "parts of the mesh are inside out: {columns} columns pass through such parts and \
+                 others, and where these overlap, what they have in common is left empty"
             ),
             Self::Dispute(dispute) => {
                 let Dispute { columns, of_columns, worst, .. } = dispute;
@@ -105,31 +155,18 @@ impl fmt::Display for Doubt {
                  mesh: it enclosed {enclosed} voxels, and reached {voxels} that most rays find \
                  inside (use larger voxels, or a vote)"
             ),
-            Self::Volume(Volume { voxels, mesh, .. }) => {
-                let mesh = mesh.unwrap_or_default().abs();
-                write!(
-                    f,
-                    "the voxels have a volume of {voxels:.6e}, but the mesh encloses {mesh:.6e}: "
-                )?;
-                f.write_str(if *voxels < mesh {
-                    "shells overlap, and what two have in common is left empty (winding fills it)"
-                } else {
-                    "some shells are inside out, and what one of them has in common with another \
-                     is left empty"
-                })
-            }
         }
     }
 }
 
 /// The edges that let the outside in, in words.
-pub(super) fn holes(topology: &Topology) -> String {
+pub(super) fn holes(open_edges: u64, odd_edges: u64) -> String {
     let count = |number: u64, what: &str| match number {
         1 => format!("1 {what} edge"),
         n => format!("{n} {what} edges"),
     };
-    match topology.open_edges {
-        0 => count(topology.odd_edges, "odd"),
+    match open_edges {
+        0 => count(odd_edges, "odd"),
         open => count(open, "open"),
     }
 }
@@ -149,20 +186,10 @@ impl Volume {
         let lattice = mesh.lattice();
         let is_comparable = topology.is_oriented() && mesh.outside() == 0;
         let of_mesh = || topology.volume_times_six as f64 / 6.0 / lattice.scale.powi(3);
-        let area = topology.area / lattice.scale.powi(2);
         Self {
             voxels: grid.occupied() as f64 * lattice.voxel_size.powi(3),
             mesh: is_comparable.then(of_mesh),
-            tolerance: area * 3f64.sqrt() * lattice.voxel_size,
         }
-    }
-
-    /// Whether the voxels cannot be those whose centres are in what the mesh encloses: each part of it
-    /// once, or by winding also several times.
-    fn contradicts(&self, fill: Fill) -> bool {
-        let more = self.mesh.map_or(0.0, |mesh| self.voxels - mesh.abs());
-        let may_overlap = matches!(fill, Fill::Winding | Fill::Flood);
-        more > self.tolerance && fill != Fill::Flood || -more > self.tolerance && !may_overlap
     }
 }
 
@@ -175,11 +202,20 @@ impl Filling {
         grid: &VoxelGrid,
     ) -> Self {
         let volume = Volume::new(mesh, &topology, grid);
-        let Findings { unended, dispute, enclosed, leaked } = findings;
-        let doubts = Vec::new();
-        let filling =
-            Self { fill, reason, topology, unended, dispute, enclosed, leaked, volume, doubts };
-        Self { doubts: filling.find_doubts(), ..filling }
+        let doubts = doubts(fill, &topology, &findings);
+        let Findings { unended, windings, dispute, enclosed, leaked } = findings;
+        Self {
+            fill,
+            reason,
+            topology,
+            unended,
+            windings,
+            dispute,
+            enclosed,
+            leaked,
+            volume,
+            doubts,
+        }
     }
 
     /// Whether there is any doubt.
@@ -188,34 +224,14 @@ impl Filling {
         !self.doubts.is_empty()
     }
 
-    fn find_doubts(&self) -> Vec<Doubt> {
-        let Self { fill, topology, unended, dispute, volume, .. } = self;
-        let mut doubts = Vec::new();
-        let along_x = matches!(fill, Fill::Parity | Fill::Winding);
-        if along_x && !topology.is_closed() {
-            let (holes, unended) = (holes(topology), unended.unwrap_or(0));
-            doubts.push(Doubt::Holes { holes, unended });
-        } else if *fill == Fill::Winding && !topology.is_oriented() {
-            doubts.push(Doubt::Orientation { edges: topology.unbalanced_edges });
-        }
-        if let Some(dispute) = dispute.as_ref().filter(|dispute| dispute.voxels > 0) {
-            doubts.push(Doubt::Dispute(dispute.clone()));
-        }
-        if let Some(voxels @ 1..) = self.leaked {
-            doubts.push(Doubt::Leak { voxels, enclosed: self.enclosed.unwrap_or(0) });
-        }
-        if volume.contradicts(*fill) {
-            doubts.push(Doubt::Volume(*volume));
-        }
-        doubts
-    }
-
     /// All of it in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { fill, reason, .. } = self;
         let agreement = match &self.dispute {
-            Some(dispute) if dispute.voxels == 0 => ", and rays along all axes agree",
+            Some(dispute) if dispute.voxels == 0 && *fill == Fill::Vote => {
+                ", and rays along all axes agree"
+            }
             _ => "",
         };
         let volume = match self.volume.mesh {
@@ -242,11 +258,74 @@ impl Filling {
             n => format!("{n} shells"),
         };
         let what = match (topology.is_closed(), topology.is_oriented(), self.volume.mesh) {
-            (false, ..) => format!("with {}", holes(topology)),
+            (false, ..) => format!("with {}", holes(topology.open_edges, topology.odd_edges)),
             (true, false, _) => "closed, but not consistently oriented".to_owned(),
             (true, true, Some(volume)) if volume < 0.0 => "closed, but inside out".to_owned(),
             (true, true, _) => "closed".to_owned(),
         };
         format!("{shells}, {what}")
     }
+}
+
+fn doubts(fill: Fill, topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+    match fill {
+        Fill::Auto | Fill::Parity => doubts_of_parity(topology, findings),
+        Fill::Winding => doubts_of_winding(topology, findings),
+        Fill::Vote => doubts_of_vote(topology, findings),
+        Fill::Flood => doubts_of_flood(findings),
+    }
+}
+
+fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+    match through_holes(topology, findings) {
+        Some(holes) => vec![holes],
+        None => overlap(topology, findings).into_iter().collect(),
+    }
+}
+
+fn doubts_of_winding(topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+    let edges = topology.unbalanced_edges;
+    let doubt = match through_holes(topology, findings) {
+        None if edges > 0 => Some(Doubt::Orientation { edges }),
+        None => inside_out(findings),
+        holes => holes,
+    };
+    doubt.into_iter().collect()
+}
+
+fn doubts_of_vote(topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+    let dispute = findings.dispute.clone().filter(|dispute| dispute.voxels > 0);
+    dispute.map(Doubt::Dispute).into_iter().chain(overlap(topology, findings)).collect()
+}
+
+fn doubts_of_flood(findings: &Findings) -> Vec<Doubt> {
+    // What rays disagree on here and there is what a flood is for.
+    let dispute = findings.dispute.clone().filter(|dispute| dispute.share() > MUCH);
+    let leak = findings.leaked.and_then(|voxels| {
+        let enclosed = findings.enclosed.unwrap_or(0);
+        (voxels > 0 || enclosed == 0).then_some(Doubt::Leak { voxels, enclosed })
+    });
+    leak.into_iter().chain(dispute.map(Doubt::Dispute)).collect()
+}
+
+fn through_holes(topology: &Topology, findings: &Findings) -> Option<Doubt> {
+    let &Topology { open_edges, odd_edges, .. } = topology;
+    let unended = findings.unended;
+    (!topology.is_closed()).then_some(Doubt::Holes { open_edges, odd_edges, unended })
+}
+
+/// Whether parity may leave something empty that is inside several times.
+fn overlap(topology: &Topology, findings: &Findings) -> Option<Doubt> {
+    let columns = findings.windings.map_or(0, |windings| windings.overlapping);
+    let edges = topology.unbalanced_edges - topology.odd_edges;
+    match (columns, edges) {
+        (0, 0) => inside_out(findings),
+        (0, edges) => Some(Doubt::MayOverlap { edges }),
+        (columns, _) => Some(Doubt::Overlap { columns }),
+    }
+}
+
+fn inside_out(findings: &Findings) -> Option<Doubt> {
+    let columns = findings.windings.map_or(0, |windings| windings.opposed);
+    (columns > 0).then_some(Doubt::InsideOut { columns })
 }

@@ -67,11 +67,11 @@ fn impossible_sizes_are_refused() {
 fn impossible_files_are_refused() {
     let folder = folder();
     let path = folder.path();
-    fs::write(path.join("mesh.stl"), "solid\n").unwrap();
+    fs::write(path.join("mesh.xyz"), "solid\n").unwrap();
     for (args, complaint) in [
         ("gone.obj --res 8", "gone.obj: No such file"),
         (". --res 8", "is a folder"),
-        ("mesh.stl --res 8", "unknown file extension '.stl': use one of .obj"),
+        ("mesh.xyz --res 8", "unknown file extension '.xyz': use one of .obj, .stl"),
         ("mesh.obj --res 8 -o out.xyz", "unknown file extension '.xyz': use one of .vox, .npy"),
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),

@@ -72,8 +72,12 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "open_edges": 0,
         "non_manifold_edges": 0,
         "inconsistent_edges": 0,
+        "odd_edges": 0,
+        "unbalanced_edges": 0,
         "example": null,
         "unended_columns": 0,
+        "overlapping_columns": 0,
+        "opposed_columns": 0,
         "voxel_volume": 64.0,
         "mesh_volume": 64.0,
     });

@@ -8,6 +8,8 @@
 
 mod dense;
 mod npy;
+mod nvdb;
+mod vdb;
 mod vox;
 
 use std::collections::BTreeSet;
@@ -26,6 +28,12 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     match format {
         GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Npy => trivox::formats::npy::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Vdb => {
+            trivox::formats::openvdb::vdb::read(&mut bytes).map(|loaded| loaded.grid)
+        }
+        GridFormat::Nvdb => {
+            trivox::formats::openvdb::nvdb::read(&mut bytes).map(|loaded| loaded.grid)
+        }
         GridFormat::Npz => trivox::formats::npz::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Binvox => trivox::formats::binvox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Bricks => trivox::formats::bricks::read(&mut bytes).map(|loaded| loaded.grid),
@@ -119,13 +127,15 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 7] {
+fn small_files() -> [(GridFormat, Vec<u8>); 9] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
         (GridFormat::Vox, vox::tiny_vox()),
         (GridFormat::Npy, npy::TINY_NPY.to_vec()),
         (GridFormat::Npy, written(&grid, GridFormat::Npy)),
+        (GridFormat::Vdb, vdb::tiny_vdb()),
+        (GridFormat::Vdb, written(&grid, GridFormat::Vdb)),
         (GridFormat::Npz, written(&tiny(), GridFormat::Npz)),
         (GridFormat::Binvox, dense::TINY_BINVOX.to_vec()),
         (GridFormat::Bricks, dense::tiny_bricks()),

@@ -124,7 +124,7 @@ fn the_size_of_npy_files_is_known_before_they_are_written() {
 }
 
 /// What `script` prints, or `None` where there is no Python to ask.
-pub(super) fn python(script: &str, folder: &std::path::Path) -> Option<String> {
+pub(crate) fn python(script: &str, folder: &std::path::Path) -> Option<String> {
     let Some(interpreter) = std::env::var_os("TRIVOX_PYTHON") else {
         println!("skipped: TRIVOX_PYTHON not set");
         return None;

@@ -28,10 +28,8 @@ pub(in crate::backend) struct Beyond {
 /// What `rule` counts for the ends of the grid of what columns cross beyond them, in at most `room`
 /// bricks.
 pub(in crate::backend) fn cross_beyond(mesh: &PlacedMesh, rule: Rule, room: u64) -> Beyond {
-    let axis = match rule {
-        Rule::Touched | Rule::Crossed => return Beyond::default(),
-        Rule::Flips(axis) => axis,
-        Rule::WindingFlips => Axis::X,
+    let Some(axis) = rule.flips_along() else {
+        return Beyond::default();
     };
     let triangles = triangles_beyond(mesh, axis);
     let mut budget = Budget::new(PORTION);

@@ -51,10 +51,11 @@ impl Backend for Cpu {
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
         let voxelize = || slabs::voxelize(mesh, rule, options.memory, progress);
-        let grid = match &self.pool {
+        let builder = match &self.pool {
             Some(pool) => pool.install(voxelize),
             None => voxelize(),
         };
-        Ok(Run { grid: grid?, report: None })
+        let builder = builder?;
+        Ok(Run { windings: builder.windings(), grid: builder.finish(), report: None })
     }
 }

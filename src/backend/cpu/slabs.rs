@@ -5,7 +5,7 @@ use crate::backend::Rule;
 use crate::backend::cpu::open::Budget;
 use crate::backend::cpu::tasks::Tasks;
 use crate::error::BackendError;
-use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid};
+use crate::grid::{BrickKey, GridBuilder, Mask};
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 
@@ -23,7 +23,7 @@ pub(super) fn voxelize(
     rule: Rule,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<VoxelGrid, BackendError> {
+) -> Result<GridBuilder, BackendError> {
     let tasks = Tasks::new(mesh, rule);
     let mut memory = Allowance::new(memory, &tasks);
     progress.start("voxelize", tasks.layers());
@@ -58,7 +58,7 @@ pub(super) fn voxelize(
             layers *= 2;
         }
     }
-    Ok(builder.finish())
+    Ok(builder)
 }
 
 struct Allowance {

@@ -45,7 +45,7 @@ use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
 use crate::backend::report::{Report, milliseconds};
 use crate::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
 use crate::error::{BackendError, GridError};
-use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::place::{Lattice, PlacedMesh};
 use crate::progress::Progress;
 
@@ -267,11 +267,12 @@ impl Results {
         self.keep(job.room);
     }
 
-    fn grid(self, job: &Job) -> Result<VoxelGrid, GridError> {
+    /// All bricks in order.
+    fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
         let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
         let mut grid = grid.combining(job.rule.combine());
         grid.append(&[self.lists.bricks])?;
-        Ok(grid.finish())
+        Ok(grid)
     }
 }
 
@@ -311,13 +312,15 @@ impl Backend for Gpu {
             return Err(BackendError::Memory { needed, allowed: options.memory });
         }
         let report = Some(std::mem::take(&mut results.report));
-        let grid = (results.grid(&job))
+        let builder = (results.build(&job))
             .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
+        let windings = builder.windings();
+        let grid = builder.finish();
         // A driver that runs nothing and reports nothing: a triangle inside the grid touches voxels.
         if rule == Rule::Touched && grid.occupied() == 0 && mesh.outside() < mesh.len() {
             return Err(BackendError::Device("it returned no voxels".into()));
         }
-        Ok(Run { grid, report })
+        Ok(Run { grid, windings, report })
     }
 }
 

@@ -264,11 +264,7 @@ impl Workspace {
 /// By how much triangles are moved for a crossing to be in the voxel that it counts for: that whose
 /// centre follows is half a voxel up.
 fn shift(rule: Rule, unit: i32) -> [i32; 3] {
-    match rule {
-        Rule::Touched | Rule::Crossed => [0; 3],
-        Rule::Flips(axis) => axis.unproject([0; 2], unit / 2),
-        Rule::WindingFlips => Axis::X.unproject([0; 2], unit / 2),
-    }
+    rule.flips_along().map_or([0; 3], |axis| axis.unproject([0; 2], unit / 2))
 }
 
 /// 1 for each axis along which `rule` looks at columns.

@@ -6,14 +6,12 @@
 
 use crate::formats::obj::feed::{CORNER, FACE, Group};
 use crate::formats::obj::text::{first_word, statements, without_comment};
+use crate::formats::polygons::CUT;
 
 /// Bytes of an entry of its hash maps: a key, a value and a control byte.
 const ENTRY: u64 = 17;
 /// Bytes of a group that is done, besides its vectors.
 const MODEL: u64 = 1024;
-/// Bytes per corner of cutting a polygon: its corners in space and in the plane, the nodes of the
-/// ear clipping and the triangles.
-const CUT: u64 = 512;
 /// Whatever does not depend on the text.
 const REST: u64 = 64 << 10;
 

@@ -8,7 +8,6 @@
 mod diagnose;
 mod feed;
 mod memory;
-mod polygons;
 mod text;
 
 use std::io::{BufRead, Read};
@@ -17,8 +16,8 @@ use std::path::Path;
 use crate::formats::obj::diagnose::{describe, locate};
 use crate::formats::obj::feed::{LeftOut, Named, Part, feed};
 use crate::formats::obj::memory::loading_memory;
-use crate::formats::obj::polygons::Cutter;
 use crate::formats::obj::text::{clean, has_negative_index, may_overflow};
+use crate::formats::polygons::{CROSSING, Cutter};
 use crate::formats::{Loaded, MeshSpec, ReadError};
 use crate::mesh::Mesh;
 
@@ -170,10 +169,7 @@ fn warnings(left_out: &LeftOut, build: &Build) -> Vec<String> {
         }
     };
     warn(points_and_lines + build.lean, "points and lines were skipped: they have no surface");
-    warn(
-        build.cutter.crossing,
-        "polygons cross themselves or are far from flat; part of their area may be missing",
-    );
+    warn(build.cutter.crossing, CROSSING);
     warn(*free_form, "free-form curves and surfaces were skipped: convert them to polygons");
     let more = |named: &Named| if named.others > 0 { " and others" } else { "" };
     let (lines, and) = (calls.quoted(), more(calls));

@@ -102,7 +102,7 @@ impl Frame {
 /// The attribute's text, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a
 /// version, the grid's dimensions and, where it is known, its [`World`]. Numbers have as many
 /// digits as they need to be read back as they were.
-fn describe(grid: &VoxelGrid) -> String {
+pub(super) fn describe(grid: &VoxelGrid) -> String {
     let [x, y, z] = grid.dims();
     let mut text = format!("1 dims={x},{y},{z}");
     if let Some(World { origin: [x, y, z], voxel_size, up }) = grid.world {
@@ -116,7 +116,7 @@ fn describe(grid: &VoxelGrid) -> String {
 }
 
 /// What [`describe`] said, or `None` where the text is none of its.
-fn parse_description(text: &str) -> Option<([u32; 3], Option<World>)> {
+pub(super) fn parse_description(text: &str) -> Option<([u32; 3], Option<World>)> {
     let words: Vec<&str> = text.split(' ').collect();
     let (dims, world) = match words[..] {
         ["1", dims] => (dims, None),

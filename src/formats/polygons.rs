@@ -3,18 +3,25 @@
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
+/// Bytes per corner of cutting a polygon: its corners in space and in the plane, the nodes of the ear
+/// clipping and the triangles.
+pub(in crate::formats) const CUT: u64 = 512;
+/// A warning, after the number of such polygons.
+pub(in crate::formats) const CROSSING: &str =
+    "polygons cross themselves or are far from flat; part of their area may be missing";
+
 /// Cuts polygons, and counts those that cannot be cut right.
 #[derive(Default)]
-pub(super) struct Cutter {
+pub(in crate::formats) struct Cutter {
     earcut: Earcut<f64>,
     /// Polygons that cross themselves or are far from flat.
-    pub(super) crossing: usize,
+    pub(in crate::formats) crossing: usize,
 }
 
 impl Cutter {
     /// Triangles, as indices into `corners`, that cover the polygon of four corners or more; every
     /// corner is in one of them. Where it has no area they have none either.
-    pub(super) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
+    pub(in crate::formats) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
         let n = corners.len() as u32;
         let fan: Vec<[u32; 3]> = (2..n).map(|i| [0, i - 1, i]).collect();
         let Some(flat) = flatten(corners) else {

@@ -1,0 +1,207 @@
+//! Accessors: arrays of numbers of several types in the buffers of a glTF file, with single elements
+//! replaced where they are sparse.
+
+use std::borrow::Cow;
+
+use crate::formats::gltf::json::{Accessor, Document, Sparse};
+
+/// The arrays of a file. Errors name the accessor.
+pub(super) struct Arrays<'a> {
+    pub(super) document: &'a Document<'a>,
+    buffers: Vec<Cow<'a, [u8]>>,
+    /// Bytes of all buffers.
+    bytes: usize,
+}
+
+/// How an element's components are read.
+struct Component<T> {
+    size: usize,
+    read: fn(&[u8]) -> T,
+}
+
+/// The first bytes of a slice that is known to be long enough.
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+impl Component<f64> {
+    /// Of a position. Integers are those of `KHR_mesh_quantization`.
+    fn of_position(accessor: &Accessor) -> Result<Self, String> {
+        let (size, read): (_, fn(&[u8]) -> f64) =
+            match (accessor.component_type, accessor.normalized) {
+                (5120, false) => (1, |b| i8::from_le_bytes(first(b)).into()),
+                (5121, false) => (1, |b| u8::from_le_bytes(first(b)).into()),
+                (5122, false) => (2, |b| i16::from_le_bytes(first(b)).into()),
+                (5123, false) => (2, |b| u16::from_le_bytes(first(b)).into()),
+                (5120, true) => (1, |b| (f64::from(i8::from_le_bytes(first(b))) / 127.0).max(-1.0)),
+                (5121, true) => (1, |b| f64::from(u8::from_le_bytes(first(b))) / 255.0),
+                (5122, true) => {
+                    (2, |b| (f64::from(i16::from_le_bytes(first(b))) / 32767.0).max(-1.0))
+                }
+                (5123, true) => (2, |b| f64::from(u16::from_le_bytes(first(b))) / 65535.0),
+                (5126, _) => (4, |b| f32::from_le_bytes(first(b)).into()),
+                (other, _) => return Err(format!("has components of type {other} for positions")),
+            };
+        Ok(Self { size, read })
+    }
+}
+
+impl Component<u32> {
+    fn of_index(component_type: u32) -> Result<Self, String> {
+        let (size, read): (_, fn(&[u8]) -> u32) = match component_type {
+            5121 => (1, |b| u8::from_le_bytes(first(b)).into()),
+            5123 => (2, |b| u16::from_le_bytes(first(b)).into()),
+            5125 => (4, |b| u32::from_le_bytes(first(b))),
+            other => return Err(format!("has components of type {other} for indices")),
+        };
+        Ok(Self { size, read })
+    }
+}
+
+impl<'a> Arrays<'a> {
+    /// The arrays of `document` in its buffers.
+    pub(super) fn new(document: &'a Document<'a>, buffers: Vec<Cow<'a, [u8]>>) -> Self {
+        let bytes = buffers.iter().map(|buffer| buffer.len()).sum();
+        Self { document, buffers, bytes }
+    }
+
+    /// Adds the positions in the accessor to `out`.
+    pub(super) fn positions(&self, index: usize, out: &mut Vec<[f64; 3]>) -> Result<(), String> {
+        let read = |accessor: &Accessor| {
+            check_shape(accessor, "VEC3")?;
+            let Component { size, read } = Component::of_position(accessor)?;
+            let position = |b: &[u8]| [0, 1, 2].map(|axis| read(&b[axis * size..]));
+            self.elements(accessor, 3 * size, position, out)
+        };
+        named(index, self.accessor(index).and_then(read))
+    }
+
+    /// The numbers of vertices in the accessor.
+    pub(super) fn indices(&self, index: usize) -> Result<Vec<u32>, String> {
+        let read = |accessor: &Accessor| {
+            check_shape(accessor, "SCALAR")?;
+            let Component { size, read } = Component::of_index(accessor.component_type)?;
+            let mut out = Vec::new();
+            self.elements(accessor, size, read, &mut out)?;
+            Ok(out)
+        };
+        named(index, self.accessor(index).and_then(read))
+    }
+
+    /// How many elements the accessor has; not more than the buffers have bytes, so that those of a
+    /// sparse accessor without a buffer are in proportion to the file.
+    pub(super) fn count(&self, index: usize) -> Result<usize, String> {
+        let count = |accessor: &Accessor| {
+            let count = accessor.count;
+            let what = format!("says that it has {count} elements, more than there are bytes");
+            if count > self.bytes { Err(what) } else { Ok(count) }
+        };
+        named(index, self.accessor(index).and_then(count))
+    }
+
+    fn accessor(&self, index: usize) -> Result<&Accessor, String> {
+        self.document.accessors.get(index).ok_or_else(|| "does not exist".to_owned())
+    }
+
+    fn elements<T: Copy + Default>(
+        &self,
+        accessor: &Accessor,
+        size: usize,
+        read: impl Fn(&[u8]) -> T,
+        out: &mut Vec<T>,
+    ) -> Result<(), String> {
+        let start = out.len();
+        let count = accessor.count;
+        match (accessor.buffer_view, &accessor.sparse) {
+            (Some(view), _) => {
+                let stride = self.document.buffer_views.get(view).and_then(|view| view.byte_stride);
+                let stride = stride.unwrap_or(size);
+                let bytes = self.bytes(view, accessor.byte_offset, count, [size, stride])?;
+                out.reserve_exact(count);
+                out.extend(bytes.chunks(stride).take(count).map(read_of(size, &read)));
+            }
+            (None, Some(_)) => out.resize(start + count, T::default()),
+            (None, None) => {
+                return Err("has no data: decompress the file, or write it again with another \
+                            tool"
+                    .into());
+            }
+        }
+        match &accessor.sparse {
+            Some(sparse) => self.replace(sparse, size, read, &mut out[start..]),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces the elements of a sparse accessor.
+    fn replace<T>(
+        &self,
+        sparse: &Sparse,
+        size: usize,
+        read: impl Fn(&[u8]) -> T,
+        out: &mut [T],
+    ) -> Result<(), String> {
+        let Sparse { count, indices, values } = sparse;
+        let index = Component::of_index(indices.component_type)?;
+        let sizes = [index.size; 2];
+        let at = self.bytes(indices.buffer_view, indices.byte_offset, *count, sizes)?;
+        let values = self.bytes(values.buffer_view, values.byte_offset, *count, [size; 2])?;
+        for (at, value) in at.chunks_exact(index.size).zip(values.chunks_exact(size)) {
+            let (at, len) = ((index.read)(at), out.len());
+            let element = out.get_mut(at as usize).ok_or_else(|| {
+                format!("replaces the element {at}, but there are {len}, counted from 0")
+            })?;
+            *element = read(value);
+        }
+        Ok(())
+    }
+
+    /// The bytes of `count` elements in a view, each of a size and a stride.
+    fn bytes(
+        &self,
+        view: usize,
+        offset: usize,
+        count: usize,
+        [size, stride]: [usize; 2],
+    ) -> Result<&[u8], String> {
+        let missing = || format!("is in the buffer view {view}, which does not exist");
+        let description = self.document.buffer_views.get(view).ok_or_else(missing)?;
+        let buffer = self.buffers.get(description.buffer).ok_or_else(|| {
+            format!("is in the buffer {}, which does not exist", description.buffer)
+        })?;
+        let end = description.byte_offset.checked_add(description.byte_length);
+        let bytes =
+            end.and_then(|end| buffer.get(description.byte_offset..end)).ok_or_else(|| {
+                format!("is in the buffer view {view}, which reaches past the end of its buffer")
+            })?;
+        if stride < size {
+            return Err(format!("has elements of {size} bytes at a stride of {stride}"));
+        }
+        let long = || format!("reaches past the end of the buffer view {view}");
+        let len = match count.checked_sub(1) {
+            Some(before) => before.checked_mul(stride).and_then(|len| len.checked_add(size)),
+            None => Some(0),
+        };
+        let end = len.and_then(|len| offset.checked_add(len)).ok_or_else(long)?;
+        bytes.get(offset..end).ok_or_else(long)
+    }
+}
+
+/// Reads an element at the beginning of a slice, of which the last of an array has no more than that.
+fn read_of<T>(size: usize, read: impl Fn(&[u8]) -> T) -> impl Fn(&[u8]) -> T {
+    move |bytes| read(&bytes[..size])
+}
+
+fn check_shape(accessor: &Accessor, shape: &str) -> Result<(), String> {
+    match accessor.shape == shape {
+        true => Ok(()),
+        false => {
+            let found = crate::formats::excerpt(&accessor.shape);
+            Err(format!("is of type {found} where {shape} belongs"))
+        }
+    }
+}
+
+fn named<T>(index: usize, result: Result<T, String>) -> Result<T, String> {
+    result.map_err(|what| format!("accessor {index} (counted from 0) {what}"))
+}

@@ -1,0 +1,188 @@
+//! What is read of a glTF document: the scene and its geometry. All else is passed over, so that it
+//! takes no memory.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::formats::{ReadError, excerpt, shortened};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document<'a> {
+    pub(super) asset: Asset,
+    #[serde(default)]
+    pub(super) extensions_used: Vec<String>,
+    #[serde(default)]
+    pub(super) extensions_required: Vec<String>,
+    pub(super) scene: Option<usize>,
+    #[serde(default)]
+    pub(super) scenes: Vec<Scene>,
+    #[serde(default)]
+    pub(super) nodes: Vec<Node>,
+    #[serde(default)]
+    pub(super) meshes: Vec<Mesh>,
+    #[serde(default)]
+    pub(super) accessors: Vec<Accessor>,
+    #[serde(default)]
+    pub(super) buffer_views: Vec<View>,
+    #[serde(default, borrow)]
+    pub(super) buffers: Vec<Buffer<'a>>,
+    #[serde(default)]
+    pub(super) materials: Vec<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Asset {
+    pub(super) version: String,
+    pub(super) min_version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Scene {
+    #[serde(default)]
+    pub(super) nodes: Vec<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Node {
+    #[serde(default)]
+    pub(super) children: Vec<usize>,
+    pub(super) mesh: Option<usize>,
+    pub(super) skin: Option<IgnoredAny>,
+    /// Column by column.
+    pub(super) matrix: Option<[f64; 16]>,
+    pub(super) translation: Option<[f64; 3]>,
+    /// A quaternion: x, y, z, w.
+    pub(super) rotation: Option<[f64; 4]>,
+    pub(super) scale: Option<[f64; 3]>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Mesh {
+    pub(super) primitives: Vec<Primitive>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Primitive {
+    pub(super) attributes: Attributes,
+    pub(super) indices: Option<usize>,
+    pub(super) mode: Option<u32>,
+    pub(super) targets: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Attributes {
+    #[serde(rename = "POSITION")]
+    pub(super) position: Option<usize>,
+    #[serde(rename = "COLOR_0")]
+    pub(super) color: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub(super) buffer_view: Option<usize>,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+    pub(super) component_type: u32,
+    #[serde(default)]
+    pub(super) normalized: bool,
+    pub(super) count: usize,
+    #[serde(rename = "type")]
+    pub(super) shape: String,
+    pub(super) sparse: Option<Sparse>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Sparse {
+    pub(super) count: usize,
+    pub(super) indices: SparseIndices,
+    pub(super) values: SparseValues,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseIndices {
+    pub(super) buffer_view: usize,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+    pub(super) component_type: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseValues {
+    pub(super) buffer_view: usize,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct View {
+    pub(super) buffer: usize,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+    pub(super) byte_length: usize,
+    pub(super) byte_stride: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Buffer<'a> {
+    #[serde(borrow)]
+    pub(super) uri: Option<Cow<'a, str>>,
+    pub(super) byte_length: usize,
+}
+
+/// At most so many bytes are taken by the document in `json`: what is in braces is one of the above,
+/// and what is between commas at most a child that waits to be placed. Vectors have just grown.
+pub(super) fn most_memory(json: &[u8]) -> u64 {
+    let count = |sign: u8| json.iter().filter(|&&byte| byte == sign).count() as u64;
+    let largest = size_of::<Node>().max(size_of::<Accessor>()) as u64;
+    4 * largest * (count(b'{') + 1) + 400 * (count(b',') + count(b'[')) + 3 * json.len() as u64
+}
+
+/// Parses the document.
+///
+/// # Errors
+/// No JSON, no glTF, or another version of it.
+pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, ReadError> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        asset: Asset,
+    }
+    let document = serde_json::from_slice::<Document>(json).map_err(|error| {
+        // Another version may have another structure.
+        let versioned = serde_json::from_slice::<Versioned>(json);
+        let version = versioned.ok().and_then(|other| refuse_version(&other.asset).err());
+        version.unwrap_or_else(|| located(&error))
+    })?;
+    refuse_version(&document.asset)?;
+    Ok(document)
+}
+
+fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
+    let needed = asset.min_version.as_ref().unwrap_or(&asset.version);
+    let is_read =
+        if asset.min_version.is_some() { needed == "2.0" } else { needed.starts_with("2.") };
+    match is_read {
+        true => Ok(()),
+        false => {
+            let version = excerpt(needed);
+            let what = format!("glTF of version {version}: convert it to 2.0");
+            Err(ReadError::Content(what))
+        }
+    }
+}
+
+fn located(error: &serde_json::Error) -> ReadError {
+    let text = error.to_string();
+    // The line is said anyway, and the column too where all is in one line.
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    let what = format!("column {}: {}", error.column(), shortened(what, 120));
+    ReadError::Line { line: error.line().max(1), what: format!("not a glTF document: {what}") }
+}

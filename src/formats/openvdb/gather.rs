@@ -1,0 +1,253 @@
+//! Reading: from leaves and tiles, wherever they lie in index space, to a grid.
+
+use crate::error::GridError;
+use crate::formats::openvdb::source::content;
+use crate::formats::openvdb::world::WorldFromIndex;
+use crate::formats::{LoadedGrid, ReadError, vox};
+use crate::grid::{
+    BRICK, BrickKey, FULL, Mask, VoxelGrid, World, in_order, is_empty, piece_bounds,
+};
+use crate::place::MAX_DIM;
+
+/// A brick's edge, for places.
+const BRICK_EDGE: i64 = BRICK as i64;
+/// Most rows of full bricks in tiles: those of the largest solid, 16 bytes each. A file of some KiB
+/// can say more.
+const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
+
+/// What a tree holds. Places are in bricks.
+#[derive(Default)]
+pub(super) struct Gathered {
+    leaves: Vec<([i32; 3], Mask)>,
+    tiles: Vec<Tile>,
+}
+
+/// Full cubes in a row along `x`.
+#[derive(Clone, Copy)]
+struct Tile {
+    at: [i32; 3],
+    /// Of one cube.
+    edge: u32,
+    /// Of all.
+    len: u32,
+}
+
+impl Tile {
+    fn bounds(&self) -> Bounds {
+        let [x, y, z] = [self.len, self.edge, self.edge].map(i64::from);
+        let lo = self.at.map(i64::from);
+        [lo.map(|c| c * BRICK_EDGE), [lo[0] + x, lo[1] + y, lo[2] + z].map(|c| c * BRICK_EDGE - 1)]
+    }
+}
+
+/// Full bricks in a row along `x`.
+#[derive(Clone, Copy)]
+struct FullRow {
+    at: [i32; 3],
+    len: u32,
+}
+
+/// Bricks in a row along `x` that hold the same voxels.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    at: [i32; 3],
+    len: u32,
+    mask: &'a Mask,
+}
+
+/// What a file says of its grid beside the voxels.
+#[derive(Default)]
+pub(super) struct Said {
+    /// Our text, where the file has one.
+    pub(super) text: Option<String>,
+    /// `None` where the grid is turned, or stretched along an axis.
+    pub(super) world_from_index: Option<WorldFromIndex>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Gathered {
+    /// Takes a leaf at `corner`, in voxels.
+    pub(super) fn leaf(&mut self, corner: [i32; 3], mask: Mask) {
+        self.leaves.push((bricks(corner), mask));
+    }
+
+    /// Takes a full cube at `corner` of `edge` voxels.
+    pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32) {
+        let edge = edge / BRICK;
+        self.tiles.push(Tile { at: bricks(corner), edge, len: edge });
+    }
+
+    /// The masks of the leaves, in the order in which they were taken.
+    pub(super) fn masks_mut(&mut self) -> impl Iterator<Item = &mut Mask> {
+        self.leaves.iter_mut().map(|(_, mask)| mask)
+    }
+
+    /// The grid: of the size that our text says, else from the brick with the least voxel to the
+    /// greatest voxel.
+    pub(super) fn into_grid(mut self, said: Said) -> Result<LoadedGrid, ReadError> {
+        self.leaves.retain(|(_, mask)| !is_empty(mask));
+        self.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
+        let tiles = joined(self.tiles);
+        let Said { text, world_from_index, mut warnings } = said;
+        let described = text.as_deref().and_then(vox::parse_description);
+        let leaves = self.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
+        let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(join);
+        let frame = match described {
+            Some((dims, _)) if holds(dims, bounds) => Frame { base: [0; 3], dims },
+            Some(([x, y, z], _)) => {
+                warnings.push(format!("there are voxels outside the {x}x{y}x{z} of the grid"));
+                Frame::around(bounds)?
+            }
+            None => Frame::around(bounds)?,
+        };
+        VoxelGrid::empty(frame.dims)?;
+        let full = full_rows(&tiles)?;
+        let rows = || merged(&self.leaves, &full);
+        check_apart(rows().map(|row| (row.at, row.len)))?;
+        let world = frame.world(described.map(|(_, world)| world), world_from_index);
+        let fits = |_| Ok::<_, ReadError>(());
+        let (grid, _) = in_order(frame.dims, world, &[()], fits, |(), writer| {
+            rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
+        })?;
+        Ok(LoadedGrid { grid, warnings })
+    }
+}
+
+fn bricks(corner: [i32; 3]) -> [i32; 3] {
+    corner.map(|c| c.div_euclid(BRICK as i32))
+}
+
+/// Sorts places as a grid does.
+fn canonical([x, y, z]: [i32; 3]) -> [i32; 3] {
+    [z, y, x]
+}
+
+/// Tiles that follow one another along `x` as one: in a large solid most do.
+fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
+    tiles.sort_unstable_by_key(|tile| (tile.edge, canonical(tile.at)));
+    tiles.dedup_by(|next, tile| {
+        let [x, y, z] = tile.at;
+        let follows = next.edge == tile.edge && next.at == [x + tile.len as i32, y, z];
+        tile.len += if follows { next.len } else { 0 };
+        follows
+    });
+    tiles
+}
+
+/// The rows of full bricks in tiles, in canonical order.
+///
+/// # Errors
+/// Tiles lie over one another; too many rows.
+fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
+    for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
+        check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
+    }
+    let count: u64 = tiles.iter().map(|tile| u64::from(tile.edge).pow(2)).sum();
+    if count > MAX_FULL_ROWS {
+        return Err(content(format!(
+            "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
+        )));
+    }
+    let mut rows = Vec::with_capacity(count as usize);
+    for &Tile { at: [x, y, z], edge, len } in tiles {
+        for (dz, dy) in (0..edge as i32).flat_map(|z| (0..edge as i32).map(move |y| (z, y))) {
+            rows.push(FullRow { at: [x, y + dy, z + dz], len });
+        }
+    }
+    rows.sort_unstable_by_key(|row| canonical(row.at));
+    Ok(rows)
+}
+
+/// Leaves and rows of full bricks, in canonical order.
+fn merged<'a>(
+    leaves: &'a [([i32; 3], Mask)],
+    full: &'a [FullRow],
+) -> impl Iterator<Item = Row<'a>> {
+    let mut leaves = leaves.iter().map(|(at, mask)| Row { at: *at, len: 1, mask }).peekable();
+    let full = full.iter().map(|&FullRow { at, len }| Row { at, len, mask: &FULL });
+    let mut full = full.peekable();
+    std::iter::from_fn(move || match (leaves.peek(), full.peek()) {
+        (Some(leaf), Some(row)) if canonical(row.at) < canonical(leaf.at) => full.next(),
+        (Some(_), _) => leaves.next(),
+        (None, _) => full.next(),
+    })
+}
+
+/// # Errors
+/// Rows, given by their begin and their length in canonical order, lie over one another.
+fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadError> {
+    let mut before = None;
+    for (at @ [x, y, z], len) in rows {
+        if before.is_some_and(|(end, row)| row == [y, z] && x < end) {
+            let voxel = at.map(|c| i64::from(c) * BRICK_EDGE);
+            return Err(content(format!("two nodes of the tree lie at {voxel:?}")));
+        }
+        before = Some((x + len as i32, [y, z]));
+    }
+    Ok(())
+}
+
+/// Least and greatest voxel per axis.
+type Bounds = [[i64; 3]; 2];
+
+fn leaf_bounds(at: [i32; 3], mask: &Mask) -> Bounds {
+    let local = piece_bounds(BrickKey::default(), 1, mask);
+    local.map(|voxel| [0, 1, 2].map(|a| i64::from(at[a]) * BRICK_EDGE + i64::from(voxel[a])))
+}
+
+fn join([a_lo, a_hi]: Bounds, [b_lo, b_hi]: Bounds) -> Bounds {
+    [[0, 1, 2].map(|a| a_lo[a].min(b_lo[a])), [0, 1, 2].map(|a| a_hi[a].max(b_hi[a]))]
+}
+
+/// Whether a grid of `dims` voxels can hold them.
+fn holds(dims: [u32; 3], bounds: Option<Bounds>) -> bool {
+    bounds.is_none_or(|[lo, hi]| (0..3).all(|a| lo[a] >= 0 && hi[a] < i64::from(dims[a])))
+}
+
+/// The part of index space that is the grid.
+struct Frame {
+    /// In bricks.
+    base: [i32; 3],
+    dims: [u32; 3],
+}
+
+impl Frame {
+    /// # Errors
+    /// There is no voxel, or two are too far apart.
+    fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
+        let [lo, hi] = bounds.ok_or_else(|| {
+            content(
+                "no voxel is active and above 0, and the file does not say how large the grid is",
+            )
+        })?;
+        // Places come from i32.
+        let base = lo.map(|c| c.div_euclid(BRICK_EDGE) as i32);
+        let dims = [0, 1, 2].map(|a| (hi[a] + 1 - i64::from(base[a]) * BRICK_EDGE) as u64);
+        match dims.iter().all(|&d| d <= u64::from(MAX_DIM)) {
+            true => Ok(Self { base, dims: dims.map(|d| d as u32) }),
+            false => Err(GridError::Dims(dims).into()),
+        }
+    }
+
+    /// Of a brick inside.
+    fn key(&self, at: [i32; 3]) -> BrickKey {
+        BrickKey::new([0, 1, 2].map(|a| (at[a] - self.base[a]) as u32))
+    }
+
+    /// Where the grid lies: as our text says, to the last bit, if the file still says the same.
+    fn world(
+        &self,
+        described: Option<Option<World>>,
+        world_from_index: Option<WorldFromIndex>,
+    ) -> Option<World> {
+        let is_unmoved =
+            |&world: &Option<World>| Some(WorldFromIndex::of_world(world)) == world_from_index;
+        if let Some(world) = described.filter(|world| self.base == [0; 3] && is_unmoved(world)) {
+            return world;
+        }
+        let up = described.flatten().map(|world| world.up).unwrap_or_default();
+        let corner = self.base.map(|c| f64::from(c) * f64::from(BRICK) - 0.5);
+        let transform = world_from_index?;
+        Some(World { origin: transform.apply(corner), voxel_size: transform.scale, up })
+    }
+}

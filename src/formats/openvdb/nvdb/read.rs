@@ -1,0 +1,310 @@
+//! Reading: level by level, as the nodes come in the file. Children need not come in their parents'
+//! order, but all nodes of a level come before those of the next.
+
+use std::io::BufRead;
+
+use flate2::read::ZlibDecoder;
+
+use super::{
+    BLIND, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, LEAF, LOWER, MAGICS, MAJOR_VERSION, METADATA,
+    ROOT, ROOT_ENTRY, TREE, UPPER,
+};
+use crate::formats::openvdb::blosc::Chunks;
+use crate::formats::openvdb::gather::{Gathered, Said};
+use crate::formats::openvdb::source::{Source, content};
+use crate::formats::openvdb::tree::{
+    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_places,
+};
+use crate::formats::openvdb::world::WorldFromIndex;
+use crate::formats::openvdb::{NAME, TEXT};
+use crate::formats::{LoadedGrid, ReadError, excerpt};
+
+/// `GridClass::Unknown`.
+const UNKNOWN_CLASS: u32 = 0;
+/// Most bytes of our text.
+const MAX_TEXT: u64 = 1 << 12;
+
+/// Reads the grid of floats named `density`, or else the first. Occupied is what is active and above
+/// 0.
+///
+/// # Errors
+/// Anything malformed; no such grid; a level set; another major version than 32; nodes in
+/// another order than level by level; voxels more than 65,536 apart.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let mut source = Source::new(input);
+    let head = FileHead::read(&mut source)?;
+    let grids = (0..head.grids).map(|_| GridHead::read(&mut source));
+    let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
+    let wanted = wanted(&grids)?;
+    let mut found = None;
+    for (n, grid) in grids.iter().enumerate() {
+        let end = source.at().saturating_add(grid.file_bytes);
+        if n == wanted {
+            found = Some(read_codec(&mut source, head.codec, grid.file_bytes)?);
+        }
+        source.skip_to(end, "the next grid")?;
+    }
+    source.end()?;
+    // There is one that is wanted.
+    let (gathered, mut said) = found.unwrap_or_default();
+    if grids.len() > 1 {
+        let name = excerpt(&grids[wanted].name);
+        let others = grids.len() - 1;
+        said.warnings.push(format!("only the grid {name} is read, not {others} others"));
+    }
+    gathered.into_grid(said)
+}
+
+/// What the file begins with.
+struct FileHead {
+    grids: u16,
+    codec: u16,
+}
+
+impl FileHead {
+    fn read(source: &mut Source) -> Result<Self, ReadError> {
+        let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
+        if !MAGICS.contains(&magic) {
+            return Err(content(
+                "not a NanoVDB file: it begins with neither 'NanoVDB0' nor 'NanoVDB2'",
+            ));
+        }
+        check_version(source)?;
+        let [grids, codec] = [source.u16("the head")?, source.u16("the head")?];
+        Ok(Self { grids, codec })
+    }
+}
+
+fn check_version(source: &mut Source) -> Result<(), ReadError> {
+    let version = source.u32("the version")?;
+    match version >> 21 {
+        MAJOR_VERSION => Ok(()),
+        major => Err(source.fault(format_args!(
+            "version {major}.{} of the format is not supported, only {MAJOR_VERSION}",
+            version >> 10 & 0x7ff
+        ))),
+    }
+}
+
+/// What stands before all grids of each.
+struct GridHead {
+    name: String,
+    file_bytes: u64,
+    kind: u32,
+    class: u32,
+}
+
+impl GridHead {
+    fn read(source: &mut Source) -> Result<Self, ReadError> {
+        let record: [u8; METADATA] = source.array("what stands before a grid")?;
+        let name = source.text_of(u32_at(&record, 136), "a grid's name")?;
+        Ok(Self {
+            name: name.trim_end_matches('\0').to_owned(),
+            file_bytes: u64_at(&record, 8),
+            kind: u32_at(&record, 32),
+            class: u32_at(&record, 36),
+        })
+    }
+
+    fn is_read(&self) -> bool {
+        self.kind == FLOAT && [UNKNOWN_CLASS, FOG_VOLUME].contains(&self.class)
+    }
+}
+
+/// Which of the grids is read.
+fn wanted(grids: &[GridHead]) -> Result<usize, ReadError> {
+    let named = grids.iter().position(|grid| grid.is_read() && grid.name == NAME);
+    let any = || grids.iter().position(GridHead::is_read);
+    named.or_else(any).ok_or_else(|| {
+        let names: Vec<&str> = grids.iter().map(|grid| &*grid.name).collect();
+        let names = excerpt(&names.join(", "));
+        content(format!("no grid in it is a fog volume of floats: there are [{names}]"))
+    })
+}
+
+fn read_codec(source: &mut Source, codec: u16, bytes: u64) -> Result<(Gathered, Said), ReadError> {
+    const ZIP: u16 = 1;
+    const BLOSC: u16 = 2;
+    match codec {
+        0 => read_grid(source.part(bytes)),
+        ZIP => {
+            let bytes = source.u64("the grid")?;
+            read_grid(ZlibDecoder::new(source.part(bytes)))
+        }
+        BLOSC => read_grid(Chunks::new(source.part(bytes))),
+        _ => Err(content(format!("compression {codec} is not supported"))),
+    }
+}
+
+/// Reads the grid that `input` begins with.
+fn read_grid(input: impl std::io::Read) -> Result<(Gathered, Said), ReadError> {
+    let mut reader = Reader { source: Source::new(input), gathered: Gathered::default() };
+    let grid: [u8; GRID] = reader.source.array("the grid")?;
+    let [magic, version] = [&grid[..8], &grid[16..20]];
+    if !GRID_MAGICS.iter().any(|known| known == magic) {
+        return Err(content("the grid begins with neither 'NanoVDB0' nor 'NanoVDB1'"));
+    }
+    check_version(&mut Source::new(version))?;
+    let [bytes, blind] = [32, 640].map(|at| u64_at(&grid, at));
+    let mut said = Said { world_from_index: world_from_index(&grid), ..Said::default() };
+    if said.world_from_index.is_none() {
+        said.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
+    }
+    reader.tree()?;
+    let Reader { mut source, gathered } = reader;
+    said.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
+    source.skip_to(bytes, "the grid's end")?;
+    Ok((gathered, said))
+}
+
+/// Of the map's matrix and shift in double precision.
+fn world_from_index(grid: &[u8; GRID]) -> Option<WorldFromIndex> {
+    let number = |at: usize| f64::from_bits(u64_at(grid, at));
+    // Matrix, inverse and shift, after the same in single precision and a taper.
+    let matrix = [0, 1, 2].map(|row| [0, 1, 2].map(|column| number(384 + 8 * (3 * row + column))));
+    WorldFromIndex::of_matrix(matrix, [528, 536, 544].map(number))
+}
+
+/// Our text among `count` blind records at `begin`.
+fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<String>, ReadError> {
+    const WHAT: &str = "blind data";
+    if count == 0 {
+        return Ok(None);
+    }
+    source.skip_to(begin, WHAT)?;
+    let mut found = None;
+    for _ in 0..count {
+        let at = source.at();
+        let record: [u8; BLIND] = source.array(WHAT)?;
+        let [offset, bytes] = [0, 8].map(|at| u64_at(&record, at));
+        let name = record[32..].split(|&byte| byte == 0).next();
+        if name == Some(TEXT.as_bytes()) && bytes <= MAX_TEXT {
+            found = Some((at.saturating_add(offset), bytes));
+        }
+    }
+    let Some((at, bytes)) = found else { return Ok(None) };
+    source.skip_to(at, WHAT)?;
+    source.text_of(bytes as u32, WHAT).map(Some)
+}
+
+/// A node that its parent points to.
+#[derive(Clone, Copy)]
+struct Child {
+    /// In the grid, in bytes.
+    at: u64,
+    corner: [i32; 3],
+}
+
+/// Reads a tree.
+struct Reader<'a> {
+    source: Source<'a>,
+    gathered: Gathered,
+}
+
+impl Reader<'_> {
+    fn tree(&mut self) -> Result<(), ReadError> {
+        let tree: [u8; TREE] = self.source.array("the tree")?;
+        let root = u64_at(&tree, 24).saturating_add(GRID as u64);
+        let mut uppers = self.root(root)?;
+        let mut lowers = self.level(&mut uppers, |reader, upper| {
+            reader.node::<{ UPPER }, 512>(upper, LOWER_VOXELS)
+        })?;
+        drop(uppers);
+        let mut leaves = self
+            .level(&mut lowers, |reader, lower| reader.node::<{ LOWER }, 64>(lower, LEAF_VOXELS))?;
+        drop(lowers);
+        self.level(&mut leaves, |reader, leaf| reader.leaf(leaf).map(|()| Vec::new()))?;
+        Ok(())
+    }
+
+    /// Reads the nodes of a level, and returns their children.
+    fn level(
+        &mut self,
+        nodes: &mut [Child],
+        read: impl Fn(&mut Self, Child) -> Result<Vec<Child>, ReadError>,
+    ) -> Result<Vec<Child>, ReadError> {
+        nodes.sort_unstable_by_key(|node| node.at);
+        let mut children = Vec::new();
+        for &node in &*nodes {
+            self.source.skip_to(node.at, "a node")?;
+            children.extend(read(self, node)?);
+        }
+        Ok(children)
+    }
+
+    fn root(&mut self, at: u64) -> Result<Vec<Child>, ReadError> {
+        const WHAT: &str = "the root";
+        self.source.skip_to(at, WHAT)?;
+        let root: [u8; ROOT] = self.source.array(WHAT)?;
+        let mut children = Vec::new();
+        for _ in 0..u32_at(&root, 24) {
+            let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
+            let [key, child] = [0, 8].map(|at| u64_at(&entry, at));
+            let corner = root_corner(key);
+            let [state, value] = [16, 20].map(|at| u32_at(&entry, at));
+            match child {
+                0 if state != 0 && is_positive(value) => self.gathered.tile(corner, UPPER_VOXELS),
+                0 => {}
+                _ => children.push(Child { at: at.wrapping_add(child), corner }),
+            }
+        }
+        Ok(children)
+    }
+
+    /// Reads a node of `BYTES`, and `WORDS` words a mask; takes its tiles, of `edge` voxels.
+    fn node<const BYTES: usize, const WORDS: usize>(
+        &mut self,
+        Child { at, corner }: Child,
+        edge: u32,
+    ) -> Result<Vec<Child>, ReadError> {
+        const WHAT: &str = "a node";
+        let (mut tiles, mut nodes) = ([0; WORDS], [0; WORDS]);
+        // Its box and flags.
+        self.source.skip(32, WHAT)?;
+        self.source.words(&mut tiles, WHAT)?;
+        self.source.words(&mut nodes, WHAT)?;
+        let entries = 64 * WORDS;
+        self.source.skip_to(at + (BYTES - 8 * entries) as u64, WHAT)?;
+        let per_axis = 1 << (entries.ilog2() / 3);
+        let mut table = vec![0; entries];
+        self.source.words(&mut table, WHAT)?;
+        let place = |place| child_corner(corner, place, per_axis, edge);
+        tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles &= !nodes);
+        for n in set_places(&tiles).filter(|&n| is_positive(table[n as usize] as u32)) {
+            self.gathered.tile(place(n), edge);
+        }
+        let child = |n| Child { at: at.wrapping_add(table[n as usize]), corner: place(n) };
+        Ok(set_places(&nodes).map(child).collect())
+    }
+
+    fn leaf(&mut self, leaf: Child) -> Result<(), ReadError> {
+        let bytes: [u8; LEAF] = self.source.array("a leaf")?;
+        let (head, values) = bytes.split_at(LEAF - 4 * 512);
+        let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
+        for n in set_places(&mask.clone()) {
+            if !is_positive(u32_at(values, 4 * n as usize)) {
+                mask[(n / 64) as usize] &= !(1 << (n % 64));
+            }
+        }
+        self.gathered.leaf(leaf.corner, mask);
+        Ok(())
+    }
+}
+
+/// Where a root's entry lies: 21 bits an axis, in upper nodes, of coordinates as if without a sign.
+fn root_corner(key: u64) -> [i32; 3] {
+    [42, 21, 0].map(|shift| ((key >> shift) as u32 & 0x1f_ffff).wrapping_mul(UPPER_VOXELS) as i32)
+}
+
+/// Whether a float is above 0.
+fn is_positive(bits: u32) -> bool {
+    f32::from_bits(bits) > 0.0
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}

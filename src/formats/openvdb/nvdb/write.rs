@@ -1,0 +1,313 @@
+//! Writing: nodes are counted first, so that every distance is known, and then streamed. Besides the
+//! grid that takes less than 2 MiB.
+//!
+//! Statistics are of occupied voxels, whose value is 1: least, greatest and mean are 1 wherever there
+//! is one, and they do not deviate. The checksum is NanoVDB's partial one, of all but the nodes.
+
+use std::io::{BufWriter, Write};
+
+use super::{
+    ALIGNMENT, BLIND, FLOAT, FOG_VOLUME, GRID, LEAF, LOWER, MAGIC, ROOT, ROOT_ENTRY, TREE, UPPER,
+    VERSION,
+};
+use crate::formats::openvdb::record::{Record, put_bits};
+use crate::formats::openvdb::tree::{Bounds, Entry, Lower, Tree, UPPER_VOXELS, brick_at};
+use crate::formats::openvdb::world::WorldFromIndex;
+use crate::formats::openvdb::{NAME, TEXT};
+use crate::formats::{WriteError, vox};
+use crate::grid::{Mask, VoxelGrid, piece_bounds};
+
+/// All nodes have boxes, extremes, means and deviations, and come breadth first.
+const GRID_FLAGS: u32 = 0b11_1110;
+/// The node has a box.
+const NODE_FLAG: u8 = 2;
+/// The half of a checksum that is not there.
+const NO_CHECKSUM: u32 = u32::MAX;
+/// Least, greatest, mean and deviation.
+const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
+
+/// Writes `grid`.
+///
+/// # Errors
+/// `out` fails; the grid lies nowhere, or has more nodes than the format can count.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let tree = Tree::of(grid);
+    let layout = Layout::of(&tree)?;
+    let mut out = BufWriter::with_capacity(1 << 18, out);
+    let world_from_index = WorldFromIndex::of(grid)?;
+    out.write_all(&file_head(&tree, &layout, &world_from_index).0)?;
+    out.write_all(&grid_head(&tree, &layout, &world_from_index).0)?;
+    write_uppers(&tree, &layout, &mut out)?;
+    write_lowers(&tree, &layout, &mut out)?;
+    tree.each_lower(|lower| write_leaves(lower, &mut out))?;
+    out.write_all(&blind_data(&layout.text).0)?;
+    Ok(out.flush()?)
+}
+
+/// How many nodes there are of each kind, and where they begin: bytes from the grid's begin.
+struct Layout {
+    /// Leaves, lower and upper nodes.
+    nodes: [u32; 3],
+    /// Tiles in lower and upper nodes and in the root.
+    tiles: [u32; 3],
+    uppers: u64,
+    lowers: u64,
+    leaves: u64,
+    blind: u64,
+    end: u64,
+    text: String,
+}
+
+impl Layout {
+    fn of(tree: &Tree) -> Result<Self, WriteError> {
+        let counts = tree.counts;
+        let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
+        let too_many = |_| {
+            let what = "the grid has more nodes than .nvdb can count: use a lower resolution";
+            WriteError::Unsupported(what.into())
+        };
+        let text = vox::describe(tree.grid);
+        let nodes = [counts.leaves, counts.lowers, uppers];
+        let root = (GRID + TREE + ROOT + ROOT_ENTRY * tree.root.len()) as u64;
+        let [leaf_bytes, lower_bytes, upper_bytes] = [LEAF, LOWER, UPPER].map(|n| n as u64);
+        let lowers = root + uppers * upper_bytes;
+        let leaves = lowers + counts.lowers * lower_bytes;
+        let blind = leaves + counts.leaves * leaf_bytes;
+        let counted = |counts: [u64; 3]| -> Result<[u32; 3], WriteError> {
+            let [a, b, c] = counts.map(|n| u32::try_from(n).map_err(too_many));
+            Ok([a?, b?, c?])
+        };
+        Ok(Self {
+            nodes: counted(nodes)?,
+            tiles: counted([counts.leaf_tiles, counts.lower_tiles, tiles])?,
+            uppers: root,
+            lowers,
+            leaves,
+            blind,
+            end: blind + (BLIND + text.len().next_multiple_of(ALIGNMENT)) as u64,
+            text,
+        })
+    }
+}
+
+/// What comes before the grid: so that a reader need not read it to say what it is.
+fn file_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
+    let name_size = NAME.len() + 1;
+    let mut head = Record::default();
+    head.bytes(&MAGIC);
+    head.u32(VERSION);
+    // One grid, no codec.
+    head.each([1, 0], Record::u16);
+    // In memory and in the file.
+    head.each([layout.end; 2], Record::u64);
+    head.u64(name_key(NAME));
+    head.u64(tree.grid.occupied());
+    head.each([FLOAT, FOG_VOLUME], Record::u32);
+    put_world_bounds(&mut head, tree.bounds(), world_from_index);
+    put_bounds(&mut head, tree.bounds());
+    head.each([world_from_index.scale; 3], Record::f64);
+    head.u32(name_size as u32);
+    head.each(layout.nodes, Record::u32);
+    // The root.
+    head.u32(1);
+    head.each(layout.tiles, Record::u32);
+    // No codec, and padding.
+    head.each([0, 0], Record::u16);
+    head.u32(VERSION);
+    head.padded(NAME.as_bytes(), name_size);
+    head
+}
+
+/// NanoVDB's hash of a name.
+fn name_key(name: &str) -> u64 {
+    name.bytes().fold(0_u64, |hash, byte| {
+        hash.wrapping_mul(67).wrapping_add(u64::from(byte) + (hash >> 56))
+    })
+}
+
+/// The grid up to its nodes.
+fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
+    let mut head = Record::default();
+    head.bytes(&MAGIC);
+    head.u64(0);
+    put_grid(&mut head, tree, layout, world_from_index);
+    put_tree(&mut head, tree, layout);
+    put_root(&mut head, tree, layout);
+    let checksum = crc32fast::hash(&head.0[16..]);
+    head.0[8..12].copy_from_slice(&checksum.to_le_bytes());
+    head.0[12..16].copy_from_slice(&NO_CHECKSUM.to_le_bytes());
+    head
+}
+
+fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) {
+    head.u32(VERSION);
+    head.u32(if tree.root.is_empty() { GRID_FLAGS & !2 } else { GRID_FLAGS });
+    // The first of one grid.
+    head.each([0, 1], Record::u32);
+    head.u64(layout.end);
+    head.padded(NAME.as_bytes(), 256);
+    put_map(head, world_from_index);
+    put_world_bounds(head, tree.bounds(), world_from_index);
+    head.each([world_from_index.scale; 3], Record::f64);
+    head.each([FOG_VOLUME, FLOAT], Record::u32);
+    head.u64(layout.blind);
+    // One blind record, and three fields without use.
+    head.each([1, 0], Record::u32);
+    head.each([0; 2], Record::u64);
+}
+
+/// World from index, as matrix, inverse and shift: in single precision, then in double.
+fn put_map(head: &mut Record, world_from_index: &WorldFromIndex) {
+    const TAPER: f64 = 1.0;
+    let WorldFromIndex { scale, shift } = *world_from_index;
+    let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
+    let [matrix, inverse] = [diagonal(scale), diagonal(1.0 / scale)];
+    let numbers = || matrix.into_iter().chain(inverse).chain(shift).chain([TAPER]);
+    numbers().for_each(|number| head.f32(number as f32));
+    numbers().for_each(|number| head.f64(number));
+}
+
+/// The box of the occupied voxels, as cells and not as their centres.
+fn put_world_bounds(head: &mut Record, bounds: Option<Bounds>, world_from_index: &WorldFromIndex) {
+    let [lo, hi] = bounds.map_or([[f64::MAX; 3], [f64::MIN; 3]], |[lo, hi]| {
+        let lo = lo.map(|c| f64::from(c) - 0.5);
+        let hi = hi.map(|c| f64::from(c) + 0.5);
+        [lo, hi].map(|corner| world_from_index.apply(corner))
+    });
+    head.each(lo, Record::f64);
+    head.each(hi, Record::f64);
+}
+
+fn put_bounds(record: &mut Record, bounds: Option<Bounds>) {
+    let none = [[i32::MAX; 3], [i32::MIN; 3]].map(|corner| corner.map(i32::cast_unsigned));
+    bounds.unwrap_or(none).into_iter().for_each(|corner| record.each(corner, Record::u32));
+}
+
+fn put_tree(head: &mut Record, tree: &Tree, layout: &Layout) {
+    // Where leaves, lower nodes, upper nodes and the root begin, from here.
+    let begins = [layout.leaves, layout.lowers, layout.uppers];
+    for (begin, count) in begins.into_iter().zip(layout.nodes) {
+        head.u64(if count > 0 { begin - GRID as u64 } else { 0 });
+    }
+    head.u64(TREE as u64);
+    head.each(layout.nodes, Record::u32);
+    head.each(layout.tiles, Record::u32);
+    head.u64(tree.grid.occupied());
+}
+
+fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
+    const BACKGROUND: f32 = 0.0;
+    put_bounds(head, tree.bounds());
+    head.u32(tree.root.len() as u32);
+    head.f32(BACKGROUND);
+    head.each(if tree.root.is_empty() { [BACKGROUND; 4] } else { STATISTICS }, Record::f32);
+    head.align(ALIGNMENT);
+    // From the root.
+    let mut child = layout.uppers - (GRID + TREE) as u64;
+    for upper in &tree.root {
+        let [x, y, z] = upper.origin().map(|c| u64::from(c / UPPER_VOXELS));
+        head.u64(x << 42 | y << 21 | z);
+        head.u64(if upper.is_full() { 0 } else { child });
+        head.u32(u32::from(upper.is_full()));
+        head.f32(if upper.is_full() { 1.0 } else { BACKGROUND });
+        head.align(ALIGNMENT);
+        child += if upper.is_full() { 0 } else { UPPER as u64 };
+    }
+}
+
+fn write_uppers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut nodes = Nodes { at: layout.uppers, child: layout.lowers, child_bytes: LOWER as u64 };
+    let mut record = Record::default();
+    tree.each_upper(|upper, slots| {
+        nodes.put(&mut record, upper.bounds, slots.entries());
+        out.write_all(&record.0)
+    })
+}
+
+fn write_lowers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut nodes = Nodes { at: layout.lowers, child: layout.leaves, child_bytes: LEAF as u64 };
+    let mut record = Record::default();
+    tree.each_lower(|lower| {
+        nodes.put(&mut record, lower.bounds, lower.entries());
+        out.write_all(&record.0)
+    })
+}
+
+/// Where the next node comes to lie, and its next child.
+struct Nodes {
+    at: u64,
+    child: u64,
+    child_bytes: u64,
+}
+
+impl Nodes {
+    /// Makes `record` the next node.
+    fn put(
+        &mut self,
+        record: &mut Record,
+        bounds: Bounds,
+        entries: impl Iterator<Item = Entry> + Clone,
+    ) {
+        record.0.clear();
+        put_bounds(record, Some(bounds));
+        record.u64(NODE_FLAG.into());
+        put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
+        put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
+        record.each(STATISTICS, Record::f32);
+        record.align(ALIGNMENT);
+        for entry in entries {
+            match entry {
+                Entry::Empty => record.u64(0),
+                Entry::Full => record.u64(1.0_f32.to_bits().into()),
+                Entry::Node => {
+                    record.u64(self.child - self.at);
+                    self.child += self.child_bytes;
+                }
+            }
+        }
+        self.at += record.0.len() as u64;
+    }
+}
+
+fn write_leaves(lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
+    lower.leaves().try_for_each(|(corner, mask)| out.write_all(&leaf(corner, mask)))
+}
+
+fn leaf(corner: [u32; 3], mask: &Mask) -> [u8; LEAF] {
+    let [lo, hi] = piece_bounds(brick_at(corner), 1, mask);
+    let mut leaf = [0; LEAF];
+    let (head, values) = leaf.split_at_mut(LEAF - 4 * 512);
+    let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
+    for a in 0..3 {
+        put(4 * a, &lo[a].to_le_bytes());
+        put(12 + a, &[(hi[a] - lo[a]) as u8]);
+    }
+    put(15, &[NODE_FLAG]);
+    for (x, word) in mask.iter().enumerate() {
+        put(16 + 8 * x, &word.to_le_bytes());
+    }
+    for (n, value) in STATISTICS.into_iter().enumerate() {
+        put(80 + 4 * n, &value.to_le_bytes());
+    }
+    for (word, values) in mask.iter().zip(values.as_chunks_mut::<256>().0) {
+        for (bit, value) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            // 1.0 where the bit is set, without a branch.
+            *value = (((word >> bit) as u32 & 1) * 1.0_f32.to_bits()).to_le_bytes();
+        }
+    }
+    leaf
+}
+
+/// One record of characters, and the characters.
+fn blind_data(text: &str) -> Record {
+    let mut record = Record::default();
+    // The text follows at once.
+    record.u64(BLIND as u64);
+    record.u64(text.len() as u64);
+    // Bytes of a character (flags before version 32.4); semantics, class and type are unknown.
+    record.each([1, 0, 0, 0], Record::u32);
+    record.padded(TEXT.as_bytes(), 256);
+    record.bytes(text.as_bytes());
+    record.align(ALIGNMENT);
+    record
+}

@@ -1,0 +1,55 @@
+//! Little-endian records as they are made.
+
+/// Bytes that grow by little-endian numbers.
+#[derive(Debug, Default)]
+pub(super) struct Record(pub(super) Vec<u8>);
+
+impl Record {
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    pub(super) fn u16(&mut self, value: u16) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    pub(super) fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    pub(super) fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    pub(super) fn f32(&mut self, value: f32) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    pub(super) fn f64(&mut self, value: f64) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    pub(super) fn each<T, const N: usize>(&mut self, values: [T; N], put: fn(&mut Self, T)) {
+        values.into_iter().for_each(|value| put(self, value));
+    }
+
+    /// `text`, and zeros up to `len` bytes.
+    pub(super) fn padded(&mut self, text: &[u8], len: usize) {
+        let end = self.0.len() + len;
+        self.bytes(text);
+        self.0.resize(end, 0);
+    }
+
+    /// Zeros up to a multiple of `unit` bytes.
+    pub(super) fn align(&mut self, unit: usize) {
+        self.0.resize(self.0.len().next_multiple_of(unit), 0);
+    }
+}
+
+/// Bits, the first of eight being a byte's lowest; a multiple of eight.
+pub(super) fn put_bits(record: &mut Record, mut bits: impl Iterator<Item = bool>) {
+    while let Some(first) = bits.next() {
+        let rest = (1..8).zip(&mut bits).fold(0, |byte, (i, bit)| byte | u8::from(bit) << i);
+        record.0.push(u8::from(first) | rest);
+    }
+}

@@ -1,0 +1,191 @@
+//! Little-endian numbers from a file, and where in it they are.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read};
+
+use crate::formats::{ReadError, excerpt};
+
+/// Longest text that is read; names and the like are some dozens of bytes.
+const MAX_TEXT: u32 = 1 << 16;
+
+pub(super) fn content(what: impl Into<String>) -> ReadError {
+    ReadError::Content(what.into())
+}
+
+/// What is left of a file.
+pub(super) struct Source<'a> {
+    input: Box<dyn Read + 'a>,
+    /// Bytes that were read.
+    at: u64,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(input: impl Read + 'a) -> Self {
+        Self { input: Box::new(input), at: 0 }
+    }
+
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Fills `bytes`, or says in what the file ends.
+    pub(super) fn fill(
+        &mut self,
+        bytes: &mut [u8],
+        what: impl fmt::Display,
+    ) -> Result<(), ReadError> {
+        self.input.read_exact(bytes).map_err(|error| ended(error, what))?;
+        self.at += bytes.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn array<const N: usize>(
+        &mut self,
+        what: impl fmt::Display,
+    ) -> Result<[u8; N], ReadError> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes, what)?;
+        Ok(bytes)
+    }
+
+    pub(super) fn u8(&mut self, what: impl fmt::Display) -> Result<u8, ReadError> {
+        self.array(what).map(|[byte]| byte)
+    }
+
+    pub(super) fn u16(&mut self, what: impl fmt::Display) -> Result<u16, ReadError> {
+        self.array(what).map(u16::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self, what: impl fmt::Display) -> Result<u32, ReadError> {
+        self.array(what).map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self, what: impl fmt::Display) -> Result<u64, ReadError> {
+        self.array(what).map(u64::from_le_bytes)
+    }
+
+    /// `N` numbers of 4 bytes.
+    pub(super) fn i32s<const N: usize>(
+        &mut self,
+        what: impl fmt::Display + Copy,
+    ) -> Result<[i32; N], ReadError> {
+        let mut numbers = [0; N];
+        for number in &mut numbers {
+            *number = i32::from_le_bytes(self.array(what)?);
+        }
+        Ok(numbers)
+    }
+
+    /// `N` numbers of 8 bytes.
+    pub(super) fn f64s<const N: usize>(
+        &mut self,
+        what: impl fmt::Display + Copy,
+    ) -> Result<[f64; N], ReadError> {
+        let mut numbers = [0.0; N];
+        for number in &mut numbers {
+            *number = f64::from_le_bytes(self.array(what)?);
+        }
+        Ok(numbers)
+    }
+
+    /// Words of a mask.
+    pub(super) fn words(
+        &mut self,
+        words: &mut [u64],
+        what: impl fmt::Display + Copy,
+    ) -> Result<(), ReadError> {
+        for word in words {
+            *word = self.u64(what)?;
+        }
+        Ok(())
+    }
+
+    /// A text after its length.
+    pub(super) fn text(&mut self, what: impl fmt::Display + Copy) -> Result<String, ReadError> {
+        let len = self.u32(what)?;
+        self.text_of(len, what)
+    }
+
+    /// A text of `len` bytes.
+    pub(super) fn text_of(
+        &mut self,
+        len: u32,
+        what: impl fmt::Display + Copy,
+    ) -> Result<String, ReadError> {
+        if len > MAX_TEXT {
+            let at = self.at;
+            return Err(content(format!("byte {at}: {what} cannot be a text of {len} bytes")));
+        }
+        let mut bytes = vec![0; len as usize];
+        self.fill(&mut bytes, what)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The next `len` bytes, to be read elsewhere; of them, those that are read count as read.
+    pub(super) fn part(&mut self, len: u64) -> impl Read {
+        Part { source: self, left: len }
+    }
+
+    /// Passes over `len` bytes.
+    pub(super) fn skip(&mut self, len: u64, what: impl fmt::Display) -> Result<(), ReadError> {
+        let skipped = io::copy(&mut self.input.by_ref().take(len), &mut io::sink())?;
+        self.at += skipped;
+        match skipped == len {
+            true => Ok(()),
+            false => Err(content(format!("the file ends in {what}"))),
+        }
+    }
+
+    /// Passes over what comes before byte `to`.
+    ///
+    /// # Errors
+    /// The file ends, or that is behind.
+    pub(super) fn skip_to(&mut self, to: u64, what: &str) -> Result<(), ReadError> {
+        let at = self.at;
+        let len = to.checked_sub(at).ok_or_else(|| {
+            content(format!("{what} should lie at byte {to}, but byte {at} is before it"))
+        })?;
+        self.skip(len, what)
+    }
+
+    /// # Errors
+    /// There are more bytes.
+    pub(super) fn end(&mut self) -> Result<(), ReadError> {
+        let mut byte = [0];
+        match self.input.read(&mut byte)? {
+            0 => Ok(()),
+            _ => Err(content(format!("there are more bytes after the last grid's, {}", self.at))),
+        }
+    }
+
+    /// A fault that was just read.
+    pub(super) fn fault(&self, what: impl fmt::Display) -> ReadError {
+        content(format!("before byte {}: {what}", self.at))
+    }
+}
+
+fn ended(error: io::Error, what: impl fmt::Display) -> ReadError {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
+        // Of a compressed part.
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => {
+            content(format!("{what}: {}", excerpt(&error.to_string())))
+        }
+        _ => ReadError::Io(error),
+    }
+}
+
+struct Part<'a, 'b> {
+    source: &'a mut Source<'b>,
+    left: u64,
+}
+
+impl Read for Part<'_, '_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let len = self.left.min(bytes.len() as u64) as usize;
+        let read = self.source.input.read(&mut bytes[..len])?;
+        self.source.at += read as u64;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,291 @@
+//! Reading: the tree's masks and tiles first, then the leaves' values, as they come in the file.
+
+use std::io::BufRead;
+
+use super::values::{Kind, Values};
+use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
+use crate::formats::openvdb::gather::{Gathered, Said};
+use crate::formats::openvdb::source::{Source, content};
+use crate::formats::openvdb::tree::{
+    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_places,
+};
+use crate::formats::openvdb::world::WorldFromIndex;
+use crate::formats::openvdb::{NAME, TEXT};
+use crate::formats::{LoadedGrid, ReadError, excerpt};
+
+/// The oldest version that is read, of 2013: since then each grid says how it is compressed.
+const OLDEST: u32 = 222;
+
+/// Reads the grid named `density`, or else the first whose values are single numbers or truths.
+/// Occupied is what is active and above 0.
+///
+/// # Errors
+/// Anything malformed; no such grid; a level set; a file older than version 222; a transform that
+/// is none of index space, such as a frustum; voxels more than 65,536 apart.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let mut source = Source::new(input);
+    let has_offsets = read_head(&mut source)?;
+    read_metadata(&mut source)?;
+    let grids = source.u32("the number of grids")?;
+    let mut found: Option<Found> = None;
+    let mut passed = Vec::new();
+    for _ in 0..grids {
+        let descriptor = Descriptor::read(&mut source)?;
+        let is_wanted = found.is_none() || descriptor.name == NAME;
+        match descriptor.kind().filter(|_| is_wanted) {
+            Some(kind) => {
+                let new = read_grid(&mut source, &descriptor, kind, has_offsets)?;
+                passed.extend(found.replace(new).map(|old| old.name));
+            }
+            None => {
+                descriptor.pass(&mut source, has_offsets)?;
+                passed.push(descriptor.name);
+            }
+        }
+    }
+    source.end()?;
+    let Found { name, gathered, mut said } = found.ok_or_else(|| no_grid(&passed))?;
+    if !passed.is_empty() {
+        let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
+        said.warnings.push(format!("only the grid {name} is read, not {passed}"));
+    }
+    gathered.into_grid(said)
+}
+
+/// A grid that was read.
+struct Found {
+    name: String,
+    gathered: Gathered,
+    said: Said,
+}
+
+fn no_grid(passed: &[String]) -> ReadError {
+    content(match passed {
+        [] => "there is no grid in it".to_owned(),
+        _ => format!(
+            "no grid in it has numbers or truths as values: there are {}",
+            excerpt(&passed.join(", "))
+        ),
+    })
+}
+
+/// Whether the file says where its parts lie.
+fn read_head(source: &mut Source) -> Result<bool, ReadError> {
+    let magic = source.array("the first 8 bytes: not an OpenVDB file")?;
+    if magic != MAGIC {
+        return Err(content("not an OpenVDB file: it does not begin with ' BDV'"));
+    }
+    let version = source.u32("the version")?;
+    if !(OLDEST..=VERSION).contains(&version) {
+        return Err(content(format!(
+            "version {version} of the format is not supported, only {OLDEST} to {VERSION}: write \
+             it again with a current program"
+        )));
+    }
+    source.array::<8>("the library's version")?;
+    let has_offsets = source.u8("the head")? != 0;
+    source.array::<36>("the file's identity")?;
+    Ok(has_offsets)
+}
+
+/// What metadata say that matters here.
+#[derive(Default)]
+struct Metadata {
+    class: String,
+    text: Option<String>,
+}
+
+fn read_metadata(source: &mut Source) -> Result<Metadata, ReadError> {
+    let mut metadata = Metadata::default();
+    for _ in 0..source.u32("the number of metadata")? {
+        let name = source.text("the name of metadata")?;
+        let kind = source.text("the type of metadata")?;
+        let len = source.u32("the length of metadata")?;
+        match (&*name, &*kind) {
+            ("class", "string") => metadata.class = source.text_of(len, "the grid's class")?,
+            (TEXT, "string") => metadata.text = Some(source.text_of(len, "metadata")?),
+            _ => source.skip(len.into(), "metadata")?,
+        }
+    }
+    Ok(metadata)
+}
+
+/// What comes before a grid.
+struct Descriptor {
+    name: String,
+    kind: String,
+    /// The grid whose tree it shares.
+    parent: String,
+    begin: u64,
+    end: u64,
+}
+
+impl Descriptor {
+    fn read(source: &mut Source) -> Result<Self, ReadError> {
+        let name = source.text("a grid's name")?;
+        // Names that come twice have a number after this.
+        let name = name.split('\u{1e}').next().unwrap_or_default().to_owned();
+        let kind = source.text("a grid's type")?;
+        let parent = source.text("the name of a grid's parent")?;
+        let begin = source.u64("where a grid begins")?;
+        source.u64("where a grid's values begin")?;
+        let end = source.u64("where a grid ends")?;
+        Ok(Self { name, kind, parent, begin, end })
+    }
+
+    /// Of the values, if it is one that is read.
+    fn kind(&self) -> Option<Kind> {
+        Kind::of_tree(&self.kind).filter(|_| self.parent.is_empty())
+    }
+
+    fn pass(&self, source: &mut Source, has_offsets: bool) -> Result<(), ReadError> {
+        match has_offsets {
+            true => source.skip_to(self.end, "the next grid"),
+            false => {
+                let (name, kind) = (excerpt(&self.name), excerpt(&self.kind));
+                Err(content(format!("the grid {name} of type {kind} cannot be passed over")))
+            }
+        }
+    }
+}
+
+fn read_grid(
+    source: &mut Source,
+    descriptor: &Descriptor,
+    kind: Kind,
+    has_offsets: bool,
+) -> Result<Found, ReadError> {
+    if has_offsets {
+        source.skip_to(descriptor.begin, "the grid")?;
+    }
+    let values = Values::new(kind, source.u32("the grid's compression")?)?;
+    let name = descriptor.name.clone();
+    let Metadata { class, text } = read_metadata(source)?;
+    if class == "level set" {
+        let name = excerpt(&name);
+        return Err(content(format!("the grid {name} is a level set: convert it to a fog volume")));
+    }
+    let mut said = Said { text, world_from_index: read_transform(source)?, warnings: Vec::new() };
+    if said.world_from_index.is_none() {
+        said.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
+    }
+    let gathered = Reader { source, values, gathered: Gathered::default() }.tree()?;
+    if has_offsets && source.at() != descriptor.end {
+        let (at, end) = (source.at(), descriptor.end);
+        return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
+    }
+    Ok(Found { name, gathered, said })
+}
+
+/// World from index, or `None` where it turns or stretches.
+fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadError> {
+    const WHAT: &str = "the transform";
+    let name = source.text(WHAT)?;
+    let has_shift = name.ends_with("TranslateMap");
+    match &*name {
+        "UniformScaleMap" | "ScaleMap" | "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
+            let shift = if has_shift { source.f64s(WHAT)? } else { [0.0; 3] };
+            let scale = source.f64s(WHAT)?;
+            // What the library computes from the scale.
+            source.f64s::<12>(WHAT)?;
+            Ok(WorldFromIndex::of_diagonal(scale, shift))
+        }
+        "TranslationMap" => Ok(WorldFromIndex::of_diagonal([1.0; 3], source.f64s(WHAT)?)),
+        "AffineMap" | "UnitaryMap" => {
+            let mut rows = [[0.0; 4]; 4];
+            for row in &mut rows {
+                *row = source.f64s(WHAT)?;
+            }
+            let [x, y, z, shift] = rows.map(|[x, y, z, _]| [x, y, z]);
+            Ok(WorldFromIndex::of_matrix([x, y, z], shift))
+        }
+        _ => Err(content(format!("a transform of type {} is not supported", excerpt(&name)))),
+    }
+}
+
+/// Reads a tree.
+struct Reader<'a, 'b> {
+    source: &'a mut Source<'b>,
+    values: Values,
+    gathered: Gathered,
+}
+
+impl Reader<'_, '_> {
+    fn tree(mut self) -> Result<Gathered, ReadError> {
+        let buffers = self.source.u32("the tree")?;
+        if buffers != 1 {
+            return Err(self
+                .source
+                .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
+        }
+        self.root()?;
+        for mask in self.gathered.masks_mut() {
+            self.values.leaf(self.source, mask)?;
+        }
+        Ok(self.gathered)
+    }
+
+    fn root(&mut self) -> Result<(), ReadError> {
+        self.values.whole(self.source, "the background")?;
+        let tiles = self.source.u32("the root")?;
+        let children = self.source.u32("the root")?;
+        for _ in 0..tiles {
+            let corner = self.corner()?;
+            let is_positive = self.values.whole(self.source, "a tile of the root")?;
+            let is_active = self.source.u8("a tile of the root")? != 0;
+            if is_positive && is_active {
+                self.gathered.tile(corner, UPPER_VOXELS);
+            }
+        }
+        for _ in 0..children {
+            let corner = self.corner()?;
+            self.upper(corner)?;
+        }
+        Ok(())
+    }
+
+    fn corner(&mut self) -> Result<[i32; 3], ReadError> {
+        let corner = self.source.i32s("the root")?;
+        match corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0) {
+            true => Ok(corner),
+            false => Err(self.source.fault(format_args!("no node of the root lies at {corner:?}"))),
+        }
+    }
+
+    fn upper(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
+        let children = self.node::<{ UPPER_MASK / 8 }>(corner, LOWER_VOXELS)?;
+        set_places(&children).try_for_each(|place| {
+            self.lower(child_corner(corner, place, UPPER_VOXELS / LOWER_VOXELS, LOWER_VOXELS))
+        })
+    }
+
+    fn lower(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
+        let children = self.node::<{ LOWER_MASK / 8 }>(corner, LEAF_VOXELS)?;
+        set_places(&children).try_for_each(|place| {
+            let mut mask = [0; LEAF_MASK / 8];
+            self.source.words(&mut mask, "the mask of a leaf")?;
+            let edge = LOWER_VOXELS / LEAF_VOXELS;
+            self.gathered.leaf(child_corner(corner, place, edge, LEAF_VOXELS), mask);
+            Ok(())
+        })
+    }
+
+    /// Reads a node of `WORDS` words a mask; takes its tiles, of `edge` voxels, and returns where it
+    /// has children.
+    fn node<const WORDS: usize>(
+        &mut self,
+        corner: [i32; 3],
+        edge: u32,
+    ) -> Result<[u64; WORDS], ReadError> {
+        let (mut children, mut tiles) = ([0; WORDS], [0; WORDS]);
+        self.source.words(&mut children, "the masks of a node")?;
+        self.source.words(&mut tiles, "the masks of a node")?;
+        self.values.positive(self.source, &mut tiles)?;
+        tiles.iter_mut().zip(children).for_each(|(tiles, children)| *tiles &= !children);
+        let per_axis = 1 << ((64 * WORDS).ilog2() / 3);
+        for place in set_places(&tiles) {
+            self.gathered.tile(child_corner(corner, place, per_axis, edge), edge);
+        }
+        Ok(children)
+    }
+}

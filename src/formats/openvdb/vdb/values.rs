@@ -1,0 +1,224 @@
+//! The values of a node: which of the active ones are above 0.
+
+use std::io::{Cursor, Read};
+
+use flate2::read::ZlibDecoder;
+
+use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK};
+use crate::formats::ReadError;
+use crate::formats::openvdb::blosc::Chunks;
+use crate::formats::openvdb::source::{Source, content};
+use crate::grid::Mask;
+
+// How values are compressed, besides leaving out inactive ones.
+const ZIP: u32 = 1;
+const BLOSC: u32 = 4;
+
+// What a node has before its values, besides the case without anything.
+const ONE_INACTIVE: u8 = 2;
+const SELECTED_BACKGROUND: u8 = 3;
+const SELECTED_ONE: u8 = 4;
+const SELECTED_TWO: u8 = 5;
+const ALL: u8 = 6;
+
+/// What values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Half,
+    Float,
+    HalfDouble,
+    Double,
+    Int32,
+    Int64,
+    Bool,
+    /// No value beside being active.
+    Mask,
+}
+
+impl Kind {
+    /// Of a tree of 8, 16 and 32 along each axis.
+    pub(super) fn of_tree(name: &str) -> Option<Self> {
+        Some(match name {
+            "Tree_float_5_4_3_HalfFloat" => Self::Half,
+            "Tree_float_5_4_3" => Self::Float,
+            "Tree_double_5_4_3_HalfFloat" => Self::HalfDouble,
+            "Tree_double_5_4_3" => Self::Double,
+            "Tree_int32_5_4_3" => Self::Int32,
+            "Tree_int64_5_4_3" => Self::Int64,
+            "Tree_bool_5_4_3" => Self::Bool,
+            "Tree_mask_5_4_3" => Self::Mask,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a value by itself.
+    fn whole_bytes(self) -> usize {
+        match self {
+            Self::Half | Self::Float | Self::Int32 => 4,
+            Self::HalfDouble | Self::Double | Self::Int64 => 8,
+            Self::Bool | Self::Mask => 1,
+        }
+    }
+
+    /// Bytes of a value in a node.
+    fn stored_bytes(self) -> usize {
+        if self == Self::Half { 2 } else { self.whole_bytes() }
+    }
+
+    /// As whose values a node has them.
+    fn in_node(self) -> Self {
+        match self {
+            Self::HalfDouble => Self::Half,
+            _ => self,
+        }
+    }
+
+    /// As which a value by itself is.
+    fn alone(self) -> Self {
+        match self {
+            Self::Half => Self::Float,
+            Self::HalfDouble => Self::Double,
+            _ => self,
+        }
+    }
+
+    /// Whether a value is above 0; a float is if its bits are from those of the least above 0 to
+    /// those of infinity.
+    fn is_positive(self, bytes: &[u8]) -> bool {
+        let mut low = [0; 8];
+        low[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(low);
+        let greatest = match self {
+            Self::Half => 0x7c00,
+            Self::Float => u64::from(f32::INFINITY.to_bits()),
+            Self::HalfDouble | Self::Double => f64::INFINITY.to_bits(),
+            Self::Int32 => i32::MAX as u64,
+            Self::Int64 => i64::MAX as u64,
+            Self::Bool | Self::Mask => u8::MAX.into(),
+        };
+        (1..=greatest).contains(&bits)
+    }
+}
+
+/// How a grid's values are stored.
+pub(super) struct Values {
+    kind: Kind,
+    compression: u32,
+    /// Kept for its memory; at most those of an upper node, 256 KiB.
+    bytes: Vec<u8>,
+}
+
+impl Values {
+    pub(super) fn new(kind: Kind, compression: u32) -> Result<Self, ReadError> {
+        match compression & !(ZIP | BLOSC | ACTIVE_MASK) {
+            0 => Ok(Self { kind, compression, bytes: Vec::new() }),
+            _ => Err(content(format!("compression {compression} is not supported"))),
+        }
+    }
+
+    /// Reads one value that stands by itself; whether it is above 0.
+    pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<bool, ReadError> {
+        let mut bytes = [0; 8];
+        let bytes = &mut bytes[..self.kind.whole_bytes()];
+        source.fill(bytes, what)?;
+        Ok(self.kind.alone().is_positive(bytes))
+    }
+
+    /// Reads a leaf's buffer, and takes from its mask what is not above 0.
+    pub(super) fn leaf(&mut self, source: &mut Source, mask: &mut Mask) -> Result<(), ReadError> {
+        const WHAT: &str = "the values of a leaf";
+        let mut again = [0; LEAF_MASK / 8];
+        source.words(&mut again, WHAT)?;
+        if again != *mask {
+            return Err(source.fault("a leaf's mask differs from that in the topology"));
+        }
+        match self.kind {
+            Kind::Bool | Kind::Mask => source.i32s::<3>(WHAT)?,
+            _ => return self.positive(source, mask),
+        };
+        if self.kind == Kind::Bool {
+            source.words(&mut again, WHAT)?;
+            mask.iter_mut().zip(again).for_each(|(word, values)| *word &= values);
+        }
+        Ok(())
+    }
+
+    /// Reads a node's values, and takes from the mask of the active ones what is not above 0.
+    pub(super) fn positive(
+        &mut self,
+        source: &mut Source,
+        active: &mut [u64],
+    ) -> Result<(), ReadError> {
+        const WHAT: &str = "the values of a node";
+        let stored = source.u8(WHAT)?;
+        let inactive = match stored {
+            ONE_INACTIVE | SELECTED_ONE => 1,
+            SELECTED_TWO => 2,
+            BACKGROUND_ELSEWHERE..=ALL => 0,
+            _ => return Err(source.fault(format_args!("values cannot be stored in way {stored}"))),
+        };
+        source.skip((inactive * self.kind.whole_bytes()) as u64, WHAT)?;
+        if (SELECTED_BACKGROUND..=SELECTED_TWO).contains(&stored) {
+            source.skip(8 * active.len() as u64, WHAT)?;
+        }
+        let is_dense = self.compression & ACTIVE_MASK == 0 || stored == ALL;
+        let count = match is_dense {
+            true => 64 * active.len(),
+            false => active.iter().map(|word| word.count_ones() as usize).sum(),
+        };
+        self.load(source, count)?;
+        self.take_from(active, is_dense);
+        Ok(())
+    }
+
+    fn take_from(&self, active: &mut [u64], is_dense: bool) {
+        let kind = self.kind.in_node();
+        let size = kind.stored_bytes();
+        let mut next = 0;
+        for (n, word) in active.iter_mut().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                let index = if is_dense { 64 * n + bit as usize } else { next };
+                let value = &self.bytes[index * size..][..size];
+                *word &= !(u64::from(!kind.is_positive(value)) << bit);
+                next += 1;
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Reads `count` values.
+    fn load(&mut self, source: &mut Source, count: usize) -> Result<(), ReadError> {
+        const WHAT: &str = "the values of a node";
+        let is_half = matches!(self.kind, Kind::Half | Kind::HalfDouble);
+        self.bytes.clear();
+        self.bytes.resize(count * self.kind.in_node().stored_bytes(), 0);
+        let is_packed = self.compression & (ZIP | BLOSC) != 0 && !(is_half && count == 0);
+        // Not above 0 where packing makes them no smaller.
+        let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };
+        if packed <= 0 {
+            if is_packed && packed.unsigned_abs() != self.bytes.len() as u64 {
+                let len = self.bytes.len();
+                return Err(source.fault(format_args!("{packed} stands for {len} bytes of values")));
+            }
+            return source.fill(&mut self.bytes, WHAT);
+        }
+        self.unpack(source, packed.unsigned_abs())
+    }
+
+    /// Reads the values from `packed` bytes.
+    fn unpack(&mut self, source: &mut Source, packed: u64) -> Result<(), ReadError> {
+        const WHAT: &str = "compressed values";
+        let end = source.at() + packed;
+        let is_blosc = self.compression & BLOSC != 0;
+        let part = source.part(packed);
+        let mut values = match is_blosc {
+            true => Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part))),
+            false => Source::new(ZlibDecoder::new(part)),
+        };
+        values.fill(&mut self.bytes, WHAT)?;
+        drop(values);
+        source.skip_to(end, WHAT)
+    }
+}

@@ -1,0 +1,310 @@
+//! The records of a PLY file, number by number. A 64-bit float holds each of them, of whatever type.
+
+use crate::formats::ReadError;
+use crate::formats::ply::build::{Build, Part};
+use crate::formats::ply::header::{AXES, Element, Header, Property, Role, Scalar};
+use crate::formats::words::{Words, number, quoted};
+
+/// What is wrong with a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fault {
+    /// It is not there: the record, or the file, ends.
+    Missing,
+    /// It is none, or none of its type.
+    Malformed,
+    /// It is one too many.
+    Extra,
+}
+
+/// The numbers of a file, in order. A clone begins again where the original is.
+pub(super) trait Values<'a> {
+    /// Begins the next record.
+    fn begin(&mut self);
+    fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
+    /// Skips so many.
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault>;
+    /// Ends a record, of which nothing may be left.
+    fn end(&mut self) -> Result<(), Fault>;
+    /// Says `what` is wrong with a record, and where that is.
+    fn error(&self, record: &str, what: String) -> ReadError;
+    fn describe(&self, fault: Fault) -> String;
+    /// Bytes that are left.
+    fn left(&self) -> usize;
+}
+
+/// Numbers as words, a record a line.
+#[derive(Clone)]
+pub(super) struct Text<'a> {
+    words: Words<'a>,
+    len: usize,
+    last: &'a [u8],
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { words: Words::from(bytes, at), len: bytes.len(), last: b"" }
+    }
+}
+
+impl<'a> Values<'a> for Text<'a> {
+    fn begin(&mut self) {
+        self.words.skip_blank_lines();
+    }
+
+    fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
+        self.last = self.words.next_in_line().ok_or(Fault::Missing)?;
+        let number = number(self.last).ok_or(Fault::Malformed)?;
+        let is_whole = matches!(scalar, Scalar::F32 | Scalar::F64) || number.fract() == 0.0;
+        if is_whole { Ok(number) } else { Err(Fault::Malformed) }
+    }
+
+    fn skip(&mut self, _: Scalar, count: u64) -> Result<(), Fault> {
+        (0..count).try_for_each(|_| self.words.next_in_line().map(|_| ()).ok_or(Fault::Missing))
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        self.last = self.words.next_in_line().unwrap_or_default();
+        if self.last.is_empty() { Ok(()) } else { Err(Fault::Extra) }
+    }
+
+    fn error(&self, record: &str, what: String) -> ReadError {
+        self.words.error(format!("{record}: {what}"))
+    }
+
+    fn describe(&self, fault: Fault) -> String {
+        let last = quoted(self.last);
+        match fault {
+            Fault::Missing if self.words.offset() == self.len => {
+                "the file ends: it is cut off".into()
+            }
+            Fault::Missing => "fewer numbers in the line than the header declares".into(),
+            Fault::Malformed => {
+                format!("{last} is not a number of the type that the header declares")
+            }
+            Fault::Extra => {
+                format!("more numbers in the line than the header declares, from {last} on")
+            }
+        }
+    }
+
+    fn left(&self) -> usize {
+        let mut words = self.words.clone();
+        words.skip_blank_lines();
+        self.len - words.offset()
+    }
+}
+
+/// Numbers as bytes, the most significant first or last.
+#[derive(Clone)]
+pub(super) struct Binary<'a, const IS_BIG: bool> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a, const IS_BIG: bool> Binary<'a, IS_BIG> {
+    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let mut bytes = *self.bytes[self.at..].first_chunk().ok_or(Fault::Missing)?;
+        if IS_BIG {
+            bytes.reverse();
+        }
+        self.at += N;
+        Ok(bytes)
+    }
+}
+
+impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
+    fn begin(&mut self) {}
+
+    fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
+        Ok(match scalar {
+            Scalar::I8 => i8::from_le_bytes(self.take()?).into(),
+            Scalar::U8 => u8::from_le_bytes(self.take()?).into(),
+            Scalar::I16 => i16::from_le_bytes(self.take()?).into(),
+            Scalar::U16 => u16::from_le_bytes(self.take()?).into(),
+            Scalar::I32 => i32::from_le_bytes(self.take()?).into(),
+            Scalar::U32 => u32::from_le_bytes(self.take()?).into(),
+            Scalar::F32 => f32::from_le_bytes(self.take()?).into(),
+            Scalar::F64 => f64::from_le_bytes(self.take()?),
+        })
+    }
+
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault> {
+        let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(scalar.size()));
+        let bytes = bytes.filter(|&bytes| bytes <= self.left()).ok_or(Fault::Missing)?;
+        self.at += bytes;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn error(&self, record: &str, what: String) -> ReadError {
+        ReadError::Content(format!("{record}, before byte {}: {what}", self.at))
+    }
+
+    fn describe(&self, _: Fault) -> String {
+        "the file ends: it is cut off, or the header is wrong".into()
+    }
+
+    fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+}
+
+/// A list's length, or 1 of what is no list.
+fn length<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fault> {
+    let Some(scalar) = property.length else { return Ok(1) };
+    let length = values.next(scalar)?;
+    if length >= 0.0 && length.fract() == 0.0 { Ok(length as u64) } else { Err(Fault::Malformed) }
+}
+
+fn skip<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fault> {
+    let count = length(values, property)?;
+    values.skip(property.scalar, count)?;
+    Ok(count)
+}
+
+/// What is wrong with a record.
+pub(super) enum Problem {
+    Number(Fault),
+    /// As the message says.
+    Other(String),
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        Self::Number(fault)
+    }
+}
+
+/// Takes the records of `element` one after the other.
+fn each_record<'a, V: Values<'a>>(
+    element: &Element,
+    values: &mut V,
+    mut read: impl FnMut(&mut V) -> Result<(), Problem>,
+) -> Result<(), ReadError> {
+    if element.properties.is_empty() {
+        return Ok(());
+    }
+    for record in 0..element.count {
+        values.begin();
+        read(values).map_err(|problem| {
+            let what = match problem {
+                Problem::Number(fault) => values.describe(fault),
+                Problem::Other(what) => what,
+            };
+            values.error(&format!("{} {record} (counted from 0)", element.called()), what)
+        })?;
+    }
+    Ok(())
+}
+
+/// Triangles that faces are cut into, at most.
+#[derive(Debug, Default)]
+pub(super) struct FaceCounts {
+    pub(super) triangles: u64,
+    /// Corners of the largest face.
+    pub(super) largest: u64,
+}
+
+/// Counts without taking memory.
+pub(super) fn count_faces<'a, V: Values<'a>>(
+    header: &Header,
+    mut values: V,
+) -> Result<FaceCounts, ReadError> {
+    let mut counts = FaceCounts::default();
+    for element in &header.elements {
+        let corners = element.corners();
+        each_record(element, &mut values, |values| {
+            for (at, property) in element.properties.iter().enumerate() {
+                let count = skip(values, property)?;
+                if Some(at) == corners {
+                    counts.triangles += count.saturating_sub(2);
+                    counts.largest = counts.largest.max(count);
+                }
+            }
+            Ok(values.end()?)
+        })?;
+    }
+    Ok(counts)
+}
+
+/// Reads a part of the records; returns what follows the last.
+pub(super) fn read_records<'a, V: Values<'a>>(
+    header: &Header,
+    mut values: V,
+    part: Part,
+    build: &mut Build,
+) -> Result<V, ReadError> {
+    for element in &header.elements {
+        match (element.role(), part) {
+            (Role::Vertex, Part::All | Part::Vertices) => {
+                read_vertices(element, &mut values, build)?;
+            }
+            (Role::Face | Role::Strip, Part::All | Part::Faces) => {
+                read_faces(element, &mut values, build)?;
+            }
+            _ => each_record(element, &mut values, |values| {
+                element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
+                Ok(values.end()?)
+            })?,
+        }
+    }
+    Ok(values)
+}
+
+fn read_vertices<'a, V: Values<'a>>(
+    element: &Element,
+    values: &mut V,
+    build: &mut Build,
+) -> Result<(), ReadError> {
+    let axes = AXES.map(|axis| element.find(&[axis], false));
+    let axis_of = |at: usize| axes.iter().position(|&axis| axis == Some(at));
+    let axis_of: Vec<_> = (0..element.properties.len()).map(axis_of).collect();
+    each_record(element, values, |values| {
+        let mut position = [0.0; 3];
+        for (property, axis) in element.properties.iter().zip(&axis_of) {
+            match *axis {
+                Some(axis) => position[axis] = values.next(property.scalar)?,
+                None => _ = skip(values, property)?,
+            }
+        }
+        values.end()?;
+        build.positions.push(position);
+        Ok(())
+    })
+}
+
+fn read_faces<'a, V: Values<'a>>(
+    element: &Element,
+    values: &mut V,
+    build: &mut Build,
+) -> Result<(), ReadError> {
+    let list = element.corners();
+    let is_strip = element.role() == Role::Strip;
+    let mut corners = Vec::new();
+    each_record(element, values, |values| {
+        for (at, property) in element.properties.iter().enumerate() {
+            if list != Some(at) {
+                skip(values, property)?;
+                continue;
+            }
+            corners.clear();
+            for _ in 0..length(values, property)? {
+                let index = values.next(property.scalar)?;
+                if index.fract() != 0.0 {
+                    return Err(Problem::Other(format!("{index} is not an index")));
+                }
+                corners.push(index as i64);
+            }
+        }
+        values.end()?;
+        if is_strip { build.add_strip(&corners) } else { build.add_face(&corners) }
+            .map_err(Problem::Other)
+    })
+}

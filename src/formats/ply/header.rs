@@ -1,0 +1,300 @@
+//! The header of a PLY file: how its records are written, and which there are.
+
+use crate::formats::words::{Words, quoted};
+use crate::formats::{ReadError, counted};
+
+/// How numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Encoding {
+    Text,
+    Little,
+    Big,
+}
+
+/// The type of a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    fn named(word: &[u8]) -> Option<Self> {
+        Some(match word {
+            b"char" | b"int8" => Self::I8,
+            b"uchar" | b"uint8" => Self::U8,
+            b"short" | b"int16" => Self::I16,
+            b"ushort" | b"uint16" => Self::U16,
+            b"int" | b"int32" => Self::I32,
+            b"uint" | b"uint32" => Self::U32,
+            b"float" | b"float32" => Self::F32,
+            b"double" | b"float64" => Self::F64,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of such a number in a binary file.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+/// One number of each record, or a list of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Property<'a> {
+    pub(super) name: &'a [u8],
+    /// Of a list, the type of its length.
+    pub(super) length: Option<Scalar>,
+    pub(super) scalar: Scalar,
+}
+
+/// What records are to a mesh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    Vertex,
+    Face,
+    Strip,
+    Edge,
+    Other,
+}
+
+/// So many records of the same properties.
+#[derive(Debug)]
+pub(super) struct Element<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) count: u64,
+    pub(super) properties: Vec<Property<'a>>,
+}
+
+impl Element<'_> {
+    pub(super) fn role(&self) -> Role {
+        match self.name {
+            b"vertex" => Role::Vertex,
+            b"face" => Role::Face,
+            b"tristrips" => Role::Strip,
+            b"edge" => Role::Edge,
+            _ => Role::Other,
+        }
+    }
+
+    /// Which property is the first that is called one of `names`, and a list or not.
+    pub(super) fn find(&self, names: &[&[u8]], is_list: bool) -> Option<usize> {
+        let is_found = |p: &Property| names.contains(&p.name) && p.length.is_some() == is_list;
+        self.properties.iter().position(is_found)
+    }
+
+    /// Which property of a face or a strip is the list of its corners.
+    pub(super) fn corners(&self) -> Option<usize> {
+        match self.role() {
+            Role::Face | Role::Strip => self.find(&[b"vertex_indices", b"vertex_index"], true),
+            _ => None,
+        }
+    }
+
+    /// Its name, for a message.
+    pub(super) fn called(&self) -> String {
+        quoted(self.name)
+    }
+}
+
+/// The header.
+#[derive(Debug)]
+pub(super) struct Header<'a> {
+    pub(super) encoding: Encoding,
+    pub(super) elements: Vec<Element<'a>>,
+    /// Its bytes.
+    pub(super) len: usize,
+}
+
+/// How many bytes the header of a PLY file has.
+///
+/// # Errors
+/// The file is another, or ends too early.
+pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
+    let mut words = Words::new(bytes);
+    if words.next_in_line() != Some(b"ply") {
+        return Err(ReadError::Content("not a PLY file: it does not begin with 'ply'".into()));
+    }
+    while words.offset() < bytes.len() {
+        words.rest_of_line();
+        if words.next_in_line() == Some(b"end_header") {
+            let end = words.offset();
+            words.rest_of_line();
+            // Without a line's end, what was found may be the beginning of more.
+            if words.offset() > end {
+                return Ok(words.offset());
+            }
+        }
+    }
+    Err(words.error("the file ends without a line 'end_header': it is cut off".into()))
+}
+
+impl<'a> Header<'a> {
+    /// Takes the lines up to `end_header`.
+    pub(super) fn parse(text: &'a [u8]) -> Result<Self, ReadError> {
+        let mut words = Words::new(text);
+        let mut encoding = None;
+        let mut elements: Vec<Element> = Vec::new();
+        words.rest_of_line();
+        while words.offset() < text.len() {
+            let keyword = words.next_in_line();
+            match keyword {
+                Some(b"format") => encoding = Some(parse_encoding(&mut words)?),
+                Some(b"element") => elements.push(parse_element(&mut words)?),
+                Some(b"property") => {
+                    let property = parse_property(&mut words)?;
+                    let element = elements.last_mut();
+                    let element = element
+                        .ok_or_else(|| words.error("a property before the first element".into()))?;
+                    element.properties.push(property);
+                }
+                None | Some(b"comment" | b"obj_info" | b"end_header") => {}
+                Some(other) => {
+                    let what = format!("{} is no keyword of a PLY header", quoted(other));
+                    return Err(words.error(what));
+                }
+            }
+            words.rest_of_line();
+        }
+        let missing = || {
+            let what = "the header does not say how the file is written: add a line such as 'format \
+                        ascii 1.0'";
+            ReadError::Content(what.into())
+        };
+        let header = Self { encoding: encoding.ok_or_else(missing)?, elements, len: text.len() };
+        header.check()?;
+        Ok(header)
+    }
+
+    fn check(&self) -> Result<(), ReadError> {
+        for element in &self.elements {
+            let missing = |what: &str| {
+                ReadError::Content(format!("the element {} has no {what}", element.called()))
+            };
+            match element.role() {
+                Role::Vertex => {
+                    for axis in AXES {
+                        let found = element.find(&[axis], false);
+                        found.ok_or_else(|| missing(&format!("property {}", quoted(axis))))?;
+                    }
+                }
+                Role::Face | Role::Strip if element.count > 0 => {
+                    element.corners().ok_or_else(|| missing("property list 'vertex_indices'"))?;
+                }
+                _ => {}
+            }
+        }
+        let is_twice = |role: Role| self.of_role(role).count() > 1;
+        match is_twice(Role::Vertex) {
+            true => Err(ReadError::Content(
+                "the header declares the element 'vertex' twice: remove one".into(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
+        self.elements.iter().filter(move |element| element.role() == role)
+    }
+
+    /// How many records of this role there are.
+    pub(super) fn count(&self, role: Role) -> u64 {
+        self.of_role(role).fold(0, |sum, element| sum.saturating_add(element.count))
+    }
+
+    /// Whether faces come before the vertices that they use.
+    pub(super) fn has_faces_first(&self) -> bool {
+        let mut roles = self.elements.iter().map(Element::role);
+        let first = roles.find(|role| [Role::Vertex, Role::Face, Role::Strip].contains(role));
+        first.is_some_and(|role| role != Role::Vertex)
+    }
+
+    /// Whether vertices or faces have colours or textures.
+    pub(super) fn has_colors(&self) -> bool {
+        let names: [&[u8]; 5] = [b"red", b"diffuse_red", b"texcoord", b"texture_u", b"s"];
+        let mut properties = self.elements.iter().flat_map(|element| &element.properties);
+        properties.any(|property| names.contains(&property.name))
+    }
+
+    /// Refuses more records than there is room for: each number is at least one of `most_values`, in
+    /// text with a space. So what is allocated for them is in proportion to the file.
+    pub(super) fn check_room(&self, most_values: u64) -> Result<(), ReadError> {
+        let mut left = most_values;
+        for element in &self.elements {
+            let bytes = |property: &Property| match (self.encoding, property.length) {
+                (Encoding::Text, _) => 1,
+                (_, Some(length)) => length.size() as u64,
+                (_, None) => property.scalar.size() as u64,
+            };
+            let record: u64 = element.properties.iter().map(bytes).sum();
+            let needed = element.count.saturating_mul(record);
+            left = left.checked_sub(needed).ok_or_else(|| {
+                let records = counted(element.count, "record", "records");
+                ReadError::Content(format!(
+                    "the header says that there are {records} of the element {}, but the file is too \
+                     short for that: it is cut off, or the header is wrong",
+                    element.called()
+                ))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The properties of a position.
+pub(super) const AXES: [&[u8]; 3] = [b"x", b"y", b"z"];
+
+fn parse_encoding(words: &mut Words) -> Result<Encoding, ReadError> {
+    let word = words.next_in_line().unwrap_or_default();
+    match word {
+        b"ascii" => Ok(Encoding::Text),
+        b"binary_little_endian" => Ok(Encoding::Little),
+        b"binary_big_endian" => Ok(Encoding::Big),
+        _ => Err(words.error(format!(
+            "the format {} is unknown: use ascii, binary_little_endian or binary_big_endian",
+            quoted(word)
+        ))),
+    }
+}
+
+fn parse_element<'a>(words: &mut Words<'a>) -> Result<Element<'a>, ReadError> {
+    let (name, count) = (words.next_in_line(), words.next_in_line().unwrap_or_default());
+    let number = str::from_utf8(count).ok().and_then(|count| count.parse().ok());
+    match (name, number) {
+        (Some(name), Some(count)) => Ok(Element { name, count, properties: Vec::new() }),
+        _ => {
+            let count = quoted(count);
+            Err(words.error(format!("{count} where the number of the element's records belongs")))
+        }
+    }
+}
+
+fn parse_property<'a>(words: &mut Words<'a>) -> Result<Property<'a>, ReadError> {
+    let scalar = |word: &'a [u8]| {
+        let unknown = format!("{} is no type of PLY, such as float or uchar", quoted(word));
+        Scalar::named(word).ok_or(unknown)
+    };
+    let first = words.next_in_line().unwrap_or_default();
+    let types = match first {
+        b"list" => {
+            let [length, item] = [(); 2].map(|()| words.next_in_line().unwrap_or_default());
+            scalar(length).and_then(|length| Ok((Some(length), scalar(item)?)))
+        }
+        _ => scalar(first).map(|scalar| (None, scalar)),
+    };
+    let (length, scalar) = types.map_err(|what| words.error(what))?;
+    let name = words.next_in_line();
+    let name = name.ok_or_else(|| words.error("a property without a name".into()))?;
+    Ok(Property { name, length, scalar })
+}

@@ -1,0 +1,135 @@
+//! The STL reader, of text and of binary files.
+//!
+//! A binary file is an 80-byte header, a count, and 50 bytes a triangle; nothing says that it is not
+//! text, and many begin with `solid`, as text does. So what a file is is told by its length first.
+//! Written here rather than taken from `stl_io`, which looks at that word only, takes text for 32-bit
+//! numbers in lower case, and looks vertices up in a hash map, which costs more than all else.
+//!
+//! Every triangle has three vertices of its own.
+
+mod text;
+
+use crate::error::MeshError;
+use crate::formats::{Loaded, MeshSpec, ReadError, check_memory, counted};
+use crate::mesh::Mesh;
+
+/// 3D Systems'.
+pub const SPEC: MeshSpec = MeshSpec {
+    extension: "stl",
+    name: "STL",
+    carries: "triangles, text or binary; colours are not used yet",
+    read: |bytes, _, limit| read_within(&bytes, limit),
+};
+
+/// What comes before the triangles of a binary file.
+const HEADER: usize = 84;
+/// A triangle of a binary file: its normal, three corners, two bytes of attributes.
+const RECORD: usize = 50;
+/// Bytes of a triangle in memory: three vertices of its own, and their numbers.
+const TRIANGLE: u64 = 3 * 24 + 12;
+/// Whatever does not depend on the file.
+const REST: u64 = 4 << 10;
+
+/// Reads the mesh in `bytes`.
+///
+/// # Errors
+/// Neither text nor binary STL, malformed or cut off, coordinates that are not finite, no triangles.
+pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
+    read_within(bytes, u64::MAX)
+}
+
+/// The same, if it takes at most `limit` bytes of memory at any time, `bytes` included.
+///
+/// # Errors
+/// It could take more; all that [`read`] refuses.
+pub fn read_within(bytes: &[u8], limit: u64) -> Result<Loaded, ReadError> {
+    if bytes.is_empty() {
+        return Err(ReadError::Content("the file is empty".into()));
+    }
+    let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
+    if !whole && text::is_text(bytes) {
+        let vertices = text::most_vertices(bytes) as u64;
+        check_memory(bytes.len() as u64 + vertices * TRIANGLE / 3 + REST, limit)?;
+        return Ok(Loaded { mesh: soup(text::read(bytes)?)?, warnings: Vec::new() });
+    }
+    let (records, mut warnings) = records(bytes)?;
+    check_memory((bytes.len() as u64) + records.len() as u64 * TRIANGLE + REST, limit)?;
+    if bytes[..80].windows(6).any(|word| word == b"COLOR=") || records.iter().any(has_attribute) {
+        warnings.push("colours (attributes of triangles) are not used yet".into());
+    }
+    let mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
+    Ok(Loaded { mesh, warnings })
+}
+
+/// The triangles whose corners follow one another.
+fn soup(positions: Vec<[f64; 3]>) -> Result<Mesh, ReadError> {
+    // Past u32 the mesh is refused by its check: there are more vertices than an index can name.
+    let triangles = (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
+    Ok(Mesh::new(positions, triangles.collect())?)
+}
+
+/// How many triangles the header of a binary file says that it has.
+fn binary_count(bytes: &[u8]) -> Option<usize> {
+    let count = bytes.get(80..HEADER)?.try_into().ok()?;
+    usize::try_from(u32::from_le_bytes(count)).ok()
+}
+
+/// The triangles of a binary file, and a warning of what is behind them.
+fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
+    let Some(count) = binary_count(bytes) else {
+        let what = "not an STL file: it neither begins with 'solid' nor has a binary file's header \
+                    of 84 bytes";
+        return Err(ReadError::Content(what.into()));
+    };
+    let (records, rest) = bytes[HEADER..].as_chunks::<RECORD>();
+    if count > records.len() {
+        return Err(ReadError::Content(format!(
+            "the header (bytes 80 to 83) says that {} follow, but there is room for {}: the file is \
+             cut off, or no STL file",
+            counted(count as u64, "triangle", "triangles"),
+            records.len()
+        )));
+    }
+    if count == 0 && !records.is_empty() {
+        return Err(ReadError::Content(format!(
+            "the header says that there are no triangles, but {} bytes follow, which would be {}: \
+             write the number into bytes 80 to 83, little-endian",
+            bytes.len() - HEADER,
+            records.len()
+        )));
+    }
+    let behind = (records.len() - count) * RECORD + rest.len();
+    let warning = (behind > 0).then(|| {
+        let bytes = counted(behind as u64, "byte", "bytes");
+        format!(
+            "{bytes} after the last of the {count} triangles that the header counts were skipped"
+        )
+    });
+    Ok((&records[..count], warning.into_iter().collect()))
+}
+
+fn has_attribute(record: &[u8; RECORD]) -> bool {
+    record[48..] != [0, 0]
+}
+
+/// The corners of a triangle, which follow its normal.
+fn corners(record: &[u8; RECORD]) -> [[f64; 3]; 3] {
+    let (numbers, _) = record.as_chunks::<4>();
+    let number = |i: usize| f64::from(f32::from_le_bytes(numbers[i]));
+    [3, 6, 9].map(|i| [i, i + 1, i + 2].map(number))
+}
+
+/// Where in a binary file the fault is.
+fn located(error: ReadError) -> ReadError {
+    match error {
+        ReadError::Mesh(MeshError::NotFinite { vertex, value }) => {
+            let triangle = vertex / 3;
+            let byte = HEADER + triangle * RECORD + 12 + vertex % 3 * 12;
+            ReadError::Content(format!(
+                "triangle {triangle} (counted from 0) has the coordinate {value} in the corner at \
+                 byte {byte}, which is not a finite number: remove the triangle or repair the mesh"
+            ))
+        }
+        other => other,
+    }
+}

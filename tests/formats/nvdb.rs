@@ -1,0 +1,257 @@
+//! NanoVDB: against its own C++ headers, by a small program that is built here.
+//!
+//! These tests need `TRIVOX_NANOVDB` to name the folder that holds `nanovdb/NanoVDB.h`, a C++ compiler
+//! by the name of `c++`, zlib and Blosc.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+use trivox::formats::openvdb::nvdb;
+use trivox::formats::{GridFormat, ReadError};
+use trivox::grid::FULL;
+use trivox::{Up, World};
+
+use super::vdb::{far, for_others, listed};
+use super::{read, tiny, voxel_set, written};
+
+/// The program, in a folder of its own.
+static PROGRAM: LazyLock<Option<(TempDir, PathBuf)>> = LazyLock::new(|| {
+    let Some(headers) = std::env::var_os("TRIVOX_NANOVDB") else {
+        println!("skipped: TRIVOX_NANOVDB not set");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("nvdb");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/nvdb.cpp");
+    let mut compiler = Command::new("c++");
+    compiler.args(["-std=c++17", "-O1", "-w", "-I"]).arg(headers).arg(source);
+    let output = compiler.arg("-o").arg(&program).args(["-lz", "-lblosc"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some((folder, program))
+});
+
+/// What the program prints, or `None` where it is not there.
+fn nanovdb(arguments: &[&str], folder: &Path) -> Option<String> {
+    let (_, program) = PROGRAM.as_ref()?;
+    let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn nanovdb_reads_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let grids = for_others();
+    for (n, grid) in grids.iter().enumerate() {
+        for format in [GridFormat::Nvdb, GridFormat::Npy] {
+            let name = format!("{n}.{}", format.extension());
+            std::fs::write(folder.path().join(name), written(grid, format)).unwrap();
+        }
+    }
+    let Some(output) = nanovdb(&["check", &grids.len().to_string()], folder.path()) else { return };
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), grids.len());
+    for (line, grid) in lines.iter().zip(&grids) {
+        let count = grid.occupied();
+        let leaves = grid.bricks().filter(|(_, mask)| *mask != FULL).count() as u64;
+        // Of the blocks, two are full lower nodes.
+        let lower_tiles = if grid.dims() == [272, 192, 290] { 2 } else { 0 };
+        let leaf_tiles = grid.brick_count() - leaves - lower_tiles * 16 * 16 * 16;
+        let expected =
+            format!("1 0 1 1 {count} {count} {leaves} {leaf_tiles} {lower_tiles} 1 dims=");
+        let rest = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
+        let (_, numbers) = rest.split_once(" 0 ").unwrap_or_else(|| panic!("{line}"));
+        let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+        let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
+        let place = |c: [u32; 3]| [0, 1, 2].map(|a| origin[a] + size * f64::from(c[a]));
+        let mut places = vec![place([0; 3]), place([2, 1, 0])];
+        if let Some([lo, hi]) = grid.occupied_bounds() {
+            places.extend([place(lo), place(hi.map(|c| c + 1))]);
+        }
+        assert_eq!(numbers.len(), 3 * places.len(), "{line}");
+        for (found, expected) in numbers.iter().zip(places.as_flattened()) {
+            assert!((found - expected).abs() < 1e-12, "{line}, not {places:?}");
+        }
+    }
+}
+
+#[test]
+fn nanovdb_finds_voxels_far_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("far.nvdb"), written(&far(), GridFormat::Nvdb)).unwrap();
+    std::fs::write(folder.path().join("far.txt"), listed(&far())).unwrap();
+    let Some(output) = nanovdb(&["far"], folder.path()) else { return };
+    assert_eq!(output.trim(), format!("1 1 {} 0", far().occupied()));
+}
+
+#[test]
+fn what_nanovdb_writes_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_) = nanovdb(&["write"], folder.path()) else { return };
+    let load = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
+        nvdb::read(&mut &bytes[..])
+    };
+    let text = std::fs::read_to_string(folder.path().join("voxels.txt")).unwrap();
+    let voxels = text.lines().map(|line| {
+        let voxel: Vec<i64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+        <[i64; 3]>::try_from(voxel).unwrap()
+    });
+    let expected: BTreeSet<[i64; 3]> = voxels.collect();
+    assert!(expected.len() > 1000);
+    for name in ["none", "zip", "blosc", "several"] {
+        let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let base = [-160, -8, 1000];
+        let found: BTreeSet<_> = (voxel_set(&loaded.grid).into_iter())
+            .map(|voxel| [0, 1, 2].map(|a| voxel[a] + base[a]))
+            .collect();
+        assert!(found == expected, "{name}: {} voxels, not {}", found.len(), expected.len());
+        let origin = [1.0 - 160.5 * 0.25, 2.0 - 8.5 * 0.25, 3.0 + 999.5 * 0.25];
+        assert_eq!(loaded.grid.world, Some(World { origin, voxel_size: 0.25, up: Up::Y }));
+        assert_eq!(loaded.warnings.len(), usize::from(name == "several"), "{:?}", loaded.warnings);
+    }
+    let error = load("level").unwrap_err().to_string();
+    assert!(error.contains("no grid in it is a fog volume"), "{error}");
+}
+
+/// Lengths and places at which something begins or ends, with some in between.
+fn places_of_interest(len: usize) -> impl Iterator<Item = usize> {
+    let parts = [200, 872, 936, 1000, 1032, 9272, 271_432, 272_520, 305_288, 307_432, 307_720];
+    let near = parts.into_iter().flat_map(|at: usize| at.saturating_sub(24)..at + 24);
+    (0..1200).chain(near).chain((0..len).step_by(997)).filter(move |&at| at < len)
+}
+
+#[test]
+fn truncated_nvdb_is_refused() {
+    let bytes = tiny_nvdb();
+    for len in places_of_interest(bytes.len()) {
+        let error = read(GridFormat::Nvdb, &bytes[..len]).expect_err("a truncated file was read");
+        assert!(matches!(error, ReadError::Content(_)), "{len} bytes: {error}");
+    }
+    let error = read(GridFormat::Nvdb, &[&bytes[..], &[0]].concat()).unwrap_err();
+    assert!(error.to_string().contains("more"), "{error}");
+}
+
+#[test]
+fn nvdb_with_any_byte_changed_is_read_or_refused_in_proportion() {
+    let mut bytes = tiny_nvdb();
+    for index in places_of_interest(bytes.len()) {
+        let original = bytes[index];
+        for value in [0, 0xff, original ^ 1] {
+            bytes[index] = value;
+            match read(GridFormat::Nvdb, &bytes) {
+                // A byte of a mask is eight tiles of at most 128 voxels.
+                Ok(grid) => assert!(grid.brick_count() <= 8 * 16 * 16 * 16 + 1, "byte {index}"),
+                Err(error) => assert!(!error.to_string().is_empty()),
+            }
+        }
+        bytes[index] = original;
+    }
+}
+
+#[test]
+fn malformed_nvdb_is_refused_with_the_reason() {
+    // Of the head of the file, of that of the grid, of the tree, of the root, of the nodes.
+    for (why, at, value) in [
+        ("not a NanoVDB file", 0, b'n'),
+        ("version 33.3", 10, 0x20),
+        ("compression 3", 14, 3),
+        ("a grid's name cannot be a text", 16 + 138, 1),
+        ("no grid in it is a fog volume of floats: there are []", 12, 0),
+        ("no grid in it is a fog volume of floats: there are [density]", 48, 2),
+        ("no grid in it is a fog volume of floats: there are [density]", 52, 1),
+        ("the file ends in blind data", 24, 0),
+        ("the grid begins with neither", 200, b'X'),
+        ("the grid's end", 200 + 32, 0),
+        ("a node should lie at byte", 1000 + 8, 32),
+        ("the file ends in a node", 271_432 + 1088 + 2, 9),
+    ] {
+        let mut bytes = tiny_nvdb();
+        bytes[at] = value;
+        let error = match read(GridFormat::Nvdb, &bytes) {
+            Ok(grid) => panic!("byte {at}, {value}: {grid:?}"),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(why), "'{error}' does not say '{why}'");
+    }
+}
+
+/// A file of the tiny grid, part by part. What it has of zeros is only counted.
+pub(crate) fn tiny_nvdb() -> Vec<u8> {
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    let place = |n: u64| n.to_le_bytes().to_vec();
+    let doubles =
+        |numbers: &[f64]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
+    let floats = |numbers: &[f32]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
+    let padded = |text: &[u8], len: usize| [text, &vec![0; len - text.len()]].concat();
+    // 32.3.3.
+    let version = number(0x0400_0c03);
+    let text = b"1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125";
+    let bounds = [0, 0, 0, 0, 1, 2].map(number).concat();
+    let world_bounds = doubles(&[-1.5, 0.0, 2.0, -1.375, 0.25, 2.375]);
+    // Scale, its inverse, the first voxel's centre, and a taper.
+    let map = [
+        [0.125, 0.0, 0.0, 0.0, 0.125, 0.0, 0.0, 0.0, 0.125, 8.0, 0.0],
+        [0.0, 0.0, 8.0, 0.0, 0.0, 0.0, 8.0, -1.4375, 0.0625, 2.0625, 1.0],
+    ]
+    .concat();
+    let statistics = floats(&[1.0, 1.0, 1.0, 0.0]);
+    let first_of = |bytes: usize| [&[1][..], &vec![0; bytes - 1]].concat();
+    let node = |mask: usize, padding: usize, child: u64, entries: usize| {
+        let masks = [vec![0; mask], first_of(mask)].concat();
+        let table = padded(&place(child), 8 * entries);
+        [bounds.clone(), place(2), masks, statistics.clone(), vec![0; padding], table].concat()
+    };
+    [
+        b"NanoVDB0".to_vec(),
+        version.clone(),
+        // One grid, not compressed; its size in memory and here; its name's hash; its voxels.
+        b"\x01\0\0\0".to_vec(),
+        [place(307_584), place(307_584), place(0x0000_085a_6c08_0218), place(2)].concat(),
+        // Float, fog volume.
+        [number(1), number(2), world_bounds.clone(), bounds.clone()].concat(),
+        [doubles(&[0.125; 3]), number(8)].concat(),
+        // Nodes from leaf to root, tiles, no codec.
+        [1, 1, 1, 1, 0, 0, 0, 0].map(number).concat(),
+        [version.clone(), b"density\0".to_vec()].concat(),
+        // The grid: its checksum is of the head only.
+        b"NanoVDB0".to_vec(),
+        [number(0), number(u32::MAX), version].concat(),
+        // All statistics, and breadth first; the first of one grid.
+        [number(0x3e), number(0), number(1), place(307_584)].concat(),
+        padded(b"density", 256),
+        [floats(&map.iter().map(|&x| x as f32).collect::<Vec<_>>()), doubles(&map)].concat(),
+        [world_bounds, doubles(&[0.125; 3]), number(2), number(1)].concat(),
+        // Where the blind data are; one record.
+        [place(307_232), number(1), vec![0; 20]].concat(),
+        // The tree: leaves, lower and upper nodes and the root; their numbers; tiles; voxels.
+        [place(304_416), place(270_560), place(160), place(64)].concat(),
+        [[1, 1, 1, 0, 0, 0].map(number).concat(), place(2)].concat(),
+        // The root, with one entry.
+        [bounds.clone(), number(1), floats(&[0.0]), statistics.clone(), vec![0; 16]].concat(),
+        [place(0), place(96), vec![0; 16]].concat(),
+        node(4096, 16, 270_400, 32_768),
+        node(512, 16, 33_856, 4_096),
+        // The leaf: its box, its mask, its values at 0 and 10.
+        [vec![0; 12], vec![0, 1, 2, 2], padded(&[1, 4], 64), statistics.clone()].concat(),
+        [floats(&[1.0]), vec![0; 36], floats(&[1.0]), vec![0; 4 * 501]].concat(),
+        // The text begins after 288 bytes of its record; characters of one byte.
+        [place(288), place(text.len() as u64), number(1), vec![0; 12], padded(b"trivox", 256)]
+            .concat(),
+        padded(text, 64),
+    ]
+    .concat()
+}
+
+#[test]
+fn nvdb_has_the_bytes_it_always_had() {
+    let mut bytes = written(&tiny(), GridFormat::Nvdb);
+    // What the library makes of the head is checked with the library.
+    bytes[16 + 176 + 8 + 8..][..4].fill(0);
+    let expected = tiny_nvdb();
+    let first = bytes.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!((bytes.len(), first), (expected.len(), None));
+}

@@ -1,0 +1,399 @@
+//! OpenVDB: against the library itself, by its Python module, and against `vdb-rs`.
+//!
+//! The tests with the library need `TRIVOX_PYTHON` to name a Python that has `pyopenvdb` and NumPy.
+
+use std::collections::BTreeSet;
+
+use trivox::formats::openvdb::vdb;
+use trivox::formats::{GridFormat, write_grid};
+use trivox::grid::{BrickKey, FULL, Mask};
+use trivox::{Up, VoxelGrid, World};
+
+use super::npy::python;
+use super::{grids, random_grid, read, tiny, voxel_set, written};
+
+/// A file of the tiny grid, part by part. What it has of zeros is only counted.
+pub(crate) fn tiny_vdb() -> Vec<u8> {
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    let place = |n: u64| n.to_le_bytes().to_vec();
+    let float = |x: f64| x.to_le_bytes().repeat(3);
+    let text = |text: &[u8]| [&number(text.len() as u32)[..], text].concat();
+    let field =
+        |name: &[u8], kind: &[u8], value: &[u8]| [text(name), text(kind), text(value)].concat();
+    // Bits 0 and 8 + 2 of x = 0.
+    let mask = [&[1, 4][..], &[0; 62]].concat();
+    let first_of = |bytes: usize| [&[1][..], &vec![0; bytes - 1]].concat();
+    [
+        b" BDV\0\0\0\0".to_vec(),
+        // Of the format and of the library.
+        [number(224), number(10), number(0)].concat(),
+        b"\x01f7b9ece6-8071-8f81-80e9-1f71d04ab4ba".to_vec(),
+        // No metadata, one grid.
+        [number(0), number(1)].concat(),
+        [text(b"density"), text(b"Tree_float_5_4_3_HalfFloat"), text(b"")].concat(),
+        // Where the grid, its values, and what follows it begin.
+        [place(134), place(9970), place(10039)].concat(),
+        // Active values only.
+        number(2),
+        number(8),
+        field(b"class", b"string", b"fog volume"),
+        field(b"file_bbox_max", b"vec3i", b"\0\0\0\0\x01\0\0\0\x02\0\0\0"),
+        field(b"file_bbox_min", b"vec3i", &[0; 12]),
+        field(b"file_compression", b"string", b"active values"),
+        field(b"file_voxel_count", b"int64", &place(2)),
+        field(b"is_saved_as_half_float", b"bool", &[1]),
+        field(b"name", b"string", b"density"),
+        field(b"trivox", b"string", b"1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125"),
+        text(b"UniformScaleTranslateMap"),
+        // The first voxel's centre.
+        [-1.4375_f64, 0.0625, 2.0625].map(f64::to_le_bytes).concat(),
+        [0.125, 0.125, 8.0, 64.0, 4.0].map(float).concat(),
+        // One buffer; background 0; no tile and one child, at the origin.
+        [number(1), number(0), number(0), number(1), vec![0; 12]].concat(),
+        // Masks of children and of tiles, and no values: upper and lower node.
+        [first_of(4096), vec![0; 4096], vec![0]].concat(),
+        [first_of(512), vec![0; 512], vec![0]].concat(),
+        mask.clone(),
+        // The leaf again, with its values.
+        [mask, vec![0], vec![0, 0x3c, 0, 0x3c]].concat(),
+    ]
+    .concat()
+}
+
+#[test]
+fn vdb_has_the_bytes_it_always_had() {
+    let bytes = written(&tiny(), GridFormat::Vdb);
+    assert_eq!(bytes.escape_ascii().to_string(), tiny_vdb().escape_ascii().to_string());
+}
+
+/// Bricks of a box, in bricks.
+fn full_box(at: [u32; 3], size: [u32; 3]) -> impl Iterator<Item = (BrickKey, Mask)> {
+    let [nx, ny, nz] = size;
+    (0..nx * ny * nz).map(move |i| {
+        let [x, y, z] = [i % nx, i / nx % ny, i / nx / ny];
+        (BrickKey::new([at[0] + x, at[1] + y, at[2] + z]), FULL)
+    })
+}
+
+/// Solids with tiles of 8 and 128 voxels, beside leaves, that no mirroring leaves as they are.
+pub(crate) fn blocks() -> VoxelGrid {
+    let mut bricks: Vec<_> = full_box([16, 0, 0], [16, 16, 32]).collect();
+    bricks.extend(full_box([3, 5, 7], [2, 3, 20]));
+    bricks.push((BrickKey::new([33, 0, 0]), [1, 2, 3, 4, 5, 6, 7, u64::MAX]));
+    bricks.push((BrickKey::new([0, 23, 0]), [u64::MAX, 0, 0, 0, 0, 0, 0, 1 << 63]));
+    VoxelGrid::from_bricks([272, 192, 290], bricks).unwrap()
+}
+
+/// A file whose root has tiles at `corners`, and no node; it does not say where its parts lie.
+pub(crate) fn of_root_tiles(corners: &[[i32; 3]]) -> Vec<u8> {
+    const ROOT: usize = 664;
+    let mut bytes = tiny_vdb();
+    bytes.truncate(ROOT);
+    bytes[20] = 0;
+    bytes.extend([0_u32, corners.len() as u32, 0].map(u32::to_le_bytes).as_flattened());
+    for corner in corners {
+        bytes.extend(corner.map(i32::to_le_bytes).as_flattened());
+        bytes.extend(1_f32.to_le_bytes());
+        bytes.push(1);
+    }
+    bytes
+}
+
+/// Voxels in many nodes of the root, and a solid across some.
+pub(crate) fn far() -> VoxelGrid {
+    let mut random = fastrand::Rng::with_seed(9);
+    random_grid([9000, 4200, 12_400], 150, &mut random)
+}
+
+#[test]
+fn vdb_and_nvdb_give_back_the_grid_that_was_written() {
+    for grid in grids().into_iter().chain([blocks(), far()]) {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            let bytes = written(&grid, format);
+            let back = read(format, &bytes).unwrap();
+            assert!(back == grid, "{grid:?}, read {back:?}");
+            assert_eq!(back.world, grid.world, "{grid:?}");
+            assert_eq!(bytes, written(&back, format), "other bytes for {grid:?}");
+        }
+    }
+}
+
+#[test]
+fn tiles_of_the_root_are_read_and_written() {
+    let bytes = of_root_tiles(&[[4096, -4096, 0], [0, -4096, 0], [-4096, 0, 8192]]);
+    let loaded = vdb::read(&mut &bytes[..]).unwrap();
+    assert_eq!(loaded.warnings.len(), 1, "the text does not fit the voxels");
+    let grid = loaded.grid;
+    assert_eq!((grid.dims(), grid.occupied()), ([12288, 8192, 12288], 3 * 4096_u64.pow(3)));
+    let corners = [[4096, 0, 0], [12287, 4095, 4095], [0, 4096, 8192], [4095, 8191, 12287]];
+    assert!(corners.into_iter().all(|voxel| grid.contains(voxel)));
+    assert!(
+        ![[4095, 0, 0], [4096, 4096, 0], [4096, 4096, 8192]]
+            .map(|v| grid.contains(v))
+            .contains(&true)
+    );
+    let origin = [-1.5 - 512.0, -512.0, 2.0];
+    assert_eq!(grid.world, Some(World { origin, voxel_size: 0.125, up: Up::Y }));
+    for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+        let bytes = written(&grid, format);
+        assert!(bytes.len() < 2000, "{} bytes", bytes.len());
+        assert!(read(format, &bytes).unwrap() == grid);
+    }
+}
+
+#[test]
+fn tiles_that_cannot_be_are_refused() {
+    let refusal =
+        |corners: &[[i32; 3]]| vdb::read(&mut &of_root_tiles(corners)[..]).unwrap_err().to_string();
+    assert!(refusal(&[[0, 0, 0], [65536, 0, 0]]).contains("69632"));
+    assert!(refusal(&[[0, 4096, 0], [0, 4096, 0]]).contains("two nodes of the tree"));
+    assert!(refusal(&[[0, 0, 8]]).contains("no node of the root lies at [0, 0, 8]"));
+    assert!(refusal(&[[i32::MIN, 0, 0], [i32::MAX - 4095, 0, 0]]).contains("grid"));
+    let checkered: Vec<_> =
+        (0..2048).map(|i| [i % 8 * 2, i / 8 % 16, i / 128].map(|c| 4096 * c)).collect();
+    assert!(refusal(&checkered).contains("rows of full bricks"));
+}
+
+#[test]
+fn a_grid_that_lies_nowhere_is_not_written() {
+    for (origin, voxel_size) in [([f64::NAN, 0.0, 0.0], 1.0), ([0.0; 3], 0.0), ([0.0; 3], -1.0)] {
+        let grid = tiny().with_world(World { origin, voxel_size, up: Up::Z });
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            let error = write_grid(&grid, format, &mut Vec::new()).unwrap_err().to_string();
+            assert!(error.contains("cannot lie"), "{error}");
+        }
+    }
+}
+
+/// What is written for others to read.
+pub(crate) fn for_others() -> Vec<VoxelGrid> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let world = World { origin: [-3.25, 10.0, 0.125], voxel_size: 0.375, up: Up::Z };
+    let full = |dims: [u32; 3]| {
+        let [nx, ny, nz] = dims;
+        let voxels = (0..nx * ny * nz).map(|i| [i % nx, i / nx % ny, i / nx / ny]);
+        VoxelGrid::from_voxels(dims, voxels).unwrap()
+    };
+    vec![
+        tiny(),
+        random_grid([19, 9, 30], 300, &mut random).with_world(world),
+        random_grid([257, 9, 3], 90, &mut random).with_world(world),
+        blocks().with_world(world),
+        VoxelGrid::empty([5, 3, 2]).unwrap().with_world(world),
+        full([1, 1, 1]).with_world(world),
+        full([24, 16, 33]),
+    ]
+}
+
+#[test]
+fn openvdb_reads_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let grids = for_others();
+    for (n, grid) in grids.iter().enumerate() {
+        for format in [GridFormat::Vdb, GridFormat::Npy] {
+            let name = format!("{n}.{}", format.extension());
+            std::fs::write(folder.path().join(name), written(grid, format)).unwrap();
+        }
+    }
+    // The values of all voxels and tiles; where two corners lie; how much is in leaves.
+    let script = "
+import glob, numpy, pyopenvdb
+for n in range(len(glob.glob('*.vdb'))):
+    [only] = pyopenvdb.readAllGridMetadata(f'{n}.vdb')
+    grid = pyopenvdb.read(f'{n}.vdb', 'density')
+    expected = numpy.load(f'{n}.npy')
+    # With a margin of 5, so that nothing lies outside.
+    found = numpy.full([d + 10 for d in expected.shape], 7, 'float32')
+    grid.copyToArray(found, ijk=(-5, -5, -5))
+    same = (found == numpy.pad(expected, 5)).all()
+    values = {item.value for item in grid.citerOnValues()}
+    tiles = sorted({item.max[0] - item.min[0] + 1 for item in grid.citerOnValues()} - {1})
+    corners = [grid.transform.indexToWorld(c) for c in [(-.5, -.5, -.5), (1.5, .5, -.5)]]
+    print(bool(same), grid.gridClass, grid.background, values <= {1.0}, grid.activeVoxelCount(),
+        grid.leafCount(), tiles, grid.metadata['file_voxel_count'], only.name,
+        *[c for corner in corners for c in corner])
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), grids.len());
+    for (line, grid) in lines.iter().zip(&grids) {
+        let count = grid.occupied();
+        let leaves = grid.bricks().filter(|(_, mask)| *mask != FULL).count();
+        let tiles = match (leaves as u64 == grid.brick_count(), *grid == blocks()) {
+            (true, _) => "[]",
+            (_, true) => "[8, 128]",
+            _ => "[8]",
+        };
+        let expected =
+            format!("True fog volume 0.0 True {count} {leaves} {tiles} {count} density ");
+        let numbers = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
+        let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+        let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
+        let corners =
+            [[0.0; 3], [2.0, 1.0, 0.0]].map(|c| [0, 1, 2].map(|a| origin[a] + size * c[a]));
+        for (found, expected) in numbers.iter().zip(corners.as_flattened()) {
+            assert!((found - expected).abs() < 1e-12, "{line}");
+        }
+    }
+}
+
+/// A line for each voxel.
+pub(crate) fn listed(grid: &VoxelGrid) -> String {
+    grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
+}
+
+#[test]
+fn openvdb_finds_voxels_far_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("far.vdb"), written(&far(), GridFormat::Vdb)).unwrap();
+    std::fs::write(folder.path().join("far.txt"), listed(&far())).unwrap();
+    let script = "
+import pyopenvdb
+grid = pyopenvdb.read('far.vdb', 'density')
+voxels = [tuple(map(int, line.split())) for line in open('far.txt')]
+accessor = grid.getConstAccessor()
+print(all(accessor.probeValue(voxel) == (1, True) for voxel in voxels),
+    grid.activeVoxelCount() == len(voxels))
+";
+    let Some(output) = python(script, folder.path()) else { return };
+    assert_eq!(output.trim(), "True True");
+}
+
+#[test]
+fn what_openvdb_writes_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    // Values below and above 0, blocks that become tiles, places below 0.
+    let script = "
+import numpy, pyopenvdb
+random = numpy.random.default_rng(4)
+values = random.random((19, 9, 30)).astype('float32') - 0.9
+values[0, 0, 0] = values[-1, -1, -1] = 1
+grid = pyopenvdb.FloatGrid()
+grid.copyFromArray(values, ijk=(-3, 8, 21))
+grid.fill((-128, 0, 128), (-1, 127, 255), 0.5)
+grid.fill((0, 256, 256), (7, 271, 263), -0.5)
+grid.name = 'smoke'
+grid.transform = pyopenvdb.createLinearTransform(0.25)
+grid.transform.translate((1, 2, 3))
+truths = pyopenvdb.BoolGrid()
+truths.fill((1, 2, 3), (40, 20, 30), True)
+truths.fill((4, 5, 6), (7, 8, 9), False)
+turned = grid.deepCopy()
+turned.transform.rotate(0.5, pyopenvdb.Axis.X)
+half = grid.deepCopy()
+half.saveFloatAsHalf = True
+vectors = pyopenvdb.Vec3SGrid()
+vectors.fill((0, 0, 0), (9, 9, 9), (1, 2, 3))
+surface = pyopenvdb.createLevelSetSphere(10)
+random_values = pyopenvdb.FloatGrid()
+random_values.copyFromArray(random.random((64, 64, 64)).astype('float32') + 0.5)
+for name, grids in dict(float=[grid], half=[half], bool=[truths], turned=[turned], level=[surface],
+        vector=[vectors], several=[vectors, truths, grid], dense=[random_values]).items():
+    pyopenvdb.write(name + '.vdb', grids)
+for name, grid in ('float', grid), ('bool', truths), ('dense', random_values):
+    with open(name + '.txt', 'w') as out:
+        for item in grid.citerOnValues():
+            if item.value > 0: print(*item.min, *item.max, file=out)
+";
+    let Some(_) = python(script, folder.path()) else { return };
+    let load = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
+        vdb::read(&mut &bytes[..])
+    };
+    let expected = |name: &str| -> BTreeSet<[i64; 3]> {
+        let text = std::fs::read_to_string(folder.path().join(name).with_extension("txt")).unwrap();
+        let boxes = text.lines().map(|line| {
+            let numbers: Vec<i64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+            <[i64; 6]>::try_from(numbers).unwrap()
+        });
+        boxes
+            .flat_map(|[x, y, z, x1, y1, z1]| {
+                let yz = (y..=y1).flat_map(move |y| (z..=z1).map(move |z| [y, z]));
+                yz.flat_map(move |[y, z]| (x..=x1).map(move |x| [x, y, z]))
+            })
+            .collect()
+    };
+    for (name, voxels, base) in [
+        ("float", "float", [-128, 0, 16]),
+        ("half", "float", [-128, 0, 16]),
+        ("turned", "float", [-128, 0, 16]),
+        ("several", "bool", [0; 3]),
+        ("bool", "bool", [0; 3]),
+        ("dense", "dense", [0; 3]),
+    ] {
+        let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let found: BTreeSet<_> = (voxel_set(&loaded.grid).into_iter())
+            .map(|voxel| [0, 1, 2].map(|a| voxel[a] + base[a]))
+            .collect();
+        assert!(found == expected(voxels), "{name}: {} voxels", found.len());
+        let warned = loaded.warnings.join("; ");
+        let expected = match name {
+            "turned" => "turned or stretched",
+            "several" => "only the grid",
+            _ => "",
+        };
+        assert!(warned.contains(expected) && warned.is_empty() == expected.is_empty(), "{warned}");
+        let world = World {
+            origin: [1.0 + (-128.5) * 0.25, 2.0 - 0.125, 3.0 + 15.5 * 0.25],
+            voxel_size: 0.25,
+            up: Up::Y,
+        };
+        match name {
+            "float" | "half" => assert_eq!(loaded.grid.world, Some(world)),
+            "turned" => assert_eq!(loaded.grid.world, None),
+            _ => {}
+        }
+    }
+    for (name, why) in [("level", "level set"), ("vector", "no grid in it")] {
+        let error = load(name).unwrap_err().to_string();
+        assert!(error.contains(why), "{name}: {error}");
+    }
+}
+
+#[test]
+fn malformed_vdb_is_refused_with_the_reason() {
+    // Where the root's background lies.
+    const ROOT: usize = 664;
+    for (why, at, value) in [
+        ("does not begin with ' BDV'", 0, b'V'),
+        ("version 221", 8, 221),
+        ("version 225", 8, 225),
+        ("the type of metadata cannot be a text", 57, 1),
+        ("more bytes after the last grid", 61, 0),
+        ("no grid in it has numbers or truths as values: there are density", 80, b'X'),
+        ("compression 10", 134, 10),
+        ("2 buffers a leaf", ROOT - 4, 2),
+        ("the grid ends at byte 10039, but the file says", 126, 0),
+        ("no node of the root lies at [1, 0, 0]", ROOT + 12, 1),
+        ("values cannot be stored in way 7", ROOT + 24 + 8192, 7),
+        ("a leaf's mask differs", 9970, 3),
+    ] {
+        let mut bytes = tiny_vdb();
+        bytes[at] = value;
+        let error = match read(GridFormat::Vdb, &bytes) {
+            Ok(grid) => panic!("byte {at}, {value}: {grid:?}"),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(why), "'{error}' does not say '{why}'");
+    }
+}
+
+#[test]
+fn vdb_rs_reads_what_is_written() {
+    for grid in for_others() {
+        let bytes = written(&grid, GridFormat::Vdb);
+        let mut reader = vdb_rs::VdbReader::new(std::io::Cursor::new(bytes)).unwrap();
+        assert_eq!(reader.available_grids(), ["density"]);
+        let read = reader.read_grid::<half::f16>("density").unwrap();
+        let mut voxels = BTreeSet::new();
+        for (corner, value, level) in read.iter() {
+            assert_eq!(value.to_f32(), 1.0);
+            let edge = level.scale() as i64;
+            let corner = corner.to_array().map(|c| c as i64);
+            voxels.extend((0..edge.pow(3)).map(|i| {
+                [0, 1, 2].map(|a| corner[a] + [i % edge, i / edge % edge, i / edge / edge][a])
+            }));
+        }
+        assert!(voxels == voxel_set(&grid), "{grid:?}");
+    }
+}

@@ -1,0 +1,166 @@
+//! The mesh formats besides OBJ: what real files hold, files that other people's programs write, and a
+//! clear sentence with the place for every bad one.
+//!
+//! The tests with trimesh need `TRIVOX_PYTHON` to name a Python that has it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod gltf;
+mod ply;
+mod stl;
+mod trimesh;
+
+use std::path::Path;
+
+use fastrand::Rng;
+use trivox::Mesh;
+use trivox::formats::{Loaded, ReadError};
+
+/// A reader of files' bytes.
+type Reader = fn(&[u8]) -> Result<Loaded, ReadError>;
+
+/// Small files of each format, with some of everything.
+fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let gltf: Reader = |bytes| trivox::formats::gltf::read(bytes, Path::new("mesh.gltf"));
+    vec![
+        ("binary STL", trivox::formats::stl::read, stl::binary()),
+        ("text STL", trivox::formats::stl::read, stl::TEXT.into()),
+        ("text PLY", trivox::formats::ply::read, ply::TEXT.into()),
+        ("little-endian PLY", trivox::formats::ply::read, ply::binary(false)),
+        ("big-endian PLY", trivox::formats::ply::read, ply::binary(true)),
+        ("glTF", gltf, gltf::embedded()),
+        ("GLB", gltf, gltf::binary()),
+    ]
+}
+
+fn corners(mesh: &Mesh) -> Vec<[[f64; 3]; 3]> {
+    mesh.triangles().iter().map(|t| t.map(|i| mesh.positions()[i as usize])).collect()
+}
+
+/// The corners of the triangles in what must be read without a warning.
+fn triangles(result: Result<Loaded, ReadError>) -> Vec<[[f64; 3]; 3]> {
+    let loaded = result.unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    corners(&loaded.mesh)
+}
+
+/// The warnings of what is read all the same.
+fn warnings(result: Result<Loaded, ReadError>) -> Vec<String> {
+    result.unwrap().warnings
+}
+
+fn fault(result: Result<Loaded, ReadError>) -> String {
+    result.map(|loaded| loaded.mesh).unwrap_err().to_string()
+}
+
+const A: [f64; 3] = [0.0, 0.0, 0.0];
+const B: [f64; 3] = [1.0, 0.0, 0.0];
+const C: [f64; 3] = [1.0, 1.0, 0.0];
+const D: [f64; 3] = [0.0, 1.0, 0.0];
+
+/// Reads what may be anything: it must be a valid mesh or an error.
+fn check(name: &str, read: Reader, bytes: &[u8]) -> bool {
+    match std::panic::catch_unwind(|| read(bytes)) {
+        Err(_) => panic!("{name} panicked: {}", bytes.escape_ascii()),
+        Ok(Ok(loaded)) => {
+            let mesh = loaded.mesh;
+            assert!(
+                mesh.triangles().iter().flatten().all(|&i| mesh.positions().len() > i as usize)
+            );
+            // Twelve vertices a byte are those of a list of the shortest numbers.
+            assert!(
+                mesh.triangles().len() < 12 * bytes.len(),
+                "{name}: {}",
+                mesh.triangles().len()
+            );
+            true
+        }
+        Ok(Err(error)) => {
+            let said = error.to_string();
+            assert!(!said.is_empty() && said.len() < 500, "{name}: {said}");
+            false
+        }
+    }
+}
+
+#[test]
+fn every_prefix_is_refused_or_a_valid_mesh() {
+    for (name, read, bytes) in seeds() {
+        assert!(check(name, read, &bytes), "{name}");
+        let whole = corners(&read(&bytes).unwrap().mesh).len();
+        for len in 0..bytes.len() {
+            if check(name, read, &bytes[..len]) {
+                // The last line of a text may lack its end, or a part of a name or number.
+                let found = read(&bytes[..len]).unwrap().mesh.triangles().len();
+                let lost = bytes.len() - len;
+                assert!(
+                    name.contains("text") && lost <= 10 && found == whole,
+                    "{name}, {len} bytes"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn changed_files_are_read_or_refused_and_never_a_panic() {
+    for (name, read, bytes) in seeds() {
+        let (mut accepted, mut refused) = (0, 0);
+        for seed in 0..20_000 {
+            let mut rng = Rng::with_seed(seed);
+            let mut changed = bytes.clone();
+            for _ in 0..rng.u32(1..=4) {
+                change(&mut rng, &mut changed);
+            }
+            *if check(name, read, &changed) { &mut accepted } else { &mut refused } += 1;
+        }
+        println!("{name}: {accepted} accepted, {refused} refused");
+        assert!(accepted > 200 && refused > 2000, "{name}: {accepted} accepted, {refused} refused");
+    }
+}
+
+fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    if bytes.is_empty() {
+        return;
+    }
+    let at = rng.usize(0..bytes.len());
+    let end = (at + rng.usize(0..12)).min(bytes.len());
+    match rng.u32(0..8) {
+        0 => bytes[at] ^= 1 << rng.u32(0..8),
+        1 => bytes[at] = rng.u8(..),
+        2 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][rng.usize(0..5)],
+        3 => bytes[at] = b"0123456789-.,:[]{}\" \n\re"[rng.usize(0..23)],
+        4 => _ = bytes.drain(at..end),
+        5 => bytes[at..end].fill(0xff),
+        6 => bytes[at..end].fill(b'9'),
+        _ => {
+            let copy = bytes[at..end].to_vec();
+            let to = rng.usize(0..=bytes.len());
+            bytes.splice(to..to, copy);
+        }
+    }
+}
+
+#[test]
+fn the_program_reads_all_formats_by_their_extension_and_says_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let extensions = ["stl", "STL", "ply", "PLY", "ply", "gltf", "glb"];
+    for ((name, _, bytes), extension) in seeds().into_iter().zip(extensions) {
+        let path = folder.path().join(format!("mesh.{extension}"));
+        std::fs::write(&path, &bytes).unwrap();
+        let run = |args: &[&str], path: &Path| {
+            let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_voxelize"));
+            program.args(args).arg(path).output().unwrap()
+        };
+        let output = run(&["info", "--json"], &path);
+        let said = String::from_utf8(output.stdout).unwrap();
+        let format = format!("\"format\":\"{}\"", extension.to_lowercase());
+        assert!(output.status.success() && said.contains(&format), "{name}: {said}");
+        assert!(run(&["--res", "8", "--backend", "cpu"], &path).status.success(), "{name}");
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let output = run(&["--res", "8", "--backend", "cpu"], &path);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(said.contains(&path.display().to_string()), "{name}: {said}");
+    }
+}

@@ -54,7 +54,7 @@ fn check_inside(dims: [u32; 3], start: BrickKey, len: u32) -> Result<(), GridErr
         true => Ok(()),
         // A length that no grid has is past every grid's end.
         false => Err(GridError::Outside {
-            voxel: end.map(|c| u32::try_from(c - 1).unwrap_or(u32::MAX)),
+            voxel: end.map(|c| u32::try_from(c.saturating_sub(1)).unwrap_or(u32::MAX)),
             dims,
         }),
     }

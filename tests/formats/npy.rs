@@ -125,8 +125,13 @@ fn the_size_of_npy_files_is_known_before_they_are_written() {
 
 /// What `script` prints, or `None` where there is no Python to ask.
 pub(crate) fn python(script: &str, folder: &std::path::Path) -> Option<String> {
-    let Some(interpreter) = std::env::var_os("TRIVOX_PYTHON") else {
-        println!("skipped: TRIVOX_PYTHON not set");
+    python_of("TRIVOX_PYTHON", script, folder)
+}
+
+/// The same of the Python that `variable` names.
+pub(crate) fn python_of(variable: &str, script: &str, folder: &std::path::Path) -> Option<String> {
+    let Some(interpreter) = std::env::var_os(variable) else {
+        println!("skipped: {variable} not set");
         return None;
     };
     let mut python = std::process::Command::new(interpreter);

@@ -1,6 +1,7 @@
 //! OpenVDB: against the library itself, by its Python module, and against `vdb-rs`.
 //!
-//! The tests with the library need `TRIVOX_PYTHON` to name a Python that has `pyopenvdb` and NumPy.
+//! The tests with the library need `TRIVOX_OPENVDB_PYTHON` to name a Python that has `pyopenvdb` and
+//! NumPy.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use trivox::formats::{GridFormat, write_grid};
 use trivox::grid::{BrickKey, FULL, Mask};
 use trivox::{Up, VoxelGrid, World};
 
-use super::npy::python;
+use super::npy::python_of;
 use super::{grids, random_grid, read, read_with_changes, tiny, voxel_set, written};
 
 /// A file of the tiny grid, part by part. What it has of zeros is only counted.
@@ -213,7 +214,7 @@ for n in range(len(glob.glob('*.vdb'))):
         grid.leafCount(), tiles, grid.metadata['file_voxel_count'], only.name,
         *[c for corner in corners for c in corner])
 ";
-    let Some(output) = python(script, folder.path()) else { return };
+    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines.len(), grids.len());
     for (line, grid) in lines.iter().zip(&grids) {
@@ -255,7 +256,7 @@ accessor = grid.getConstAccessor()
 print(all(accessor.probeValue(voxel) == (1, True) for voxel in voxels),
     grid.activeVoxelCount() == len(voxels))
 ";
-    let Some(output) = python(script, folder.path()) else { return };
+    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
     assert_eq!(output.trim(), "True True");
 }
 
@@ -295,7 +296,7 @@ for name, grid in ('float', grid), ('bool', truths), ('dense', random_values):
         for item in grid.citerOnValues():
             if item.value > 0: print(*item.min, *item.max, file=out)
 ";
-    let Some(_) = python(script, folder.path()) else { return };
+    let Some(_) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
     let load = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
         vdb::read(&mut &bytes[..])

@@ -32,7 +32,11 @@
 //! The shader of the same name has the same functions on integers built from `u32`, and a filter
 //! in `f32` before them.
 
+mod row;
+
 use std::ops::Range;
+
+pub use row::Row;
 
 #[cfg(doc)]
 use crate::place::MIN_UNIT_BITS;
@@ -254,142 +258,6 @@ fn runs_down(along: [i64; 2]) -> bool {
 
 /// To look at so many columns one by one takes less time than to divide.
 const SHORT: usize = 3;
-
-/// A row of columns that pass through a triangle, next to one another along the first coordinate.
-///
-/// From one to the next the height of the crossing grows by a constant. So heights are sums of
-/// fixed-point numbers, with an error bound, and only where that leaves two voxels a [`Height`].
-///
-/// # Error
-/// In `f64`, where `u = 2^-53`, the height at the first column is the first corner's plus a mean of
-/// the corners' rises: product, sum and quotient round it by less than `4 u reach`, `reach` being the
-/// largest rise. The growth is rounded as often; along the row weights stay between 0 and the area, so
-/// its terms times the number of columns are at most `reach` each, and what rounding adds to all of
-/// them is less than `8 u reach`. To add the corner's height rounds by less than `2^21 u`, as heights
-/// are at most `2^20` voxels. To cut both to fixed point adds a unit for each column, and one.
-/// Where nothing rises, nothing is rounded: lattice units are fixed-point numbers.
-#[derive(Debug, Clone)]
-pub struct Row<'a> {
-    crossing: &'a Crossing,
-    columns: Range<i32>,
-    /// The second coordinate of their centres.
-    level: i32,
-    unit_bits: u32,
-    /// At the first column, in `2^-FIXED_BITS` voxel, as are those that follow.
-    height: i64,
-    /// From column to column.
-    growth: i64,
-    error: i64,
-}
-
-/// Heights of up to `2^20` voxels leave this many of 64 bits, with room for a sum and a sign.
-const FIXED_BITS: u32 = 40;
-/// A fixed-point number's one.
-const FIXED_ONE: f64 = (1u64 << FIXED_BITS) as f64;
-/// Above `12 * 2^-53`, with room for terms of second order.
-const ROW_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
-/// Above `2^21 u`.
-const CORNER_ERROR: i64 = 1 << (FIXED_BITS - 31);
-
-impl<'a> Row<'a> {
-    #[inline]
-    fn new(crossing: &'a Crossing, columns: Range<i32>, level: i32, unit_bits: u32) -> Self {
-        let scale = FIXED_ONE / f64::from(1u32 << unit_bits);
-        let [base, height_b, height_c] = crossing.heights;
-        let rises = [height_b - base, height_c - base].map(f64::from);
-        let [_, ca, ab] = &crossing.edges;
-        let first = [center_of(columns.start, unit_bits), level];
-        let mean =
-            |[b, c]: [i64; 2]| (b as f64 * rises[0] + c as f64 * rises[1]) / crossing.area as f64;
-        let height = f64::from(base) + mean([ca.value(first), ab.value(first)]);
-        let growth = mean([ca.slope[0], ab.slope[0]]) * f64::from(1u32 << unit_bits);
-        let reach = rises[0].abs().max(rises[1].abs());
-        let rounding = (ROW_ERROR * reach * scale) as i64 + CORNER_ERROR + columns.len() as i64 + 2;
-        Self {
-            height: (height * scale) as i64,
-            // Of a column alone it may be anything.
-            growth: if columns.len() > 1 { (growth * scale) as i64 } else { 0 },
-            error: if reach > 0.0 { rounding } else { 0 },
-            crossing,
-            columns,
-            level,
-            unit_bits,
-        }
-    }
-
-    /// The columns' indices along the first coordinate.
-    #[must_use]
-    #[inline]
-    pub fn columns(&self) -> Range<i32> {
-        self.columns.clone()
-    }
-
-    /// Without columns, at both ends, for which neither voxel nor first centre are in `along`, which
-    /// may begin with `i32::MIN` and end with `i32::MAX`.
-    #[must_use]
-    #[inline]
-    pub fn near(self, along: &Range<i32>) -> Self {
-        // A voxel more on either side is more than the error.
-        let height_of = |voxel: i32| (i64::from(voxel) << FIXED_BITS) - self.height;
-        let lo = if along.start > i32::MIN { height_of(along.start - 1) } else { i64::MIN };
-        let hi = if along.end < i32::MAX { height_of(along.end + 1) } else { i64::MAX };
-        let Range { start, end } = self.columns;
-        // Where heights fall, from the other end.
-        let [from, to] = match self.growth.signum() {
-            1 => [lo.div_euclid(self.growth), hi.div_euclid(self.growth).saturating_add(1)],
-            -1 => [
-                (-hi).div_euclid(-self.growth),
-                lo.saturating_neg().div_euclid(-self.growth).saturating_add(1),
-            ],
-            _ if lo <= 0 && hi >= 0 => [0, i64::MAX],
-            _ => [0, 0],
-        };
-        let at = |step: i64| i64::from(start).saturating_add(step).clamp(start.into(), end.into());
-        let first = at(from);
-        let height = self.height + (first - i64::from(start)) * self.growth;
-        Self { columns: first as i32..at(to).max(first) as i32, height, ..self }
-    }
-
-    /// [`Height::first_center`] of one of the columns.
-    #[must_use]
-    #[inline]
-    pub fn first_center(&self, column: i32) -> i32 {
-        // The first centre at a height or past it is half a voxel above a face that is below it.
-        let above = self.height_of(column) + (1 << (FIXED_BITS - 1)) - 1;
-        match self.voxel_of(above) {
-            Some(voxel) => voxel,
-            None => self.exactly(column).first_center(self.unit_bits),
-        }
-    }
-
-    /// [`Height::voxel`] of one of the columns.
-    #[must_use]
-    #[inline]
-    pub fn voxel(&self, column: i32, count: i32) -> i32 {
-        match self.voxel_of(self.height_of(column)) {
-            // Which may be on the far face.
-            Some(voxel) if voxel != count => voxel,
-            _ => self.exactly(column).voxel(self.unit_bits, count),
-        }
-    }
-
-    #[inline]
-    fn height_of(&self, column: i32) -> i64 {
-        self.height + i64::from(column - self.columns.start) * self.growth
-    }
-
-    /// The voxel in which all are that `height` may be.
-    #[inline]
-    fn voxel_of(&self, height: i64) -> Option<i32> {
-        let [lo, hi] = [height - self.error, height + self.error].map(|h| h >> FIXED_BITS);
-        (lo == hi).then_some(lo as i32)
-    }
-
-    #[cold]
-    fn exactly(&self, column: i32) -> Height {
-        self.crossing.height([center_of(column, self.unit_bits), self.level])
-    }
-}
 
 /// The centre of voxel `index` along an axis.
 #[inline]

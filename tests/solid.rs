@@ -720,7 +720,7 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
         sentence(&bottle, Fill::Winding),
         "1 shell, closed, but not consistently oriented: filled by winding, asked for; doubtful, as \
          triangles are not oriented alike on both sides of 24 edges, and winding numbers are wrong \
-         behind them (parity does not depend on orientation)"
+         behind (parity does not depend on orientation)"
     );
     let twice = in_grid(&together(&[cube([1.25; 3], 39.5), cube([1.25; 3], 39.5)]), [42; 3]);
     assert_eq!(

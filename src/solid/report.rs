@@ -121,18 +121,21 @@ impl fmt::Display for Doubt {
             }
             Self::Orientation { edges } => write!(
                 f,
-                "triangles are not oriented alike on both sides of {edges} edges, and winding \
-                 numbers are wrong behind them (parity does not depend on orientation)"
+                "triangles are not oriented alike on both sides of {}, and winding numbers are \
+                 wrong behind (parity does not depend on orientation)",
+                counted(*edges, "edge")
             ),
             Self::MayOverlap { edges } => write!(
                 f,
-                "triangles are not oriented alike on both sides of {edges} edges, so it cannot be \
-                 told whether parts of the mesh overlap; what they have in common would be empty"
+                "triangles are not oriented alike on both sides of {}, so it cannot be told whether \
+                 parts of the mesh overlap; what they have in common would be empty",
+                counted(*edges, "edge")
             ),
             Self::Overlap { columns } => write!(
                 f,
-                "parts of the mesh overlap in {columns} columns, and what an even number of them \
-                 have in common is left empty (winding fills it)"
+                "parts of the mesh overlap in {}, and what an even number of them have in common is \
+                 left empty (winding fills it)",
+                counted(*columns, "column")
             ),
             Self::InsideOut { columns } => write!(
                 f,
@@ -161,14 +164,14 @@ impl fmt::Display for Doubt {
 
 /// The edges that let the outside in, in words.
 pub(super) fn holes(open_edges: u64, odd_edges: u64) -> String {
-    let count = |number: u64, what: &str| match number {
-        1 => format!("1 {what} edge"),
-        n => format!("{n} {what} edges"),
-    };
     match open_edges {
-        0 => count(odd_edges, "odd"),
-        open => count(open, "open"),
+        0 => counted(odd_edges, "odd edge"),
+        open => counted(open, "open edge"),
     }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A share in hundredths, with two digits that mean something.
@@ -253,10 +256,7 @@ impl Filling {
     /// What the mesh is as a surface, in words.
     fn mesh(&self) -> String {
         let topology = &self.topology;
-        let shells = match topology.shells {
-            1 => "1 shell".to_owned(),
-            n => format!("{n} shells"),
-        };
+        let shells = counted(topology.shells, "shell");
         let what = match (topology.is_closed(), topology.is_oriented(), self.volume.mesh) {
             (false, ..) => format!("with {}", holes(topology.open_edges, topology.odd_edges)),
             (true, false, _) => "closed, but not consistently oriented".to_owned(),

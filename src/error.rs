@@ -56,6 +56,9 @@ pub enum MeshError {
         /// How many there are.
         count: usize,
     },
+    /// What it looks like does not fit its triangles and vertices.
+    #[error("the mesh's appearance does not fit it: {0}")]
+    Appearance(String),
 }
 
 /// Why a mesh cannot be put on the lattice as asked.

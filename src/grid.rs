@@ -22,6 +22,7 @@ pub(crate) use crate::grid::brick::{is_empty, set_bits};
 pub use crate::grid::build::Windings;
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
+pub use crate::grid::colors::{BrickColors, Colors};
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
 pub use crate::grid::pieces::{Piece, Pieces};
 pub(crate) use crate::grid::pieces::{overlay, parts};
@@ -31,6 +32,7 @@ use crate::place::MAX_DIM;
 
 mod brick;
 mod build;
+mod colors;
 mod ordered;
 mod pieces;
 mod runs;
@@ -72,9 +74,11 @@ impl World {
     }
 }
 
-/// A set of voxels within `dims`, and optionally where it lies in the world.
+/// A set of voxels within `dims`, and optionally where it lies in the world and which colours they
+/// have.
 ///
-/// Two grids are equal if they have the same dimensions and voxels, wherever they lie.
+/// Two grids are equal if they have the same dimensions and voxels, wherever they lie and however
+/// they look.
 #[derive(Clone)]
 pub struct VoxelGrid {
     dims: [u32; 3],
@@ -86,6 +90,8 @@ pub struct VoxelGrid {
     full: Vec<FullRun>,
     /// `None` where the file the grid came from does not say.
     pub world: Option<World>,
+    /// `None` where nothing is known of them. Only occupied voxels have colours of their own.
+    pub colors: Option<Colors>,
 }
 
 impl VoxelGrid {
@@ -137,6 +143,12 @@ impl VoxelGrid {
     #[must_use]
     pub fn with_world(self, world: World) -> Self {
         Self { world: Some(world), ..self }
+    }
+
+    /// The same voxels, in these `colors`.
+    #[must_use]
+    pub fn with_colors(self, colors: Colors) -> Self {
+        Self { colors: Some(colors), ..self }
     }
 
     /// Voxels along each axis.
@@ -275,7 +287,7 @@ impl VoxelGrid {
 
 impl PartialEq for VoxelGrid {
     fn eq(&self, other: &Self) -> bool {
-        let Self { dims, keys, masks, full, world: _ } = self;
+        let Self { dims, keys, masks, full, world: _, colors: _ } = self;
         (dims, keys, masks, full) == (&other.dims, &other.keys, &other.masks, &other.full)
     }
 }

@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod appearance;
 pub mod backend;
 pub mod compare;
 pub mod error;
@@ -38,9 +39,11 @@ pub mod place;
 pub mod predicate;
 pub mod progress;
 pub mod solid;
+pub mod srgb;
 pub mod topology;
 pub mod verify;
 
+pub use appearance::Appearance;
 #[cfg(feature = "gpu")]
 pub use backend::gpu::Gpu;
 pub use backend::{Backend, cpu::Cpu};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::appearance::Appearance;
 use crate::error::MeshError;
 
 /// A triangle mesh in its own units: every index names a vertex, and every vertex that a triangle
@@ -12,8 +13,9 @@ use crate::error::MeshError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh {
     positions: Vec<[f64; 3]>,
-    /// Shared with the placed mesh.
+    /// Shared with the placed mesh, as is the appearance.
     triangles: Arc<Vec<[u32; 3]>>,
+    appearance: Option<Arc<Appearance>>,
 }
 
 impl Mesh {
@@ -47,7 +49,26 @@ impl Mesh {
                 }
             }
         }
-        Ok(Self { positions, triangles: Arc::new(triangles) })
+        Ok(Self { positions, triangles: Arc::new(triangles), appearance: None })
+    }
+
+    /// The same mesh, looking like this.
+    ///
+    /// # Errors
+    /// It has other triangles or vertices, or refers to a material or texture that is not there.
+    pub fn with_appearance(self, appearance: Appearance) -> Result<Self, MeshError> {
+        appearance.check(self.positions.len(), self.triangles.len())?;
+        Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
+    }
+
+    /// What the triangles look like, where that is known.
+    #[must_use]
+    pub fn appearance(&self) -> Option<&Appearance> {
+        self.appearance.as_deref()
+    }
+
+    pub(crate) fn shared_appearance(&self) -> Option<Arc<Appearance>> {
+        self.appearance.clone()
     }
 
     /// Vertex positions, in mesh units. Some may belong to no triangle.

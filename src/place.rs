@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::appearance::Appearance;
 use crate::error::PlaceError;
 use crate::mesh::Mesh;
 
@@ -144,6 +145,7 @@ pub struct PlacedMesh {
     lattice: Lattice,
     vertices: Vec<[i32; 3]>,
     triangles: Arc<Vec<[u32; 3]>>,
+    appearance: Option<Arc<Appearance>>,
 }
 
 impl PlacedMesh {
@@ -188,6 +190,12 @@ impl PlacedMesh {
     /// All triangles, in the mesh's order.
     pub fn triangles(&self) -> impl ExactSizeIterator<Item = Triangle> + '_ {
         (0..self.len()).map(|index| self.triangle(index))
+    }
+
+    /// What the triangles look like, where that is known.
+    #[must_use]
+    pub fn appearance(&self) -> Option<&Appearance> {
+        self.appearance.as_deref()
     }
 
     /// How many triangles have no area on the lattice. They are voxelized as the segment or point
@@ -269,6 +277,7 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
         lattice: frame.lattice(),
         vertices: mesh.positions().par_iter().map(to_lattice).collect(),
         triangles: mesh.shared_triangles(),
+        appearance: mesh.shared_appearance(),
     })
 }
 

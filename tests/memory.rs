@@ -14,8 +14,8 @@ use peak_alloc::PeakAlloc;
 use trivox::backend::RunOptions;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
-    GridFormat, Loaded, ReadError, gltf, npy, obj, ply, read_grid, read_mesh_within, stl,
-    write_grid,
+    GridFormat, Loaded, ReadError, ReadOptions, gltf, npy, obj, ply, read_grid, read_mesh_with,
+    stl, write_grid,
 };
 use trivox::grid::{BrickKey, FULL};
 use trivox::solid::{Fill, Solid};
@@ -213,8 +213,13 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tube.obj");
     std::fs::write(&path, &text).unwrap();
-    assert_eq!(read_mesh_within(&path, bound).unwrap().mesh, expected);
-    let refused = |limit| read_mesh_within(&path, limit).unwrap_err().to_string();
+    assert_eq!(
+        read_mesh_with(&path, &ReadOptions::default().within(bound)).unwrap().mesh,
+        expected
+    );
+    let refused = |limit| {
+        read_mesh_with(&path, &ReadOptions::default().within(limit)).unwrap_err().to_string()
+    };
     assert_eq!(
         refused(50_000),
         "reading it may take 1 MB of memory, but 0 MB are left for that: allow more, or divide the \

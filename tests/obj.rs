@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::shapes::mesh_of;
 use fastrand::Rng;
-use trivox::formats::{Loaded, ReadError, obj, read_mesh};
+use trivox::formats::{Loaded, ReadError, ReadOptions, obj, read_mesh};
 use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
 
 fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
@@ -671,7 +671,7 @@ fn a_pipe_is_read_up_to_the_memory_there_is() {
         std::thread::scope(|scope| {
             // Fails where the reader goes away, as it should.
             scope.spawn(|| _ = std::fs::write(&pipe, text));
-            trivox::formats::read_mesh_within(&pipe, limit)
+            trivox::formats::read_mesh_with(&pipe, &ReadOptions::default().within(limit))
         })
     };
     assert_eq!(corners(&read(1000, 10_000_000).unwrap().mesh), vec![[A, B, C]]);

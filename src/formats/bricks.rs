@@ -39,7 +39,7 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels an axis; position, voxel size and up axis; bit masks as they are in \
               memory, after a line of JSON",
     read: Some(read),
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: |_| Vec::new(),

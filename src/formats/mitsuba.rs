@@ -17,7 +17,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "Mitsuba",
     carries: "up to 65,536 voxels an axis, as 32-bit floats; position and voxel size, rounded to such",
     read: None,
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
     lost: lost_up,

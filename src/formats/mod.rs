@@ -26,7 +26,43 @@ use crate::formats::openvdb::{nvdb, vdb};
 use crate::grid::{Up, VoxelGrid};
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
-type WriteGrid = fn(&VoxelGrid, &mut dyn Write) -> Result<(), WriteError>;
+type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>;
+
+/// What of a mesh's file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The most bytes of memory that reading may take at any time, the file itself included.
+    pub memory: u64,
+    /// Whether materials, textures and colours are read, in this file and those that it names.
+    pub appearance: bool,
+}
+
+impl Default for ReadOptions {
+    /// All, in any memory.
+    fn default() -> Self {
+        Self { memory: u64::MAX, appearance: true }
+    }
+}
+
+impl ReadOptions {
+    /// In at most `memory` bytes.
+    #[must_use]
+    pub fn within(self, memory: u64) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// The triangles only.
+    #[must_use]
+    pub fn without_appearance(self) -> Self {
+        Self { appearance: false, ..self }
+    }
+}
+
+/// How a grid is written in formats that leave a choice.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct WriteOptions {}
 
 /// What there is to know of a format of grids.
 #[derive(Debug)]
@@ -68,8 +104,8 @@ pub struct MeshSpec {
     pub name: &'static str,
     /// What is read of a file of it.
     pub carries: &'static str,
-    /// Takes the file's bytes, its path, and the most bytes of memory that reading may take.
-    read: fn(Vec<u8>, &Path, u64) -> Result<Loaded, ReadError>,
+    /// Takes the file's bytes and its path.
+    read: fn(Vec<u8>, &Path, &ReadOptions) -> Result<Loaded, ReadError>,
 }
 
 impl MeshSpec {
@@ -253,20 +289,19 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
 pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
-    read_mesh_within(path, u64::MAX)
+    read_mesh_with(path, &ReadOptions::default())
 }
 
-/// Reads the mesh in the file at `path`, if that takes at most `limit` bytes of memory at any time,
-/// the file itself included. What it may take is found beforehand, where any file of this length might
-/// take too much; that costs a part of the time of reading. It is about twice what most OBJ meshes do
-/// take, and nearer in other formats.
+/// Reads the mesh in the file at `path` as `options` say. What memory it may take is found beforehand,
+/// where any file of this length might take too much; that costs a part of the time of reading. It is
+/// about twice what most OBJ meshes do take, and nearer in other formats.
 ///
 /// # Errors
 /// It could take more ([`ReadError::Memory`]); all that [`read_mesh`] refuses.
-pub fn read_mesh_within(path: &Path, limit: u64) -> Result<Loaded, ReadError> {
+pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     refuse_folder(path)?;
     let spec = MeshSpec::of_path(path)?;
-    (spec.read)(bytes_within(path, limit)?, path, limit)
+    (spec.read)(bytes_within(path, options.memory)?, path, options)
 }
 
 /// The bytes of a file, in at most `limit` bytes of memory.
@@ -320,8 +355,21 @@ pub fn write_grid(
     format: GridFormat,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
+    write_grid_with(grid, format, &WriteOptions::default(), out)
+}
+
+/// The same, as `options` say.
+///
+/// # Errors
+/// As [`write_grid`].
+pub fn write_grid_with(
+    grid: &VoxelGrid,
+    format: GridFormat,
+    options: &WriteOptions,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     let extension = format.extension();
     let unwritten =
         || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
-    (format.spec().write.ok_or_else(unwritten)?)(grid, out)
+    (format.spec().write.ok_or_else(unwritten)?)(grid, options, out)
 }

@@ -27,7 +27,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "NumPy",
     carries: "up to 65,536 voxels an axis; occupancy only",
     read: Some(read),
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |dims| Some(file_size(dims)),
     lost: lost_place,

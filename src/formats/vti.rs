@@ -16,7 +16,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "VTK",
     carries: "up to 65,536 voxels an axis, as bytes; position, voxel size and up axis",
     read: None,
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |dims| Some((head(dims, None) + TAIL).len() as u64 + 8 + dense::volume(dims)),
     lost: |_| Vec::new(),

@@ -65,7 +65,14 @@ impl GridBuilder {
     /// A dimension of 0 or above [`MAX_DIM`].
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
-        let grid = VoxelGrid { dims, keys: vec![], masks: vec![], full: vec![], world: None };
+        let grid = VoxelGrid {
+            dims,
+            keys: vec![],
+            masks: vec![],
+            full: vec![],
+            world: None,
+            colors: None,
+        };
         Ok(Self { grid, combine: Combine::Union, windings: Windings::default(), found: Vec::new() })
     }
 
@@ -76,8 +83,14 @@ impl GridBuilder {
 
     /// Only to count bricks.
     pub(crate) fn counting() -> Self {
-        let grid =
-            VoxelGrid { dims: [0; 3], keys: vec![], masks: vec![], full: vec![], world: None };
+        let grid = VoxelGrid {
+            dims: [0; 3],
+            keys: vec![],
+            masks: vec![],
+            full: vec![],
+            world: None,
+            colors: None,
+        };
         Self { grid, combine: Combine::Union, windings: Windings::default(), found: Vec::new() }
     }
 

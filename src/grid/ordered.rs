@@ -107,6 +107,7 @@ impl OrderedGrid {
             masks: bytemuck::zeroed_vec(bricks),
             full: vec![FullRun { start: BrickKey::NONE, len: 0 }; runs],
             world,
+            colors: None,
         };
         Self { grid, parts }
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use trivox::backend::{Backends, Chosen, RunOptions};
-use trivox::formats::read_mesh_within;
+use trivox::formats::{ReadOptions, read_mesh_with};
 use trivox::solid::Filling;
 use trivox::{
     Lattice, Mode, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, Voxels, World, place,
@@ -101,9 +101,10 @@ impl Tools<'_> {
     fn load_and_place(&self, path: &Path) -> Result<Placed> {
         let named = || path.display().to_string();
         self.progress.start("load", 0);
-        let (loaded, load) = timed(|| read_mesh_within(path, self.memory.left()))
-            .map_err(|error| self.memory.explain(error.into()))
-            .with_context(named)?;
+        let (loaded, load) =
+            timed(|| read_mesh_with(path, &ReadOptions::default().within(self.memory.left())))
+                .map_err(|error| self.memory.explain(error.into()))
+                .with_context(named)?;
         self.progress.start("place", 0);
         let options = place_options(self.job);
         let (mesh, place) = timed(|| place(&loaded.mesh, &options)).with_context(named)?;

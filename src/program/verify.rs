@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::backend::{Chosen, RunOptions};
-use trivox::formats::{read_grid, read_mesh_within};
+use trivox::formats::{ReadOptions, read_grid, read_mesh_with};
 use trivox::verify::{
     Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
 };
@@ -30,7 +30,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     progress.start("load", 0);
     let grid = read_grid(&args.grid).with_context(|| args.grid.display().to_string())?;
     let judged = memory.divided(|memory| {
-        let mesh = read_mesh_within(&args.mesh, memory.left())
+        let mesh = read_mesh_with(&args.mesh, &ReadOptions::default().within(memory.left()))
             .map_err(|error| memory.explain(error.into()))?;
         let (verdict, made) = judge(args, &mesh.mesh, &grid.grid, memory, &progress)?;
         Ok((mesh.warnings, verdict, made))

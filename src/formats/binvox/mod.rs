@@ -22,7 +22,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "binvox",
     carries: "up to 65,536 voxels an axis, padded to a cube; position and voxel size",
     read: Some(read),
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
     lost,

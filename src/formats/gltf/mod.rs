@@ -26,7 +26,7 @@ pub const BINARY_SPEC: MeshSpec = MeshSpec {
     extension: "glb",
     name: "glTF 2.0",
     carries: "triangles of the scene, at rest, y up; materials and colours are not used yet",
-    read: |bytes, path, limit| read_within(&bytes, path, limit),
+    read: |bytes, path, options| read_within(&bytes, path, options.memory),
 };
 
 /// Whatever does not depend on the file.

@@ -21,7 +21,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "NumPy",
     carries: "up to 65,536 voxels an axis; position, voxel size and up axis as arrays",
     read: Some(read),
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: |_| Vec::new(),

@@ -26,7 +26,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     extension: "obj",
     name: "Wavefront",
     carries: "positions, faces of any shape, groups; materials are not used yet",
-    read: read_within,
+    read: |bytes, path, options| read_within(bytes, path, options.memory),
 };
 
 /// Reads the mesh in `bytes`, all groups and objects together. Material files are looked for

@@ -21,7 +21,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     extension: "ply",
     name: "Stanford",
     carries: "positions, faces of any shape, triangle strips, text or binary; colours are not used yet",
-    read: |bytes, _, limit| read_within(&bytes, limit),
+    read: |bytes, _, options| read_within(&bytes, options.memory),
 };
 
 /// Bytes per corner of a list, which grows as it is read.

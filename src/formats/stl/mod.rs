@@ -18,7 +18,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     extension: "stl",
     name: "STL",
     carries: "triangles, text or binary; colours are not used yet",
-    read: |bytes, _, limit| read_within(&bytes, limit),
+    read: |bytes, _, options| read_within(&bytes, options.memory),
 };
 
 /// What comes before the triangles of a binary file.

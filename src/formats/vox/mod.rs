@@ -38,7 +38,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "MagicaVoxel",
     carries: "up to 2,000 voxels an axis; position, voxel size and up axis in an attribute of ours",
     read: Some(read),
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims,
     file_size: |_| None,
     lost: |_| Vec::new(),

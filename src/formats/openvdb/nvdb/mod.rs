@@ -23,7 +23,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "NanoVDB",
     carries: "up to 65,536 voxels an axis; position and voxel size; up axis in blind data of ours",
     read: Some(read),
-    write: Some(write),
+    write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: |_| Vec::new(),

@@ -1,0 +1,118 @@
+//! sRGB (IEC 61966-2-1) and linear light, in integers: the same on every machine.
+//!
+//! Linear light has 16 bits, so that the darkest steps of sRGB are 20 apart.
+
+/// An sRGB colour of 8 bits a channel, and how opaque it is: 255 is opaque.
+pub type Rgba = [u8; 4];
+
+/// A colour in linear light of 16 bits a channel, and how opaque it is: 65,535 is opaque.
+pub type Linear = [u16; 4];
+
+/// Of each sRGB value.
+const LINEAR: [u16; 256] = table(0.0);
+
+/// Where the linear values end that each sRGB value is nearest to, seen in sRGB; the last has no end.
+const ENDS: [u16; 256] = table(0.5);
+
+const fn table(offset: f64) -> [u16; 256] {
+    let mut table = [0; 256];
+    let mut value = 0;
+    while value < 256 {
+        table[value] = linear((value as f64 + offset) / 255.0);
+        value += 1;
+    }
+    table
+}
+
+/// The linear light of an sRGB value from 0 to 1; what is outside is clamped, NaN is black.
+#[must_use]
+pub const fn linear(value: f64) -> u16 {
+    let light = match value {
+        0.0..=0.04045 => value / 12.92,
+        0.04045..1.0 => power_of_2_4((value + 0.055) / 1.055),
+        1.0.. => 1.0,
+        _ => 0.0,
+    };
+    (light * 65535.0 + 0.5) as u16
+}
+
+/// `x^2.4` for `x` from 0.09 to 1, by additions, multiplications and divisions only: the power function
+/// of a system's library may differ from another's in the last bit.
+const fn power_of_2_4(x: f64) -> f64 {
+    let square = x * x;
+    // The fifth root by Newton's method, from above: each step at least multiplies the error by 4/5,
+    // and near the root squares it.
+    let mut root = 1.0;
+    let mut step = 0;
+    while step < 24 {
+        root -= (root - square / (root * root * root * root)) / 5.0;
+        step += 1;
+    }
+    square * root
+}
+
+/// The linear light of an sRGB value.
+#[must_use]
+#[inline]
+pub const fn linear_of(value: u8) -> u16 {
+    LINEAR[value as usize]
+}
+
+/// The nearest sRGB value.
+#[must_use]
+#[inline]
+pub fn srgb_of(light: u16) -> u8 {
+    ENDS[..255].partition_point(|&end| end <= light) as u8
+}
+
+/// A colour in linear light.
+#[must_use]
+pub fn linear_of_rgba([r, g, b, opacity]: Rgba) -> Linear {
+    [linear_of(r), linear_of(g), linear_of(b), u16::from(opacity) * 257]
+}
+
+/// The nearest sRGB colour.
+#[must_use]
+pub fn rgba_of([r, g, b, opacity]: Linear) -> Rgba {
+    let opacity = (u32::from(opacity) + 128) / 257;
+    [srgb_of(r), srgb_of(g), srgb_of(b), opacity as u8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_within_a_rounding_of_the_standards_formula() {
+        let formula = |c: f64| match c {
+            ..=0.04045 => c / 12.92,
+            _ => ((c + 0.055) / 1.055).powf(2.4),
+        };
+        for step in 0..=100_000 {
+            let value = f64::from(step) / 1e5;
+            let expected = 65535.0 * formula(value);
+            let found = f64::from(linear(value));
+            assert!((found - expected).abs() < 0.5 + 1e-6, "{value}: {found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn srgb_values_come_back_from_linear_light() {
+        for value in 0..=255 {
+            assert_eq!(srgb_of(linear_of(value)), value);
+            let color = [value, 255 - value, 3, value];
+            assert_eq!(rgba_of(linear_of_rgba(color)), color);
+        }
+    }
+
+    #[test]
+    fn values_that_are_none_are_clamped() {
+        let found = [-1.0, f64::NAN, f64::NEG_INFINITY, 2.0, f64::INFINITY].map(linear);
+        assert_eq!(found, [0, 0, 0, 65535, 65535]);
+    }
+
+    #[test]
+    fn brighter_light_is_never_a_darker_value() {
+        assert!((1..=u16::MAX).all(|light| srgb_of(light - 1) <= srgb_of(light)));
+    }
+}

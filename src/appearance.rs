@@ -5,7 +5,7 @@ use crate::error::MeshError;
 use crate::srgb::Linear;
 pub use texture::{Filter, Texture, Wrap};
 
-mod texture;
+pub(crate) mod texture;
 
 /// What the triangles of a mesh look like.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -92,6 +92,30 @@ impl Appearance {
         check_index("material", last, materials.len())?;
         let textures = textures.len();
         texture_refs().try_for_each(|of| check_index("texture", of.texture, textures))
+    }
+
+    /// With textures without transparency for materials that show none: what is hidden in an image has a
+    /// colour all the same.
+    pub(crate) fn with_opaque_textures(mut self) -> Self {
+        let Self { materials, textures, .. } = &mut self;
+        let mut opaque: Vec<Option<u32>> = vec![None; textures.len()];
+        for material in materials {
+            match material.alpha {
+                // All has at least so much.
+                Alpha::Mask(0) => material.alpha = Alpha::Opaque,
+                Alpha::Opaque => {}
+                Alpha::Mask(_) | Alpha::Blend => continue,
+            }
+            let Some(read) = &mut material.texture else { continue };
+            let index = read.texture as usize;
+            if textures[index].has_transparency() {
+                read.texture = *opaque[index].get_or_insert_with(|| {
+                    textures.push(textures[index].opaque());
+                    textures.len() as u32 - 1
+                });
+            }
+        }
+        self
     }
 
     /// The material of a triangle.

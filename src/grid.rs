@@ -192,13 +192,21 @@ impl VoxelGrid {
         if (0..3).any(|a| voxel[a] >= self.dims[a]) {
             return false;
         }
-        let key = BrickKey::new(voxel.map(|c| c / BRICK));
         let [x, y, z] = voxel.map(|c| c % BRICK);
+        let mask = self.mask_of(BrickKey::new(voxel.map(|c| c / BRICK)));
+        mask[x as usize] >> (8 * y + z) & 1 == 1
+    }
+
+    /// The voxels of the brick `key`; none outside the grid.
+    #[must_use]
+    pub fn mask_of(&self, key: BrickKey) -> Mask {
         if let Ok(index) = self.keys.binary_search(&key) {
-            return self.masks[index][x as usize] >> (8 * y + z) & 1 == 1;
+            return self.masks[index];
         }
         let after = self.full.partition_point(|run| run.start <= key);
-        after > 0 && key < self.full[after - 1].start.along_x(self.full[after - 1].len)
+        let is_full =
+            after > 0 && key < self.full[after - 1].start.along_x(self.full[after - 1].len);
+        if is_full { FULL } else { [0; 8] }
     }
 
     /// All bricks that hold a voxel, in canonical order, full ones included.

@@ -28,6 +28,7 @@
 
 pub mod appearance;
 pub mod backend;
+pub mod color;
 pub mod compare;
 pub mod error;
 pub mod fill;
@@ -47,6 +48,7 @@ pub use appearance::Appearance;
 #[cfg(feature = "gpu")]
 pub use backend::gpu::Gpu;
 pub use backend::{Backend, cpu::Cpu};
+pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
 pub use error::{BackendError, GridError, MeshError, PlaceError};
 pub use grid::{Up, VoxelGrid, World};

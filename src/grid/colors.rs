@@ -143,9 +143,9 @@ impl BrickColors<'_> {
         self.own[usize::from(self.before[x as usize]) + below]
     }
 
-    /// Of all voxels whether they have the same, and which.
+    /// The voxels that have one of their own.
     #[must_use]
-    pub fn is_uniform(&self) -> Option<Rgba> {
-        self.own.is_empty().then_some(self.rest)
+    pub fn mask(&self) -> Mask {
+        self.mask
     }
 }

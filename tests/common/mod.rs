@@ -7,6 +7,7 @@ pub mod gpu;
 pub mod inside;
 pub mod lattice;
 pub mod memory;
+pub mod oklab;
 pub mod oracle;
 pub mod pairs;
 pub mod paths;

@@ -1,0 +1,124 @@
+//! The colours of a grid's voxels, from those of the mesh's surface.
+//!
+//! A voxel that the surface touches has its own. A solid also has voxels that it does not touch, and
+//! some of them can be seen: between the centre of one, which is inside, and that of the neighbour,
+//! which is outside, the surface may only touch the neighbour. They look like those of their six
+//! neighbours that have a colour. All others have one colour.
+
+use rayon::prelude::*;
+
+use crate::color::{Surface, mean};
+use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
+use crate::place::MAX_DIM;
+use crate::srgb::Rgba;
+
+/// A brick, and those next to it along each axis, below and above.
+struct Neighborhood<T> {
+    center: T,
+    sides: [[T; 2]; 3],
+}
+
+impl<T> Neighborhood<T> {
+    /// `None` where there is no brick.
+    fn of(key: BrickKey, value: impl Fn(Option<BrickKey>) -> T) -> Self {
+        let side = |axis: usize, is_above: bool| {
+            let mut at = key.position();
+            at[axis] = match is_above {
+                true => (at[axis] + 1 < MAX_DIM / BRICK).then(|| at[axis] + 1)?,
+                false => at[axis].checked_sub(1)?,
+            };
+            Some(BrickKey::new(at))
+        };
+        Self {
+            center: value(Some(key)),
+            sides: [0, 1, 2].map(|axis| [false, true].map(|above| value(side(axis, above)))),
+        }
+    }
+}
+
+impl Neighborhood<Mask> {
+    /// Of each voxel of the brick whether the next one along `axis` is in the masks.
+    fn next(&self, axis: usize, is_above: bool) -> Mask {
+        const FIRST_Z: u64 = 0x0101_0101_0101_0101;
+        let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
+        std::array::from_fn(|x| match (axis, is_above) {
+            (0, true) => here.get(x + 1).copied().unwrap_or(there[0]),
+            (0, false) => x.checked_sub(1).map_or(there[7], |below| here[below]),
+            (1, true) => here[x] >> 8 | there[x] << 56,
+            (1, false) => here[x] << 8 | there[x] >> 56,
+            (_, true) => here[x] >> 1 & !(FIRST_Z << 7) | there[x] << 7 & FIRST_Z << 7,
+            (_, false) => here[x] << 1 & !FIRST_Z | there[x] >> 7 & FIRST_Z,
+        })
+    }
+
+    /// Of each voxel whether the six next to it are in the masks, by axis and direction.
+    fn all_next(&self) -> [[Mask; 2]; 3] {
+        [0, 1, 2].map(|axis| [false, true].map(|above| self.next(axis, above)))
+    }
+}
+
+/// The colours of `grid`.
+pub(super) fn colors(grid: &VoxelGrid, surface: &Surface) -> Colors {
+    let bricks = bricks_at(surface);
+    let bricks = bricks.into_par_iter().filter_map(|key| {
+        let occupied = grid.mask_of(key);
+        if is_empty(&occupied) {
+            return None;
+        }
+        let (mask, colors) = brick_colors(key, &occupied, grid, surface);
+        (!is_empty(&mask)).then_some((key, mask, colors))
+    });
+    Colors::from_bricks(bricks.collect(), surface.colors.rest())
+}
+
+/// The bricks of the surface and those next to them.
+fn bricks_at(surface: &Surface) -> Vec<BrickKey> {
+    let near = surface.touched.par_iter().flat_map_iter(|&(key, _)| {
+        let Neighborhood { center, sides } = Neighborhood::of(key, |key| key);
+        sides.into_iter().flatten().chain([center]).flatten()
+    });
+    let mut near: Vec<BrickKey> = near.collect();
+    near.par_sort_unstable();
+    near.dedup();
+    near
+}
+
+/// The `occupied` voxels of a brick that have a colour of their own.
+fn brick_colors(
+    key: BrickKey,
+    occupied: &Mask,
+    grid: &VoxelGrid,
+    surface: &Surface,
+) -> (Mask, Vec<Rgba>) {
+    let own = surface.colors.of_brick(key);
+    let seen =
+        Neighborhood::of(key, |key| key.map_or([0; 8], |key| surface.colors.of_brick(key).mask()));
+    let inside = Neighborhood::of(key, |key| key.map_or([0; 8], |key| grid.mask_of(key)));
+    let (touched, next, inside) = (surface.touched(key), seen.all_next(), inside.all_next());
+    let any =
+        |of: &[[Mask; 2]; 3], x: usize| of.as_flattened().iter().fold(0, |any, mask| any | mask[x]);
+    let all = |of: &[[Mask; 2]; 3], x: usize| {
+        of.as_flattened().iter().fold(u64::MAX, |all, mask| all & mask[x])
+    };
+    let beside: Mask =
+        std::array::from_fn(|x| occupied[x] & !touched[x] & any(&next, x) & !all(&inside, x));
+    let mask: Mask = std::array::from_fn(|x| occupied[x] & seen.center[x] | beside[x]);
+    let color = |x: u32, bit: u32| {
+        if beside[x as usize] >> bit & 1 == 0 {
+            return own.at(x, bit);
+        }
+        let voxel = [x, bit / 8, bit % 8];
+        let position = key.position();
+        let neighbor = |(axis, side): (usize, usize)| {
+            let is_seen = next[axis][side][x as usize] >> bit & 1 == 1;
+            let mut voxel = std::array::from_fn(|a| BRICK * position[a] + voxel[a]);
+            voxel[axis] = if side == 1 { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
+            is_seen.then(|| surface.colors.of(voxel))
+        };
+        let sides = (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]);
+        let neighbors: Vec<Rgba> = sides.filter_map(neighbor).collect();
+        mean(neighbors.iter()).unwrap_or(surface.colors.rest())
+    };
+    let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
+    (mask, voxels.map(|(x, bit)| color(x, bit)).collect())
+}

@@ -1,0 +1,79 @@
+//! Sums over the pieces of triangles in a voxel, in integers: the same in whatever order the pieces come.
+
+use crate::color::shade::Shade;
+use crate::srgb::Linear;
+
+/// What the pieces of triangles in a voxel come to, weighted by their areas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sums {
+    /// Red, green and blue, as far as they are seen: multiplied by opacity.
+    light: [u64; 3],
+    opacity: u64,
+    /// Of what is not altogether transparent.
+    seen: u64,
+    /// Of all.
+    all: u64,
+}
+
+/// The largest area of a plane in a cube is the square root of two.
+const MAX_AREA: f64 = 1.5;
+
+/// How finely areas count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weights {
+    a_face: f64,
+}
+
+impl Weights {
+    /// For a mesh of so many triangles.
+    ///
+    /// A piece counts with at most `1.5 * 2^k`, and its light with 65,535 times that, less than
+    /// `2^(k + 17)`. With `n` triangles no sum reaches `2^64` where `k + 17 + log2 n <= 64`; of up to 134
+    /// million a voxel's face is `2^20` then.
+    pub(super) fn new(triangles: usize) -> Self {
+        const MOST_BITS: u32 = 20;
+        let bits = (47 - triangles.next_power_of_two().ilog2()).min(MOST_BITS);
+        Self { a_face: f64::from(1_u32 << bits) }
+    }
+
+    /// The weight of an area in faces of a voxel. What has none counts where nothing else does.
+    pub(super) fn of(&self, area: f64) -> u64 {
+        ((area.min(MAX_AREA) * self.a_face + 0.5) as u64).max(1)
+    }
+}
+
+impl Sums {
+    /// Adds a piece.
+    #[inline]
+    pub(super) fn add(&mut self, weight: u64, shade: &Shade) {
+        let Shade { light, opacity, seen } = shade;
+        for (sum, &light) in self.light.iter_mut().zip(light) {
+            *sum += weight * u64::from(light);
+        }
+        self.opacity += weight * u64::from(*opacity);
+        self.seen += weight * u64::from(*seen);
+        self.all += weight;
+    }
+
+    /// Whether there is any piece.
+    #[inline]
+    pub(super) fn is_touched(&self) -> bool {
+        self.all > 0
+    }
+
+    /// The mean: of the light that is seen, and of opacity where anything is. `None` where nothing is
+    /// seen, or next to nothing of what there is.
+    pub(super) fn mean(&self) -> Option<Linear> {
+        /// Of the whole. Pieces without area count for less.
+        const NEXT_TO_NOTHING: u128 = 1024;
+        let Self { light: [r, g, b], opacity, seen, all } = *self;
+        if u128::from(opacity) * NEXT_TO_NOTHING < u128::from(all) * 65535 {
+            return None;
+        }
+        let mean = |sum: u64, of: u64| {
+            let sum = u128::from(sum) * 65535;
+            (sum + u128::from(of / 2)).checked_div(of.into()).map(|mean| mean.min(65535) as u16)
+        };
+        Some([mean(r, opacity)?, mean(g, opacity)?, mean(b, opacity)?, mean(opacity, seen)?])
+    }
+}

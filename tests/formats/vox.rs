@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use trivox::formats::{GridFormat, ReadError, WriteError, vox};
+use trivox::formats::{GridFormat, ReadError, WriteError, WriteOptions, vox};
 use trivox::grid::{BrickKey, FULL};
 use trivox::{GridError, Up, VoxelGrid, World};
 
@@ -158,7 +158,7 @@ fn a_grid_without_voxels_is_one_empty_model() {
 fn vox_past_magica_voxels_world_is_refused_with_the_reason() {
     for (dims, axis) in [([2001, 1, 1], 'x'), ([1, 2001, 1], 'y'), ([1, 2000, 65536], 'z')] {
         let grid = VoxelGrid::empty(dims).unwrap();
-        let Err(WriteError::Unsupported(why)) = vox::write(&grid, &mut std::io::sink()) else {
+        let Err(WriteError::Unsupported(why)) = vox::write(&grid, &WriteOptions::default(), &mut std::io::sink()) else {
             panic!("{dims:?} was written");
         };
         let long = dims.into_iter().max().unwrap();
@@ -175,7 +175,7 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
     let bricks = keys.map(|key| (key, FULL)).collect();
     let grid = VoxelGrid::from_bricks([832, 832, 800], bricks).unwrap();
     let mut bytes = Vec::new();
-    let Err(WriteError::Unsupported(why)) = vox::write(&grid, &mut bytes) else {
+    let Err(WriteError::Unsupported(why)) = vox::write(&grid, &WriteOptions::default(), &mut bytes) else {
         panic!("it was written");
     };
     assert!(why.contains("2147483647") && why.contains(".npy"), "{why}");
@@ -186,7 +186,7 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
 fn a_world_that_is_not_finite_is_refused() {
     let world = World { origin: [0.0, f64::NAN, 0.0], voxel_size: 1.0, up: Up::Z };
     let grid = VoxelGrid::empty([1, 1, 1]).unwrap().with_world(world);
-    let result = vox::write(&grid, &mut std::io::sink());
+    let result = vox::write(&grid, &WriteOptions::default(), &mut std::io::sink());
     assert!(matches!(result, Err(WriteError::Unsupported(_))));
 }
 

@@ -15,7 +15,8 @@ use super::{MAX_COLORS, Rgb};
 /// of it in one thread: the crate's parallel versions give others with other numbers of threads.
 pub(super) fn quantize(colors: &[Rgb], counts: &[u64]) -> Vec<Rgb> {
     let weights = weights(counts);
-    let all = PaletteCounts::new(oklab(colors), weights).expect("a weight for each, of 2^32 in all");
+    let all =
+        PaletteCounts::new(oklab(colors), weights).expect("a weight for each, of 2^32 in all");
     let by_wu = wu(&all);
     let best = kmeans(&all, by_wu);
     let mut chosen = cast::into_array_vec(oklab_to_srgb8(&best));

@@ -15,9 +15,9 @@ pub(super) fn default_palette() -> [Rgba; 256] {
         n @ 215..255 => {
             let value = RAMP[usize::from((n - 215) % 10)];
             let [r, g, b] = match (n - 215) / 10 {
-                0 => [0, 0, value],
+                0 => [value, 0, 0],
                 1 => [0, value, 0],
-                2 => [value, 0, 0],
+                2 => [0, 0, value],
                 _ => [value; 3],
             };
             [r, g, b, 255]

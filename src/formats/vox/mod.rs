@@ -82,8 +82,8 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
 
 /// Most voxels along an axis of one model.
 const MAX_MODEL: u32 = 256;
-/// Most voxels along an axis of a scene: positions -1000 to 999.
-const MAX_SCENE: u32 = 2000;
+/// Most voxels along an axis of a scene, and so of a file: positions -1000 to 999.
+pub const MAX_SCENE: u32 = 2000;
 /// The first position past MagicaVoxel's world.
 const WORLD_END: i64 = 1000;
 /// The root attribute that describes the grid.

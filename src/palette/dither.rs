@@ -1,13 +1,16 @@
 //! Ordered dithering in three dimensions: T. Knoll, "Pattern dithering", United States patent 6,606,166
 //! (1999, expired 2019).
 //!
-//! A colour becomes a mixture of [`STEPS`] of the palette's, found one after another: each is the
-//! nearest to what the mixture still lacks, in linear light, as eyes mix it. Sorted from dark to light,
-//! the place of a voxel says which of them it gets.
+//! A colour becomes a mixture of [`STEPS`] of the palette's, found one after another: each is near to
+//! what the mixture still lacks, in linear light, as eyes mix it, and to the colour itself, in Oklab,
+//! so that a mixture has as little grain as it can. Sorted from dark to light, the place of a voxel
+//! says which of them it gets.
 
+use quantette::deps::palette::Oklab;
+
+use super::Rgb;
 use super::nearest::{Nearest, oklab};
-use super::{Palette, Rgb};
-use crate::srgb::{linear_of, srgb_of};
+use crate::srgb::linear_of;
 
 /// Colours in a mixture: as many as a square of 4 by 4 voxels.
 const STEPS: usize = 16;
@@ -15,41 +18,79 @@ const STEPS: usize = 16;
 /// Indices of a palette's colours, from dark to light.
 pub(super) type Mixture = [u8; STEPS];
 
-/// The mixtures of palette colours for `colors`.
-pub(super) fn mixtures(colors: &[Rgb], palette: &Palette, nearest: &Nearest) -> Vec<Mixture> {
-    let linear = |index: u8| {
-        let [r, g, b, _] = palette.colors()[usize::from(index)];
-        [r, g, b].map(|c| i64::from(linear_of(c)))
-    };
-    let aims: Vec<[i64; 3]> = colors.iter().map(|c| c.map(|c| linear_of(c).into())).collect();
-    // What the mixture lacks.
-    let mut lacks = aims.clone();
-    let mut mixtures = vec![Mixture::default(); colors.len()];
-    for step in 0..STEPS {
-        let wanted: Vec<Rgb> = lacks.iter().map(|lack| lack.map(clamped_srgb)).collect();
-        let found = nearest.of(&wanted);
-        for (((mixture, lack), aim), index) in
-            mixtures.iter_mut().zip(&mut lacks).zip(&aims).zip(found)
-        {
-            mixture[step] = index;
-            let has = linear(index);
-            *lack = std::array::from_fn(|c| lack[c] + aim[c] - has[c]);
+/// What a distance in Oklab counts, squared, against one in linear light: for the sake of less grain
+/// the sum of a mixture may be off by about the root of it.
+const GRAIN: f32 = 1.0 / 16.0;
+
+/// Colours, and those that are too far away to be chosen: as many as vectors hold.
+const ROOM: usize = 256;
+const FAR: f32 = 1e9;
+
+/// A palette's colours, from dark to light.
+pub(super) struct Mixer {
+    /// Each channel from 0 to 1.
+    light: [[f32; ROOM]; 3],
+    look: Vec<Oklab>,
+    indices: Vec<u8>,
+}
+
+impl Mixer {
+    /// Of those that `nearest` may find.
+    pub(super) fn new(nearest: &Nearest) -> Self {
+        let mut all: Vec<(u8, Rgb, Oklab)> = nearest.candidates().collect();
+        all.sort_by(|(.., a), (.., b)| a.l.total_cmp(&b.l));
+        let mut lights = [[FAR; ROOM]; 3];
+        for (place, (_, color, _)) in all.iter().enumerate() {
+            (0..3).for_each(|c| lights[c][place] = light(color[c]));
+        }
+        Self {
+            light: lights,
+            look: all.iter().map(|&(.., look)| look).collect(),
+            indices: all.iter().map(|&(index, ..)| index).collect(),
         }
     }
-    let lightness = lightness(palette);
-    let key = |index: &u8| (lightness[usize::from(*index)], *index);
-    mixtures.iter_mut().for_each(|mixture| mixture.sort_unstable_by_key(key));
-    mixtures
+
+    /// The mixtures that are like `colors`.
+    pub(super) fn mixtures(&self, colors: &[Rgb]) -> Vec<Mixture> {
+        let mixture = |(color, look): (&Rgb, _)| self.mixture(color.map(light), look);
+        colors.iter().zip(oklab(colors)).map(mixture).collect()
+    }
+
+    fn mixture(&self, aim: [f32; 3], look: Oklab) -> Mixture {
+        let mut grain = [0.0; ROOM];
+        for (grain, other) in grain.iter_mut().zip(&self.look) {
+            let d = [look.l - other.l, look.a - other.a, look.b - other.b];
+            *grain = GRAIN * square(d);
+        }
+        let mut lack = aim;
+        let mut mixture = [0; STEPS].map(|_: u8| {
+            let found = self.nearest(lack, &grain);
+            lack = [0, 1, 2].map(|c| lack[c] + aim[c] - self.light[c][usize::from(found)]);
+            found
+        });
+        mixture.sort_unstable();
+        mixture.map(|found| self.indices[usize::from(found)])
+    }
+
+    /// The place of the colour nearest to `lack`, with what each has of grain.
+    fn nearest(&self, lack: [f32; 3], grain: &[f32; ROOM]) -> u8 {
+        let [r, g, b] = &self.light;
+        // Floats that are not negative are ordered as their bits are; the last of these make room for
+        // the place, so that the least of all numbers holds it.
+        let costs: [i32; ROOM] = std::array::from_fn(|place| {
+            let d = [lack[0] - r[place], lack[1] - g[place], lack[2] - b[place]];
+            (grain[place] + square(d)).to_bits() as i32 & !0xff | place as i32
+        });
+        costs.into_iter().fold(i32::MAX, i32::min) as u8
+    }
 }
 
-fn clamped_srgb(light: i64) -> u8 {
-    srgb_of(light.clamp(0, u16::MAX.into()) as u16)
+fn light(value: u8) -> f32 {
+    f32::from(linear_of(value)) / 65535.0
 }
 
-/// Of each of the palette's colours, in millionths.
-fn lightness(palette: &Palette) -> Vec<i32> {
-    let colors: Vec<Rgb> = palette.colors().iter().map(|&[r, g, b, _]| [r, g, b]).collect();
-    oklab(&colors).into_iter().map(|color| (color.l * 1e6) as i32).collect()
+fn square([x, y, z]: [f32; 3]) -> f32 {
+    x * x + y * y + z * z
 }
 
 /// Which colour of its mixture a voxel gets. In each square of 4 by 4 voxels that lies along two axes

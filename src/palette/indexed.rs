@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::distinct::Distinct;
-use super::dither::{self, Mixture};
+use super::dither::{self, Mixer, Mixture};
 use super::nearest::Nearest;
 use super::{Palette, Rgb};
 use crate::grid::VoxelGrid;
@@ -41,7 +41,8 @@ impl IndexedColors {
         let table = match dither {
             false => Table::Plain(by_parts(&all, |part| nearest.of(part))),
             true => {
-                Table::Dithered(by_parts(&all, |part| dither::mixtures(part, &palette, &nearest)))
+                let mixer = Mixer::new(&nearest);
+                Table::Dithered(by_parts(&all, |part| mixer.mixtures(part)))
             }
         };
         Some(Self { palette, distinct, table })

@@ -12,6 +12,7 @@ pub(super) struct Nearest {
     map: NearestNeighborColorMap<Oklab, f32, 3>,
     /// The index in the palette of each colour of the map: used ones, each once.
     indices: Vec<u8>,
+    colors: Vec<Rgb>,
 }
 
 impl Nearest {
@@ -25,8 +26,18 @@ impl Nearest {
                 colors.push([r, g, b]);
             }
         }
-        let colors = PaletteBuf::new(oklab(&colors)).expect("1 to 255 colours");
-        Self { map: NearestNeighborColorMap::new(colors), indices }
+        let looks = PaletteBuf::new(oklab(&colors)).expect("1 to 255 colours");
+        Self { map: NearestNeighborColorMap::new(looks), indices, colors }
+    }
+
+    /// The colours that it may find, each with its index.
+    pub(super) fn candidates(&self) -> impl Iterator<Item = (u8, Rgb, Oklab)> {
+        let looks = self.map.palette().iter();
+        self.indices
+            .iter()
+            .zip(&self.colors)
+            .zip(looks)
+            .map(|((&i, &color), &look)| (i, color, look))
     }
 
     /// The index of the one nearest to each of `colors`.

@@ -85,5 +85,5 @@ pub(super) fn parts(grid: &VoxelGrid) -> Vec<Part> {
         is_held[0] = true;
     }
     let part = |i| Part::new([i % nx, i / nx % ny, i / nx / ny], grid.dims());
-    (0..).zip(is_held).filter_map(|(index, is_held)| is_held.then(|| part(index))).collect()
+    (0..).zip(is_held).filter(|&(_, is_held)| is_held).map(|(index, _)| part(index)).collect()
 }

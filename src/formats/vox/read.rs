@@ -48,7 +48,7 @@ pub(super) struct Scene<'a> {
     /// Where the file has one; entry `n` is the colour of index `n + 1`.
     pub(super) palette: Option<&'a [Rgba]>,
     /// The indices whose material is none of plain colour.
-    materials: Vec<u8>,
+    pub(super) materials: Vec<u8>,
 }
 
 /// Voxels in a box.
@@ -126,7 +126,10 @@ impl<'a> Scene<'a> {
             b"nSHP" => self.add_node(&mut chunk, Self::shape)?,
             b"RGBA" => self.palette = Some(chunk.take(1024, "the palette")?.as_chunks().0),
             // Whatever is wrong with one: it has no effect.
-            b"MATL" => return Ok(self.materials.extend(material(&mut chunk).ok().flatten())),
+            b"MATL" => {
+                self.materials.extend(material(&mut chunk).ok().flatten());
+                return Ok(());
+            }
             _ => return Ok(()),
         }
         chunk.end()

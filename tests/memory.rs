@@ -14,10 +14,11 @@ use peak_alloc::PeakAlloc;
 use trivox::backend::RunOptions;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
-    GridFormat, Loaded, ReadError, ReadOptions, gltf, npy, obj, ply, read_grid, read_mesh_with,
-    stl, write_grid,
+    GridFormat, Loaded, ReadError, ReadOptions, WriteOptions, gltf, npy, obj, ply, read_grid,
+    read_mesh_with, stl, write_grid, write_grid_with,
 };
-use trivox::grid::{BrickKey, FULL};
+use trivox::grid::{BrickKey, Colors, FULL};
+use trivox::palette::count_colors;
 use trivox::solid::{Fill, Solid};
 use trivox::{
     BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, Voxels,
@@ -532,6 +533,33 @@ fn writing_takes_little_memory_whatever_the_grid() {
         let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(100 << 20)));
         println!("{name}: {peak} bytes");
         assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
+    }
+}
+
+#[test]
+fn writing_few_colours_takes_32_bytes_for_each_of_the_grid_besides() {
+    let _alone = alone();
+    let voxels = 1 << 20;
+    let at = |brick: u32| BrickKey::new([brick % 128, brick / 128, 0]);
+    let bricks = (0..voxels / 512).map(|brick| {
+        let color = |i: u32| {
+            let [_, r, g, b] = (512 * brick + i).wrapping_mul(0x00C2_B2AE).to_be_bytes();
+            [r, g, b, 255]
+        };
+        (at(brick), FULL, (0..512).map(color).collect())
+    });
+    let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
+    let full = (0..voxels / 512).map(|brick| (at(brick), FULL));
+    let grid = VoxelGrid::from_bricks([1024, 128, 8], full.collect()).unwrap().with_colors(colors);
+    let distinct = count_colors(&grid) as u64;
+    assert!(distinct > 1 << 18);
+    for dither in [false, true] {
+        let options = WriteOptions::default().with_dither(dither);
+        let (written, peak) =
+            peak(|| write_grid_with(&grid, GridFormat::Vox, &options, &mut Disk(100 << 20)));
+        written.unwrap();
+        println!("{distinct} colours: {peak} bytes");
+        assert!(peak <= (4 << 20) + 32 * distinct, "{distinct} colours took {peak} bytes");
     }
 }
 

@@ -24,6 +24,7 @@ use std::path::Path;
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::formats::openvdb::{nvdb, vdb};
 use crate::grid::{Up, VoxelGrid};
+use crate::palette::Palette;
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
 type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>;
@@ -62,7 +63,26 @@ impl ReadOptions {
 /// How a grid is written in formats that leave a choice.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct WriteOptions {}
+pub struct WriteOptions {
+    /// The colours of formats that have few; `None` has them chosen.
+    pub palette: Option<Palette>,
+    /// Whether colours that a format has not are mixed of several that it has.
+    pub dither: bool,
+}
+
+impl WriteOptions {
+    /// In the colours of `palette`, where the format has few.
+    #[must_use]
+    pub fn with_palette(self, palette: Palette) -> Self {
+        Self { palette: Some(palette), ..self }
+    }
+
+    /// With colours mixed of several, or not, where the format has few.
+    #[must_use]
+    pub fn with_dither(self, dither: bool) -> Self {
+        Self { dither, ..self }
+    }
+}
 
 /// What there is to know of a format of grids.
 #[derive(Debug)]
@@ -346,7 +366,8 @@ pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
 }
 
 /// Writes `grid` to `out`. The same grid gives the same bytes. Whatever the grid and the format, that
-/// takes no more than 4 MiB of memory.
+/// takes no more than 4 MiB of memory; where the format has few colours, besides a table of those that
+/// the grid has, of up to 32 bytes for each that is different from all others.
 ///
 /// # Errors
 /// `out` fails, or the format cannot hold the grid.

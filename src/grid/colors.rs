@@ -81,6 +81,13 @@ impl Colors {
         self.own.iter().all(|&color| color == self.rest)
     }
 
+    /// Whether all of `occupied` voxels are opaque.
+    pub(crate) fn are_opaque(&self, occupied: u64) -> bool {
+        let is_opaque = |color: &Rgba| color[3] == u8::MAX;
+        let has_rest = occupied > self.own_count();
+        (!has_rest || is_opaque(&self.rest)) && self.own.par_iter().all(is_opaque)
+    }
+
     /// Those of the brick `key`.
     #[must_use]
     pub fn of_brick(&self, key: BrickKey) -> BrickColors<'_> {
@@ -114,6 +121,11 @@ impl Colors {
         bricks.map(|((&key, &mask), &first)| {
             (key, mask, &self.own[first as usize..][..count(&mask) as usize])
         })
+    }
+
+    /// Those that voxels have of their own, brick by brick.
+    pub(crate) fn own(&self) -> &[Rgba] {
+        &self.own
     }
 
     /// How many voxels have a colour of their own.

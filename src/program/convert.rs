@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{LoadedGrid, read_grid};
+use trivox::formats::{LoadedGrid, WriteOptions, read_grid};
 
 use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
 use crate::program::numbers::counted;
-use crate::program::output::Output;
+use crate::program::output::{Names, Output, Written};
 use crate::program::{Verdict, print_json, say, unfinished};
 
 /// Reads the grid, writes it, and says what the new file does not hold.
@@ -24,9 +24,10 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
-    let bytes = output.write(&grid)?;
+    let Written { names, bytes, warning } = output.write(&grid, &WriteOptions::default())?;
+    warnings.extend(warning);
     let input = Side::new(&args.grid, &grid);
-    let report = Report { input, output: output.to_string(), bytes, warnings };
+    let report = Report { input, output: names, bytes, warnings };
     if !args.quiet {
         report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
     }
@@ -42,7 +43,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
 struct Report {
     #[serde(flatten)]
     input: Side,
-    output: String,
+    output: Names,
     bytes: u64,
     warnings: Vec<String>,
 }

@@ -1,14 +1,17 @@
-//! Writing a file so that it is whole or not there: to a temporary file beside it, then renamed.
+//! Writing a file so that it is whole or not there: to a temporary file beside it, then renamed. Grids
+//! that one file of a format cannot hold are several, written all or none.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use serde::Serialize;
 use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, WriteError, write_grid};
+use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
 
-use crate::program::numbers::grouped;
+use crate::program::numbers::{counted, grouped};
 use crate::program::of_stdout;
 use crate::program::unfinished::{Unfinished, folder_of};
 
@@ -19,6 +22,26 @@ pub struct Output {
     name: String,
     target: Target,
     format: GridFormat,
+    /// What is read, and must not be replaced.
+    input: PathBuf,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct Written {
+    pub names: Names,
+    /// Of all files together.
+    pub bytes: u64,
+    /// What the user would not expect.
+    pub warning: Option<String>,
+}
+
+/// The names of the files of a grid. As JSON a text, or a list where they are several.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Names {
+    One(String),
+    Several(Vec<String>),
 }
 
 #[derive(Debug, Clone)]
@@ -39,7 +62,7 @@ impl Output {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;
             let name = "standard output".to_owned();
-            return Ok(Self { name, target: Target::Stdout, format });
+            return Ok(Self { name, target: Target::Stdout, format, input: input.to_owned() });
         }
         let name = path.display().to_string();
         let named = || name.clone();
@@ -51,11 +74,8 @@ impl Output {
             None => GridFormat::of_path(path).map_err(anyhow::Error::msg).with_context(named)?,
         };
         let target = target_of(path).with_context(named)?;
-        if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(input).is_ok_and(|i| i == path))
-        {
-            return Err(anyhow!("is what is read: name another file")).with_context(named);
-        }
-        Ok(Self { name, target, format })
+        check_input(path, input).with_context(named)?;
+        Ok(Self { name, target, format, input: input.to_owned() })
     }
 
     /// The format of what is written.
@@ -70,55 +90,160 @@ impl Output {
     /// It cannot.
     pub fn check_dims(&self, dims: [u32; 3]) -> Result<()> {
         let named = || self.name.clone();
-        self.format.check_dims(dims).with_context(named)?;
+        if self.parts_path(dims).is_none() {
+            self.format.check_dims(dims).with_context(named)?;
+        }
         match (&self.target, self.format.file_size(dims)) {
             (Target::File(path), Some(size)) => check_space(path, size).with_context(named),
             _ => Ok(()),
         }
     }
 
-    /// Writes `grid`, and returns how many bytes that was. Whatever fails, a file that was there
-    /// before is untouched, and one that was not is not there.
+    /// The file whose name those of the parts begin with, if a grid of `dims` voxels is several.
+    fn parts_path(&self, dims: [u32; 3]) -> Option<&Path> {
+        let Target::File(path) = &self.target else {
+            return None;
+        };
+        let is_several = self.format == GridFormat::Vox && self.format.check_dims(dims).is_err();
+        is_several.then_some(path)
+    }
+
+    /// Writes `grid`. Whatever fails, a file that was there before is untouched, and one that was not
+    /// is not there.
     ///
     /// # Errors
     /// The format cannot hold the grid, or the operating system cannot write it.
-    pub fn write(&self, grid: &VoxelGrid) -> Result<u64> {
-        let written = match &self.target {
-            Target::Stdout => {
-                return self.write_to(grid, io::stdout().lock()).map_err(|error| match error {
-                    WriteError::Io(error) => of_stdout(error),
-                    other => other.into(),
-                });
-            }
-            Target::Stream(path) => self.write_stream(grid, path),
-            Target::File(path) => self.write_file(grid, path),
+    pub fn write(&self, grid: &VoxelGrid, options: &WriteOptions) -> Result<Written> {
+        if let Some(path) = self.parts_path(grid.dims()) {
+            return self.write_parts(grid, options, path);
+        }
+        let write = |out: &mut dyn Write| write_grid_with(grid, self.format, options, out);
+        let bytes = match &self.target {
+            Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
+                WriteError::Io(error) => of_stdout(error),
+                other => other.into(),
+            }),
+            Target::Stream(path) => write_stream(path, write).with_context(|| self.name.clone()),
+            Target::File(path) => write_file(path, write).with_context(|| self.name.clone()),
         };
-        written.with_context(|| self.name.clone())
+        Ok(Written { names: Names::One(self.name.clone()), bytes: bytes?, warning: None })
     }
 
-    fn write_stream(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
-        Ok(self.write_to(grid, File::options().write(true).open(path)?)?)
+    /// Writes the parts of `grid` that hold a voxel to files called as `path`, with their places along
+    /// the axes.
+    fn write_parts(
+        &self,
+        grid: &VoxelGrid,
+        options: &WriteOptions,
+        path: &Path,
+    ) -> Result<Written> {
+        let files = vox::Files::new(grid, options);
+        let mut unfinished = Vec::with_capacity(files.parts().len());
+        let mut bytes = 0;
+        for part in files.parts() {
+            let path = part_path(path, part);
+            let named = || path.display().to_string();
+            let file = self.part_file(&path).with_context(named)?;
+            bytes += counting(file.file(), |out| files.write(part, out)).with_context(named)?;
+            // Once all are on the disk, there is little left to fail.
+            file.file().sync_all().with_context(named)?;
+            unfinished.push((path, file));
+        }
+        let mut names = Vec::with_capacity(unfinished.len());
+        for (path, file) in unfinished {
+            let name = path.display().to_string();
+            file.finish(&path).with_context(|| match &names[..] {
+                [] => name.clone(),
+                done => format!("{name}, after {} were written", done.join(", ")),
+            })?;
+            names.push(name);
+        }
+        let warning = Some(several(&names, grid));
+        Ok(Written { names: Names::Several(names), bytes, warning })
     }
 
-    fn write_file(&self, grid: &VoxelGrid, path: &Path) -> Result<u64> {
-        let file = Unfinished::beside(path)?;
-        let bytes = self.write_to(grid, file.file())?;
-        file.finish(path)?;
-        Ok(bytes)
-    }
-
-    fn write_to(&self, grid: &VoxelGrid, out: impl Write) -> Result<u64, WriteError> {
-        let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
-        write_grid(grid, self.format, &mut out)?;
-        out.flush()?;
-        Ok(out.bytes)
+    /// A temporary file for one that can be replaced by it.
+    fn part_file(&self, path: &Path) -> Result<Unfinished> {
+        check_input(path, &self.input)?;
+        match target_of(path)? {
+            Target::File(file) if file == path => Unfinished::beside(path),
+            _ => bail!("is no file that can be replaced: name another output"),
+        }
     }
 }
 
-impl std::fmt::Display for Output {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name)
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One(name) => f.write_str(name),
+            Self::Several(names) => f.write_str(&names.join(", ")),
+        }
     }
+}
+
+/// The name of the file of a part, such as `out-0-1-0.vox` for `out.vox`.
+fn part_path(path: &Path, part: &vox::Part) -> PathBuf {
+    let [x, y, z] = part.index();
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{x}-{y}-{z}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// That a grid is several files, and what each is.
+fn several(names: &[String], grid: &VoxelGrid) -> String {
+    let side = u64::from(vox::MAX_SCENE);
+    let parts: u64 = grid.dims().map(|d| u64::from(d).div_ceil(side)).iter().product();
+    let empty = match parts - names.len() as u64 {
+        0 => String::new(),
+        1 => "; 1 part holds no voxel and has no file".to_owned(),
+        n => format!("; {} hold no voxel and have no file", counted(n, "part")),
+    };
+    format!(
+        "MagicaVoxel shows {} voxels along an axis, so the grid is {} with parts of that size, each \
+         called by its place along x, y and z and centred by itself{empty}",
+        grouped(side),
+        counted(names.len() as u64, "file"),
+    )
+}
+
+fn check_input(path: &Path, input: &Path) -> Result<()> {
+    match fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(input).is_ok_and(|i| i == path))
+    {
+        true => bail!("is what is read: name another file"),
+        false => Ok(()),
+    }
+}
+
+fn write_stream(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<u64> {
+    Ok(counting(File::options().write(true).open(path)?, write)?)
+}
+
+fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<u64> {
+    let file = Unfinished::beside(path)?;
+    let bytes = counting(file.file(), write)?;
+    file.finish(path)?;
+    Ok(bytes)
+}
+
+/// How many bytes `write` has written.
+fn counting(
+    out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<u64, WriteError> {
+    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
+    write(&mut out)?;
+    out.flush()?;
+    Ok(out.bytes)
 }
 
 fn target_of(path: &Path) -> Result<Target> {

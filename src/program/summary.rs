@@ -11,6 +11,7 @@ use trivox::backend::report::{Report, StageReport};
 
 use crate::program::filling::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
+use crate::program::output::Names;
 
 /// What became of a mesh. As JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
@@ -48,7 +49,7 @@ pub struct Summary {
     /// Whether the fill is doubtful, and `--strict` does not allow that.
     #[serde(skip)]
     pub refused: bool,
-    pub output: Option<String>,
+    pub output: Option<Names>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     /// Milliseconds of each stage, where the GPU's clock told.

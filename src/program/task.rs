@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use trivox::backend::{Backends, Chosen, RunOptions};
-use trivox::formats::{ReadOptions, read_mesh_with};
+use trivox::formats::{ReadOptions, WriteOptions, read_mesh_with};
 use trivox::solid::Filling;
 use trivox::{
     Lattice, Mode, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, Voxels, World, place,
@@ -16,7 +16,7 @@ use crate::program::cli::Job;
 use crate::program::filling::FillSummary;
 use crate::program::memory::Share;
 use crate::program::numbers::counted;
-use crate::program::output::Output;
+use crate::program::output::{Names, Output, Written};
 use crate::program::plan::Task;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
@@ -86,13 +86,14 @@ impl Tools<'_> {
             summary.check = Some(check);
             summary.timings_ms.check = Some(time);
         }
-        if let Some((bytes, time)) = written {
-            summary.bytes = Some(bytes);
-            summary.output = output.map(|output| output.to_string());
+        if let Some((written, time)) = written {
             summary.timings_ms.write = Some(time);
             // A doubtful solid is to fail again.
             let origin = origin.filter(|_| !refused);
-            summary.warnings.extend(self.remember(task, origin, grid));
+            summary.warnings.extend(self.remember(task, &written.names, origin, grid));
+            summary.bytes = Some(written.bytes);
+            summary.warnings.extend(written.warning);
+            summary.output = Some(written.names);
         }
         summary.timings_ms.total = milliseconds(began.elapsed());
         Ok(Outcome::Made(Box::new(summary)))
@@ -143,15 +144,24 @@ impl Tools<'_> {
     }
 
     /// A warning, where that is not possible: the voxels are there.
-    fn remember(&self, task: &Task, origin: Option<Origin>, grid: &VoxelGrid) -> Option<String> {
-        let remembered = resume::remember(task.target.as_deref()?, origin?, Contents::of(grid));
-        let error = remembered.err()?;
-        Some(format!("--resume will make the output again: no note can be left of it: {error:#}"))
+    fn remember(
+        &self,
+        task: &Task,
+        names: &Names,
+        origin: Option<Origin>,
+        grid: &VoxelGrid,
+    ) -> Option<String> {
+        let (target, origin) = (task.target.as_deref()?, origin?);
+        let why = match names {
+            Names::One(_) => resume::remember(target, origin, Contents::of(grid)).err()?,
+            Names::Several(_) => anyhow!("it is several files"),
+        };
+        Some(format!("--resume will make the output again: no note can be left of it: {why:#}"))
     }
 
-    fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(u64, f64)> {
+    fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(Written, f64)> {
         self.progress.start("write", 0);
-        timed(|| output.write(grid))
+        timed(|| output.write(grid, &WriteOptions::default()))
     }
 }
 

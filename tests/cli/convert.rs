@@ -67,7 +67,7 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
         ("convert gone.npy b.npy", "gone.npy: No such file"),
         ("convert mesh.obj b.npy", "mesh.obj: unknown file extension '.obj'"),
         ("convert long.npy b.obj", "b.obj: unknown file extension '.obj'"),
-        ("convert long.npy b.vox", "b.vox: "),
+        ("convert long.npy - --format vox", "2001 voxels along the x axis"),
         ("convert long.npy long.npy", "long.npy: is what is read: name another file"),
         ("convert old.npy b.vox", "old.npy: "),
         ("convert long.npy .", ".: is a folder"),

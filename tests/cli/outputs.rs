@@ -91,3 +91,73 @@ fn two_outputs_that_are_links_to_one_file_are_refused_before_anything_starts() {
     assert!(voxelize(path, "0.obj 2.obj --res 8 -o out").status.success());
     assert_eq!(files(&path.join("out")), ["0.vox", "1.vox", "2.vox", "nowhere.vox"]);
 }
+
+#[test]
+fn a_vox_past_magica_voxels_world_is_several_files_and_that_is_said() {
+    let folder = folder();
+    let path = folder.path();
+    // 2,100 along x and y; in the second part along both only the corner is left.
+    let args = "mesh.obj --res 2100 -o big.vox --json";
+    let run = voxelize(path, args);
+    let json = json(&run);
+    let names = ["big-0-0-0.vox", "big-0-1-0.vox", "big-1-0-0.vox", "big-1-1-0.vox"];
+    let mut listed: Vec<_> =
+        json["output"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, names);
+    let all = [&names[..], &["mesh.obj"]].concat();
+    assert_eq!(files(path), all);
+    let bytes: u64 = names.iter().map(|name| fs::metadata(path.join(name)).unwrap().len()).sum();
+    assert_eq!(json["bytes"], bytes);
+    let occupied: u64 =
+        names.iter().map(|name| read_grid(&path.join(name)).unwrap().grid.occupied()).sum();
+    assert_eq!(json["occupied"], occupied);
+    let warning = json["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("2,000 voxels") && warning.contains("4 files"), "{warning}");
+    let said = stderr(&voxelize(path, "mesh.obj --res 2100 -o big.vox"));
+    assert!(said.contains("wrote     big-0-0-0.vox, big-1-0-0.vox, "), "{said}");
+    assert!(said.contains("warning: MagicaVoxel shows 2,000 voxels"), "{said}");
+}
+
+#[test]
+fn parts_without_voxels_have_no_file_and_all_others_or_none_are_written() {
+    let folder = folder();
+    let path = folder.path();
+    // A small triangle at each end of a diagonal.
+    let ends = "v 0 0 0\nv .01 0 0\nv 0 .01 0\nv 1 1 1\nv .99 1 1\nv 1 .99 1\nf 1 2 3\nf 4 5 6\n";
+    fs::write(path.join("ends.obj"), ends).unwrap();
+    fs::write(path.join("ends-0-0-0.vox"), "an old file").unwrap();
+    fs::create_dir(path.join("ends-1-1-1.vox")).unwrap();
+    let before = files(path);
+    let run = voxelize(path, "ends.obj --res 2500 -o ends.vox");
+    assert_eq!(run.status.code(), Some(2));
+    let why = "voxelize: ends-1-1-1.vox: is no file that can be replaced";
+    assert!(stderr(&run).starts_with(why), "{}", stderr(&run));
+    assert_eq!(files(path), before);
+    assert_eq!(fs::read_to_string(path.join("ends-0-0-0.vox")).unwrap(), "an old file");
+
+    fs::remove_dir(path.join("ends-1-1-1.vox")).unwrap();
+    let run = voxelize(path, "ends.obj --res 2500 -o ends.vox");
+    assert!(run.status.success());
+    assert!(
+        stderr(&run).contains("2 files") && stderr(&run).contains("6 parts hold no voxel"),
+        "{}",
+        stderr(&run)
+    );
+    assert!(read_grid(&path.join("ends-1-1-1.vox")).is_ok());
+    assert!(!path.join("ends-1-0-0.vox").exists());
+}
+
+#[test]
+fn several_files_are_made_again_by_resume_and_that_is_said() {
+    let folder = folder();
+    let path = folder.path();
+    // Of an earlier run: it is not what this one makes.
+    fs::write(path.join("big.vox"), "an old file").unwrap();
+    for _ in 0..2 {
+        let run = voxelize(path, "mesh.obj --res 2001 -o big.vox --resume --json");
+        let warnings = json(&run)["warnings"].to_string();
+        assert!(warnings.contains("--resume will make the output again"), "{warnings}");
+    }
+    assert_eq!(fs::read_to_string(path.join("big.vox")).unwrap(), "an old file");
+}

@@ -76,7 +76,7 @@ fn impossible_files_are_refused() {
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
         ("mesh.obj --res 8 -o mesh.obj --format npy", "is what is read: name another"),
-        ("mesh.obj --res 2001 -o old.vox", "at most 2000"),
+        ("mesh.obj --res 2001 -o - --format vox", "name a file, to have several written"),
         ("info .", "is a folder"),
         ("info gone.vox", "gone.vox: No such file"),
         ("info old.npy", "old.npy"),

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use trivox::formats::{GridFormat, ReadError, WriteError, vox};
-use trivox::grid::{BrickKey, FULL};
+use trivox::formats::{GridFormat, ReadError, WriteError, WriteOptions, vox};
+use trivox::grid::{BRICK, BrickKey, Colors, FULL, mask_voxels};
+use trivox::palette::Palette;
+use trivox::srgb::Rgba;
 use trivox::{GridError, Up, VoxelGrid, World};
 
-use super::{grids, read, tiny, voxel_set, written};
+use super::{grids, random_grid, read, tiny, voxel_set, written};
 
 #[rustfmt::skip]
 pub(crate) fn tiny_vox() -> Vec<u8> {
@@ -59,9 +61,13 @@ fn vox_has_the_bytes_it_always_had() {
     assert_eq!(bytes.escape_ascii().to_string(), tiny_vox().escape_ascii().to_string());
 }
 
-/// All that a scene graph places in MagicaVoxel's world, as `dot_vox` reads it. In floating point
-/// and with matrices, as other readers do it.
 fn walk(data: &dot_vox::DotVoxData, pivot: fn(u32) -> u32) -> BTreeSet<[i64; 3]> {
+    walk_colors(data, pivot).into_iter().map(|(place, _)| place).collect()
+}
+
+/// All that a scene graph places in MagicaVoxel's world, as `dot_vox` reads it, and its colours. In
+/// floating point and with matrices, as other readers do it.
+fn walk_colors(data: &dot_vox::DotVoxData, pivot: fn(u32) -> u32) -> BTreeSet<([i64; 3], Rgba)> {
     type Matrix = [[f32; 3]; 3];
     /// Columns times a vector.
     fn times(m: &Matrix, v: [f32; 3]) -> [f32; 3] {
@@ -86,9 +92,11 @@ fn walk(data: &dot_vox::DotVoxData, pivot: fn(u32) -> u32) -> BTreeSet<[i64; 3]>
                 let model = &data.models[models[0].model_id as usize];
                 let pivot = [model.size.x, model.size.y, model.size.z].map(|d| pivot(d) as f32);
                 for v in &model.voxels {
+                    let color = data.palette[usize::from(v.i)].into();
                     let v = [v.x, v.y, v.z].map(f32::from);
                     let turned = times(&turn, [0, 1, 2].map(|a| v[a] + 0.5 - pivot[a]));
-                    voxels.insert([0, 1, 2].map(|a| (turned[a] + shift[a]).floor() as i64));
+                    let place = [0, 1, 2].map(|a| (turned[a] + shift[a]).floor() as i64);
+                    voxels.insert((place, color));
                 }
             }
         }
@@ -102,19 +110,21 @@ fn floor_half(size: u32) -> u32 {
 
 /// Where the voxels of a grid belong in MagicaVoxel's world.
 fn expected_places(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
+    grid.voxels().map(|voxel| place(grid, voxel)).collect()
+}
+
+/// Where a voxel of a grid belongs in MagicaVoxel's world.
+fn place(grid: &VoxelGrid, voxel: [u32; 3]) -> [i64; 3] {
     let dims = grid.dims().map(i64::from);
     let is_y_up = grid.world.is_some_and(|world| world.up == Up::Y);
     let ground = |height: i64| if height > 1000 { 1000 - height } else { 0 };
-    let place = |v: [u32; 3]| {
-        let [x, y, z] = v.map(i64::from);
-        if is_y_up {
-            // y points up, z out of the screen: to the front of MagicaVoxel, its -y.
-            [x - dims[0] / 2, dims[2] - 1 - z - dims[2] / 2, y + ground(dims[1])]
-        } else {
-            [x - dims[0] / 2, y - dims[1] / 2, z + ground(dims[2])]
-        }
-    };
-    grid.voxels().map(place).collect()
+    let [x, y, z] = voxel.map(i64::from);
+    if is_y_up {
+        // y points up, z out of the screen: to the front of MagicaVoxel, its -y.
+        [x - dims[0] / 2, dims[2] - 1 - z - dims[2] / 2, y + ground(dims[1])]
+    } else {
+        [x - dims[0] / 2, y - dims[1] / 2, z + ground(dims[2])]
+    }
 }
 
 #[test]
@@ -155,15 +165,16 @@ fn a_grid_without_voxels_is_one_empty_model() {
 }
 
 #[test]
-fn vox_past_magica_voxels_world_is_refused_with_the_reason() {
+fn one_vox_past_magica_voxels_world_is_refused_with_the_reason() {
     for (dims, axis) in [([2001, 1, 1], 'x'), ([1, 2001, 1], 'y'), ([1, 2000, 65536], 'z')] {
         let grid = VoxelGrid::empty(dims).unwrap();
-        let Err(WriteError::Unsupported(why)) = vox::write(&grid, &mut std::io::sink()) else {
+        let written = vox::write(&grid, &WriteOptions::default(), &mut std::io::sink());
+        let Err(WriteError::Unsupported(why)) = written else {
             panic!("{dims:?} was written");
         };
         let long = dims.into_iter().max().unwrap();
         assert!(why.contains(&format!("{long} voxels along the {axis} axis")), "{why}");
-        assert!(why.contains("2000") && why.contains(".npy"), "{why}");
+        assert!(why.contains("2000") && why.contains("several") && why.contains(".npy"), "{why}");
     }
 }
 
@@ -175,7 +186,8 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
     let bricks = keys.map(|key| (key, FULL)).collect();
     let grid = VoxelGrid::from_bricks([832, 832, 800], bricks).unwrap();
     let mut bytes = Vec::new();
-    let Err(WriteError::Unsupported(why)) = vox::write(&grid, &mut bytes) else {
+    let Err(WriteError::Unsupported(why)) = vox::write(&grid, &WriteOptions::default(), &mut bytes)
+    else {
         panic!("it was written");
     };
     assert!(why.contains("2147483647") && why.contains(".npy"), "{why}");
@@ -186,8 +198,202 @@ fn vox_past_32_bit_lengths_is_refused_before_anything_is_written() {
 fn a_world_that_is_not_finite_is_refused() {
     let world = World { origin: [0.0, f64::NAN, 0.0], voxel_size: 1.0, up: Up::Z };
     let grid = VoxelGrid::empty([1, 1, 1]).unwrap().with_world(world);
-    let result = vox::write(&grid, &mut std::io::sink());
+    let result = vox::write(&grid, &WriteOptions::default(), &mut std::io::sink());
     assert!(matches!(result, Err(WriteError::Unsupported(_))));
+}
+
+/// A colour for each voxel of `grid`: as many different ones as there are `hues` and voxels. Some have
+/// that of the rest.
+fn painted(grid: &VoxelGrid, hues: u32) -> VoxelGrid {
+    let color = |[x, y, z]: [u32; 3]| {
+        let [_, a, b, c] = ((7 * x + 31 * y + 101 * z) % hues * 65_537).to_be_bytes();
+        [a, b, c, 255]
+    };
+    let bricks = grid.bricks().filter(|(key, _)| key.position()[0] % 3 != 1).map(|(key, mask)| {
+        let voxels = mask_voxels(key.position().map(|b| b * BRICK), mask);
+        (key, mask, voxels.map(color).collect())
+    });
+    let colors = Colors::from_bricks(bricks.collect(), [200, 100, 50, 255]);
+    grid.clone().with_colors(colors)
+}
+
+/// The colours of all voxels, as they lie in the grid.
+fn colors_of(grid: &VoxelGrid) -> Vec<([u32; 3], Rgba)> {
+    let colors = grid.colors.as_ref().expect("colours");
+    grid.voxels().map(|voxel| (voxel, colors.of(voxel))).collect()
+}
+
+#[rustfmt::skip]
+fn tiny_colored_vox() -> Vec<u8> {
+    // As the one without colours, but for the voxels' and the palette.
+    let mut bytes = tiny_vox();
+    let palette = bytes.len() - 1024;
+    bytes.truncate(palette);
+    bytes.extend(b"\x40\x40\x40\xff");     // colour 1: greys first
+    bytes.extend(b"\xff\0\0\xff");           // colour 2: red
+    bytes.resize(palette + 1024, 0);         // no others
+    let voxels = bytes.windows(4).position(|w| w == b"\0\x02\0\x01").unwrap();
+    bytes[voxels + 3] = 2;                   // the voxel at the origin is red
+    bytes
+}
+
+#[test]
+fn colored_vox_has_the_bytes_it_always_had() {
+    let red = (BrickKey::new([0, 0, 0]), [1, 0, 0, 0, 0, 0, 0, 0], vec![[255, 0, 0, 255]]);
+    let colors = Colors::from_bricks(vec![red], [64, 64, 64, 255]);
+    let grid = tiny().with_colors(colors);
+    let bytes = written(&grid, GridFormat::Vox);
+    assert_eq!(bytes.escape_ascii().to_string(), tiny_colored_vox().escape_ascii().to_string());
+    assert_eq!(written(&read(GridFormat::Vox, &bytes).unwrap(), GridFormat::Vox), bytes);
+}
+
+#[test]
+fn dot_vox_finds_every_colour_in_its_place() {
+    for grid in grids() {
+        let grid = painted(&grid, 254);
+        let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
+        let expected: BTreeSet<_> = colors_of(&grid)
+            .into_iter()
+            .map(|(voxel, color)| (place(&grid, voxel), color))
+            .collect();
+        let found = walk_colors(&data, floor_half);
+        assert!(found == expected, "{grid:?}");
+        // Canary: another index is another colour.
+        let mut other = data;
+        other.palette.rotate_right(1);
+        assert!(walk_colors(&other, floor_half) != expected || expected.is_empty(), "{grid:?}");
+    }
+}
+
+#[test]
+fn colours_are_read_back_as_they_were_written() {
+    for grid in grids() {
+        for hues in [1, 254] {
+            let grid = painted(&grid, hues);
+            let bytes = written(&grid, GridFormat::Vox);
+            let back = read(GridFormat::Vox, &bytes).unwrap();
+            assert!(back == grid && back.world == grid.world, "{grid:?}, read {back:?}");
+            match grid.occupied() {
+                0 => assert!(back.colors.is_none()),
+                _ => assert!(colors_of(&back) == colors_of(&grid), "{grid:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grid_without_colours_has_none_when_it_is_read_but_one_painted_grey_does() {
+    let plain = VoxelGrid::from_voxels([9, 9, 9], [[1, 2, 3], [8, 8, 8]]).unwrap();
+    assert!(read(GridFormat::Vox, &written(&plain, GridFormat::Vox)).unwrap().colors.is_none());
+    let grey = plain.with_colors(Colors::uniform([200, 200, 200, 255]));
+    let back = read(GridFormat::Vox, &written(&grey, GridFormat::Vox)).unwrap();
+    assert!(colors_of(&back).iter().all(|&(_, color)| color == [200, 200, 200, 255]));
+}
+
+#[test]
+fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
+    let palette = Palette::new(&[[0; 4], [250, 250, 250, 255], [10, 10, 10, 255]]).unwrap();
+    let options = WriteOptions::default().with_palette(palette);
+    let dark = (BrickKey::new([0, 0, 0]), [1, 0, 0, 0, 0, 0, 0, 0], vec![[30, 20, 20, 255]]);
+    let grid = VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
+    let grid = grid.with_colors(Colors::from_bricks(vec![dark], [220, 230, 240, 255]));
+    let mut bytes = Vec::new();
+    vox::write(&grid, &options, &mut bytes).unwrap();
+    let data = dot_vox::load_bytes(&bytes).unwrap();
+    let indices: Vec<u8> = data.models[0].voxels.iter().map(|v| v.i).collect();
+    assert_eq!(indices, [2, 1]);
+    let colors: Vec<[u8; 4]> = data.palette.iter().map(|&color| color.into()).collect();
+    assert_eq!(colors[..4], [[0; 4], [250, 250, 250, 255], [10, 10, 10, 255], [0; 4]]);
+    let back = read(GridFormat::Vox, &bytes).unwrap();
+    assert_eq!(colors_of(&back)[0].1, [10, 10, 10, 255]);
+}
+
+/// The parts of a grid as files, each with its place.
+fn files_of(grid: &VoxelGrid) -> Vec<(vox::Part, Vec<u8>)> {
+    let files = vox::Files::new(grid, &WriteOptions::default());
+    let parts = files.parts().iter().map(|part| {
+        let mut bytes = Vec::new();
+        files.write(part, &mut bytes).unwrap();
+        (*part, bytes)
+    });
+    parts.collect()
+}
+
+#[test]
+fn grids_past_magica_voxels_world_are_several_files_that_know_where_they_lie() {
+    let mut random = fastrand::Rng::with_seed(9);
+    for (dims, count) in [([2001, 5, 3], 2), ([3, 4001, 7], 3), ([2300, 9, 6000], 6)] {
+        for up in [Up::Y, Up::Z] {
+            let world = World { origin: [-1.5, 0.25, 1e6], voxel_size: 0.125, up };
+            let mut grid = random_grid(dims, 30_000, &mut random).with_world(world);
+            if up == Up::Z {
+                grid.world = None;
+            }
+            let grid = painted(&grid, 254);
+            let files = files_of(&grid);
+            assert_eq!(files.len(), count, "{dims:?}");
+            let mut all = Vec::new();
+            for (part, bytes) in &files {
+                let mut bytes = &bytes[..];
+                let palette = &bytes[bytes.len() - 1024..];
+                assert_eq!(palette, &files[0].1[files[0].1.len() - 1024..]);
+                let back = vox::read(&mut bytes).unwrap();
+                let base = part.index().map(|i| 2000 * i);
+                assert_eq!(part.base(), base);
+                assert_eq!((back.grid.dims(), part.dims()), (part.dims(), back.grid.dims()));
+                assert!((0..3).all(|a| part.dims()[a] == 2000.min(dims[a] - base[a])));
+                let origin = |w: World| [0, 1, 2].map(|a| w.origin[a] + 0.125 * f64::from(base[a]));
+                let expected = grid.world.map(|w| World { origin: origin(w), ..w });
+                assert_eq!(back.grid.world, expected);
+                let [x, y, z] = dims;
+                let said =
+                    format!("a part of a grid of {x}x{y}x{z} voxels, from voxel {base:?} on");
+                assert!(back.warnings.len() == 1 && back.warnings[0].contains(&said), "{said}");
+                let moved = |v: [u32; 3]| [0, 1, 2].map(|a| v[a] + base[a]);
+                all.extend(colors_of(&back.grid).into_iter().map(|(v, c)| (moved(v), c)));
+            }
+            all.sort_unstable();
+            let mut expected = colors_of(&grid);
+            expected.sort_unstable();
+            assert!(all == expected, "{grid:?}");
+        }
+    }
+}
+
+#[test]
+fn each_of_several_files_stands_in_the_middle_of_its_world() {
+    let corners = [[0, 0, 0], [2000, 0, 4099]];
+    let grid = VoxelGrid::from_voxels([2005, 1, 4100], corners).unwrap();
+    let files = files_of(&grid);
+    assert_eq!(files.iter().map(|(part, _)| part.index()).collect::<Vec<_>>(), [[0; 3], [1, 0, 2]]);
+    let place = |bytes: &[u8]| walk(&dot_vox::load_bytes(bytes).unwrap(), floor_half);
+    assert_eq!(place(&files[0].1), BTreeSet::from([[-1000, 0, -1000]]));
+    // 5 by 1 by 100 voxels.
+    assert_eq!(place(&files[1].1), BTreeSet::from([[-2, 0, 99]]));
+    let empty = VoxelGrid::empty([2001, 1, 1]).unwrap();
+    assert_eq!(files_of(&empty).len(), 1);
+}
+
+#[test]
+fn full_rows_across_parts_are_in_all_of_them() {
+    let row = (0..700).map(|x| (BrickKey::new([x, 0, 0]), FULL)).collect();
+    let grid = VoxelGrid::from_bricks([5600, 8, 8], row).unwrap();
+    let count =
+        |(_, bytes): &(vox::Part, Vec<u8>)| read(GridFormat::Vox, bytes).unwrap().occupied();
+    let counts: Vec<u64> = files_of(&grid).iter().map(count).collect();
+    assert_eq!(counts, [128_000, 128_000, 102_400]);
+}
+
+#[test]
+fn what_a_vox_does_not_hold_of_colours_is_said() {
+    let grid = random_grid([64, 64, 64], 2000, &mut fastrand::Rng::with_seed(3));
+    assert_eq!(GridFormat::Vox.lost(&grid), Vec::<String>::new());
+    assert_eq!(GridFormat::Vox.lost(&painted(&grid, 254)), Vec::<String>::new());
+    let many = GridFormat::Vox.lost(&painted(&grid, 300));
+    assert!(many.len() == 1 && many[0].contains("of 301 colours 255"), "{many:?}");
+    let glass = grid.with_colors(Colors::uniform([1, 2, 3, 254]));
+    let lost = GridFormat::Vox.lost(&glass);
+    assert!(lost.len() == 1 && lost[0].contains("opaque"), "{lost:?}");
 }
 
 /// A chunk without children.
@@ -428,4 +634,81 @@ fn hidden_nodes_and_later_frames_are_said() {
             "only the first frame is read: 2 nodes are animated"
         ]
     );
+}
+
+/// The colours of a file's voxels, in the grid's order.
+fn read_colors(chunks: &[Vec<u8>]) -> Vec<Rgba> {
+    colors_of(&read_vox(chunks).unwrap()).into_iter().map(|(_, color)| color).collect()
+}
+
+/// A palette in which entry `n` is `(n, 2 n, 3 n)`, modulo 256.
+fn palette() -> Vec<u8> {
+    let colors = (0..=u8::MAX).map(|n| [n, n.wrapping_mul(2), n.wrapping_mul(3), n]);
+    chunk("RGBA", &colors.collect::<Vec<_>>().concat())
+}
+
+#[test]
+fn voxels_have_the_palettes_colours_whatever_their_opacity_there() {
+    let model = model([3, 1, 1], &[[0, 0, 0, 1], [1, 0, 0, 2], [2, 0, 0, 255]]);
+    let expected = [[0, 0, 0, 255], [1, 2, 3, 255], [254, 252, 250, 255]];
+    assert_eq!(read_colors(&[model.clone(), palette()]), expected);
+    // The order in which MagicaVoxel shows the palette changes no voxel.
+    let order: Vec<u8> = (0..=u8::MAX).rev().collect();
+    assert_eq!(read_colors(&[model, palette(), chunk("IMAP", &order)]), expected);
+}
+
+#[test]
+fn without_a_palette_colours_are_magica_voxels_own() {
+    let all: Vec<[u8; 4]> = (1..=255).map(|i| [i - 1, 0, 0, i]).collect();
+    let found = read_colors(&[model([256, 1, 1], &all)]);
+    let expected: Vec<Rgba> = dot_vox::DEFAULT_PALETTE[..255].iter().map(|&c| c.into()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn of_voxels_in_one_place_the_last_of_the_last_model_wins() {
+    let one = |color| model([1, 1, 1], &[[0, 0, 0, color]]);
+    let graph =
+        |children: &[i32]| [transform(0, 1, &[]), group(1, children), shape(2, 0), shape(3, 1)];
+    let read = |children: &[i32]| {
+        read_colors(&[&[one(10), one(20), palette()][..], &graph(children)].concat())[0][0]
+    };
+    assert_eq!([read(&[2, 3]), read(&[3, 2]), read(&[2, 3, 2])], [19, 9, 9]);
+    let twice = model([1, 1, 1], &[[0, 0, 0, 10], [0, 0, 0, 20]]);
+    assert_eq!(read_colors(&[twice, palette()])[0][0], 19);
+}
+
+#[test]
+fn materials_that_voxels_have_are_said() {
+    let material =
+        |index, kind| chunk("MATL", &[ints(&[index]), dict(&[("_type", kind)])].concat());
+    let warnings = |materials: &[Vec<u8>]| {
+        let chunks = [&[bent()], materials].concat();
+        vox::read(&mut &file(&chunks)[..]).unwrap().warnings
+    };
+    let cut_off = chunk("MATL", &ints(&[9, 7]));
+    assert_eq!(
+        warnings(&[
+            material(9, "_diffuse"),
+            material(8, "_glass"),
+            material(256, "_emit"),
+            cut_off
+        ]),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        warnings(&[material(9, "_glass")]),
+        ["materials are not read: 1 colour is of glass, metal or light, but for the colour"]
+    );
+    assert!(
+        warnings(&[material(9, "_glass"), material(255, "_metal")])[0].contains("2 colours are")
+    );
+}
+
+#[test]
+fn a_palette_of_another_size_is_refused() {
+    for (len, why) in [(1020, "should be 1024 bytes"), (1028, "4 bytes more")] {
+        let error = read_vox(&[bent(), chunk("RGBA", &vec![0; len])]).unwrap_err().to_string();
+        assert!(error.contains("chunk RGBA") && error.contains(why), "{error}");
+    }
 }

@@ -21,33 +21,69 @@
 //! One attribute of the root, `trivox`, says what MagicaVoxel has no place for: the grid's size,
 //! its up axis and where it lies in the mesh's coordinates. With it, reading gives back the grid
 //! that was written.
+//!
+//! Larger grids are several files, each of a box of up to 2000 voxels per axis that lies in its own
+//! world as a grid would. The attribute says where the box lies, in the mesh's coordinates and in the
+//! grid.
+//!
+//! # Colours
+//! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and 255
+//! are usable. A grid's colours become 255 or fewer, as [`palette`](crate::palette) has it, the same
+//! in all files of it; a grid without colours is light grey, beside colours to paint with.
+//!
+//! Reading takes a file's palette, or MagicaVoxel's own where it has none, and only the colours in it:
+//! opacities in a palette have no effect there, and materials (`MATL`) are said and left out. `IMAP`
+//! tells in which order MagicaVoxel shows the palette, and changes no voxel. Where models overlap, the
+//! one that comes last in the scene graph wins, and of a model's voxels in one place the last. A grid
+//! that was written without colours has none when it is read.
 
+mod default_palette;
+mod paint;
+mod parts;
 mod read;
 mod scene;
 mod write;
 
+use std::fmt;
+
 use crate::formats::GridSpec;
 use crate::grid::{Up, VoxelGrid, World};
+use crate::palette::{MAX_COLORS, count_colors};
 
+pub use parts::Part;
+use parts::Place;
 pub use read::read;
-pub use write::{check_dims, write};
+pub use write::{Files, check_dims, write};
 
 /// MagicaVoxel's.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
-    carries: "up to 2,000 voxels an axis; position, voxel size and up axis in an attribute of ours",
+    carries: "any size, past 2,000 voxels an axis as several files; 255 colours; position, voxel size \
+              and up axis in an attribute of ours",
     read: Some(read),
-    write: Some(|grid, _, out| write(grid, out)),
+    write: Some(write),
     check_dims,
     file_size: |_| None,
-    lost: |_| Vec::new(),
+    lost,
 };
+
+fn lost(grid: &VoxelGrid) -> Vec<String> {
+    let mut lost = Vec::new();
+    let count = count_colors(grid);
+    if count > MAX_COLORS {
+        lost.push(format!("of {count} colours {MAX_COLORS} or fewer are kept, those most alike"));
+    }
+    if grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied())) {
+        lost.push("how opaque voxels are is not kept: all are opaque".to_owned());
+    }
+    lost
+}
 
 /// Most voxels along an axis of one model.
 const MAX_MODEL: u32 = 256;
-/// Most voxels along an axis of a scene: positions -1000 to 999.
-const MAX_SCENE: u32 = 2000;
+/// Most voxels along an axis of a scene, and so of a file: positions -1000 to 999.
+pub const MAX_SCENE: u32 = 2000;
 /// The first position past MagicaVoxel's world.
 const WORLD_END: i64 = 1000;
 /// The root attribute that describes the grid.
@@ -99,31 +135,71 @@ impl Frame {
     }
 }
 
-/// The attribute's text, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a
+/// What the attribute says, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a
 /// version, the grid's dimensions and, where it is known, its [`World`]. Numbers have as many
-/// digits as they need to be read back as they were.
-pub(super) fn describe(grid: &VoxelGrid) -> String {
-    let [x, y, z] = grid.dims();
-    let mut text = format!("1 dims={x},{y},{z}");
-    if let Some(World { origin: [x, y, z], voxel_size, up }) = grid.world {
-        let up = match up {
-            Up::Y => 'y',
-            Up::Z => 'z',
-        };
-        text += &format!(" up={up} origin={x:?},{y:?},{z:?} voxel={voxel_size:?}");
+/// digits as they need to be read back as they were. Of a part `from=2000,0,0 of=2055,99,100` follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Description {
+    dims: [u32; 3],
+    world: Option<World>,
+    part: Option<Place>,
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dims: [x, y, z], world, part } = self;
+        write!(f, "1 dims={x},{y},{z}")?;
+        if let Some(World { origin: [x, y, z], voxel_size, up }) = world {
+            let up = match up {
+                Up::Y => 'y',
+                Up::Z => 'z',
+            };
+            write!(f, " up={up} origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
+        }
+        if let Some(Place { base: [x, y, z], of: [dx, dy, dz] }) = part {
+            write!(f, " from={x},{y},{z} of={dx},{dy},{dz}")?;
+        }
+        Ok(())
     }
-    text
+}
+
+impl Description {
+    /// `None` where the text is none of ours.
+    fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (dims, world, part) = match words[..] {
+            ["1", dims] => (dims, None, None),
+            ["1", dims, from, of] => (dims, None, Some([from, of])),
+            ["1", dims, up, origin, voxel] => (dims, Some([up, origin, voxel]), None),
+            ["1", dims, up, origin, voxel, from, of] => {
+                (dims, Some([up, origin, voxel]), Some([from, of]))
+            }
+            _ => return None,
+        };
+        let dims = numbers(dims.strip_prefix("dims=")?)?;
+        let world = world.map(|words| parse_world(words).ok_or(())).transpose().ok()?;
+        let part = part.map(|words| parse_place(words, dims).ok_or(())).transpose().ok()?;
+        Some(Self { dims, world, part })
+    }
+}
+
+/// The [`Description`] of a whole grid, for other formats too.
+pub(super) fn describe(grid: &VoxelGrid) -> String {
+    Description { dims: grid.dims(), world: grid.world, part: None }.to_string()
 }
 
 /// What [`describe`] said, or `None` where the text is none of its.
 pub(super) fn parse_description(text: &str) -> Option<([u32; 3], Option<World>)> {
-    let words: Vec<&str> = text.split(' ').collect();
-    let (dims, world) = match words[..] {
-        ["1", dims] => (dims, None),
-        ["1", dims, up, origin, voxel] => (dims, Some(parse_world([up, origin, voxel])?)),
-        _ => return None,
-    };
-    Some((numbers(dims.strip_prefix("dims=")?)?, world))
+    let Description { dims, world, part } = Description::parse(text)?;
+    part.is_none().then_some((dims, world))
+}
+
+/// Where a part of `dims` voxels lies, which must be inside.
+fn parse_place([from, of]: [&str; 2], dims: [u32; 3]) -> Option<Place> {
+    let base: [u32; 3] = numbers(from.strip_prefix("from=")?)?;
+    let of: [u32; 3] = numbers(of.strip_prefix("of=")?)?;
+    let is_inside = |a: usize| base[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
+    (0..3).all(is_inside).then_some(Place { base, of })
 }
 
 fn parse_world([up, origin, voxel]: [&str; 3]) -> Option<World> {
@@ -155,22 +231,26 @@ mod tests {
 
     #[test]
     fn descriptions_are_read_back_as_written() {
-        let mut grid = VoxelGrid::empty([55, 99, 100]).expect("a small grid");
-        assert_eq!(parse_description(&describe(&grid)), Some(([55, 99, 100], None)));
+        let place = Place { base: [2000, 0, 4000], of: [2055, 99, 4100] };
         for (up, c) in [(Up::Y, 0.1 + 0.2), (Up::Z, -0.0), (Up::Y, 5e-324), (Up::Z, f64::MAX)] {
             let world = World { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE, up };
-            grid.world = Some(world);
-            let text = describe(&grid);
-            let read = parse_description(&text).and_then(|(_, world)| world).expect(&text);
-            assert_eq!(read.origin.map(f64::to_bits), world.origin.map(f64::to_bits), "{text}");
-            assert_eq!(read, world);
+            for (world, part) in
+                [(None, None), (Some(world), None), (None, Some(place)), (Some(world), Some(place))]
+            {
+                let description = Description { dims: [55, 99, 100], world, part };
+                let text = description.to_string();
+                let read = Description::parse(&text).expect(&text);
+                assert_eq!(read, description, "{text}");
+                let bits = |d: Description| d.world.map(|world| world.origin.map(f64::to_bits));
+                assert_eq!(bits(read), bits(description), "{text}");
+            }
         }
     }
 
     #[test]
     fn descriptions_that_lie_are_refused() {
-        let good = "1 dims=5,6,7 up=y origin=0.0,1.0,2.0 voxel=0.5";
-        assert!(parse_description(good).is_some());
+        let good = "1 dims=5,6,7 up=y origin=0.0,1.0,2.0 voxel=0.5 from=2,0,0 of=7,6,8";
+        assert!(Description::parse(good).is_some());
         for (from, to) in [
             ("1 ", "2 "),
             ("1 ", "1  "),
@@ -183,9 +263,14 @@ mod tests {
             ("2.0 ", "1e999 "),
             ("voxel=0.5", "voxel=0.0"),
             ("voxel=0.5", "voxel=0.5 more"),
+            ("from=2,0,0", "from=3,0,0"),
+            ("from=2,0,0", "from=4294967295,0,0"),
+            (" of=7,6,8", ""),
+            ("of=7,6,8", "of=7,6,6"),
+            ("of=7,6,8", "of=7,6,8 more"),
         ] {
             let text = good.replace(from, to);
-            assert_eq!(parse_description(&text), None, "{text}");
+            assert_eq!(Description::parse(&text), None, "{text}");
         }
     }
 

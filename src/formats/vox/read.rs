@@ -8,15 +8,17 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
-use super::scene::{self, Turn};
+use super::parts::Place;
+use super::scene::{self, Assembled, Turn};
 use super::{ATTRIBUTE, MAX_MODEL};
-use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::formats::{LoadedGrid, ReadError, counted, excerpt};
+use crate::srgb::Rgba;
 
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
 const VERSIONS: [i32; 2] = [150, 200];
 
-/// Reads the grid in a `.vox` file: all that the scene graph places, hidden or not, whatever its
-/// colour. Its size is the extent of the models' boxes, or what the file says where it is one of
+/// Reads the grid in a `.vox` file: all that the scene graph places, hidden or not, in the palette's
+/// colours. Its size is the extent of the models' boxes, or what the file says where it is one of
 /// ours. Of an animation it is the first frame.
 ///
 /// # Errors
@@ -27,7 +29,12 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut file = Vec::new();
     input.read_to_end(&mut file)?;
     let scene = parse(&file)?;
-    Ok(LoadedGrid { grid: scene::assemble(&scene)?, warnings: scene.warnings() })
+    let Assembled { grid, part, used } = scene::assemble(&scene)?;
+    let mut warnings = scene.warnings(&used);
+    warnings.extend(part.map(|Place { base, of: [x, y, z] }| {
+        format!("it is a part of a grid of {x}x{y}x{z} voxels, from voxel {base:?} on")
+    }));
+    Ok(LoadedGrid { grid, warnings })
 }
 
 /// What a file holds.
@@ -38,6 +45,10 @@ pub(super) struct Scene<'a> {
     pub(super) nodes: HashMap<i32, Node>,
     /// What the root says of the grid, where it is one of ours.
     pub(super) description: Option<&'a [u8]>,
+    /// Where the file has one; entry `n` is the colour of index `n + 1`.
+    pub(super) palette: Option<&'a [Rgba]>,
+    /// The indices whose material is none of plain colour.
+    pub(super) materials: Vec<u8>,
 }
 
 /// Voxels in a box.
@@ -113,6 +124,12 @@ impl<'a> Scene<'a> {
             b"nTRN" => self.add_node(&mut chunk, Self::transform)?,
             b"nGRP" => self.add_node(&mut chunk, Self::group)?,
             b"nSHP" => self.add_node(&mut chunk, Self::shape)?,
+            b"RGBA" => self.palette = Some(chunk.take(1024, "the palette")?.as_chunks().0),
+            // Whatever is wrong with one: it has no effect.
+            b"MATL" => {
+                self.materials.extend(material(&mut chunk).ok().flatten());
+                return Ok(());
+            }
             _ => return Ok(()),
         }
         chunk.end()
@@ -139,8 +156,9 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What has no effect on the grid, though it shows in MagicaVoxel.
-    fn warnings(&self) -> Vec<String> {
+    /// What has no effect on the grid, though it shows in MagicaVoxel. Its voxels have the colours
+    /// that are `used`.
+    fn warnings(&self, used: &[bool; 256]) -> Vec<String> {
         let count = |is: fn(&Node) -> bool| self.nodes.values().filter(|node| is(node)).count();
         let mut warnings = Vec::new();
         match count(|node| node.is_hidden) {
@@ -150,6 +168,13 @@ impl<'a> Scene<'a> {
         match count(|node| node.frames > 1) {
             0 => {}
             n => warnings.push(format!("only the first frame is read: {n} nodes are animated")),
+        }
+        match self.materials.iter().filter(|&&index| used[usize::from(index)]).count() {
+            0 => {}
+            n => warnings.push(format!(
+                "materials are not read: {} of glass, metal or light, but for the colour",
+                counted(n as u64, "colour is", "colours are")
+            )),
         }
         warnings
     }
@@ -183,6 +208,14 @@ impl<'a> Scene<'a> {
         let model = first.ok_or_else(|| chunk.fault("the shape has no model"))?;
         Ok((NodeKind::Shape { model }, count))
     }
+}
+
+/// The index that has a material, unless it is one of plain colour.
+fn material(chunk: &mut Cursor) -> Result<Option<u8>, ReadError> {
+    let index = chunk.int("the material's number")?;
+    let properties = chunk.dict()?;
+    let is_plain = find(&properties, "_type").is_none_or(|kind| kind == b"_diffuse");
+    Ok(u8::try_from(index).ok().filter(|_| !is_plain))
 }
 
 fn model_size(chunk: &mut Cursor) -> Result<[u32; 3], ReadError> {

@@ -1,13 +1,15 @@
 //! The scene graph: which model lies where, and the grid of all of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use super::paint::Paint;
+use super::parts::Place;
 use super::read::{Model, NodeKind, Scene};
-use super::{ATTRIBUTE, Frame, parse_description};
+use super::{ATTRIBUTE, Description, Frame};
 use crate::error::GridError;
 use crate::formats::{ReadError, excerpt};
-use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid, World};
+use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid};
 use crate::place::MAX_DIM;
 
 /// The node at the top.
@@ -16,15 +18,16 @@ pub(super) const ROOT: i32 = 0;
 const MAX_DEPTH: usize = 256;
 /// Most nodes that are visited, each as often as it is used: instances of instances multiply.
 const MAX_VISITS: usize = 1 << 18;
-/// Most voxels of all instances, if the file has not more itself: some ten seconds' work.
-const MAX_PLACED: u64 = 1 << 30;
+/// Most voxels of all instances, if the file has not more itself: some ten seconds' work, and with
+/// their colours 1.3 GB.
+const MAX_PLACED: u64 = 1 << 28;
 /// Most bricks of all instances, if the file has not more voxels itself: more than MagicaVoxel's
 /// world has room for, 250 cubed. About 2 GB.
 const MAX_BRICKS: usize = 1 << 24;
 
 /// A quarter turn about any axis, mirrored or not: row `i` of the matrix has `sign[i]` in column
 /// `axis[i]` and 0 elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Turn {
     axis: [usize; 3],
     sign: [i64; 3],
@@ -56,7 +59,7 @@ impl Turn {
 }
 
 /// A turn, then a shift.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pose {
     turn: Turn,
     /// Below 2^40: `MAX_DEPTH` numbers of 32 bits.
@@ -78,7 +81,7 @@ impl Pose {
 }
 
 /// A model in the scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Instance {
     model: usize,
     pose: Pose,
@@ -100,20 +103,30 @@ impl Instance {
     }
 }
 
+/// What a scene makes.
+pub(super) struct Assembled {
+    pub(super) grid: VoxelGrid,
+    /// Where it lies in a larger grid, if it is a part of one.
+    pub(super) part: Option<Place>,
+    /// Which of the palette's indices its voxels have.
+    pub(super) used: [bool; 256],
+}
+
 /// The grid of all that `scene` places.
-pub(super) fn assemble(scene: &Scene) -> Result<VoxelGrid, ReadError> {
+pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
     let mut instances = instances(scene)?;
     // The same model twice at the same place adds nothing, and takes its time.
-    instances.sort_unstable();
-    instances.dedup();
+    let mut seen = HashSet::new();
+    instances.retain(|&instance| seen.insert(instance));
     let bounds = bounds(scene, &instances)?;
-    let (frame, corner, world) = match scene.description {
+    let (frame, corner, description) = match scene.description {
         Some(text) => {
-            let (frame, world) = described_frame(text, bounds).map_err(|what| {
+            let description = checked_description(text, bounds).map_err(|what| {
                 let at = scene.nodes[&ROOT].at;
                 fault(ROOT, at, format_args!("the attribute '{ATTRIBUTE}' {what}"))
             })?;
-            (frame, frame.corner(), world)
+            let frame = Frame::new(description.dims, description.world);
+            (frame, frame.corner(), Some(description))
         }
         None => {
             let [lo, hi] = bounds;
@@ -122,10 +135,14 @@ pub(super) fn assemble(scene: &Scene) -> Result<VoxelGrid, ReadError> {
         }
     };
     let limit = MAX_BRICKS.max(stored(scene) as usize);
-    let bricks = fill(scene, &instances, &frame, corner, limit)?;
+    let placed = Placed { scene, instances: &instances, frame, corner };
+    let bricks = placed.bricks(limit)?;
+    let paint = placed.paint(&bricks);
+    let (colors, used) = (paint.colors(scene.palette, description.is_some()), paint.used());
     let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
-    grid.world = world;
-    Ok(grid)
+    grid.world = description.and_then(|description| description.world);
+    grid.colors = colors;
+    Ok(Assembled { grid, part: description.and_then(|description| description.part), used })
 }
 
 fn content(what: String) -> ReadError {
@@ -137,17 +154,17 @@ fn fault(id: i32, at: usize, what: impl fmt::Display) -> ReadError {
     content(format!("node {id} of the scene graph, byte {at}: {what}"))
 }
 
-/// The grid that the root describes, in which everything from `lo` to `hi` must lie.
-fn described_frame(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<(Frame, Option<World>), String> {
+/// What the root says of the grid, in which everything from `lo` to `hi` must lie.
+fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Description, String> {
     let text = String::from_utf8_lossy(text);
-    let (dims, world) = parse_description(&text).ok_or_else(|| {
+    let description = Description::parse(&text).ok_or_else(|| {
         format!("is malformed, or of a version that is not known: {}", excerpt(&text))
     })?;
-    let dims = checked_dims(dims.map(i64::from)).map_err(|e| format!("lies: {e}"))?;
-    let frame = Frame::new(dims, world);
+    let dims = checked_dims(description.dims.map(i64::from)).map_err(|e| format!("lies: {e}"))?;
+    let frame = Frame::new(dims, description.world);
     let (corner, size) = (frame.corner(), frame.size().map(i64::from));
     match (0..3).all(|a| lo[a] >= corner[a] && hi[a] < corner[a] + size[a]) {
-        true => Ok((frame, world)),
+        true => Ok(description),
         false => Err(format!(
             "says that the grid is {size:?} from {corner:?}, but its models reach from {lo:?} to \
              {hi:?}: was the file edited? remove the attribute"
@@ -162,7 +179,7 @@ fn checked_dims(dims: [i64; 3]) -> Result<[u32; 3], GridError> {
     }
 }
 
-/// All models, where they are placed.
+/// All models, where they are placed; the last of the scene graph, which covers all others, first.
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match scene.models.len() {
         _ if !scene.nodes.is_empty() => Walk::default().run(scene),
@@ -175,7 +192,7 @@ fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     }
 }
 
-/// A walk of the scene graph, depth first from the root on.
+/// A walk of the scene graph, depth first from the root on, the last child of a node first.
 #[derive(Default)]
 struct Walk {
     /// From the root to the node that is visited.
@@ -250,37 +267,60 @@ fn stored(scene: &Scene) -> u64 {
     scene.models.iter().map(|model| model.voxels.len() as u64).sum()
 }
 
-/// The bricks of all instances, within `frame` from `corner` on; `limit` or fewer.
-fn fill(
-    scene: &Scene,
-    instances: &[Instance],
-    frame: &Frame,
+/// The instances of a scene's models, in a grid.
+struct Placed<'a> {
+    scene: &'a Scene<'a>,
+    instances: &'a [Instance],
+    frame: Frame,
+    /// Where the grid begins in the scene; all instances lie in it.
     corner: [i64; 3],
-    limit: usize,
-) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
-    let placed: u64 = instances.iter().map(|i| scene.models[i.model].voxels.len() as u64).sum();
-    if placed > stored(scene).max(MAX_PLACED) {
-        return Err(content(format!("the scene graph's instances have {placed} voxels: too many")));
+}
+
+impl Placed<'_> {
+    /// The voxels of an instance, each with its colour's index, the last first.
+    fn voxels(&self, instance: &Instance) -> impl Iterator<Item = ([u32; 3], u8)> {
+        let Model { size, voxels } = self.scene.models[instance.model];
+        let coloured = voxels.iter().rev().filter(|&&[.., color]| color != 0);
+        coloured.map(move |&[x, y, z, color]| {
+            let placed = instance.place([x, y, z].map(u32::from), size);
+            // Not negative and below the frame's size: all boxes lie inside.
+            let voxel = [0, 1, 2].map(|a| (placed[a] - self.corner[a]) as u32);
+            (self.frame.grid_from_vox(voxel), color)
+        })
     }
-    let mut bricks = Bricks::default();
-    for instance in instances {
-        let Model { size, voxels } = scene.models[instance.model];
-        for &[x, y, z, color] in voxels {
-            if color != 0 {
-                let placed = instance.place([x, y, z].map(u32::from), size);
-                // Not negative and below `frame.size()`: all boxes lie inside.
-                let voxel = [0, 1, 2].map(|a| (placed[a] - corner[a]) as u32);
-                bricks.set(frame.grid_from_vox(voxel));
-            }
-        }
-        bricks.put_away();
-        if bricks.all.len() > limit {
+
+    /// The bricks of all instances in canonical order, `limit` or fewer.
+    fn bricks(&self, limit: usize) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
+        let models = &self.scene.models;
+        let placed: u64 = self.instances.iter().map(|i| models[i.model].voxels.len() as u64).sum();
+        if placed > stored(self.scene).max(MAX_PLACED) {
             return Err(content(format!(
-                "the scene graph's instances fill more than {limit} bricks"
+                "the scene graph's instances have {placed} voxels: too many"
             )));
         }
+        let mut bricks = Bricks::default();
+        for instance in self.instances {
+            self.voxels(instance).for_each(|(voxel, _)| bricks.set(voxel));
+            bricks.put_away();
+            if bricks.all.len() > limit {
+                return Err(content(format!(
+                    "the scene graph's instances fill more than {limit} bricks"
+                )));
+            }
+        }
+        let mut bricks: Vec<_> = bricks.all.into_iter().collect();
+        bricks.sort_unstable_by_key(|&(key, _)| key);
+        Ok(bricks)
     }
-    Ok(bricks.all.into_iter().collect())
+
+    /// The colours of the voxels in `bricks`, which are all.
+    fn paint<'a>(&self, bricks: &'a [(BrickKey, Mask)]) -> Paint<'a> {
+        let mut paint = Paint::new(bricks);
+        for instance in self.instances {
+            self.voxels(instance).for_each(|(voxel, color)| paint.set(voxel, color));
+        }
+        paint
+    }
 }
 
 /// Bricks of voxels in any order. The latest is kept at hand: most voxels are in the brick of the
@@ -341,8 +381,8 @@ mod tests {
         let pose = |y| Pose { shift: [128, y, 0], ..Pose::NONE };
         let instances: Vec<_> = (0..5).map(|y| Instance { model: 0, pose: pose(8 * y) }).collect();
         let frame = Frame { dims: [256, 256, 1], up: Up::Z };
-        let fill = |limit| fill(&scene, &instances, &frame, [0; 3], limit);
-        assert_eq!(fill(160).map(|bricks| bricks.len()).ok(), Some(160));
-        assert!(matches!(fill(159), Err(ReadError::Content(_))));
+        let placed = Placed { scene: &scene, instances: &instances, frame, corner: [0; 3] };
+        assert_eq!(placed.bricks(160).map(|bricks| bricks.len()).ok(), Some(160));
+        assert!(matches!(placed.bricks(159), Err(ReadError::Content(_))));
     }
 }

@@ -1,60 +1,36 @@
-//! Writing: the models of a grid are counted first, so that every chunk's length is known, and then
+//! Writing: the models of a part are counted first, so that every chunk's length is known, and then
 //! streamed.
 
 use std::io::{BufWriter, Write};
 
-use super::{ATTRIBUTE, Frame, MAX_MODEL, MAX_SCENE, describe, is_possible};
-use crate::formats::WriteError;
-use crate::grid::{BRICK, BrickKey, VoxelGrid, count, mask_voxels};
+use super::parts::{Part, parts};
+use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE, is_possible};
+use crate::formats::{WriteError, WriteOptions};
+use crate::grid::{BRICK, BrickKey, Colors, VoxelGrid, World, count, mask_voxels};
+use crate::palette::IndexedColors;
+use crate::srgb::Rgba;
 
 const VERSION: i32 = 150;
-/// The colour of every voxel, as an index into the palette counted from 1.
-const COLOR: u8 = 1;
+/// The colour of every voxel of a grid without colours, as an index into the palette counted from 1.
+pub(super) const PLAIN: u8 = 1;
 /// Bytes of a chunk's name and lengths.
 const CHUNK_HEAD: u64 = 12;
 /// Bricks along the edge of the largest model.
 const MODEL_BRICKS: u32 = MAX_MODEL / BRICK;
 
-/// Writes `grid` in one colour.
+/// Writes `grid`, in its colours or those of the options' palette.
 ///
 /// # Errors
-/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip; more bytes than
-/// the format's 32-bit lengths can say.
-pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    check_size(grid)?;
-    let models = models(grid);
-    let scene = scene_graph(grid, &models);
-    let palette = Chunk::default().bytes(palette().as_flattened()).finish(b"RGBA");
-    let children =
-        models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;
-    let Ok(children) = i32::try_from(children) else {
-        let what = format!(
-            "the grid's {} voxels would take {children} bytes, but .vox files hold at most {}: \
-             use a lower resolution, or write .npy",
-            grid.occupied(),
-            i32::MAX
-        );
-        return Err(WriteError::Unsupported(what));
-    };
-
-    let mut out = BufWriter::new(out);
-    out.write_all(b"VOX ")?;
-    out.write_all(&VERSION.to_le_bytes())?;
-    write_head(&mut out, b"MAIN", 0, children)?;
-    for model in &models {
-        write_model(grid, model, &mut out)?;
-    }
-    out.write_all(&scene)?;
-    out.write_all(&palette)?;
-    Ok(out.flush()?)
-}
-
-fn check_size(grid: &VoxelGrid) -> Result<(), WriteError> {
+/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip: [`Files`] are of
+/// such grids; more bytes than the format's 32-bit lengths can say.
+pub fn write(
+    grid: &VoxelGrid,
+    options: &WriteOptions,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     check_dims(grid.dims())?;
-    match grid.world.filter(|world| !is_possible(world)) {
-        Some(world) => Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}"))),
-        None => Ok(()),
-    }
+    let files = Files::new(grid, options);
+    files.write(&files.parts()[0], out)
 }
 
 /// Whether MagicaVoxel's world can hold a grid of `dims` voxels.
@@ -66,12 +42,116 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     too_long.map_or(Ok(()), |(axis, voxels)| {
         Err(WriteError::Unsupported(format!(
             "the grid is {voxels} voxels along the {axis} axis, but MagicaVoxel holds at most \
-             {MAX_SCENE}: use a resolution of at most that, padding included, or write .npy"
+             {MAX_SCENE}, and one .vox file no more: name a file, to have several written, use a \
+             lower resolution, or write .npy"
         )))
     })
 }
 
-/// A part of the grid, aligned to bricks.
+/// A grid as the files of its parts, one where MagicaVoxel's world can hold it. All have the same
+/// palette.
+pub struct Files<'a> {
+    grid: &'a VoxelGrid,
+    colors: Option<(&'a Colors, IndexedColors)>,
+    parts: Vec<Part>,
+}
+
+impl<'a> Files<'a> {
+    /// Those that are needed for `grid`.
+    #[must_use]
+    pub fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
+        let indexed = IndexedColors::new(grid, options.palette.as_ref(), options.dither);
+        Self { grid, colors: grid.colors.as_ref().zip(indexed), parts: parts(grid) }
+    }
+
+    /// The parts of the grid that hold a voxel, in order; the first where there are no voxels at all.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Writes one of the parts.
+    ///
+    /// # Errors
+    /// `out` fails; more bytes than the format's 32-bit lengths can say.
+    pub fn write(&self, part: &Part, out: &mut dyn Write) -> Result<(), WriteError> {
+        let world = self.grid.world.map(|world| part.world(world));
+        if let Some(world) = world.filter(|world| !is_possible(world)) {
+            return Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}")));
+        }
+        let models = models(self.grid, part, world);
+        let scene = scene_graph(part, world, &models);
+        let palette = self.palette_chunk();
+        let children =
+            models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;
+        let Ok(children) = i32::try_from(children) else {
+            let voxels: u64 = models.iter().map(|model| u64::from(model.voxels)).sum();
+            let what = format!(
+                "the grid's {voxels} voxels would take {children} bytes, but .vox files hold at \
+                 most {}: use a lower resolution, or write .npy",
+                i32::MAX
+            );
+            return Err(WriteError::Unsupported(what));
+        };
+
+        let mut out = BufWriter::new(out);
+        out.write_all(b"VOX ")?;
+        out.write_all(&VERSION.to_le_bytes())?;
+        write_head(&mut out, b"MAIN", 0, children)?;
+        for model in &models {
+            self.write_model(model, &mut out)?;
+        }
+        out.write_all(&scene)?;
+        out.write_all(&palette)?;
+        Ok(out.flush()?)
+    }
+
+    fn palette_chunk(&self) -> Vec<u8> {
+        let mut palette = plain_palette();
+        if let Some((_, colors)) = &self.colors {
+            palette.fill([0; 4]);
+            let colors = colors.palette().colors();
+            palette[..colors.len()].copy_from_slice(colors);
+        }
+        Chunk::default().bytes(palette.as_flattened()).finish(b"RGBA")
+    }
+
+    fn write_model(&self, model: &Model, out: &mut dyn Write) -> Result<(), WriteError> {
+        let size = model.frame.size().map(|d| d as i32);
+        out.write_all(&size.into_iter().fold(Chunk::default(), Chunk::int).finish(b"SIZE"))?;
+        write_head(out, b"XYZI", model.content_len() as i32, 0)?;
+        out.write_all(&model.voxels.to_le_bytes())?;
+
+        let [first, end] = model.bricks();
+        let mut bytes = Vec::with_capacity(4 * BRICK.pow(3) as usize);
+        for piece in self.grid.pieces_in(first, end) {
+            for key in (0..piece.len).map(|n| piece.start.along_x(n)) {
+                bytes.clear();
+                let color_of = self.colors_of(key);
+                for voxel in mask_voxels(key.position().map(|b| b * BRICK), piece.mask) {
+                    let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
+                    let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
+                    bytes.extend([x, y, z, color_of(voxel)]);
+                }
+                out.write_all(&bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The colours of the voxels of a brick, as indices counted from 1.
+    fn colors_of(&self, key: BrickKey) -> impl Fn([u32; 3]) -> u8 {
+        let colors = self.colors.as_ref().map(|(colors, indexed)| (colors.of_brick(key), indexed));
+        move |voxel| {
+            colors.map_or(PLAIN, |(colors, indexed)| {
+                let [x, y, z] = voxel.map(|c| c % BRICK);
+                1 + indexed.index(voxel, &colors.at(x, 8 * y + z))
+            })
+        }
+    }
+}
+
+/// A box of a part, aligned to bricks.
 struct Model {
     /// The minimum corner, in the grid's voxels.
     base: [u32; 3],
@@ -91,74 +171,58 @@ impl Model {
         CHUNK_HEAD + 12 + CHUNK_HEAD + u64::from(self.content_len())
     }
 
-    /// Where the pivot lies in MagicaVoxel's world, the whole scene being `scene`.
-    fn pivot(&self, scene: &Frame) -> [i64; 3] {
-        let [dx, dy, dz] = self.frame.dims;
-        let [x, y, z] = self.base;
-        let ends = [[x, y, z], [x + dx - 1, y + dy - 1, z + dz - 1]];
-        let [a, b] = ends.map(|end| scene.vox_from_grid(end));
+    /// From which brick to before which.
+    fn bricks(&self) -> [[u32; 3]; 2] {
+        let end = std::array::from_fn(|a| (self.base[a] + self.frame.dims[a]).div_ceil(BRICK));
+        [self.base.map(|b| b / BRICK), end]
+    }
+
+    /// Where the pivot lies in MagicaVoxel's world, the whole scene being that of `part`.
+    fn pivot(&self, part: &Part, scene: &Frame) -> [i64; 3] {
+        let first: [u32; 3] = std::array::from_fn(|a| self.base[a] - part.base[a]);
+        let last = std::array::from_fn(|a| first[a] + self.frame.dims[a] - 1);
+        let [a, b] = [first, last].map(|end| scene.vox_from_grid(end));
         let (corner, size) = (scene.corner(), self.frame.size());
         std::array::from_fn(|i| corner[i] + i64::from(a[i].min(b[i]) + size[i] / 2))
     }
 }
 
-/// The models that hold a voxel, or an empty one where there are no voxels at all.
-fn models(grid: &VoxelGrid) -> Vec<Model> {
-    let dims = grid.dims();
-    let [nx, ny, nz] = dims.map(|d| d.div_ceil(MAX_MODEL));
+/// The models of a part that hold a voxel, or an empty one where there are no voxels at all.
+fn models(grid: &VoxelGrid, part: &Part, world: Option<World>) -> Vec<Model> {
+    let [nx, ny, nz] = part.dims.map(|d| d.div_ceil(MAX_MODEL));
     let mut voxels = vec![0; (nx * ny * nz) as usize];
-    for (key, mask) in grid.bricks() {
-        let [x, y, z] = key.position().map(|b| b / MODEL_BRICKS);
-        voxels[((z * ny + y) * nx + x) as usize] += count(&mask);
+    let [first, end] = part.bricks();
+    for piece in grid.pieces_in(first, end) {
+        let each = count(&piece.mask);
+        for key in (0..piece.len).map(|n| piece.start.along_x(n)) {
+            let at = key.position();
+            let [x, y, z] = std::array::from_fn(|a| (at[a] - first[a]) / MODEL_BRICKS);
+            voxels[((z * ny + y) * nx + x) as usize] += each;
+        }
     }
     let model = |(index, voxels): (u32, u32)| {
-        let place = [index % nx, index / nx % ny, index / nx / ny];
-        let base = place.map(|p| p * MAX_MODEL);
-        let dims = std::array::from_fn(|a| MAX_MODEL.min(dims[a] - base[a]));
-        Model { base, frame: Frame::new(dims, grid.world), voxels }
+        let place = [index % nx, index / nx % ny, index / nx / ny].map(|p| p * MAX_MODEL);
+        let dims = std::array::from_fn(|a| MAX_MODEL.min(part.dims[a] - place[a]));
+        let base = std::array::from_fn(|a| part.base[a] + place[a]);
+        Model { base, frame: Frame::new(dims, world), voxels }
     };
     let is_empty = voxels.iter().all(|&n| n == 0);
     let wanted = |&(index, n): &(u32, u32)| n > 0 || is_empty && index == 0;
     (0..).zip(voxels).filter(wanted).map(model).collect()
 }
 
-fn write_model(grid: &VoxelGrid, model: &Model, out: &mut dyn Write) -> Result<(), WriteError> {
-    let size = model.frame.size().map(|d| d as i32);
-    out.write_all(&size.into_iter().fold(Chunk::default(), Chunk::int).finish(b"SIZE"))?;
-    write_head(out, b"XYZI", model.content_len() as i32, 0)?;
-    out.write_all(&model.voxels.to_le_bytes())?;
-
-    let first = model.base.map(|b| b / BRICK);
-    let last: [u32; 3] = std::array::from_fn(|a| (model.base[a] + model.frame.dims[a] - 1) / BRICK);
-    let mut bytes = Vec::with_capacity(4 * BRICK.pow(3) as usize);
-    for (z, y) in (first[2]..=last[2]).flat_map(|z| (first[1]..=last[1]).map(move |y| (z, y))) {
-        let [from, to] = [first[0], last[0]].map(|x| BrickKey::new([x, y, z]));
-        for (key, mask) in grid.bricks_between(from, to) {
-            let position = key.position();
-            let base = std::array::from_fn(|a| position[a] * BRICK - model.base[a]);
-            bytes.clear();
-            for voxel in mask_voxels(base, mask) {
-                let [x, y, z] = model.frame.vox_from_grid(voxel).map(|c| c as u8);
-                bytes.extend([x, y, z, COLOR]);
-            }
-            out.write_all(&bytes)?;
-        }
-    }
-    Ok(())
-}
-
 /// Transform 0 over group 1 over a transform and a shape for each model.
-fn scene_graph(grid: &VoxelGrid, models: &[Model]) -> Vec<u8> {
-    let scene = Frame::new(grid.dims(), grid.world);
-    let root =
-        Transform { id: 0, attributes: &[(ATTRIBUTE, &describe(grid))], child: 1, layer: -1 };
+fn scene_graph(part: &Part, world: Option<World>, models: &[Model]) -> Vec<u8> {
+    let scene = Frame::new(part.dims, world);
+    let text = Description { dims: part.dims, world, part: part.place() }.to_string();
+    let root = Transform { id: 0, attributes: &[(ATTRIBUTE, &text)], child: 1, layer: -1 };
     let mut graph = root.chunk(&[]);
     // At most 8 cubed models.
     let count = models.len() as i32;
     let group = Chunk::default().int(1).dict(&[]).int(count);
     graph.extend((0..count).fold(group, |group, i| group.int(2 + 2 * i)).finish(b"nGRP"));
     for (i, model) in (0..).zip(models) {
-        let [x, y, z] = model.pivot(&scene);
+        let [x, y, z] = model.pivot(part, &scene);
         let place = Transform { id: 2 + 2 * i, attributes: &[], child: 3 + 2 * i, layer: 0 };
         graph.extend(place.chunk(&[("_t", &format!("{x} {y} {z}"))]));
         let shape = Chunk::default().int(3 + 2 * i).dict(&[]);
@@ -186,10 +250,10 @@ impl Transform<'_> {
     }
 }
 
-/// Our colour, then colours to paint with: a cube of six steps per channel and a ramp of greys.
-/// The last entry belongs to no index.
-fn palette() -> [[u8; 4]; 256] {
-    const LIGHT_GREY: [u8; 4] = [200, 200, 200, 255];
+/// Of a grid without colours: ours, then colours to paint with, a cube of six steps per channel and a
+/// ramp of greys. The last entry belongs to no index.
+pub(super) fn plain_palette() -> [Rgba; 256] {
+    const LIGHT_GREY: Rgba = [200, 200, 200, 255];
     std::array::from_fn(|entry| match entry as u8 {
         0 => LIGHT_GREY,
         n @ 1..=216 => {

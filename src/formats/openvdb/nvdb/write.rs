@@ -255,9 +255,9 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
     put_bounds(head, tree.bounds());
     head.u32(tree.root.len() as u32);
     head.f32s(channel.background().floats(float));
-    match tree.root.is_empty() {
-        true => head.each([0.0; 4], Record::f32),
-        false => put_statistics(head, channel),
+    match channel {
+        Channel::Density if tree.root.is_empty() => head.each([0.0; 4], Record::f32),
+        _ => put_statistics(head, channel),
     }
     head.align(ALIGNMENT);
     // From the root.

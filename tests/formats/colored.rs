@@ -172,6 +172,52 @@ fn colored_files_have_the_bytes_they_always_had() {
 }
 
 #[test]
+fn a_colored_vdb_has_the_bytes_it_always_had() {
+    const TRANSFORM: std::ops::Range<usize> = 488..664;
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    let place = |n: usize| (n as u64).to_le_bytes().to_vec();
+    let text = |text: &[u8]| [&number(text.len() as u32)[..], text].concat();
+    let field =
+        |name: &[u8], kind: &[u8], value: &[u8]| [text(name), text(kind), text(value)].concat();
+    let masks = |bytes: usize| [&[1][..], &vec![0; 2 * bytes - 1], &[0]].concat();
+    let leaf = [&[1, 4][..], &[0; 62]].concat();
+    let light = |value: u8| half::f16::from_f32(f32::from(linear_of(value)) / 65535.0);
+    let halves = |rgb: [u8; 3]| rgb.map(|value| light(value).to_le_bytes()).concat();
+    let whole = |rgb: [u8; 3]| rgb.map(|value| light(value).to_f32().to_le_bytes()).concat();
+    let density = super::vdb::tiny_vdb();
+    let name = [text(b"Cd"), text(b"Tree_vec3s_5_4_3_HalfFloat"), text(b"")].concat();
+    let topology = [
+        [number(2), number(8)].concat(),
+        field(b"class", b"string", b"unknown"),
+        field(b"file_bbox_max", b"vec3i", b"\0\0\0\0\x01\0\0\0\x02\0\0\0"),
+        field(b"file_bbox_min", b"vec3i", &[0; 12]),
+        field(b"file_compression", b"string", b"active values"),
+        field(b"file_voxel_count", b"int64", &place(2)),
+        field(b"is_saved_as_half_float", b"bool", &[1]),
+        field(b"name", b"string", b"Cd"),
+        field(b"vector_type", b"string", b"invariant"),
+        // As that of the density; and one buffer a leaf.
+        density[TRANSFORM].to_vec(),
+        // The background is the rest's colour; no tile, one child, at the origin.
+        [whole([5, 6, 7]), number(0), number(1), vec![0; 12]].concat(),
+        [masks(4096), masks(512), leaf.clone()].concat(),
+    ]
+    .concat();
+    let buffers = [leaf, vec![0], halves([1, 2, 3]), halves([5, 6, 7])].concat();
+    let begin = density.len() + name.len() + 24;
+    let values = begin + topology.len();
+    let places = [begin, values, values + buffers.len()].map(place).concat();
+    let expected = [name, places, topology, buffers].concat();
+    let bytes = written(&tiny_colored(), GridFormat::Vdb);
+    let (found_density, found) = bytes.split_at(density.len());
+    let first = found.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!((found.len(), first), (expected.len(), None));
+    // Two grids; the identity is another.
+    let differ = (0..density.len()).filter(|&at| density[at] != found_density[at]);
+    assert_eq!(differ.filter(|at| !(21..57).contains(at)).collect::<Vec<_>>(), [61]);
+}
+
+#[test]
 fn every_truncated_prefix_of_colored_files_is_refused() {
     for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb] {
         let bytes = written(&colored(&tiny(), true), format);
@@ -188,9 +234,10 @@ fn every_truncated_prefix_of_colored_files_is_refused() {
 
 #[test]
 fn colored_files_with_changed_bytes_are_read_or_refused() {
+    let small = random_grid([19, 20, 30], 90, &mut fastrand::Rng::with_seed(3));
     for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb, GridFormat::Nvdb] {
         super::read_with_changes(format, &written(&colored(&tiny(), true), format));
-        super::read_with_changes(format, &written(&solid(), format));
+        super::read_with_changes(format, &written(&colored(&small, true), format));
     }
 }
 

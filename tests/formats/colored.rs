@@ -308,6 +308,17 @@ fn npy_of_colours_has_voxels_where_they_are_not_wholly_transparent() {
 }
 
 #[test]
+fn colours_that_are_twice_in_an_npz_are_refused() {
+    let bytes = written(&tiny_colored(), GridFormat::Npz);
+    let name = |name: &[u8]| bytes.windows(name.len()).position(|found| found == name).unwrap();
+    // The files, without the directory; the last is that of the colours.
+    let (begin, end) = (name(b"rgba.npy") - 30, name(b"PK\x01\x02"));
+    let twice = [&bytes[..end], &bytes[begin..]].concat();
+    let error = read(GridFormat::Npz, &twice).unwrap_err().to_string();
+    assert_eq!(error, "rgba.npy is there twice");
+}
+
+#[test]
 fn what_numpy_writes_of_colours_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let script = "
@@ -517,8 +528,13 @@ half, moved, other = colors.deepCopy(), colors.deepCopy(), colors.deepCopy()
 half.saveFloatAsHalf = True
 moved.transform.translate((1, 0, 0))
 other.name = 'v'
+large, halves = pyopenvdb.FloatGrid(), pyopenvdb.Vec3SGrid()
+large.fill((0, 0, 0), (1023, 511, 511), 1)
+halves.fill((0, 0, 0), (639, 511, 511), (1, 0, 0))
+halves.fill((640, 0, 0), (1023, 511, 511), (0, 1, 0))
+large.name, halves.name = 'density', 'Cd'
 for name, grids in dict(float=[density, colors], half=[half, density], moved=[density, moved],
-        other=[density, other], alone=[colors]).items():
+        other=[density, other], alone=[colors], large=[large, halves]).items():
     pyopenvdb.write(name + '.vdb', grids)
 accessor = colors.getAccessor()
 random_voxels = [v.min for v in density.citerOnValues() if v.value > 0 and v.min == v.max]
@@ -552,6 +568,10 @@ for x, y, z in random_voxels + [(-1, 5, 200), (3, 260, 260), (7, 271, 263)]:
     for (name, warning) in [
         ("moved", "its colours are not read: they lie elsewhere than the voxels"),
         ("other", "only the grid density is read, not v"),
+        (
+            "large",
+            "its colours are not read: too many solid parts differ in colour from the others",
+        ),
     ] {
         let loaded = load(name).unwrap();
         assert_eq!(loaded.warnings.join("; "), warning);

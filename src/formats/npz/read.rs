@@ -65,6 +65,9 @@ impl Found {
     }
 
     fn take_colors(&mut self, content: &mut dyn Read) -> Result<(), ReadError> {
+        if self.painted.is_some() {
+            return Err(self::content(format!("{RGBA} is there twice")));
+        }
         match Painted::read(&mut BufReader::new(content)) {
             Ok(painted) => self.painted = Some(painted),
             Err(ReadError::Io(error)) => return Err(error.into()),

@@ -17,7 +17,7 @@ use trivox::formats::{
     GridFormat, Loaded, ReadError, ReadOptions, WriteOptions, gltf, npy, obj, ply, read_grid,
     read_mesh_with, stl, write_grid, write_grid_with,
 };
-use trivox::grid::{BrickKey, Colors, FULL};
+use trivox::grid::{BrickKey, Colors, FULL, count};
 use trivox::palette::count_colors;
 use trivox::solid::{Fill, Solid};
 use trivox::{
@@ -533,6 +533,78 @@ fn writing_takes_little_memory_whatever_the_grid() {
         let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(100 << 20)));
         println!("{name}: {peak} bytes");
         assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
+    }
+}
+
+/// The same grid with colours: of each brick that is not full all voxels have one of their own.
+fn colored(grid: &VoxelGrid) -> VoxelGrid {
+    let bricks = grid.bricks().filter(|(_, mask)| *mask != FULL);
+    let own = bricks.map(|(key, mask)| {
+        // None of the rest's colour.
+        let number = |n| [n as u8, key.position()[0] as u8, key.position()[2] as u8 | 4, 255];
+        (key, mask, (0..count(&mask)).map(number).collect())
+    });
+    grid.clone().with_colors(Colors::from_bricks(own.collect(), [1, 2, 3, 255]))
+}
+
+#[test]
+fn writing_colours_takes_little_memory_whatever_the_grid() {
+    let _alone = alone();
+    let slab = {
+        let bricks = (0..512 * 512).map(|i| (BrickKey::new([0, i / 512, i % 512]), FULL));
+        VoxelGrid::from_bricks([4096; 3], bricks.collect()).unwrap()
+    };
+    for (name, format, grid) in [
+        ("scattered, deflated", GridFormat::Npz, scattered([1024; 3], 20_000)),
+        ("scattered rows, deflated", GridFormat::Npz, scattered([8, 1024, 65536], 100_000)),
+        ("a sphere, deflated", GridFormat::Npz, cap(16384, 512)),
+        ("a full slab, deflated", GridFormat::Npz, slab.clone()),
+        ("scattered cells", GridFormat::Vti, scattered([65536, 1024, 1024], 200_000)),
+        ("scattered bricks", GridFormat::Bricks, scattered([4096; 3], 200_000)),
+        ("scattered, 4096 cubed", GridFormat::Vdb, scattered([4096; 3], 100_000)),
+        ("scattered, 4096 cubed", GridFormat::Nvdb, scattered([4096; 3], 20_000)),
+        ("a full slab, 4096 cubed", GridFormat::Vdb, slab.clone()),
+        ("a full slab, 4096 cubed", GridFormat::Nvdb, slab.clone()),
+        ("a sphere, 16384 cubed", GridFormat::Vdb, cap(16384, 512)),
+        ("scattered, the longest", GridFormat::Vdb, scattered([65536; 3], 20_000)),
+        ("scattered, the longest", GridFormat::Nvdb, scattered([65536; 3], 2_000)),
+    ] {
+        let grid = colored(&grid);
+        // Deflated, that is a gigabyte.
+        let room = if format == GridFormat::Npz { 2 << 20 } else { 100 << 20 };
+        let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(room)));
+        println!("{name}, .{}: {peak} bytes", format.extension());
+        assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
+    }
+}
+
+#[test]
+fn reading_colours_takes_a_few_times_what_they_and_the_grid_do() {
+    let _alone = alone();
+    let slab = {
+        let bricks = (0..64 * 64).map(|i| (BrickKey::new([i % 64, i / 64, 3]), FULL));
+        VoxelGrid::from_bricks([512; 3], bricks.collect()).unwrap()
+    };
+    let grids = [
+        ("a sphere, 4096 cubed", cap(4096, 100)),
+        ("scattered", scattered([256; 3], 5_000)),
+        ("a full slab", slab),
+    ];
+    for (name, grid) in grids {
+        let grid = colored(&grid);
+        let size = grid.bytes() + grid.colors.as_ref().unwrap().bytes();
+        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Bricks, GridFormat::Npz] {
+            if format == GridFormat::Npz && grid.dims() == [4096; 3] {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("grid").with_extension(format.extension());
+            write_grid(&grid, format, &mut std::fs::File::create(&path).unwrap()).unwrap();
+            let (back, peak) = peak(|| read_grid(&path).unwrap().grid);
+            assert_eq!(back.colors.unwrap().own_count(), grid.colors.as_ref().unwrap().own_count());
+            println!("{name}, .{}: {peak} bytes, the grid {size}", format.extension());
+            assert!(peak <= 5 * size + (1 << 20), "{name}, {format:?}: {peak} bytes of {size}");
+        }
     }
 }
 

@@ -20,6 +20,22 @@
 //! - `runs_at`: for each run of full bricks along `x` two words, the key of the first, and how many they
 //!   are; strictly ascending, and no two adjacent.
 //!
+//! A grid with colours is of version 2, whose line has a field more, after `runs_at`:
+//!
+//! ```json
+//! "colors":{"rest":[200,30,20,255],"bricks":1,"own":3,"masks_at":416,"keys_at":480,"first_at":488,
+//!  "own_at":496}
+//! ```
+//!
+//! `rest` is the colour, red, green, blue and opacity in sRGB, of all voxels that have none of their own.
+//! Those that have are given brick by brick:
+//!
+//! - `masks_at`: for each such brick which of its voxels, some, have one; as above.
+//! - `keys_at`: for each its place.
+//! - `first_at`: for each a word, the number of colours before its first one.
+//! - `own_at`: the colours, of 4 bytes each; in a brick in the order of `x`, then `y`, then `z`, `z`
+//!   fastest, which is that of the mask's words and of their bits from the lowest up.
+//!
 //! Bricks and not a bit for each voxel, because a ray tracer wants to skip what is empty, and because a
 //! surface of 16,384 voxels is a gigabyte so and half a terabyte otherwise. As in memory, so that
 //! nothing needs to be computed to use it: a brick's mask is that of a leaf of OpenVDB.
@@ -30,13 +46,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::formats::vox::is_possible;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
-use crate::grid::{BrickKey, FULL, Mask, Up, VoxelGrid, World, is_empty};
+use crate::grid::{BrickKey, Colors, FULL, Mask, Up, VoxelGrid, World, count, is_empty};
+use crate::srgb::Rgba;
 
 /// Ours.
 pub const SPEC: GridSpec = GridSpec {
     extension: "bricks",
     name: "raw bricks",
-    carries: "up to 65,536 voxels an axis; position, voxel size and up axis; bit masks as they are in \
+    carries: "up to 65,536 voxels an axis; position, voxel size and up axis; RGBA; all as it is in \
               memory, after a line of JSON",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
@@ -47,6 +64,8 @@ pub const SPEC: GridSpec = GridSpec {
 
 const FORMAT: &str = "trivox bricks";
 const VERSION: u32 = 1;
+/// Of grids with colours.
+const COLORED_VERSION: u32 = 2;
 /// Where the words may begin.
 const ALIGN: u64 = 64;
 /// Longest line of JSON that is read; ours have about 250 bytes.
@@ -63,8 +82,38 @@ struct Header {
     masks_at: u64,
     keys_at: u64,
     runs_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    colors: Option<ColorHeader>,
     /// Of the whole file.
     bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ColorHeader {
+    rest: Rgba,
+    bricks: u64,
+    own: u64,
+    masks_at: u64,
+    keys_at: u64,
+    first_at: u64,
+    own_at: u64,
+}
+
+impl ColorHeader {
+    fn of(colors: &Colors) -> Self {
+        let (bricks, own) = (colors.bricks().count() as u64, colors.own_count());
+        let rest = colors.rest();
+        Self { rest, bricks, own, masks_at: 0, keys_at: 0, first_at: 0, own_at: 0 }
+    }
+
+    /// With the words from `masks_at` on; and where they end.
+    fn beginning_at(self, masks_at: u64) -> (Self, u64) {
+        let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
+        let first_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
+        let own_at = first_at.saturating_add(self.bricks.saturating_mul(8));
+        let end = own_at.saturating_add(self.own.saturating_mul(4));
+        (Self { masks_at, keys_at, first_at, own_at, ..self }, end)
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -86,7 +135,7 @@ impl Header {
         let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);
         let header = Self {
             format: FORMAT.to_owned(),
-            version: VERSION,
+            version: if grid.colors.is_some() { COLORED_VERSION } else { VERSION },
             dims: grid.dims(),
             world,
             bricks,
@@ -94,6 +143,7 @@ impl Header {
             masks_at: 0,
             keys_at: 0,
             runs_at: 0,
+            colors: grid.colors.as_ref().map(ColorHeader::of),
             bytes: 0,
         };
         header.beginning_at(MAX_HEADER)
@@ -103,8 +153,11 @@ impl Header {
     fn beginning_at(self, masks_at: u64) -> Self {
         let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
         let runs_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
-        let bytes = runs_at.saturating_add(self.runs.saturating_mul(16));
-        Self { masks_at, keys_at, runs_at, bytes, ..self }
+        let colors_at = runs_at.saturating_add(self.runs.saturating_mul(16));
+        let colors = self.colors.clone().map(|colors| colors.beginning_at(colors_at));
+        let bytes = colors.as_ref().map_or(colors_at, |&(_, end)| end);
+        let colors = colors.map(|(colors, _)| colors);
+        Self { masks_at, keys_at, runs_at, colors, bytes, ..self }
     }
 
     /// The line, filled up.
@@ -150,7 +203,22 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         put(start.packed())?;
         put(len.into())
     })?;
+    if let Some(colors) = &grid.colors {
+        write_colors(colors, &mut out)?;
+    }
     Ok(out.flush()?)
+}
+
+fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
+    let mut put = |word: u64| out.write_all(&word.to_le_bytes());
+    colors.bricks().try_for_each(|(_, mask, _)| mask.into_iter().try_for_each(&mut put))?;
+    colors.bricks().try_for_each(|(key, ..)| put(key.packed()))?;
+    let mut first = 0;
+    for (.., own) in colors.bricks() {
+        put(first)?;
+        first += own.len() as u64;
+    }
+    colors.bricks().try_for_each(|(.., own)| out.write_all(own.as_flattened()))
 }
 
 fn content(what: impl Into<String>) -> ReadError {
@@ -161,7 +229,7 @@ fn content(what: impl Into<String>) -> ReadError {
 ///
 /// # Errors
 /// Not `.bricks`; another version; numbers that contradict one another; bricks that are empty, full,
-/// out of order or not inside the grid; too few bytes, or too many.
+/// out of order or not inside the grid; colours where there is no voxel; too few bytes, or too many.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
     let mut masks: Vec<Mask> = Vec::new();
@@ -184,6 +252,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         let len = u32::try_from(len).ok().filter(|&len| len > 0);
         runs.push((key, len.ok_or_else(|| content("the length of a run is not possible"))?));
     }
+    let colors = header.colors.as_ref().map(|header| read_colors(input, header)).transpose()?;
     if !input.fill_buf()?.is_empty() {
         return Err(content(format!("there are more than the {} bytes of the grid", header.bytes)));
     }
@@ -193,7 +262,54 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         return Err(content("some bricks are there twice"));
     }
     grid.world = header.world()?;
+    if let Some(colors) = &colors {
+        check_colors(&grid, colors)?;
+    }
+    grid.colors = colors;
     Ok(LoadedGrid { grid, warnings: Vec::new() })
+}
+
+fn read_colors(input: &mut dyn BufRead, header: &ColorHeader) -> Result<Colors, ReadError> {
+    const WHAT: &str = "the colours";
+    let mut masks: Vec<Mask> = Vec::new();
+    for _ in 0..header.bricks {
+        masks.push(words(input, WHAT)?);
+    }
+    let mut keys: Vec<BrickKey> = Vec::new();
+    for _ in 0..header.bricks {
+        let [key] = words(input, WHAT)?;
+        keys.push(following(key, keys.last().copied())?);
+    }
+    let mut before = 0;
+    for mask in &masks {
+        let [first] = words(input, WHAT)?;
+        if first != before || is_empty(mask) {
+            return Err(content("the numbers of colours contradict one another"));
+        }
+        before += u64::from(count(mask));
+    }
+    if before != header.own {
+        return Err(content("the numbers of colours contradict one another"));
+    }
+    let mut colors = Colors::uniform(header.rest);
+    let mut own = Vec::new();
+    for (key, mask) in keys.into_iter().zip(masks) {
+        own.resize(count(&mask) as usize, [0; 4]);
+        fill(input, own.as_flattened_mut(), WHAT)?;
+        colors.push(key, mask, &own);
+    }
+    Ok(colors)
+}
+
+fn check_colors(grid: &VoxelGrid, colors: &Colors) -> Result<(), ReadError> {
+    for (key, mask, _) in colors.bricks() {
+        let voxels = grid.bricks_between(key, key).next().map_or([0; 8], |(_, voxels)| voxels);
+        if mask.iter().zip(voxels).any(|(mask, voxels)| mask & !voxels != 0) {
+            let [x, y, z] = key.position();
+            return Err(content(format!("brick ({x}, {y}, {z}) has colours without a voxel")));
+        }
+    }
+    Ok(())
 }
 
 fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
@@ -209,13 +325,21 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
     if header.format != FORMAT {
         return Err(content("not a .bricks file: the header has another 'format'"));
     }
-    if header.version != VERSION {
-        let what = format!(".bricks version {} is not supported, only {VERSION}", header.version);
-        return Err(content(what));
+    if ![VERSION, COLORED_VERSION].contains(&header.version) {
+        return Err(content(format!(
+            ".bricks version {} is not supported, only {VERSION} and {COLORED_VERSION}",
+            header.version
+        )));
     }
-    let said = [header.masks_at, header.keys_at, header.runs_at, header.bytes];
+    if header.colors.is_some() != (header.version == COLORED_VERSION) {
+        return Err(content("the header's 'version' and 'colors' contradict one another"));
+    }
+    let offsets = |header: &Header| {
+        ([header.masks_at, header.keys_at, header.runs_at, header.bytes], header.colors.clone())
+    };
+    let said = offsets(&header);
     let header = header.beginning_at(line.len() as u64);
-    match said == [header.masks_at, header.keys_at, header.runs_at, header.bytes] {
+    match said == offsets(&header) {
         true => Ok(header),
         false => Err(content("the header's offsets contradict one another")),
     }
@@ -231,9 +355,13 @@ fn following(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
 
 fn words<const N: usize>(input: &mut dyn BufRead, what: &str) -> Result<[u64; N], ReadError> {
     let mut bytes = [[0; 8]; N];
-    input.read_exact(bytes.as_flattened_mut()).map_err(|e| match e.kind() {
+    fill(input, bytes.as_flattened_mut(), what)?;
+    Ok(bytes.map(u64::from_le_bytes))
+}
+
+fn fill(input: &mut dyn BufRead, bytes: &mut [u8], what: &str) -> Result<(), ReadError> {
+    input.read_exact(bytes).map_err(|e| match e.kind() {
         ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
         _ => ReadError::Io(e),
-    })?;
-    Ok(bytes.map(u64::from_le_bytes))
+    })
 }

@@ -8,7 +8,7 @@
 
 use std::io::{BufWriter, Write};
 
-use crate::formats::{GridSpec, WriteError, dense, lost_up};
+use crate::formats::{GridSpec, WriteError, dense, lost_colors, lost_up};
 use crate::grid::{Up, VoxelGrid, World};
 
 /// Mitsuba's.
@@ -20,7 +20,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
-    lost: lost_up,
+    lost: |grid| [lost_up(grid), lost_colors(grid)].concat(),
 };
 
 /// Bytes before the values.

@@ -10,6 +10,7 @@ pub mod npy;
 pub mod npz;
 pub mod obj;
 pub mod openvdb;
+mod patches;
 pub mod ply;
 mod polygons;
 pub mod stl;
@@ -255,6 +256,18 @@ fn lost_place(grid: &VoxelGrid) -> Vec<String> {
 fn lost_up(grid: &VoxelGrid) -> Vec<String> {
     let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
     is_turned.then(|| "that z is up is not kept".to_owned()).into_iter().collect()
+}
+
+/// What a format loses that holds no colours.
+fn lost_colors(grid: &VoxelGrid) -> Vec<String> {
+    let lost = "the voxels' colours are not kept";
+    grid.colors.iter().map(|_| lost.to_owned()).collect()
+}
+
+/// What a format loses that holds colours, but not how opaque they are.
+fn lost_opacity(grid: &VoxelGrid) -> Vec<String> {
+    let is_clear = grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied()));
+    is_clear.then(|| "how opaque the voxels are is not kept".to_owned()).into_iter().collect()
 }
 
 /// Whether a file of this name is read as a mesh.

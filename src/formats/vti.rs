@@ -4,6 +4,8 @@
 //! (Kitware, *VTK File Formats*, the section on XML formats). `Origin` is the grid's corner and
 //! `Spacing` a voxel's edge; the field array `up` is the number of the axis that is up, 1 for `y`. A
 //! grid that does not say where it lies has its corner at the origin, voxels of size 1, and no `up`.
+//! Where there are colours, the cell array `color` has red, green, blue and opacity of each, in sRGB,
+//! which VTK shows as they are ("direct scalars"); zeros where there is no voxel.
 
 use std::io::{BufWriter, Write};
 
@@ -14,11 +16,11 @@ use crate::grid::{Up, VoxelGrid, World};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
-    carries: "up to 65,536 voxels an axis, as bytes; position, voxel size and up axis",
+    carries: "up to 65,536 voxels an axis, as bytes; position, voxel size and up axis; RGBA",
     read: None,
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
-    file_size: |dims| Some((head(dims, None) + TAIL).len() as u64 + 8 + dense::volume(dims)),
+    file_size: |dims| Some((head(dims, None, false) + TAIL).len() as u64 + 8 + dense::volume(dims)),
     lost: |_| Vec::new(),
 };
 
@@ -30,15 +32,21 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
-    out.write_all(head(grid.dims(), grid.world).as_bytes())?;
-    out.write_all(&dense::volume(grid.dims()).to_le_bytes())?;
+    let volume = dense::volume(grid.dims());
+    out.write_all(head(grid.dims(), grid.world, grid.colors.is_some()).as_bytes())?;
+    out.write_all(&volume.to_le_bytes())?;
     dense::rows(grid, |row| out.write_all(row))?;
+    if let Some(colors) = &grid.colors {
+        out.write_all(&(4 * volume).to_le_bytes())?;
+        dense::color_rows(grid, colors, |row| out.write_all(row.as_flattened()))?;
+    }
     out.write_all(TAIL.as_bytes())?;
     Ok(out.flush()?)
 }
 
-/// All before the array's length.
-fn head([nx, ny, nz]: [u32; 3], world: Option<World>) -> String {
+/// All before the first array's length.
+fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
+    let [nx, ny, nz] = dims;
     let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
     let World { origin: [x, y, z], voxel_size: s, .. } = world.unwrap_or(unsaid);
     let up = match world.map(|world| world.up) {
@@ -49,6 +57,7 @@ fn head([nx, ny, nz]: [u32; 3], world: Option<World>) -> String {
         None => String::new(),
     };
     let extent = format!("0 {nx} 0 {ny} 0 {nz}");
+    let colors = if has_colors { color_array(8 + dense::volume(dims)) } else { String::new() };
     format!(
         "<?xml version=\"1.0\"?>\n\
          <VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" \
@@ -57,11 +66,18 @@ fn head([nx, ny, nz]: [u32; 3], world: Option<World>) -> String {
            Spacing=\"{s:?} {s:?} {s:?}\">\n{up}    \
              <Piece Extent=\"{extent}\">\n      \
                <CellData Scalars=\"occupied\">\n        \
-                 <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" offset=\"0\"/>\n      \
+                 <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" offset=\"0\"/>\n{colors}      \
                </CellData>\n    \
              </Piece>\n  \
            </ImageData>\n  \
            <AppendedData encoding=\"raw\">\n_"
+    )
+}
+
+fn color_array(offset: u64) -> String {
+    format!(
+        "        <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"4\" format=\"appended\" \
+         offset=\"{offset}\"/>\n"
     )
 }
 

@@ -91,13 +91,30 @@ impl Colors {
     /// Those of the brick `key`.
     #[must_use]
     pub fn of_brick(&self, key: BrickKey) -> BrickColors<'_> {
-        match self.keys.binary_search(&key) {
-            Ok(index) => self.brick(index),
-            Err(_) => BrickColors { mask: [0; 8], before: [0; 8], own: &[], rest: self.rest },
+        match self.index_of(key) {
+            Some(index) => self.brick(index),
+            None => BrickColors { mask: [0; 8], before: [0; 8], own: &[], rest: self.rest },
         }
     }
 
-    fn brick(&self, index: usize) -> BrickColors<'_> {
+    /// Which of the bricks that have voxels with a colour of their own is `key`.
+    pub(crate) fn index_of(&self, key: BrickKey) -> Option<usize> {
+        self.keys.binary_search(&key).ok()
+    }
+
+    /// The bricks from key `first` to before key `end` that have voxels with a colour of their own.
+    pub(crate) fn between(
+        &self,
+        first: BrickKey,
+        end: BrickKey,
+    ) -> impl Iterator<Item = (BrickKey, BrickColors<'_>)> {
+        let begin = self.keys.partition_point(|&key| key < first);
+        let keys = self.keys[begin..].iter().take_while(move |&&key| key < end);
+        (begin..).zip(keys).map(|(index, &key)| (key, self.brick(index)))
+    }
+
+    /// Those of one of the bricks that have voxels with a colour of their own.
+    pub(crate) fn brick(&self, index: usize) -> BrickColors<'_> {
         let mask = self.masks[index];
         let mut before = [0; 8];
         for x in 1..8 {
@@ -159,5 +176,10 @@ impl BrickColors<'_> {
     #[must_use]
     pub fn mask(&self) -> Mask {
         self.mask
+    }
+
+    /// Whether a voxel has another colour than those without one of their own.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.iter().any(|&color| color != self.rest)
     }
 }

@@ -222,7 +222,8 @@ fn malformed_bricks_are_refused_with_the_reason() {
     };
     for (from, to, why) in [
         ("trivox bricks", "trivox brick", "another 'format'"),
-        ("\"version\":1", "\"version\":2", "version 2 is not supported"),
+        ("\"version\":1", "\"version\":3", "version 3 is not supported, only 1 and 2"),
+        ("\"version\":1", "\"version\":2", "'version' and 'colors' contradict"),
         ("{", "[", "header is malformed"),
         ("\"dims\":[40,40,40]", "\"dims\":[40,40,0]", "40x40x0"),
         ("\"dims\":[40,40,40]", "\"dims\":[16,16,16]", "outside a grid of 16x16x16"),

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod colored;
 mod dense;
 mod npy;
 mod nvdb;

@@ -2,11 +2,14 @@
 //
 //     nvdb check N    reads 0.nvdb to N-1.nvdb, each beside its voxels as .npy; prints a line each
 //     nvdb far        reads far.nvdb beside the list of its voxels, and prints a line
+//     nvdb colors     reads the colours of grid.nvdb beside the list of them, and prints a line
+//     nvdb writecolors writes files whose colours are their places'
 //     nvdb write      writes files to be read, and what voxels they hold
 
 #define NANOVDB_USE_ZIP
 #define NANOVDB_USE_BLOSC
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -117,6 +120,54 @@ static void far() {
     printf("%d %d %zu %zu\n", isValid, areActive, count, changedByStatistics(handle));
 }
 
+static void colors() {
+    auto metas = nanovdb::io::readGridMetaData("grid.nvdb");
+    auto density = nanovdb::io::readGrid("grid.nvdb", std::string("density"));
+    auto handle = nanovdb::io::readGrid("grid.nvdb", std::string("Cd"));
+    auto* grid = handle.grid<nanovdb::Vec3f>();
+    bool isValid = grid && nanovdb::isValid(*grid, true, true) && grid->isUnknown();
+    auto accessor = grid->getAccessor();
+    std::ifstream lines("grid.txt");
+    size_t count = 0, differ = 0;
+    for (double n[10]; lines >> n[0]; ++count) {
+        for (int i = 1; i < 10; ++i) lines >> n[i];
+        Coord ijk(n[0], n[1], n[2]);
+        auto value = accessor.getValue(ijk);
+        bool isSame = accessor.isActive(ijk);
+        for (int i = 0; i < 3; ++i) isSame = isSame && value[i] == float(n[7 + i]);
+        differ += !isSame;
+    }
+    bool liesThere = grid->worldBBox() == density.grid<float>()->worldBBox();
+    printf("%zu %s %s %d %d %zu %zu %zu %d\n", metas.size(), metas[0].gridName.c_str(),
+        metas[1].gridName.c_str(), isValid, density.grid<float>() != nullptr, count,
+        size_t(grid->activeVoxelCount()), differ, liesThere);
+}
+
+static float light(int value) {
+    double v = value / 255.0;
+    return float(v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4));
+}
+
+static void writeColors() {
+    nanovdb::GridBuilder<float> density(0.0f, nanovdb::GridClass::FogVolume);
+    nanovdb::GridBuilder<nanovdb::Vec3f> colors(nanovdb::Vec3f(0.5f));
+    auto densities = density.getAccessor();
+    auto values = colors.getAccessor();
+    unsigned state = 1;
+    for (int i = 0; i < 3000; ++i) {
+        auto next = [&](int n) { return int((state = state * 1664525u + 1013904223u) >> 8) % n; };
+        Coord ijk(next(300) - 160, next(40) - 8, next(200) + 1000);
+        densities.setValue(ijk, 1.0f);
+        values.setValue(ijk, nanovdb::Vec3f(light(ijk[0] & 255), light(ijk[1] & 255), light(ijk[2] & 255)));
+    }
+    std::vector<nanovdb::GridHandle<>> handles;
+    handles.push_back(colors.getHandle<>(0.25, Vec3d(1, 2, 3), "Cd"));
+    handles.push_back(density.getHandle<>(0.25, Vec3d(1, 2, 3), "density"));
+    nanovdb::io::writeGrids("none.nvdb", handles, nanovdb::io::Codec::NONE);
+    nanovdb::io::writeGrids("zip.nvdb", handles, nanovdb::io::Codec::ZIP);
+    nanovdb::io::writeGrids("blosc.nvdb", handles, nanovdb::io::Codec::BLOSC);
+}
+
 static void write() {
     nanovdb::GridBuilder<float> builder(0.0f, nanovdb::GridClass::FogVolume);
     auto accessor = builder.getAccessor();
@@ -147,6 +198,10 @@ int main(int argc, char** argv) {
         for (int n = 0; n < atoi(argv[2]); ++n) check(n);
     } else if (argc == 2 && !strcmp(argv[1], "far")) {
         far();
+    } else if (argc == 2 && !strcmp(argv[1], "colors")) {
+        colors();
+    } else if (argc == 2 && !strcmp(argv[1], "writecolors")) {
+        writeColors();
     } else {
         write();
     }

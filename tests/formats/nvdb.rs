@@ -34,7 +34,7 @@ static PROGRAM: LazyLock<Option<(TempDir, PathBuf)>> = LazyLock::new(|| {
 });
 
 /// What the program prints, or `None` where it is not there.
-fn nanovdb(arguments: &[&str], folder: &Path) -> Option<String> {
+pub(crate) fn nanovdb(arguments: &[&str], folder: &Path) -> Option<String> {
     let (_, program) = PROGRAM.as_ref()?;
     let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

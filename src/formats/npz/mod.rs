@@ -1,9 +1,11 @@
-//! NumPy `.npz`: occupancy as in `.npy`, and where it lies.
+//! NumPy `.npz`: occupancy as in `.npy`, where it lies, and its colours.
 //!
-//! A zip archive of `.npy` arrays: `occupied`, `bool` of shape `(nx, ny, nz)`; and where the grid says
+//! A zip archive of `.npy` arrays: `occupied`, `bool` of shape `(nx, ny, nz)`; where the grid says
 //! where it lies, `origin`, its corner, three `float64`; `voxel_size`, a `float64`; and `up`, the
-//! letter of the axis. Written deflated and as a stream. Read deflated or stored, also with other
-//! arrays beside it, and under any name, if there is no `occupied`: then it is the first that can be.
+//! letter of the axis; and where it has colours, `rgba`, `uint8` of shape `(nx, ny, nz, 4)`, in sRGB,
+//! zeros where there is no voxel. Written deflated and as a stream. Read deflated or stored, also with
+//! other arrays beside it. Without `occupied` the voxels are those of `rgba` that are not wholly
+//! transparent, and without that those of the first array that can be.
 
 mod read;
 mod zip;
@@ -19,7 +21,7 @@ pub use read::read;
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",
     name: "NumPy",
-    carries: "up to 65,536 voxels an axis; position, voxel size and up axis as arrays",
+    carries: "up to 65,536 voxels an axis; position, voxel size, up axis and RGBA as arrays",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
@@ -28,6 +30,7 @@ pub const SPEC: GridSpec = GridSpec {
 };
 
 const OCCUPIED: &str = "occupied.npy";
+const RGBA: &str = "rgba.npy";
 const ORIGIN: &str = "origin.npy";
 const VOXEL_SIZE: &str = "voxel_size.npy";
 const UP: &str = "up.npy";
@@ -56,6 +59,9 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         }
     }
     zip.file(OCCUPIED, |out| npy::write(grid, out))?;
+    if let Some(colors) = &grid.colors {
+        zip.file(RGBA, |out| npy::rgba::write(grid, colors, out))?;
+    }
     Ok(zip.finish()?.flush()?)
 }
 

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::{OCCUPIED, ORIGIN, UP, VOXEL_SIZE, npy_header, zip};
+use super::{OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, npy_header, zip};
+use crate::formats::npy::rgba::Painted;
+use crate::formats::patches::TOO_MANY_COLORS;
 use crate::formats::vox::is_possible;
 use crate::formats::{LoadedGrid, ReadError, npy};
 use crate::grid::{Up, VoxelGrid, World};
@@ -28,10 +30,12 @@ fn content(what: impl Into<String>) -> ReadError {
 #[derive(Default)]
 struct Found {
     grid: Option<(String, VoxelGrid)>,
+    painted: Option<Painted>,
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
     up: Option<Up>,
     ignored: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Found {
@@ -54,7 +58,20 @@ impl Found {
                     _ => return Err(self::content("'up' is neither 'y' nor 'z'")),
                 });
             }
+            RGBA => self.take_colors(content)?,
             _ => self.take_array(name, content)?,
+        }
+        Ok(())
+    }
+
+    fn take_colors(&mut self, content: &mut dyn Read) -> Result<(), ReadError> {
+        if self.painted.is_some() {
+            return Err(self::content(format!("{RGBA} is there twice")));
+        }
+        match Painted::read(&mut BufReader::new(content)) {
+            Ok(painted) => self.painted = Some(painted),
+            Err(ReadError::Io(error)) => return Err(error.into()),
+            Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
         }
         Ok(())
     }
@@ -84,7 +101,8 @@ impl Found {
         Ok(())
     }
 
-    fn finish(self) -> Result<LoadedGrid, ReadError> {
+    fn finish(mut self) -> Result<LoadedGrid, ReadError> {
+        self.color()?;
         let (name, mut grid) = self.grid.ok_or_else(|| {
             content(format!("there is no array of voxels: {OCCUPIED}, of shape (nx, ny, nz)"))
         })?;
@@ -96,13 +114,38 @@ impl Found {
             }
             grid.world = Some(world);
         }
-        let warnings = match self.ignored.len() {
-            0 => Vec::new(),
-            n => {
-                vec![format!("{n} more of its arrays are ignored: the voxels are those of {name}")]
-            }
-        };
+        let mut warnings = self.warnings;
+        if !self.ignored.is_empty() {
+            let n = self.ignored.len();
+            warnings.push(format!(
+                "{n} more of its arrays are ignored: the voxels are those of {name}"
+            ));
+        }
         Ok(LoadedGrid { grid, warnings })
+    }
+
+    /// Gives the grid its colours, or makes it of them.
+    fn color(&mut self) -> Result<(), ReadError> {
+        let Some(painted) = self.painted.take() else { return Ok(()) };
+        match &mut self.grid {
+            Some((name, grid)) if name == OCCUPIED && grid.dims() == painted.dims => {
+                grid.colors = painted.colors(grid);
+                if grid.colors.is_none() {
+                    self.warnings.push(format!("{RGBA} is ignored: {TOO_MANY_COLORS}"));
+                }
+            }
+            Some((name, grid)) if name == OCCUPIED => {
+                let [[x, y, z], [nx, ny, nz]] = [painted.dims, grid.dims()];
+                self.warnings.push(format!(
+                    "{RGBA} is ignored: it has {x}x{y}x{z} voxels, and {OCCUPIED} {nx}x{ny}x{nz}"
+                ));
+            }
+            _ => {
+                let before = self.grid.replace((RGBA.to_owned(), painted.grid()?));
+                self.ignored.extend(before.map(|(name, _)| name));
+            }
+        }
+        Ok(())
     }
 }
 

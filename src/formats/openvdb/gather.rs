@@ -3,11 +3,13 @@
 use crate::error::GridError;
 use crate::formats::openvdb::source::content;
 use crate::formats::openvdb::world::WorldFromIndex;
+use crate::formats::patches::{self, Paint, Patch, TOO_MANY_COLORS};
 use crate::formats::{LoadedGrid, ReadError, vox};
 use crate::grid::{
-    BRICK, BrickKey, FULL, Mask, VoxelGrid, World, in_order, is_empty, piece_bounds,
+    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order, is_empty, piece_bounds,
 };
 use crate::place::MAX_DIM;
+use crate::srgb::Rgba;
 
 /// A brick's edge, for places.
 const BRICK_EDGE: i64 = BRICK as i64;
@@ -15,12 +17,18 @@ const BRICK_EDGE: i64 = BRICK as i64;
 /// can say more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 
-/// What a tree holds. Places are in bricks.
+/// What a tree holds, of densities or of colours. Places are in bricks.
 #[derive(Default)]
 pub(super) struct Gathered {
     leaves: Vec<([i32; 3], Mask)>,
     tiles: Vec<Tile>,
+    /// Of the voxels in leaves, as they come; none of densities.
+    colors: Vec<Rgba>,
+    background: Rgba,
 }
+
+/// A voxel's value: of a density nothing but that it is above 0.
+pub(super) const DENSE: Rgba = [0; 4];
 
 /// Full cubes in a row along `x`.
 #[derive(Clone, Copy)]
@@ -30,6 +38,7 @@ struct Tile {
     edge: u32,
     /// Of all.
     len: u32,
+    color: Rgba,
 }
 
 impl Tile {
@@ -45,6 +54,7 @@ impl Tile {
 struct FullRow {
     at: [i32; 3],
     len: u32,
+    color: Rgba,
 }
 
 /// Bricks in a row along `x` that hold the same voxels.
@@ -53,9 +63,16 @@ struct Row<'a> {
     at: [i32; 3],
     len: u32,
     mask: &'a Mask,
+    paint: Paint<'a>,
 }
 
-/// What a file says of its grid beside the voxels.
+impl<'a> Row<'a> {
+    fn of_leaf((at, mask): &'a ([i32; 3], Mask)) -> Self {
+        Self { at: *at, len: 1, mask, paint: Paint::All(DENSE) }
+    }
+}
+
+/// What a file says of a grid beside the voxels.
 #[derive(Default)]
 pub(super) struct Said {
     /// Our text, where the file has one.
@@ -72,19 +89,33 @@ impl Gathered {
     }
 
     /// Takes a full cube at `corner` of `edge` voxels.
-    pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32) {
+    pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32, color: Rgba) {
         let edge = edge / BRICK;
-        self.tiles.push(Tile { at: bricks(corner), edge, len: edge });
+        self.tiles.push(Tile { at: bricks(corner), edge, len: edge, color });
     }
 
-    /// The masks of the leaves, in the order in which they were taken.
-    pub(super) fn masks_mut(&mut self) -> impl Iterator<Item = &mut Mask> {
-        self.leaves.iter_mut().map(|(_, mask)| mask)
+    /// Takes the colour of the next voxel of the leaves.
+    pub(super) fn color(&mut self, color: Rgba) {
+        self.colors.push(color);
+    }
+
+    /// Takes the colour of what is in no leaf and no tile.
+    pub(super) fn background(&mut self, color: Rgba) {
+        self.background = color;
+    }
+
+    /// The masks of the leaves, in the order in which they were taken, and their voxels' colours.
+    pub(super) fn masks_mut(&mut self) -> (impl Iterator<Item = &mut Mask>, &mut Vec<Rgba>) {
+        (self.leaves.iter_mut().map(|(_, mask)| mask), &mut self.colors)
     }
 
     /// The grid: of the size that our text says, else from the brick with the least voxel to the
-    /// greatest voxel.
-    pub(super) fn into_grid(mut self, said: Said) -> Result<LoadedGrid, ReadError> {
+    /// greatest voxel; and its colours, where there is a tree of them.
+    pub(super) fn into_grid(
+        mut self,
+        said: Said,
+        colors: Option<(Self, Said)>,
+    ) -> Result<LoadedGrid, ReadError> {
         self.leaves.retain(|(_, mask)| !is_empty(mask));
         self.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
         let tiles = joined(self.tiles);
@@ -102,14 +133,47 @@ impl Gathered {
         };
         VoxelGrid::empty(frame.dims)?;
         let full = full_rows(&tiles)?;
-        let rows = || merged(&self.leaves, &full);
+        let rows = || merged(self.leaves.iter().map(Row::of_leaf), &full);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let world = frame.world(described.map(|(_, world)| world), world_from_index);
         let fits = |_| Ok::<_, ReadError>(());
-        let (grid, _) = in_order(frame.dims, world, &[()], fits, |(), writer| {
+        let (mut grid, _) = in_order(frame.dims, world, &[()], fits, |(), writer| {
             rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
         })?;
+        if let Some((colors, said)) = colors {
+            let is_there = world_from_index.is_some() && said.world_from_index == world_from_index;
+            let found = match is_there {
+                true => colors.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS),
+                false => Err("they lie elsewhere than the voxels"),
+            };
+            match found {
+                Ok(colors) => grid.colors = Some(colors),
+                Err(why) => warnings.push(format!("its colours are not read: {why}")),
+            }
+        }
         Ok(LoadedGrid { grid, warnings })
+    }
+
+    /// The colours of `grid`, which lies in `frame`, unless they would take too much memory.
+    fn into_colors(self, grid: &VoxelGrid, frame: &Frame) -> Result<Option<Colors>, ReadError> {
+        let rows = full_rows(&joined(self.tiles))?;
+        let mut begin = 0;
+        let begins = self.leaves.iter().map(|(at, mask)| {
+            let leaf = (*at, mask, begin);
+            begin += count(mask) as usize;
+            leaf
+        });
+        let mut leaves: Vec<_> = begins.collect();
+        leaves.sort_unstable_by_key(|&(at, ..)| canonical(at));
+        let leaves = leaves.into_iter().map(|(at, mask, begin)| {
+            let colors = &self.colors[begin..][..count(mask) as usize];
+            Row { at, len: 1, mask, paint: Paint::Each(colors) }
+        });
+        let leaves: Vec<Row> = leaves.collect();
+        let rows = || merged(leaves.iter().copied(), &rows);
+        check_apart(rows().map(|row| (row.at, row.len)))?;
+        let patches = rows().filter_map(|row| frame.patch(&row));
+        Ok(patches::colors(grid, patches, self.background))
     }
 }
 
@@ -127,7 +191,8 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles.sort_unstable_by_key(|tile| (tile.edge, canonical(tile.at)));
     tiles.dedup_by(|next, tile| {
         let [x, y, z] = tile.at;
-        let follows = next.edge == tile.edge && next.at == [x + tile.len as i32, y, z];
+        let is_same = (next.edge, next.color) == (tile.edge, tile.color);
+        let follows = is_same && next.at == [x + tile.len as i32, y, z];
         tile.len += if follows { next.len } else { 0 };
         follows
     });
@@ -149,9 +214,9 @@ fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
         )));
     }
     let mut rows = Vec::with_capacity(count as usize);
-    for &Tile { at: [x, y, z], edge, len } in tiles {
+    for &Tile { at: [x, y, z], edge, len, color } in tiles {
         for (dz, dy) in (0..edge as i32).flat_map(|z| (0..edge as i32).map(move |y| (z, y))) {
-            rows.push(FullRow { at: [x, y + dy, z + dz], len });
+            rows.push(FullRow { at: [x, y + dy, z + dz], len, color });
         }
     }
     rows.sort_unstable_by_key(|row| canonical(row.at));
@@ -160,11 +225,14 @@ fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
 
 /// Leaves and rows of full bricks, in canonical order.
 fn merged<'a>(
-    leaves: &'a [([i32; 3], Mask)],
+    leaves: impl Iterator<Item = Row<'a>> + Clone,
     full: &'a [FullRow],
-) -> impl Iterator<Item = Row<'a>> {
-    let mut leaves = leaves.iter().map(|(at, mask)| Row { at: *at, len: 1, mask }).peekable();
-    let full = full.iter().map(|&FullRow { at, len }| Row { at, len, mask: &FULL });
+) -> impl Iterator<Item = Row<'a>> + Clone {
+    let mut leaves = leaves.peekable();
+    let full = full.iter().map(|&FullRow { at, len, color }| {
+        let paint = Paint::All(color);
+        Row { at, len, mask: &FULL, paint }
+    });
     let mut full = full.peekable();
     std::iter::from_fn(move || match (leaves.peek(), full.peek()) {
         (Some(leaf), Some(row)) if canonical(row.at) < canonical(leaf.at) => full.next(),
@@ -232,6 +300,20 @@ impl Frame {
     /// Of a brick inside.
     fn key(&self, at: [i32; 3]) -> BrickKey {
         BrickKey::new([0, 1, 2].map(|a| (at[a] - self.base[a]) as u32))
+    }
+
+    /// What of a row of colours is inside.
+    fn patch<'a>(&self, row: &Row<'a>) -> Option<Patch<'a>> {
+        let edge = i64::from(MAX_DIM / BRICK);
+        let [x, y, z] = [0, 1, 2].map(|a| i64::from(row.at[a]) - i64::from(self.base[a]));
+        let (begin, end) = (x.max(0), edge.min(x + i64::from(row.len)));
+        let is_inside = begin < end && [y, z].iter().all(|c| (0..edge).contains(c));
+        is_inside.then(|| Patch {
+            start: BrickKey::new([begin, y, z].map(|c| c as u32)),
+            len: (end - begin) as u32,
+            mask: row.mask,
+            paint: row.paint,
+        })
     }
 
     /// Where the grid lies: as our text says, to the last bit, if the file still says the same.

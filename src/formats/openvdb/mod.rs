@@ -1,5 +1,10 @@
 //! OpenVDB `.vdb` and NanoVDB `.nvdb`: a grid of floats named `density`, a fog volume that is 1 in
-//! occupied voxels and 0 elsewhere.
+//! occupied voxels and 0 elsewhere; and where the voxels have colours a grid of vectors named `Cd`, red,
+//! green and blue in linear light.
+//!
+//! Both grids are active in the occupied voxels. The background of `Cd` is the colour of the voxels that
+//! have none of their own, and there its tiles are those of `density`. How opaque voxels are is not
+//! kept: the density says that they are there.
 //!
 //! Both lay a voxel's *centre* at its index: voxel `(i, j, k)` of a grid lies at `(i, j, k)` in index
 //! space, and at `origin + (i + 1/2, j + 1/2, k + 1/2) voxel_size` in the world. Axes stay the
@@ -11,6 +16,7 @@ pub mod nvdb;
 pub mod vdb;
 
 mod blosc;
+mod channel;
 mod gather;
 mod record;
 mod source;
@@ -18,6 +24,8 @@ mod tree;
 mod world;
 
 /// The grid's name; what renderers look for.
-const NAME: &str = "density";
+const DENSITY: &str = "density";
+/// The name of the grid of colours: Houdini's, which others took over.
+const COLOR: &str = "Cd";
 /// The name of our text.
 const TEXT: &str = "trivox";

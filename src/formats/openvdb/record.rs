@@ -25,6 +25,10 @@ impl Record {
         self.bytes(&value.to_le_bytes());
     }
 
+    pub(super) fn f32s(&mut self, values: impl Iterator<Item = f32>) {
+        values.for_each(|value| self.f32(value));
+    }
+
     pub(super) fn f64(&mut self, value: f64) {
         self.bytes(&value.to_le_bytes());
     }

@@ -4,16 +4,16 @@
 //! Graphics 32, 2013). A *leaf* is 8 voxels along each axis, and its mask is a brick's mask as it is:
 //! word = `x`, bit = `8 y + z`. A *lower* node is 16 leaves along each axis, an *upper* node 32
 //! lower nodes, and the *root* lists upper nodes. What is full is no node but a *tile* in the node
-//! above: of 8, 128 or 4096 voxels along each axis. Nodes come in one order at all levels: `x`
+//! above: of 8, 128 or 4096 voxels along each axis; but a full brick is a leaf in the tree of colours if
+//! they are not all those of the rest. Nodes come in one order at all levels: `x`
 //! slowest, `z` fastest.
 //!
 //! Writers need the nodes several times: to count, for their masks, for their values. Each time they
 //! are made again from the grid, one upper and one lower node at a time, so that they take some
 //! hundred KiB whatever the grid.
 
-use crate::grid::{
-    BRICK, BrickKey, FULL, Mask, Piece, VoxelGrid, count, is_empty, join, piece_bounds, set_bits,
-};
+use crate::formats::openvdb::channel::Channel;
+use crate::grid::{BRICK, BrickKey, Mask, Piece, VoxelGrid, count, join, piece_bounds, set_bits};
 
 /// Bricks along a lower node's edge.
 const LOWER: u32 = 16;
@@ -122,18 +122,18 @@ impl Slots {
         self.0.iter().map(|slot| slot.entry())
     }
 
-    fn fill(&mut self, pieces: impl Iterator<Item = Piece>) {
+    fn fill(&mut self, parts: impl Iterator<Item = (Piece, Entry)>) {
         self.0.fill(Slot::default());
-        for piece in pieces {
+        for (piece, entry) in parts {
             let [x, y, z] = piece.start.position().map(|b| b % UPPER_BRICKS);
             let end = x + piece.len;
             let column = (y / LOWER) * UPPER + z / LOWER;
             for lower in x / LOWER..end.div_ceil(LOWER) {
                 let bricks = end.min((lower + 1) * LOWER) - x.max(lower * LOWER);
                 let slot = &mut self.0[(lower * UPPER * UPPER + column) as usize];
-                match piece.mask {
-                    FULL => slot.full += bricks as u16,
-                    _ => slot.partial += 1,
+                match entry {
+                    Entry::Full => slot.full += bricks as u16,
+                    _ => slot.partial += bricks as u16,
                 }
             }
         }
@@ -158,7 +158,8 @@ impl Slots {
 
 /// A lower node.
 pub(super) struct Lower {
-    /// Of each brick, in order; an empty one is nothing, a full one a tile, any other a leaf.
+    /// What each brick is, in order.
+    entries: Vec<Entry>,
     masks: Vec<Mask>,
     /// In bricks.
     corner: [u32; 3],
@@ -167,43 +168,37 @@ pub(super) struct Lower {
 
 impl Lower {
     fn new() -> Self {
-        Self { masks: vec![[0; 8]; LOWER_SIZE], corner: [0; 3], bounds: [[0; 3]; 2] }
+        let (entries, masks) = (vec![Entry::Empty; LOWER_SIZE], vec![[0; 8]; LOWER_SIZE]);
+        Self { entries, masks, corner: [0; 3], bounds: [[0; 3]; 2] }
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
-        self.masks.iter().map(entry)
+        self.entries.iter().copied()
     }
 
     /// Its leaves, each with its least corner in voxels.
     pub(super) fn leaves(&self) -> impl Iterator<Item = ([u32; 3], &Mask)> {
-        let leaves = (0..).zip(&self.masks).filter(|(_, mask)| entry(mask) == Entry::Node);
-        leaves.map(|(index, mask): (u32, _)| {
+        let bricks = (0..).zip(&self.entries).zip(&self.masks);
+        let leaves = bricks.filter(|&((_, &entry), _)| entry == Entry::Node);
+        leaves.map(|((index, _), mask): ((u32, _), _)| {
             let place = [index / LOWER / LOWER, index / LOWER % LOWER, index % LOWER];
             (std::array::from_fn(|a| (self.corner[a] + place[a]) * BRICK), mask)
         })
     }
 
-    fn fill(&mut self, corner: [u32; 3], pieces: impl Iterator<Item = Piece>) {
+    fn fill(&mut self, corner: [u32; 3], parts: impl Iterator<Item = (Piece, Entry)>) {
         self.corner = corner;
-        self.masks.fill([0; 8]);
+        self.entries.fill(Entry::Empty);
         let mut bounds = None;
-        for piece in pieces {
+        for (piece, entry) in parts {
             let [x, y, z] = piece.start.position().map(|b| b % LOWER);
             for x in x..x + piece.len {
-                self.masks[((x * LOWER + y) * LOWER + z) as usize] = piece.mask;
+                let index = ((x * LOWER + y) * LOWER + z) as usize;
+                (self.entries[index], self.masks[index]) = (entry, piece.mask);
             }
             bounds = wider(bounds, &piece);
         }
         self.bounds = bounds.unwrap_or_default();
-    }
-}
-
-/// What a brick is in its lower node.
-fn entry(mask: &Mask) -> Entry {
-    match *mask {
-        FULL => Entry::Full,
-        _ if is_empty(mask) => Entry::Empty,
-        _ => Entry::Node,
     }
 }
 
@@ -212,9 +207,10 @@ fn wider(bounds: Option<Bounds>, piece: &Piece) -> Option<Bounds> {
     Some(bounds.map_or(more, |bounds| join(bounds, more)))
 }
 
-/// The tree of a grid.
+/// The tree of a grid, or of its colours.
 pub(super) struct Tree<'a> {
     pub(super) grid: &'a VoxelGrid,
+    pub(super) channel: Channel<'a>,
     /// The root's entries, in order; at most 16 cubed.
     pub(super) root: Vec<Upper>,
     /// Of all.
@@ -222,17 +218,37 @@ pub(super) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn of(grid: &'a VoxelGrid) -> Self {
+    pub(super) fn of(grid: &'a VoxelGrid, channel: Channel<'a>) -> Self {
         let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(UPPER_VOXELS));
         let mut slots = Slots::new();
         let positions = (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]);
+        let mut tree = Self { grid, channel, root: Vec::new(), counts: Counts::default() };
         let uppers =
-            positions.filter_map(|at| upper(grid, at.map(|p| p * UPPER_BRICKS), &mut slots));
+            positions.filter_map(|at| tree.upper(at.map(|p| p * UPPER_BRICKS), &mut slots));
         let root: Vec<Upper> = uppers.collect();
         let counts = root.iter().map(|upper| upper.counts).fold(Counts::default(), Counts::add);
         let of_tiles = root.iter().filter(|upper| upper.is_full()).count() * UPPER_SIZE;
-        let counts = Counts { lower_tiles: counts.lower_tiles - of_tiles as u64, ..counts };
-        Self { grid, root, counts }
+        tree.counts = Counts { lower_tiles: counts.lower_tiles - of_tiles as u64, ..counts };
+        tree.root = root;
+        tree
+    }
+
+    /// The root's entry for the bricks at `corner`, if there are any.
+    fn upper(&self, corner: [u32; 3], slots: &mut Slots) -> Option<Upper> {
+        let (mut bounds, mut leaf_voxels) = (None, 0);
+        let parts = self.parts(corner, UPPER_BRICKS).inspect(|(piece, entry)| {
+            bounds = wider(bounds, piece);
+            leaf_voxels += if *entry == Entry::Full { 0 } else { u64::from(count(&piece.mask)) };
+        });
+        slots.fill(parts);
+        let counts = Counts { leaf_voxels, ..slots.counts() };
+        Some(Upper { corner, counts, bounds: bounds? })
+    }
+
+    /// The pieces in a cube of bricks, and what each of their bricks is in its lower node.
+    fn parts(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (Piece, Entry)> {
+        let pieces = self.grid.pieces_in(corner, corner.map(|c| c + edge));
+        pieces.flat_map(|piece| self.channel.cut(piece))
     }
 
     /// The root's nodes.
@@ -257,7 +273,7 @@ impl<'a> Tree<'a> {
     ) -> Result<(), E> {
         let mut slots = Slots::new();
         self.uppers().try_for_each(|upper| {
-            slots.fill(pieces(self.grid, upper.corner, UPPER_BRICKS));
+            slots.fill(self.parts(upper.corner, UPPER_BRICKS));
             visit(upper, &slots)
         })
     }
@@ -274,7 +290,7 @@ impl<'a> Tree<'a> {
         for (index, _) in nodes {
             let place: [u32; 3] = [index / UPPER / UPPER, index / UPPER % UPPER, index % UPPER];
             let corner = std::array::from_fn(|a| upper.corner[a] + place[a] * LOWER);
-            lower.fill(corner, pieces(self.grid, corner, LOWER));
+            lower.fill(corner, self.parts(corner, LOWER));
             visit(&lower)?;
         }
         Ok(())
@@ -287,23 +303,6 @@ impl<'a> Tree<'a> {
     ) -> Result<(), E> {
         self.each_upper(|upper, slots| self.each_lower_of(upper, slots, &mut visit))
     }
-}
-
-/// The root's entry for the bricks at `corner`, if there are any.
-fn upper(grid: &VoxelGrid, corner: [u32; 3], slots: &mut Slots) -> Option<Upper> {
-    let (mut bounds, mut leaf_voxels) = (None, 0);
-    let pieces = pieces(grid, corner, UPPER_BRICKS).inspect(|piece| {
-        bounds = wider(bounds, piece);
-        leaf_voxels += if piece.mask == FULL { 0 } else { u64::from(count(&piece.mask)) };
-    });
-    slots.fill(pieces);
-    let counts = Counts { leaf_voxels, ..slots.counts() };
-    Some(Upper { corner, counts, bounds: bounds? })
-}
-
-/// The pieces in a cube of bricks.
-fn pieces(grid: &VoxelGrid, corner: [u32; 3], edge: u32) -> impl Iterator<Item = Piece> {
-    grid.pieces_in(corner, corner.map(|c| c + edge))
 }
 
 /// The key of the brick at `corner`, in voxels.

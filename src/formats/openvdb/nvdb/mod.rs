@@ -4,10 +4,11 @@
 //! Simulation" (SIGGRAPH Talks, 2021). Version 32.3 of the format, with the magic `NanoVDB0` that
 //! version began with: the one pbrt-v4 reads, and later versions of the library read it too.
 //!
-//! A file is a head of 16 bytes, 176 bytes about the grid, the grid's name, and the grid as it is in
-//! memory: 672 bytes about the grid and 64 about its tree, then the root and its entries, all upper
-//! nodes, all lower nodes, all leaves, and here the text of ours as "blind data". Nodes point to
-//! their children by the number of bytes between them. Floats need 2 KiB for each leaf.
+//! A file is a head of 16 bytes, for each grid 176 bytes about it and its name, and the grids as they
+//! are in memory: 672 bytes about the grid and 64 about its tree, then the root and its entries, all upper
+//! nodes, all lower nodes, all leaves, and in `density` the text of ours as "blind data". Nodes point
+//! to their children by the number of bytes between them. Floats need 2 KiB for each leaf, colours, of
+//! three floats each, 6 KiB.
 
 mod read;
 mod write;
@@ -15,18 +16,19 @@ mod write;
 pub use read::read;
 pub use write::write;
 
-use crate::formats::GridSpec;
+use crate::formats::{GridSpec, lost_opacity};
 
 /// NanoVDB's.
 pub const SPEC: GridSpec = GridSpec {
     extension: "nvdb",
     name: "NanoVDB",
-    carries: "up to 65,536 voxels an axis; position and voxel size; up axis in blind data of ours",
+    carries: "up to 65,536 voxels an axis; position and voxel size; up axis in blind data of ours; \
+              RGB",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |_| None,
-    lost: |_| Vec::new(),
+    lost: lost_opacity,
 };
 
 /// Of files, and of grids.
@@ -42,6 +44,10 @@ const VERSION: u32 = MAJOR_VERSION << 21 | 3 << 10 | 3;
 
 /// `GridType::Float`.
 const FLOAT: u32 = 1;
+/// `GridType::Vec3f`.
+const VECTOR: u32 = 6;
+/// `GridClass::Unknown`.
+const UNKNOWN_CLASS: u32 = 0;
 /// `GridClass::FogVolume`.
 const FOG_VOLUME: u32 = 2;
 
@@ -49,11 +55,52 @@ const FOG_VOLUME: u32 = 2;
 const METADATA: usize = 176;
 const GRID: usize = 672;
 const TREE: usize = 64;
-const ROOT: usize = 64;
 const ROOT_ENTRY: usize = 32;
-const UPPER: usize = 270_400;
-const LOWER: usize = 33_856;
-const LEAF: usize = 2_144;
 const BLIND: usize = 288;
 /// All parts begin at a multiple of this.
 const ALIGNMENT: usize = 32;
+
+/// Bytes of nodes, which values of one or three floats make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sizes {
+    value: usize,
+    /// A child or a tile's value.
+    entry: usize,
+    /// Before its entries.
+    root: usize,
+    upper: usize,
+    lower: usize,
+    leaf: usize,
+}
+
+impl Sizes {
+    fn of(floats: usize) -> Self {
+        let value = 4 * floats;
+        let entry = value.next_multiple_of(8);
+        // Least and greatest value, mean and deviation.
+        let statistics = 2 * value + 8;
+        // A box and flags; two masks.
+        let head = |masks: usize| (32 + masks + statistics).next_multiple_of(ALIGNMENT);
+        Self {
+            value,
+            entry,
+            root: (28 + value + statistics).next_multiple_of(ALIGNMENT),
+            upper: head(2 * 4096) + 32_768 * entry,
+            lower: head(2 * 512) + 4096 * entry,
+            leaf: (16 + 64 + statistics).next_multiple_of(ALIGNMENT) + 512 * value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_have_the_sizes_that_the_library_gives_them() {
+        let [floats, vectors] = [1, 3].map(Sizes::of);
+        let nodes = |sizes: Sizes| [sizes.root, sizes.upper, sizes.lower, sizes.leaf];
+        assert_eq!(nodes(floats), [64, 270_400, 33_856, 2144]);
+        assert_eq!(nodes(vectors), [96, 532_544, 66_624, 6272]);
+    }
+}

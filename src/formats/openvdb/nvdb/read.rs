@@ -6,26 +6,26 @@ use std::io::BufRead;
 use flate2::read::ZlibDecoder;
 
 use super::{
-    BLIND, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, LEAF, LOWER, MAGICS, MAJOR_VERSION, METADATA,
-    ROOT, ROOT_ENTRY, TREE, UPPER,
+    BLIND, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, MAGICS, MAJOR_VERSION, METADATA, ROOT_ENTRY,
+    Sizes, TREE, UNKNOWN_CLASS, VECTOR,
 };
 use crate::formats::openvdb::blosc::Chunks;
-use crate::formats::openvdb::gather::{Gathered, Said};
+use crate::formats::openvdb::channel::rgba_of;
+use crate::formats::openvdb::gather::{DENSE, Gathered, Said};
 use crate::formats::openvdb::source::{Source, content};
 use crate::formats::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_places,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::openvdb::{NAME, TEXT};
+use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::srgb::Rgba;
 
-/// `GridClass::Unknown`.
-const UNKNOWN_CLASS: u32 = 0;
 /// Most bytes of our text.
 const MAX_TEXT: u64 = 1 << 12;
 
 /// Reads the grid of floats named `density`, or else the first. Occupied is what is active and above
-/// 0.
+/// 0. Its colours are those of the grid of vectors named `Cd`.
 ///
 /// # Errors
 /// Anything malformed; no such grid; a level set; another major version than 32; nodes in
@@ -36,23 +36,26 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let grids = (0..head.grids).map(|_| GridHead::read(&mut source));
     let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
     let wanted = wanted(&grids)?;
-    let mut found = None;
+    let colored = grids.iter().position(GridHead::is_color);
+    let (mut found, mut colors) = (None, None);
     for (n, grid) in grids.iter().enumerate() {
         let end = source.at().saturating_add(grid.file_bytes);
         if n == wanted {
-            found = Some(read_codec(&mut source, head.codec, grid.file_bytes)?);
+            found = Some(read_codec(&mut source, head.codec, grid.file_bytes, Sizes::of(1))?);
+        } else if Some(n) == colored {
+            colors = Some(read_codec(&mut source, head.codec, grid.file_bytes, Sizes::of(3))?);
         }
         source.skip_to(end, "the next grid")?;
     }
     source.end()?;
     // There is one that is wanted.
     let (gathered, mut said) = found.unwrap_or_default();
-    if grids.len() > 1 {
+    let others = grids.len() - 1 - usize::from(colors.is_some());
+    if others > 0 {
         let name = excerpt(&grids[wanted].name);
-        let others = grids.len() - 1;
         said.warnings.push(format!("only the grid {name} is read, not {others} others"));
     }
-    gathered.into_grid(said)
+    gathered.into_grid(said, colors)
 }
 
 /// What the file begins with.
@@ -109,11 +112,15 @@ impl GridHead {
     fn is_read(&self) -> bool {
         self.kind == FLOAT && [UNKNOWN_CLASS, FOG_VOLUME].contains(&self.class)
     }
+
+    fn is_color(&self) -> bool {
+        self.kind == VECTOR && self.name == COLOR
+    }
 }
 
 /// Which of the grids is read.
 fn wanted(grids: &[GridHead]) -> Result<usize, ReadError> {
-    let named = grids.iter().position(|grid| grid.is_read() && grid.name == NAME);
+    let named = grids.iter().position(|grid| grid.is_read() && grid.name == DENSITY);
     let any = || grids.iter().position(GridHead::is_read);
     named.or_else(any).ok_or_else(|| {
         let names: Vec<&str> = grids.iter().map(|grid| &*grid.name).collect();
@@ -122,23 +129,28 @@ fn wanted(grids: &[GridHead]) -> Result<usize, ReadError> {
     })
 }
 
-fn read_codec(source: &mut Source, codec: u16, bytes: u64) -> Result<(Gathered, Said), ReadError> {
+fn read_codec(
+    source: &mut Source,
+    codec: u16,
+    bytes: u64,
+    sizes: Sizes,
+) -> Result<(Gathered, Said), ReadError> {
     const ZIP: u16 = 1;
     const BLOSC: u16 = 2;
     match codec {
-        0 => read_grid(source.part(bytes)),
+        0 => read_grid(source.part(bytes), sizes),
         ZIP => {
             let bytes = source.u64("the grid")?;
-            read_grid(ZlibDecoder::new(source.part(bytes)))
+            read_grid(ZlibDecoder::new(source.part(bytes)), sizes)
         }
-        BLOSC => read_grid(Chunks::new(source.part(bytes))),
+        BLOSC => read_grid(Chunks::new(source.part(bytes)), sizes),
         _ => Err(content(format!("compression {codec} is not supported"))),
     }
 }
 
 /// Reads the grid that `input` begins with.
-fn read_grid(input: impl std::io::Read) -> Result<(Gathered, Said), ReadError> {
-    let mut reader = Reader { source: Source::new(input), gathered: Gathered::default() };
+fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Gathered, Said), ReadError> {
+    let mut reader = Reader { source: Source::new(input), gathered: Gathered::default(), sizes };
     let grid: [u8; GRID] = reader.source.array("the grid")?;
     let [magic, version] = [&grid[..8], &grid[16..20]];
     if !GRID_MAGICS.iter().any(|known| known == magic) {
@@ -151,7 +163,7 @@ fn read_grid(input: impl std::io::Read) -> Result<(Gathered, Said), ReadError> {
         said.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
     reader.tree()?;
-    let Reader { mut source, gathered } = reader;
+    let Reader { mut source, gathered, .. } = reader;
     said.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
     source.skip_to(bytes, "the grid's end")?;
     Ok((gathered, said))
@@ -199,6 +211,7 @@ struct Child {
 struct Reader<'a> {
     source: Source<'a>,
     gathered: Gathered,
+    sizes: Sizes,
 }
 
 impl Reader<'_> {
@@ -207,13 +220,15 @@ impl Reader<'_> {
         let root = u64_at(&tree, 24).saturating_add(GRID as u64);
         let mut uppers = self.root(root)?;
         let mut lowers = self.level(&mut uppers, |reader, upper| {
-            reader.node::<{ UPPER }, 512>(upper, LOWER_VOXELS)
+            reader.node::<512>(upper, reader.sizes.upper, LOWER_VOXELS)
         })?;
         drop(uppers);
-        let mut leaves = self
-            .level(&mut lowers, |reader, lower| reader.node::<{ LOWER }, 64>(lower, LEAF_VOXELS))?;
+        let mut leaves = self.level(&mut lowers, |reader, lower| {
+            reader.node::<64>(lower, reader.sizes.lower, LEAF_VOXELS)
+        })?;
         drop(lowers);
-        self.level(&mut leaves, |reader, leaf| reader.leaf(leaf).map(|()| Vec::new()))?;
+        let mut bytes = vec![0; self.sizes.leaf];
+        self.level(&mut leaves, |reader, leaf| reader.leaf(leaf, &mut bytes).map(|()| Vec::new()))?;
         Ok(())
     }
 
@@ -221,7 +236,7 @@ impl Reader<'_> {
     fn level(
         &mut self,
         nodes: &mut [Child],
-        read: impl Fn(&mut Self, Child) -> Result<Vec<Child>, ReadError>,
+        mut read: impl FnMut(&mut Self, Child) -> Result<Vec<Child>, ReadError>,
     ) -> Result<Vec<Child>, ReadError> {
         nodes.sort_unstable_by_key(|node| node.at);
         let mut children = Vec::new();
@@ -235,26 +250,31 @@ impl Reader<'_> {
     fn root(&mut self, at: u64) -> Result<Vec<Child>, ReadError> {
         const WHAT: &str = "the root";
         self.source.skip_to(at, WHAT)?;
-        let root: [u8; ROOT] = self.source.array(WHAT)?;
+        let mut root = vec![0; self.sizes.root];
+        self.source.fill(&mut root, WHAT)?;
+        self.gathered.background(self.decode(&root[28..]).unwrap_or(DENSE));
         let mut children = Vec::new();
         for _ in 0..u32_at(&root, 24) {
             let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
             let [key, child] = [0, 8].map(|at| u64_at(&entry, at));
             let corner = root_corner(key);
-            let [state, value] = [16, 20].map(|at| u32_at(&entry, at));
+            let state = u32_at(&entry, 16);
             match child {
-                0 if state != 0 && is_positive(value) => self.gathered.tile(corner, UPPER_VOXELS),
-                0 => {}
+                0 => {
+                    let value = self.decode(&entry[20..]).filter(|_| state != 0);
+                    value.into_iter().for_each(|v| self.gathered.tile(corner, UPPER_VOXELS, v));
+                }
                 _ => children.push(Child { at: at.wrapping_add(child), corner }),
             }
         }
         Ok(children)
     }
 
-    /// Reads a node of `BYTES`, and `WORDS` words a mask; takes its tiles, of `edge` voxels.
-    fn node<const BYTES: usize, const WORDS: usize>(
+    /// Reads a node of `bytes`, and `WORDS` words a mask; takes its tiles, of `edge` voxels.
+    fn node<const WORDS: usize>(
         &mut self,
         Child { at, corner }: Child,
+        bytes: usize,
         edge: u32,
     ) -> Result<Vec<Child>, ReadError> {
         const WHAT: &str = "a node";
@@ -264,41 +284,57 @@ impl Reader<'_> {
         self.source.words(&mut tiles, WHAT)?;
         self.source.words(&mut nodes, WHAT)?;
         let entries = 64 * WORDS;
-        self.source.skip_to(at + (BYTES - 8 * entries) as u64, WHAT)?;
+        let entry_bytes = self.sizes.entry;
+        self.source.skip_to(at + (bytes - entry_bytes * entries) as u64, WHAT)?;
         let per_axis = 1 << (entries.ilog2() / 3);
-        let mut table = vec![0; entries];
-        self.source.words(&mut table, WHAT)?;
+        let mut table = vec![0; entry_bytes * entries];
+        self.source.fill(&mut table, WHAT)?;
+        let entry = |n| &table[n as usize * entry_bytes..][..entry_bytes];
         let place = |place| child_corner(corner, place, per_axis, edge);
         tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles &= !nodes);
-        for n in set_places(&tiles).filter(|&n| is_positive(table[n as usize] as u32)) {
-            self.gathered.tile(place(n), edge);
+        for n in set_places(&tiles) {
+            if let Some(value) = self.decode(entry(n)) {
+                self.gathered.tile(place(n), edge, value);
+            }
         }
-        let child = |n| Child { at: at.wrapping_add(table[n as usize]), corner: place(n) };
+        let child = |n| Child { at: at.wrapping_add(u64_at(entry(n), 0)), corner: place(n) };
         Ok(set_places(&nodes).map(child).collect())
     }
 
-    fn leaf(&mut self, leaf: Child) -> Result<(), ReadError> {
-        let bytes: [u8; LEAF] = self.source.array("a leaf")?;
-        let (head, values) = bytes.split_at(LEAF - 4 * 512);
+    /// Reads a leaf to `bytes`, of which there are as many as a leaf has.
+    fn leaf(&mut self, leaf: Child, bytes: &mut [u8]) -> Result<(), ReadError> {
+        self.source.fill(bytes, "a leaf")?;
+        let value_bytes = self.sizes.value;
+        let (head, values) = bytes.split_at(bytes.len() - 512 * value_bytes);
         let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
         for n in set_places(&mask.clone()) {
-            if !is_positive(u32_at(values, 4 * n as usize)) {
-                mask[(n / 64) as usize] &= !(1 << (n % 64));
+            match self.decode(&values[n as usize * value_bytes..]) {
+                Some(color) if self.has_colors() => self.gathered.color(color),
+                Some(_) => {}
+                None => mask[(n / 64) as usize] &= !(1 << (n % 64)),
             }
         }
         self.gathered.leaf(leaf.corner, mask);
         Ok(())
+    }
+
+    fn has_colors(&self) -> bool {
+        self.sizes.value == 12
+    }
+
+    /// The value that `bytes` begin with, if it is one: a density must be above 0.
+    fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
+        let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
+        match self.has_colors() {
+            true => Some(rgba_of([0, 1, 2].map(float))),
+            false => (float(0) > 0.0).then_some(DENSE),
+        }
     }
 }
 
 /// Where a root's entry lies: 21 bits an axis, in upper nodes, of coordinates as if without a sign.
 fn root_corner(key: u64) -> [i32; 3] {
     [42, 21, 0].map(|shift| ((key >> shift) as u32 & 0x1f_ffff).wrapping_mul(UPPER_VOXELS) as i32)
-}
-
-/// Whether a float is above 0.
-fn is_positive(bits: u32) -> bool {
-    f32::from_bits(bits) > 0.0
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

@@ -2,46 +2,78 @@
 //! grid that takes less than 2 MiB.
 //!
 //! Statistics are of occupied voxels, whose value is 1: least, greatest and mean are 1 wherever there
-//! is one, and they do not deviate. The checksum is NanoVDB's partial one, of all but the nodes.
+//! is one, and they do not deviate. Of colours there are none. The checksum is NanoVDB's partial one, of all but the nodes.
 
 use std::io::{BufWriter, Write};
 
 use super::{
-    ALIGNMENT, BLIND, FLOAT, FOG_VOLUME, GRID, LEAF, LOWER, MAGIC, ROOT, ROOT_ENTRY, TREE, UPPER,
-    VERSION,
+    ALIGNMENT, BLIND, FLOAT, FOG_VOLUME, GRID, MAGIC, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS,
+    VECTOR, VERSION,
 };
+use crate::formats::openvdb::TEXT;
+use crate::formats::openvdb::channel::{Channel, Value, float};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::tree::{Bounds, Entry, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::openvdb::{NAME, TEXT};
 use crate::formats::{WriteError, vox};
-use crate::grid::{Mask, VoxelGrid, piece_bounds};
+use crate::grid::{Colors, Mask, VoxelGrid, piece_bounds, set_bits};
 
-/// All nodes have boxes, extremes, means and deviations, and come breadth first.
-const GRID_FLAGS: u32 = 0b11_1110;
+/// All nodes have boxes.
+const HAS_BOUNDS: u32 = 0b10;
+/// They have extremes, means and deviations.
+const HAS_STATISTICS: u32 = 0b1_1100;
+/// They come breadth first.
+const IS_BREADTH_FIRST: u32 = 0b10_0000;
 /// The node has a box.
 const NODE_FLAG: u8 = 2;
 /// The half of a checksum that is not there.
 const NO_CHECKSUM: u32 = u32::MAX;
-/// Least, greatest, mean and deviation.
+/// Least, greatest, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
+/// The same of colours, which nobody reads.
+const NO_STATISTICS: [f32; 8] = [0.0; 8];
 
 /// Writes `grid`.
 ///
 /// # Errors
 /// `out` fails; the grid lies nowhere, or has more nodes than the format can count.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let tree = Tree::of(grid);
-    let layout = Layout::of(&tree)?;
-    let mut out = BufWriter::with_capacity(1 << 18, out);
     let world_from_index = WorldFromIndex::of(grid)?;
-    out.write_all(&file_head(&tree, &layout, &world_from_index).0)?;
-    out.write_all(&grid_head(&tree, &layout, &world_from_index).0)?;
-    write_uppers(&tree, &layout, &mut out)?;
-    write_lowers(&tree, &layout, &mut out)?;
-    tree.each_lower(|lower| write_leaves(lower, &mut out))?;
-    out.write_all(&blind_data(&layout.text).0)?;
+    let planned = Channel::all(grid).map(|channel| {
+        let tree = Tree::of(grid, channel);
+        Layout::of(&tree).map(|layout| (tree, layout))
+    });
+    let planned: Vec<(Tree, Layout)> = planned.collect::<Result<_, _>>()?;
+    let mut out = BufWriter::with_capacity(1 << 18, out);
+    let mut head = Record::default();
+    head.bytes(&MAGIC);
+    head.u32(VERSION);
+    // No codec.
+    head.each([planned.len() as u16, 0], Record::u16);
+    for (tree, layout) in &planned {
+        put_description(&mut head, tree, layout, &world_from_index);
+    }
+    out.write_all(&head.0)?;
+    for (tree, layout) in &planned {
+        write_grid(tree, layout, &world_from_index, &mut out)?;
+    }
     Ok(out.flush()?)
+}
+
+fn write_grid(
+    tree: &Tree,
+    layout: &Layout,
+    world_from_index: &WorldFromIndex,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    out.write_all(&grid_head(tree, layout, world_from_index).0)?;
+    write_uppers(tree, layout, out)?;
+    write_lowers(tree, layout, out)?;
+    tree.each_lower(|lower| write_leaves(tree.channel, layout.sizes, lower, out))?;
+    match &layout.text {
+        Some(text) => out.write_all(&blind_data(text).0),
+        None => Ok(()),
+    }
 }
 
 /// How many nodes there are of each kind, and where they begin: bytes from the grid's begin.
@@ -55,7 +87,9 @@ struct Layout {
     leaves: u64,
     blind: u64,
     end: u64,
-    text: String,
+    /// Where it stands, once in a file.
+    text: Option<String>,
+    sizes: Sizes,
 }
 
 impl Layout {
@@ -66,13 +100,19 @@ impl Layout {
             let what = "the grid has more nodes than .nvdb can count: use a lower resolution";
             WriteError::Unsupported(what.into())
         };
-        let text = vox::describe(tree.grid);
+        let text = match tree.channel {
+            Channel::Density => Some(vox::describe(tree.grid)),
+            Channel::Color(_) => None,
+        };
+        let sizes = Sizes::of(tree.channel.floats());
         let nodes = [counts.leaves, counts.lowers, uppers];
-        let root = (GRID + TREE + ROOT + ROOT_ENTRY * tree.root.len()) as u64;
-        let [leaf_bytes, lower_bytes, upper_bytes] = [LEAF, LOWER, UPPER].map(|n| n as u64);
+        let root = (GRID + TREE + sizes.root + ROOT_ENTRY * tree.root.len()) as u64;
+        let [leaf_bytes, lower_bytes, upper_bytes] =
+            [sizes.leaf, sizes.lower, sizes.upper].map(|n| n as u64);
         let lowers = root + uppers * upper_bytes;
         let leaves = lowers + counts.lowers * lower_bytes;
         let blind = leaves + counts.leaves * leaf_bytes;
+        let blind_bytes = |text: &String| BLIND + text.len().next_multiple_of(ALIGNMENT);
         let counted = |counts: [u64; 3]| -> Result<[u32; 3], WriteError> {
             let [a, b, c] = counts.map(|n| u32::try_from(n).map_err(too_many));
             Ok([a?, b?, c?])
@@ -84,27 +124,30 @@ impl Layout {
             lowers,
             leaves,
             blind,
-            end: blind + (BLIND + text.len().next_multiple_of(ALIGNMENT)) as u64,
+            end: blind + text.as_ref().map_or(0, blind_bytes) as u64,
             text,
+            sizes,
         })
     }
 }
 
-/// What comes before the grid: so that a reader need not read it to say what it is.
-fn file_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
-    let name_size = NAME.len() + 1;
-    let mut head = Record::default();
-    head.bytes(&MAGIC);
-    head.u32(VERSION);
-    // One grid, no codec.
-    head.each([1, 0], Record::u16);
+/// What comes before all grids: so that a reader need not read one to say what it is.
+fn put_description(
+    head: &mut Record,
+    tree: &Tree,
+    layout: &Layout,
+    world_from_index: &WorldFromIndex,
+) {
+    let name = tree.channel.name();
+    let name_size = name.len() + 1;
     // In memory and in the file.
     head.each([layout.end; 2], Record::u64);
-    head.u64(name_key(NAME));
+    head.u64(name_key(name));
     head.u64(tree.grid.occupied());
-    head.each([FLOAT, FOG_VOLUME], Record::u32);
-    put_world_bounds(&mut head, tree.bounds(), world_from_index);
-    put_bounds(&mut head, tree.bounds());
+    let [kind, class] = kind_and_class(tree.channel);
+    head.each([kind, class], Record::u32);
+    put_world_bounds(head, tree.bounds(), world_from_index);
+    put_bounds(head, tree.bounds());
     head.each([world_from_index.scale; 3], Record::f64);
     head.u32(name_size as u32);
     head.each(layout.nodes, Record::u32);
@@ -114,8 +157,14 @@ fn file_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) ->
     // No codec, and padding.
     head.each([0, 0], Record::u16);
     head.u32(VERSION);
-    head.padded(NAME.as_bytes(), name_size);
-    head
+    head.padded(name.as_bytes(), name_size);
+}
+
+fn kind_and_class(channel: Channel) -> [u32; 2] {
+    match channel {
+        Channel::Density => [FLOAT, FOG_VOLUME],
+        Channel::Color(_) => [VECTOR, UNKNOWN_CLASS],
+    }
 }
 
 /// NanoVDB's hash of a name.
@@ -141,18 +190,24 @@ fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) ->
 
 fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) {
     head.u32(VERSION);
-    head.u32(if tree.root.is_empty() { GRID_FLAGS & !2 } else { GRID_FLAGS });
-    // The first of one grid.
+    let bounds = if tree.root.is_empty() { 0 } else { HAS_BOUNDS };
+    let statistics = match tree.channel {
+        Channel::Density => HAS_STATISTICS,
+        Channel::Color(_) => 0,
+    };
+    head.u32(bounds | statistics | IS_BREADTH_FIRST);
+    // The first of one grid: those of a file do not know of one another.
     head.each([0, 1], Record::u32);
     head.u64(layout.end);
-    head.padded(NAME.as_bytes(), 256);
+    head.padded(tree.channel.name().as_bytes(), 256);
     put_map(head, world_from_index);
     put_world_bounds(head, tree.bounds(), world_from_index);
     head.each([world_from_index.scale; 3], Record::f64);
-    head.each([FOG_VOLUME, FLOAT], Record::u32);
+    let [kind, class] = kind_and_class(tree.channel);
+    head.each([class, kind], Record::u32);
     head.u64(layout.blind);
-    // One blind record, and three fields without use.
-    head.each([1, 0], Record::u32);
+    // Blind records, and three fields without use.
+    head.each([layout.text.iter().count() as u32, 0], Record::u32);
     head.each([0; 2], Record::u64);
 }
 
@@ -196,11 +251,14 @@ fn put_tree(head: &mut Record, tree: &Tree, layout: &Layout) {
 }
 
 fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
-    const BACKGROUND: f32 = 0.0;
+    let channel = tree.channel;
     put_bounds(head, tree.bounds());
     head.u32(tree.root.len() as u32);
-    head.f32(BACKGROUND);
-    head.each(if tree.root.is_empty() { [BACKGROUND; 4] } else { STATISTICS }, Record::f32);
+    head.f32s(channel.background().floats(float));
+    match channel {
+        Channel::Density if tree.root.is_empty() => head.each([0.0; 4], Record::f32),
+        _ => put_statistics(head, channel),
+    }
     head.align(ALIGNMENT);
     // From the root.
     let mut child = layout.uppers - (GRID + TREE) as u64;
@@ -209,14 +267,24 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
         head.u64(x << 42 | y << 21 | z);
         head.u64(if upper.is_full() { 0 } else { child });
         head.u32(u32::from(upper.is_full()));
-        head.f32(if upper.is_full() { 1.0 } else { BACKGROUND });
+        let value = if upper.is_full() { channel.tile() } else { channel.background() };
+        head.f32s(value.floats(float));
         head.align(ALIGNMENT);
-        child += if upper.is_full() { 0 } else { UPPER as u64 };
+        child += if upper.is_full() { 0 } else { layout.sizes.upper as u64 };
+    }
+}
+
+fn put_statistics(record: &mut Record, channel: Channel) {
+    match channel {
+        Channel::Density => record.each(STATISTICS, Record::f32),
+        Channel::Color(_) => record.each(NO_STATISTICS, Record::f32),
     }
 }
 
 fn write_uppers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut nodes = Nodes { at: layout.uppers, child: layout.lowers, child_bytes: LOWER as u64 };
+    let child_bytes = layout.sizes.lower as u64;
+    let mut nodes =
+        Nodes { channel: tree.channel, at: layout.uppers, child: layout.lowers, child_bytes };
     let mut record = Record::default();
     tree.each_upper(|upper, slots| {
         nodes.put(&mut record, upper.bounds, slots.entries());
@@ -225,7 +293,9 @@ fn write_uppers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::R
 }
 
 fn write_lowers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut nodes = Nodes { at: layout.lowers, child: layout.leaves, child_bytes: LEAF as u64 };
+    let child_bytes = layout.sizes.leaf as u64;
+    let mut nodes =
+        Nodes { channel: tree.channel, at: layout.lowers, child: layout.leaves, child_bytes };
     let mut record = Record::default();
     tree.each_lower(|lower| {
         nodes.put(&mut record, lower.bounds, lower.entries());
@@ -234,13 +304,14 @@ fn write_lowers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::R
 }
 
 /// Where the next node comes to lie, and its next child.
-struct Nodes {
+struct Nodes<'a> {
+    channel: Channel<'a>,
     at: u64,
     child: u64,
     child_bytes: u64,
 }
 
-impl Nodes {
+impl Nodes<'_> {
     /// Makes `record` the next node.
     fn put(
         &mut self,
@@ -253,14 +324,19 @@ impl Nodes {
         record.u64(NODE_FLAG.into());
         put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
         put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
-        record.each(STATISTICS, Record::f32);
+        put_statistics(record, self.channel);
         record.align(ALIGNMENT);
+        let mut entry_of = |content: [u64; 2]| match self.channel {
+            Channel::Density => record.u64(content[0]),
+            Channel::Color(_) => record.each(content, Record::u64),
+        };
+        let [background, tile] = [self.channel.background(), self.channel.tile()].map(words);
         for entry in entries {
             match entry {
-                Entry::Empty => record.u64(0),
-                Entry::Full => record.u64(1.0_f32.to_bits().into()),
+                Entry::Empty => entry_of(background),
+                Entry::Full => entry_of(tile),
                 Entry::Node => {
-                    record.u64(self.child - self.at);
+                    entry_of([self.child - self.at, 0]);
                     self.child += self.child_bytes;
                 }
             }
@@ -269,14 +345,44 @@ impl Nodes {
     }
 }
 
-fn write_leaves(lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
-    lower.leaves().try_for_each(|(corner, mask)| out.write_all(&leaf(corner, mask)))
+/// The floats of a value, from the lowest bits up.
+fn words(value: Value) -> [u64; 2] {
+    let mut words = [0; 2];
+    for (n, float) in value.floats(float).enumerate() {
+        words[n / 2] |= u64::from(float.to_bits()) << (32 * (n % 2));
+    }
+    words
 }
 
-fn leaf(corner: [u32; 3], mask: &Mask) -> [u8; LEAF] {
+fn write_leaves(
+    channel: Channel,
+    sizes: Sizes,
+    lower: &Lower,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let mut leaf = vec![0; sizes.leaf];
+    let background: Vec<u8> =
+        channel.background().floats(float).flat_map(f32::to_le_bytes).collect();
+    lower.leaves().try_for_each(|(corner, mask)| {
+        let (head, values) = leaf.split_at_mut(sizes.leaf - 512 * sizes.value);
+        put_leaf_head(head, corner, mask);
+        match channel {
+            Channel::Density => {
+                put_statistics_of_leaf(head);
+                put_densities(values, mask);
+            }
+            Channel::Color(colors) => {
+                values.chunks_exact_mut(sizes.value).for_each(|v| v.copy_from_slice(&background));
+                put_colors(values, colors, corner, mask);
+            }
+        }
+        out.write_all(&leaf)
+    })
+}
+
+/// Its box, its flag, its mask.
+fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
     let [lo, hi] = piece_bounds(brick_at(corner), 1, mask);
-    let mut leaf = [0; LEAF];
-    let (head, values) = leaf.split_at_mut(LEAF - 4 * 512);
     let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
     for a in 0..3 {
         put(4 * a, &lo[a].to_le_bytes());
@@ -286,16 +392,31 @@ fn leaf(corner: [u32; 3], mask: &Mask) -> [u8; LEAF] {
     for (x, word) in mask.iter().enumerate() {
         put(16 + 8 * x, &word.to_le_bytes());
     }
-    for (n, value) in STATISTICS.into_iter().enumerate() {
-        put(80 + 4 * n, &value.to_le_bytes());
-    }
+}
+
+fn put_statistics_of_leaf(head: &mut [u8]) {
+    head[80..96].copy_from_slice(STATISTICS.map(f32::to_le_bytes).as_flattened());
+}
+
+fn put_densities(values: &mut [u8], mask: &Mask) {
     for (word, values) in mask.iter().zip(values.as_chunks_mut::<256>().0) {
         for (bit, value) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             // 1.0 where the bit is set, without a branch.
             *value = (((word >> bit) as u32 & 1) * 1.0_f32.to_bits()).to_le_bytes();
         }
     }
-    leaf
+}
+
+fn put_colors(values: &mut [u8], colors: &Colors, corner: [u32; 3], mask: &Mask) {
+    let colors = colors.of_brick(brick_at(corner));
+    let (values, _) = values.as_chunks_mut::<12>();
+    for (x, &word) in (0..).zip(mask) {
+        for bit in set_bits(word) {
+            let [r, g, b, _] = colors.at(x, bit);
+            let light = [r, g, b].map(|value| float(value).to_le_bytes());
+            values[(64 * x + bit) as usize].copy_from_slice(light.as_flattened());
+        }
+    }
 }
 
 /// One record of characters, and the characters.

@@ -4,20 +4,20 @@ use std::io::BufRead;
 
 use super::values::{Kind, Values};
 use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
-use crate::formats::openvdb::gather::{Gathered, Said};
+use crate::formats::openvdb::gather::{DENSE, Gathered, Said};
 use crate::formats::openvdb::source::{Source, content};
 use crate::formats::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_places,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::openvdb::{NAME, TEXT};
+use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 
 /// The oldest version that is read, of 2013: since then each grid says how it is compressed.
 const OLDEST: u32 = 222;
 
 /// Reads the grid named `density`, or else the first whose values are single numbers or truths.
-/// Occupied is what is active and above 0.
+/// Occupied is what is active and above 0. Its colours are those of the grid `Cd`, of vectors of floats.
 ///
 /// # Errors
 /// Anything malformed; no such grid; a level set; a file older than version 222; a transform that
@@ -27,15 +27,16 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let has_offsets = read_head(&mut source)?;
     read_metadata(&mut source)?;
     let grids = source.u32("the number of grids")?;
-    let mut found: Option<Found> = None;
+    let (mut found, mut colors): (Option<Found>, Option<Found>) = (None, None);
     let mut passed = Vec::new();
     for _ in 0..grids {
         let descriptor = Descriptor::read(&mut source)?;
-        let is_wanted = found.is_none() || descriptor.name == NAME;
-        match descriptor.kind().filter(|_| is_wanted) {
+        let is_wanted = found.is_none() || descriptor.name == DENSITY;
+        match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
             Some(kind) => {
                 let new = read_grid(&mut source, &descriptor, kind, has_offsets)?;
-                passed.extend(found.replace(new).map(|old| old.name));
+                let slot = if kind.is_color() { &mut colors } else { &mut found };
+                passed.extend(slot.replace(new).map(|old| old.name));
             }
             None => {
                 descriptor.pass(&mut source, has_offsets)?;
@@ -44,12 +45,15 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         }
     }
     source.end()?;
+    if found.is_none() {
+        passed.extend(colors.take().map(|colors| colors.name));
+    }
     let Found { name, gathered, mut said } = found.ok_or_else(|| no_grid(&passed))?;
     if !passed.is_empty() {
         let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
         said.warnings.push(format!("only the grid {name} is read, not {passed}"));
     }
-    gathered.into_grid(said)
+    gathered.into_grid(said, colors.map(|colors| (colors.gathered, colors.said)))
 }
 
 /// A grid that was read.
@@ -135,7 +139,8 @@ impl Descriptor {
 
     /// Of the values, if it is one that is read.
     fn kind(&self) -> Option<Kind> {
-        Kind::of_tree(&self.kind).filter(|_| self.parent.is_empty())
+        let colors = || Kind::of_color_tree(&self.kind).filter(|_| self.name == COLOR);
+        Kind::of_tree(&self.kind).or_else(colors).filter(|_| self.parent.is_empty())
     }
 
     fn pass(&self, source: &mut Source, has_offsets: bool) -> Result<(), ReadError> {
@@ -219,22 +224,30 @@ impl Reader<'_, '_> {
                 .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
         }
         self.root()?;
-        for mask in self.gathered.masks_mut() {
-            self.values.leaf(self.source, mask)?;
+        let are_colors = self.values.are_colors();
+        let (masks, colors) = self.gathered.masks_mut();
+        for mask in masks {
+            let take = |value| {
+                if are_colors {
+                    colors.push(value)
+                }
+            };
+            self.values.leaf(self.source, mask, take)?;
         }
         Ok(self.gathered)
     }
 
     fn root(&mut self) -> Result<(), ReadError> {
-        self.values.whole(self.source, "the background")?;
+        let background = self.values.whole(self.source, "the background")?;
+        self.gathered.background(background.unwrap_or(DENSE));
         let tiles = self.source.u32("the root")?;
         let children = self.source.u32("the root")?;
         for _ in 0..tiles {
             let corner = self.corner()?;
-            let is_positive = self.values.whole(self.source, "a tile of the root")?;
+            let value = self.values.whole(self.source, "a tile of the root")?;
             let is_active = self.source.u8("a tile of the root")? != 0;
-            if is_positive && is_active {
-                self.gathered.tile(corner, UPPER_VOXELS);
+            if let Some(value) = value.filter(|_| is_active) {
+                self.gathered.tile(corner, UPPER_VOXELS, value);
             }
         }
         for _ in 0..children {
@@ -280,12 +293,13 @@ impl Reader<'_, '_> {
         let (mut children, mut tiles) = ([0; WORDS], [0; WORDS]);
         self.source.words(&mut children, "the masks of a node")?;
         self.source.words(&mut tiles, "the masks of a node")?;
-        self.values.positive(self.source, &mut tiles)?;
-        tiles.iter_mut().zip(children).for_each(|(tiles, children)| *tiles &= !children);
         let per_axis = 1 << ((64 * WORDS).ilog2() / 3);
-        for place in set_places(&tiles) {
-            self.gathered.tile(child_corner(corner, place, per_axis, edge), edge);
-        }
+        let gathered = &mut self.gathered;
+        self.values.node(self.source, &mut tiles, |place, value| {
+            if children[place as usize / 64] >> (place % 64) & 1 == 0 {
+                gathered.tile(child_corner(corner, place, per_axis, edge), edge, value);
+            }
+        })?;
         Ok(children)
     }
 }

@@ -1,14 +1,18 @@
-//! The values of a node: which of the active ones are above 0.
+//! The values of a node: which of the active ones are above 0, or which colours they are.
 
 use std::io::{Cursor, Read};
 
 use flate2::read::ZlibDecoder;
+use half::f16;
 
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK};
 use crate::formats::ReadError;
 use crate::formats::openvdb::blosc::Chunks;
+use crate::formats::openvdb::channel::rgba_of;
+use crate::formats::openvdb::gather::DENSE;
 use crate::formats::openvdb::source::{Source, content};
 use crate::grid::Mask;
+use crate::srgb::Rgba;
 
 // How values are compressed, besides leaving out inactive ones.
 const ZIP: u32 = 1;
@@ -33,6 +37,8 @@ pub(super) enum Kind {
     Bool,
     /// No value beside being active.
     Mask,
+    HalfVector,
+    Vector,
 }
 
 impl Kind {
@@ -51,18 +57,36 @@ impl Kind {
         })
     }
 
+    /// Of a tree of colours.
+    pub(super) fn of_color_tree(name: &str) -> Option<Self> {
+        Some(match name {
+            "Tree_vec3s_5_4_3_HalfFloat" => Self::HalfVector,
+            "Tree_vec3s_5_4_3" => Self::Vector,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_color(self) -> bool {
+        matches!(self, Self::HalfVector | Self::Vector)
+    }
+
     /// Bytes of a value by itself.
     fn whole_bytes(self) -> usize {
         match self {
             Self::Half | Self::Float | Self::Int32 => 4,
             Self::HalfDouble | Self::Double | Self::Int64 => 8,
             Self::Bool | Self::Mask => 1,
+            Self::HalfVector | Self::Vector => 12,
         }
     }
 
     /// Bytes of a value in a node.
     fn stored_bytes(self) -> usize {
-        if self == Self::Half { 2 } else { self.whole_bytes() }
+        match self {
+            Self::Half => 2,
+            Self::HalfVector => 6,
+            _ => self.whole_bytes(),
+        }
     }
 
     /// As whose values a node has them.
@@ -78,11 +102,28 @@ impl Kind {
         match self {
             Self::Half => Self::Float,
             Self::HalfDouble => Self::Double,
+            Self::HalfVector => Self::Vector,
             _ => self,
         }
     }
 
-    /// Whether a value is above 0; a float is if its bits are from those of the least above 0 to
+    /// What a value is, if it is one: a density must be above 0.
+    #[inline]
+    fn decode(self, bytes: &[u8]) -> Option<Rgba> {
+        match self {
+            Self::HalfVector => {
+                let halves = bytes.as_chunks().0;
+                Some(rgba_of([0, 1, 2].map(|n| f16::from_le_bytes(halves[n]).to_f32())))
+            }
+            Self::Vector => {
+                let floats = bytes.as_chunks().0;
+                Some(rgba_of([0, 1, 2].map(|n| f32::from_le_bytes(floats[n]))))
+            }
+            _ => self.is_positive(bytes).then_some(DENSE),
+        }
+    }
+
+    /// Whether a number is above 0; a float is if its bits are from those of the least above 0 to
     /// those of infinity.
     fn is_positive(self, bytes: &[u8]) -> bool {
         let mut low = [0; 8];
@@ -94,7 +135,7 @@ impl Kind {
             Self::HalfDouble | Self::Double => f64::INFINITY.to_bits(),
             Self::Int32 => i32::MAX as u64,
             Self::Int64 => i64::MAX as u64,
-            Self::Bool | Self::Mask => u8::MAX.into(),
+            Self::Bool | Self::Mask | Self::HalfVector | Self::Vector => u8::MAX.into(),
         };
         (1..=greatest).contains(&bits)
     }
@@ -104,7 +145,7 @@ impl Kind {
 pub(super) struct Values {
     kind: Kind,
     compression: u32,
-    /// Kept for its memory; at most those of an upper node, 256 KiB.
+    /// Kept for its memory; at most those of an upper node, 384 KiB.
     bytes: Vec<u8>,
 }
 
@@ -116,16 +157,25 @@ impl Values {
         }
     }
 
-    /// Reads one value that stands by itself; whether it is above 0.
-    pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<bool, ReadError> {
-        let mut bytes = [0; 8];
-        let bytes = &mut bytes[..self.kind.whole_bytes()];
-        source.fill(bytes, what)?;
-        Ok(self.kind.alone().is_positive(bytes))
+    pub(super) fn are_colors(&self) -> bool {
+        self.kind.is_color()
     }
 
-    /// Reads a leaf's buffer, and takes from its mask what is not above 0.
-    pub(super) fn leaf(&mut self, source: &mut Source, mask: &mut Mask) -> Result<(), ReadError> {
+    /// Reads one value that stands by itself, if it is one.
+    pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<Option<Rgba>, ReadError> {
+        let mut bytes = [0; 12];
+        let bytes = &mut bytes[..self.kind.whole_bytes()];
+        source.fill(bytes, what)?;
+        Ok(self.kind.alone().decode(bytes))
+    }
+
+    /// Reads a leaf's buffer, takes from its mask what is no value, and gives `take` those that are.
+    pub(super) fn leaf(
+        &mut self,
+        source: &mut Source,
+        mask: &mut Mask,
+        mut take: impl FnMut(Rgba),
+    ) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a leaf";
         let mut again = [0; LEAF_MASK / 8];
         source.words(&mut again, WHAT)?;
@@ -134,7 +184,7 @@ impl Values {
         }
         match self.kind {
             Kind::Bool | Kind::Mask => source.i32s::<3>(WHAT)?,
-            _ => return self.positive(source, mask),
+            _ => return self.node(source, mask, |_, value| take(value)),
         };
         if self.kind == Kind::Bool {
             source.words(&mut again, WHAT)?;
@@ -143,11 +193,13 @@ impl Values {
         Ok(())
     }
 
-    /// Reads a node's values, and takes from the mask of the active ones what is not above 0.
-    pub(super) fn positive(
+    /// Reads a node's values, takes from the mask of the active ones what is no value, and gives `take`
+    /// those that are, with their places.
+    pub(super) fn node(
         &mut self,
         source: &mut Source,
         active: &mut [u64],
+        take: impl FnMut(u32, Rgba),
     ) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a node";
         let stored = source.u8(WHAT)?;
@@ -167,11 +219,11 @@ impl Values {
             false => active.iter().map(|word| word.count_ones() as usize).sum(),
         };
         self.load(source, count)?;
-        self.take_from(active, is_dense);
+        self.sift(active, is_dense, take);
         Ok(())
     }
 
-    fn take_from(&self, active: &mut [u64], is_dense: bool) {
+    fn sift(&self, active: &mut [u64], is_dense: bool, mut take: impl FnMut(u32, Rgba)) {
         let kind = self.kind.in_node();
         let size = kind.stored_bytes();
         let mut next = 0;
@@ -181,7 +233,10 @@ impl Values {
                 let bit = left.trailing_zeros();
                 let index = if is_dense { 64 * n + bit as usize } else { next };
                 let value = &self.bytes[index * size..][..size];
-                *word &= !(u64::from(!kind.is_positive(value)) << bit);
+                match kind.decode(value) {
+                    Some(value) => take(64 * n as u32 + bit, value),
+                    None => *word &= !(1 << bit),
+                }
                 next += 1;
                 left &= left - 1;
             }
@@ -191,7 +246,7 @@ impl Values {
     /// Reads `count` values.
     fn load(&mut self, source: &mut Source, count: usize) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a node";
-        let is_half = matches!(self.kind, Kind::Half | Kind::HalfDouble);
+        let is_half = matches!(self.kind, Kind::Half | Kind::HalfDouble | Kind::HalfVector);
         self.bytes.clear();
         self.bytes.resize(count * self.kind.in_node().stored_bytes(), 0);
         let is_packed = self.compression & (ZIP | BLOSC) != 0 && !(is_half && count == 0);

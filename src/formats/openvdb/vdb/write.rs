@@ -3,24 +3,27 @@
 
 use std::io::{BufWriter, Write};
 
+use half::f16;
+
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
+use crate::formats::openvdb::TEXT;
+use crate::formats::openvdb::channel::{Channel, Value, colors_of, half, rounded};
 use crate::formats::openvdb::record::{Record, put_bits};
-use crate::formats::openvdb::tree::{Counts, Entry, Lower, Tree};
+use crate::formats::openvdb::tree::{Counts, Entry, Lower, Tree, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::openvdb::{NAME, TEXT};
 use crate::formats::{WriteError, vox};
-use crate::grid::{GridHash, Mask, VoxelGrid, count};
+use crate::grid::{Colors, Mask, VoxelGrid, count};
 
 /// Floats in a tree of 8, 16 and 32 along each axis, stored as half floats.
-const TYPE: &str = "Tree_float_5_4_3_HalfFloat";
+const FLOATS: &str = "Tree_float_5_4_3_HalfFloat";
+/// The same of vectors of three floats.
+const VECTORS: &str = "Tree_vec3s_5_4_3_HalfFloat";
 /// The library's version that we write like.
 const LIBRARY: [u32; 2] = [10, 0];
-/// 1.0 as a half float.
-const ONE: [u8; 2] = [0x00, 0x3c];
-/// Most bytes of a leaf's buffer.
-const MAX_BUFFER: usize = LEAF_MASK + 1 + 512 * ONE.len();
-/// Bytes of a root's tile: its corner, its value, whether it is active.
-const ROOT_TILE: u64 = 12 + 4 + 1;
+/// 1.0 as a half float, for each voxel of a leaf.
+const ONES: [[u8; 2]; 512] = [[0x00, 0x3c]; 512];
+/// Bytes of a half float.
+const HALF: u64 = 2;
 /// Bytes of a root's child before the node itself: its corner.
 const ROOT_CHILD: u64 = 12;
 
@@ -29,46 +32,86 @@ const ROOT_CHILD: u64 = 12;
 /// # Errors
 /// `out` fails; the grid lies nowhere.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let tree = Tree::of(grid);
     let world_from_index = WorldFromIndex::of(grid)?;
     let mut out = BufWriter::with_capacity(1 << 18, out);
-    out.write_all(&head(&tree, &world_from_index).0)?;
-    write_topology(&tree, &mut out)?;
-    tree.each_lower(|lower| write_buffers(lower, &mut out))?;
+    let head = head(grid);
+    out.write_all(&head.0)?;
+    let mut at = head.0.len() as u64;
+    for channel in Channel::all(grid) {
+        at = write_grid(&Tree::of(grid, channel), at, &world_from_index, &mut out)?;
+    }
     Ok(out.flush()?)
 }
 
-/// All that comes before the tree.
-fn head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
+/// All that comes before the grids.
+fn head(grid: &VoxelGrid) -> Record {
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u32(VERSION);
     head.each(LIBRARY, Record::u32);
     // The file says where its parts lie.
     head.bytes(&[1]);
-    head.bytes(uuid(tree.grid.hash()).as_bytes());
-    // No metadata of the file; one grid.
-    head.each([0, 1], Record::u32);
-    put_text(&mut head, NAME);
-    put_text(&mut head, TYPE);
-    // Its tree is not another grid's.
-    put_text(&mut head, "");
-    let grid = grid_head(tree, world_from_index);
-    let begin = (head.0.len() + 3 * size_of::<u64>()) as u64;
-    let buffers = begin + grid.0.len() as u64 + topology_bytes(tree);
-    head.each([begin, buffers, buffers + buffer_bytes(&tree.counts)], Record::u64);
-    head.bytes(&grid.0);
+    head.bytes(uuid(grid).as_bytes());
+    // No metadata of the file.
+    head.each([0, Channel::all(grid).count() as u32], Record::u32);
     head
+}
+
+/// Writes a grid of the file, which begins at byte `at`; returns where it ends.
+fn write_grid(
+    tree: &Tree,
+    at: u64,
+    world_from_index: &WorldFromIndex,
+    out: &mut dyn Write,
+) -> std::io::Result<u64> {
+    let mut descriptor = Record::default();
+    put_text(&mut descriptor, tree.channel.name());
+    put_text(
+        &mut descriptor,
+        match tree.channel {
+            Channel::Density => FLOATS,
+            Channel::Color(_) => VECTORS,
+        },
+    );
+    // Its tree is not another grid's.
+    put_text(&mut descriptor, "");
+    let head = grid_head(tree, world_from_index);
+    let begin = at + (descriptor.0.len() + 3 * size_of::<u64>()) as u64;
+    let buffers = begin + head.0.len() as u64 + topology_bytes(tree);
+    let end = buffers + buffer_bytes(tree);
+    descriptor.each([begin, buffers, end], Record::u64);
+    out.write_all(&descriptor.0)?;
+    out.write_all(&head.0)?;
+    write_topology(tree, out)?;
+    tree.each_lower(|lower| write_buffers(tree.channel, lower, out))?;
+    Ok(end)
 }
 
 /// Of the grid's content, so that files are the same where grids are: version 8 of RFC 9562, free
 /// but for six bits.
-fn uuid(hash: GridHash) -> String {
-    let mut digits = hash.to_string().into_bytes();
+fn uuid(grid: &VoxelGrid) -> String {
+    let mut digits = match &grid.colors {
+        None => grid.hash().to_string(),
+        Some(colors) => hash_with(grid, colors),
+    }
+    .into_bytes();
     digits[12] = b'8';
     digits[16] = b'8';
     let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
     groups.map(|group| String::from_utf8_lossy(&digits[group]).into_owned()).join("-")
+}
+
+/// Digits that tell grids apart by their colours, too.
+fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(grid.hash().to_string().as_bytes());
+    hasher.update(&colors.rest());
+    for (key, mask, own) in colors.bricks() {
+        hasher.update(key.position().map(u32::to_le_bytes).as_flattened());
+        hasher.update(mask.map(u64::to_le_bytes).as_flattened());
+        hasher.update(own.as_flattened());
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
@@ -85,15 +128,20 @@ fn put_metadata(head: &mut Record, tree: &Tree) {
     let corner = |corner: [u32; 3]| corner.map(u32::to_le_bytes).concat();
     let [lo, hi] = tree.bounds().unwrap_or_default();
     let text = vox::describe(tree.grid);
+    let (class, last): (_, (&str, &[u8])) = match tree.channel {
+        Channel::Density => ("fog volume", (TEXT, text.as_bytes())),
+        // Turning the grid does not turn its values.
+        Channel::Color(_) => ("unknown", ("vector_type", b"invariant")),
+    };
     let entries: [(&str, &str, &[u8]); 8] = [
-        ("class", "string", b"fog volume"),
+        ("class", "string", class.as_bytes()),
         ("file_bbox_max", "vec3i", &corner(hi)),
         ("file_bbox_min", "vec3i", &corner(lo)),
         ("file_compression", "string", b"active values"),
         ("file_voxel_count", "int64", &tree.grid.occupied().to_le_bytes()),
         ("is_saved_as_half_float", "bool", &[1]),
-        ("name", "string", NAME.as_bytes()),
-        (TEXT, "string", text.as_bytes()),
+        ("name", "string", tree.channel.name().as_bytes()),
+        (last.0, "string", last.1),
     ];
     head.u32(entries.len() as u32);
     for (name, kind, value) in entries {
@@ -126,38 +174,40 @@ fn put_bytes(record: &mut Record, bytes: &[u8]) {
 fn topology_bytes(tree: &Tree) -> u64 {
     let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
     let node = |mask: usize| 2 * mask as u64 + 1;
-    let one = ONE.len() as u64;
+    let [whole, half] = [4, HALF].map(|bytes| bytes * tree.channel.floats() as u64);
     let Counts { lowers, leaves, leaf_tiles, lower_tiles, leaf_voxels: _ } = tree.counts;
-    let root = 3 * size_of::<u32>() as u64 + tiles * ROOT_TILE;
-    let uppers = uppers * (ROOT_CHILD + node(UPPER_MASK)) + lower_tiles * one;
-    let lowers = lowers * node(LOWER_MASK) + leaf_tiles * one;
+    // A tile of the root has a corner, a value, and whether it is active.
+    let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
+    let uppers = uppers * (ROOT_CHILD + node(UPPER_MASK)) + lower_tiles * half;
+    let lowers = lowers * node(LOWER_MASK) + leaf_tiles * half;
     root + uppers + lowers + leaves * LEAF_MASK as u64
 }
 
-fn buffer_bytes(counts: &Counts) -> u64 {
-    counts.leaves * (LEAF_MASK as u64 + 1) + counts.leaf_voxels * ONE.len() as u64
+fn buffer_bytes(tree: &Tree) -> u64 {
+    let Counts { leaves, leaf_voxels, .. } = tree.counts;
+    leaves * (LEAF_MASK as u64 + 1) + leaf_voxels * tree.channel.floats() as u64 * HALF
 }
 
 fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
-    const BACKGROUND: f32 = 0.0;
+    let channel = tree.channel;
     let [uppers, tiles] = [tree.uppers().count() as u32, tree.tiles().count() as u32];
     let mut record = Record::default();
-    record.f32(BACKGROUND);
+    record.f32s(channel.background().floats(rounded));
     record.each([tiles, uppers], Record::u32);
     for tile in tree.tiles() {
         record.each(tile.origin(), Record::u32);
-        record.f32(1.0);
+        record.f32s(channel.tile().floats(rounded));
         record.bytes(&[1]);
     }
     out.write_all(&record.0)?;
     tree.each_upper(|upper, slots| {
         record.0.clear();
         record.each(upper.origin(), Record::u32);
-        put_node(&mut record, slots.entries());
+        put_node(&mut record, slots.entries(), channel.tile());
         out.write_all(&record.0)?;
         tree.each_lower_of(upper, slots, |lower| {
             record.0.clear();
-            put_node(&mut record, lower.entries());
+            put_node(&mut record, lower.entries(), channel.tile());
             lower.leaves().for_each(|(_, mask)| record.each(*mask, Record::u64));
             out.write_all(&record.0)
         })
@@ -165,29 +215,31 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// Its masks, and the values of its tiles.
-fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone) {
+fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, tile: Value) {
     put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
     put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
     record.bytes(&[BACKGROUND_ELSEWHERE]);
-    entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&ONE));
+    let halves = tile.floats(rounded).flat_map(|float| f16::from_f32(float).to_le_bytes());
+    let halves: Vec<u8> = halves.collect();
+    entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&halves));
 }
 
-fn write_buffers(lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
-    lower.leaves().try_for_each(|(_, mask)| {
-        let (buffer, len) = buffer(mask);
-        out.write_all(&buffer[..len])
+fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut buffer = Record::default();
+    lower.leaves().try_for_each(|(corner, mask)| {
+        buffer.0.clear();
+        buffer.each(*mask, Record::u64);
+        buffer.bytes(&[BACKGROUND_ELSEWHERE]);
+        match channel {
+            Channel::Density => buffer.bytes(ONES[..count(mask) as usize].as_flattened()),
+            Channel::Color(colors) => put_colors(&mut buffer, colors, corner, mask),
+        }
+        out.write_all(&buffer.0)
     })
 }
 
-/// A leaf's buffer, and how long it is.
-fn buffer(mask: &Mask) -> ([u8; MAX_BUFFER], usize) {
-    let mut buffer = [0; MAX_BUFFER];
-    let (head, values) = buffer.split_at_mut(LEAF_MASK + 1);
-    head[LEAF_MASK] = BACKGROUND_ELSEWHERE;
-    for (bytes, word) in head.as_chunks_mut::<8>().0.iter_mut().zip(mask) {
-        *bytes = word.to_le_bytes();
+fn put_colors(buffer: &mut Record, colors: &Colors, corner: [u32; 3], mask: &Mask) {
+    for [r, g, b, _] in colors_of(colors.of_brick(brick_at(corner)), mask) {
+        buffer.bytes([r, g, b].map(half).as_flattened());
     }
-    let len = ONE.len() * count(mask) as usize;
-    values[..len].as_chunks_mut().0.fill(ONE);
-    (buffer, LEAF_MASK + 1 + len)
 }

@@ -1,0 +1,242 @@
+//! What an array's header says.
+
+use std::io::BufRead;
+
+use super::{content, fill};
+use crate::error::GridError;
+use crate::formats::{ReadError, excerpt};
+use crate::place::MAX_DIM;
+
+const MAGIC: [u8; 6] = *b"\x93NUMPY";
+/// Longest header that is read. NumPy's own limit is 10,000 bytes, ours are about 80.
+const MAX_HEADER: u32 = 1 << 16;
+
+/// What a header says.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Header {
+    pub(super) dims: [u32; 3],
+    pub(super) element: Element,
+    pub(super) is_fortran: bool,
+}
+
+/// What there is of each voxel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Element {
+    Bool,
+    /// Not zero is occupied.
+    Byte,
+    /// The same.
+    SignedByte,
+    /// Four bytes along the last axis.
+    Rgba,
+}
+
+impl Header {
+    pub(super) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
+        let text = read_text(input)?;
+        let fields = Fields::parse(&text)
+            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
+        fields.interpret()
+    }
+
+    /// Of the array.
+    pub(super) fn bytes(&self) -> u64 {
+        self.voxels() * if self.element == Element::Rgba { 4 } else { 1 }
+    }
+
+    pub(super) fn voxels(&self) -> u64 {
+        self.dims.iter().map(|&d| u64::from(d)).product()
+    }
+
+    /// The array's axes from slowest to fastest in the file: C order, or Fortran order, which is
+    /// the same with `x` and `z` exchanged. The exchange is its own inverse.
+    pub(super) fn file_order<T>(&self, [x, y, z]: [T; 3]) -> [T; 3] {
+        if self.is_fortran { [z, y, x] } else { [x, y, z] }
+    }
+}
+
+/// Its text, after what says how long it is.
+fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
+    let mut start = [0; 8];
+    fill(input, &mut start, "the first 8 bytes: not an .npy file")?;
+    let [magic @ .., major, minor] = start;
+    if magic != MAGIC {
+        return Err(content("not an .npy file: it does not begin with '\\x93NUMPY'"));
+    }
+    let mut length = [0; 4];
+    match major {
+        1 => fill(input, &mut length[..2], "the header's length")?,
+        2 | 3 => fill(input, &mut length, "the header's length")?,
+        _ => return Err(content(format!(".npy version {major}.{minor} is not supported"))),
+    }
+    let length = u32::from_le_bytes(length);
+    if length > MAX_HEADER {
+        return Err(content(format!("a header of {length} bytes: at most {MAX_HEADER} are read")));
+    }
+    let mut text = vec![0; length as usize];
+    fill(input, &mut text, "the header")?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The header's dictionary, as text. Read by hand: `npyz` multiplies the dimensions before anybody
+/// can check them, and panics where that overflows.
+#[derive(Default)]
+struct Fields<'a> {
+    descr: Option<&'a str>,
+    fortran_order: Option<&'a str>,
+    shape: Option<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    /// `None` where the text is not a dictionary of these three, in any order.
+    fn parse(text: &'a str) -> Option<Self> {
+        let mut fields = Self::default();
+        let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim_start();
+        while !rest.is_empty() {
+            let (key, after) = quoted(rest)?;
+            let after = after.trim_start().strip_prefix(':')?.trim_start();
+            let (value, after) = value(after)?;
+            let field = match key {
+                "descr" => &mut fields.descr,
+                "fortran_order" => &mut fields.fortran_order,
+                "shape" => &mut fields.shape,
+                _ => return None,
+            };
+            if field.replace(value).is_some() {
+                return None;
+            }
+            rest = match after.trim_start() {
+                "" => "",
+                more => more.strip_prefix(',')?.trim_start(),
+            };
+        }
+        Some(fields)
+    }
+
+    fn interpret(&self) -> Result<Header, ReadError> {
+        let present = |field: Option<&'a str>, name| {
+            field.ok_or_else(|| content(format!("the header has no '{name}'")))
+        };
+        let descr = present(self.descr, "descr")?;
+        let element = match descr.trim_start_matches(['|', '<', '>', '=']) {
+            "b1" | "?" => Element::Bool,
+            "u1" => Element::Byte,
+            "i1" => Element::SignedByte,
+            _ => {
+                let descr = excerpt(descr);
+                let what = format!("elements of type {descr} are not supported: use bool or uint8");
+                return Err(content(what));
+            }
+        };
+        let (dims, has_channels) = dims(present(self.shape, "shape")?)?;
+        let element = match (has_channels, element) {
+            (false, element) => element,
+            (true, Element::Byte) => Element::Rgba,
+            (true, _) => {
+                let descr = excerpt(descr);
+                return Err(content(format!(
+                    "colours of type {descr} are not supported: use uint8"
+                )));
+            }
+        };
+        let is_fortran = match present(self.fortran_order, "fortran_order")? {
+            "True" => true,
+            "False" => false,
+            other => return Err(content(format!("'fortran_order' is {}", excerpt(other)))),
+        };
+        Ok(Header { dims, element, is_fortran })
+    }
+}
+
+/// A Python string without escapes, and what follows it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    text[1..].split_once(quote)
+}
+
+/// A string's content, a tuple with its parentheses or a bare word, and what follows it. A list
+/// is the type of a record, and taken to the end: it is not supported, whatever it holds.
+fn value(text: &str) -> Option<(&str, &str)> {
+    match text.chars().next()? {
+        '\'' | '"' => quoted(text),
+        '(' => Some(text.split_at(text.find(')')? + 1)),
+        '[' => Some((text, "")),
+        _ => {
+            let (word, after) = text.split_at(text.find(',').unwrap_or(text.len()));
+            Some((word.trim_end(), after))
+        }
+    }
+}
+
+/// The dimensions in a tuple, and whether there are four channels of each voxel.
+fn dims(shape: &str) -> Result<([u32; 3], bool), ReadError> {
+    let shown = excerpt(shape);
+    let malformed = || content(format!("the shape {shown} is malformed"));
+    let inner = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')')).ok_or_else(malformed)?;
+    let numbers = inner.trim_end().trim_end_matches(',').split(',').map(str::trim);
+    // NumPy under Python 2 wrote `(3L, 4L, 5L)`.
+    let numbers = numbers.filter(|n| !n.is_empty()).map(|n| n.trim_end_matches('L').parse());
+    let dims: Vec<u64> = numbers.collect::<Result<_, _>>().map_err(|_| malformed())?;
+    let (dims, has_channels) = match dims[..] {
+        [x, y, z] => ([x, y, z], false),
+        [x, y, z, 4] => ([x, y, z], true),
+        _ => {
+            let what = format!("an array of shape {shown} is not a grid: use (nx, ny, nz)");
+            return Err(content(what));
+        }
+    };
+    match dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
+        true => Ok((dims.map(|d| d as u32), has_channels)),
+        false => Err(GridError::Dims(dims).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_in_any_order_and_quoting() {
+        let parse = |text| Fields::parse(text).map(|fields| fields.interpret().ok());
+        let header = Header { dims: [3, 4, 5], element: Element::Bool, is_fortran: false };
+        for text in [
+            "{'descr': '|b1', 'fortran_order': False, 'shape': (3, 4, 5), }  \n",
+            "{ 'shape':(3L,4L,5L),'fortran_order':False ,'descr' :\"|b1\"}",
+        ] {
+            assert_eq!(parse(text), Some(Some(header.clone())), "{text}");
+        }
+    }
+
+    #[test]
+    fn headers_that_lie_or_are_malformed_are_refused() {
+        let header = |text: &str| {
+            Fields::parse(text).ok_or_else(|| content("malformed")).and_then(|f| f.interpret())
+        };
+        let good = "{'descr': '|b1', 'fortran_order': False, 'shape': (3, 4, 5), }";
+        assert!(header(good).is_ok());
+        for (from, to) in [
+            ("|b1", "<f4"),
+            ("'|b1'", "[('a', '|b1')]"),
+            ("'|b1'", "\u{e9}"),
+            ("(3, 4, 5)", "(3, 4)"),
+            ("(3, 4, 5)", "(3, 4, 5, 6)"),
+            ("(3, 4, 5)", "(3, 4, 0)"),
+            ("(3, 4, 5)", "(3, 4, -5)"),
+            ("(3, 4, 5)", "(3, 4, 65537)"),
+            ("(3, 4, 5)", "(3, 4, 99999999999999999999999)"),
+            ("(3, 4, 5)", "(4294967296, 4294967296, 4294967296)"),
+            ("(3, 4, 5)", "((((3, 4, 5))))"),
+            ("(3, 4, 5)", "3, 4, 5"),
+            ("(3, 4, 5)", "(3, 4, 5"),
+            ("(3, 4, 5)", ""),
+            ("False", "Maybe"),
+            ("'shape'", "'descr'"),
+            ("'shape'", "'Shape'"),
+            ("'shape'", "'shape"),
+            ("{", "["),
+        ] {
+            let text = good.replace(from, to);
+            assert!(header(&text).is_err(), "{text}");
+        }
+    }
+}

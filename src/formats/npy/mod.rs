@@ -1,0 +1,150 @@
+//! NumPy `.npy`: occupancy as an array of shape `(nx, ny, nz)`, index `[x, y, z]`.
+//!
+//! Written as `bool` in C order, also where there are colours: a script expects truths, and `.npz` has
+//! room for both. Read as `bool`, `uint8` or `int8` (not zero is occupied), in C or Fortran order; and
+//! as `uint8` of shape `(nx, ny, nz, 4)` in C order, colours: red, green, blue and opacity in sRGB, a
+//! voxel where the opacity is not zero. The array is never held as a whole: a file of 4096 cubed is 64 GiB, a grid of it
+//! perhaps a hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times
+//! the grid, and 4 bytes for each brick of a slab, 1 MiB at 4096 cubed. Where the grid lies in the
+//! world is not part of the format.
+//!
+//! The format is NumPy Enhancement Proposal 1 (Robert Kern, "A Simple File Format for NumPy
+//! Arrays", 2007): a magic string, a version, the length of a header, the header as a Python
+//! dictionary, and the elements.
+
+mod header;
+mod read;
+pub(super) mod rgba;
+mod slab;
+
+use std::fmt;
+use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
+
+use npyz::WriterBuilder;
+
+use self::header::{Element, Header};
+use self::slab::Slab;
+use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, lost_colors, lost_place};
+use crate::grid::{BRICK, VoxelGrid};
+#[cfg(doc)]
+use crate::place::MAX_DIM;
+
+/// NumPy's.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "npy",
+    name: "NumPy",
+    carries: "up to 65,536 voxels an axis; occupancy only; RGBA is read",
+    read: Some(read),
+    write: Some(|grid, _, out| write(grid, out)),
+    check_dims: |_| Ok(()),
+    file_size: |dims| Some(file_size(dims)),
+    lost: |grid| {
+        let place_for_colors = |lost: String| format!("{lost}: write .npz");
+        let colors = lost_colors(grid).into_iter().map(place_for_colors);
+        lost_place(grid).into_iter().chain(colors).collect()
+    },
+};
+
+/// One in each byte of a word.
+pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// Writes `grid` as `bool` in C order, one byte per voxel. Whatever the grid, that takes no more
+/// than 4 MiB of memory.
+///
+/// # Errors
+/// `out` fails.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let [nx, ny, nz] = grid.dims();
+    let mut out = BufWriter::new(out);
+    out.write_all(&header_of::<bool>(&grid.dims())?)?;
+    // The voxels of one x and of one brick along y, which are contiguous in the file.
+    let mut rows = vec![0; (BRICK.min(ny) * nz) as usize];
+    let mut slab = Slab::default();
+    for x in 0..nx {
+        for y in 0..ny.div_ceil(BRICK) {
+            let rows = &mut rows[..(BRICK.min(ny - y * BRICK) * nz) as usize];
+            rows.fill(0);
+            for run in slab.row(grid, x / BRICK, y) {
+                run.spread(x % BRICK, rows, nz as usize);
+            }
+            out.write_all(rows)?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// Bytes of a file that holds a grid of `dims` voxels.
+#[must_use]
+pub fn file_size(dims: [u32; 3]) -> u64 {
+    let voxels: u64 = dims.iter().map(|&d| u64::from(d)).product();
+    // Only a writer that fails could make the header fail.
+    voxels + header_of::<bool>(&dims).map_or(0, |header| header.len() as u64)
+}
+
+/// The header of an array of `T`s.
+fn header_of<T: npyz::AutoSerialize>(shape: &[u32]) -> io::Result<Vec<u8>> {
+    let mut header = Vec::new();
+    let shape: Vec<u64> = shape.iter().copied().map(u64::from).collect();
+    npyz::WriteOptions::new_header_only()
+        .dtype(T::default_dtype())
+        .shape(&shape)
+        .writer(&mut header)
+        .write_header_only()?;
+    Ok(header)
+}
+
+/// Byte `i` is bit `i`.
+pub(super) fn bytes_of_bits(bits: u8) -> [u8; 8] {
+    // Byte i keeps bit i alone, at most 128; adding 127 carries it, if set, to the byte's top.
+    let spread = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
+    (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
+}
+
+/// Bit `i` is byte `i`, where each byte is 0 or 1.
+pub(super) fn bits_of_bytes(word: u64) -> u64 {
+    // Byte i, at bit 8 i, is moved by 56 - 7 i to bit 56 + i; no two of the products meet.
+    word.wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Reads a grid.
+///
+/// # Errors
+/// Not `.npy`; another element type than `bool`, `uint8` and `int8`; not three dimensions, nor four of
+/// which the last is 4, or one of 0 or above [`MAX_DIM`]; a `bool` that is neither 0 nor 1; too few
+/// bytes, or too many.
+pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
+    let header = Header::read(input)?;
+    let grid = if header.element == Element::Rgba {
+        rgba::Painted::read_after(&header, input)?.grid()?
+    } else {
+        let bricks = read::bricks(input, &header)?;
+        end(input, &header)?;
+        VoxelGrid::from_bricks(header.dims, bricks)?
+    };
+    Ok(LoadedGrid { grid, warnings: Vec::new() })
+}
+
+/// # Errors
+/// There are more bytes.
+fn end(input: &mut dyn BufRead, header: &Header) -> Result<(), ReadError> {
+    match input.fill_buf()? {
+        [] => Ok(()),
+        _ => Err(content(format!("there are more bytes after the array's {}", header.bytes()))),
+    }
+}
+
+fn content(what: impl Into<String>) -> ReadError {
+    ReadError::Content(what.into())
+}
+
+/// Fills `bytes`, or says what the file ends in.
+fn fill(
+    input: &mut dyn BufRead,
+    bytes: &mut [u8],
+    what: impl fmt::Display,
+) -> Result<(), ReadError> {
+    input.read_exact(bytes).map_err(|e| match e.kind() {
+        ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
+        _ => ReadError::Io(e),
+    })
+}

@@ -1,0 +1,211 @@
+//! Colours: `uint8` of shape `(nx, ny, nz, 4)`, red, green, blue and opacity in sRGB, zeros where there
+//! is no voxel.
+
+use std::io::{BufRead, BufWriter, Write};
+
+use super::header::{Element, Header};
+use super::slab::{Run, Slab};
+use super::{content, end, fill, header_of};
+use crate::formats::patches::{self, Paint, Patch};
+use crate::formats::{ReadError, WriteError};
+use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
+use crate::srgb::Rgba;
+
+/// Where there is no voxel.
+const NONE: Rgba = [0; 4];
+
+/// Writes the colours of `grid` in C order. Whatever the grid, that takes no more than 4 MiB of memory.
+///
+/// # Errors
+/// `out` fails.
+pub(in crate::formats) fn write(
+    grid: &VoxelGrid,
+    colors: &Colors,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    let [nx, ny, nz] = grid.dims();
+    let mut out = BufWriter::new(out);
+    out.write_all(&header_of::<u8>(&[nx, ny, nz, 4])?)?;
+    let mut row = vec![NONE; nz as usize];
+    let mut slab = Slab::with_colors(colors);
+    for (x, y) in (0..nx).flat_map(|x| (0..ny).map(move |y| (x, y))) {
+        row.fill(NONE);
+        for run in slab.row(grid, x / BRICK, y / BRICK) {
+            paint(run, colors, [x % BRICK, y % BRICK], &mut row);
+        }
+        out.write_all(row.as_flattened())?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Sets the colours of the voxels at `x` and `y` within the bricks, in a row along `z`.
+fn paint(run: &Run, colors: &Colors, [x, y]: [u32; 2], row: &mut [Rgba]) {
+    let bits = u64::from(run.mask[x as usize].to_le_bytes()[y as usize]);
+    let own = run.own.map(|index| colors.brick(index));
+    for z in run.z.clone() {
+        for bit in set_bits(bits) {
+            let color = own.map_or(colors.rest(), |brick| brick.at(x, 8 * y + bit));
+            row[(z * BRICK + bit) as usize] = color;
+        }
+    }
+}
+
+/// An array of colours, brick by brick, in canonical order.
+pub(in crate::formats) struct Painted {
+    pub(in crate::formats) dims: [u32; 3],
+    bricks: Vec<Brick>,
+}
+
+/// The voxels of a brick that are not all zeros.
+struct Brick {
+    key: BrickKey,
+    mask: Mask,
+    paint: Colored,
+}
+
+/// The colours of the voxels of a mask, in its order.
+enum Colored {
+    All(Rgba),
+    Each(Vec<Rgba>),
+}
+
+impl Brick {
+    fn patch(&self) -> Patch<'_> {
+        let paint = match &self.paint {
+            Colored::All(color) => Paint::All(*color),
+            Colored::Each(colors) => Paint::Each(colors),
+        };
+        Patch { start: self.key, len: 1, mask: &self.mask, paint }
+    }
+
+    /// Takes the voxel of bit `bit` in word `x`. It comes after all before.
+    fn push(&mut self, x: usize, bit: usize, color: Rgba) {
+        let count = || self.mask.iter().map(|word| word.count_ones() as usize).sum();
+        match &mut self.paint {
+            Colored::Each(colors) => colors.push(color),
+            Colored::All(before) if *before == color => {}
+            Colored::All(before) => {
+                let mut colors = vec![*before; count()];
+                colors.push(color);
+                self.paint = Colored::Each(colors);
+            }
+        }
+        self.mask[x] |= 1 << bit;
+    }
+
+    /// The voxels that are not wholly transparent.
+    fn visible(&self) -> Mask {
+        match &self.paint {
+            Colored::All([.., 0]) => [0; 8],
+            Colored::All(_) => self.mask,
+            Colored::Each(colors) => {
+                let mut colors = colors.iter();
+                let mut visible = |word| {
+                    let is_visible = |_: &u32| colors.next().is_some_and(|color| color[3] > 0);
+                    set_bits(word).filter(is_visible).fold(0, |word, bit| word | 1 << bit)
+                };
+                self.mask.map(&mut visible)
+            }
+        }
+    }
+}
+
+impl Painted {
+    /// Reads an array.
+    ///
+    /// # Errors
+    /// It has another type or shape; too few bytes, or too many.
+    pub(in crate::formats) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
+        let header = Header::read(input)?;
+        match header.element {
+            Element::Rgba => Self::read_after(&header, input),
+            _ => Err(content("colours are uint8 of shape (nx, ny, nz, 4)")),
+        }
+    }
+
+    /// Reads what follows the header.
+    pub(super) fn read_after(header: &Header, input: &mut dyn BufRead) -> Result<Self, ReadError> {
+        if header.is_fortran {
+            return Err(content(
+                "colours in Fortran order are not supported: save numpy.ascontiguousarray(them)",
+            ));
+        }
+        let [nx, ny, nz] = header.dims;
+        let all = 4 * header.voxels();
+        let mut row = vec![NONE; nz as usize];
+        let mut bricks = Vec::new();
+        let mut slab = ReadSlab { row_bricks: nz.div_ceil(BRICK) as usize, ..ReadSlab::default() };
+        for x in 0..nx {
+            for y in 0..ny {
+                let before = 4 * u64::from(nz) * (u64::from(x) * u64::from(ny) + u64::from(y));
+                let bytes = row.as_flattened_mut();
+                fill(
+                    input,
+                    bytes,
+                    format_args!("the array, after {before} or more of {all} bytes"),
+                )?;
+                slab.gather(x, y, &row);
+            }
+            if x % BRICK == BRICK - 1 || x + 1 == nx {
+                slab.drain(&mut bricks);
+            }
+        }
+        end(input, header)?;
+        bricks.sort_unstable_by_key(|brick: &Brick| brick.key);
+        Ok(Self { dims: header.dims, bricks })
+    }
+
+    /// The grid of the voxels that are not wholly transparent, with their colours.
+    pub(in crate::formats) fn grid(&self) -> Result<VoxelGrid, ReadError> {
+        let visible = self.bricks.iter().map(|brick| (brick.key, brick.visible())).collect();
+        let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;
+        // Each voxel has one.
+        grid.colors = self.colors(&grid);
+        Ok(grid)
+    }
+
+    /// The colours of the voxels of `grid`, unless they would take too much memory.
+    pub(in crate::formats) fn colors(&self, grid: &VoxelGrid) -> Option<Colors> {
+        patches::colors(grid, self.bricks.iter().map(Brick::patch), NONE)
+    }
+}
+
+/// A slab one brick thick as it is read.
+#[derive(Default)]
+struct ReadSlab {
+    /// Bricks along `z`.
+    row_bricks: usize,
+    /// One for each brick: 0 where no voxel has been met, else its place in `bricks`, from 1. Grows with
+    /// what is read, so that a lying header allocates nothing.
+    numbers: Vec<u32>,
+    bricks: Vec<Brick>,
+}
+
+impl ReadSlab {
+    /// Takes the row at `x` and `y`.
+    fn gather(&mut self, x: u32, y: u32, row: &[Rgba]) {
+        let begin = (y / BRICK) as usize * self.row_bricks;
+        self.numbers.resize(self.numbers.len().max(begin + self.row_bricks), 0);
+        for (n, eight) in (0..).zip(row.chunks(BRICK as usize)) {
+            for (z, &color) in eight.iter().enumerate().filter(|&(_, &color)| color != NONE) {
+                let brick = self.brick([x / BRICK, y / BRICK, n], begin + n as usize, color);
+                brick.push((x % BRICK) as usize, (y % BRICK) as usize * 8 + z, color);
+            }
+        }
+    }
+
+    fn brick(&mut self, position: [u32; 3], place: usize, color: Rgba) -> &mut Brick {
+        if self.numbers[place] == 0 {
+            let key = BrickKey::new(position);
+            self.bricks.push(Brick { key, mask: [0; 8], paint: Colored::All(color) });
+            // At most 8192 squared.
+            self.numbers[place] = self.bricks.len() as u32;
+        }
+        &mut self.bricks[self.numbers[place] as usize - 1]
+    }
+
+    fn drain(&mut self, bricks: &mut Vec<Brick>) {
+        self.numbers.fill(0);
+        bricks.append(&mut self.bricks);
+    }
+}

@@ -232,9 +232,13 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
 
 type Reader = fn(&[u8], u64) -> Result<Loaded, ReadError>;
 
-const STL: Reader = stl::read_within;
-const PLY: Reader = ply::read_within;
-const GLTF: Reader = |bytes, limit| gltf::read_within(bytes, Path::new("mesh.gltf"), limit);
+const STL: Reader = |bytes, limit| stl::read_with(bytes, &ReadOptions::default().within(limit));
+const PLY: Reader = |bytes, limit| {
+    ply::read_with(bytes, Path::new("mesh.ply"), &ReadOptions::default().within(limit))
+};
+const GLTF: Reader = |bytes, limit| {
+    gltf::read_with(bytes, Path::new("mesh.gltf"), &ReadOptions::default().within(limit))
+};
 
 /// Reads `bytes` within the least memory that is not refused; that must suffice. Returns the peak.
 fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {

@@ -25,9 +25,9 @@ fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
     vec![
         ("binary STL", trivox::formats::stl::read, stl::binary()),
         ("text STL", trivox::formats::stl::read, stl::TEXT.into()),
-        ("text PLY", trivox::formats::ply::read, ply::TEXT.into()),
-        ("little-endian PLY", trivox::formats::ply::read, ply::binary(false)),
-        ("big-endian PLY", trivox::formats::ply::read, ply::binary(true)),
+        ("text PLY", ply::read, ply::TEXT.into()),
+        ("little-endian PLY", ply::read, ply::binary(false)),
+        ("big-endian PLY", ply::read, ply::binary(true)),
         ("glTF", gltf, gltf::embedded()),
         ("GLB", gltf, gltf::binary()),
     ]

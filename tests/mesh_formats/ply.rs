@@ -1,8 +1,15 @@
 //! PLY: text and binary.
 
-use trivox::formats::ply::read;
+use std::path::Path;
+
+use trivox::formats::ply::read as read_beside;
+use trivox::formats::{Loaded, ReadError};
 
 use super::{A, B, C, D, corners, fault, triangles, warnings};
+
+pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
+    read_beside(bytes, Path::new("mesh.ply"))
+}
 
 /// With colours, an element of its own, and more properties than are read.
 pub(crate) const TEXT: &str = "ply\nformat ascii 1.0\ncomment caf\u{e9}\nobj_info none\n\

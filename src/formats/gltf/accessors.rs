@@ -111,10 +111,11 @@ impl<'a> Arrays<'a> {
     /// Adds the colours in the accessor to `out`.
     pub(super) fn colors(&self, index: usize, out: &mut Vec<Linear>) -> Result<(), String> {
         let read = |accessor: &Accessor| {
-            let channels = if accessor.shape == "VEC3" { 3 } else { 4 };
-            if channels == 4 {
-                check_shape(accessor, "VEC4")?;
-            }
+            let channels = match &accessor.shape[..] {
+                "VEC3" => 3,
+                "VEC4" => 4,
+                _ => return Err(misshapen(accessor, "VEC3 or VEC4")),
+            };
             let Component { size, read } = Component::of_light(accessor.component_type)?;
             let color = |b: &[u8]| {
                 let mut color = [u16::MAX; 4];
@@ -253,11 +254,13 @@ fn read_of<T>(size: usize, read: impl Fn(&[u8]) -> T) -> impl Fn(&[u8]) -> T {
 fn check_shape(accessor: &Accessor, shape: &str) -> Result<(), String> {
     match accessor.shape == shape {
         true => Ok(()),
-        false => {
-            let found = crate::formats::excerpt(&accessor.shape);
-            Err(format!("is of type {found} where {shape} belongs"))
-        }
+        false => Err(misshapen(accessor, shape)),
     }
+}
+
+fn misshapen(accessor: &Accessor, shape: &str) -> String {
+    let found = crate::formats::excerpt(&accessor.shape);
+    format!("is of type {found} where {shape} belongs")
 }
 
 fn named<T>(index: usize, result: Result<T, String>) -> Result<T, String> {

@@ -69,7 +69,7 @@ impl<'a> Images<'a> {
 
     /// The number of the image that a texture shows.
     fn image_of(&self, index: usize) -> Result<usize, String> {
-        let texture = self.textures.get(index).ok_or("which does not exist")?;
+        let texture = self.textures.get(index).ok_or("there is no such texture")?;
         let texture = texture.as_ref().map_err(Clone::clone)?;
         texture.source().ok_or_else(|| texture.fault().to_owned())
     }
@@ -77,7 +77,7 @@ impl<'a> Images<'a> {
     fn read_image(&mut self, at: usize) -> Option<u32> {
         let numbered = format!("image {at}");
         match self.images.get(at) {
-            None => self.pixels.add(&numbered, Err("which does not exist".into())),
+            None => self.pixels.add(&numbered, Err("there is no such image".into())),
             Some(Err(what)) => self.pixels.add(&numbered, Err(what.clone())),
             Some(Ok(image)) => {
                 let bytes = image.bytes(self.arrays, self.folder, self.pixels.left());

@@ -30,6 +30,8 @@ const HEADER: usize = 84;
 const RECORD: usize = 50;
 /// Bytes of a triangle in memory: three vertices of its own, and their numbers.
 const TRIANGLE: u64 = 3 * 24 + 12;
+/// Different colours: those of 15 bits, and that of the whole.
+const MOST_COLORS: u64 = (1 << 15) + 1;
 /// Whatever does not depend on the file.
 const REST: u64 = 4 << 10;
 
@@ -62,7 +64,8 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
         true => Scheme::of(bytes, records, &mut warnings),
         false => None,
     };
-    let for_colors = scheme.map_or(0, |_| 4 * count + PlainColors::most_memory(count));
+    let for_colors =
+        scheme.map_or(0, |_| 4 * count + PlainColors::most_memory(count.min(MOST_COLORS)));
     check_memory(bytes.len() as u64 + count * TRIANGLE + for_colors + REST, limit)?;
     let mut mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
     if let Some(scheme) = scheme {

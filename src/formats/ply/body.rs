@@ -303,6 +303,7 @@ impl Slots {
     }
 
     /// Reads the number of a property, or skips all of it.
+    #[inline]
     fn read<'a>(
         &self,
         (at, property): (usize, &Property),
@@ -317,17 +318,17 @@ impl Slots {
     }
 
     /// Reads a record of an element.
+    #[inline]
     fn read_record<'a>(
         &self,
         element: &Element,
         values: &mut impl Values<'a>,
-    ) -> Result<Record, Problem> {
-        let mut record = EMPTY;
+        record: &mut Record,
+    ) -> Result<(), Problem> {
         for property in element.properties.iter().enumerate() {
-            self.read(property, values, &mut record)?;
+            self.read(property, values, record)?;
         }
-        values.end()?;
-        Ok(record)
+        Ok(values.end()?)
     }
 }
 
@@ -346,8 +347,9 @@ fn scale_of<'a, V: Values<'a>>(
     if !(is_told_by_type(light) && is_told_by_type(opacity)) {
         let mut slots = Slots::new(element);
         slots.send_color(channels);
+        let mut record = EMPTY;
         each_record(element, &mut values, |values| {
-            let record = slots.read_record(element, values)?;
+            slots.read_record(element, values, &mut record)?;
             for (largest, number) in largest.iter_mut().zip(record) {
                 *largest = largest.max(number);
             }
@@ -374,8 +376,9 @@ fn read_vertices<'a, V: Values<'a>>(
     let scale = scale.transpose()?;
     let texcoords = texcoords(element).filter(|_| shown.vertex_texcoords);
     slots.send(TEXCOORDS, texcoords.into_iter().flatten());
+    let mut record = EMPTY;
     each_record(element, values, |values| {
-        let record = slots.read_record(element, values)?;
+        slots.read_record(element, values, &mut record)?;
         build.positions.push([0, 1, 2].map(|axis| record[POSITION + axis]));
         build.look.vertex_colors.extend(scale.map(|scale| scale.linear(color(&record))));
         if texcoords.is_some() {
@@ -404,8 +407,8 @@ fn read_faces<'a, V: Values<'a>>(
     let texcoords_list = corner_texcoords(element).filter(|_| shown.corner_texcoords);
     let is_strip = element.role() == Role::Strip;
     let (mut corners, mut texcoords) = (Vec::new(), Vec::new());
+    let mut record = EMPTY;
     each_record(element, values, |values| {
-        let mut record = EMPTY;
         for (at, property) in element.properties.iter().enumerate() {
             if list == Some(at) {
                 read_corners(values, property, &mut corners)?;
@@ -426,6 +429,7 @@ fn read_faces<'a, V: Values<'a>>(
     })
 }
 
+#[inline]
 fn read_corners<'a>(
     values: &mut impl Values<'a>,
     property: &Property,

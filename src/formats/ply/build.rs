@@ -72,6 +72,7 @@ impl Build {
     }
 
     /// A triangle of three of the `corners` of a face.
+    #[inline]
     fn add_triangle(
         &mut self,
         corners: &[i64],

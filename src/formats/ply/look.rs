@@ -152,7 +152,11 @@ impl Look {
     }
 
     /// The material of a face of so many corners, and where those are on its texture.
+    #[inline]
     pub(super) fn paint<'a>(&mut self, face: Face<'a>, corners: usize) -> Paint<'a> {
+        if !self.shown.has_materials() {
+            return Paint { material: ELSE, texcoords: &[] };
+        }
         let texcoords = Some(face.texcoords).filter(|list| list.len() == 2 * corners);
         if let Some(material) = self.texture_of(face, texcoords.is_some()) {
             return Paint { material, texcoords: texcoords.unwrap_or_default() };
@@ -180,6 +184,7 @@ impl Look {
     }
 
     /// Adds a triangle: of these vertices, and these corners of a face.
+    #[inline]
     pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], paint: Paint) {
         if self.shown.has_materials() {
             self.material_of.push(paint.material);

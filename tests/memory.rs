@@ -233,9 +233,13 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
 
 type Reader = fn(&[u8], u64) -> Result<Loaded, ReadError>;
 
-const STL: Reader = stl::read_within;
-const PLY: Reader = ply::read_within;
-const GLTF: Reader = |bytes, limit| gltf::read_within(bytes, Path::new("mesh.gltf"), limit);
+const STL: Reader = |bytes, limit| stl::read_with(bytes, &ReadOptions::default().within(limit));
+const PLY: Reader = |bytes, limit| {
+    ply::read_with(bytes, Path::new("mesh.ply"), &ReadOptions::default().within(limit))
+};
+const GLTF: Reader = |bytes, limit| {
+    gltf::read_with(bytes, Path::new("mesh.gltf"), &ReadOptions::default().within(limit))
+};
 
 /// Reads `bytes` within the least memory that is not refused; that must suffice. Returns the peak.
 fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
@@ -423,12 +427,17 @@ fn the_bound_on_reading_other_formats_holds_for_files_that_nobody_would_write() 
         ("scenes", "[[]]"),
         ("scenes", r#"{"nodes":[0,0,0,0,0,0,0,0,0,0,0,0]}"#),
         ("materials", "{}"),
+        ("materials", r#"{"alphaMode":0}"#),
+        ("textures", "{}"),
+        ("images", r#"{"uri":"a"}"#),
+        ("samplers", "0"),
         ("extensionsUsed", r#""""#),
         ("extensionsUsed", r#""\n\n\n\n\n\n\n\n\n\n\n\n""#),
         ("accessors", r#"{"componentType":0,"count":0,"type":""}"#),
         ("buffers", r#"{"byteLength":0}"#),
         ("meshes", r#"{"primitives":[{"attributes":{}}]}"#),
         ("meshes", r#"{"primitives":[{"attributes":{"POSITION":0}}]}"#),
+        ("meshes", r#"{"primitives":[{"attributes":{"A":0,"B":0,"C":0,"D":0}}]}"#),
     ] {
         let text = format!(r#"{{"asset":{{"version":"2.0"}},"{what}":[{}]}}"#, empty(each));
         checked_peak_of(&format!("{what} of {each}"), GLTF, text.as_bytes());
@@ -438,6 +447,131 @@ fn the_bound_on_reading_other_formats_holds_for_files_that_nobody_would_write() 
         empty("1")
     );
     checked_peak_of("children", GLTF, children.as_bytes());
+}
+
+/// The tube as files that tell what it looks like, of each format but OBJ. Textures are not there.
+fn files_with_looks() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let (corners, quads) = tube_of(150);
+    let triangles: Vec<[u32; 3]> = quads.iter().copied().flat_map(halves).collect();
+    let stl = |attribute: fn(u16) -> u16| {
+        let mut bytes = vec![0; 80];
+        bytes.extend((triangles.len() as u32).to_le_bytes());
+        for (at, triangle) in triangles.iter().enumerate() {
+            bytes.extend([0; 12]);
+            let triangle = triangle.map(|i| corners[i as usize]);
+            bytes.extend(triangle.concat().iter().flat_map(|c| c.to_le_bytes()));
+            bytes.extend((0x8000 | attribute(at as u16)).to_le_bytes());
+        }
+        bytes
+    };
+    let ply = |[vertex, face]: [&str; 2], [of_vertex, of_face]: [fn(u32) -> Vec<u8>; 2]| {
+        let header = ply_header("binary_little_endian", corners.len(), triangles.len())
+            .replace("element face", &format!("{vertex}element face"))
+            .replace("end_header", &format!("{face}end_header"));
+        let mut bytes = header.into_bytes();
+        for (at, corner) in corners.iter().enumerate() {
+            bytes.extend(corner.iter().flat_map(|c| c.to_le_bytes()));
+            bytes.extend(of_vertex(at as u32));
+        }
+        for (at, triangle) in triangles.iter().enumerate() {
+            bytes.push(3);
+            bytes.extend(triangle.iter().flat_map(|i| i.to_le_bytes()));
+            bytes.extend(of_face(at as u32));
+        }
+        bytes
+    };
+    let nothing: fn(u32) -> Vec<u8> = |_| Vec::new();
+    let color: fn(u32) -> Vec<u8> = |at| at.to_le_bytes()[..3].to_vec();
+    let colors = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
+    let texcoords = "property list uchar float texcoord\ncomment TextureFile none.png\n";
+    let of_corners: fn(u32) -> Vec<u8> = |_| [vec![6], vec![0; 24]].concat();
+    let of_vertex = "property float s\nproperty float t\ncomment TextureFile none.png\n";
+
+    let mut data: Vec<u8> = corners.concat().iter().flat_map(|c| c.to_le_bytes()).collect();
+    let (positions, count) = (data.len(), corners.len());
+    data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
+    let image = png(8);
+    let at = data.len();
+    data.extend(&image);
+    let mut json = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}, {{"mesh": 1}}],
+        "meshes": [{{"primitives": [{{"material": 0, "indices": 1,
+        "attributes": {{"POSITION": 0, "COLOR_0": 0, "TEXCOORD_0": 2}}}}]}},
+        {{"primitives": [{{"indices": 1, "attributes": {{"POSITION": 0}}}}]}}],
+        "materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
+        "textures": [{{"source": 0}}], "images": [{{"bufferView": 1}}],
+        "buffers": [{{"byteLength": {length}}}], "bufferViews": [{{"buffer": 0, "byteLength": {length}}},
+        {{"buffer": 0, "byteOffset": {at}, "byteLength": {}}}], "accessors": [
+        {{"bufferView": 0, "componentType": 5126, "count": {count}, "type": "VEC3"}},
+        {{"bufferView": 0, "byteOffset": {positions}, "componentType": 5125, "count": {},
+          "type": "SCALAR"}},
+        {{"bufferView": 0, "componentType": 5126, "count": {count}, "type": "VEC2"}}]}}"#,
+        image.len(),
+        3 * triangles.len(),
+        length = data.len(),
+    )
+    .into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let length = |len: usize| (len as u32).to_le_bytes();
+    let header = [&b"glTF\x02\0\0\0"[..], &length(28 + json.len() + data.len())].concat();
+    let json = [&length(json.len())[..], b"JSON", &json].concat();
+    let glb = [&header[..], &json, &length(data.len()), b"BIN\0", &data].concat();
+    vec![
+        ("STL of a colour", STL, stl(|_| 7)),
+        ("STL of many colours", STL, stl(|at| at)),
+        ("PLY with colours of vertices", PLY, ply([colors, ""], [color, nothing])),
+        ("PLY with colours of faces", PLY, ply(["", colors], [nothing, color])),
+        ("PLY with a texture on faces", PLY, ply(["", texcoords], [nothing, of_corners])),
+        ("PLY with a texture on vertices", PLY, ply([of_vertex, ""], [|_| vec![0; 8], nothing])),
+        ("GLB with all", GLTF, glb),
+    ]
+}
+
+/// A grey image of so many texels a side: of all kinds, its texels grow most when they are decoded.
+fn png(side: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, side, side);
+    encoder.set_color(png::ColorType::Grayscale);
+    let texels = vec![128; side as usize * side as usize];
+    encoder.write_header().unwrap().write_image_data(&texels).unwrap();
+    bytes
+}
+
+#[test]
+fn the_bound_on_reading_holds_for_what_meshes_look_like() {
+    let _alone = alone();
+    for (name, read, bytes) in files_with_looks() {
+        let (peak, bound) = checked_peak_of(name, read, &bytes);
+        assert!(bound <= 3 * peak, "{name}: the bound is {bound}, but reading took {peak} bytes");
+        let found = read(&bytes, u64::MAX).unwrap();
+        let has_look = found.mesh.appearance().is_some();
+        assert!(has_look || !found.warnings.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn textures_take_no_more_than_what_is_left_of_the_memory() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("large.png"), png(1000)).unwrap();
+    let header = ply_header("ascii", 3, 2).replace(
+        "end_header",
+        "property list uchar float texcoord\nproperty int texnumber\ncomment TextureFile large.png\n\
+         comment TextureFile large.png\nend_header",
+    );
+    let faces = "3 0 1 2 6 0 0 1 0 1 1 0\n3 0 1 2 6 0 0 1 0 1 1 1\n";
+    let file = format!("{header}0 0 0\n1 0 0\n1 1 0\n{faces}");
+    let mut read = [0; 3];
+    for limit in (1..=20).map(|mb| mb << 20) {
+        let options = ReadOptions::default().within(limit);
+        let path = folder.path().join("mesh.ply");
+        let (loaded, peak) = peak(|| ply::read_with(file.as_bytes(), &path, &options).unwrap());
+        assert!(peak <= limit, "{limit} bytes were left, {peak} were taken");
+        let textures = loaded.mesh.appearance().map_or(0, |look| look.textures.len());
+        assert_eq!(loaded.warnings.is_empty(), textures == 2);
+        read[textures] += 1;
+    }
+    assert!(read.iter().all(|&count| count > 0), "{read:?}");
 }
 
 #[test]

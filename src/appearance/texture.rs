@@ -91,8 +91,8 @@ impl Texture {
             reader.set_format(format);
         }
         let mut limits = Limits::default();
-        // The decoder's own image, and ours of four bytes a texel.
-        limits.max_alloc = Some(limit / 3);
+        // The decoder's own image, of a byte a texel where it is grey, and ours of four.
+        limits.max_alloc = Some(limit / 5);
         reader.limits(limits);
         let image = reader.decode().map_err(|error| match error {
             ImageError::Limits(_) => "it is too large for the memory that is left".into(),

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use trivox::formats::gltf::read as read_beside;
-use trivox::formats::{Loaded, ReadError, read_mesh};
+use trivox::appearance::{Alpha, Appearance, Filter, Wrap};
+use trivox::formats::gltf::{read as read_beside, read_with};
+use trivox::formats::{Loaded, ReadError, ReadOptions, read_mesh};
+use trivox::srgb::Rgba;
 
-use super::{A, B, C, D, corners, fault, triangles, warnings};
+use super::{A, B, BLUE, C, D, RED, corners, fault, look, png, triangles, warnings};
 
 fn read(bytes: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
     read_beside(bytes.as_ref(), Path::new("mesh.gltf"))
@@ -242,8 +244,6 @@ fn what_is_left_out_is_a_warning() {
     );
     let bare = format!(r#"{FAN}, {{"attributes": {{}}}}"#);
     assert_eq!(of(&bare, node), ["1 primitive was skipped: no positions"]);
-    let colored = FAN.replace(r#""POSITION": 0"#, r#""POSITION": 0, "COLOR_0": 1"#);
-    assert_eq!(of(&colored, node), ["materials and colours are not used yet"]);
     let morphed = FAN.replace(r#""mode": 6"#, r#""mode": 6, "targets": [{"POSITION": 1}]"#);
     assert_eq!(of(&morphed, node), ["morph targets were ignored: their meshes are at rest"]);
     let skin = "skins were ignored: their meshes are as they were modelled, not as they are posed";
@@ -484,4 +484,563 @@ fn more_triangles_than_an_index_can_name_are_refused_before_they_are_made() {
     );
     let expected = "the mesh has 4295032832 triangles; at most 4294967295 are supported";
     assert_eq!(fault(read(text)), expected);
+}
+
+/// An array of a file: what describes its elements, and its bytes.
+type Array<'a> = (&'a str, Vec<u8>);
+
+/// A file of fans, of the square's corners (accessor 0) and `arrays` (from 1 on, of four elements each),
+/// with `sections` for their looks.
+fn fans(attributes: &[&str], sections: &str, arrays: &[Array]) -> String {
+    let square = [A, B, C, D].concat().iter().flat_map(|&c| (c as f32).to_le_bytes()).collect();
+    let positions = (r#""componentType": 5126, "type": "VEC3""#, square);
+    let (mut accessors, mut views, mut data) = (Vec::new(), Vec::new(), Vec::new());
+    for (view, (kind, bytes)) in std::iter::once(&positions).chain(arrays).enumerate() {
+        accessors.push(format!(r#"{{"bufferView": {view}, "count": 4, {kind}}}"#));
+        let (at, length) = (data.len(), bytes.len());
+        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {length}}}"#));
+        data.extend(bytes);
+    }
+    let fan = |more: &&str| format!(r#"{{"mode": 6, "attributes": {{"POSITION": 0{more}}}"#);
+    let fans: Vec<String> = attributes
+        .iter()
+        .map(|more| if more.contains('}') { fan(more).replace("}}", "}") } else { fan(more) + "}" })
+        .collect();
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}],
+        "meshes": [{{"primitives": [{}]}}], {sections} "accessors": [{}], "bufferViews": [{}],
+        "buffers": [{{"uri": "data:;base64,{}", "byteLength": {}}}]}}"#,
+        fans.join(", "),
+        accessors.join(", "),
+        views.join(", "),
+        BASE64_STANDARD.encode(&data),
+        data.len()
+    )
+}
+
+fn floats(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// The look of a fan that has the first of these materials.
+fn look_of(materials: &str) -> Appearance {
+    let sections = format!(r#""materials": [{materials}],"#);
+    look(read(fans(&[r#"}, "material": 0"#], &sections, &[])))
+}
+
+#[test]
+fn base_colours_are_linear_and_go_with_their_primitives() {
+    let base =
+        |color: &str| format!(r#"{{"pbrMetallicRoughness": {{"baseColorFactor": {color}}}}}"#);
+    let half = look_of(&base("[1, 0.5, 0, 0.25]"));
+    assert_eq!(half.materials[0].color, [65535, 32768, 0, 16384]);
+    assert_eq!(half.materials[0].alpha, Alpha::Opaque);
+    assert!(half.material_of.is_empty() && half.uvs.is_empty() && half.vertex_colors.is_empty());
+    assert_eq!(look_of(&base("[2, -1, 0, 1]")).materials[0].color, [65535, 0, 0, 65535]);
+    let sections = format!(r#""materials": [{}, {}],"#, base("[1, 0, 0, 1]"), base("[0, 1, 0, 1]"));
+    let parts = [r#"}, "material": 1"#, "", r#"}, "material": 0"#, r#"}, "material": 1"#];
+    let look = look(read(fans(&parts, &sections, &[])));
+    let colors = [0, 2, 4, 6].map(|triangle| look.material(triangle).color);
+    let [red, green, white] =
+        [[65535, 0, 0, 65535], [0, 65535, 0, 65535], [65535, 65535, 65535, 65535]];
+    assert_eq!(colors, [green, white, red, green]);
+    assert_eq!((look.materials.len(), look.material_of.len()), (3, 8));
+}
+
+#[test]
+fn opacity_is_ignored_cut_or_mixed_as_the_material_says() {
+    let alpha = |more: &str| {
+        let base = r#""pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0.5]}"#;
+        let material = &look_of(&format!("{{{base}{more}}}")).materials[0];
+        (material.alpha, material.color[3])
+    };
+    assert_eq!(alpha(""), (Alpha::Opaque, 32768));
+    assert_eq!(alpha(r#", "alphaMode": "BLEND""#), (Alpha::Blend, 32768));
+    assert_eq!(alpha(r#", "alphaMode": "MASK""#), (Alpha::Mask(32768), 32768));
+    let cut = alpha(r#", "alphaMode": "MASK", "alphaCutoff": 0.25"#);
+    assert_eq!(cut, (Alpha::Mask(16384), 32768));
+    // Nothing is as opaque as that.
+    let none = alpha(r#", "alphaMode": "MASK", "alphaCutoff": 1.5"#);
+    assert_eq!(none, (Alpha::Mask(65535), 0));
+}
+
+#[test]
+fn the_diffuse_colour_of_specular_materials_is_the_base_colour() {
+    let look = look_of(
+        r#"{"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}, "extensions":
+        {"KHR_materials_pbrSpecularGlossiness": {"diffuseFactor": [0, 1, 0, 1]}}}"#,
+    );
+    assert_eq!(look.materials[0].color, [0, 65535, 0, 65535]);
+    let look = look_of(r#"{"extensions": {"KHR_materials_pbrSpecularGlossiness": {}}}"#);
+    assert_eq!(look.materials[0].color, [65535; 4]);
+}
+
+#[test]
+fn materials_that_are_none_are_white_and_a_warning() {
+    let said = |materials: &str| {
+        let sections = format!(r#""materials": {materials},"#);
+        let loaded = read(fans(&[r#"}, "material": 0"#], &sections, &[])).unwrap();
+        assert_eq!(loaded.mesh.appearance().unwrap().materials[0].color, [65535; 4]);
+        loaded.warnings.concat()
+    };
+    let expected = "a material was replaced by plain white: material 0 (counted from 0)";
+    assert_eq!(said("[]"), format!("{expected} does not exist"));
+    assert_eq!(said("{}"), format!("{expected} does not exist"));
+    let short = r#"[{"pbrMetallicRoughness": {"baseColorFactor": [1, 1]}}]"#;
+    let reason = "is malformed: invalid length 2, expected an array of length 4";
+    assert_eq!(said(short), format!("{expected} {reason}"));
+    let mode = "is malformed: unknown variant `GLASS`, expected one of `OPAQUE`, `MASK`, `BLEND`";
+    assert_eq!(said(r#"[{"alphaMode": "GLASS"}]"#), format!("{expected} {mode}"));
+    let two = fans(&[r#"}, "material": 3"#, r#"}, "material": 4"#, r#"}, "material": 3"#], "", &[]);
+    let first =
+        "a material was replaced by plain white: material 3 (counted from 0) does not exist";
+    assert_eq!(warnings(read(two)), [format!("{first}; and 1 more")]);
+}
+
+/// Where the square's corners are on a texture, `v` down.
+const UVS: [f32; 8] = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.25];
+const UV_KIND: &str = r#""componentType": 5126, "type": "VEC2""#;
+const PAINTED: &str = r#", "TEXCOORD_0": 1}, "material": 0"#;
+const TEXELS: [Rgba; 2] = [RED, BLUE];
+
+/// A file whose first material has the first of the textures in `sections`, with `info` on how.
+fn painted(info: &str, sections: &str) -> String {
+    let sections = format!(
+        r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0{info}}}}}}}],
+        {sections},"#
+    );
+    fans(&[PAINTED], &sections, &[(UV_KIND, floats(&UVS))])
+}
+
+fn data_uri() -> String {
+    format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png([2, 1], &TEXELS)))
+}
+
+fn with_image(image: &str) -> String {
+    painted("", &format!(r#""textures": [{{"source": 0}}], "images": [{image}]"#))
+}
+
+/// Khronos' `Triangle` in one file, with an image in a buffer view.
+pub(crate) fn painted_binary() -> Vec<u8> {
+    let image = png([2, 1], &TEXELS);
+    let mut data = BASE64_STANDARD.decode(TRIANGLE).unwrap();
+    data.extend(floats(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]));
+    let at = data.len();
+    data.extend(&image);
+    let uri = format!(r#""uri": "data:application/octet-stream;base64,{TRIANGLE}", "#);
+    let text = triangle()
+        .replace(&uri, "")
+        .replace(r#""byteLength": 44"#, &format!(r#""byteLength": {}"#, data.len()))
+        .replace(
+            r#""bufferViews": ["#,
+            r#""materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+            "textures": [{"source": 0}], "images": [{"bufferView": 2, "mimeType": "image/png"}],
+            "bufferViews": ["#,
+        )
+        .replace(
+            r#""target": 34962}"#,
+            &format!(
+                r#""target": 34962}}, {{"buffer": 0, "byteOffset": {at}, "byteLength": {}}},
+                {{"buffer": 0, "byteOffset": 44, "byteLength": 24}}"#,
+                image.len()
+            ),
+        )
+        .replace(
+            r#""accessors": ["#,
+            r#""accessors": [{"bufferView": 0, "componentType": 5123, "count": 3, "type": "SCALAR"},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC3"},
+            {"bufferView": 3, "componentType": 5126, "count": 3, "type": "VEC2"},"#,
+        )
+        .replace(r#""POSITION": 1}"#, r#""POSITION": 1, "TEXCOORD_0": 2}, "material": 0"#);
+    glb(&text, Some(&data))
+}
+
+#[test]
+fn textures_are_read_from_text_a_buffer_and_a_file() {
+    let found = look(read(with_image(&format!(r#"{{"uri": "{}"}}"#, data_uri()))));
+    assert_eq!((found.textures[0].size(), found.textures[0].texels()), ([2, 1], &TEXELS[..]));
+    let [a, b, c, d] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.25]];
+    assert_eq!(found.uvs, [[b, c, a], [c, d, a]]);
+    let inside = look(read(painted_binary()));
+    assert_eq!(inside.textures, found.textures);
+    assert_eq!(inside.uvs, [[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]]);
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.gltf");
+    std::fs::create_dir(folder.path().join("Textures")).unwrap();
+    std::fs::write(folder.path().join("Textures/a 1%.PNG"), png([2, 1], &TEXELS)).unwrap();
+    for uri in [
+        "Textures/a%201%25.PNG",
+        "textures/a%201%25.png",
+        "Textures/a 1%.PNG",
+        "Textures\\\\a%201%25.PNG",
+        "file:///home/me/Textures/a%201%25.PNG",
+    ] {
+        std::fs::write(&path, with_image(&format!(r#"{{"uri": "{uri}"}}"#))).unwrap();
+        let beside = read_mesh(&path);
+        if uri.starts_with("file") {
+            // Not in the folder itself.
+            assert_eq!(beside.unwrap().warnings.len(), 1);
+            continue;
+        }
+        assert_eq!(look(beside).textures, found.textures, "{uri}");
+    }
+}
+
+#[test]
+fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
+    let said = |file: String| {
+        let loaded = read(file).unwrap();
+        let look = loaded.mesh.appearance().unwrap();
+        assert!(look.textures.is_empty() && look.uvs.is_empty());
+        assert_eq!(look.materials[0].texture, None);
+        loaded.warnings.concat()
+    };
+    let replaced = |what: &str| format!("a texture was replaced by a plain colour: {what}");
+    for (image, expected) in [
+        (r#"{"uri": "none.png"}"#, "'none.png' (there is no such file beside the model)"),
+        (
+            r#"{"uri": "https://example.org/a.png"}"#,
+            "'https://example.org/a.png' (it is not beside the model: download it, and write its name \
+             there)",
+        ),
+        (
+            r#"{"uri": "data:image/png;base64,AAAA"}"#,
+            "'image 0' (The image format could not be determined)",
+        ),
+        (r#"{"uri": "data:image/png,AAAA"}"#, "'image 0' (has data that are not in base 64)"),
+        (r#"{"name": "bark"}"#, "'bark' (it has no data)"),
+        (
+            r#"{"name": "bark", "bufferView": 7}"#,
+            "'bark' (is in the buffer view 7, which does not exist)",
+        ),
+        (r#"7"#, "'image 0' (is malformed: invalid type: integer `7`, expected struct Image)"),
+        ("", "'image 0' (there is no such image)"),
+    ] {
+        assert_eq!(said(with_image(image)), replaced(expected), "{image}");
+    }
+    for (texture, expected) in [
+        ("{}", "'texture 0' (it has no image)"),
+        ("", "'texture 0' (there is no such texture)"),
+        (
+            r#"{"extensions": {"KHR_texture_basisu": {"source": 0}}}"#,
+            "'texture 0' (a KTX 2 image of KHR_texture_basisu is not read: use PNG, JPEG or WebP)",
+        ),
+        (
+            r#"{"extensions": {"MSFT_texture_dds": {"source": 0}}}"#,
+            "'texture 0' (a DDS image of MSFT_texture_dds is not read: use PNG, JPEG or WebP)",
+        ),
+    ] {
+        let file = painted("", &format!(r#""textures": [{texture}], "images": [{{"uri": "a"}}]"#));
+        assert_eq!(said(file), replaced(expected), "{texture}");
+    }
+}
+
+#[test]
+fn all_textures_that_cannot_be_read_are_one_warning() {
+    let textures: Vec<String> = (0..7).map(|i| format!(r#"{{"source": {i}}}"#)).collect();
+    let images: Vec<String> = (0..7).map(|i| format!(r#"{{"uri": "{i}.png"}}"#)).collect();
+    let material =
+        |i| format!(r#"{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": {i}}}}}}}"#);
+    let materials: Vec<String> = (0..7).map(material).collect();
+    let sections = format!(
+        r#""materials": [{}], "textures": [{}], "images": [{}],"#,
+        materials.join(","),
+        textures.join(","),
+        images.join(",")
+    );
+    let parts: Vec<String> = (0..14)
+        .map(|i| PAINTED.replace("\"material\": 0", &format!("\"material\": {}", i / 2)))
+        .collect();
+    let parts: Vec<&str> = parts.iter().map(|part| &part[..]).collect();
+    let said = warnings(read(fans(&parts, &sections, &[(UV_KIND, floats(&UVS))])));
+    let missing = "there is no such file beside the model";
+    let named: Vec<String> = (0..5).map(|i| format!("'{i}.png' ({missing})")).collect();
+    let named = named.join(", ");
+    assert_eq!(said, [format!("7 textures were replaced by plain colours: {named} and 2 more")]);
+}
+
+#[test]
+fn textures_have_their_wrapping_filter_and_other_source() {
+    let images = format!(r#""images": [{{"uri": "{}"}}]"#, data_uri());
+    let texture = |texture: &str, samplers: &str| {
+        let sections = format!(r#""textures": [{texture}], "samplers": [{samplers}], {images}"#);
+        look(read(painted("", &sections))).materials[0].texture.unwrap()
+    };
+    let plain = texture(r#"{"source": 0}"#, "");
+    assert_eq!((plain.wrap, plain.filter), ([Wrap::Repeat; 2], Filter::Linear));
+    let sampled = r#"{"source": 0, "sampler": 0}"#;
+    let other = texture(sampled, r#"{"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}"#);
+    assert_eq!((other.wrap, other.filter), ([Wrap::Clamp, Wrap::Mirror], Filter::Nearest));
+    let same = texture(
+        sampled,
+        r#"{"wrapS": 10497, "wrapT": 10497, "magFilter": 9729, "minFilter": 9984}"#,
+    );
+    assert_eq!(same, plain);
+    let webp = r#"{"extensions": {"EXT_texture_webp": {"source": 0}}}"#;
+    assert_eq!(texture(webp, ""), plain);
+    let fallback = r#"{"source": 0, "extensions": {"KHR_texture_basisu": {"source": 9}}}"#;
+    assert_eq!(texture(fallback, ""), plain);
+}
+
+#[test]
+fn one_image_is_read_once_for_all_textures_of_it() {
+    let sections = format!(
+        r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}},
+        {{"extensions": {{"KHR_materials_pbrSpecularGlossiness": {{"diffuseTexture": {{"index": 1}}}}}}}}],
+        "textures": [{{"source": 0}}, {{"source": 0, "sampler": 0}}],
+        "samplers": [{{"magFilter": 9728}}], "images": [{{"uri": "{}"}}],"#,
+        data_uri()
+    );
+    let other = PAINTED.replace("\"material\": 0", "\"material\": 1");
+    let look = look(read(fans(&[PAINTED, &other], &sections, &[(UV_KIND, floats(&UVS))])));
+    let filters = [0, 2].map(|i| look.material(i).texture.unwrap().filter);
+    assert_eq!((look.textures.len(), filters), (1, [Filter::Linear, Filter::Nearest]));
+}
+
+#[test]
+fn texture_coordinates_are_of_any_type_and_set() {
+    let textured =
+        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let expected = look(read(painted("", &textured))).uvs;
+    let bytes: Vec<u8> = UVS.iter().map(|c| (c * 255.0) as u8).collect();
+    let shorts: Vec<u8> = UVS.iter().flat_map(|c| ((c * 65535.0) as u16).to_le_bytes()).collect();
+    for (component, numbers) in [(5121, bytes), (5123, shorts)] {
+        let kind = format!(r#""componentType": {component}, "normalized": true, "type": "VEC2""#);
+        let sections = format!(
+            r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0,
+            "texCoord": 3}}}}}}], {textured},"#
+        );
+        let part = PAINTED.replace("TEXCOORD_0", "TEXCOORD_0\": 0, \"TEXCOORD_3");
+        let found = look(read(fans(&[&part], &sections, &[(&kind, numbers)]))).uvs;
+        for (found, expected) in found.as_flattened().iter().zip(expected.as_flattened()) {
+            assert!(
+                (0..2).all(|i| (found[i] - expected[i]).abs() < 0.005),
+                "{found:?} {expected:?}"
+            );
+        }
+    }
+    // All zeros, and one that is not.
+    let values = (r#""componentType": 5126, "type": "VEC2""#, floats(&[0.5, 0.75]));
+    let part = PAINTED.replace("\"TEXCOORD_0\": 1", "\"TEXCOORD_0\": 2");
+    let material =
+        r#""materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],"#;
+    let file = fans(&[&part], &format!("{material} {textured},"), &[values, ("", vec![2])])
+        .replace(
+            r#"{"bufferView": 2, "count": 4, }"#,
+            r#"{"count": 4, "componentType": 5126, "type": "VEC2", "sparse": {"count": 1, "indices":
+           {"bufferView": 2, "componentType": 5121}, "values": {"bufferView": 1}}}"#,
+        );
+    let [zero, there] = [[0.0, 0.0], [0.5, 0.75]];
+    assert_eq!(look(read(file)).uvs, [[zero, there, zero], [there, zero, zero]]);
+}
+
+#[test]
+fn texture_transforms_scale_then_turn_then_move() {
+    let textured =
+        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let corner = |transform: &str| {
+        let info = format!(r#", "extensions": {{"KHR_texture_transform": {{{transform}}}}}"#);
+        // Its first triangle is of the corners at (1, 1), (1, 0) and (0, 1).
+        look(read(painted(&info, &textured))).uvs[0]
+    };
+    assert_eq!(corner(""), [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
+    let moved = corner(r#""offset": [0, 1], "scale": [1, -1]"#);
+    assert_eq!(moved, [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]);
+    // The specification's example: the lower left quadrant, the image turned clockwise.
+    let turned = corner(r#""offset": [0, 1], "rotation": 1.5707963267948966, "scale": [0.5, 0.5]"#);
+    let expected = [[0.5, 0.5], [0.0, 0.5], [0.5, 1.0]];
+    for (found, expected) in turned.as_flattened().iter().zip(expected.as_flattened()) {
+        assert!((found - expected).abs() < 1e-6, "{turned:?}");
+    }
+    let scaled = corner(r#""rotation": 1.5707963267948966, "scale": [2, 3]"#);
+    assert!((scaled[0][0] - 3.0).abs() < 1e-6 && (scaled[0][1] + 2.0).abs() < 1e-6, "{scaled:?}");
+    let info = r#", "texCoord": 5, "extensions": {"KHR_texture_transform": {"texCoord": 0}}"#;
+    assert_eq!(look(read(painted(info, &textured))).uvs[0][0], [1.0, 1.0]);
+}
+
+#[test]
+fn texture_coordinates_that_cannot_be_read_are_plain_and_a_warning() {
+    let textured =
+        format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri());
+    let file = painted("", &textured);
+    let part = "a texture was replaced by a plain colour: mesh 0, primitive 0 (counted from 0): ";
+    for (old, new, expected) in [
+        ("TEXCOORD_0", "TEXCOORD_1", "there is no TEXCOORD_0"),
+        (r#""TEXCOORD_0": 1"#, r#""TEXCOORD_0": 8"#, "accessor 8 (counted from 0) does not exist"),
+        (
+            r#""bufferView": 1, "count": 4"#,
+            r#""bufferView": 1, "count": 3"#,
+            "accessor 1 (counted from 0) has 3 elements for 4 vertices",
+        ),
+        ("VEC2", "VEC4", "accessor 1 (counted from 0) is of type VEC4 where VEC2 belongs"),
+        (
+            r#"5126, "type": "VEC2""#,
+            r#"5125, "type": "VEC2""#,
+            "accessor 1 (counted from 0) has components of type 5125 for texture coordinates",
+        ),
+        (
+            r#""byteLength": 32"#,
+            r#""byteLength": 31"#,
+            "accessor 1 (counted from 0) reaches past the end of the buffer view 1",
+        ),
+    ] {
+        assert!(file.contains(old));
+        let loaded = read(file.replacen(old, new, 1)).unwrap();
+        assert_eq!(loaded.warnings, [format!("{part}{expected}")]);
+        let look = loaded.mesh.appearance().unwrap();
+        let is_nowhere = look.uvs.as_flattened().iter().all(|uv| uv[0].is_nan() && uv[1].is_nan());
+        assert!(look.materials[0].texture.is_none() || is_nowhere, "{expected}");
+    }
+}
+
+#[test]
+fn textures_that_do_not_fit_are_plain_and_a_warning() {
+    let large = BASE64_STANDARD.encode(png([300, 300], &[RED; 90_000]));
+    let file = with_image(&format!(r#"{{"uri": "data:;base64,{large}", "name": "large"}}"#));
+    let read = |memory| {
+        let options = ReadOptions::default().within(memory);
+        read_with(file.as_bytes(), Path::new("mesh.gltf"), &options).unwrap()
+    };
+    assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
+    let small = read(300_000);
+    let reason = "it is too large for the memory that is left";
+    let expected = format!("a texture was replaced by a plain colour: 'large' ({reason})");
+    assert_eq!(small.warnings, [expected]);
+    assert!(small.mesh.appearance().unwrap().textures.is_empty());
+}
+
+const COLORS: [f32; 12] = [1.0, 0.0, 0.5, 0.0, 1.0, 0.5, 0.25, 0.0, 1.0, 2.0, -1.0, f32::NAN];
+const COLORED: &str = r#", "COLOR_0": 1"#;
+
+#[test]
+fn colours_of_vertices_are_linear_and_of_any_type() {
+    let found = look(read(fans(
+        &[COLORED],
+        "",
+        &[(r#""componentType": 5126, "type": "VEC3""#, floats(&COLORS))],
+    )));
+    let opaque = u16::MAX;
+    let expected = [
+        [opaque, 0, 32768, opaque],
+        [0, opaque, 32768, opaque],
+        [16384, 0, opaque, opaque],
+        [opaque, 0, 0, opaque],
+    ];
+    assert_eq!(found.vertex_colors, expected);
+    assert!(found.materials[0].has_vertex_colors && found.materials[0].color == [opaque; 4]);
+    for (kind, bytes, expected) in [
+        (
+            r#""componentType": 5121, "normalized": true"#,
+            vec![255, 0, 51, 128],
+            [65535, 0, 13107, 0x8080],
+        ),
+        (r#""componentType": 5121"#, vec![255, 0, 51, 128], [65535, 0, 13107, 0x8080]),
+        (
+            r#""componentType": 5123, "normalized": true"#,
+            vec![255, 255, 0, 0, 1, 2, 0, 0x80],
+            [65535, 0, 0x201, 0x8000],
+        ),
+    ] {
+        let kind = format!(r#"{kind}, "type": "VEC4""#);
+        let look = look(read(fans(&[COLORED], "", &[(&kind, bytes.repeat(4))])));
+        assert_eq!(look.vertex_colors, [expected; 4], "{kind}");
+        assert_eq!(look.materials[0].alpha, Alpha::Opaque);
+    }
+}
+
+#[test]
+fn primitives_without_colours_of_vertices_have_none_and_share_only_what_is_the_same() {
+    let kind = r#""componentType": 5126, "type": "VEC3""#;
+    let arrays = [(kind, floats(&COLORS)), (kind, floats(&[0.5; 12]))];
+    let sections = r#""materials": [{"alphaMode": "BLEND"}],"#;
+    let parts = [
+        r#", "COLOR_0": 1}, "material": 0"#,
+        r#"}, "material": 0"#,
+        COLORED,
+        r#", "COLOR_0": 2"#,
+        r#", "COLOR_0": 1}, "material": 0"#,
+    ];
+    let loaded = read(fans(&parts, sections, &arrays)).unwrap();
+    assert_eq!(loaded.mesh.positions().len(), 12);
+    let look = loaded.mesh.appearance().unwrap();
+    let found = [0, 2, 4, 6, 8].map(|triangle| {
+        let material = look.material(triangle);
+        (material.has_vertex_colors, material.alpha)
+    });
+    let [blend, opaque] = [Alpha::Blend, Alpha::Opaque];
+    assert_eq!(
+        found,
+        [(true, blend), (false, blend), (true, opaque), (true, opaque), (true, blend)]
+    );
+    let color = |triangle: usize| look.vertex_colors[loaded.mesh.triangles()[triangle][2] as usize];
+    assert_eq!(color(0), [65535, 0, 32768, 65535]);
+    assert_eq!(color(2), [65535; 4]);
+    assert_eq!((color(4), color(6), color(8)), (color(0), [32768, 32768, 32768, 65535], color(0)));
+}
+
+#[test]
+fn colours_of_vertices_that_cannot_be_read_are_white_and_a_warning() {
+    let kind = r#""componentType": 5126, "type": "VEC3""#;
+    let file = fans(&[COLORED], r#""materials": [{}],"#, &[(kind, floats(&COLORS))]);
+    let part = "colours of vertices were ignored: mesh 0, primitive 0 (counted from 0): ";
+    for (old, new, expected) in [
+        (r#""COLOR_0": 1"#, r#""COLOR_0": 8"#, "accessor 8 (counted from 0) does not exist"),
+        (
+            r#""bufferView": 1, "count": 4"#,
+            r#""bufferView": 1, "count": 5"#,
+            "accessor 1 (counted from 0) has 5 elements for 4 vertices",
+        ),
+        (
+            r#"{"bufferView": 1, "count": 4, "componentType": 5126, "type": "VEC3""#,
+            r#"{"bufferView": 1, "count": 4, "componentType": 5126, "type": "VEC2""#,
+            "accessor 1 (counted from 0) is of type VEC2 where VEC3 or VEC4 belongs",
+        ),
+        (
+            r#"{"bufferView": 1, "count": 4, "componentType": 5126"#,
+            r#"{"bufferView": 1, "count": 4, "componentType": 5122"#,
+            "accessor 1 (counted from 0) has components of type 5122 for colours",
+        ),
+        (
+            r#""byteOffset": 48, "byteLength": 48"#,
+            r#""byteOffset": 48, "byteLength": 47"#,
+            "accessor 1 (counted from 0) reaches past the end of the buffer view 1",
+        ),
+    ] {
+        assert!(file.contains(old));
+        let loaded = read(file.replacen(old, new, 1)).unwrap();
+        assert_eq!(loaded.warnings, [format!("{part}{expected}")]);
+        let colors = loaded.mesh.appearance().map(|look| look.vertex_colors.clone());
+        assert!(colors.unwrap_or_default().iter().all(|color| *color == [65535; 4]));
+    }
+}
+
+#[test]
+fn instances_have_the_looks_of_their_mesh_and_mirrors_too() {
+    let sections = format!(
+        r#""materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
+        "textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}],"#,
+        data_uri()
+    );
+    let part = PAINTED.replace("\"TEXCOORD_0\": 1", "\"TEXCOORD_0\": 1, \"COLOR_0\": 2");
+    let kind = r#""componentType": 5126, "type": "VEC3""#;
+    let arrays = [(UV_KIND, floats(&UVS)), (kind, floats(&COLORS))];
+    let nodes = r#""nodes": [{"mesh": 0}, {"mesh": 0, "scale": [-1, 1, 1]}]"#;
+    let file = fans(&[&part], &sections, &arrays).replace(r#""nodes": [{"mesh": 0}]"#, nodes);
+    let look = look(read(file));
+    let [one, two] = [0, 2].map(|triangle| look.uvs[triangle]);
+    assert_eq!([one[0], one[2], one[1]], two);
+    assert_eq!((look.vertex_colors.len(), look.uvs.len()), (8, 4));
+    assert_eq!(look.vertex_colors[..4], look.vertex_colors[4..]);
+}
+
+#[test]
+fn a_scene_without_looks_or_not_asked_for_looks_like_nothing() {
+    assert_eq!(read(triangle()).unwrap().mesh.appearance(), None);
+    let unused = fans(&[""], r#""materials": [{}], "textures": 7,"#, &[]);
+    assert_eq!(read(unused).unwrap().mesh.appearance(), None);
+    let options = ReadOptions::default().without_appearance();
+    let file = with_image(r#"{"uri": "none.png"}"#);
+    let loaded = read_with(file.as_bytes(), Path::new("mesh.gltf"), &options).unwrap();
+    assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
 }

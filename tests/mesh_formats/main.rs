@@ -14,7 +14,9 @@ use std::path::Path;
 
 use fastrand::Rng;
 use trivox::Mesh;
+use trivox::appearance::Appearance;
 use trivox::formats::{Loaded, ReadError};
+use trivox::srgb::Rgba;
 
 /// A reader of files' bytes.
 type Reader = fn(&[u8]) -> Result<Loaded, ReadError>;
@@ -25,11 +27,14 @@ fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
     vec![
         ("binary STL", trivox::formats::stl::read, stl::binary()),
         ("text STL", trivox::formats::stl::read, stl::TEXT.into()),
-        ("text PLY", trivox::formats::ply::read, ply::TEXT.into()),
-        ("little-endian PLY", trivox::formats::ply::read, ply::binary(false)),
-        ("big-endian PLY", trivox::formats::ply::read, ply::binary(true)),
+        ("text PLY", ply::read, ply::TEXT.into()),
+        ("little-endian PLY", ply::read, ply::binary(false)),
+        ("big-endian PLY", ply::read, ply::binary(true)),
         ("glTF", gltf, gltf::embedded()),
         ("GLB", gltf, gltf::binary()),
+        ("coloured STL", trivox::formats::stl::read, stl::colored()),
+        ("coloured text PLY", ply::read, ply::COLORED.into()),
+        ("GLB with a texture", gltf, gltf::painted_binary()),
     ]
 }
 
@@ -48,6 +53,28 @@ fn triangles(result: Result<Loaded, ReadError>) -> Vec<[[f64; 3]; 3]> {
 fn warnings(result: Result<Loaded, ReadError>) -> Vec<String> {
     result.unwrap().warnings
 }
+
+/// What a mesh that is read without a warning looks like.
+fn look(result: Result<Loaded, ReadError>) -> Appearance {
+    let loaded = result.unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    loaded.mesh.appearance().unwrap().clone()
+}
+
+/// A PNG file.
+fn png(size: [u32; 2], texels: &[Rgba]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, size[0], size[1]);
+    encoder.set_color(png::ColorType::Rgba);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(texels.as_flattened()).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+const RED: Rgba = [255, 0, 0, 255];
+const GREEN: Rgba = [0, 255, 0, 255];
+const BLUE: Rgba = [0, 0, 255, 255];
 
 fn fault(result: Result<Loaded, ReadError>) -> String {
     result.map(|loaded| loaded.mesh).unwrap_err().to_string()

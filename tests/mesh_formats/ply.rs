@@ -1,8 +1,17 @@
 //! PLY: text and binary.
 
-use trivox::formats::ply::read;
+use std::path::Path;
 
-use super::{A, B, C, D, corners, fault, triangles, warnings};
+use trivox::appearance::{Alpha, Appearance};
+use trivox::formats::ply::{read as read_beside, read_with};
+use trivox::formats::{Loaded, ReadError, ReadOptions, read_mesh};
+use trivox::srgb::{Rgba, linear_of, linear_of_rgba, rgba_of};
+
+use super::{A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, triangles, warnings};
+
+pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
+    read_beside(bytes, Path::new("mesh.ply"))
+}
 
 /// With colours, an element of its own, and more properties than are read.
 pub(crate) const TEXT: &str = "ply\nformat ascii 1.0\ncomment caf\u{e9}\nobj_info none\n\
@@ -72,9 +81,7 @@ fn text_and_binary_of_either_order_are_the_same_mesh() {
     let text = read(TEXT.as_bytes()).unwrap();
     assert_eq!(text.mesh.positions()[..4], [A, B, C, D]);
     assert_eq!(text.mesh.triangles().len(), 4);
-    let expected =
-        ["1 point or line was skipped: no surface", "colours and textures are not used yet"];
-    assert_eq!(text.warnings, expected);
+    assert_eq!(text.warnings, ["1 point or line was skipped: no surface"]);
     for is_big in [false, true] {
         let bytes = binary(is_big);
         let loaded = read(&bytes).unwrap();
@@ -254,4 +261,333 @@ fn elements_without_properties_take_no_time() {
     let text = with_square(1, "3 0 1 2\n")
         .replace("end_header", "element nothing 18446744073709551615\nend_header");
     assert_eq!(triangles(read(text.as_bytes())), [[A, B, C]]);
+}
+
+/// The square, with what `properties` declare after its corners' positions and its faces' corners.
+fn painted_square(
+    header: &str,
+    [vertex, face]: [&str; 2],
+    corners: [&str; 4],
+    faces: &[&str],
+) -> String {
+    let places = ["0 0 0", "1 0 0", "1 1 0", "0 1 0"];
+    let vertices: String = places.iter().zip(corners).map(|(p, c)| format!("{p} {c}\n")).collect();
+    let properties = |list: &str| -> String {
+        list.split(", ").filter(|p| !p.is_empty()).map(|p| format!("property {p}\n")).collect()
+    };
+    format!(
+        "ply\nformat ascii 1.0\n{header}element vertex 4\nproperty float x\nproperty float y\n\
+         property float z\n{}element face {}\nproperty list uchar int vertex_index\n{}end_header\n\
+         {vertices}{}\n",
+        properties(vertex),
+        faces.len(),
+        properties(face),
+        faces.join("\n")
+    )
+}
+
+/// Of vertices and faces, with a texture named.
+pub(crate) const COLORED: &str = "ply\nformat ascii 1.0\ncomment TextureFile none.png\n\
+    element vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty float red\n\
+    property float green\nproperty float blue\nproperty uchar alpha\nelement face 1\n\
+    property list uchar int vertex_indices\nproperty list uchar float texcoord\n\
+    property int texnumber\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n\
+    0 0 0 1 .5 0 255\n1 0 0 0 0 0 0\n1 1 0 1 1 1 255\n3 0 1 2 6 0 0 1 0 1 1 0 1 2 3\n";
+
+const COLORS: &str = "uchar red, uchar green, uchar blue";
+
+fn vertex_colors(properties: &str, corners: [&str; 4]) -> (Vec<Rgba>, Alpha) {
+    let file = painted_square("", [properties, ""], corners, &["4 0 1 2 3"]);
+    let look = look(read(file.as_bytes()));
+    assert!(look.materials[0].has_vertex_colors && look.material_of.is_empty());
+    let colors = look.vertex_colors.iter().map(|&color| rgba_of(color)).collect();
+    (colors, look.materials[0].alpha)
+}
+
+#[test]
+fn colours_of_vertices_are_display_values_of_any_type_and_by_any_name() {
+    let expected = vec![RED, GREEN, BLUE, [255, 128, 0, 255]];
+    let bytes = ["255 0 0", "0 255 0", "0 0 255", "255 128 0"];
+    let shorts = ["65535 0 0", "0 65535 0", "0 0 65535", "65535 32896 0"];
+    let floats = ["1 0 0", "0 1 0", "0 0 1", "1 0.50196 0"];
+    for (kind, corners) in [
+        ("uchar", bytes),
+        ("uint8", bytes),
+        ("int", bytes),
+        ("float", bytes),
+        ("double", bytes),
+        ("ushort", shorts),
+        ("uint", shorts),
+        ("float", shorts),
+        ("float", floats),
+        ("double", floats),
+    ] {
+        for names in [
+            ["red", "green", "blue"],
+            ["r", "g", "b"],
+            ["diffuse_red", "diffuse_green", "diffuse_blue"],
+        ] {
+            let properties = names.map(|name| format!("{kind} {name}")).join(", ");
+            let found = vertex_colors(&properties, corners);
+            assert_eq!(found, (expected.clone(), Alpha::Opaque), "{properties}");
+        }
+    }
+    // In linear light, not as they are written.
+    let file = painted_square("", [COLORS, ""], ["188 0 255"; 4], &["3 0 1 2"]);
+    let half = look(read(file.as_bytes())).vertex_colors[0];
+    assert_eq!(half, [linear_of(188), 0, 65535, 65535]);
+    assert!(half[0].abs_diff(32768) < 300);
+    // Light beyond that of a display.
+    let (bright, _) = vertex_colors("float red, float green, float blue", ["1.5 0 nan"; 4]);
+    assert_eq!(bright[0], [255, 0, 0, 255]);
+}
+
+#[test]
+fn colours_are_read_in_binary_files_and_before_other_properties() {
+    for is_big in [false, true] {
+        let order = if is_big { "big" } else { "little" };
+        let mut bytes = format!(
+            "ply\nformat binary_{order}_endian 1.0\nelement face 1\nproperty list uchar uchar \
+             vertex_indices\nelement vertex 3\nproperty uchar red\nproperty uchar green\n\
+             property uchar blue\nproperty ushort alpha\nproperty uchar x\nproperty uchar y\n\
+             property uchar z\nend_header\n"
+        )
+        .into_bytes();
+        bytes.extend([3, 0, 1, 2]);
+        let half = if is_big { [0x80, 0] } else { [0, 0x80] };
+        for vertex in [[0, 0, 0], [1, 0, 0], [1, 1, 0]] {
+            bytes.extend([255, 0, 0, half[0], half[1]]);
+            bytes.extend(vertex);
+        }
+        let look = look(read(&bytes));
+        assert_eq!(look.vertex_colors, [[65535, 0, 0, 0x8000]; 3]);
+        assert_eq!(look.materials[0].alpha, Alpha::Blend);
+    }
+}
+
+#[test]
+fn opacity_of_vertices_counts_unless_nothing_could_be_seen() {
+    let with_alpha = format!("{COLORS}, uchar alpha");
+    let (_, alpha) = vertex_colors(&with_alpha, ["1 2 3 255"; 4]);
+    assert_eq!(alpha, Alpha::Opaque);
+    let corners = ["1 2 3 255", "1 2 3 0", "1 2 3 128", "1 2 3 255"];
+    let (colors, alpha) = vertex_colors(&with_alpha, corners);
+    assert_eq!((colors[2], alpha), ([1, 2, 3, 128], Alpha::Blend));
+    let file = painted_square("", [&with_alpha, ""], ["1 2 3 0"; 4], &["3 0 1 2"]);
+    let loaded = read(file.as_bytes()).unwrap();
+    let expected = "opacity was ignored, as nothing could be seen with it: that of vertices";
+    assert_eq!(loaded.warnings, [expected]);
+    assert_eq!(loaded.mesh.appearance().unwrap().materials[0].alpha, Alpha::Opaque);
+}
+
+/// The colours of the triangles, if all is plain.
+fn plain(look: &Appearance, triangles: usize) -> Vec<Rgba> {
+    assert!(look.textures.is_empty() && look.vertex_colors.is_empty() && look.uvs.is_empty());
+    (0..triangles).map(|triangle| rgba_of(look.material(triangle).color)).collect()
+}
+
+#[test]
+fn colours_of_faces_are_materials() {
+    let faces = ["4 0 1 2 3 255 0 0", "3 0 1 2 0 0 255", "3 1 2 3 255 0 0"];
+    let look = look(read(painted_square("", ["", COLORS], [""; 4], &faces).as_bytes()));
+    assert_eq!(plain(&look, 4), [RED, RED, BLUE, RED]);
+    // That of what has no colour, and two.
+    assert_eq!(look.materials.len(), 3);
+    let both = painted_square("", [COLORS, COLORS], ["0 255 0"; 4], &faces);
+    let loaded = read(both.as_bytes()).unwrap();
+    let expected = "colours of faces were ignored: those of vertices are shown";
+    assert_eq!(loaded.warnings, [expected]);
+    assert_eq!(loaded.mesh.appearance().unwrap().vertex_colors, [linear_of_rgba(GREEN); 4]);
+}
+
+#[test]
+fn opacity_of_faces_counts_unless_nothing_could_be_seen() {
+    let properties = ["", "float red, float green, float blue, float alpha"];
+    let file = |faces: &[&str]| painted_square("", properties, [""; 4], faces);
+    let glass = look(read(file(&["3 0 1 2 0 0 1 .5", "3 0 1 3 0 0 1 1"]).as_bytes()));
+    assert_eq!(plain(&glass, 2), [[0, 0, 255, 128], BLUE]);
+    assert_eq!([0, 1].map(|i| glass.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
+    let loaded = read(file(&["3 0 1 2 0 0 1 0"]).as_bytes()).unwrap();
+    let expected = "opacity was ignored, as nothing could be seen with it: that of faces";
+    assert_eq!(loaded.warnings, [expected]);
+    assert_eq!(loaded.mesh.appearance().unwrap().material(0).alpha, Alpha::Opaque);
+}
+
+#[test]
+fn more_colours_of_faces_than_65536_are_rounded_and_a_warning() {
+    let faces: Vec<String> =
+        (0..65_537).map(|i| format!("3 0 1 2 {} {} {}", i >> 16, i >> 8 & 255, i & 255)).collect();
+    let faces: Vec<&str> = faces.iter().map(|face| &face[..]).collect();
+    let exact = look(read(painted_square("", ["", COLORS], [""; 4], &faces[..65_536]).as_bytes()));
+    assert_eq!(rgba_of(exact.material(0x1234).color), [0, 0x12, 0x34, 255]);
+    let more = [&faces[..], &["3 0 1 2 200 100 50"]].concat();
+    let loaded = read(painted_square("", ["", COLORS], [""; 4], &more).as_bytes()).unwrap();
+    let expected =
+        "faces have more than 65536 colours: the others were rounded to 16 steps a channel";
+    assert_eq!(loaded.warnings, [expected]);
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!(rgba_of(look.material(65_537).color), [204, 102, 51, 255]);
+}
+
+const TEXCOORDS: &str = "list uchar float texcoord, int texnumber";
+
+/// A folder with two textures, and the square in it.
+fn beside_textures(file: &str) -> (tempfile::TempDir, Result<Loaded, ReadError>) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("Maps")).unwrap();
+    std::fs::write(folder.path().join("Maps/A red One.png"), png([1, 1], &[RED])).unwrap();
+    let glass = png([2, 1], &[GREEN, [0, 0, 0, 0]]);
+    std::fs::write(folder.path().join("glass.png"), glass).unwrap();
+    let path = folder.path().join("square.ply");
+    std::fs::write(&path, file).unwrap();
+    let loaded = read_mesh(&path);
+    (folder, loaded)
+}
+
+#[test]
+fn textures_lie_on_the_corners_of_faces_with_v_up() {
+    let header = "comment TextureFile Maps/A red One.png\ncomment made by hand\n\
+                  comment TextureFile  glass.png \n";
+    let faces = ["4 0 1 2 3 8 0 0 1 0 1 .75 0 1 1", "3 0 1 2 6 0 0 .5 0 1 1 0", "3 0 1 2 0 -1"];
+    let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
+    let look = look(beside_textures(&file).1);
+    let [a, b, c, d] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.25], [0.0, 0.0]];
+    let [none, half, corner] = [[0.0; 2], [0.5, 1.0], [1.0, 0.0]];
+    assert_eq!(look.uvs, [[a, b, c], [a, c, d], [a, half, corner], [none; 3]]);
+    let painting = |triangle: usize| look.material(triangle).texture.map(|of| of.texture);
+    assert_eq!([0, 1, 2, 3].map(painting), [Some(1), Some(1), Some(0), None]);
+    assert_eq!([0, 2].map(|i| look.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
+    assert_eq!(look.textures[1].texels(), [GREEN, [0, 0, 0, 0]]);
+}
+
+#[test]
+fn corners_that_are_cut_keep_their_place_on_the_texture() {
+    // Not convex: the cut is not a fan.
+    let text = "ply\nformat ascii 1.0\ncomment TextureFile glass.png\nelement vertex 5\n\
+        property float x\nproperty float y\nproperty float z\nelement face 1\n\
+        property list uchar float texcoord\nproperty list uchar int vertex_indices\nend_header\n\
+        0 0 0\n.5 .75 0\n0 1 0\n1 1 0\n1 0 0\n10 0 1 .5 .25 0 0 1 0 1 1 5 0 1 2 3 4\n";
+    let loaded = beside_textures(text).1.unwrap();
+    let uvs = &loaded.mesh.appearance().unwrap().uvs;
+    for (triangle, uvs) in corners(&loaded.mesh).iter().zip(uvs) {
+        assert_eq!(triangle.map(|[x, y, _]| [x as f32, y as f32]), *uvs);
+    }
+    assert_eq!(uvs.len(), 3);
+}
+
+#[test]
+fn textures_lie_on_vertices_by_any_name() {
+    for names in [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]] {
+        let properties = names.map(|name| format!("float {name}")).join(", ");
+        let corners = ["0 0", "1 0", "1 1", "0 .75"];
+        let header = "comment TextureFile glass.png\n";
+        let file = painted_square(header, [&properties, ""], corners, &["4 0 1 2 3"]);
+        let look = look(beside_textures(&file).1);
+        let [a, b, c, d] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.25]];
+        assert_eq!(look.uvs, [[a, b, c], [a, c, d]], "{names:?}");
+        assert!(look.material(1).texture.is_some());
+        let strip = file.replace("element face", "element tristrips");
+        let look = super::look(beside_textures(&strip).1);
+        assert_eq!(look.uvs, [[a, b, c], [b, d, c]], "{names:?}");
+    }
+}
+
+#[test]
+fn textures_are_found_in_any_case_and_by_the_paths_of_other_machines() {
+    for name in [
+        "Maps/A red One.png",
+        "maps/a RED one.PNG",
+        "Maps\\A red One.png",
+        "GLASS.png",
+        "C:\\Users\\me\\glass.png",
+        "/home/me/Glass.png",
+        "../elsewhere/glass.png",
+        "./glass.png",
+    ] {
+        let header = format!("comment TextureFile {name}\n");
+        let file = painted_square(&header, ["", TEXCOORDS], [""; 4], &["3 0 1 2 6 0 0 1 0 1 1 0"]);
+        assert_eq!(look(beside_textures(&file).1).textures.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
+    let header = "comment TextureFile none.png\ncomment TextureFile square.ply\n\
+                  comment TextureFile Maps\ncomment TextureFile glass.png\n";
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 0", "3 0 1 2 6 0 0 1 0 1 1 3"];
+    let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
+    let loaded = beside_textures(&file).1.unwrap();
+    let expected = "3 textures were replaced by plain colours: 'none.png' (there is no such file \
+                    beside the model), 'square.ply' (The image format could not be determined), 'Maps' \
+                    (there is no such file beside the model)";
+    assert_eq!(loaded.warnings, [expected]);
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!([0, 1].map(|i| look.material(i).texture.is_some()), [false, true]);
+    let alone = file.replace("glass", "other").replace("\ncomment TextureFile square.ply", "");
+    let loaded = beside_textures(&alone).1.unwrap();
+    assert_eq!(loaded.mesh.appearance(), None);
+    assert!(
+        loaded.warnings[0].starts_with("3 textures were replaced by plain colours: 'none.png' (")
+    );
+}
+
+#[test]
+fn textures_that_do_not_fit_are_plain_and_a_warning() {
+    let file = painted_square(
+        "comment TextureFile large.png\n",
+        ["", TEXCOORDS],
+        [""; 4],
+        &["3 0 1 2 6 0 0 1 0 1 1 0"],
+    );
+    let (folder, _) = beside_textures(&file);
+    std::fs::write(folder.path().join("large.png"), png([300, 300], &[RED; 90_000])).unwrap();
+    let read = |memory| {
+        let options = ReadOptions::default().within(memory);
+        read_with(file.as_bytes(), &folder.path().join("square.ply"), &options).unwrap()
+    };
+    assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
+    let small = read(200_000);
+    let expected = "a texture was replaced by a plain colour: 'large.png' (it is too large for the \
+                    memory that is left)";
+    assert_eq!(small.warnings, [expected]);
+    assert_eq!(small.mesh.appearance(), None);
+}
+
+#[test]
+fn what_does_not_fit_of_a_texture_is_a_warning() {
+    let header = "comment TextureFile glass.png\n";
+    let said = |vertex: &str, corners: [&str; 4], faces: &[&str]| {
+        warnings(beside_textures(&painted_square(header, [vertex, TEXCOORDS], corners, faces)).1)
+    };
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 7", "4 0 1 2 3 6 0 0 1 0 1 1 0"];
+    let expected = "2 faces have a texture that the header does not name, or not two coordinates a \
+                    corner: a plain colour is shown";
+    assert_eq!(said("", [""; 4], &faces), [expected]);
+    let expected = "colours of vertices were ignored where there is a texture";
+    let textured = ["3 0 1 2 6 0 0 1 0 1 1 0", "3 0 1 2 0 -1"];
+    assert_eq!(said(COLORS, ["1 2 3"; 4], &textured), [expected]);
+    let file = painted_square("", ["", TEXCOORDS], [""; 4], &textured);
+    let expected = "texture coordinates were ignored: add a line such as 'comment TextureFile \
+                    image.png' to the header";
+    assert_eq!(warnings(read(file.as_bytes())), [expected]);
+}
+
+#[test]
+fn faces_without_a_texture_have_the_colours_of_vertices() {
+    let faces = ["3 0 1 2 6 0 0 1 0 1 1 0", "3 0 1 2 0 -1"];
+    let header = "comment TextureFile glass.png\n";
+    let file = painted_square(header, [COLORS, TEXCOORDS], ["0 0 255"; 4], &faces);
+    let loaded = beside_textures(&file).1.unwrap();
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!([0, 1].map(|i| look.material(i).has_vertex_colors), [false, true]);
+    assert_eq!(look.vertex_colors, [linear_of_rgba(BLUE); 4]);
+}
+
+#[test]
+fn a_mesh_without_colours_or_not_asked_for_looks_like_nothing() {
+    assert_eq!(read(with_square(1, "3 0 1 2").as_bytes()).unwrap().mesh.appearance(), None);
+    let options = ReadOptions::default().without_appearance();
+    let loaded = read_with(COLORED.as_bytes(), Path::new("mesh.ply"), &options).unwrap();
+    assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
+    assert!(read(COLORED.as_bytes()).unwrap().mesh.appearance().is_some());
 }

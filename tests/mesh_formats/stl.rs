@@ -1,8 +1,11 @@
 //! STL, of both kinds.
 
-use trivox::formats::stl::read;
+use trivox::appearance::Alpha;
+use trivox::formats::ReadOptions;
+use trivox::formats::stl::{read, read_with};
+use trivox::srgb::{Rgba, rgba_of};
 
-use super::{A, B, C, D, fault, triangles, warnings};
+use super::{A, B, BLUE, C, D, GREEN, RED, fault, look, triangles, warnings};
 
 pub(crate) const TEXT: &str = "solid a square\n\
     facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 1 1 0\n endloop\n\
@@ -124,13 +127,59 @@ fn counts_that_lie_are_refused_or_said() {
     assert_eq!(warnings(read(&bytes)), [skipped]);
 }
 
+/// A binary file of two triangles with these attributes.
+fn with_attributes(header: &[u8], attributes: [u16; 2]) -> Vec<u8> {
+    let mut bytes = file(header, 2, &SQUARE);
+    for (triangle, attribute) in attributes.into_iter().enumerate() {
+        bytes[84 + 50 * triangle + 48..][..2].copy_from_slice(&attribute.to_le_bytes());
+    }
+    bytes
+}
+
+pub(crate) fn colored() -> Vec<u8> {
+    with_attributes(b"COLOR=\xff\x80\0\xff", [0b11111, 0x8000])
+}
+
+fn colors(bytes: &[u8]) -> Vec<Rgba> {
+    let look = look(read(bytes));
+    assert!(look.materials.iter().all(|material| material.alpha == Alpha::Opaque));
+    (0..2).map(|triangle| rgba_of(look.material(triangle).color)).collect()
+}
+
 #[test]
-fn colours_are_a_warning() {
-    let expected = ["colours (attributes of triangles) are not used yet"];
-    assert_eq!(warnings(read(&file(b"COLOR=\xff\0\0\xff", 2, &SQUARE))), expected);
-    let mut bytes = binary();
-    bytes[84 + 48] = 31;
-    assert_eq!(warnings(read(&bytes)), expected);
+fn colours_are_blue_first_where_the_top_bit_is_set_and_the_others_are_grey() {
+    let file = with_attributes(b"", [0x8000 | 0b11111_00000_00000, 0]);
+    assert_eq!(colors(&file), [RED, [200, 200, 200, 255]]);
+    let file = with_attributes(b"", [0x8000 | 0b00000_00011_00000, 0x8000 | 0b11111]);
+    assert_eq!(colors(&file), [[0, 25, 0, 255], BLUE]);
+}
+
+#[test]
+fn colours_are_red_first_where_the_header_has_one_and_the_top_bit_means_that() {
+    assert_eq!(colors(&colored()), [RED, [255, 128, 0, 255]]);
+    let file = with_attributes(b"a name COLOR=\xff\0\0\xff,MATERIAL=", [0b11111_00000_00000, 0]);
+    assert_eq!(colors(&file), [BLUE, [0, 0, 0, 255]]);
+    // No colour of a triangle at all: they are not meant to be black.
+    assert_eq!(colors(&with_attributes(b"COLOR=\0\xff\0\xff", [0, 0])), [GREEN; 2]);
+    assert_eq!(colors(&with_attributes(b"COLOR=\0\xff\0\0", [0, 0])), [GREEN; 2]);
+    let glass = look(read(&with_attributes(b"COLOR=\0\xff\0\x80", [0, 0])));
+    assert_eq!((glass.materials[0].alpha, glass.materials[0].color[3]), (Alpha::Blend, 0x8080));
+}
+
+#[test]
+fn attributes_that_are_no_colours_are_a_warning() {
+    let loaded = read(&with_attributes(b"", [0x8000 | 31, 31])).unwrap();
+    assert_eq!(loaded.mesh.appearance(), None);
+    let expected = "attributes of triangles were ignored: they are not colours";
+    assert_eq!(loaded.warnings, [expected]);
+}
+
+#[test]
+fn triangles_without_colours_or_not_asked_for_look_like_nothing() {
+    assert_eq!(read(&binary()).unwrap().mesh.appearance(), None);
+    assert_eq!(read(TEXT.as_bytes()).unwrap().mesh.appearance(), None);
+    let options = ReadOptions::default().without_appearance();
+    assert_eq!(read_with(&colored(), &options).unwrap().mesh.appearance(), None);
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! Files that trimesh writes hold the mesh that its OBJ file holds.
+//! Files that trimesh writes hold the mesh that its OBJ file holds, and look as trimesh was told.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use serde::Deserialize;
 use trivox::formats::read_mesh;
+use trivox::srgb::{Linear, linear_of_rgba, rgba_of};
 use trivox::{Backend, Cpu, NoProgress, PlaceOptions, Sizing, place};
 
 /// Runs `script` in `folder`, if there is a Python that has trimesh.
@@ -87,4 +89,83 @@ for name in ['lighthouse', 'torus-knot']:
     }
     hashes.dedup();
     assert_eq!(hashes.len(), 4);
+}
+
+/// What trimesh was told of a box.
+#[derive(Deserialize)]
+struct Told {
+    /// Of vertices and of faces, in 8 bits.
+    colors: Vec<[u8; 4]>,
+    faces: Vec<[usize; 3]>,
+    /// Of vertices, `v` up.
+    uvs: Vec<[f64; 2]>,
+    texels: Vec<[u8; 3]>,
+}
+
+#[test]
+fn all_that_trimesh_writes_of_a_look_is_read() {
+    let script = "
+import json, trimesh, numpy
+from PIL import Image
+random = numpy.random.default_rng(7)
+color = lambda count: random.integers(1, 256, (count, 4)).astype('u1')
+corners, faces = color(8), color(12)
+uvs = random.random((8, 2)).astype('f4')
+texels = random.integers(0, 256, (3, 4, 3)).astype('u1')
+image = Image.fromarray(texels)
+def write(visual, *names):
+    mesh = trimesh.creation.box()
+    mesh.visual = visual(mesh)
+    for name in names: mesh.export(name)
+    return mesh
+colored = trimesh.visual.ColorVisuals
+write(lambda mesh: colored(mesh, vertex_colors=corners), 'corners.ply', 'corners.glb')
+write(lambda mesh: colored(mesh, face_colors=faces), 'faces.ply')
+material = trimesh.visual.material.PBRMaterial(
+    baseColorTexture=image, baseColorFactor=[255, 51, 0, 255], alphaMode='MASK', alphaCutoff=0.25)
+write(lambda mesh: trimesh.visual.TextureVisuals(uv=uvs, material=material), 'image.glb')
+mesh = write(lambda mesh: trimesh.visual.TextureVisuals(uv=uvs, image=image), 'image.ply')
+image.save('the image.png')
+text = open('image.ply', 'rb').read()
+comment = b'ply\\ncomment TextureFile the image.png\\n'
+open('image.ply', 'wb').write(text.replace(b'ply\\n', comment, 1))
+told = dict(colors=numpy.concatenate([corners, faces]).tolist(), faces=mesh.faces.tolist(),
+    uvs=uvs.tolist(), texels=texels.reshape(-1, 3).tolist())
+json.dump(told, open('told.json', 'w'))
+";
+    let folder = tempfile::tempdir().unwrap();
+    if !has_run(script, folder.path()) {
+        return;
+    }
+    let text = fs::read_to_string(folder.path().join("told.json")).unwrap();
+    let told: Told = serde_json::from_str(&text).unwrap();
+    let look = |name: &str| {
+        let loaded = read_mesh(&folder.path().join(name)).unwrap();
+        assert_eq!(loaded.warnings, Vec::<String>::new(), "{name}");
+        loaded.mesh.appearance().unwrap().clone()
+    };
+    let (corners, faces) = told.colors.split_at(8);
+    let in_linear_light: Vec<Linear> = corners.iter().map(|&color| linear_of_rgba(color)).collect();
+    assert_eq!(look("corners.ply").vertex_colors, in_linear_light);
+    // Of which glTF says that they are in linear light.
+    let as_they_are: Vec<Linear> = corners.iter().map(|c| c.map(|c| u16::from(c) * 257)).collect();
+    assert_eq!(look("corners.glb").vertex_colors, as_they_are);
+    let plain = look("faces.ply");
+    let found: Vec<[u8; 4]> = (0..12).map(|face| rgba_of(plain.material(face).color)).collect();
+    assert_eq!(found, faces);
+    for name in ["image.glb", "image.ply"] {
+        let look = look(name);
+        let texels = look.textures[0].texels().iter().map(|&[r, g, b, _]| [r, g, b]);
+        assert_eq!((look.textures[0].size(), texels.collect()), ([4, 3], told.texels.clone()));
+        assert_eq!(look.uvs.len(), 12);
+        for (found, face) in look.uvs.iter().zip(&told.faces) {
+            let expected = face.map(|vertex| [told.uvs[vertex][0], 1.0 - told.uvs[vertex][1]]);
+            for (found, expected) in found.as_flattened().iter().zip(expected.as_flattened()) {
+                assert!((f64::from(*found) - expected).abs() < 1e-6, "{name}");
+            }
+        }
+    }
+    let material = look("image.glb").materials[0].clone();
+    assert_eq!(material.color, [65535, 13107, 0, 65535]);
+    assert_eq!(material.alpha, trivox::appearance::Alpha::Mask(16384));
 }

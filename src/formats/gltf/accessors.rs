@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::formats::gltf::json::{Accessor, Document, Sparse};
+use crate::srgb::Linear;
 
 /// The arrays of a file. Errors name the accessor.
 pub(super) struct Arrays<'a> {
@@ -25,8 +26,8 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 impl Component<f64> {
-    /// Of a position. Integers are those of `KHR_mesh_quantization`.
-    fn of_position(accessor: &Accessor) -> Result<Self, String> {
+    /// Of what `accessor` is for. Integers are those of `KHR_mesh_quantization`.
+    fn of_number(accessor: &Accessor, what: &str) -> Result<Self, String> {
         let (size, read): (_, fn(&[u8]) -> f64) =
             match (accessor.component_type, accessor.normalized) {
                 (5120, false) => (1, |b| i8::from_le_bytes(first(b)).into()),
@@ -40,7 +41,7 @@ impl Component<f64> {
                 }
                 (5123, true) => (2, |b| f64::from(u16::from_le_bytes(first(b))) / 65535.0),
                 (5126, _) => (4, |b| f32::from_le_bytes(first(b)).into()),
-                (other, _) => return Err(format!("has components of type {other} for positions")),
+                (other, _) => return Err(format!("has components of type {other} for {what}")),
             };
         Ok(Self { size, read })
     }
@@ -58,6 +59,24 @@ impl Component<u32> {
     }
 }
 
+impl Component<u16> {
+    /// Of a colour in linear light. Integers are normalized, even where a file says that they are not.
+    fn of_light(component_type: u32) -> Result<Self, String> {
+        let (size, read): (_, fn(&[u8]) -> u16) = match component_type {
+            5121 => (1, |b| u16::from(u8::from_le_bytes(first(b))) * 257),
+            5123 => (2, |b| u16::from_le_bytes(first(b))),
+            5126 => (4, |b| light(f32::from_le_bytes(first(b)).into())),
+            other => return Err(format!("has components of type {other} for colours")),
+        };
+        Ok(Self { size, read })
+    }
+}
+
+/// A channel from 0 to 1, as 16 bits; NaN is 0.
+pub(super) fn light(value: f64) -> u16 {
+    (value.clamp(0.0, 1.0) * f64::from(u16::MAX)).round() as u16
+}
+
 impl<'a> Arrays<'a> {
     /// The arrays of `document` in its buffers.
     pub(super) fn new(document: &'a Document<'a>, buffers: Vec<Cow<'a, [u8]>>) -> Self {
@@ -69,11 +88,51 @@ impl<'a> Arrays<'a> {
     pub(super) fn positions(&self, index: usize, out: &mut Vec<[f64; 3]>) -> Result<(), String> {
         let read = |accessor: &Accessor| {
             check_shape(accessor, "VEC3")?;
-            let Component { size, read } = Component::of_position(accessor)?;
+            let Component { size, read } = Component::of_number(accessor, "positions")?;
             let position = |b: &[u8]| [0, 1, 2].map(|axis| read(&b[axis * size..]));
             self.elements(accessor, 3 * size, position, out)
         };
         named(index, self.accessor(index).and_then(read))
+    }
+
+    /// The texture coordinates in the accessor.
+    pub(super) fn texcoords(&self, index: usize) -> Result<Vec<[f64; 2]>, String> {
+        let read = |accessor: &Accessor| {
+            check_shape(accessor, "VEC2")?;
+            let Component { size, read } = Component::of_number(accessor, "texture coordinates")?;
+            let mut out = Vec::new();
+            let texcoord = |b: &[u8]| [0, 1].map(|axis| read(&b[axis * size..]));
+            self.elements(accessor, 2 * size, texcoord, &mut out)?;
+            Ok(out)
+        };
+        named(index, self.accessor(index).and_then(read))
+    }
+
+    /// Adds the colours in the accessor to `out`.
+    pub(super) fn colors(&self, index: usize, out: &mut Vec<Linear>) -> Result<(), String> {
+        let read = |accessor: &Accessor| {
+            let channels = match &accessor.shape[..] {
+                "VEC3" => 3,
+                "VEC4" => 4,
+                _ => return Err(misshapen(accessor, "VEC3 or VEC4")),
+            };
+            let Component { size, read } = Component::of_light(accessor.component_type)?;
+            let color = |b: &[u8]| {
+                let mut color = [u16::MAX; 4];
+                for (at, channel) in color[..channels].iter_mut().enumerate() {
+                    *channel = read(&b[at * size..]);
+                }
+                color
+            };
+            self.elements(accessor, channels * size, color, out)
+        };
+        named(index, self.accessor(index).and_then(read))
+    }
+
+    /// The bytes of a view.
+    pub(super) fn view(&self, view: usize) -> Result<&[u8], String> {
+        let length = self.document.buffer_views.get(view).map_or(0, |view| view.byte_length);
+        self.bytes(view, 0, length, [1, 1])
     }
 
     /// The numbers of vertices in the accessor.
@@ -195,11 +254,13 @@ fn read_of<T>(size: usize, read: impl Fn(&[u8]) -> T) -> impl Fn(&[u8]) -> T {
 fn check_shape(accessor: &Accessor, shape: &str) -> Result<(), String> {
     match accessor.shape == shape {
         true => Ok(()),
-        false => {
-            let found = crate::formats::excerpt(&accessor.shape);
-            Err(format!("is of type {found} where {shape} belongs"))
-        }
+        false => Err(misshapen(accessor, shape)),
     }
+}
+
+fn misshapen(accessor: &Accessor, shape: &str) -> String {
+    let found = crate::formats::excerpt(&accessor.shape);
+    format!("is of type {found} where {shape} belongs")
 }
 
 fn named<T>(index: usize, result: Result<T, String>) -> Result<T, String> {

@@ -72,6 +72,21 @@ fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> 
     Ok((kind, bytes))
 }
 
+/// The bytes of a URI that holds its data, if it is one.
+pub(super) fn data_of_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
+    let data = uri.strip_prefix("data:")?;
+    Some(text_in_base_64(data).and_then(decode))
+}
+
+fn text_in_base_64(data: &str) -> Result<&str, String> {
+    let text = data.split_once(";base64,").map(|(_, text)| text);
+    text.ok_or_else(|| "has data that are not in base 64".to_owned())
+}
+
+fn decode(text: &str) -> Result<Vec<u8>, String> {
+    BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}"))
+}
+
 fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
@@ -96,8 +111,7 @@ fn source<'a>(
         return inside.map(Source::Inside).ok_or_else(|| what.to_owned());
     };
     if let Some(data) = uri.strip_prefix("data:") {
-        let text = data.split_once(";base64,").map(|(_, text)| Source::Text(text));
-        return text.ok_or_else(|| "has data that are not in base 64".to_owned());
+        return text_in_base_64(data).map(Source::Text);
     }
     if uri.contains("://") {
         let uri = excerpt(uri);
@@ -157,10 +171,7 @@ pub(super) fn load<'a>(
 fn fetch(source: Source) -> Result<Cow<[u8]>, String> {
     match source {
         Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
-        Source::Text(text) => {
-            let bytes = BASE_64.decode(text);
-            bytes.map(Cow::Owned).map_err(|error| format!("is malformed base 64: {error}"))
-        }
+        Source::Text(text) => decode(text).map(Cow::Owned),
         Source::File(path) => {
             // Its length is in the bound already.
             let bytes = bytes_within(&path, u64::MAX);

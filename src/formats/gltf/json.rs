@@ -1,10 +1,12 @@
-//! What is read of a glTF document: the scene and its geometry. All else is passed over, so that it
-//! takes no memory.
+//! What is read of a glTF document: the scene and its geometry. What it looks like is kept as it is
+//! written, for its own parser. All else is passed over, so that it takes no memory.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use crate::formats::{ReadError, excerpt, shortened};
 
@@ -29,8 +31,14 @@ pub(super) struct Document<'a> {
     pub(super) buffer_views: Vec<View>,
     #[serde(default, borrow)]
     pub(super) buffers: Vec<Buffer<'a>>,
-    #[serde(default)]
-    pub(super) materials: Vec<IgnoredAny>,
+    #[serde(borrow)]
+    pub(super) materials: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) textures: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) images: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) samplers: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -67,18 +75,12 @@ pub(super) struct Mesh {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Primitive {
-    pub(super) attributes: Attributes,
+    /// Accessors by what they are for.
+    pub(super) attributes: BTreeMap<String, usize>,
     pub(super) indices: Option<usize>,
+    pub(super) material: Option<usize>,
     pub(super) mode: Option<u32>,
     pub(super) targets: Option<IgnoredAny>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Attributes {
-    #[serde(rename = "POSITION")]
-    pub(super) position: Option<usize>,
-    #[serde(rename = "COLOR_0")]
-    pub(super) color: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]

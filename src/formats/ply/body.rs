@@ -2,7 +2,11 @@
 
 use crate::formats::ReadError;
 use crate::formats::ply::build::{Build, Part};
+use crate::formats::ply::channels::{
+    Channels, Scale, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
+};
 use crate::formats::ply::header::{AXES, Element, Header, Property, Role, Scalar};
+use crate::formats::ply::look::{Face, texcoord};
 use crate::formats::words::{Words, number, quoted};
 
 /// What is wrong with a number.
@@ -17,7 +21,7 @@ pub(super) enum Fault {
 }
 
 /// The numbers of a file, in order. A clone begins again where the original is.
-pub(super) trait Values<'a> {
+pub(super) trait Values<'a>: Clone {
     /// Begins the next record.
     fn begin(&mut self);
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
@@ -210,6 +214,8 @@ pub(super) struct FaceCounts {
     pub(super) triangles: u64,
     /// Corners of the largest face.
     pub(super) largest: u64,
+    /// Numbers in the longest list of texture coordinates.
+    pub(super) texcoords: u64,
 }
 
 /// Counts without taking memory.
@@ -219,13 +225,15 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
 ) -> Result<FaceCounts, ReadError> {
     let mut counts = FaceCounts::default();
     for element in &header.elements {
-        let corners = element.corners();
+        let (corners, texcoords) = (element.corners(), corner_texcoords(element));
         each_record(element, &mut values, |values| {
             for (at, property) in element.properties.iter().enumerate() {
                 let count = skip(values, property)?;
                 if Some(at) == corners {
                     counts.triangles += count.saturating_sub(2);
                     counts.largest = counts.largest.max(count);
+                } else if Some(at) == texcoords {
+                    counts.texcoords = counts.texcoords.max(count);
                 }
             }
             Ok(values.end()?)
@@ -258,24 +266,125 @@ pub(super) fn read_records<'a, V: Values<'a>>(
     Ok(values)
 }
 
+/// The numbers of a record that are read: a position, a colour, where it is on a texture, and which.
+type Record = [f64; 10];
+
+const POSITION: usize = 0;
+const LIGHT: usize = 3;
+const OPACITY: usize = 6;
+const TEXCOORDS: usize = 7;
+const TEXTURE: usize = 9;
+
+/// Opaque, as all are of which nothing else is said.
+const EMPTY: Record = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f64::INFINITY, 0.0, 0.0, 0.0];
+
+fn color(record: &Record) -> [f64; 4] {
+    [LIGHT, LIGHT + 1, LIGHT + 2, OPACITY].map(|slot| record[slot])
+}
+
+/// Where the number of each property goes to in a record, if it is read.
+struct Slots(Vec<Option<usize>>);
+
+impl Slots {
+    fn new(element: &Element) -> Self {
+        Self(vec![None; element.properties.len()])
+    }
+
+    /// Sends `properties` to the slots from `first` on.
+    fn send(&mut self, first: usize, properties: impl IntoIterator<Item = usize>) {
+        for (slot, property) in (first..).zip(properties) {
+            self.0[property] = Some(slot);
+        }
+    }
+
+    fn send_color(&mut self, Channels { light, opacity }: Channels) {
+        self.send(LIGHT, light);
+        self.send(OPACITY, opacity);
+    }
+
+    /// Reads the number of a property, or skips all of it.
+    #[inline]
+    fn read<'a>(
+        &self,
+        (at, property): (usize, &Property),
+        values: &mut impl Values<'a>,
+        record: &mut Record,
+    ) -> Result<(), Problem> {
+        match self.0[at] {
+            Some(slot) => record[slot] = values.next(property.scalar)?,
+            None => _ = skip(values, property)?,
+        }
+        Ok(())
+    }
+
+    /// Reads a record of an element.
+    #[inline]
+    fn read_record<'a>(
+        &self,
+        element: &Element,
+        values: &mut impl Values<'a>,
+        record: &mut Record,
+    ) -> Result<(), Problem> {
+        for property in element.properties.iter().enumerate() {
+            self.read(property, values, record)?;
+        }
+        Ok(values.end()?)
+    }
+}
+
+/// The scale of an element's colours: where types do not tell it, by the numbers themselves.
+fn scale_of<'a, V: Values<'a>>(
+    element: &Element,
+    channels: Channels,
+    mut values: V,
+) -> Result<Scale, ReadError> {
+    let Channels { light, opacity } = channels;
+    let [light, opacity] = [Some(light[0]), opacity].map(|property| {
+        // What is not there is opaque on any scale.
+        property.map_or(Scalar::U8, |property| element.properties[property].scalar)
+    });
+    let mut largest: Record = [0.0; 10];
+    if !(is_told_by_type(light) && is_told_by_type(opacity)) {
+        let mut slots = Slots::new(element);
+        slots.send_color(channels);
+        let mut record = EMPTY;
+        each_record(element, &mut values, |values| {
+            slots.read_record(element, values, &mut record)?;
+            for (largest, number) in largest.iter_mut().zip(record) {
+                *largest = largest.max(number);
+            }
+            Ok(())
+        })?;
+    }
+    let [r, g, b, a] = color(&largest);
+    Ok(Scale { light: full(light, r.max(g).max(b)), opacity: full(opacity, a) })
+}
+
 fn read_vertices<'a, V: Values<'a>>(
     element: &Element,
     values: &mut V,
     build: &mut Build,
 ) -> Result<(), ReadError> {
-    let axes = AXES.map(|axis| element.find(&[axis], false));
-    let axis_of = |at: usize| axes.iter().position(|&axis| axis == Some(at));
-    let axis_of: Vec<_> = (0..element.properties.len()).map(axis_of).collect();
+    let shown = build.look.shown;
+    let mut slots = Slots::new(element);
+    slots.send(POSITION, AXES.iter().filter_map(|&axis| element.find(&[axis], false)));
+    let channels = Channels::of(element).filter(|_| shown.vertex_colors);
+    let scale = channels.map(|channels| {
+        slots.send_color(channels);
+        scale_of(element, channels, values.clone())
+    });
+    let scale = scale.transpose()?;
+    let texcoords = texcoords(element).filter(|_| shown.vertex_texcoords);
+    slots.send(TEXCOORDS, texcoords.into_iter().flatten());
+    let mut record = EMPTY;
     each_record(element, values, |values| {
-        let mut position = [0.0; 3];
-        for (property, axis) in element.properties.iter().zip(&axis_of) {
-            match *axis {
-                Some(axis) => position[axis] = values.next(property.scalar)?,
-                None => _ = skip(values, property)?,
-            }
+        slots.read_record(element, values, &mut record)?;
+        build.positions.push([0, 1, 2].map(|axis| record[POSITION + axis]));
+        build.look.vertex_colors.extend(scale.map(|scale| scale.linear(color(&record))));
+        if texcoords.is_some() {
+            let uv = texcoord(record[TEXCOORDS], record[TEXCOORDS + 1]);
+            build.look.vertex_texcoords.push(uv);
         }
-        values.end()?;
-        build.positions.push(position);
         Ok(())
     })
 }
@@ -285,26 +394,54 @@ fn read_faces<'a, V: Values<'a>>(
     values: &mut V,
     build: &mut Build,
 ) -> Result<(), ReadError> {
+    let shown = build.look.shown;
+    let mut slots = Slots::new(element);
+    let channels = Channels::of(element).filter(|_| shown.face_colors);
+    let scale = channels.map(|channels| {
+        slots.send_color(channels);
+        scale_of(element, channels, values.clone())
+    });
+    let scale = scale.transpose()?;
+    slots.send(TEXTURE, texture_number(element).filter(|_| shown.has_texcoords()));
     let list = element.corners();
+    let texcoords_list = corner_texcoords(element).filter(|_| shown.corner_texcoords);
     let is_strip = element.role() == Role::Strip;
-    let mut corners = Vec::new();
+    let (mut corners, mut texcoords) = (Vec::new(), Vec::new());
+    let mut record = EMPTY;
     each_record(element, values, |values| {
         for (at, property) in element.properties.iter().enumerate() {
-            if list != Some(at) {
-                skip(values, property)?;
-                continue;
-            }
-            corners.clear();
-            for _ in 0..length(values, property)? {
-                let index = values.next(property.scalar)?;
-                if index.fract() != 0.0 {
-                    return Err(Problem::Other(format!("{index} is not an index")));
+            if list == Some(at) {
+                read_corners(values, property, &mut corners)?;
+            } else if texcoords_list == Some(at) {
+                texcoords.clear();
+                for _ in 0..length(values, property)? {
+                    texcoords.push(values.next(property.scalar)?);
                 }
-                corners.push(index as i64);
+            } else {
+                slots.read((at, property), values, &mut record)?;
             }
         }
         values.end()?;
-        if is_strip { build.add_strip(&corners) } else { build.add_face(&corners) }
+        let color = scale.map(|scale| scale.srgb(color(&record)));
+        let face = Face { color, texture: record[TEXTURE], texcoords: &texcoords };
+        if is_strip { build.add_strip(&corners, face) } else { build.add_face(&corners, face) }
             .map_err(Problem::Other)
     })
+}
+
+#[inline]
+fn read_corners<'a>(
+    values: &mut impl Values<'a>,
+    property: &Property,
+    corners: &mut Vec<i64>,
+) -> Result<(), Problem> {
+    corners.clear();
+    for _ in 0..length(values, property)? {
+        let index = values.next(property.scalar)?;
+        if index.fract() != 0.0 {
+            return Err(Problem::Other(format!("{index} is not an index")));
+        }
+        corners.push(index as i64);
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! The mesh as it is gathered from the records of a PLY file.
 
+use crate::formats::ply::look::{Face, Look, Paint};
 use crate::formats::polygons::Cutter;
 
 /// Which records are read.
@@ -10,10 +11,11 @@ pub(super) enum Part {
     Faces,
 }
 
-/// Positions and triangles.
+/// Positions and triangles, and what they look like.
 pub(super) struct Build {
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) look: Look,
     pub(super) cutter: Cutter,
     /// Faces of fewer than three corners.
     pub(super) lean: u64,
@@ -21,46 +23,66 @@ pub(super) struct Build {
 
 impl Build {
     /// With room for so many.
-    pub(super) fn new(vertices: usize, triangles: usize) -> Self {
+    pub(super) fn new([vertices, triangles]: [usize; 2], look: Look) -> Self {
         Self {
             positions: Vec::with_capacity(vertices),
             triangles: Vec::with_capacity(triangles),
+            look,
             cutter: Cutter::default(),
             lean: 0,
         }
     }
 
     /// The triangles of a polygon.
-    pub(super) fn add_face(&mut self, corners: &[i64]) -> Result<(), String> {
-        match *corners {
-            [] | [_] | [_, _] => self.lean += 1,
-            [a, b, c] => {
-                let triangle = [self.vertex(a)?, self.vertex(b)?, self.vertex(c)?];
-                self.triangles.push(triangle);
+    pub(super) fn add_face(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
+        let triangles = match *corners {
+            [] | [_] | [_, _] => {
+                self.lean += 1;
+                return Ok(());
+            }
+            [_, _, _] => {
+                let paint = self.look.paint(face, 3);
+                return self.add_triangle(corners, [0, 1, 2], paint);
             }
             _ => {
                 let mut outline = Vec::with_capacity(corners.len());
                 for &corner in corners {
                     outline.push(self.positions[self.vertex(corner)? as usize]);
                 }
-                let triangles = self.cutter.cut(&outline).into_iter();
-                let global = |corner: u32| corners[corner as usize] as u32;
-                self.triangles.extend(triangles.map(|triangle| triangle.map(global)));
+                self.cutter.cut(&outline)
             }
+        };
+        let paint = self.look.paint(face, corners.len());
+        triangles.into_iter().try_for_each(|triangle| self.add_triangle(corners, triangle, paint))
+    }
+
+    /// The triangles of strips, each of which ends in -1 or with the list. Every second one is turned.
+    pub(super) fn add_strip(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
+        let paint = self.look.paint(face, corners.len());
+        let mut start = 0;
+        for strip in corners.split(|&corner| corner == -1) {
+            for at in 0..strip.len().saturating_sub(2) {
+                let turned = at % 2;
+                let triangle = [0, 1 + turned, 2 - turned].map(|i| (start + at + i) as u32);
+                self.add_triangle(corners, triangle, paint)?;
+            }
+            start += strip.len() + 1;
         }
         Ok(())
     }
 
-    /// The triangles of strips, each of which ends in -1 or with the list. Every second one is turned.
-    pub(super) fn add_strip(&mut self, corners: &[i64]) -> Result<(), String> {
-        for strip in corners.split(|&corner| corner == -1) {
-            for (at, triangle) in strip.windows(3).enumerate() {
-                let turned = at % 2;
-                let [a, b, c] = [0, 1 + turned, 2 - turned].map(|i| triangle[i]);
-                let triangle = [self.vertex(a)?, self.vertex(b)?, self.vertex(c)?];
-                self.triangles.push(triangle);
-            }
-        }
+    /// A triangle of three of the `corners` of a face.
+    #[inline]
+    fn add_triangle(
+        &mut self,
+        corners: &[i64],
+        triangle: [u32; 3],
+        paint: Paint,
+    ) -> Result<(), String> {
+        let [a, b, c] = triangle.map(|corner| corners[corner as usize]);
+        let vertices = [self.vertex(a)?, self.vertex(b)?, self.vertex(c)?];
+        self.triangles.push(vertices);
+        self.look.add(vertices, triangle, paint);
         Ok(())
     }
 

@@ -113,8 +113,8 @@ impl Element<'_> {
 pub(super) struct Header<'a> {
     pub(super) encoding: Encoding,
     pub(super) elements: Vec<Element<'a>>,
-    /// Its bytes.
-    pub(super) len: usize,
+    /// The files of textures that comments name, in order.
+    pub(super) textures: Vec<&'a [u8]>,
 }
 
 /// How many bytes the header of a PLY file has.
@@ -146,6 +146,7 @@ impl<'a> Header<'a> {
         let mut words = Words::new(text);
         let mut encoding = None;
         let mut elements: Vec<Element> = Vec::new();
+        let mut textures = Vec::new();
         words.rest_of_line();
         while words.offset() < text.len() {
             let keyword = words.next_in_line();
@@ -158,6 +159,12 @@ impl<'a> Header<'a> {
                     let element = element
                         .ok_or_else(|| words.error("a property before the first element".into()))?;
                     element.properties.push(property);
+                }
+                Some(b"comment") if words.clone().next_in_line() == Some(b"TextureFile") => {
+                    words.next_in_line();
+                    // Names may have spaces.
+                    textures.push(words.rest_of_line().trim_ascii());
+                    continue;
                 }
                 None | Some(b"comment" | b"obj_info" | b"end_header") => {}
                 Some(other) => {
@@ -172,7 +179,8 @@ impl<'a> Header<'a> {
                         ascii 1.0'";
             ReadError::Content(what.into())
         };
-        let header = Self { encoding: encoding.ok_or_else(missing)?, elements, len: text.len() };
+        let encoding = encoding.ok_or_else(missing)?;
+        let header = Self { encoding, elements, textures };
         header.check()?;
         Ok(header)
     }
@@ -204,7 +212,8 @@ impl<'a> Header<'a> {
         }
     }
 
-    fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
+    /// The records of this role.
+    pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
         self.elements.iter().filter(move |element| element.role() == role)
     }
 
@@ -218,13 +227,6 @@ impl<'a> Header<'a> {
         let mut roles = self.elements.iter().map(Element::role);
         let first = roles.find(|role| [Role::Vertex, Role::Face, Role::Strip].contains(role));
         first.is_some_and(|role| role != Role::Vertex)
-    }
-
-    /// Whether vertices or faces have colours or textures.
-    pub(super) fn has_colors(&self) -> bool {
-        let names: [&[u8]; 5] = [b"red", b"diffuse_red", b"texcoord", b"texture_u", b"s"];
-        let mut properties = self.elements.iter().flat_map(|element| &element.properties);
-        properties.any(|property| names.contains(&property.name))
     }
 
     /// Refuses more records than there is room for: each number is at least one of `most_values`, in

@@ -7,103 +7,146 @@
 
 mod body;
 mod build;
+mod channels;
 mod header;
+mod look;
 
-use crate::formats::ply::body::{Binary, Text, Values, count_faces, read_records};
+use std::path::Path;
+
+use crate::formats::plain::PlainColors;
+use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
+use crate::formats::ply::look::{Look, Shown};
 use crate::formats::polygons::{CROSSING, CUT};
-use crate::formats::{Loaded, MeshSpec, ReadError, check_memory, counted};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
 
 /// Stanford's.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "ply",
     name: "Stanford",
-    carries: "positions, faces of any shape, triangle strips, text or binary; colours are not used yet",
-    read: |bytes, _, options| read_within(&bytes, options.memory),
+    carries: "faces of any shape, triangle strips, text or binary; colours of vertices or faces, textures",
+    read: |bytes, path, options| read_with(&bytes, path, options),
 };
 
-/// Bytes per corner of a list, which grows as it is read.
+/// Bytes per number of a list, which grows as it is read.
 const CORNER: u64 = 3 * 8;
 /// Bytes of a byte of the header: its shortest property is `property int x`.
 const HEADER: u64 = 16;
 /// Whatever does not depend on the file.
 const REST: u64 = 16 << 10;
 
-/// Reads the mesh in `bytes`.
+/// Reads the mesh in `bytes`. Textures are looked for beside `path`.
 ///
 /// # Errors
 /// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no faces.
-pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
-    read_within(bytes, u64::MAX)
+pub fn read(bytes: &[u8], path: &Path) -> Result<Loaded, ReadError> {
+    read_with(bytes, path, &ReadOptions::default())
 }
 
-/// The same, if it takes at most `limit` bytes of memory at any time, `bytes` included.
+/// The same, as `options` say; `bytes` are a part of the memory that it may take.
 ///
 /// # Errors
 /// It could take more; all that [`read`] refuses.
-pub fn read_within(bytes: &[u8], limit: u64) -> Result<Loaded, ReadError> {
+pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
     let start = header::len(bytes)?;
-    check_memory(bytes.len() as u64 + HEADER * start as u64 + REST, limit)?;
+    let for_header = bytes.len() as u64 + HEADER * start as u64 + REST;
+    check_memory(for_header, options.memory)?;
     let header = Header::parse(&bytes[..start])?;
+    let file = File { header: &header, path, options: *options, for_header };
     let values = bytes.len() - start;
     match header.encoding {
-        Encoding::Text => {
-            read_body(&header, bytes, limit, values.div_ceil(2), Text::new(bytes, start))
-        }
-        Encoding::Little => {
-            read_body(&header, bytes, limit, values, Binary::<false>::new(bytes, start))
-        }
-        Encoding::Big => {
-            read_body(&header, bytes, limit, values, Binary::<true>::new(bytes, start))
-        }
+        Encoding::Text => file.read(values.div_ceil(2), Text::new(bytes, start)),
+        Encoding::Little => file.read(values, Binary::<false>::new(bytes, start)),
+        Encoding::Big => file.read(values, Binary::<true>::new(bytes, start)),
     }
 }
 
-/// Reads what follows the header: at most `most_values` numbers.
-fn read_body<'a, V: Values<'a> + Clone>(
-    header: &Header,
-    bytes: &[u8],
-    limit: u64,
-    most_values: usize,
-    values: V,
-) -> Result<Loaded, ReadError> {
-    header.check_room(most_values as u64)?;
-    let vertices = header.count(Role::Vertex);
-    let faces = header.count(Role::Face) + header.count(Role::Strip);
-    if faces == 0 {
-        return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
-    }
-    let fixed = bytes.len() as u64 + HEADER * header.len as u64 + REST + 24 * vertices;
-    let most = |triangles: u64, largest: u64| {
-        // Faces are expected to be triangles, and the vector to grow where they are not.
-        let room = if triangles > faces { 3 * triangles } else { faces };
-        fixed + 12 * room + (CUT + CORNER) * largest
-    };
-    if most(most_values as u64, most_values as u64) > limit {
-        let counts = count_faces(header, values.clone())?;
-        check_memory(most(counts.triangles, counts.largest), limit)?;
+/// What is known of a file before its records are read.
+struct File<'a> {
+    header: &'a Header<'a>,
+    path: &'a Path,
+    options: ReadOptions,
+    /// Bytes of memory that are taken already.
+    for_header: u64,
+}
+
+impl File<'_> {
+    /// Reads what follows the header: at most `most_values` numbers.
+    fn read<'a, V: Values<'a>>(&self, most_values: usize, values: V) -> Result<Loaded, ReadError> {
+        let header = self.header;
+        header.check_room(most_values as u64)?;
+        let vertices = header.count(Role::Vertex);
+        let faces = header.count(Role::Face) + header.count(Role::Strip);
+        if faces == 0 {
+            return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
+        }
+        let mut warnings = Vec::new();
+        let shown = match self.options.appearance {
+            true => Shown::of(header, &mut warnings),
+            false => Shown::default(),
+        };
+        let needed = self.memory(shown, [vertices, faces], most_values, &values)?;
+        let counts = [vertices as usize, faces as usize];
+        let textures = (header, self.path, self.options.memory - needed);
+        let look = Look::new(shown, counts, textures, &mut warnings);
+
+        let mut build = Build::new(counts, look);
+        let end = if header.has_faces_first() {
+            read_records(header, values.clone(), Part::Vertices, &mut build)?;
+            read_records(header, values, Part::Faces, &mut build)?
+        } else {
+            read_records(header, values, Part::All, &mut build)?
+        };
+        let lean = build.lean.saturating_add(header.count(Role::Edge));
+        if build.triangles.is_empty() {
+            return Err(nothing_to_voxelize(vertices, lean));
+        }
+        warn_of_rest(lean, build.cutter.crossing, end.left(), &mut warnings);
+        let appearance = build.look.finish(&mut warnings);
+        let mesh = Mesh::new(build.positions, build.triangles)?;
+        let mesh = match appearance {
+            Some(appearance) => mesh.with_appearance(appearance)?,
+            None => mesh,
+        };
+        Ok(Loaded { mesh, warnings })
     }
 
-    let mut build = Build::new(vertices as usize, faces as usize);
-    let end = if header.has_faces_first() {
-        read_records(header, values.clone(), Part::Vertices, &mut build)?;
-        read_records(header, values, Part::Faces, &mut build)?
-    } else {
-        read_records(header, values, Part::All, &mut build)?
-    };
-    if build.triangles.is_empty() {
-        return Err(nothing_to_voxelize(
-            vertices,
-            build.lean.saturating_add(header.count(Role::Edge)),
-        ));
+    /// Bytes of memory that reading takes at most, without textures.
+    fn memory<'a, V: Values<'a>>(
+        &self,
+        shown: Shown,
+        [vertices, faces]: [u64; 2],
+        most_values: usize,
+        values: &V,
+    ) -> Result<u64, ReadError> {
+        let fixed = self.for_header + (24 + shown.per_vertex()) * vertices;
+        let for_faces = if shown.face_colors { PlainColors::most_memory(faces) } else { 0 };
+        let most = |counts: FaceCounts| {
+            let FaceCounts { triangles, largest, texcoords } = counts;
+            // Faces are expected to be triangles, and the lists to grow where they are not.
+            let room = if triangles > faces { 3 * triangles } else { faces };
+            let texcoords = if shown.corner_texcoords { CORNER * texcoords } else { 0 };
+            fixed
+                + for_faces
+                + (12 + shown.per_triangle()) * room
+                + (CUT + CORNER) * largest
+                + texcoords
+        };
+        let upper = most_values as u64;
+        let needed = most(FaceCounts { triangles: upper, largest: upper, texcoords: upper });
+        // Textures may have what is left.
+        if needed <= self.options.memory && !shown.has_texcoords() {
+            return Ok(needed);
+        }
+        let needed = most(count_faces(self.header, values.clone())?);
+        check_memory(needed, self.options.memory)?;
+        Ok(needed)
     }
-    let warnings = warnings(header, &build, end.left());
-    Ok(Loaded { mesh: Mesh::new(build.positions, build.triangles)?, warnings })
 }
 
 fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
@@ -120,22 +163,16 @@ fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
     })
 }
 
-fn warnings(header: &Header, build: &Build, left: usize) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let lean = build.lean.saturating_add(header.count(Role::Edge));
+fn warn_of_rest(lean: u64, crossing: usize, left: usize, warnings: &mut Vec<String>) {
     if lean > 0 {
         let lean = counted(lean, "point or line was", "points and lines were");
         warnings.push(format!("{lean} skipped: no surface"));
     }
-    if build.cutter.crossing > 0 {
-        warnings.push(format!("{} {CROSSING}", build.cutter.crossing));
-    }
-    if header.has_colors() {
-        warnings.push("colours and textures are not used yet".into());
+    if crossing > 0 {
+        warnings.push(format!("{crossing} {CROSSING}"));
     }
     if left > 0 {
         let left = counted(left as u64, "byte", "bytes");
         warnings.push(format!("{left} after the last element were skipped"));
     }
-    warnings
 }

@@ -7,18 +7,21 @@
 //!
 //! Every triangle has three vertices of its own.
 
+mod colors;
 mod text;
 
 use crate::error::MeshError;
-use crate::formats::{Loaded, MeshSpec, ReadError, check_memory, counted};
+use crate::formats::plain::PlainColors;
+use crate::formats::stl::colors::Scheme;
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
 
 /// 3D Systems'.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "stl",
     name: "STL",
-    carries: "triangles, text or binary; colours are not used yet",
-    read: |bytes, _, options| read_within(&bytes, options.memory),
+    carries: "triangles, text or binary; colours of triangles",
+    read: |bytes, _, options| read_with(&bytes, options),
 };
 
 /// What comes before the triangles of a binary file.
@@ -27,6 +30,8 @@ const HEADER: usize = 84;
 const RECORD: usize = 50;
 /// Bytes of a triangle in memory: three vertices of its own, and their numbers.
 const TRIANGLE: u64 = 3 * 24 + 12;
+/// Different colours: those of 15 bits, and that of the whole.
+const MOST_COLORS: u64 = (1 << 15) + 1;
 /// Whatever does not depend on the file.
 const REST: u64 = 4 << 10;
 
@@ -35,14 +40,15 @@ const REST: u64 = 4 << 10;
 /// # Errors
 /// Neither text nor binary STL, malformed or cut off, coordinates that are not finite, no triangles.
 pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
-    read_within(bytes, u64::MAX)
+    read_with(bytes, &ReadOptions::default())
 }
 
-/// The same, if it takes at most `limit` bytes of memory at any time, `bytes` included.
+/// The same, as `options` say; `bytes` are a part of the memory that it may take.
 ///
 /// # Errors
 /// It could take more; all that [`read`] refuses.
-pub fn read_within(bytes: &[u8], limit: u64) -> Result<Loaded, ReadError> {
+pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadError> {
+    let limit = options.memory;
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
@@ -53,11 +59,18 @@ pub fn read_within(bytes: &[u8], limit: u64) -> Result<Loaded, ReadError> {
         return Ok(Loaded { mesh: soup(text::read(bytes)?)?, warnings: Vec::new() });
     }
     let (records, mut warnings) = records(bytes)?;
-    check_memory((bytes.len() as u64) + records.len() as u64 * TRIANGLE + REST, limit)?;
-    if bytes[..80].windows(6).any(|word| word == b"COLOR=") || records.iter().any(has_attribute) {
-        warnings.push("colours (attributes of triangles) are not used yet".into());
+    let count = records.len() as u64;
+    let scheme = match options.appearance {
+        true => Scheme::of(bytes, records, &mut warnings),
+        false => None,
+    };
+    let for_colors =
+        scheme.map_or(0, |_| 4 * count + PlainColors::most_memory(count.min(MOST_COLORS)));
+    check_memory(bytes.len() as u64 + count * TRIANGLE + for_colors + REST, limit)?;
+    let mut mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
+    if let Some(scheme) = scheme {
+        mesh = mesh.with_appearance(colors::appearance(scheme, records))?;
     }
-    let mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
     Ok(Loaded { mesh, warnings })
 }
 
@@ -108,8 +121,9 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     Ok((&records[..count], warning.into_iter().collect()))
 }
 
-fn has_attribute(record: &[u8; RECORD]) -> bool {
-    record[48..] != [0, 0]
+/// What a triangle has besides its corners.
+fn attribute(record: &[u8; RECORD]) -> u16 {
+    u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]])
 }
 
 /// The corners of a triangle, which follow its normal.

@@ -1,0 +1,194 @@
+//! The mesh as it is gathered from the instances of a glTF scene.
+
+use std::collections::HashMap;
+
+use crate::appearance::Appearance;
+use crate::error::MeshError;
+use crate::formats::ReadError;
+use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::looks::Looks;
+use crate::formats::gltf::parts::{Part, in_primitive};
+use crate::formats::gltf::scene::Instance;
+use crate::mesh::Mesh;
+use crate::srgb::Linear;
+
+const WHITE: Linear = [u16::MAX; 4];
+
+/// How much there is to be gathered.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    pub(super) vertices: u64,
+    pub(super) triangles: u64,
+    /// Indices of the part that has most of them.
+    indices: u64,
+    /// Vertices of the largest part with texture coordinates.
+    painted: u64,
+    has_looks: bool,
+    has_colors: bool,
+    has_uvs: bool,
+}
+
+impl Totals {
+    /// What all `instances` have.
+    pub(super) fn of(instances: &[Instance], parts: &[Vec<Part>]) -> Self {
+        let mut totals = Self::default();
+        for part in instances.iter().flat_map(|instance| &parts[instance.mesh]) {
+            totals.vertices = totals.vertices.saturating_add(part.new_vertices);
+            totals.triangles = totals.triangles.saturating_add(part.triangles);
+            totals.indices = totals.indices.max(part.indices);
+            if part.texcoord.is_some() {
+                totals.painted = totals.painted.max(part.vertices);
+            }
+            totals.has_uvs |= part.texcoord.is_some();
+            totals.has_looks |= part.has_look;
+            totals.has_colors |= part.color.is_some();
+        }
+        totals
+    }
+
+    /// Bytes of memory that gathering takes at most.
+    pub(super) fn memory(&self) -> u64 {
+        let per_vertex = 24 + if self.has_colors { 8 } else { 0 };
+        let for_looks = if self.has_looks { 4 } else { 0 };
+        let per_triangle = 12 + for_looks + if self.has_uvs { 24 } else { 0 };
+        let kept = self.vertices.saturating_mul(per_vertex);
+        let kept = kept.saturating_add(self.triangles.saturating_mul(per_triangle));
+        kept.saturating_add(4 * self.indices + 16 * self.painted)
+    }
+}
+
+/// Positions and triangles of all instances, and what they look like.
+pub(super) struct Build<'a> {
+    arrays: &'a Arrays<'a>,
+    positions: Vec<[f64; 3]>,
+    triangles: Vec<[u32; 3]>,
+    has_looks: bool,
+    /// None is empty where some instance has something to add.
+    colors: Option<Vec<Linear>>,
+    uvs: Option<Vec<[[f32; 2]; 3]>>,
+    material_of: Option<Vec<u32>>,
+}
+
+/// With room for so many. Instances of instances may be more than there is memory.
+fn room<T>(count: u64) -> Result<Vec<T>, ReadError> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count as usize).map_err(std::io::Error::from)?;
+    Ok(list)
+}
+
+impl<'a> Build<'a> {
+    /// With room for all, where there is anything of it, and `materials` of triangles.
+    pub(super) fn new(
+        arrays: &'a Arrays<'a>,
+        totals: &Totals,
+        materials: usize,
+    ) -> Result<Self, ReadError> {
+        let &Totals { vertices, triangles, has_looks, has_colors, has_uvs, .. } = totals;
+        Ok(Self {
+            arrays,
+            positions: room(vertices)?,
+            triangles: room(triangles)?,
+            has_looks,
+            colors: has_colors.then(|| room(vertices)).transpose()?,
+            uvs: has_uvs.then(|| room(triangles)).transpose()?,
+            material_of: (has_looks && materials > 1).then(|| room(triangles)).transpose()?,
+        })
+    }
+
+    /// Adds the parts of a mesh where an instance of it is.
+    pub(super) fn add(
+        &mut self,
+        instance: &Instance,
+        parts: &[Part],
+        mut looks: Option<&mut Looks>,
+    ) -> Result<(), ReadError> {
+        let mut first_of = HashMap::new();
+        let start = self.positions.len();
+        for part in parts {
+            let error = |what: String| in_primitive(instance.mesh, part.index, &what);
+            let end = self.positions.len();
+            let first = *first_of.entry(part.key()).or_insert(end);
+            if first == end {
+                self.arrays.positions(part.position, &mut self.positions).map_err(error)?;
+                self.add_colors(instance.mesh, part, looks.as_deref_mut());
+            }
+            let indices = part.primitive.indices.map(|indices| self.arrays.indices(indices));
+            let indices = indices.transpose().map_err(error)?;
+            let vertices = part.vertices;
+            if let Some(index) = indices.iter().flatten().find(|&&i| u64::from(i) >= vertices) {
+                let what =
+                    format!("the index {index} is out of range: there are {vertices} vertices");
+                return Err(error(what));
+            }
+            let vertex =
+                |corner: usize| indices.as_ref().map_or(corner as u32, |indices| indices[corner]);
+            let is_mirror = instance.scene_from_mesh.is_mirror();
+            let triangles = (0..part.triangles as usize).map(|triangle| {
+                let [a, b, c] = part.mode.corners(triangle).map(vertex);
+                if is_mirror { [a, c, b] } else { [a, b, c] }
+            });
+            self.triangles
+                .extend(triangles.clone().map(|triangle| triangle.map(|i| first as u32 + i)));
+            if let Some(looks) = looks.as_deref_mut() {
+                self.add_uvs(instance.mesh, part, looks, triangles);
+            }
+            if let Some(material_of) = &mut self.material_of {
+                material_of.resize(self.triangles.len(), part.material);
+            }
+        }
+        instance.scene_from_mesh.apply(&mut self.positions[start..]);
+        Ok(())
+    }
+
+    /// Adds the colours of the vertices that were added last, white where there are none.
+    fn add_colors(&mut self, mesh: usize, part: &Part, looks: Option<&mut Looks>) {
+        let (Some(colors), Some(looks)) = (&mut self.colors, looks) else { return };
+        let start = colors.len();
+        if let Some(accessor) = part.color {
+            let read = self.arrays.colors(accessor, colors);
+            if looks.or_without_color(mesh, part.index, read).is_none() {
+                colors.truncate(start);
+            }
+        }
+        colors.resize(self.positions.len(), WHITE);
+    }
+
+    /// Adds where the corners of a part's `triangles` are in its texture: nowhere if that cannot be
+    /// read, anywhere if it has none.
+    fn add_uvs(
+        &mut self,
+        mesh: usize,
+        part: &Part,
+        looks: &mut Looks,
+        triangles: impl Iterator<Item = [u32; 3]>,
+    ) {
+        let Some(uvs) = &mut self.uvs else { return };
+        let Some(accessor) = part.texcoord else {
+            uvs.resize(self.triangles.len(), [[0.0; 2]; 3]);
+            return;
+        };
+        let texcoords = self.arrays.texcoords(accessor);
+        if let Some(texcoords) = looks.or_without_texture(mesh, part.index, texcoords) {
+            let transform = looks.texture_from_set(part);
+            let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
+            uvs.extend(triangles.map(|triangle| triangle.map(uv)));
+        } else {
+            uvs.resize(self.triangles.len(), [[f32::NAN; 2]; 3]);
+        }
+    }
+
+    /// The mesh, as it looks where anything of that is known.
+    pub(super) fn finish(self, looks: Option<Looks>) -> Result<Mesh, MeshError> {
+        let mesh = Mesh::new(self.positions, self.triangles)?;
+        match looks {
+            Some(looks) if self.has_looks => mesh.with_appearance(Appearance {
+                materials: looks.materials,
+                material_of: self.material_of.unwrap_or_default(),
+                textures: looks.textures,
+                uvs: self.uvs.unwrap_or_default(),
+                vertex_colors: self.colors.unwrap_or_default(),
+            }),
+            _ => Ok(mesh),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The textures of a glTF document: images inside, in text or beside it, and how they are read.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::appearance::{Filter, Texture as Pixels, TextureRef, Wrap};
+use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::buffers::data_of_uri;
+use crate::formats::gltf::materials::items;
+use crate::formats::textures::{Textures, file_bytes};
+
+/// The textures of a document; each image is read when it is first asked for.
+pub(super) struct Images<'a> {
+    arrays: &'a Arrays<'a>,
+    folder: &'a Path,
+    textures: Vec<Result<Texture, String>>,
+    images: Vec<Result<Image, String>>,
+    samplers: Vec<Result<Sampler, String>>,
+    /// By the number of the image, or the texture without one.
+    read: HashMap<Key, Option<u32>>,
+    pixels: Textures,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Image(usize),
+    TextureWithoutImage(usize),
+}
+
+impl<'a> Images<'a> {
+    /// Those of a document in `folder`, in at most `left` bytes of memory.
+    pub(super) fn new(arrays: &'a Arrays<'a>, folder: &'a Path, left: u64) -> Self {
+        let document = arrays.document;
+        Self {
+            arrays,
+            folder,
+            textures: items(document.textures),
+            images: items(document.images),
+            samplers: items(document.samplers),
+            read: HashMap::new(),
+            pixels: Textures::new(left),
+        }
+    }
+
+    /// The texture of this number in the document, if it can be read.
+    pub(super) fn texture(&mut self, index: usize) -> Option<TextureRef> {
+        let image = self.image_of(index);
+        let key = image.as_ref().map_or(Key::TextureWithoutImage(index), |&at| Key::Image(at));
+        let texture = match self.read.get(&key) {
+            Some(&known) => known,
+            None => {
+                let read = match image {
+                    Ok(at) => self.read_image(at),
+                    Err(what) => self.pixels.add(&format!("texture {index}"), Err(what)),
+                };
+                self.read.insert(key, read);
+                read
+            }
+        }?;
+        let sampler = self.textures.get(index).and_then(|texture| texture.as_ref().ok()?.sampler);
+        let sampler = sampler.and_then(|at| self.samplers.get(at)?.as_ref().ok());
+        Some(sampler.copied().unwrap_or_default().texture_ref(texture))
+    }
+
+    /// The number of the image that a texture shows.
+    fn image_of(&self, index: usize) -> Result<usize, String> {
+        let texture = self.textures.get(index).ok_or("there is no such texture")?;
+        let texture = texture.as_ref().map_err(Clone::clone)?;
+        texture.source().ok_or_else(|| texture.fault().to_owned())
+    }
+
+    fn read_image(&mut self, at: usize) -> Option<u32> {
+        let numbered = format!("image {at}");
+        match self.images.get(at) {
+            None => self.pixels.add(&numbered, Err("there is no such image".into())),
+            Some(Err(what)) => self.pixels.add(&numbered, Err(what.clone())),
+            Some(Ok(image)) => {
+                let bytes = image.bytes(self.arrays, self.folder, self.pixels.left());
+                self.pixels.add(&image.called().unwrap_or(numbered), bytes)
+            }
+        }
+    }
+
+    /// All that were read, and a warning of those that could not be.
+    pub(super) fn finish(self) -> (Vec<Pixels>, Option<String>) {
+        self.pixels.finish()
+    }
+}
+
+#[derive(Deserialize)]
+struct Texture {
+    source: Option<usize>,
+    sampler: Option<usize>,
+    #[serde(default)]
+    extensions: Extensions,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Extensions {
+    #[serde(rename = "EXT_texture_webp")]
+    webp: Option<Source>,
+    #[serde(rename = "KHR_texture_basisu")]
+    basisu: Option<IgnoredAny>,
+    #[serde(rename = "MSFT_texture_dds")]
+    dds: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct Source {
+    source: usize,
+}
+
+impl Texture {
+    fn source(&self) -> Option<usize> {
+        self.source.or(self.extensions.webp.as_ref().map(|webp| webp.source))
+    }
+
+    /// Why there is no image.
+    fn fault(&self) -> &'static str {
+        match self.extensions {
+            Extensions { basisu: Some(_), .. } => {
+                "a KTX 2 image of KHR_texture_basisu is not read: use PNG, JPEG or WebP"
+            }
+            Extensions { dds: Some(_), .. } => {
+                "a DDS image of MSFT_texture_dds is not read: use PNG, JPEG or WebP"
+            }
+            _ => "it has no image",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Image {
+    uri: Option<String>,
+    buffer_view: Option<usize>,
+    name: Option<String>,
+}
+
+impl Image {
+    /// Its name for a message, which may tell by its end what it is.
+    fn called(&self) -> Option<String> {
+        let uri = self.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
+        uri.or(self.name.as_ref()).cloned()
+    }
+
+    fn bytes<'a>(
+        &self,
+        arrays: &'a Arrays,
+        folder: &Path,
+        limit: u64,
+    ) -> Result<Cow<'a, [u8]>, String> {
+        let Some(uri) = &self.uri else {
+            let view = self.buffer_view.ok_or("it has no data")?;
+            return arrays.view(view).map(Cow::Borrowed);
+        };
+        if uri.len() as u64 / 4 * 3 > limit {
+            return Err("it is too large for the memory that is left".into());
+        }
+        if let Some(data) = data_of_uri(uri) {
+            return data.map(Cow::Owned);
+        }
+        let uri = uri.strip_prefix("file://").unwrap_or(uri);
+        if uri.contains("://") {
+            return Err("it is not beside the model: download it, and write its name there".into());
+        }
+        let decoded = percent_decode_str(uri).decode_utf8_lossy();
+        // Some programs write names as they are.
+        let as_written = |why| file_bytes(folder, uri, limit).map_err(|_| why);
+        file_bytes(folder, &decoded, limit).or_else(as_written).map(Cow::Owned)
+    }
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Sampler {
+    wrap_s: u32,
+    wrap_t: u32,
+    mag_filter: u32,
+}
+
+impl Sampler {
+    fn texture_ref(self, texture: u32) -> TextureRef {
+        let filter = if self.mag_filter == NEAREST { Filter::Nearest } else { Filter::Linear };
+        TextureRef { texture, wrap: [self.wrap_s, self.wrap_t].map(wrap), filter }
+    }
+}
+
+const NEAREST: u32 = 9728;
+const CLAMP_TO_EDGE: u32 = 33071;
+const MIRRORED_REPEAT: u32 = 33648;
+
+fn wrap(mode: u32) -> Wrap {
+    match mode {
+        CLAMP_TO_EDGE => Wrap::Clamp,
+        MIRRORED_REPEAT => Wrap::Mirror,
+        _ => Wrap::Repeat,
+    }
+}

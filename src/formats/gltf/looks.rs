@@ -1,0 +1,167 @@
+//! What the parts of a glTF document look like: which material each has, and where its colours and
+//! texture coordinates are. What is wrong with that is a warning.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::appearance::{Material, Texture, TextureRef};
+use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::images::Images;
+use crate::formats::gltf::json::Document;
+use crate::formats::gltf::materials::{Surface, UvTransform, surfaces};
+use crate::formats::gltf::parts::{Part, place};
+
+/// What is known of the looks of a document.
+pub(super) struct Looks {
+    /// Of the document's materials.
+    surfaces: Vec<Result<Surface, String>>,
+    /// Those that are used, with colours of vertices and a texture or without.
+    pub(super) materials: Vec<Material>,
+    number_of: HashMap<(Option<usize>, bool, bool), u32>,
+    pub(super) textures: Vec<Texture>,
+    unread_textures: Option<String>,
+    bad_materials: BTreeMap<usize, String>,
+    bad_colors: Faults,
+    bad_texcoords: Faults,
+}
+
+/// What is wrong with primitives, by mesh and primitive.
+type Faults = BTreeMap<[usize; 2], String>;
+
+impl Looks {
+    /// Parses the materials.
+    pub(super) fn new(document: &Document) -> Self {
+        Self {
+            surfaces: surfaces(document.materials),
+            materials: Vec::new(),
+            number_of: HashMap::new(),
+            textures: Vec::new(),
+            unread_textures: None,
+            bad_materials: BTreeMap::new(),
+            bad_colors: BTreeMap::new(),
+            bad_texcoords: BTreeMap::new(),
+        }
+    }
+
+    fn surface(&self, material: Option<usize>) -> Result<&Surface, &str> {
+        let Some(index) = material else { return Ok(&Surface::DEFAULT) };
+        let surface = self.surfaces.get(index).ok_or("does not exist")?;
+        surface.as_ref().map_err(|what| &what[..])
+    }
+
+    /// Finds where the colours and texture coordinates of a part of `mesh` are.
+    pub(super) fn locate(&mut self, arrays: &Arrays, mesh: usize, part: &mut Part) {
+        let attributes = &part.primitive.attributes;
+        let has_right_count = |accessor: usize| match arrays.count(accessor)? as u64 {
+            count if count == part.vertices => Ok(accessor),
+            count => Err(format!(
+                "accessor {accessor} (counted from 0) has {count} elements for {} vertices",
+                part.vertices
+            )),
+        };
+        if let Some(&accessor) = attributes.get("COLOR_0") {
+            part.color = self.or_without_color(mesh, part.index, has_right_count(accessor));
+        }
+        let painting = self.surface(part.primitive.material).ok().and_then(|s| s.painting);
+        if let Some(painting) = painting {
+            let name = format!("TEXCOORD_{}", painting.set);
+            let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
+            let accessor = accessor.and_then(|&accessor| has_right_count(accessor));
+            part.texcoord = self.or_without_texture(mesh, part.index, accessor);
+        }
+        part.has_look = part.primitive.material.is_some() || part.color.is_some();
+    }
+
+    /// What was read of a part's colours, or a note of why there are none.
+    pub(super) fn or_without_color<T>(
+        &mut self,
+        mesh: usize,
+        part: usize,
+        read: Result<T, String>,
+    ) -> Option<T> {
+        or_note(&mut self.bad_colors, [mesh, part], read)
+    }
+
+    /// What was read of a part's texture coordinates, or a note of why there are none.
+    pub(super) fn or_without_texture<T>(
+        &mut self,
+        mesh: usize,
+        part: usize,
+        read: Result<T, String>,
+    ) -> Option<T> {
+        or_note(&mut self.bad_texcoords, [mesh, part], read)
+    }
+
+    /// Chooses the material of each part of the meshes that are `used`, and takes the textures that they
+    /// need from `images`.
+    pub(super) fn choose_materials(
+        &mut self,
+        mut images: Images,
+        parts: &mut [Vec<Part>],
+        used: impl Iterator<Item = usize>,
+    ) {
+        let mut is_chosen = vec![false; parts.len()];
+        for mesh in used {
+            if !std::mem::replace(&mut is_chosen[mesh], true) {
+                parts[mesh].iter_mut().for_each(|part| self.choose_material(&mut images, part));
+            }
+        }
+        (self.textures, self.unread_textures) = images.finish();
+    }
+
+    fn choose_material(&mut self, images: &mut Images, part: &mut Part) {
+        let index = part.primitive.material;
+        let surface = match self.surface(index) {
+            Ok(surface) => surface.clone(),
+            Err(what) => {
+                let what = format!("material {} (counted from 0) {what}", index.unwrap_or(0));
+                self.bad_materials.entry(index.unwrap_or(0)).or_insert(what);
+                Surface::DEFAULT
+            }
+        };
+        let painting = surface.painting.filter(|_| part.texcoord.is_some());
+        let texture = painting.and_then(|painting| images.texture(painting.texture));
+        // What could not be read needs no coordinates.
+        part.texcoord = part.texcoord.filter(|_| texture.is_some());
+        let has_color = part.color.is_some();
+        let key = (index, has_color, texture.is_some());
+        part.material = *self.number_of.entry(key).or_insert_with(|| {
+            self.materials.push(material(&surface, texture, has_color));
+            self.materials.len() as u32 - 1
+        });
+    }
+
+    /// From a part's texture coordinates to those in its texture.
+    pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
+        let painting = self.surface(part.primitive.material).ok().and_then(|s| s.painting);
+        painting.map_or(UvTransform::IDENTITY, |painting| painting.texture_from_set)
+    }
+
+    /// A sentence for each kind of thing that is not as the document says.
+    pub(super) fn warnings(&mut self) -> impl Iterator<Item = String> {
+        let materials = summed(&self.bad_materials, "a material was replaced by plain white");
+        let colors = summed(&self.bad_colors, "colours of vertices were ignored");
+        let texcoords = summed(&self.bad_texcoords, "a texture was replaced by a plain colour");
+        [materials, self.unread_textures.take(), texcoords, colors].into_iter().flatten()
+    }
+}
+
+fn or_note<T>(faults: &mut Faults, [mesh, part]: [usize; 2], read: Result<T, String>) -> Option<T> {
+    let note = |what| {
+        faults.entry([mesh, part]).or_insert_with(|| format!("{}: {what}", place(mesh, part)));
+    };
+    read.map_err(note).ok()
+}
+
+/// A warning with the first of `faults`, and how many more there are.
+fn summed<K>(faults: &BTreeMap<K, String>, what: &str) -> Option<String> {
+    let first = faults.values().next()?;
+    Some(match faults.len() - 1 {
+        0 => format!("{what}: {first}"),
+        more => format!("{what}: {first}; and {more} more"),
+    })
+}
+
+fn material(surface: &Surface, texture: Option<TextureRef>, has_vertex_colors: bool) -> Material {
+    let Surface { color, alpha, .. } = *surface;
+    Material { color, texture, opacity: None, has_vertex_colors, alpha }
+}

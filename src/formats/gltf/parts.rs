@@ -1,0 +1,178 @@
+//! The primitives of a glTF document that have triangles, and how much is to be read of each.
+
+use std::collections::HashSet;
+
+use crate::formats::ReadError;
+use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::json::{Mesh, Primitive};
+use crate::formats::gltf::looks::Looks;
+
+/// What was skipped.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    pub(super) points_and_lines: u64,
+    pub(super) without_positions: u64,
+}
+
+/// What is to be read of a primitive with triangles.
+pub(super) struct Part<'a> {
+    pub(super) primitive: &'a Primitive,
+    /// Where it is in its mesh.
+    pub(super) index: usize,
+    pub(super) mode: Mode,
+    pub(super) position: usize,
+    pub(super) vertices: u64,
+    /// Vertices that no part before it in the mesh has.
+    pub(super) new_vertices: u64,
+    pub(super) indices: u64,
+    pub(super) triangles: u64,
+    /// Whether it is other than what says nothing of its looks.
+    pub(super) has_look: bool,
+    /// The accessor of its colours.
+    pub(super) color: Option<usize>,
+    /// The accessor of where it is on the texture that its material has.
+    pub(super) texcoord: Option<usize>,
+    /// The number of its material in what the mesh looks like.
+    pub(super) material: u32,
+}
+
+impl Part<'_> {
+    /// By which its vertices are told from those of other parts.
+    pub(super) fn key(&self) -> (usize, Option<usize>) {
+        (self.position, self.color)
+    }
+}
+
+/// How corners are triangles.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mode {
+    Triangles,
+    Strip,
+    Fan,
+}
+
+impl Mode {
+    /// How many triangles `corners` corners make.
+    fn triangles(self, corners: u64) -> u64 {
+        match self {
+            Self::Triangles => corners / 3,
+            Self::Strip | Self::Fan => corners.saturating_sub(2),
+        }
+    }
+
+    /// The corners of triangle number `at`.
+    pub(super) fn corners(self, at: usize) -> [usize; 3] {
+        match self {
+            Self::Triangles => [3 * at, 3 * at + 1, 3 * at + 2],
+            Self::Strip => [at, at + 1 + at % 2, at + 2 - at % 2],
+            Self::Fan => [at + 1, at + 2, 0],
+        }
+    }
+}
+
+/// The parts of all meshes.
+pub(super) struct Parts<'a> {
+    pub(super) parts: Vec<Vec<Part<'a>>>,
+    pub(super) left_out: LeftOut,
+}
+
+/// The error that `what` is wrong with a primitive.
+pub(super) fn in_primitive(mesh: usize, primitive: usize, what: &str) -> ReadError {
+    ReadError::Content(format!("{}: {what}", place(mesh, primitive)))
+}
+
+/// Names a primitive.
+pub(super) fn place(mesh: usize, primitive: usize) -> String {
+    format!("mesh {mesh}, primitive {primitive} (counted from 0)")
+}
+
+impl<'a> Parts<'a> {
+    /// Finds them, and of those whose looks are read also where those are.
+    ///
+    /// # Errors
+    /// A primitive that is malformed.
+    pub(super) fn new(
+        arrays: &Arrays<'a>,
+        mut looks: Option<&mut Looks>,
+    ) -> Result<Self, ReadError> {
+        let meshes = &arrays.document.meshes;
+        let mut all =
+            Self { parts: Vec::with_capacity(meshes.len()), left_out: LeftOut::default() };
+        for (at, mesh) in meshes.iter().enumerate() {
+            let parts = all.of_mesh(arrays, at, mesh, looks.as_deref_mut())?;
+            all.parts.push(parts);
+        }
+        Ok(all)
+    }
+
+    fn of_mesh(
+        &mut self,
+        arrays: &Arrays,
+        at: usize,
+        mesh: &'a Mesh,
+        mut looks: Option<&mut Looks>,
+    ) -> Result<Vec<Part<'a>>, ReadError> {
+        let mut parts: Vec<Part> = Vec::with_capacity(mesh.primitives.len());
+        let mut known = HashSet::new();
+        for (index, primitive) in mesh.primitives.iter().enumerate() {
+            let part = self.part(arrays, index, primitive);
+            let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
+                continue;
+            };
+            if let Some(looks) = &mut looks {
+                looks.locate(arrays, at, &mut part);
+            }
+            if !known.insert(part.key()) {
+                part.new_vertices = 0;
+            }
+            parts.push(part);
+        }
+        Ok(parts)
+    }
+
+    /// What is to be read of a primitive, if it has triangles.
+    fn part(
+        &mut self,
+        arrays: &Arrays,
+        index: usize,
+        primitive: &'a Primitive,
+    ) -> Result<Option<Part<'a>>, String> {
+        let mode = match primitive.mode.unwrap_or(4) {
+            0..=3 => {
+                self.left_out.points_and_lines += 1;
+                return Ok(None);
+            }
+            4 => Mode::Triangles,
+            5 => Mode::Strip,
+            6 => Mode::Fan,
+            other => return Err(format!("its mode is {other}: use 4 for triangles")),
+        };
+        let Some(&position) = primitive.attributes.get("POSITION") else {
+            self.left_out.without_positions += 1;
+            return Ok(None);
+        };
+        let vertices = arrays.count(position)? as u64;
+        let indices = match primitive.indices {
+            Some(accessor) => arrays.count(accessor)? as u64,
+            None => 0,
+        };
+        let corners = if primitive.indices.is_some() { indices } else { vertices };
+        if matches!(mode, Mode::Triangles) && !corners.is_multiple_of(3) {
+            return Err(format!("{corners} corners are not those of whole triangles"));
+        }
+        Ok(Some(Part {
+            primitive,
+            index,
+            mode,
+            position,
+            vertices,
+            new_vertices: vertices,
+            indices,
+            triangles: mode.triangles(corners),
+            has_look: false,
+            color: None,
+            texcoord: None,
+            material: 0,
+        }))
+    }
+}

@@ -1,0 +1,254 @@
+//! What the triangles of a PLY file look like, as it is gathered from its records.
+//!
+//! Of several things that a file may tell, a texture goes before colours of vertices, and those before
+//! colours of faces: each is the whole look, none is made to be mixed with another.
+
+use std::path::Path;
+
+use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::formats::counted;
+use crate::formats::plain::{ALL_TRANSPARENT, PlainColors};
+use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
+use crate::formats::ply::header::{Element, Header, Role};
+use crate::formats::textures::{Textures, file_bytes};
+use crate::srgb::{Linear, Rgba};
+
+/// What a file tells of its looks, and is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Shown {
+    pub(super) vertex_colors: bool,
+    pub(super) face_colors: bool,
+    pub(super) vertex_texcoords: bool,
+    pub(super) corner_texcoords: bool,
+}
+
+impl Shown {
+    /// All that `header` declares, except what is of no use beside the rest; warns of that.
+    pub(super) fn of(header: &Header, warnings: &mut Vec<String>) -> Self {
+        let any = |has: fn(&Element) -> bool, roles: &[Role]| {
+            let mut elements = header.elements.iter();
+            elements.any(|element| roles.contains(&element.role()) && has(element))
+        };
+        let has_color: fn(&Element) -> bool = |element| Channels::of(element).is_some();
+        let faces = &[Role::Face, Role::Strip];
+        let mut shown = Self {
+            vertex_colors: any(has_color, &[Role::Vertex]),
+            face_colors: any(has_color, faces),
+            vertex_texcoords: any(|element| texcoords(element).is_some(), &[Role::Vertex]),
+            corner_texcoords: any(|element| corner_texcoords(element).is_some(), faces),
+        };
+        if shown.vertex_colors && shown.face_colors {
+            warnings.push("colours of faces were ignored: those of vertices are shown".into());
+            shown.face_colors = false;
+        }
+        if shown.has_texcoords() && header.textures.is_empty() {
+            warnings.push(
+                "texture coordinates were ignored: add a line such as 'comment TextureFile \
+                 image.png' to the header"
+                    .into(),
+            );
+            shown = shown.without_texcoords();
+        }
+        shown
+    }
+
+    pub(super) fn has_texcoords(self) -> bool {
+        self.vertex_texcoords || self.corner_texcoords
+    }
+
+    pub(super) fn without_texcoords(self) -> Self {
+        Self { vertex_texcoords: false, corner_texcoords: false, ..self }
+    }
+
+    /// Bytes of a vertex.
+    pub(super) fn per_vertex(self) -> u64 {
+        8 * (u64::from(self.vertex_colors) + u64::from(self.vertex_texcoords))
+    }
+
+    /// Bytes of a triangle.
+    pub(super) fn per_triangle(self) -> u64 {
+        (if self.has_texcoords() { 24 } else { 0 }) + if self.has_materials() { 4 } else { 0 }
+    }
+
+    /// Whether triangles differ in their material.
+    fn has_materials(self) -> bool {
+        self.has_texcoords() || self.face_colors
+    }
+}
+
+/// What a face says of its looks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Face<'a> {
+    pub(super) color: Option<Rgba>,
+    /// Which texture; none if it is negative.
+    pub(super) texture: f64,
+    /// Two numbers a corner, or nothing.
+    pub(super) texcoords: &'a [f64],
+}
+
+/// What is known of the looks.
+pub(super) struct Look {
+    pub(super) shown: Shown,
+    pub(super) vertex_colors: Vec<Linear>,
+    pub(super) vertex_texcoords: Vec<[f32; 2]>,
+    uvs: Vec<[[f32; 2]; 3]>,
+    material_of: Vec<u32>,
+    /// After the material of all else, and those of textures.
+    colors: PlainColors,
+    textures: Vec<Texture>,
+    /// Of each texture that the header names.
+    material_of_texture: Vec<Option<u32>>,
+    /// Faces whose texture or place on it is not there.
+    misplaced: u64,
+}
+
+/// The material without a texture, and without a colour of its own.
+const ELSE: u32 = 0;
+
+impl Look {
+    /// Nothing yet of what is `shown`, with room for so many vertices and triangles. The textures that
+    /// `header` names beside `path` are read in at most `left` bytes of memory.
+    pub(super) fn new(
+        mut shown: Shown,
+        [vertices, triangles]: [usize; 2],
+        (header, path, left): (&Header, &Path, u64),
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let mut materials = vec![Material::default()];
+        let mut textures = Textures::new(left);
+        let mut material_of_texture = Vec::new();
+        if shown.has_texcoords() {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            for name in &header.textures {
+                let name = String::from_utf8_lossy(name);
+                let bytes = file_bytes(folder, &name, textures.left());
+                let texture = textures.add(&name, bytes.map(Into::into));
+                material_of_texture.push(texture.map(|texture| {
+                    materials.push(painted(texture, textures.get(texture)));
+                    materials.len() as u32 - 1
+                }));
+            }
+        }
+        let (textures, unread) = textures.finish();
+        warnings.extend(unread);
+        if textures.is_empty() {
+            shown = shown.without_texcoords();
+        } else if shown.vertex_colors {
+            let what = "colours of vertices were ignored where there is a texture";
+            warnings.push(what.into());
+        }
+        let room = |is_shown: bool, count: usize| if is_shown { count } else { 0 };
+        Self {
+            shown,
+            vertex_colors: Vec::with_capacity(room(shown.vertex_colors, vertices)),
+            vertex_texcoords: Vec::with_capacity(room(shown.vertex_texcoords, vertices)),
+            uvs: Vec::with_capacity(room(shown.has_texcoords(), triangles)),
+            material_of: Vec::with_capacity(room(shown.has_materials(), triangles)),
+            colors: PlainColors::new(materials),
+            textures,
+            material_of_texture,
+            misplaced: 0,
+        }
+    }
+
+    /// The material of a face of so many corners, and where those are on its texture.
+    #[inline]
+    pub(super) fn paint<'a>(&mut self, face: Face<'a>, corners: usize) -> Paint<'a> {
+        if !self.shown.has_materials() {
+            return Paint { material: ELSE, texcoords: &[] };
+        }
+        let texcoords = Some(face.texcoords).filter(|list| list.len() == 2 * corners);
+        if let Some(material) = self.texture_of(face, texcoords.is_some()) {
+            return Paint { material, texcoords: texcoords.unwrap_or_default() };
+        }
+        let material = face.color.map_or(ELSE, |color| self.colors.material_of(color));
+        Paint { material, texcoords: &[] }
+    }
+
+    /// The material with the texture of a face, if it has one.
+    fn texture_of(&mut self, face: Face, has_texcoords: bool) -> Option<u32> {
+        if !self.shown.has_texcoords() || face.texture < 0.0 {
+            return None;
+        }
+        let is_bare = face.texcoords.is_empty();
+        let is_placed = has_texcoords || is_bare && self.shown.vertex_texcoords;
+        match self.material_of_texture.get(face.texture as usize) {
+            Some(&material) if is_placed => material,
+            // Of which none was said to be there.
+            Some(_) if is_bare => None,
+            _ => {
+                self.misplaced += 1;
+                None
+            }
+        }
+    }
+
+    /// Adds a triangle: of these vertices, and these corners of a face.
+    #[inline]
+    pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], paint: Paint) {
+        if self.shown.has_materials() {
+            self.material_of.push(paint.material);
+        }
+        if self.shown.has_texcoords() {
+            self.uvs.push([0, 1, 2].map(|i| {
+                let at = 2 * corners[i] as usize;
+                match paint.texcoords.get(at..at + 2) {
+                    Some(&[u, v]) => texcoord(u, v),
+                    _ => {
+                        self.vertex_texcoords.get(vertices[i] as usize).copied().unwrap_or_default()
+                    }
+                }
+            }));
+        }
+    }
+
+    /// What all triangles look like, if anything of that is known.
+    pub(super) fn finish(self, warnings: &mut Vec<String>) -> Option<Appearance> {
+        if self.misplaced > 0 {
+            let faces = counted(self.misplaced, "face has", "faces have");
+            warnings.push(format!(
+                "{faces} a texture that the header does not name, or not two coordinates a corner: a \
+                 plain colour is shown"
+            ));
+        }
+        let Shown { vertex_colors, .. } = self.shown;
+        if !vertex_colors && !self.shown.has_materials() {
+            return None;
+        }
+        let (mut materials, changes) = self.colors.finish();
+        warnings.extend(changes);
+        materials[ELSE as usize].has_vertex_colors = vertex_colors;
+        if self.vertex_colors.iter().any(|color| color[3] < u16::MAX) {
+            if self.vertex_colors.iter().any(|color| color[3] > 0) {
+                materials[ELSE as usize].alpha = Alpha::Blend;
+            } else {
+                warnings.push(format!("{ALL_TRANSPARENT} vertices"));
+            }
+        }
+        Some(Appearance {
+            materials,
+            material_of: self.material_of,
+            textures: self.textures,
+            uvs: self.uvs,
+            vertex_colors: self.vertex_colors,
+        })
+    }
+}
+
+/// The material of a triangle's face, and where the corners of that are on its texture.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Paint<'a> {
+    material: u32,
+    texcoords: &'a [f64],
+}
+
+/// Where something is on a texture: `v` points up in a file.
+pub(super) fn texcoord(u: f64, v: f64) -> [f32; 2] {
+    [u as f32, (1.0 - v) as f32]
+}
+
+fn painted(texture: u32, pixels: &Texture) -> Material {
+    let painting = TextureRef { texture, wrap: [Wrap::default(); 2], filter: Filter::default() };
+    let alpha = if pixels.has_transparency() { Alpha::Blend } else { Alpha::Opaque };
+    Material { texture: Some(painting), alpha, ..Material::default() }
+}

@@ -125,6 +125,19 @@ impl Appearance {
         &self.materials[self.material_of.get(triangle).map_or(0, |&index| index as usize)]
     }
 
+    /// Whether something may be seen through.
+    #[must_use]
+    pub fn has_transparency(&self) -> bool {
+        let of_image = |read: &TextureRef| self.textures[read.texture as usize].has_transparency();
+        self.materials.iter().filter(|material| material.alpha != Alpha::Opaque).any(|material| {
+            let Material { color, texture, opacity, has_vertex_colors, .. } = material;
+            let of_vertices = || self.vertex_colors.iter().any(|color| color[3] < u16::MAX);
+            color[3] < u16::MAX
+                || texture.iter().chain(opacity).any(of_image)
+                || *has_vertex_colors && of_vertices()
+        })
+    }
+
     /// The colour of all triangles, if they have the same opaque one all over.
     #[must_use]
     pub fn only_color(&self) -> Option<Linear> {

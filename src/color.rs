@@ -62,6 +62,14 @@ pub struct Colored {
     pub transparent: u64,
 }
 
+impl Colored {
+    /// As it is.
+    #[must_use]
+    pub fn without_colors(grid: VoxelGrid) -> Self {
+        Self { grid, transparent: 0 }
+    }
+}
+
 /// Gives the voxels of `grid`, which are those of `mesh`, the colours of the mesh.
 ///
 /// # Errors
@@ -73,7 +81,7 @@ pub fn color(
     progress: &dyn Progress,
 ) -> Result<Colored, BackendError> {
     let Some(appearance) = mesh.appearance() else {
-        return Ok(Colored { grid, transparent: 0 });
+        return Ok(Colored::without_colors(grid));
     };
     if let Some(color) = appearance.only_color() {
         let grid = grid.with_colors(Colors::uniform(rgba_of(color)));

@@ -102,6 +102,8 @@ pub struct GridSpec {
     file_size: fn([u32; 3]) -> Option<u64>,
     /// What of a grid a file of it does not hold: a sentence for each thing.
     lost: fn(&VoxelGrid) -> Vec<String>,
+    /// Whether a file of it holds colours.
+    pub has_colors: bool,
 }
 
 impl GridSpec {

@@ -11,6 +11,7 @@ use trivox::formats::GridFormat;
 use trivox::solid::Fill;
 use trivox::{Bounds, Up};
 
+use crate::program::looks::ColorChoice;
 use crate::program::shard::Shard;
 
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
@@ -120,6 +121,14 @@ pub struct Job {
     #[arg(long, value_name = "AXIS", default_value = "y")]
     pub up: UpAxis,
 
+    /// Colours of the voxels, in formats that hold any: auto for those of the mesh, none to look at its
+    /// shape alone, or one such as #C08040.
+    #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = ColorChoice::parse)]
+    pub color: ColorChoice,
+
+    #[command(flatten)]
+    pub few_colors: FewColors,
+
     /// Compute on the other backend too; if one voxel differs, write nothing and exit with 1.
     #[arg(long)]
     pub check: bool,
@@ -160,6 +169,23 @@ pub struct What {
     /// With --mode solid: the voxels that the surface touches as well.
     #[arg(long)]
     pub shell: bool,
+
+    /// Keep voxels of a surface in which all is transparent: cut out of a texture, or of opacity 0.
+    #[arg(long)]
+    pub keep_transparent: bool,
+}
+
+/// The colours of formats that have few.
+#[derive(Debug, Args)]
+pub struct FewColors {
+    /// Colours to use in formats that have few (.vox): those of the pixels of an image, at most 255
+    /// [default: those of the voxels, or the 255 by which they look most alike].
+    #[arg(long, value_name = "IMAGE")]
+    pub palette: Option<PathBuf>,
+
+    /// Mix colours that are not in the palette of several that are.
+    #[arg(long)]
+    pub dither: bool,
 }
 
 /// What to compute with.
@@ -222,6 +248,9 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FORMAT")]
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
+
+    #[command(flatten)]
+    pub few_colors: FewColors,
 
     /// Print one JSON object to standard output.
     #[arg(long)]

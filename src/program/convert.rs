@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{LoadedGrid, WriteOptions, read_grid};
+use trivox::formats::{LoadedGrid, read_grid};
 
 use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
@@ -19,12 +19,13 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
         bail!("--json and - both write to standard output: leave one of them out");
     }
     unfinished::clean_up_when_interrupted()?;
+    let options = args.few_colors.write_options()?;
     let output = Output::new(&args.output, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();
     let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
-    let Written { names, bytes, warning } = output.write(&grid, &WriteOptions::default())?;
+    let Written { names, bytes, warning } = output.write(&grid, &options)?;
     warnings.extend(warning);
     let input = Side::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };

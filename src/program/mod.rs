@@ -10,6 +10,7 @@ pub mod filling;
 pub mod formats;
 pub mod info;
 pub mod inputs;
+pub mod looks;
 pub mod machine;
 pub mod memory;
 pub mod numbers;

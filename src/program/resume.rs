@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use trivox::Mode;
 
-use crate::program::cli::Job;
+use crate::program::cli::{Job, What};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
 use crate::program::task::place_options;
@@ -39,19 +38,21 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of what `job` makes of `mesh` in `mode`, as that is now.
+    /// Of what `job` makes of `mesh`, `what` it is, as that is now.
     ///
     /// # Errors
     /// There is no such mesh.
-    pub fn new(job: &Job, mode: Mode, mesh: &Path) -> io::Result<Self> {
+    pub fn new(job: &Job, what: &What, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, strict, .. } = job;
+        let Job { format, up, strict, color, few_colors, .. } = job;
+        let (mode, keep) = (what.mode(), what.keep_transparent);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
-                "{:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}",
+                "{:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
+                 {few_colors:?}",
                 place_options(job)
             ),
         })

@@ -44,6 +44,9 @@ pub struct Summary {
     /// How it was filled, if it is a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<FillSummary>,
+    /// Voxels that were left out because all in them is transparent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub transparent: u64,
     /// What `--check` found.
     pub check: Option<Check>,
     /// Whether the fill is doubtful, and `--strict` does not allow that.
@@ -165,9 +168,17 @@ pub struct Timings {
     pub fill: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<f64>,
+    /// Of a mesh with materials or colours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<f64>,
     pub total: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Runs `step` and returns its result and its time in milliseconds.
@@ -268,6 +279,7 @@ impl fmt::Display for Timings {
             ("voxelize", Some(self.voxelize)),
             ("fill", self.fill),
             ("check", self.check),
+            ("color", self.color),
             ("write", self.write),
             ("total", Some(self.total)),
         ];

@@ -5,15 +5,16 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
 use trivox::backend::{Backends, Chosen, RunOptions};
-use trivox::formats::{ReadOptions, WriteOptions, read_mesh_with};
+use trivox::formats::{GridFormat, WriteOptions, read_mesh_with};
 use trivox::solid::Filling;
 use trivox::{
     Lattice, Mode, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, Voxels, World, place,
     voxelize,
 };
 
-use crate::program::cli::Job;
+use crate::program::cli::{FewColors, Job, What};
 use crate::program::filling::FillSummary;
+use crate::program::looks::{ColorChoice, Looks};
 use crate::program::memory::Share;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
@@ -24,7 +25,8 @@ use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, millis
 /// What the meshes of a run share.
 pub struct Tools<'a> {
     pub job: &'a Job,
-    pub mode: Mode,
+    pub what: &'a What,
+    pub write_options: &'a WriteOptions,
     pub backends: &'a Backends,
     pub memory: &'a Share<'a>,
     pub progress: &'a dyn Progress,
@@ -61,7 +63,7 @@ impl Tools<'_> {
         let began = Instant::now();
         // Before the mesh is read: if it changes meanwhile, the voxels are not of what it is then.
         let origin =
-            self.job.resume.then(|| Origin::new(self.job, self.mode, &task.mesh).ok()).flatten();
+            self.job.resume.then(|| Origin::new(self.job, self.what, &task.mesh).ok()).flatten();
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
         }
@@ -69,7 +71,10 @@ impl Tools<'_> {
         let output = output.map(|path| Output::new(path, self.job.format, &task.mesh));
         let output = output.transpose()?;
 
-        let placed = self.load_and_place(&task.mesh)?;
+        let format = output.as_ref().map(Output::format);
+        let What { keep_transparent, .. } = *self.what;
+        let looks = Looks::new(self.what.mode(), self.job.color, keep_transparent, format);
+        let placed = self.load_and_place(&task.mesh, &looks)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
         let made = self.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
         let check = self.job.check.then(|| timed(|| self.check(&placed.mesh, &made)));
@@ -77,11 +82,16 @@ impl Tools<'_> {
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let refused = self.job.strict && made.is_doubtful();
         let output = output.filter(|_| !differs && (!refused || self.job.force));
+        let (made, transparent, color) = self.color(&looks, &placed.mesh, made)?;
         let grid = &made.voxels.grid;
         let written = output.as_ref().map(|output| self.write(output, grid)).transpose()?;
 
         let mut summary = summarize(&task.mesh, placed, &made);
         summary.refused = refused;
+        summary.transparent = transparent;
+        summary.timings_ms.color = color;
+        summary.warnings.extend(left_out(transparent));
+        summary.warnings.extend(self.without_effect(output.as_ref()));
         if let Some((check, time)) = check {
             summary.check = Some(check);
             summary.timings_ms.check = Some(time);
@@ -99,13 +109,13 @@ impl Tools<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    fn load_and_place(&self, path: &Path) -> Result<Placed> {
+    fn load_and_place(&self, path: &Path, looks: &Looks) -> Result<Placed> {
         let named = || path.display().to_string();
         self.progress.start("load", 0);
-        let (loaded, load) =
-            timed(|| read_mesh_with(path, &ReadOptions::default().within(self.memory.left())))
-                .map_err(|error| self.memory.explain(error.into()))
-                .with_context(named)?;
+        let options = looks.read_options().within(self.memory.left());
+        let (loaded, load) = timed(|| read_mesh_with(path, &options))
+            .map_err(|error| self.memory.explain(error.into()))
+            .with_context(named)?;
         self.progress.start("place", 0);
         let options = place_options(self.job);
         let (mesh, place) = timed(|| place(&loaded.mesh, &options)).with_context(named)?;
@@ -122,12 +132,11 @@ impl Tools<'_> {
     }
 
     fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
-        voxelize(by, mesh, self.mode, &self.run_options(), self.progress).map_err(
-            |error| match self.mode {
-                Mode::Solid(_) => self.memory.explain_step(error.into()),
-                Mode::Surface | Mode::Thin => self.memory.explain(error.into()),
-            },
-        )
+        let mode = self.what.mode();
+        voxelize(by, mesh, mode, &self.run_options(), self.progress).map_err(|error| match mode {
+            Mode::Solid(_) => self.memory.explain_step(error.into()),
+            Mode::Surface | Mode::Thin => self.memory.explain(error.into()),
+        })
     }
 
     fn run_options(&self) -> RunOptions {
@@ -141,6 +150,40 @@ impl Tools<'_> {
         let again = self.voxels(&other, mesh).context("--check")?;
         let backends = [made.by.to_string(), other.to_string()];
         Ok(Check::new(&made.voxels.grid, &again.grid, backends))
+    }
+
+    /// Gives the voxels their colours; also how many were left out for being transparent, and the time
+    /// that took, if any was needed.
+    fn color(
+        &self,
+        looks: &Looks,
+        mesh: &PlacedMesh,
+        mut made: Made,
+    ) -> Result<(Made, u64, Option<f64>)> {
+        let apply = |grid| looks.apply(mesh, grid, self.memory.left(), self.progress);
+        let (colored, time) =
+            timed(|| apply(made.voxels.grid)).map_err(|error| self.memory.explain(error.into()))?;
+        made.voxels.grid = colored.grid;
+        let time = mesh.appearance().map(|_| time);
+        Ok((made, colored.transparent, time))
+    }
+
+    /// What has no effect on the file that was written, though it was asked for.
+    fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
+        let Some(format) = output.map(Output::format) else { return Vec::new() };
+        let Job { color, few_colors: FewColors { palette, dither }, .. } = self.job;
+        let [holds_any, holds_few] = [format.spec().has_colors, format == GridFormat::Vox];
+        let options = [
+            ("--color", matches!(color, ColorChoice::One(_)) && !holds_any, "no colours"),
+            ("--palette", palette.is_some() && !holds_few, "no palette"),
+            ("--dither", *dither && !holds_few, "no palette"),
+        ];
+        let lost = options.into_iter().filter(|&(_, is_lost, _)| is_lost);
+        let extension = format.extension();
+        lost.map(|(option, _, what)| {
+            format!("{option} had no effect: .{extension} files hold {what}")
+        })
+        .collect()
     }
 
     /// A warning, where that is not possible: the voxels are there.
@@ -161,7 +204,7 @@ impl Tools<'_> {
 
     fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(Written, f64)> {
         self.progress.start("write", 0);
-        timed(|| output.write(grid, &WriteOptions::default()))
+        timed(|| output.write(grid, self.write_options))
     }
 }
 
@@ -225,6 +268,7 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
         backend: by.name(),
         adapter: by.adapter().map(str::to_owned),
         reason: by.reason(),
+        transparent: 0,
         check: None,
         refused: false,
         output: None,
@@ -242,6 +286,14 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
         fill,
         warnings,
     }
+}
+
+/// A warning, where voxels were left out for being transparent.
+fn left_out(transparent: u64) -> Option<String> {
+    let voxels = (transparent > 0).then(|| counted(transparent, "voxel"))?;
+    Some(format!(
+        "{voxels} in which all is transparent were left out: --keep-transparent keeps them"
+    ))
 }
 
 /// A warning, where no voxel is occupied.

@@ -3,15 +3,16 @@
 use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::backend::{Chosen, RunOptions};
-use trivox::formats::{ReadOptions, read_grid, read_mesh_with};
+use trivox::formats::{read_grid, read_mesh_with};
 use trivox::verify::{
     Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
 };
 use trivox::{Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxels, voxelize};
 
-use crate::program::cli::VerifyArgs;
+use crate::program::cli::{VerifyArgs, What};
 use crate::program::diff::{Side, described};
 use crate::program::filling::FillSummary;
+use crate::program::looks::{ColorChoice, Looks};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
 use crate::program::terminal::TerminalProgress;
@@ -30,7 +31,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     progress.start("load", 0);
     let grid = read_grid(&args.grid).with_context(|| args.grid.display().to_string())?;
     let judged = memory.divided(|memory| {
-        let mesh = read_mesh_with(&args.mesh, &ReadOptions::default().within(memory.left()))
+        let mesh = read_mesh_with(&args.mesh, &looks(args).read_options().within(memory.left()))
             .map_err(|error| memory.explain(error.into()))?;
         let (verdict, made) = judge(args, &mesh.mesh, &grid.grid, memory, &progress)?;
         Ok((mesh.warnings, verdict, made))
@@ -79,13 +80,19 @@ fn judge(
             voxelize(&by, placed, args.what.mode(), &options, progress)?;
         let fill = filling.map(|filling| FillSummary::new(&filling, placed.lattice()));
         made = Some(Made { by, fill });
-        Ok(grid)
+        Ok(looks(args).apply(placed, grid, memory.left(), progress)?.grid)
     });
     let verdict = verdict.map_err(|error| match error {
         VerifyError::Backend(error) => memory.explain(error.into()),
         error => error.into(),
     })?;
     Ok((verdict, made.context("no backend was asked: this is a bug in voxelize")?))
+}
+
+/// Of the mesh only what makes voxels transparent.
+fn looks(args: &VerifyArgs) -> Looks {
+    let What { keep_transparent, .. } = args.what;
+    Looks::new(args.what.mode(), ColorChoice::Auto, keep_transparent, None)
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {

@@ -22,6 +22,7 @@ pub fn run(job: &Job, what: &What, machine: &Machine) -> Result<Verdict> {
     refuse_impossible_sizes(job)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
+    let write_options = job.few_colors.write_options()?;
     let tasks = &plan.tasks;
     let progress = TerminalProgress::new(job.quiet);
     let backends = machine.backends().for_meshes(tasks.len());
@@ -36,8 +37,15 @@ pub fn run(job: &Job, what: &What, machine: &Machine) -> Result<Verdict> {
     }
     let work = |task: &Task| {
         let result = memory.divided(|share| {
-            Tools { job, mode: what.mode(), backends: &backends, memory: share, progress: steps }
-                .voxelize(task)
+            let tools = Tools {
+                job,
+                what,
+                write_options: &write_options,
+                backends: &backends,
+                memory: share,
+                progress: steps,
+            };
+            tools.voxelize(task)
         });
         if plan.several {
             progress.advance(1)

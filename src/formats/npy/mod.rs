@@ -43,6 +43,7 @@ pub const SPEC: GridSpec = GridSpec {
         let colors = lost_colors(grid).into_iter().map(place_for_colors);
         lost_place(grid).into_iter().chain(colors).collect()
     },
+    has_colors: false,
 };
 
 /// One in each byte of a word.

@@ -27,6 +27,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: |_| Vec::new(),
+    has_colors: true,
 };
 
 const OCCUPIED: &str = "occupied.npy";

@@ -66,6 +66,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims,
     file_size: |_| None,
     lost,
+    has_colors: true,
 };
 
 fn lost(grid: &VoxelGrid) -> Vec<String> {

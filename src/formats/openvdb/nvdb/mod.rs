@@ -29,6 +29,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: lost_opacity,
+    has_colors: true,
 };
 
 /// Of files, and of grids.

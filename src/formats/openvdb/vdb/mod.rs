@@ -26,6 +26,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: lost_opacity,
+    has_colors: true,
 };
 
 /// "VDB " as the low half of a number of 8 bytes.

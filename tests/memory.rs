@@ -44,7 +44,7 @@ fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
 }
 
 fn read_within(text: &[u8], limit: u64) -> Result<Loaded, ReadError> {
-    obj::read_within(text.to_vec(), Path::new("mesh.obj"), limit)
+    obj::read_with(text.to_vec(), Path::new("mesh.obj"), &ReadOptions::default().within(limit))
 }
 
 /// What reading `text` may take.

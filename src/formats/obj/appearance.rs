@@ -54,29 +54,31 @@ pub(super) fn appearance(
     let Gathered { slots, mut uvs, vertex_colors } = gathered;
     let used = used_slots(&slots);
     let has_vertex_colors = !vertex_colors.is_empty();
-    let mut warnings = warnings(materials, &used, has_vertex_colors);
-
     let mut images = Images::default();
     let find = |&slot: &u32| match of_slot(slot) {
         (number, false) => materials.get(number).map(|defined| find(defined, &mut images)),
         _ => None,
     };
     let painted: Vec<Painted> = used.iter().map(find).map(Option::unwrap_or_default).collect();
-    let (decoded, said) = images.decode(limit);
-    warnings.extend(said);
+    let (decoded, mut warnings) = images.decode(limit);
     let textures = Textures::new(decoded);
 
     let mut kept: Vec<Material> = Vec::new();
     let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
+    let mut unseen = Unseen::default();
     for (&slot, &painted) in used.iter().zip(&painted) {
         let defined = materials.get(of_slot(slot).0);
         let material = textures.material(defined, painted, has_vertex_colors);
-        // A material with its images and without is the same where they could not be read.
-        if kept.last() != Some(&material) {
+        defined
+            .into_iter()
+            .for_each(|defined| unseen.add(defined, slot, &material, &vertex_colors));
+        // With its images and without it is the same material where they could not be read.
+        if !of_slot(slot).1 || kept.last() != Some(&material) {
             kept.push(material);
         }
         index_of_slot[slot as usize] = kept.len() as u32 - 1;
     }
+    warnings.extend(unseen.warnings());
     let mut material_of = slots;
     material_of.iter_mut().for_each(|slot| *slot = index_of_slot[*slot as usize]);
     if kept.len() == 1 {
@@ -167,35 +169,47 @@ impl Textures {
     }
 }
 
-/// What of the materials in `used` slots is not shown.
-fn warnings(materials: &Materials, used: &[u32], has_vertex_colors: bool) -> Vec<String> {
-    let [mut bare, mut covered, mut replaced, mut moved] =
-        std::array::from_fn(|_| Named::default());
-    for &slot in used {
-        let (number, is_plain) = of_slot(slot);
-        let Some(Defined { name, definition, .. }) = materials.get(number) else { continue };
+/// What is not shown, by the names of materials.
+#[derive(Default)]
+struct Unseen {
+    images: Named,
+    vertex_colors: Named,
+    colors: Named,
+    placements: Named,
+}
+
+impl Unseen {
+    /// What of the material that is `defined` is not shown by `material`, which it became in `slot`.
+    fn add(&mut self, defined: &Defined, slot: u32, material: &Material, vertex_colors: &[Linear]) {
+        let Defined { name, definition, .. } = defined;
         let Definition { color, color_map, opacity_map, .. } = definition;
-        let has_texture = !is_plain && color_map.is_some();
-        if is_plain {
-            bare.add(name);
+        let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
+        if of_slot(slot).1 {
+            self.images.add(name);
         }
-        if has_vertex_colors && has_texture {
-            covered.add(name);
+        if material.texture.is_some() && !vertex_colors.is_empty() {
+            self.vertex_colors.add(name);
         }
-        if has_vertex_colors && !has_texture && color.is_some_and(|[r, g, b]| r != g || g != b) {
-            replaced.add(name);
+        if material.has_vertex_colors && is_colored {
+            self.colors.add(name);
         }
         if let (Some(one), Some(two)) = (color_map, opacity_map)
             && one.placement != two.placement
         {
-            moved.add(name);
+            self.placements.add(name);
         }
     }
-    let warnings = [
-        bare.warning("faces without texture coordinates have the plain colour of their materials"),
-        covered.warning("colours of vertices are not shown on materials with an image"),
-        replaced.warning("colours of vertices are shown instead of those of materials"),
-        moved.warning("the opacity of materials lies where their colour's image does"),
-    ];
-    warnings.into_iter().flatten().collect()
+
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let Self { images, vertex_colors, colors, placements } = self;
+        let warnings = [
+            images.warning(
+                "faces without texture coordinates have the plain colour of their materials",
+            ),
+            vertex_colors.warning("colours of vertices are not shown on materials with an image"),
+            colors.warning("colours of vertices are shown instead of those of materials"),
+            placements.warning("the opacity of materials lies where their colour's image does"),
+        ];
+        warnings.into_iter().flatten()
+    }
 }

@@ -15,10 +15,12 @@ pub(super) struct VertexColors {
 impl VertexColors {
     /// The colours in `models`; none where no vertex has one.
     pub(super) fn of(models: &[tobj::Model]) -> Option<Self> {
-        let values = || models.iter().flat_map(|model| &model.mesh.vertex_color).copied();
-        values().any(|value| !value.is_nan()).then(|| Self {
-            are_of_255: exceeds_display(values()),
-            are_some_missing: values().any(f64::is_nan),
+        let colors = || models.iter().flat_map(|model| model.mesh.vertex_color.as_chunks::<3>().0);
+        let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
+        let is_any_there = colors().any(|color| !is_missing(color));
+        is_any_there.then(|| Self {
+            are_of_255: colors().any(|&color| exceeds_display(color)),
+            are_some_missing: colors().any(is_missing),
         })
     }
 

@@ -1,14 +1,15 @@
 //! The material files that a file names: found, read, and the materials in them that faces have.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::formats::beside::{Finder, folder_of};
-use crate::formats::bytes_within;
 use crate::formats::named::Named;
 use crate::formats::obj::looks::{Look, Looks};
-use crate::formats::obj::materials::{Definition, Library, Placement, before_comment};
+use crate::formats::obj::materials::{Definition, Library, Material, Placement, before_comment};
 use crate::formats::obj::text::lines;
+use crate::formats::{ReadError, bytes_within};
 
 /// Bytes of memory that reading a material file takes at most, for each of its own.
 const PARSED: u64 = 64;
@@ -40,34 +41,19 @@ impl Materials {
     pub(super) fn read(looks: &Looks, path: &Path, limit: u64) -> Self {
         let folder = folder_of(path);
         let (found, mut warnings) = find(looks, path, &folder);
-        let mut library = Library::default();
-        let mut folders = Vec::new();
-        for path in found {
-            match read_text(&path, limit) {
-                Ok(text) => {
-                    library.add(&text);
-                    folders.push(folder_of(&path));
-                }
-                Err(why) => {
-                    warnings.push(format!("material file {} is not used: {why}", quoted(&path)))
-                }
-            }
-        }
-        warnings.extend(library.warnings());
+        let (library, folders) = read_all(found, limit, &mut warnings);
         let mut undefined = Named::default();
-        let used = looks.used_materials();
         let names = [""].into_iter().chain(looks.materials.in_order());
-        let by_number = names.zip(used).map(|(name, is_used)| {
-            let material = library.find(name).filter(|_| is_used && !name.is_empty());
-            if material.is_none() && is_used && !name.is_empty() && !folders.is_empty() {
-                undefined.add(before_comment(name));
+        let by_number = names.zip(looks.used_materials()).map(|(name, is_used)| {
+            if !is_used || name.is_empty() || folders.is_empty() {
+                return None;
             }
-            let material = material?;
-            Some(Defined {
-                name: before_comment(name).to_owned(),
-                definition: material.definition.clone(),
-                folders: [folders[material.file].clone(), folder.clone()],
-            })
+            let Some(Material { definition, file }) = library.find(name) else {
+                undefined.add(name);
+                return None;
+            };
+            let folders = [folders[*file].clone(), folder.clone()];
+            Some(Defined { name: name.to_owned(), definition: definition.clone(), folders })
         });
         let by_number: Vec<Option<Defined>> = by_number.collect();
         warnings.extend(undefined.warning("materials are not defined, and light grey"));
@@ -89,6 +75,29 @@ impl Materials {
     pub(super) fn placement(&self, of: Look) -> Option<Placement> {
         self.get(of.material)?.definition.map().map(|map| map.placement)
     }
+}
+
+/// The materials in these files, and the folders of those that could be read.
+fn read_all(
+    files: Vec<PathBuf>,
+    limit: u64,
+    warnings: &mut Vec<String>,
+) -> (Library, Vec<PathBuf>) {
+    let mut library = Library::default();
+    let mut folders = Vec::new();
+    for path in files {
+        match read_text(&path, limit) {
+            Ok(text) => {
+                library.add(&text);
+                folders.push(folder_of(&path));
+            }
+            Err(why) => {
+                warnings.push(format!("material file {} is not used: {why}", quoted(&path)));
+            }
+        }
+    }
+    warnings.extend(library.warnings());
+    (library, folders)
 }
 
 /// The material files that are there, each once, and what is to be said of others.
@@ -148,14 +157,14 @@ fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
 }
 
 fn each_once(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut known = std::collections::HashSet::new();
+    let mut known = HashSet::new();
     paths.retain(|path| known.insert(path.clone()));
     paths
 }
 
 fn read_text(path: &Path, limit: u64) -> Result<String, String> {
     let bytes = bytes_within(path, limit / PARSED).map_err(|error| match error {
-        crate::formats::ReadError::Io(error) => error.to_string(),
+        ReadError::Io(error) => error.to_string(),
         _ => "it is too large for the memory that is left".to_owned(),
     })?;
     match bytes.contains(&0) {

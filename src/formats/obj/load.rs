@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
+use std::path::Path;
 
 use crate::formats::ReadError;
 use crate::formats::obj::diagnose::{describe, locate};
@@ -69,7 +70,7 @@ fn load_with(text: &str, colors: Colors) -> Result<Surface, Failure> {
 
 fn parse(input: &mut impl BufRead) -> Result<Vec<tobj::Model>, tobj::LoadError> {
     // No material files: they are read elsewhere.
-    let materials = |_: &std::path::Path| Ok(Default::default());
+    let materials = |_: &Path| Ok(Default::default());
     tobj::load_obj_buf(input, &tobj::LoadOptions::default(), materials).map(|(models, _)| models)
 }
 

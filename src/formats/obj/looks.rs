@@ -101,9 +101,15 @@ impl Looks {
 
 /// Whether each corner of the face in `line`, which has no comment, names a texture coordinate.
 pub(super) fn has_uvs(line: &str) -> bool {
-    // Most faces without have no slash at all.
-    line.as_bytes().contains(&b'/') && {
-        let mut corners = line.split_whitespace().skip(1);
-        corners.all(|corner| corner.split('/').nth(1).is_some_and(|index| !index.is_empty()))
-    }
+    // Most faces without have no slash at all, and most lines no spaces beyond ASCII.
+    line.as_bytes().contains(&b'/')
+        && match line.is_ascii() {
+            true => line.split_ascii_whitespace().skip(1).all(has_uv),
+            false => line.split_whitespace().skip(1).all(has_uv),
+        }
+}
+
+fn has_uv(corner: &str) -> bool {
+    let mut after = corner.bytes().skip_while(|&byte| byte != b'/').skip(1);
+    after.next().is_some_and(|byte| byte != b'/')
 }

@@ -229,10 +229,10 @@ pub(super) fn before_comment(name: &str) -> &str {
     without_comment(name).trim_end()
 }
 
-/// Whether some of these values cannot be meant from 0 to 1, but from 0 to 255. A little more than 1
+/// Whether the values of a colour cannot be meant from 0 to 1, but from 0 to 255. A little more than 1
 /// may be a rounding, or a light's; and up to 2 of 255 would be black.
-pub(super) fn exceeds_display(values: impl IntoIterator<Item = f64>) -> bool {
-    values.into_iter().any(|value| value >= 2.0)
+pub(super) fn exceeds_display(color: [f64; 3]) -> bool {
+    color.iter().any(|&value| value >= 2.0)
 }
 
 fn number(word: &str) -> Option<f64> {

@@ -151,7 +151,8 @@ impl Counts {
     /// materials of these names and of these without their images, and which of them faces have.
     fn looks(&self) -> u64 {
         let count = self.names.len() as u64;
-        let names = growing(count * 8 / 7, Names::ENTRY) + count * MATERIAL + 3 * self.names.bytes();
+        let names =
+            growing(count * 8 / 7, Names::ENTRY) + count * MATERIAL + 3 * self.names.bytes();
         names + growing(1 + self.changes, Looks::RUN)
     }
 

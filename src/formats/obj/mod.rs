@@ -32,7 +32,7 @@ use crate::formats::obj::load::{Surface, load};
 use crate::formats::obj::memory::loading_memory;
 use crate::formats::obj::text::{clean, may_overflow};
 use crate::formats::polygons::CROSSING;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
 
 /// Wavefront's.
@@ -57,16 +57,8 @@ pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
 /// # Errors
 /// It could take more memory than it may; all that [`read`] refuses.
 pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    let limit = options.memory;
     let text = clean(bytes)?;
-    let mut needed = memory::at_worst(text.len());
-    // To count is a seventh of the work of reading: not where any text of this length would do.
-    if needed > limit / 2 {
-        needed = loading_memory(&text);
-        if needed > limit {
-            return Err(ReadError::Memory { needed, limit });
-        }
-    }
+    let left = options.memory - needed_memory(&text, options.memory)?;
     if may_overflow(&text)
         && let Some(error) = locate(&text)
     {
@@ -75,7 +67,7 @@ pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<L
     let surface = load(&text)?;
     let (materials, colors) = match options.appearance {
         true => {
-            let materials = Materials::read(&surface.looks, path, limit - needed);
+            let materials = Materials::read(&surface.looks, path, left);
             (materials, VertexColors::of(&surface.models))
         }
         false => Default::default(),
@@ -98,9 +90,24 @@ pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<L
         return Ok(Loaded { mesh, warnings });
     }
     let held = text.len() as u64 + mesh_bytes(&mesh) + gathered.bytes();
-    let (appearance, said) = appearance(&materials, gathered, limit.saturating_sub(held));
+    let (appearance, said) = appearance(&materials, gathered, options.memory.saturating_sub(held));
     warnings.extend(said);
     Ok(Loaded { mesh: mesh.with_appearance(appearance)?, warnings })
+}
+
+/// Bytes of memory that reading `text` takes at most.
+///
+/// # Errors
+/// They are more than `limit`.
+fn needed_memory(text: &str, limit: u64) -> Result<u64, ReadError> {
+    // To count is a seventh of the work of reading: not where any text of this length would do.
+    let at_worst = memory::at_worst(text.len());
+    if at_worst <= limit / 2 {
+        return Ok(at_worst);
+    }
+    let needed = loading_memory(text);
+    check_memory(needed, limit)?;
+    Ok(needed)
 }
 
 fn mesh_bytes(mesh: &Mesh) -> u64 {

@@ -45,7 +45,7 @@ fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
 }
 
 fn read_within(text: &[u8], limit: u64) -> Result<Loaded, ReadError> {
-    obj::read_within(text.to_vec(), Path::new("mesh.obj"), limit)
+    obj::read_with(text.to_vec(), Path::new("mesh.obj"), &ReadOptions::default().within(limit))
 }
 
 /// What reading `text` may take.
@@ -169,6 +169,10 @@ fn the_bound_on_reading_holds_for_texts_that_nobody_would_write() {
         "g\nf 1 2 3\n",
         "o a\nf 1 2 3\n",
         "usemtl a\nf 1 2 3\n",
+        "usemtl a\nf 1/1 2/1 3/1\nf 1 2 3\n",
+        "usemtl a\nf 1/1 2/1 3/1 4/1 1/1 2/1\n",
+        "v 0 0 0 0 0 0 0\nf -1 -1 -1\n",
+        "v 0 0 0 0 0 0\nv 0 0 0\nv 0 0 0 0.5\nf -1 -2 -3\n",
         "v 0 0 0\nf -1 -1 -1\n",
         "v 0 0 0\nf -1 -1 -1 -1 -1\n",
         "l 1 2 3\n",
@@ -187,6 +191,8 @@ fn the_bound_on_reading_holds_for_texts_that_nobody_would_write() {
     }
     let distinct: String = (0..300_000).map(|i| format!("x{i}\nmtllib {i}\n")).collect();
     checked_peak("words", format!("{square}{distinct}").as_bytes());
+    let distinct: String = (0..100_000).map(|i| format!("usemtl {i}\nf 1/1 2/1 3/1\n")).collect();
+    checked_peak("materials", format!("{square}{distinct}").as_bytes());
     checked_peak("a corner often", format!("{square}f{}\n", many(" 1")).as_bytes());
     checked_peak("corners often", format!("{square}f{}\n", many(" 1 2 3 4")).as_bytes());
     checked_peak("numbers often", format!("{square}v{}\n", many(" 1")).as_bytes());
@@ -200,6 +206,42 @@ fn the_bound_on_reading_holds_for_texts_that_nobody_would_write() {
     checked_peak("no text", &no_text);
     let fault = format!("{}f 1 2 x\n", tube(100, position, two_triangles));
     checked_peak("a fault at the end", fault.as_bytes());
+}
+
+#[test]
+fn reading_materials_and_images_takes_no_more_memory_than_is_left() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let formats = ["png", "bmp", "tga", "webp", "gif", "jpg"];
+    let image = image::RgbImage::from_fn(700, 700, |x, y| image::Rgb([x as u8, y as u8, 9]));
+    for format in formats {
+        image.save(path(&format!("{format}.{format}"))).unwrap();
+    }
+    let deep = image::DynamicImage::ImageRgb8(image).into_rgba16();
+    deep.save(path("deep.png")).unwrap();
+    let names = || formats.map(|format| format!("{format}.{format}")).into_iter();
+    let define =
+        |(i, name): (usize, String)| format!("newmtl {i}\nmap_Kd {name}\nmap_d deep.png\n");
+    let define_plain = |i: usize| format!("newmtl {i}\nKd 0 0 1\n");
+    let mtl: String = names().enumerate().map(define).chain((6..5000).map(define_plain)).collect();
+    std::fs::write(path("m.mtl"), &mtl).unwrap();
+    let quad =
+        |[a, b, c, d]: [usize; 4]| format!("usemtl {}\nf {a}/1 {b}/1 {c}/1 {d}/1\n", a % 5000);
+    let text = format!("mtllib m.mtl\nvt 0 0\n{}", tube(100, position, quad)).into_bytes();
+    let read = |limit: u64| {
+        let options = ReadOptions::default().within(limit);
+        obj::read_with(text.clone(), &path("mesh.obj"), &options)
+    };
+    let Err(ReadError::Memory { needed, .. }) = read(0) else { panic!("read in no memory") };
+    let mut found = Vec::new();
+    for megabytes in [0, 1, 5, 8, 10, 12, 16, 20, 25, 30, 100] {
+        let limit = needed + megabytes * 1_000_000;
+        let (loaded, peak) = peak(|| read(limit).unwrap());
+        assert!(peak <= limit, "{megabytes} MB: reading took {peak} bytes of {limit}");
+        found.push(loaded.mesh.appearance().map_or(0, |appearance| appearance.textures.len()));
+    }
+    assert!(found.is_sorted() && found[0] == 0 && found[10] == 7, "{found:?}");
 }
 
 #[test]

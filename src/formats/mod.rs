@@ -1,11 +1,14 @@
 //! File formats: one module each, and the tables by extension.
 
+mod beside;
 pub mod binvox;
 pub mod bricks;
 mod dense;
 pub mod error;
 pub mod gltf;
+mod images;
 pub mod mitsuba;
+mod named;
 pub mod npy;
 pub mod npz;
 pub mod obj;

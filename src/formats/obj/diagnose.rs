@@ -29,9 +29,6 @@ pub(super) fn locate(text: &str) -> Option<ReadError> {
 /// What is wrong where each line by itself is right.
 pub(super) fn describe(error: &tobj::LoadError) -> ReadError {
     ReadError::Content(match error {
-        tobj::LoadError::FaceColorOutOfBounds => {
-            "some vertices have a colour and others do not: give all of them one, or none".into()
-        }
         tobj::LoadError::FaceVertexOutOfBounds => {
             "a face uses a vertex that is defined far below it, and negative indices depend on the \
              order of lines: define all vertices before the faces"
@@ -46,20 +43,21 @@ fn next<T>(count: &mut usize, value: T) -> T {
     value
 }
 
-/// What is wrong with the numbers of a vertex: a position, then nothing, a weight or a colour.
+/// What is wrong with the numbers of a vertex: a position, then nothing, a weight, or a colour and
+/// perhaps an opacity. Colours may be anything.
 fn vertex_fault<'a>(mut rest: impl Iterator<Item = &'a str>) -> Option<String> {
-    const MOST: usize = 6;
+    const MOST: usize = 4;
     let words: Vec<&str> = rest.by_ref().take(MOST).collect();
     let count = words.len() + rest.count();
+    let words = if count > MOST { &words[..3] } else { &words[..] };
     let numbers: Vec<f64> = words.iter().map_while(|word| word.parse().ok()).collect();
     let finite = numbers.iter().take_while(|number| number.is_finite()).count();
     if let Some(word) = words.get(finite) {
         return Some(format!("'{}' is not a finite number", excerpt(word)));
     }
     match numbers[..] {
-        _ if count > MOST => Some(format!("{count} numbers where 3 belong")),
         [_, _, _, 0.0] => Some("the weight is 0, by which the position is divided".into()),
-        [_, _, _] | [_, _, _, _] | [_, _, _, _, _, _] => None,
+        _ if matches!(count, 3 | 4 | 6 | 7) => None,
         _ => Some(format!("{count} numbers where 3 belong")),
     }
 }

@@ -1,5 +1,5 @@
 //! What of a text `tobj` is given: the statements that make the surface, and they alone. The rest
-//! is counted, so that nothing is left out in silence.
+//! is noted: how the faces look, and what is left out, so that nothing is in silence.
 //!
 //! `tobj` keeps the faces of a group in a list of some hundred bytes each, and finds their vertices
 //! in a hash map, until the next group begins. The groups of the file mean nothing to voxels, so
@@ -9,13 +9,13 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
-use std::path::Path;
 
-use crate::formats::excerpt;
+use crate::formats::named::Named;
+use crate::formats::obj::looks::Looks;
 use crate::formats::obj::text::{first_word, statements, without_comment};
 
 /// Statements without effect on the shape.
-const HARMLESS: [&str; 31] = [
+const HARMLESS: [&str; 30] = [
     "vp",
     "o",
     "g",
@@ -29,7 +29,6 @@ const HARMLESS: [&str; 31] = [
     "trace_obj",
     "maplib",
     "usemap",
-    "usemtl",
     "ctech",
     "stech",
     "cstype",
@@ -87,37 +86,8 @@ pub(super) struct LeftOut {
     pub(super) calls: Named,
     /// Words that begin a line and are no OBJ keywords.
     pub(super) unknown: Named,
-    /// Material files that are not there.
-    pub(super) missing: Named,
-}
-
-/// Things of which the first few are told by name.
-#[derive(Debug, Default)]
-pub(super) struct Named {
-    pub(super) names: Vec<String>,
-    /// How often any was met.
-    pub(super) count: usize,
-    /// How often one that is not in `names` was met.
-    pub(super) others: usize,
-}
-
-impl Named {
-    fn add(&mut self, name: &str) {
-        const MOST: usize = 3;
-        let name = excerpt(name);
-        self.count += 1;
-        match self.names.len() {
-            _ if self.names.contains(&name) => {}
-            0..MOST => self.names.push(name),
-            _ => self.others += 1,
-        }
-    }
-
-    /// The names in quotation marks.
-    pub(super) fn quoted(&self) -> String {
-        let names: Vec<String> = self.names.iter().map(|name| format!("'{name}'")).collect();
-        names.join(", ")
-    }
+    /// Vertices with a seventh number, which is taken for an opacity.
+    pub(super) opacities: usize,
 }
 
 /// Which statements are fed.
@@ -129,38 +99,49 @@ pub(super) enum Part {
     Faces,
 }
 
+/// How the colours of vertices are fed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Colors {
+    /// As they are. `tobj` gives them to other vertices where only some have one.
+    AsWritten,
+    /// For each vertex: a colour of NaNs where there is none.
+    OfEachVertex,
+}
+
 /// The statements of a text that make the surface, for `tobj` to read.
-pub(super) struct Feed<'a, S> {
+pub(super) struct Feed<S> {
     statements: S,
     part: Part,
-    folder: &'a Path,
+    colors: Colors,
     /// What is being read, from `at` on.
     line: String,
     at: usize,
     group: Group,
     is_group_full: bool,
+    pub(super) looks: Looks,
     pub(super) left_out: LeftOut,
 }
 
-/// The feed of `part` of `text`, whose material files should be in `folder`.
-pub(super) fn feed<'a>(
-    text: &'a str,
+/// The feed of `part` of `text`.
+pub(super) fn feed(
+    text: &str,
     part: Part,
-    folder: &'a Path,
-) -> Feed<'a, impl Iterator<Item = Cow<'a, str>>> {
+    colors: Colors,
+) -> Feed<impl Iterator<Item = Cow<'_, str>>> {
     Feed {
         statements: statements(text).map(|(_, statement)| statement),
         part,
-        folder,
+        colors,
         line: String::new(),
         at: 0,
         group: Group::default(),
         is_group_full: false,
+        looks: Looks::default(),
         left_out: LeftOut::default(),
     }
 }
 
-impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
+impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
     /// Takes the next line that is fed; an empty one where there are no more.
     fn advance(&mut self) {
         self.at = 0;
@@ -186,7 +167,8 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
             return;
         };
         match keyword {
-            "v" | "vt" | "vn" => self.vertex(line),
+            "v" => self.vertex(line),
+            "vt" | "vn" => self.attribute(line),
             "f" => self.face(line),
             // The keyword of faces in the oldest files, as long as it is.
             "fo" => self.face(&line.replacen("fo", "f ", 1)),
@@ -194,13 +176,46 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
             "p" | "l" => self.left_out.points_and_lines += 1,
             "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.left_out.free_form += 1,
             "call" | "csh" => self.left_out.calls.add(line.trim()),
-            "mtllib" => self.materials(line.trim_start()[keyword.len()..].trim()),
+            "mtllib" => _ = self.looks.libraries.number(after(keyword, line)),
+            "usemtl" => self.looks.set_material(after(keyword, line)),
             word if word.starts_with('#') || HARMLESS.contains(&word) => {}
             word => self.left_out.unknown.add(word),
         }
     }
 
     fn vertex(&mut self, line: &str) {
+        match self.colors {
+            Colors::AsWritten => self.attribute(line),
+            Colors::OfEachVertex => self.colored_vertex(without_comment(line)),
+        }
+    }
+
+    fn colored_vertex(&mut self, line: &str) {
+        // One more than there may be.
+        let words: Vec<&str> = line.split_whitespace().take(9).collect();
+        self.left_out.opacities += usize::from(words.len() == 8);
+        if self.part == Part::Faces {
+            return;
+        }
+        let is_number = |word: &&str| word.parse::<f64>().is_ok();
+        match words[..] {
+            [_, _, _, _, ref color @ ..] if color.len() == 3 && color.iter().all(is_number) => {
+                self.push(line);
+            }
+            [_, x, y, z, ref color @ ..] if matches!(color.len(), 0 | 3 | 4) => {
+                let color = color.get(..3).filter(|color| color.iter().all(is_number));
+                let [r, g, b] = color.map_or(["nan"; 3], |color| [color[0], color[1], color[2]]);
+                self.push(&format!("v {x} {y} {z} {r} {g} {b}"));
+            }
+            [_, x, y, z, weight] => match weighted([x, y, z], weight) {
+                Some([x, y, z]) => self.push(&format!("v {x} {y} {z} nan nan nan")),
+                None => self.push(line),
+            },
+            _ => self.push(line),
+        }
+    }
+
+    fn attribute(&mut self, line: &str) {
         if self.part != Part::Faces {
             self.push(without_comment(line));
         }
@@ -211,19 +226,9 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
             return;
         }
         let line = without_comment(line);
+        self.looks.add_face(line);
         self.push(line);
         self.is_group_full = self.group.add(line);
-    }
-
-    /// Counts those of the files called `names` that are not there. There may be spaces in a name.
-    fn materials(&mut self, names: &str) {
-        let is_there = |name: &str| self.folder.join(name).is_file();
-        if is_there(names) {
-            return;
-        }
-        let each = without_comment(names).split_inclusive(".mtl ").map(str::trim);
-        let missing = each.filter(|name| !name.is_empty() && !is_there(name));
-        missing.for_each(|name| self.left_out.missing.add(name));
     }
 
     fn push(&mut self, line: &str) {
@@ -232,7 +237,7 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<'a, S> {
     }
 }
 
-impl<'a, S: Iterator<Item = Cow<'a, str>>> BufRead for Feed<'a, S> {
+impl<'a, S: Iterator<Item = Cow<'a, str>>> BufRead for Feed<S> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.line.len() {
             self.advance();
@@ -256,10 +261,25 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> BufRead for Feed<'a, S> {
     }
 }
 
-impl<'a, S: Iterator<Item = Cow<'a, str>>> Read for Feed<'a, S> {
+impl<'a, S: Iterator<Item = Cow<'a, str>>> Read for Feed<S> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;
         self.consume(read);
         Ok(read)
     }
+}
+
+/// What follows the keyword of a line.
+fn after<'a>(keyword: &str, line: &'a str) -> &'a str {
+    line.trim_start()[keyword.len()..].trim()
+}
+
+/// A position divided by its weight, if these are numbers and it can be.
+fn weighted(position: [&str; 3], weight: &str) -> Option<[f64; 3]> {
+    let weight: f64 = weight.parse().ok().filter(|&weight| weight != 0.0)?;
+    let mut weighted = [0.0; 3];
+    for (to, word) in weighted.iter_mut().zip(position) {
+        *to = word.parse::<f64>().ok()? / weight;
+    }
+    Some(weighted)
 }

@@ -5,6 +5,7 @@
 //! taken at its worst: that no two corners of a group's faces share a vertex.
 
 use crate::formats::obj::feed::{CORNER, FACE, Group};
+use crate::formats::obj::looks::{Looks, Names, has_uvs};
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::polygons::CUT;
 
@@ -12,6 +13,8 @@ use crate::formats::polygons::CUT;
 const ENTRY: u64 = 17;
 /// Bytes of a group that is done, besides its vectors.
 const MODEL: u64 = 1024;
+/// Bytes of a material in all its forms, besides its name and what its file says of it.
+const MATERIAL: u64 = 1024;
 /// Whatever does not depend on the text.
 const REST: u64 = 64 << 10;
 
@@ -21,10 +24,10 @@ pub(super) fn loading_memory(text: &str) -> u64 {
     let models: u64 = counts.groups.iter().map(|group| counts.model(group)).sum();
     let group = counts.groups.iter().map(|group| counts.while_grouped(group)).max();
     let while_parsed = counts.attributes() + group.unwrap_or(0);
-    let while_gathered = counts.mesh() + CUT * counts.largest_face;
+    let while_gathered = counts.mesh() + counts.gathered() + CUT * counts.largest_face;
     // A line is at hand as statement, as what is fed of it and as what was read of that.
     let line = 3 * growing(counts.longest, 1) + 3 * CORNER as u64 * counts.largest_face;
-    text.len() as u64 + line + models + while_parsed.max(while_gathered) + REST
+    text.len() as u64 + line + counts.looks() + models + while_parsed.max(while_gathered) + REST
 }
 
 /// More than [`loading_memory`] of any text of `len` bytes. A corner takes two of them, and most
@@ -46,6 +49,11 @@ struct Counts {
     longest: u64,
     /// Corners of the largest face.
     largest_face: u64,
+    /// Those of materials and their files.
+    names: Names,
+    /// Faces that may look otherwise than the one before.
+    changes: u64,
+    last_had_uvs: bool,
 }
 
 /// The faces of a group.
@@ -73,9 +81,16 @@ impl Counts {
                 Some("vn") => counts.normals += 1,
                 Some("f" | "fo") => {
                     counts.add_face(most_numbers(line));
+                    let has_uvs = has_uvs(line);
+                    counts.changes += u64::from(has_uvs != counts.last_had_uvs);
+                    counts.last_had_uvs = has_uvs;
                     if group.add(line) {
                         counts.groups.push(Faces::default());
                     }
+                }
+                Some("usemtl" | "mtllib") => {
+                    counts.names.number(&statement);
+                    counts.changes += 1;
                 }
                 _ => {}
             }
@@ -93,10 +108,15 @@ impl Counts {
         }
     }
 
+    /// Where some vertices have colours all are given one.
+    fn colors(&self) -> u64 {
+        if self.colors > 0 { self.positions } else { 0 }
+    }
+
     /// The vectors of all positions, colours, texture coordinates and normals, which have just
     /// grown.
     fn attributes(&self) -> u64 {
-        let vectors = [3 * self.positions, 3 * self.colors, 2 * self.texcoords, 3 * self.normals];
+        let vectors = [3 * self.positions, 3 * self.colors(), 2 * self.texcoords, 3 * self.normals];
         vectors.iter().map(|&numbers| growing(numbers, 8)).sum()
     }
 
@@ -127,10 +147,34 @@ impl Counts {
             + self.model(faces) / 2
     }
 
+    /// What is noted of the looks of faces, and what becomes of it: names in a map and in order, the
+    /// materials of these names and of these without their images, and which of them faces have.
+    fn looks(&self) -> u64 {
+        let count = self.names.len() as u64;
+        let names =
+            growing(count * 8 / 7, Names::ENTRY) + count * MATERIAL + 3 * self.names.bytes();
+        names + growing(1 + self.changes, Looks::RUN)
+    }
+
     /// The positions and triangles of all groups.
     fn mesh(&self) -> u64 {
-        let positions: u64 = self.groups.iter().map(|group| self.distinct(group)[0]).sum();
-        24 * positions + 12 * self.triangles
+        24 * self.vertices() + 12 * self.triangles
+    }
+
+    /// How the vertices and triangles of all groups look.
+    fn gathered(&self) -> u64 {
+        let colors = if self.colors > 0 { 8 * self.vertices() } else { 0 };
+        let materials = if self.has_materials() { 4 * self.triangles } else { 0 };
+        let uvs = if self.has_materials() && self.texcoords > 0 { 24 * self.triangles } else { 0 };
+        colors + materials + uvs
+    }
+
+    fn has_materials(&self) -> bool {
+        self.names.len() > 0
+    }
+
+    fn vertices(&self) -> u64 {
+        self.groups.iter().map(|group| self.distinct(group)[0]).sum()
     }
 }
 

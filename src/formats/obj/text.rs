@@ -8,7 +8,7 @@ use crate::formats::ReadError;
 ///
 /// # Errors
 /// There is none, or it is no text.
-pub(super) fn clean(mut bytes: Vec<u8>) -> Result<String, ReadError> {
+pub(super) fn clean(bytes: Vec<u8>) -> Result<String, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
@@ -16,12 +16,17 @@ pub(super) fn clean(mut bytes: Vec<u8>) -> Result<String, ReadError> {
         let what = "not an OBJ text file: it contains zero bytes (binary, or UTF-16 text)";
         return Err(ReadError::Content(what.into()));
     }
+    Ok(lines(bytes))
+}
+
+/// The same, whatever the bytes are.
+pub(super) fn lines(mut bytes: Vec<u8>) -> String {
     end_lines(&mut bytes);
     let mut text = into_text(bytes);
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
-    Ok(text)
+    text
 }
 
 /// A carriage return that no line feed follows ends a line too.

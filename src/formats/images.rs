@@ -1,0 +1,158 @@
+//! The image files that a mesh's materials name: found, and decoded all at once in the memory there is.
+//! None is an error: what cannot be read is a warning.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use image::{ImageDecoder, ImageReader};
+use rayon::prelude::*;
+
+use crate::appearance::Texture;
+use crate::formats::beside::Finder;
+use crate::formats::bytes_within;
+use crate::formats::named::Named;
+use crate::srgb::Rgba;
+
+/// Folders in which images often are.
+const INSIDE: [&str; 5] = ["textures", "texture", "tex", "images", "maps"];
+
+/// What of an image is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Use {
+    /// All of it.
+    Color,
+    /// Its opacity where it has one, else its brightness as opacity.
+    Opacity,
+}
+
+/// The images of a mesh.
+#[derive(Debug, Default)]
+pub(super) struct Images {
+    finder: Finder,
+    numbers: HashMap<(PathBuf, Use), usize>,
+    missing: Named,
+}
+
+impl Images {
+    /// The image that has one of `names`, the first that there is in `folders` or near; none where
+    /// there is none. Spelled otherwise it is the same.
+    pub(super) fn locate(&mut self, names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
+        let found = names.iter().find_map(|name| self.finder.find(name, folders, &INSIDE));
+        match (found, names) {
+            (Some(path), _) => Some(fs::canonicalize(&path).unwrap_or(path)),
+            (None, names) => {
+                names.last().into_iter().for_each(|name| self.missing.add(name));
+                None
+            }
+        }
+    }
+
+    /// The number of the image at `path`; the same again where it is asked for again.
+    pub(super) fn number(&mut self, path: PathBuf, of: Use) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry((path, of)).or_insert(next)
+    }
+
+    /// All images by their numbers, in at most `limit` bytes of memory, and what is to be said of them.
+    /// Which ones fit does not depend on the number of threads.
+    pub(super) fn decode(self, limit: u64) -> (Vec<Option<Texture>>, Vec<String>) {
+        let Self { finder, numbers, missing } = self;
+        let mut files: Vec<((PathBuf, Use), usize)> = numbers.into_iter().collect();
+        files.sort_unstable_by_key(|&(_, number)| number);
+        let files: Vec<(PathBuf, Use)> = files.into_iter().map(|(file, _)| file).collect();
+        let peaks: Vec<u64> = files.iter().map(|(path, _)| most_memory(path)).collect();
+        let peak = peaks.iter().copied().fold(0, u64::saturating_add);
+        let results: Vec<Result<Texture, String>> = match limit.checked_sub(peak) {
+            Some(spare) => {
+                let each = files.par_iter().zip(&peaks);
+                each.map(|((path, of), peak)| decode(path, *of, peak.saturating_add(spare)))
+                    .collect()
+            }
+            None => one_by_one(&files, limit),
+        };
+        let missing = missing.warning("images not found, plain colours are used instead");
+        let mut warnings: Vec<String> = missing.into_iter().chain(finder.warning()).collect();
+        warnings.extend(failures(&files, &results));
+        (results.into_iter().map(Result::ok).collect(), warnings)
+    }
+}
+
+/// The images that fit one after the other.
+fn one_by_one(files: &[(PathBuf, Use)], limit: u64) -> Vec<Result<Texture, String>> {
+    let mut left = limit;
+    let decode = |(path, of): &(PathBuf, Use)| {
+        let result = decode(path, *of, left);
+        left -= result.as_ref().map_or(0, Texture::bytes).min(left);
+        result
+    };
+    files.iter().map(decode).collect()
+}
+
+/// What is said of images that could not be read: each of the first few by itself, with its reason.
+fn failures(files: &[(PathBuf, Use)], results: &[Result<Texture, String>]) -> Vec<String> {
+    const MOST: usize = 3;
+    let failed = files.iter().zip(results).filter_map(|(file, result)| {
+        let why = result.as_ref().err()?;
+        let name = file.0.file_name().unwrap_or_default().to_string_lossy();
+        Some(format!("image '{name}' is not used, but a plain colour instead: {why}"))
+    });
+    let mut failed: Vec<String> = failed.collect();
+    if failed.len() > MOST {
+        let others = failed.len() - MOST;
+        failed.truncate(MOST);
+        failed.push(format!("nor are {others} other images used"));
+    }
+    failed
+}
+
+/// About the most memory that decoding takes at any time; only the file's length where it is none that
+/// can be decoded.
+fn most_memory(path: &Path) -> u64 {
+    let file = fs::metadata(path).map_or(0, |file| file.len());
+    let decoder = ImageReader::open(path).and_then(ImageReader::with_guessed_format);
+    let image = decoder.ok().and_then(|reader| reader.into_decoder().ok()).map_or(0, |decoder| {
+        let (width, height) = decoder.dimensions();
+        let texels = u64::from(width).saturating_mul(u64::from(height)).saturating_mul(4);
+        // What `Texture::decode` demands, and its copy for an opacity.
+        decoder.total_bytes().saturating_mul(3).max(2 * texels.min(u64::MAX / 2))
+    });
+    file.saturating_add(image)
+}
+
+fn decode(path: &Path, of: Use, limit: u64) -> Result<Texture, String> {
+    let bytes = bytes_within(path, limit).map_err(|_| match path.metadata() {
+        Ok(file) if file.len() > limit => TOO_LARGE.to_owned(),
+        _ => "it cannot be read".to_owned(),
+    })?;
+    let name = path.to_string_lossy();
+    let texture = Texture::decode(&bytes, &name, limit - bytes.len() as u64)
+        .map_err(|why| if is_known(&bytes, path) { why } else { UNKNOWN.to_owned() })?;
+    Ok(match of {
+        Use::Color => texture,
+        Use::Opacity => opacity(texture),
+    })
+}
+
+const TOO_LARGE: &str = "it is too large for the memory that is left";
+const UNKNOWN: &str = "files of this kind are not read; save it as PNG or JPEG";
+
+/// Whether the image is of a format that is read.
+fn is_known(bytes: &[u8], path: &Path) -> bool {
+    let format = image::guess_format(bytes).or_else(|_| image::ImageFormat::from_path(path));
+    format.is_ok_and(|format| format.reading_enabled())
+}
+
+/// The image whose opacity is that of `texture`, or its brightness where it is opaque all over.
+fn opacity(texture: Texture) -> Texture {
+    if texture.has_transparency() {
+        return texture;
+    }
+    // Of Rec. 709, in 256ths.
+    let brightness = |[r, g, b, _]: [u8; 4]| {
+        ((54 * u32::from(r) + 183 * u32::from(g) + 19 * u32::from(b) + 128) >> 8) as u8
+    };
+    let texels =
+        texture.texels().iter().map(|&texel| -> Rgba { [255, 255, 255, brightness(texel)] });
+    Texture::new(texture.size(), texels.collect())
+}

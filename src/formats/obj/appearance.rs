@@ -1,0 +1,215 @@
+//! From materials and their images to an appearance.
+//!
+//! What programs write and mean differs from the specification in this:
+//! - a grey `Kd` says nothing where there is an image: exporters write their default there, and most
+//!   readers ignore it. Other colours multiply the image's.
+//! - the opacity of an image counts, whether `map_d` names it or not.
+//! - the colours of vertices show instead of a material's, where it has no image.
+
+use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::formats::images::{Images, Use};
+use crate::formats::named::Named;
+use crate::formats::obj::build::of_slot;
+use crate::formats::obj::libraries::{Defined, Materials};
+use crate::formats::obj::materials::{Definition, Map, before_comment};
+use crate::srgb::{Linear, linear, linear_of};
+
+/// The colour of what has none: a light grey.
+const PLAIN: [u16; 3] = [linear_of(200); 3];
+const WHITE: [u16; 3] = [u16::MAX; 3];
+
+/// How the triangles look, gathered.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// Of each triangle, which material it has: a slot. Empty where there are none.
+    pub(super) slots: Vec<u32>,
+    /// Of each triangle, where it is in images. Empty where there are none.
+    pub(super) uvs: Vec<[[f32; 2]; 3]>,
+    /// Of each vertex. Empty where none has one.
+    pub(super) vertex_colors: Vec<Linear>,
+}
+
+impl Gathered {
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> u64 {
+        let Self { slots, uvs, vertex_colors } = self;
+        (size_of_val(&slots[..]) + size_of_val(&uvs[..]) + size_of_val(&vertex_colors[..])) as u64
+    }
+}
+
+/// The images of a material, by their numbers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Painted {
+    color: Option<usize>,
+    opacity: Option<usize>,
+}
+
+/// The appearance of triangles that look as `gathered` and have these `materials`, and what is to be
+/// said of it. Images are read in at most `limit` bytes of memory.
+pub(super) fn appearance(
+    materials: &Materials,
+    gathered: Gathered,
+    limit: u64,
+) -> (Appearance, Vec<String>) {
+    let Gathered { slots, mut uvs, vertex_colors } = gathered;
+    let used = used_slots(&slots);
+    let has_vertex_colors = !vertex_colors.is_empty();
+    let mut images = Images::default();
+    let find = |&slot: &u32| match of_slot(slot) {
+        (number, false) => materials.get(number).map(|defined| find(defined, &mut images)),
+        _ => None,
+    };
+    let painted: Vec<Painted> = used.iter().map(find).map(Option::unwrap_or_default).collect();
+    let (decoded, mut warnings) = images.decode(limit);
+    let textures = Textures::new(decoded);
+
+    let mut kept: Vec<Material> = Vec::new();
+    let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
+    let mut unseen = Unseen::default();
+    for (&slot, &painted) in used.iter().zip(&painted) {
+        let defined = materials.get(of_slot(slot).0);
+        let material = textures.material(defined, painted, has_vertex_colors);
+        defined
+            .into_iter()
+            .for_each(|defined| unseen.add(defined, slot, &material, &vertex_colors));
+        // With its images and without it is the same material where they could not be read.
+        if !of_slot(slot).1 || kept.last() != Some(&material) {
+            kept.push(material);
+        }
+        index_of_slot[slot as usize] = kept.len() as u32 - 1;
+    }
+    warnings.extend(unseen.warnings());
+    let mut material_of = slots;
+    material_of.iter_mut().for_each(|slot| *slot = index_of_slot[*slot as usize]);
+    if kept.len() == 1 {
+        material_of = Vec::new();
+    }
+    if textures.list.is_empty() {
+        uvs = Vec::new();
+    }
+    let textures = textures.list;
+    (Appearance { materials: kept, material_of, textures, uvs, vertex_colors }, warnings)
+}
+
+/// The slots that triangles have, in order.
+fn used_slots(slots: &[u32]) -> Vec<u32> {
+    let most = slots.iter().copied().max().unwrap_or(0);
+    let mut is_used = vec![false; most as usize + 1];
+    slots.iter().for_each(|&slot| is_used[slot as usize] = true);
+    // Without slots all triangles have the first.
+    is_used[0] |= slots.is_empty();
+    (0..=most).filter(|&slot| is_used[slot as usize]).collect()
+}
+
+/// The images of a material.
+fn find(defined: &Defined, images: &mut Images) -> Painted {
+    let Defined { definition: Definition { color_map, opacity_map, .. }, folders, .. } = defined;
+    let mut locate = |map: &Option<Map>| {
+        let file = &map.as_ref()?.file;
+        images.locate(&[file, before_comment(file)], folders)
+    };
+    let [color, opacity] = [locate(color_map), locate(opacity_map)];
+    // The same image twice: its opacity counts already.
+    let opacity = opacity.filter(|path| Some(path) != color.as_ref());
+    Painted {
+        color: color.map(|path| images.number(path, Use::Color)),
+        opacity: opacity.map(|path| images.number(path, Use::Opacity)),
+    }
+}
+
+/// The images that could be read.
+struct Textures {
+    list: Vec<Texture>,
+    /// By the numbers of the images.
+    index: Vec<Option<u32>>,
+}
+
+impl Textures {
+    fn new(images: Vec<Option<Texture>>) -> Self {
+        let mut list = Vec::new();
+        let add = |image: Option<Texture>| {
+            list.push(image?);
+            Some(list.len() as u32 - 1)
+        };
+        let index = images.into_iter().map(add).collect();
+        Self { list, index }
+    }
+
+    fn get(&self, image: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
+        let texture = self.index[image?]?;
+        let wrap = if map?.clamp { Wrap::Clamp } else { Wrap::Repeat };
+        Some(TextureRef { texture, wrap: [wrap; 2], filter: Filter::Linear })
+    }
+
+    /// The material that is `defined` and has these images, on a mesh that has colours of vertices or
+    /// not.
+    fn material(
+        &self,
+        defined: Option<&Defined>,
+        painted: Painted,
+        has_vertex_colors: bool,
+    ) -> Material {
+        let none = Definition::default();
+        let definition = defined.map_or(&none, |defined| &defined.definition);
+        let texture = self.get(painted.color, definition.color_map.as_ref());
+        let opacity = self.get(painted.opacity, definition.opacity_map.as_ref());
+        let has_vertex_colors = has_vertex_colors && texture.is_none();
+        let [r, g, b] = match definition.color {
+            _ if has_vertex_colors => WHITE,
+            Some([r, g, b]) if texture.is_some() && r == g && g == b => WHITE,
+            Some(color) => color.map(linear),
+            None if texture.is_some() => WHITE,
+            None => PLAIN,
+        };
+        let opaque = (definition.opacity() * f64::from(u16::MAX)).round() as u16;
+        let is_clear = |of: TextureRef| self.list[of.texture as usize].has_transparency();
+        let is_blended = opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_clear);
+        let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
+        Material { color: [r, g, b, opaque], texture, opacity, has_vertex_colors, alpha }
+    }
+}
+
+/// What is not shown, by the names of materials.
+#[derive(Default)]
+struct Unseen {
+    images: Named,
+    vertex_colors: Named,
+    colors: Named,
+    placements: Named,
+}
+
+impl Unseen {
+    /// What of the material that is `defined` is not shown by `material`, which it became in `slot`.
+    fn add(&mut self, defined: &Defined, slot: u32, material: &Material, vertex_colors: &[Linear]) {
+        let Defined { name, definition, .. } = defined;
+        let Definition { color, color_map, opacity_map, .. } = definition;
+        let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
+        if of_slot(slot).1 {
+            self.images.add(name);
+        }
+        if material.texture.is_some() && !vertex_colors.is_empty() {
+            self.vertex_colors.add(name);
+        }
+        if material.has_vertex_colors && is_colored {
+            self.colors.add(name);
+        }
+        if let (Some(one), Some(two)) = (color_map, opacity_map)
+            && one.placement != two.placement
+        {
+            self.placements.add(name);
+        }
+    }
+
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let Self { images, vertex_colors, colors, placements } = self;
+        let warnings = [
+            images.warning(
+                "faces without texture coordinates have the plain colour of their materials",
+            ),
+            vertex_colors.warning("colours of vertices are not shown on materials with an image"),
+            colors.warning("colours of vertices are shown instead of those of materials"),
+            placements.warning("the opacity of materials lies where their colour's image does"),
+        ];
+        warnings.into_iter().flatten()
+    }
+}

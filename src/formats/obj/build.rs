@@ -1,0 +1,149 @@
+//! The triangles of all models gathered, and where they are in images.
+
+use crate::formats::obj::appearance::Gathered;
+use crate::formats::obj::colors::VertexColors;
+use crate::formats::obj::libraries::Materials;
+use crate::formats::obj::looks::Look;
+use crate::formats::obj::materials::Placement;
+use crate::formats::polygons::Cutter;
+
+/// The triangles of all models, gathered.
+pub(super) struct Build<'a> {
+    pub(super) positions: Vec<[f64; 3]>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) gathered: Gathered,
+    materials: &'a Materials,
+    colors: Option<VertexColors>,
+    pub(super) cutter: Cutter,
+    /// Faces of fewer than three corners: points and lines too.
+    pub(super) lean: usize,
+}
+
+/// Texture coordinates of a triangle that has none.
+const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
+
+/// What a triangle has: a material by its number, and that without its images or not.
+fn slot(material: u32, is_plain: bool) -> u32 {
+    2 * material + u32::from(is_plain)
+}
+
+/// The material of a slot, and whether it is without its images.
+pub(super) fn of_slot(slot: u32) -> (u32, bool) {
+    (slot / 2, slot % 2 == 1)
+}
+
+impl<'a> Build<'a> {
+    /// With room for all of them.
+    pub(super) fn for_models(
+        models: &[tobj::Model],
+        materials: &'a Materials,
+        colors: Option<VertexColors>,
+    ) -> Self {
+        let vertices = models.iter().map(|model| model.mesh.positions.len() / 3).sum();
+        let triangles = models.iter().map(|model| triangle_count(&model.mesh)).sum();
+        let gathered = Gathered {
+            slots: Vec::with_capacity(if materials.are_there { triangles } else { 0 }),
+            uvs: Vec::with_capacity(if materials.have_maps { triangles } else { 0 }),
+            vertex_colors: Vec::with_capacity(if colors.is_some() { vertices } else { 0 }),
+        };
+        Self {
+            positions: Vec::with_capacity(vertices),
+            triangles: Vec::with_capacity(triangles),
+            gathered,
+            materials,
+            colors,
+            cutter: Cutter::default(),
+            lean: 0,
+        }
+    }
+
+    /// Adds a model whose faces have these `looks`.
+    pub(super) fn add(&mut self, model: &tobj::Mesh, looks: &mut impl Iterator<Item = Look>) {
+        // Past u32 the mesh is refused by its check: positions outnumber what an index can name.
+        let base = self.positions.len() as u32;
+        let (positions, _) = model.positions.as_chunks::<3>();
+        self.positions.extend_from_slice(positions);
+        if let Some(meaning) = self.colors {
+            let (colors, _) = model.vertex_color.as_chunks::<3>();
+            self.gathered.vertex_colors.extend(colors.iter().map(|&color| meaning.linear(color)));
+        }
+        if model.face_arities.is_empty() && !self.materials.are_there {
+            let (triangles, _) = model.indices.as_chunks::<3>();
+            self.triangles.extend(triangles.iter().map(|t| t.map(|i| base.wrapping_add(i))));
+            return;
+        }
+        let mut start = 0;
+        for arity in arities(model) {
+            let face = Face { model, base, start, look: looks.next().unwrap_or_default() };
+            match arity {
+                0..=2 => self.lean += 1,
+                3 => self.add_triangle(&face, [0, 1, 2]),
+                _ => {
+                    let indices = &model.indices[start..start + arity];
+                    let corners: Vec<[f64; 3]> =
+                        indices.iter().map(|&i| positions[i as usize]).collect();
+                    let triangles = self.cutter.cut(&corners);
+                    triangles.into_iter().for_each(|corners| self.add_triangle(&face, corners));
+                }
+            }
+            start += arity;
+        }
+    }
+
+    /// Adds the triangle between these corners of `face`.
+    fn add_triangle(&mut self, face: &Face, corners: [u32; 3]) {
+        let corners = corners.map(|corner| face.start + corner as usize);
+        let index = |at: usize| face.base.wrapping_add(face.model.indices[at]);
+        self.triangles.push(corners.map(index));
+        if !self.materials.are_there {
+            return;
+        }
+        let placement = self.materials.placement(face.look);
+        let uvs = placement.map(|placement| face.uvs(corners, placement));
+        self.gathered.slots.push(slot(face.look.material, uvs == Some(None)));
+        if self.materials.have_maps {
+            self.gathered.uvs.push(uvs.flatten().unwrap_or(NO_UVS));
+        }
+    }
+}
+
+/// A face of a model.
+struct Face<'a> {
+    model: &'a tobj::Mesh,
+    /// What is added to the model's indices.
+    base: u32,
+    /// Where its corners begin among those of the model.
+    start: usize,
+    look: Look,
+}
+
+impl Face<'_> {
+    /// Where these corners, counted in the model, are in an image that lies so: `v` points up in the
+    /// file. None where one is nowhere.
+    fn uvs(&self, corners: [usize; 3], placement: Placement) -> Option<[[f32; 2]; 3]> {
+        if !self.look.has_uvs {
+            return None;
+        }
+        let (texcoords, _) = self.model.texcoords.as_chunks::<2>();
+        let Placement { scale, offset } = placement;
+        let mut uvs = NO_UVS;
+        for (uv, corner) in uvs.iter_mut().zip(corners) {
+            let [u, v] = texcoords[*self.model.texcoord_indices.get(corner)? as usize];
+            let moved = [u * scale[0] + offset[0], 1.0 - (v * scale[1] + offset[1])];
+            *uv = moved.map(|coordinate| coordinate as f32);
+        }
+        uvs.as_flattened().iter().all(|coordinate| coordinate.is_finite()).then_some(uvs)
+    }
+}
+
+/// How many corners each face has.
+fn arities(model: &tobj::Mesh) -> impl Iterator<Item = usize> {
+    let all_triangles = if model.face_arities.is_empty() { model.indices.len() / 3 } else { 0 };
+    let each = model.face_arities.iter().map(|&arity| arity as usize);
+    each.chain(std::iter::repeat_n(3, all_triangles))
+}
+
+/// How many triangles the faces of `model` are cut into.
+fn triangle_count(model: &tobj::Mesh) -> usize {
+    arities(model).map(|arity| arity.saturating_sub(2)).sum()
+}

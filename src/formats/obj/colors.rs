@@ -1,0 +1,56 @@
+//! Colours of vertices: values as on a screen, from 0 to 1 or from 0 to 255.
+
+use crate::formats::obj::materials::exceeds_display;
+use crate::srgb::{Linear, linear, linear_of};
+
+/// What the colours of a file's vertices mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct VertexColors {
+    /// Whether their values are from 0 to 255, not to 1.
+    are_of_255: bool,
+    /// Whether some vertices have none.
+    are_some_missing: bool,
+}
+
+impl VertexColors {
+    /// The colours in `models`; none where no vertex has one.
+    pub(super) fn of(models: &[tobj::Model]) -> Option<Self> {
+        let colors = || models.iter().flat_map(|model| model.mesh.vertex_color.as_chunks::<3>().0);
+        let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
+        let is_any_there = colors().any(|color| !is_missing(color));
+        is_any_there.then(|| Self {
+            are_of_255: colors().any(|&color| exceeds_display(color)),
+            are_some_missing: colors().any(is_missing),
+        })
+    }
+
+    /// A colour in linear light. What is no number is white.
+    pub(super) fn linear(self, color: [f64; 3]) -> Linear {
+        if color.iter().any(|value| value.is_nan()) {
+            return [u16::MAX; 4];
+        }
+        let most = if self.are_of_255 { 1.0 } else { 255.0 };
+        let [r, g, b] = color.map(|value| linear_of_steps(value * most));
+        [r, g, b, u16::MAX]
+    }
+
+    /// What is to be said of them, where some vertices have `opacities`.
+    pub(super) fn warnings(self, opacities: usize) -> impl Iterator<Item = String> {
+        let of_255 = "colours of vertices are past 1, and taken for numbers up to 255";
+        let missing = "some vertices have no colour, and are white";
+        let opaque = "the seventh numbers of vertices are taken for opacities, and not used";
+        let warnings =
+            [(self.are_of_255, of_255), (self.are_some_missing, missing), (opacities > 0, opaque)];
+        warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned())
+    }
+}
+
+/// The linear light of a value from 0 to 255. Nearly all were bytes once, and are rounded to a few
+/// digits: these are looked up.
+fn linear_of_steps(steps: f64) -> u16 {
+    let nearest = steps.round();
+    match (0.0..=255.0).contains(&nearest) && (steps - nearest).abs() < 1e-3 {
+        true => linear_of(nearest as u8),
+        false => linear(steps / 255.0),
+    }
+}

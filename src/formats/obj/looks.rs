@@ -1,0 +1,115 @@
+//! How the faces of a file look, as far as the file itself says.
+
+use std::collections::HashMap;
+
+/// Names, each once, with the numbers that they were given in their order.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    /// Bytes of an entry of the hash map, besides the name: a string, a number and a control byte.
+    pub(super) const ENTRY: u64 = 33;
+
+    /// The number of `name`, from 0.
+    pub(super) fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Bytes of the names themselves.
+    pub(super) fn bytes(&self) -> u64 {
+        self.numbers.keys().map(|name| name.capacity() as u64).sum()
+    }
+
+    /// The names by their numbers.
+    pub(super) fn in_order(&self) -> Vec<&str> {
+        let mut names = vec![""; self.numbers.len()];
+        self.numbers.iter().for_each(|(name, &number)| names[number as usize] = name);
+        names
+    }
+}
+
+/// How a face looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Look {
+    /// The number of its material's name plus 1; 0 where none is named.
+    pub(super) material: u32,
+    /// Whether each corner names a texture coordinate.
+    pub(super) has_uvs: bool,
+}
+
+/// Faces, one after the other, that look alike.
+#[derive(Debug)]
+struct Run {
+    faces: usize,
+    look: Look,
+}
+
+/// How the faces look, and where more is said of it.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// Material files, as they are named: perhaps several, perhaps with a comment.
+    pub(super) libraries: Names,
+    /// Materials that faces may have.
+    pub(super) materials: Names,
+    runs: Vec<Run>,
+    material: u32,
+}
+
+impl Looks {
+    /// Bytes of a [`Run`].
+    pub(super) const RUN: u64 = size_of::<Run>() as u64;
+
+    /// The material of the faces that follow.
+    pub(super) fn set_material(&mut self, name: &str) {
+        self.material = match name {
+            "" => 0,
+            _ => self.materials.number(name) + 1,
+        };
+    }
+
+    pub(super) fn add_face(&mut self, line: &str) {
+        let look = Look { material: self.material, has_uvs: has_uvs(line) };
+        match self.runs.last_mut() {
+            Some(run) if run.look == look => run.faces += 1,
+            _ => self.runs.push(Run { faces: 1, look }),
+        }
+    }
+
+    /// The look of each face, in their order.
+    pub(super) fn of_faces(&self) -> impl Iterator<Item = Look> {
+        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.look, run.faces))
+    }
+
+    /// Whether faces have the material of each number in [`Look::material`].
+    pub(super) fn used_materials(&self) -> Vec<bool> {
+        let mut used = vec![false; self.materials.numbers.len() + 1];
+        self.runs.iter().for_each(|run| used[run.look.material as usize] = true);
+        used
+    }
+}
+
+/// Whether each corner of the face in `line`, which has no comment, names a texture coordinate.
+pub(super) fn has_uvs(line: &str) -> bool {
+    // Most faces without have no slash at all, and most lines no spaces beyond ASCII.
+    line.as_bytes().contains(&b'/')
+        && match line.is_ascii() {
+            true => line.split_ascii_whitespace().skip(1).all(has_uv),
+            false => line.split_whitespace().skip(1).all(has_uv),
+        }
+}
+
+fn has_uv(corner: &str) -> bool {
+    let mut after = corner.bytes().skip_while(|&byte| byte != b'/').skip(1);
+    after.next().is_some_and(|byte| byte != b'/')
+}

@@ -1,0 +1,304 @@
+//! Material files (MTL): the colour of each material, how opaque it is, and its images.
+//!
+//! Parsed here rather than by `tobj`, which loses the options of images, ends at the first line that it
+//! does not like, and takes no colour of one number. The format is that of Wavefront, "Material Library
+//! File" (1995). Where programs write it otherwise, what they mean is read:
+//! - `Tr` is how transparent a material is, but `Tr 1` says that it is opaque: such files are MeshLab's;
+//! - colours are meant as they are seen on a screen (sRGB);
+//! - a value of 2 or more in a colour means that 255 is the most, not 1.
+
+use std::collections::HashMap;
+
+use crate::formats::named::Named;
+use crate::formats::obj::text::{first_word, statements, without_comment};
+
+/// A material as it is defined.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Definition {
+    /// `Kd`: red, green and blue from 0 to 1, as on a screen.
+    pub(super) color: Option<[f64; 3]>,
+    /// `d`: from 0, not there, to 1.
+    dissolve: Option<f64>,
+    /// `Tr`: from 1, not there, to 0.
+    transparency: Option<f64>,
+    /// `map_Kd`.
+    pub(super) color_map: Option<Map>,
+    /// `map_d`.
+    pub(super) opacity_map: Option<Map>,
+}
+
+impl Definition {
+    /// How opaque it is, from 0 to 1.
+    pub(super) fn opacity(&self) -> f64 {
+        let transparency = self.transparency.filter(|&t| t < 1.0);
+        self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0)).clamp(0.0, 1.0)
+    }
+
+    /// The image by whose options texture coordinates are moved, if it has any.
+    pub(super) fn map(&self) -> Option<&Map> {
+        self.color_map.as_ref().or(self.opacity_map.as_ref())
+    }
+}
+
+/// An image on a material.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Map {
+    /// The file's name as it is written, perhaps with a comment.
+    pub(super) file: String,
+    /// `-clamp on`: it is there once, not again and again.
+    pub(super) clamp: bool,
+    pub(super) placement: Placement,
+}
+
+/// Where an image lies: `scale * uv + offset` are the coordinates in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Placement {
+    /// `-s`.
+    pub(super) scale: [f64; 2],
+    /// `-o`.
+    pub(super) offset: [f64; 2],
+}
+
+impl Default for Placement {
+    fn default() -> Self {
+        Self { scale: [1.0; 2], offset: [0.0; 2] }
+    }
+}
+
+/// The materials that were read, by name. Of two with one name the first counts.
+#[derive(Debug, Default)]
+pub(super) struct Library {
+    materials: HashMap<String, Material>,
+    /// Names that end in a comment, by what is before it.
+    commented: HashMap<String, String>,
+    /// How many files were read.
+    files: usize,
+    ignored: Ignored,
+}
+
+/// A material, and where it is.
+#[derive(Debug)]
+pub(super) struct Material {
+    pub(super) definition: Definition,
+    /// The file's number, in the order in which they were read.
+    pub(super) file: usize,
+}
+
+/// What has no effect, by its name or by the material's.
+#[derive(Debug, Default)]
+struct Ignored {
+    malformed: Named,
+    spectra: Named,
+    options: Named,
+    repeated: Named,
+    of_255: Named,
+}
+
+impl Library {
+    /// Adds the materials in the `text` of a file.
+    pub(super) fn add(&mut self, text: &str) {
+        let mut current: Option<(String, Definition)> = None;
+        for (_, statement) in statements(text) {
+            let line = statement.trim();
+            let Some(keyword) = first_word(line) else { continue };
+            let rest = line[keyword.len()..].trim();
+            if keyword.eq_ignore_ascii_case("newmtl") {
+                self.insert(current.replace((rest.to_owned(), Definition::default())));
+            } else if let Some((name, definition)) = &mut current {
+                self.read(keyword, rest, name, definition);
+            }
+        }
+        self.insert(current);
+        self.files += 1;
+    }
+
+    fn insert(&mut self, named: Option<(String, Definition)>) {
+        let Some((name, definition)) = named else { return };
+        if let Some(known) = self.materials.get(&name) {
+            if known.definition != definition {
+                self.ignored.repeated.add(&name);
+            }
+            return;
+        }
+        let bare = before_comment(&name);
+        if bare.len() < name.len() {
+            self.commented.entry(bare.to_owned()).or_insert_with(|| name.clone());
+        }
+        self.materials.insert(name, Material { definition, file: self.files });
+    }
+
+    /// The material of that name. There may be a comment behind the name, here or there; but in
+    /// `Material #25` there is none.
+    pub(super) fn find(&self, name: &str) -> Option<&Material> {
+        let commented = || self.commented.get(name).and_then(|name| self.materials.get(name));
+        let exact = |name| self.materials.get(name);
+        exact(name).or_else(|| exact(before_comment(name))).or_else(commented)
+    }
+
+    /// What of the materials has no effect, or another than it says.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let Ignored { malformed, spectra, options, repeated, of_255 } = &self.ignored;
+        let warnings = [
+            malformed.warning("malformed lines of material files were skipped"),
+            spectra.warning("colours of materials are not used that are no red, green and blue"),
+            options.warning("options of images have no effect"),
+            repeated.warning("materials are defined again, and the first time counts"),
+            of_255.warning("colours of materials are past 1, and taken for numbers up to 255"),
+        ];
+        warnings.into_iter().flatten()
+    }
+
+    /// Reads a statement of the material `name`.
+    fn read(&mut self, keyword: &str, rest: &str, name: &str, definition: &mut Definition) {
+        let Definition { color, dissolve, transparency, color_map, opacity_map } = definition;
+        match &keyword.to_ascii_lowercase()[..] {
+            "kd" => *color = self.color(name, rest).or(*color),
+            "d" => *dissolve = self.last_number(keyword, rest).or(*dissolve),
+            "tr" => *transparency = self.last_number(keyword, rest).or(*transparency),
+            "map_kd" => *color_map = self.map(rest),
+            "map_d" => *opacity_map = self.map(rest),
+            _ => {}
+        }
+    }
+
+    /// One number is a grey.
+    fn color(&mut self, name: &str, rest: &str) -> Option<[f64; 3]> {
+        let words: Vec<&str> = without_comment(rest).split_whitespace().take(4).collect();
+        if matches!(words.first(), Some(&("spectral" | "xyz"))) {
+            self.ignored.spectra.add(name);
+            return None;
+        }
+        let numbers: Option<Vec<f64>> = words.iter().map(|word| number(word)).collect();
+        let color = match numbers.as_deref() {
+            Some(&[grey]) => [grey; 3],
+            Some(&[r, g, b]) => [r, g, b],
+            _ => {
+                self.ignored.malformed.add(&format!("Kd {rest}"));
+                return None;
+            }
+        };
+        let is_of_255 = exceeds_display(color);
+        if is_of_255 {
+            self.ignored.of_255.add(name);
+        }
+        Some(color.map(|value| if is_of_255 { value / 255.0 } else { value }))
+    }
+
+    /// The number that is said, perhaps after an option.
+    fn last_number(&mut self, keyword: &str, rest: &str) -> Option<f64> {
+        let number = without_comment(rest).split_whitespace().next_back().and_then(number);
+        if number.is_none() {
+            self.ignored.malformed.add(&format!("{keyword} {rest}"));
+        }
+        number
+    }
+
+    /// An image and its options; none where no file is named, as some programs write.
+    fn map(&mut self, rest: &str) -> Option<Map> {
+        let mut map = Map { file: String::new(), clamp: false, placement: Placement::default() };
+        let mut rest = rest;
+        while let Some((option, after)) = option(rest) {
+            let Placement { scale, offset } = &mut map.placement;
+            rest = match option {
+                MapOption::Clamp(is_on) => {
+                    map.clamp = is_on;
+                    after
+                }
+                MapOption::Scale(values) => {
+                    *scale = [values[0].unwrap_or(1.0), values[1].unwrap_or(1.0)];
+                    after
+                }
+                MapOption::Offset(values) => {
+                    *offset = [values[0].unwrap_or(0.0), values[1].unwrap_or(0.0)];
+                    after
+                }
+                MapOption::Harmless => after,
+                MapOption::Ignored(name) => {
+                    self.ignored.options.add(name);
+                    after
+                }
+            };
+        }
+        map.file = rest.trim_matches('"').to_owned();
+        (!map.file.is_empty()).then_some(map)
+    }
+}
+
+/// A name without the comment behind it.
+pub(super) fn before_comment(name: &str) -> &str {
+    without_comment(name).trim_end()
+}
+
+/// Whether the values of a colour cannot be meant from 0 to 1, but from 0 to 255. A little more than 1
+/// may be a rounding, or a light's; and up to 2 of 255 would be black.
+pub(super) fn exceeds_display(color: [f64; 3]) -> bool {
+    color.iter().any(|&value| value >= 2.0)
+}
+
+fn number(word: &str) -> Option<f64> {
+    word.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// An option before the name of an image.
+enum MapOption<'a> {
+    Clamp(bool),
+    /// Along `u` and `v`, as far as they are said.
+    Scale([Option<f64>; 2]),
+    Offset([Option<f64>; 2]),
+    /// It changes nothing that is shown.
+    Harmless,
+    /// It would change what is shown.
+    Ignored(&'a str),
+}
+
+/// The option that `text` begins with, and what is left. What is called like an option, but has not its
+/// values, is a file's name.
+fn option(text: &str) -> Option<(MapOption<'_>, &str)> {
+    let (name, rest) = split_word(text)?;
+    let switch = || {
+        let (word, rest) = split_word(rest)?;
+        Some((
+            match word {
+                "on" => true,
+                "off" => false,
+                _ => return None,
+            },
+            rest,
+        ))
+    };
+    let numbers = |most| numbers(rest, most);
+    Some(match name {
+        "-clamp" => switch().map(|(is_on, rest)| (MapOption::Clamp(is_on), rest))?,
+        "-blendu" | "-blendv" | "-cc" => (MapOption::Harmless, switch()?.1),
+        "-s" => numbers(3).map(|(values, rest)| (MapOption::Scale(values), rest))?,
+        "-o" => numbers(3).map(|(values, rest)| (MapOption::Offset(values), rest))?,
+        "-t" => (MapOption::Ignored(name), numbers(3)?.1),
+        "-mm" => (MapOption::Ignored(name), numbers(2)?.1),
+        "-bm" | "-boost" | "-texres" => (MapOption::Harmless, numbers(1)?.1),
+        "-imfchan" | "-type" => (MapOption::Ignored(name), split_word(rest)?.1),
+        _ => return None,
+    })
+}
+
+/// The first two of the numbers that `text` begins with, one to `most`, and what is left.
+fn numbers(text: &str, most: usize) -> Option<([Option<f64>; 2], &str)> {
+    let mut values = [None; 2];
+    let mut rest = text;
+    let mut count = 0;
+    while count < most
+        && let Some((word, after)) = split_word(rest)
+        && let Some(value) = number(word)
+    {
+        if let Some(place) = values.get_mut(count) {
+            *place = Some(value);
+        }
+        count += 1;
+        rest = after;
+    }
+    (count > 0).then_some((values, rest))
+}
+
+fn split_word(text: &str) -> Option<(&str, &str)> {
+    let word = first_word(text)?;
+    Some((word, text.trim_start()[word.len()..].trim_start()))
+}

@@ -1,0 +1,144 @@
+//! Colours of vertices: `v x y z r g b`.
+
+use trivox::formats::read_mesh;
+
+use crate::*;
+
+/// A mesh of these vertices in one triangle, and of those that follow in others.
+fn read(vertices: &[&str]) -> Loaded {
+    let lines: String = vertices.iter().map(|vertex| format!("v {vertex}\n")).collect();
+    let faces: String =
+        (3..=vertices.len()).map(|i| format!("f {} {} {i}\n", i - 2, i - 1)).collect();
+    let folder = Folder::new().with("mesh.obj", lines + &faces);
+    read_mesh(&folder.path("mesh.obj")).unwrap()
+}
+
+/// The colours of the vertices at `x` = 0, 1, 2...
+fn colors(loaded: &Loaded) -> Vec<Linear> {
+    let appearance = loaded.mesh.appearance().unwrap();
+    let color_at = |x: f64| {
+        let at = loaded.mesh.positions().iter().position(|position| position[0] == x).unwrap();
+        appearance.vertex_colors[at]
+    };
+    (0..loaded.mesh.positions().len()).map(|x| color_at(x as f64)).collect()
+}
+
+#[test]
+fn they_are_values_as_on_a_screen() {
+    let loaded = read(&["0 0 0 1 0 0", "1 0 0 0.5 0.25 0.501961", "2 1 0 -1 1.5 0.123456789"]);
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let quarter = [linear(0.5), linear(0.25), linear_of(128), u16::MAX];
+    let odd = screen([0.0, 1.0, 0.123456789]);
+    assert_eq!(colors(&loaded), [screen([1.0, 0.0, 0.0]), quarter, odd]);
+    let material = only(&appearance(&loaded.mesh));
+    assert_eq!((material.color, material.has_vertex_colors), (WHITE, true));
+}
+
+#[test]
+fn they_may_be_numbers_up_to_255_and_that_is_said() {
+    let loaded = read(&["0 0 0 255 0 0", "1 0 0 1 1 128", "2 1 0 300 0 2.5"]);
+    let [said] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+    assert_eq!(said, "colours of vertices are past 1, and taken for numbers up to 255");
+    let [one, two, three] = [
+        [u16::MAX, 0, 0, u16::MAX],
+        [linear_of(1), linear_of(1), linear_of(128), u16::MAX],
+        [u16::MAX, 0, linear(2.5 / 255.0), u16::MAX],
+    ];
+    assert_eq!(colors(&loaded), [one, two, three]);
+}
+
+#[test]
+fn a_vertex_without_is_white_wherever_it_is() {
+    let [red, green] = ["1 0 0", "0 1 0"];
+    let expected = |which: &[usize]| {
+        let color = |vertex| match which.contains(&vertex) {
+            false => WHITE,
+            true if vertex % 2 == 0 => screen([1.0, 0.0, 0.0]),
+            true => screen([0.0, 1.0, 0.0]),
+        };
+        (0..5).map(color).collect::<Vec<Linear>>()
+    };
+    for which in 1..31 {
+        let which: Vec<usize> = (0..5).filter(|vertex| which >> vertex & 1 == 1).collect();
+        let vertex = |vertex: usize| match which.contains(&vertex) {
+            true => format!("{vertex} {} 0 {}", vertex * vertex, [red, green][vertex % 2]),
+            false => format!("{vertex} {} 0", vertex * vertex),
+        };
+        let vertices: Vec<String> = (0..5).map(vertex).collect();
+        let vertices: Vec<&str> = vertices.iter().map(|vertex| &vertex[..]).collect();
+        let loaded = read(&vertices);
+        assert_eq!(loaded.warnings, ["some vertices have no colour, and are white"], "{which:?}");
+        assert_eq!(colors(&loaded), expected(&which), "{which:?}");
+    }
+}
+
+#[test]
+fn a_vertex_with_a_weight_among_coloured_ones_is_where_it_should_be() {
+    let loaded = read(&["0 0 0 1 0 0", "2 0 4 2", "2 1 0 0 0 1"]);
+    assert_eq!(loaded.mesh.positions(), [[0.0; 3], [1.0, 0.0, 2.0], [2.0, 1.0, 0.0]]);
+    assert_eq!(colors(&loaded)[1], WHITE);
+}
+
+#[test]
+fn a_colour_that_is_none_is_white() {
+    for color in ["nan 0 0", "red green blue", "1 1 x"] {
+        let loaded = read(&["0 0 0 1 0 0", &format!("1 0 0 {color}"), "2 1 0 0 0 1"]);
+        let [red, blue] = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]].map(screen);
+        assert_eq!(colors(&loaded), [red, WHITE, blue], "{color}");
+        assert_eq!(loaded.warnings, ["some vertices have no colour, and are white"], "{color}");
+        let loaded = read(&[&format!("0 0 0 {color}"), "1 0 0", "2 1 0"]);
+        assert_eq!(loaded.mesh.appearance(), None, "{color}");
+    }
+}
+
+#[test]
+fn a_seventh_number_is_an_opacity_that_is_not_used() {
+    let coloured = ["0 0 0 1 0 0 0.5", "1 0 0 0 1 0 1", "2 1 0 0 0 1 0"];
+    let said = "the seventh numbers of vertices are taken for opacities, and not used";
+    for first in 0..3 {
+        let mut vertices = coloured;
+        vertices[..first].iter_mut().zip(["0 0 0", "1 0 0"]).for_each(|(to, from)| *to = from);
+        let loaded = read(&vertices);
+        assert!(loaded.warnings.iter().any(|warning| warning == said), "{:?}", loaded.warnings);
+        assert_eq!(colors(&loaded)[2], screen([0.0, 0.0, 1.0]));
+    }
+}
+
+#[test]
+fn they_stay_with_their_vertices_among_very_many_faces() {
+    let vertices = ["0 0 0 1 0 0", "1 0 0 0 1 0", "2 1 0 0 0 1"];
+    let lines: String = vertices.iter().map(|vertex| format!("v {vertex}\n")).collect();
+    let faces = "f 3 1 2\nf -1 -2 -3\n".repeat(100_000);
+    let folder = Folder::new().with("mesh.obj", lines + &faces);
+    let mesh = read_mesh(&folder.path("mesh.obj")).unwrap().mesh;
+    let appearance = mesh.appearance().unwrap();
+    assert!(mesh.positions().len() > 3);
+    for (position, color) in mesh.positions().iter().zip(&appearance.vertex_colors) {
+        let mut expected = [0, 0, 0, u16::MAX];
+        expected[position[0] as usize] = u16::MAX;
+        assert_eq!(*color, expected);
+    }
+}
+
+#[test]
+fn they_show_where_there_is_no_image_and_what_does_not_is_said() {
+    let text = "v 0 0 0 1 0 0\nv 1 0 0 1 0 0\nv 0 1 0 1 0 0\nvt 0 0\nmtllib m.mtl\n";
+    let mtl = "newmtl plain\nKd 1 1 1\nnewmtl green\nKd 0 1 0\nd 0.5\nnewmtl image\nmap_Kd t.png\n\
+               newmtl broken\nmap_Kd b.png\n";
+    let folder = Folder::new().with("m.mtl", mtl).with("t.png", png(&TEXELS)).with("b.png", "no");
+    let read = |faces: &str| {
+        std::fs::write(folder.path("mesh.obj"), format!("{text}{faces}")).unwrap();
+        let loaded = read_mesh(&folder.path("mesh.obj")).unwrap();
+        let material = only(&appearance(&loaded.mesh));
+        (material.color, material.has_vertex_colors, material.texture.is_some(), loaded.warnings)
+    };
+    let face = "f 1/1 2/1 3/1\n";
+    assert_eq!(read(&format!("usemtl plain\n{face}")), (WHITE, true, false, vec![]));
+    let glass = [u16::MAX, u16::MAX, u16::MAX, 32768];
+    let said = "colours of vertices are shown instead of those of materials: 'green'".to_owned();
+    assert_eq!(read(&format!("usemtl green\n{face}")), (glass, true, false, vec![said]));
+    let said = "colours of vertices are not shown on materials with an image: 'image'".to_owned();
+    assert_eq!(read(&format!("usemtl image\n{face}")), (WHITE, false, true, vec![said]));
+    let (color, shows, is_textured, _) = read(&format!("usemtl broken\n{face}"));
+    assert_eq!((color, shows, is_textured), (WHITE, true, false));
+}

@@ -34,7 +34,7 @@ fn run(cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Convert(args)), _) => convert::run(&args),
         (Some(Command::Diff(args)), _) => diff::run(&args),
         (Some(Command::Verify(args)), _) => verify::run(&args),
-        (None, Some(job)) => voxelize::run(&job, &cli.what, &cli.machine),
+        (None, Some(job)) => voxelize::run(&job, &cli.what, &cli.few_colors, &cli.machine),
         // `voxelize` alone: clap words the complaint, and exits.
         (None, None) => {
             let what = "a mesh is missing: voxelize mesh.obj --res 256 -o out.vox";

@@ -32,6 +32,8 @@ pub struct Cli {
     #[command(flatten)]
     pub what: What,
     #[command(flatten)]
+    pub few_colors: FewColors,
+    #[command(flatten)]
     pub machine: Machine,
 }
 
@@ -125,9 +127,6 @@ pub struct Job {
     /// shape alone, or one such as #C08040.
     #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = ColorChoice::parse)]
     pub color: ColorChoice,
-
-    #[command(flatten)]
-    pub few_colors: FewColors,
 
     /// Compute on the other backend too; if one voxel differs, write nothing and exit with 1.
     #[arg(long)]

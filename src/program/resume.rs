@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::program::cli::{Job, What};
+use crate::program::cli::{FewColors, Job, What};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
 use crate::program::task::place_options;
@@ -42,17 +42,17 @@ impl Origin {
     ///
     /// # Errors
     /// There is no such mesh.
-    pub fn new(job: &Job, what: &What, mesh: &Path) -> io::Result<Self> {
+    pub fn new(job: &Job, what: &What, few: &FewColors, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, strict, color, few_colors, .. } = job;
+        let Job { format, up, strict, color, .. } = job;
         let (mode, keep) = (what.mode(), what.keep_transparent);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
                 "{:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-                 {few_colors:?}",
+                 {few:?}",
                 place_options(job)
             ),
         })

@@ -26,6 +26,7 @@ use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, millis
 pub struct Tools<'a> {
     pub job: &'a Job,
     pub what: &'a What,
+    pub few_colors: &'a FewColors,
     pub write_options: &'a WriteOptions,
     pub backends: &'a Backends,
     pub memory: &'a Share<'a>,
@@ -62,8 +63,11 @@ impl Tools<'_> {
     pub fn voxelize(&self, task: &Task) -> Result<Outcome> {
         let began = Instant::now();
         // Before the mesh is read: if it changes meanwhile, the voxels are not of what it is then.
-        let origin =
-            self.job.resume.then(|| Origin::new(self.job, self.what, &task.mesh).ok()).flatten();
+        let origin = self
+            .job
+            .resume
+            .then(|| Origin::new(self.job, self.what, self.few_colors, &task.mesh).ok())
+            .flatten();
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
         }
@@ -171,7 +175,8 @@ impl Tools<'_> {
     /// What has no effect on the file that was written, though it was asked for.
     fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
-        let Job { color, few_colors: FewColors { palette, dither }, .. } = self.job;
+        let FewColors { palette, dither } = self.few_colors;
+        let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format == GridFormat::Vox];
         let options = [
             ("--color", matches!(color, ColorChoice::One(_)) && !holds_any, "no colours"),

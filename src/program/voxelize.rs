@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
-use crate::program::cli::{Job, Machine, What};
+use crate::program::cli::{FewColors, Job, Machine, What};
 use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
@@ -16,13 +16,13 @@ use crate::program::{Verdict, batch, unfinished};
 /// # Errors
 /// Bad usage; where there is one mesh, bad input, a backend that failed, an output that cannot be
 /// written.
-pub fn run(job: &Job, what: &What, machine: &Machine) -> Result<Verdict> {
+pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) -> Result<Verdict> {
     refuse_contradictions(job, what, machine)?;
     machine.start_threads()?;
     refuse_impossible_sizes(job)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
-    let write_options = job.few_colors.write_options()?;
+    let write_options = few_colors.write_options()?;
     let tasks = &plan.tasks;
     let progress = TerminalProgress::new(job.quiet);
     let backends = machine.backends().for_meshes(tasks.len());
@@ -40,6 +40,7 @@ pub fn run(job: &Job, what: &What, machine: &Machine) -> Result<Verdict> {
             let tools = Tools {
                 job,
                 what,
+                few_colors,
                 write_options: &write_options,
                 backends: &backends,
                 memory: share,

@@ -63,7 +63,7 @@ pub(super) struct Build<'a> {
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
     has_looks: bool,
-    /// None is empty where some instance has something to add.
+    /// Of vertices and triangles; none where no instance has any.
     colors: Option<Vec<Linear>>,
     uvs: Option<Vec<[[f32; 2]; 3]>>,
     material_of: Option<Vec<u32>>,

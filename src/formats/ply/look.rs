@@ -105,32 +105,49 @@ pub(super) struct Look {
 /// The material without a texture, and without a colour of its own.
 const ELSE: u32 = 0;
 
+/// The textures that a header names.
+pub(super) struct Paintings {
+    /// The material of what has none, and one for each texture.
+    materials: Vec<Material>,
+    textures: Vec<Texture>,
+    /// Of each name.
+    material_of_texture: Vec<Option<u32>>,
+}
+
+impl Paintings {
+    /// Reads the files of these `names` beside `path` in at most `left` bytes of memory.
+    pub(super) fn read(
+        names: &[&[u8]],
+        path: &Path,
+        left: u64,
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut materials = vec![Material::default()];
+        let mut textures = Textures::new(left);
+        let mut read = |name: &&[u8]| {
+            let name = String::from_utf8_lossy(name);
+            let bytes = file_bytes(folder, &name, textures.left());
+            let texture = textures.add(&name, bytes.map(Into::into))?;
+            materials.push(painted(texture, textures.get(texture)));
+            Some(materials.len() as u32 - 1)
+        };
+        let material_of_texture = names.iter().map(&mut read).collect();
+        let (textures, unread) = textures.finish();
+        warnings.extend(unread);
+        Self { materials, textures, material_of_texture }
+    }
+}
+
 impl Look {
-    /// Nothing yet of what is `shown`, with room for so many vertices and triangles. The textures that
-    /// `header` names beside `path` are read in at most `left` bytes of memory.
+    /// Nothing yet of what is `shown`, with room for so many vertices and triangles.
     pub(super) fn new(
         mut shown: Shown,
         [vertices, triangles]: [usize; 2],
-        (header, path, left): (&Header, &Path, u64),
+        paintings: Paintings,
         warnings: &mut Vec<String>,
     ) -> Self {
-        let mut materials = vec![Material::default()];
-        let mut textures = Textures::new(left);
-        let mut material_of_texture = Vec::new();
-        if shown.has_texcoords() {
-            let folder = path.parent().unwrap_or(Path::new(""));
-            for name in &header.textures {
-                let name = String::from_utf8_lossy(name);
-                let bytes = file_bytes(folder, &name, textures.left());
-                let texture = textures.add(&name, bytes.map(Into::into));
-                material_of_texture.push(texture.map(|texture| {
-                    materials.push(painted(texture, textures.get(texture)));
-                    materials.len() as u32 - 1
-                }));
-            }
-        }
-        let (textures, unread) = textures.finish();
-        warnings.extend(unread);
+        let Paintings { materials, textures, material_of_texture } = paintings;
         if textures.is_empty() {
             shown = shown.without_texcoords();
         } else if shown.vertex_colors {

@@ -17,7 +17,7 @@ use crate::formats::plain::PlainColors;
 use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
-use crate::formats::ply::look::{Look, Shown};
+use crate::formats::ply::look::{Look, Paintings, Shown};
 use crate::formats::polygons::{CROSSING, CUT};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
@@ -92,8 +92,10 @@ impl File<'_> {
         };
         let needed = self.memory(shown, [vertices, faces], most_values, &values)?;
         let counts = [vertices as usize, faces as usize];
-        let textures = (header, self.path, self.options.memory - needed);
-        let look = Look::new(shown, counts, textures, &mut warnings);
+        let names = if shown.has_texcoords() { &header.textures[..] } else { &[] };
+        let left = self.options.memory - needed;
+        let paintings = Paintings::read(names, self.path, left, &mut warnings);
+        let look = Look::new(shown, counts, paintings, &mut warnings);
 
         let mut build = Build::new(counts, look);
         let end = if header.has_faces_first() {

@@ -55,11 +55,7 @@ pub(super) fn appearance(
     let used = used_slots(&slots);
     let has_vertex_colors = !vertex_colors.is_empty();
     let mut images = Images::default();
-    let find = |&slot: &u32| match of_slot(slot) {
-        (number, false) => materials.get(number).map(|defined| find(defined, &mut images)),
-        _ => None,
-    };
-    let painted: Vec<Painted> = used.iter().map(find).map(Option::unwrap_or_default).collect();
+    let painted = find(materials, &used, &mut images);
     let (decoded, mut warnings) = images.decode(limit);
     let textures = Textures::new(decoded);
 
@@ -69,9 +65,9 @@ pub(super) fn appearance(
     for (&slot, &painted) in used.iter().zip(&painted) {
         let defined = materials.get(of_slot(slot).0);
         let material = textures.material(defined, painted, has_vertex_colors);
-        defined
-            .into_iter()
-            .for_each(|defined| unseen.add(defined, slot, &material, &vertex_colors));
+        if let Some(defined) = defined {
+            unseen.add(defined, slot, &material, has_vertex_colors);
+        }
         // With its images and without it is the same material where they could not be read.
         if !of_slot(slot).1 || kept.last() != Some(&material) {
             kept.push(material);
@@ -101,8 +97,16 @@ fn used_slots(slots: &[u32]) -> Vec<u32> {
     (0..=most).filter(|&slot| is_used[slot as usize]).collect()
 }
 
-/// The images of a material.
-fn find(defined: &Defined, images: &mut Images) -> Painted {
+/// The images of the materials in these slots.
+fn find(materials: &Materials, slots: &[u32], images: &mut Images) -> Vec<Painted> {
+    let mut find = |&slot: &u32| match of_slot(slot) {
+        (number, false) => materials.get(number).map(|defined| find_of(defined, images)),
+        _ => None,
+    };
+    slots.iter().map(|slot| find(slot).unwrap_or_default()).collect()
+}
+
+fn find_of(defined: &Defined, images: &mut Images) -> Painted {
     let Defined { definition: Definition { color_map, opacity_map, .. }, folders, .. } = defined;
     let mut locate = |map: &Option<Map>| {
         let file = &map.as_ref()?.file;
@@ -120,6 +124,8 @@ fn find(defined: &Defined, images: &mut Images) -> Painted {
 /// The images that could be read.
 struct Textures {
     list: Vec<Texture>,
+    /// Whether each is transparent somewhere.
+    are_clear: Vec<bool>,
     /// By the numbers of the images.
     index: Vec<Option<u32>>,
 }
@@ -132,7 +138,8 @@ impl Textures {
             Some(list.len() as u32 - 1)
         };
         let index = images.into_iter().map(add).collect();
-        Self { list, index }
+        let are_clear = list.iter().map(Texture::has_transparency).collect();
+        Self { list, are_clear, index }
     }
 
     fn get(&self, image: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
@@ -162,7 +169,7 @@ impl Textures {
             None => PLAIN,
         };
         let opaque = (definition.opacity() * f64::from(u16::MAX)).round() as u16;
-        let is_clear = |of: TextureRef| self.list[of.texture as usize].has_transparency();
+        let is_clear = |of: TextureRef| self.are_clear[of.texture as usize];
         let is_blended = opaque < u16::MAX || opacity.is_some() || texture.is_some_and(is_clear);
         let alpha = if is_blended { Alpha::Blend } else { Alpha::Opaque };
         Material { color: [r, g, b, opaque], texture, opacity, has_vertex_colors, alpha }
@@ -180,14 +187,14 @@ struct Unseen {
 
 impl Unseen {
     /// What of the material that is `defined` is not shown by `material`, which it became in `slot`.
-    fn add(&mut self, defined: &Defined, slot: u32, material: &Material, vertex_colors: &[Linear]) {
+    fn add(&mut self, defined: &Defined, slot: u32, material: &Material, has_vertex_colors: bool) {
         let Defined { name, definition, .. } = defined;
         let Definition { color, color_map, opacity_map, .. } = definition;
         let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
         if of_slot(slot).1 {
             self.images.add(name);
         }
-        if material.texture.is_some() && !vertex_colors.is_empty() {
+        if material.texture.is_some() && has_vertex_colors {
             self.vertex_colors.add(name);
         }
         if material.has_vertex_colors && is_colored {

@@ -1,6 +1,8 @@
 //! Two grids, voxel by voxel: how many they share, how many only one of them has, and where.
 
-use crate::grid::{Mask, VoxelGrid, count, is_empty, join, overlay, piece_bounds};
+use crate::grid::{
+    BrickKey, Colors, Mask, VoxelGrid, count, is_empty, join, overlay, piece_bounds, set_bits,
+};
 
 /// How two grids, A and B, differ. Voxels are compared by their indices, wherever the grids lie in
 /// the world; where one grid is larger, what lies past the other is empty there.
@@ -14,6 +16,9 @@ pub struct Comparison {
     pub only: [u64; 2],
     /// Smallest and largest differing voxel per axis; `None` where none differs.
     pub bounds: Option<[[u32; 3]; 2]>,
+    /// How many of the voxels that are in both have different colours; `None` where the colours of
+    /// either are not known. They are no difference of voxels.
+    pub other_colors: Option<u64>,
     /// The first few differing voxels, and the grid that has each: 0 is A, 1 is B.
     pub first: Vec<([u32; 3], usize)>,
 }
@@ -53,7 +58,30 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     }
     let first = a.difference(b).take(named);
     let first = first.map(|(voxel, is_in_a)| (voxel, usize::from(!is_in_a))).collect();
-    Comparison { dims: [a.dims(), b.dims()], both: a.occupied() - only[0], only, bounds, first }
+    let both = a.occupied() - only[0];
+    let colors = a.colors.as_ref().zip(b.colors.as_ref());
+    let other_colors = colors.map(|colors| count_other_colors([a, b], colors.into()));
+    Comparison { dims: [a.dims(), b.dims()], both, only, bounds, other_colors, first }
+}
+
+fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
+    let bricks = overlay(grids.map(VoxelGrid::pieces)).flat_map(|both| {
+        let [a, b] = both.masks;
+        let mask: Mask = std::array::from_fn(|x| a[x] & b[x]);
+        let len = if is_empty(&mask) { 0 } else { both.len };
+        (0..len).map(move |n| (both.start.along_x(n), mask))
+    });
+    let count_in = |(key, mask): (BrickKey, Mask)| {
+        let [a, b] = colors.map(|colors| colors.of_brick(key));
+        let differs = |&(x, bit): &(u32, u32)| a.at(x, bit) != b.at(x, bit);
+        let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
+        match a.is_own() || b.is_own() {
+            true => voxels.filter(differs).count() as u64,
+            false if colors[0].rest() != colors[1].rest() => count(&mask).into(),
+            false => 0,
+        }
+    };
+    bricks.map(count_in).sum()
 }
 
 impl Comparison {

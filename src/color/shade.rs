@@ -239,7 +239,7 @@ impl Cells {
     /// one look is enough.
     fn of(span: [f64; 2], filter: Filter) -> Option<Self> {
         const SMALL: f64 = 0.5;
-        const FEW: f64 = 6.0;
+        const FEW: f64 = 3.0;
         const SMALLEST: f64 = 0.125;
         let longest = span[0].max(span[1]);
         let mut edge = 1.0;

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::named::Named;
 
+/// Folders beside a model in which images often are.
+pub(super) const IMAGE_FOLDERS: [&str; 5] = ["textures", "texture", "tex", "images", "maps"];
+
 /// The folder of the file at `path`.
 pub(super) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
@@ -97,6 +100,7 @@ impl Finder {
 
 /// What is in a folder, in order; nothing where it cannot be read.
 fn list(folder: &Path) -> Vec<Entry> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let lower = |name: &OsString| name.to_string_lossy().to_lowercase();
     let mut entries: Vec<Entry> = names.map(|name| Entry { lower: lower(&name), name }).collect();

@@ -9,13 +9,10 @@ use image::{ImageDecoder, ImageReader};
 use rayon::prelude::*;
 
 use crate::appearance::Texture;
-use crate::formats::beside::Finder;
+use crate::formats::beside::{Finder, IMAGE_FOLDERS};
 use crate::formats::bytes_within;
 use crate::formats::named::Named;
 use crate::srgb::Rgba;
-
-/// Folders in which images often are.
-const INSIDE: [&str; 5] = ["textures", "texture", "tex", "images", "maps"];
 
 /// What of an image is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +35,7 @@ impl Images {
     /// The image that has one of `names`, the first that there is in `folders` or near; none where
     /// there is none. Spelled otherwise it is the same.
     pub(super) fn locate(&mut self, names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
-        let found = names.iter().find_map(|name| self.finder.find(name, folders, &INSIDE));
+        let found = names.iter().find_map(|name| self.finder.find(name, folders, &IMAGE_FOLDERS));
         match (found, names) {
             (Some(path), _) => Some(fs::canonicalize(&path).unwrap_or(path)),
             (None, names) => {

@@ -208,6 +208,12 @@ impl GridFormat {
         }
     }
 
+    /// Whether its colours are those of a palette.
+    #[must_use]
+    pub fn has_palette(self) -> bool {
+        self == Self::Vox
+    }
+
     /// The file extension, without the dot.
     #[must_use]
     pub fn extension(self) -> &'static str {

@@ -2,10 +2,10 @@
 //! What cannot be had is a warning, never an error.
 
 use std::borrow::Cow;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::appearance::Texture;
+use crate::formats::beside::{Finder, IMAGE_FOLDERS};
 use crate::formats::{ReadError, bytes_within, shortened};
 
 /// So many textures that could not be read are named.
@@ -89,40 +89,10 @@ pub(in crate::formats) fn file_bytes(
     name: &str,
     limit: u64,
 ) -> Result<Vec<u8>, String> {
-    let path = find(folder, name).ok_or("there is no such file beside the model")?;
+    let path = Finder::default().find(name, &[folder.to_owned()], &IMAGE_FOLDERS);
+    let path = path.ok_or("there is no such file beside the model")?;
     bytes_within(&path, limit).map_err(|error| match error {
         ReadError::Memory { .. } => "it is too large for the memory that is left".into(),
         other => other.to_string(),
     })
-}
-
-/// The file that a model in `folder` calls `name`: what that says, then in whatever case, then what has
-/// the same last name in `folder`. Paths of another system or machine are thus found too.
-fn find(folder: &Path, name: &str) -> Option<PathBuf> {
-    let name = name.replace('\\', "/");
-    let exact = folder.join(&name);
-    if exact.is_file() {
-        return Some(exact);
-    }
-    let last = name.rsplit('/').next().unwrap_or(&name);
-    let near = if Path::new(&name).is_absolute() { None } else { find_in_any_case(folder, &name) };
-    near.or_else(|| find_in_any_case(folder, last))
-}
-
-fn find_in_any_case(folder: &Path, name: &str) -> Option<PathBuf> {
-    let mut path = folder.to_owned();
-    for part in name.split('/').filter(|part| !part.is_empty()) {
-        let exact = path.join(part);
-        path = if exact.exists() { exact } else { entry_in_any_case(&path, part)? };
-    }
-    path.is_file().then_some(path)
-}
-
-/// Of several the first by name, so that the order of folders does not matter.
-fn entry_in_any_case(folder: &Path, name: &str) -> Option<PathBuf> {
-    let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let name = name.to_lowercase();
-    let names = fs::read_dir(here).ok()?.filter_map(|entry| Some(entry.ok()?.file_name()));
-    let found = names.filter(|found| found.to_string_lossy().to_lowercase() == name).min()?;
-    Some(folder.join(found))
 }

@@ -107,6 +107,8 @@ struct Report {
     iou: f64,
     /// Smallest and largest differing voxel.
     bounds: Option<[[u32; 3]; 2]>,
+    /// How many of the voxels in both have different colours, if both have any.
+    other_colors: Option<u64>,
     /// The first few that differ.
     voxels: Vec<Differing>,
     warnings: Vec<String>,
@@ -132,6 +134,7 @@ impl Report {
             only_b: found.only[1],
             iou: found.iou(),
             bounds: found.bounds,
+            other_colors: found.other_colors,
             voxels: voxels.collect(),
             warnings,
         }
@@ -146,6 +149,9 @@ impl Report {
         line("only in A", counted(self.only_a, "voxel"));
         line("only in B", counted(self.only_b, "voxel"));
         line("iou", ratio(self.iou));
+        if let Some(other) = self.other_colors {
+            line("colours", format!("{} in both of another colour", counted(other, "voxel")));
+        }
         if let Some([[x0, y0, z0], [x1, y1, z1]]) = self.bounds {
             line("where", format!("from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"));
         }

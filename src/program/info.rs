@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::Up;
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
+use trivox::palette::count_colors;
 
 use crate::program::cli::InfoArgs;
 use crate::program::numbers::{counted, grouped};
@@ -37,6 +38,8 @@ struct GridInfo {
     /// Smallest and largest occupied voxel.
     bounds: Option<[[u32; 3]; 2]>,
     hash: String,
+    /// How many different ones the voxels have, if any.
+    colors: Option<usize>,
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
     up: Option<&'static str>,
@@ -53,6 +56,7 @@ impl GridInfo {
             bricks: grid.brick_count(),
             bounds: grid.occupied_bounds(),
             hash: grid.hash().to_string(),
+            colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
             voxel_size: grid.world.map(|world| world.voxel_size),
             origin: grid.world.map(|world| world.origin),
             up: grid.world.map(|world| match world.up {
@@ -83,6 +87,7 @@ impl GridInfo {
             format!("grid      {x} x {y} x {z} voxels"),
             format!("occupied  {occupied} in {bricks}{bounds}"),
             format!("hash      {}", self.hash),
+            format!("colours   {}", self.colors.map_or("none".into(), |n| grouped(n as u64))),
             format!("world     {world}"),
         ];
         lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use trivox::VoxelGrid;
 use trivox::backend::report::{Report, StageReport};
+use trivox::palette::MAX_COLORS;
 
 use crate::program::filling::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
@@ -47,12 +48,17 @@ pub struct Summary {
     /// Voxels that were left out because all in them is transparent.
     #[serde(skip_serializing_if = "is_zero")]
     pub transparent: u64,
+    /// How many different colours the voxels have, if any.
+    pub colors: Option<usize>,
     /// What `--check` found.
     pub check: Option<Check>,
     /// Whether the fill is doubtful, and `--strict` does not allow that.
     #[serde(skip)]
     pub refused: bool,
     pub output: Option<Names>,
+    /// Whether the output's colours are those of a palette.
+    #[serde(skip)]
+    pub has_palette: bool,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     /// Milliseconds of each stage, where the GPU's clock told.
@@ -202,6 +208,11 @@ impl Summary {
         self.check.as_ref().is_some_and(|check| check.differing > 0)
     }
 
+    /// Whether the file's palette has fewer than so many colours.
+    fn has_few(&self, colors: usize) -> bool {
+        self.has_palette && colors > MAX_COLORS
+    }
+
     /// All of it but the warnings, a line for each thing; more where `verbose`.
     pub fn block(&self, verbose: bool) -> String {
         let mut lines = Vec::new();
@@ -224,6 +235,10 @@ impl Summary {
             fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
         }
         line("hash", self.hash.clone());
+        if let Some(colors) = self.colors {
+            let few = if self.has_few(colors) { ", as 255 or fewer in the file" } else { "" };
+            line("colours", format!("{}{few}", grouped(colors as u64)));
+        }
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         let reason = if verbose { format!(" ({})", self.reason) } else { String::new() };
         line("backend", format!("{}{adapter}{reason}", self.backend));

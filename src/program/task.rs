@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow};
 use trivox::backend::{Backends, Chosen, RunOptions};
 use trivox::formats::{GridFormat, WriteOptions, read_mesh_with};
+use trivox::palette::count_colors;
 use trivox::solid::Filling;
 use trivox::{
     Lattice, Mode, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, Voxels, World, place,
@@ -107,6 +108,7 @@ impl Tools<'_> {
             summary.warnings.extend(self.remember(task, &written.names, origin, grid));
             summary.bytes = Some(written.bytes);
             summary.warnings.extend(written.warning);
+            summary.has_palette = format.is_some_and(GridFormat::has_palette);
             summary.output = Some(written.names);
         }
         summary.timings_ms.total = milliseconds(began.elapsed());
@@ -177,7 +179,7 @@ impl Tools<'_> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
         let FewColors { palette, dither } = self.few_colors;
         let color = self.job.color;
-        let [holds_any, holds_few] = [format.spec().has_colors, format == GridFormat::Vox];
+        let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
         let options = [
             ("--color", matches!(color, ColorChoice::One(_)) && !holds_any, "no colours"),
             ("--palette", palette.is_some() && !holds_few, "no palette"),
@@ -274,9 +276,11 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
         adapter: by.adapter().map(str::to_owned),
         reason: by.reason(),
         transparent: 0,
+        colors: grid.colors.as_ref().map(|_| count_colors(grid)),
         check: None,
         refused: false,
         output: None,
+        has_palette: false,
         bytes: None,
         timings_ms: Timings {
             load,

@@ -1,0 +1,196 @@
+//! What voxels look like.
+
+use trivox::formats::write_grid;
+use trivox::grid::Colors;
+
+use super::*;
+
+/// A red and a blue square, and one in which all is transparent.
+fn in_colors() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let square = |x: u32| {
+        let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
+        corners.map(|[dx, y]| format!("v {} {y} {}\n", x + dx, x + dx)).concat()
+    };
+    let text = format!(
+        "mtllib three.mtl\n{}{}{}usemtl red\nf 1 2 3 4\nusemtl blue\nf 5 6 7 8\nusemtl air\n\
+         f 9 10 11 12\n",
+        square(0),
+        square(2),
+        square(4)
+    );
+    let materials = "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\nnewmtl air\nKd 0 1 0\nd 0\n";
+    fs::write(folder.path().join("three.obj"), text).unwrap();
+    fs::write(folder.path().join("three.mtl"), materials).unwrap();
+    folder
+}
+
+fn grid(folder: &Path, name: &str) -> trivox::VoxelGrid {
+    read_grid(&folder.join(name)).unwrap().grid
+}
+
+/// The different colours of a file's voxels.
+fn colors(folder: &Path, name: &str) -> Vec<[u8; 4]> {
+    let grid = grid(folder, name);
+    let colors = grid.colors.as_ref().unwrap();
+    let mut all: Vec<[u8; 4]> = grid.voxels().map(|voxel| colors.of(voxel)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+const RED: [u8; 4] = [255, 0, 0, 255];
+const BLUE: [u8; 4] = [0, 0, 255, 255];
+
+#[test]
+fn voxels_have_the_colours_of_the_mesh_and_what_is_transparent_none() {
+    let folder = in_colors();
+    let path = folder.path();
+    for name in ["three.vox", "three.npz", "three.bricks", "three.vdb"] {
+        let run = voxelize(path, &format!("three.obj --res 25 -o {name}"));
+        let said = stderr(&run);
+        assert!(run.status.success(), "{said}");
+        assert!(said.contains("voxels in which all is transparent were left out"), "{said}");
+        assert_eq!(colors(path, name), [BLUE, RED], "{name}");
+    }
+    assert_eq!(grid(path, "three.vox"), grid(path, "three.npz"));
+}
+
+#[test]
+fn transparent_voxels_are_kept_where_asked_and_where_looks_are_of_no_interest() {
+    let folder = in_colors();
+    let path = folder.path();
+    let occupied = |args: &str| {
+        let found = json(&voxelize(path, &format!("three.obj --res 25 --json {args}")));
+        (found["occupied"].as_u64().unwrap(), found["transparent"].as_u64())
+    };
+    let (seen, left_out) = occupied("");
+    let all = seen + left_out.unwrap();
+    assert!(left_out > Some(25), "{left_out:?}");
+    assert_eq!(occupied("-o a.npy"), (seen, left_out));
+    assert_eq!(occupied("--color #102030 -o a.vox"), (seen, left_out));
+    assert_eq!(occupied("--keep-transparent"), (all, None));
+    assert_eq!(occupied("--keep-transparent -o a.vox"), (all, None));
+    assert_eq!(occupied("--color none -o a.vox"), (all, None));
+    assert!(grid(path, "a.vox").colors.is_none());
+}
+
+#[test]
+fn verify_leaves_out_what_is_transparent_as_the_main_job_does() {
+    let folder = in_colors();
+    let path = folder.path();
+    assert!(voxelize(path, "three.obj --res 25 -o seen.vox").status.success());
+    assert!(voxelize(path, "three.obj --res 25 --color none -o all.vox").status.success());
+    for (args, code) in [
+        ("seen.vox", 0),
+        ("all.vox", 1),
+        ("seen.vox --keep-transparent", 1),
+        ("all.vox --keep-transparent", 0),
+    ] {
+        let run = voxelize(path, &format!("verify three.obj {args}"));
+        assert_eq!(run.status.code(), Some(code), "{args}: {}", stderr(&run));
+    }
+}
+
+#[test]
+fn one_colour_can_be_asked_for() {
+    let folder = in_colors();
+    let path = folder.path();
+    for color in ["#C08040", "c08040"] {
+        let run = voxelize(path, &format!("three.obj --res 9 --color {color} -o one.npz"));
+        assert!(run.status.success(), "{}", stderr(&run));
+        assert_eq!(colors(path, "one.npz"), [[192, 128, 64, 255]]);
+    }
+    refuses(path, "three.obj --res 9 --color red -o one.npz", "use auto, none or a colour");
+}
+
+#[test]
+fn a_palette_can_be_given() {
+    let folder = in_colors();
+    let path = folder.path();
+    let png = fs::File::create(path.join("two.png")).unwrap();
+    let mut encoder = png::Encoder::new(png, 2, 1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().unwrap().write_image_data(&[200, 20, 10, 5, 5, 90]).unwrap();
+    let run = voxelize(path, "three.obj --res 9 --palette two.png -o few.vox");
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert_eq!(colors(path, "few.vox"), [[5, 5, 90, 255], [200, 20, 10, 255]]);
+    let run = voxelize(path, "convert few.vox many.npz");
+    assert!(run.status.success(), "{}", stderr(&run));
+    let run = voxelize(path, "convert many.npz again.vox --palette two.png --dither");
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert_eq!(fs::read(path.join("again.vox")).unwrap(), fs::read(path.join("few.vox")).unwrap());
+    refuses(path, "three.obj --res 9 --palette none.png -o new.vox", "none.png: ");
+    refuses(path, "three.obj --res 9 --palette three.mtl -o new.vox", "three.mtl: not an image");
+}
+
+#[test]
+fn options_that_a_format_has_no_use_for_are_said() {
+    let folder = in_colors();
+    let path = folder.path();
+    for (args, warning) in [
+        ("--color #102030 -o a.npy", "--color had no effect: .npy files hold no colours"),
+        ("--dither -o a.npz", "--dither had no effect: .npz files hold no palette"),
+    ] {
+        let said = stderr(&voxelize(path, &format!("three.obj --res 9 {args}")));
+        assert!(said.contains(warning), "{said}");
+    }
+}
+
+#[test]
+fn files_in_colour_are_the_same_on_any_number_of_threads() {
+    let folder = TempDir::new().unwrap();
+    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+    let bytes = |threads: u32, name: &str| {
+        let args = format!("{lighthouse} --res 100 --threads {threads} -o {name}");
+        let run = voxelize(folder.path(), &args);
+        assert!(run.status.success(), "{}", stderr(&run));
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    for name in ["l.vox", "l.npz", "l.vdb"] {
+        let one = bytes(1, name);
+        assert!(one == bytes(2, name) && one == bytes(5, name), "{name}");
+    }
+    assert!(colors(folder.path(), "l.npz").len() > 1000);
+}
+
+#[test]
+fn colours_are_refused_memory_with_a_figure() {
+    let folder = TempDir::new().unwrap();
+    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+    let run = |memory: &str| {
+        voxelize(folder.path(), &format!("{lighthouse} --res 2000 -o l.bricks --memory {memory}"))
+    };
+    let refused = run("420MiB");
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    let needed = said.split("--memory ").last().unwrap().trim();
+    assert!(needed.ends_with("MiB"), "{said}");
+}
+
+#[test]
+fn info_and_diff_tell_of_colours() {
+    let folder = in_colors();
+    let path = folder.path();
+    let grid = trivox::VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
+    let in_one = |color| grid.clone().with_colors(Colors::uniform(color));
+    for (name, grid) in
+        [("none.npz", &grid), ("red.npz", &in_one(RED)), ("blue.npz", &in_one(BLUE))]
+    {
+        let mut file = fs::File::create(path.join(name)).unwrap();
+        write_grid(grid, trivox::formats::GridFormat::Npz, &mut file).unwrap();
+    }
+    let info = |name: &str| json(&voxelize(path, &format!("info {name} --json")));
+    assert_eq!(info("none.npz")["colors"], serde_json::Value::Null);
+    assert_eq!(info("red.npz")["colors"], 1);
+    let text = String::from_utf8(voxelize(path, "info red.npz").stdout).unwrap();
+    assert!(text.contains("colours   1\n"), "{text}");
+    let diff = |a: &str, b: &str| voxelize(path, &format!("diff {a} {b} --json"));
+    let differing = |run: &Output| {
+        assert_eq!(run.status.code(), Some(0), "colours are no difference of voxels");
+        json(run)["other_colors"].as_u64()
+    };
+    assert_eq!(differing(&diff("red.npz", "blue.npz")), Some(2));
+    assert_eq!(differing(&diff("red.npz", "red.npz")), Some(0));
+    assert_eq!(differing(&diff("red.npz", "none.npz")), None);
+}

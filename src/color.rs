@@ -93,34 +93,43 @@ pub fn color(
         return Err(BackendError::Memory { needed, allowed: options.memory });
     }
     let is_solid = matches!(options.mode, Mode::Solid(_));
-    let painter = Painter { mesh, appearance, grid: &grid, is_solid };
-    let painted = painter.paint();
-    let leave_out = !is_solid && !options.keep_transparent;
-    let clear = |brick: &Painted| match leave_out {
-        true => std::array::from_fn(|x| brick.touched[x] & !brick.seen[x]),
-        false => [0; 8],
+    let painted = Painter { mesh, appearance, grid: &grid, is_solid }.paint();
+    let (grid, transparent) = match is_solid || options.keep_transparent {
+        true => (grid, 0),
+        false => without_transparent(grid, &painted)?,
     };
-    let transparent: Vec<(BrickKey, Mask)> =
-        painted.iter().map(|brick| (brick.key, clear(brick))).filter(|b| !is_empty(&b.1)).collect();
-    let count = transparent.iter().map(|(_, mask)| u64::from(count(mask))).sum();
     let surface = Surface::new(painted);
-    let grid = match count {
-        0 => grid,
-        _ => {
-            let transparent = VoxelGrid::from_bricks(grid.dims(), transparent)?;
-            grid.subtract(&transparent)
-        }
+    let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
+        true => surface.colors,
+        false => beside::colors(&grid, &surface),
     };
-    let colors = beside::colors(&grid, &surface);
-    Ok(Colored { grid: grid.with_colors(colors), transparent: count })
+    Ok(Colored { grid: grid.with_colors(colors), transparent })
 }
 
-/// Bytes, about: what is painted, and the colours made of it; triangles on their way to bricks.
+/// Leaves out the voxels in which something is, but nothing is seen; and counts them.
+fn without_transparent(
+    grid: VoxelGrid,
+    painted: &[Painted],
+) -> Result<(VoxelGrid, u64), BackendError> {
+    let unseen = |brick: &Painted| {
+        let mask = std::array::from_fn(|x| brick.touched[x] & !brick.seen[x]);
+        (!is_empty(&mask)).then_some((brick.key, mask))
+    };
+    let unseen = VoxelGrid::from_bricks(grid.dims(), painted.iter().filter_map(unseen).collect())?;
+    Ok(match unseen.occupied() {
+        0 => (grid, 0),
+        count => (grid.subtract(&unseen), count),
+    })
+}
+
+/// Bytes, about: the triangles on their way to bricks; what is painted, the colours of the surface made
+/// of it, and those of the grid.
 fn most_memory(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     let bricks = grid.keys().len() as u64;
     let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
-    let a_brick = (size_of::<Painted>() + size_of::<(BrickKey, Mask, u64)>()) as u64;
-    bricks * a_brick + 2 * voxels * size_of::<Rgba>() as u64 + mesh.len() as u64 * 16
+    let a_brick = (size_of::<Painted>() + 2 * size_of::<(BrickKey, Mask, u64)>()) as u64;
+    let a_voxel = 3 * size_of::<Rgba>() as u64;
+    mesh.len() as u64 * 16 + bricks * a_brick + voxels * a_voxel
 }
 
 /// What is seen of a brick.

@@ -8,7 +8,9 @@
 //! 3. A [`backend`] decides which voxels the triangles touch. Every decision is the sign of an
 //!    integer polynomial ([`predicate`]), so the CPU and every GPU agree to the bit.
 //! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
-//! 5. [`formats`] writes it.
+//! 5. [`color`](mod@color) gives its voxels the colours of the mesh, where it has any ([`appearance`]),
+//!    and [`palette`] reduces them for formats that have few.
+//! 6. [`formats`] writes it.
 //!
 //! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
 //! grid, whoever made it.

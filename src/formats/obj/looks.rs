@@ -101,10 +101,11 @@ impl Looks {
 
 /// Whether each corner of the face in `line`, which has no comment, names a texture coordinate.
 pub(super) fn has_uvs(line: &str) -> bool {
-    // Most faces without have no slash at all, and most lines no spaces beyond ASCII.
-    line.as_bytes().contains(&b'/')
+    let mut words = line.split_ascii_whitespace().skip(1);
+    // The first corner tells nearly always. Only then may there be spaces beyond ASCII.
+    words.next().is_some_and(has_uv)
         && match line.is_ascii() {
-            true => line.split_ascii_whitespace().skip(1).all(has_uv),
+            true => words.all(has_uv),
             false => line.split_whitespace().skip(1).all(has_uv),
         }
 }

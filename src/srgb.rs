@@ -40,15 +40,15 @@ pub const fn linear(value: f64) -> u16 {
 /// of a system's library may differ from another's in the last bit.
 const fn power_of_2_4(x: f64) -> f64 {
     let square = x * x;
-    // The fifth root by Newton's method, from above: each step at least multiplies the error by 4/5,
-    // and near the root squares it.
+    // The fifth root by Newton's method, from above: steps go down until rounding ends them.
     let mut root = 1.0;
-    let mut step = 0;
-    while step < 24 {
-        root -= (root - square / (root * root * root * root)) / 5.0;
-        step += 1;
+    loop {
+        let next = root - (root - square / (root * root * root * root)) / 5.0;
+        if next >= root {
+            return square * root;
+        }
+        root = next;
     }
-    square * root
 }
 
 /// The linear light of an sRGB value.

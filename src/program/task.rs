@@ -91,11 +91,9 @@ impl Tools<'_> {
         let grid = &made.voxels.grid;
         let written = output.as_ref().map(|output| self.write(output, grid)).transpose()?;
 
-        let mut summary = summarize(&task.mesh, placed, &made);
+        let mut summary = summarize(&task.mesh, placed, &made, transparent);
         summary.refused = refused;
-        summary.transparent = transparent;
         summary.timings_ms.color = color;
-        summary.warnings.extend(left_out(transparent));
         summary.warnings.extend(self.without_effect(output.as_ref()));
         if let Some((check, time)) = check {
             summary.check = Some(check);
@@ -251,7 +249,7 @@ fn warnings_of(mesh: &PlacedMesh) -> Vec<String> {
 }
 
 /// What there is to say before anything is checked or written.
-fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
+fn summarize(path: &Path, placed: Placed, made: &Made, transparent: u64) -> Summary {
     let Placed { mesh, mut warnings, load, place } = placed;
     let Made { voxels, by, start } = made;
     let Voxels { grid, report, filling, .. } = voxels;
@@ -259,7 +257,8 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
     let stages = report.iter().flat_map(|report| &report.stages);
     warnings.extend(by.warning());
     warnings.extend(fill.iter().flat_map(FillSummary::warnings));
-    warnings.extend(why_empty(&mesh, grid, fill.is_some()));
+    warnings.extend(left_out(transparent));
+    warnings.extend(why_empty(&mesh, grid, fill.is_some(), transparent));
     let &Lattice { dims, voxel_size, origin, unit_bits, .. } = mesh.lattice();
     Summary {
         mesh: path.display().to_string(),
@@ -275,7 +274,7 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
         backend: by.name(),
         adapter: by.adapter().map(str::to_owned),
         reason: by.reason(),
-        transparent: 0,
+        transparent,
         colors: grid.colors.as_ref().map(|_| count_colors(grid)),
         check: None,
         refused: false,
@@ -306,9 +305,15 @@ fn left_out(transparent: u64) -> Option<String> {
 }
 
 /// A warning, where no voxel is occupied.
-fn why_empty(mesh: &PlacedMesh, grid: &VoxelGrid, is_solid: bool) -> Option<String> {
+fn why_empty(
+    mesh: &PlacedMesh,
+    grid: &VoxelGrid,
+    is_solid: bool,
+    transparent: u64,
+) -> Option<String> {
     let why = match grid.occupied() {
         1.. => return None,
+        _ if transparent > 0 => "all of the mesh is transparent",
         _ if mesh.is_missed() => "the bounds miss the mesh",
         _ if is_solid => "no voxel's centre is inside the mesh as it was filled",
         _ => "no line through voxel centres in the grid crosses the mesh",

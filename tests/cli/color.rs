@@ -101,7 +101,9 @@ fn one_colour_can_be_asked_for() {
         assert!(run.status.success(), "{}", stderr(&run));
         assert_eq!(colors(path, "one.npz"), [[192, 128, 64, 255]]);
     }
-    refuses(path, "three.obj --res 9 --color red -o one.npz", "use auto, none or a colour");
+    let run = voxelize(path, "three.obj --res 9 --color red -o two.npz");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("use auto, none or a colour such as #C08040"));
 }
 
 #[test]
@@ -158,14 +160,17 @@ fn files_in_colour_are_the_same_on_any_number_of_threads() {
 fn colours_are_refused_memory_with_a_figure() {
     let folder = TempDir::new().unwrap();
     let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
-    let run = |memory: &str| {
-        voxelize(folder.path(), &format!("{lighthouse} --res 2000 -o l.bricks --memory {memory}"))
+    let run = |color: &str| {
+        let args = format!("{lighthouse} --res 1500 -o l.bricks --memory 160MiB --color {color}");
+        voxelize(folder.path(), &args)
     };
-    let refused = run("420MiB");
-    assert_eq!(refused.status.code(), Some(2));
+    let refused = run("auto");
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     let said = stderr(&refused);
     let needed = said.split("--memory ").last().unwrap().trim();
     assert!(needed.ends_with("MiB"), "{said}");
+    let shape = run("none");
+    assert!(shape.status.success(), "{}", stderr(&shape));
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub mod fill;
 pub mod formats;
 pub mod grid;
 pub mod mesh;
+pub mod mesher;
 pub mod mode;
 pub mod palette;
 pub mod place;

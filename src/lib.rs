@@ -8,7 +8,7 @@
 //! 3. A [`backend`] decides which voxels the triangles touch. Every decision is the sign of an
 //!    integer polynomial ([`predicate`]), so the CPU and every GPU agree to the bit.
 //! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
-//! 5. [`formats`] writes it.
+//! 5. [`formats`] writes it, or its surface ([`mesher`]).
 //!
 //! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
 //! grid, whoever made it.

@@ -9,8 +9,6 @@
 
 use std::io::{BufWriter, Write};
 
-use serde_json::{Value, json};
-
 use super::{Part, Size, is_opaque, parts, world};
 use crate::formats::{GridSpec, WriteError};
 use crate::grid::{Up, VoxelGrid, World};
@@ -20,7 +18,7 @@ use crate::srgb::linear_of_rgba;
 pub const SPEC: GridSpec = GridSpec {
     extension: "glb",
     name: "glTF 2.0",
-    carries: "visible faces of voxels merged into rectangles, with T-junctions, in place, y up; RGBA",
+    carries: "visible faces in rectangles of up to 64 by 64 voxels, with T-junctions; position; RGBA",
     read: None,
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
@@ -45,7 +43,7 @@ const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let layout = Layout { size: Size::of(grid)?, has_colors: grid.colors.is_some() };
-    let mut text = document(grid, layout).to_string();
+    let mut text = document(grid, layout);
     // A chunk's length is a multiple of 4.
     text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(4) - text.len()));
     let chunk = if layout.bytes() > 0 { 8 + layout.bytes() } else { 0 };
@@ -122,51 +120,55 @@ impl Layout {
     }
 }
 
-fn document(grid: &VoxelGrid, layout: Layout) -> Value {
-    let mut node = json!({"name": "voxels", "matrix": matrix(&world(grid))});
-    let mut document = json!({
-        "asset": {"version": "2.0", "generator": "trivox"},
-        "scene": 0,
-        "scenes": [{"nodes": [0]}],
-    });
-    if let Some(bounds) = grid.occupied_bounds() {
-        node["mesh"] = 0.into();
-        add_mesh(&mut document, bounds, layout, is_opaque(grid));
+/// The JSON, its members always in the same order.
+fn document(grid: &VoxelGrid, layout: Layout) -> String {
+    let head =
+        r#""asset":{"version":"2.0","generator":"trivox"},"scene":0,"scenes":[{"nodes":[0]}]"#;
+    let matrix = matrix(&world(grid));
+    match grid.occupied_bounds() {
+        None => format!(r#"{{{head},"nodes":[{{"name":"voxels","matrix":{matrix:?}}}]}}"#),
+        Some(bounds) => {
+            let mesh = mesh(bounds, layout, is_opaque(grid));
+            format!(
+                r#"{{{head},"nodes":[{{"name":"voxels","mesh":0,"matrix":{matrix:?}}}],{mesh}}}"#
+            )
+        }
     }
-    document["nodes"] = json!([node]);
-    document
 }
 
-fn add_mesh(document: &mut Value, [min, last]: [[u32; 3]; 2], layout: Layout, is_opaque: bool) {
-    let Layout { size, has_colors } = layout;
+/// All that a mesh needs: itself, its material, and what its bytes are.
+fn mesh([min, last]: [[u32; 3]; 2], layout: Layout, is_opaque: bool) -> String {
     let max = last.map(|c| c + 1);
-    let mut attributes = json!({"POSITION": 0});
-    let mut accessors = vec![
-        json!({"bufferView": 0, "componentType": FLOAT, "count": size.vertices, "type": "VEC3",
-            "min": min, "max": max}),
-        json!({"bufferView": 1, "componentType": UNSIGNED_INT, "count": 6 * size.quads,
-            "type": "SCALAR"}),
-    ];
-    if has_colors {
-        attributes["COLOR_0"] = 2.into();
-        accessors.push(json!({"bufferView": 0, "byteOffset": 12, "componentType": UNSIGNED_SHORT,
-            "normalized": true, "count": size.vertices, "type": "VEC4"}));
-    }
-    let rough = json!({"baseColorFactor": [1, 1, 1, 1], "metallicFactor": 0, "roughnessFactor": 1});
-    document["meshes"] =
-        json!([{"primitives": [{"attributes": attributes, "indices": 1, "material": 0}]}]);
-    document["materials"] = json!([{
-        "pbrMetallicRoughness": rough,
-        "alphaMode": if is_opaque { "OPAQUE" } else { "BLEND" },
-    }]);
-    document["accessors"] = accessors.into();
-    document["bufferViews"] = json!([
-        {"buffer": 0, "byteOffset": 0, "byteLength": layout.vertex_bytes(),
-            "byteStride": layout.stride(), "target": ARRAY_BUFFER},
-        {"buffer": 0, "byteOffset": layout.vertex_bytes(), "byteLength": layout.triangle_bytes(),
-            "target": ELEMENT_ARRAY_BUFFER},
-    ]);
-    document["buffers"] = json!([{"byteLength": layout.bytes()}]);
+    let Size { vertices, quads } = layout.size;
+    let [stride, bytes] = [layout.stride(), layout.bytes()];
+    let [vertex_bytes, triangle_bytes] = [layout.vertex_bytes(), layout.triangle_bytes()];
+    let [attribute, accessor] = match layout.has_colors {
+        false => [String::new(), String::new()],
+        true => [
+            r#","COLOR_0":2"#.to_owned(),
+            format!(
+                r#",{{"bufferView":0,"byteOffset":12,"componentType":{UNSIGNED_SHORT},"normalized":true,"count":{vertices},"type":"VEC4"}}"#
+            ),
+        ],
+    };
+    let alpha = if is_opaque { "OPAQUE" } else { "BLEND" };
+    [
+        format!(
+            r#""meshes":[{{"primitives":[{{"attributes":{{"POSITION":0{attribute}}},"indices":1,"material":0}}]}}]"#
+        ),
+        format!(
+            r#""materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,1,1,1],"metallicFactor":0,"roughnessFactor":1}},"alphaMode":"{alpha}"}}]"#
+        ),
+        format!(
+            r#""accessors":[{{"bufferView":0,"componentType":{FLOAT},"count":{vertices},"type":"VEC3","min":{min:?},"max":{max:?}}},{{"bufferView":1,"componentType":{UNSIGNED_INT},"count":{},"type":"SCALAR"}}{accessor}]"#,
+            6 * quads
+        ),
+        format!(
+            r#""bufferViews":[{{"buffer":0,"byteOffset":0,"byteLength":{vertex_bytes},"byteStride":{stride},"target":{ARRAY_BUFFER}}},{{"buffer":0,"byteOffset":{vertex_bytes},"byteLength":{triangle_bytes},"target":{ELEMENT_ARRAY_BUFFER}}}]"#
+        ),
+        format!(r#""buffers":[{{"byteLength":{bytes}}}]"#),
+    ]
+    .join(",")
 }
 
 /// From voxels to glTF's coordinates, column by column.

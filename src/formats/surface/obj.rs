@@ -14,7 +14,7 @@ use crate::grid::VoxelGrid;
 pub const SPEC: GridSpec = GridSpec {
     extension: "obj",
     name: "Wavefront",
-    carries: "visible faces of voxels merged into quads, with T-junctions, in place; RGB",
+    carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGB",
     read: None,
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),

@@ -15,7 +15,7 @@ use crate::grid::{VoxelGrid, World};
 pub const SPEC: GridSpec = GridSpec {
     extension: "ply",
     name: "Stanford",
-    carries: "visible faces of voxels merged into quads, with T-junctions, in place; RGBA",
+    carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA",
     read: None,
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),

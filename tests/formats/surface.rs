@@ -343,18 +343,20 @@ quads = numpy.array(told['quads'], float)
 colors = numpy.array(told['colors'], float)
 for name in ['ply', 'glb']:
     mesh = trimesh.load('grid.' + name, force='mesh', process=False)
-    triangles = mesh.triangles.reshape(-1, 2, 3, 3)
+    # Of quads, trimesh puts all second halves behind all first ones: the corners 2, 3, 0.
+    halves = mesh.faces.reshape(2, -1, 3).swapaxes(0, 1) if name == 'ply' else mesh.faces.reshape(-1, 2, 3)
+    corners = numpy.concatenate([halves[:, 0], halves[:, 1, 1 if name == 'ply' else 2][:, None]], 1)
+    found = mesh.vertices[corners]
     if name == 'glb' and told['is_turned']:
-        triangles = numpy.stack([triangles[..., 0], -triangles[..., 2], triangles[..., 1]], -1)
-    found = numpy.concatenate([triangles[:, 0], triangles[:, 1, 2:]], 1)
+        found = numpy.stack([found[..., 0], -found[..., 2], found[..., 1]], -1)
     place = (found - told['origin']) / told['size']
     if name == 'ply':
         rgb = mesh.visual.vertex_colors / 255
     else:
         [shape] = trimesh.load('grid.glb', process=False).geometry.values()
         rgb = shape.visual.vertex_attributes['color'] / 65535
-    rgb = rgb[mesh.faces.reshape(-1, 6)][:, 0, :3]
-    light = colors[:, :3] / 255
+    rgb = rgb[corners][..., :3]
+    light = colors[:, None, :3] / 255
     if name == 'glb':
         light = numpy.where(light <= 0.04045, light / 12.92, ((light + 0.055) / 1.055) ** 2.4)
     print(name, abs(place - quads).max() < 1e-3, abs(rgb - light).max() < 1e-5,

@@ -1,7 +1,7 @@
 //! Wavefront `.obj`: quads, and behind the coordinates of a vertex its colour.
 //!
 //! Coordinates are written in as many digits as a `double` needs, colours as display values (sRGB) from
-//! 0 to 1, as MeshLab, Blender and ZBrush read them; there is no material file. How opaque voxels are,
+//! 0 to 1, as MeshLab and Blender read them; there is no material file. How opaque voxels are,
 //! and which axis is up, is not part of the format.
 
 use std::io::{BufWriter, Write};

@@ -1,7 +1,7 @@
 //! Stanford `.ply`, binary and little-endian: quads, and the colours of vertices.
 //!
 //! Coordinates are `double` where `float` would be off by more than a ten-thousandth of a voxel: in
-//! grids past about 1,600 voxels an axis, and in those that lie far from the origin. Colours are `red`,
+//! grids past about 2,000 voxels an axis, and in those that lie far from the origin. Colours are `red`,
 //! `green` and `blue` in sRGB, with `alpha` where a voxel is not opaque. Which axis is up is not part of
 //! the format.
 

@@ -10,7 +10,7 @@
 //! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
 //! 5. [`color`](mod@color) gives its voxels the colours of the mesh, where it has any ([`appearance`]),
 //!    and [`palette`] reduces them for formats that have few.
-//! 6. [`formats`] writes it.
+//! 6. [`formats`] writes it, or its surface ([`mesher`]).
 //!
 //! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
 //! grid, whoever made it.
@@ -37,6 +37,7 @@ pub mod fill;
 pub mod formats;
 pub mod grid;
 pub mod mesh;
+pub mod mesher;
 pub mod mode;
 pub mod palette;
 pub mod place;

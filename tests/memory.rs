@@ -694,6 +694,11 @@ fn writing_takes_little_memory_whatever_the_grid() {
         ("scattered cells", GridFormat::Vti, scattered([65536, 1024, 1024], 200_000)),
         ("scattered floats", GridFormat::Vol, scattered([65536, 1024, 1024], 200_000)),
         ("scattered bricks", GridFormat::Bricks, scattered([4096; 3], 200_000)),
+        ("scattered blocks", GridFormat::Schem, scattered([65535, 33, 64], 100_000)),
+        ("scattered faces", GridFormat::Ply, scattered([4096; 3], 200_000)),
+        ("a sphere's faces", GridFormat::Obj, cap(16384, 512)),
+        ("a full slab's faces", GridFormat::Glb, block(512)),
+        ("scattered faces, the longest", GridFormat::Glb, scattered([65536; 3], 20_000)),
         ("scattered, the longest", GridFormat::Npy, scattered([65536, 65536, 1024], 200_000)),
     ];
     let trees = [
@@ -744,6 +749,12 @@ fn writing_colours_takes_little_memory_whatever_the_grid() {
         ("a sphere, 16384 cubed", GridFormat::Vdb, cap(16384, 512)),
         ("scattered, the longest", GridFormat::Vdb, scattered([65536; 3], 20_000)),
         ("scattered, the longest", GridFormat::Nvdb, scattered([65536; 3], 2_000)),
+        ("scattered blocks", GridFormat::Schem, scattered([65535, 33, 8], 20_000)),
+        ("scattered, 4096 cubed", GridFormat::Ply, scattered([4096; 3], 100_000)),
+        ("scattered, 4096 cubed", GridFormat::Obj, scattered([4096; 3], 100_000)),
+        ("a sphere, 16384 cubed", GridFormat::Obj, cap(16384, 512)),
+        ("a full slab, 4096 cubed", GridFormat::Glb, slab.clone()),
+        ("scattered, the longest", GridFormat::Glb, scattered([65536; 3], 2_000)),
     ] {
         let grid = colored(&grid);
         // Deflated, that is a gigabyte.

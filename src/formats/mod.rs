@@ -17,7 +17,9 @@ mod patches;
 mod plain;
 pub mod ply;
 mod polygons;
+pub mod schem;
 pub mod stl;
+pub mod surface;
 mod textures;
 pub mod vox;
 pub mod vti;
@@ -176,11 +178,19 @@ pub enum GridFormat {
     Vdb,
     /// NanoVDB.
     Nvdb,
+    /// Sponge's, for Minecraft.
+    Schem,
+    /// Stanford's: a mesh of the voxels' surface, as are those below.
+    Ply,
+    /// Wavefront's.
+    Obj,
+    /// glTF's.
+    Glb,
 }
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::Vox,
         Self::Npy,
         Self::Npz,
@@ -190,6 +200,10 @@ impl GridFormat {
         Self::Bricks,
         Self::Vdb,
         Self::Nvdb,
+        Self::Schem,
+        Self::Ply,
+        Self::Obj,
+        Self::Glb,
     ];
 
     /// What there is to know of it.
@@ -205,6 +219,10 @@ impl GridFormat {
             Self::Bricks => &bricks::SPEC,
             Self::Vdb => &vdb::SPEC,
             Self::Nvdb => &nvdb::SPEC,
+            Self::Schem => &schem::SPEC,
+            Self::Ply => &surface::ply::SPEC,
+            Self::Obj => &surface::obj::SPEC,
+            Self::Glb => &surface::glb::SPEC,
         }
     }
 
@@ -385,10 +403,22 @@ fn refuse_folder(path: &Path) -> Result<(), ReadError> {
 pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
     refuse_folder(path)?;
     let mut file = BufReader::new(File::open(path)?);
+    refuse_mesh(path)?;
     let format = GridFormat::of_path(path).map_err(ReadError::Unsupported)?;
     let extension = format.extension();
     let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
     (format.spec().read.ok_or_else(unread)?)(&mut file)
+}
+
+/// Refuses a mesh where a grid belongs, be it the surface of one.
+fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
+    match is_mesh(path) {
+        true => Err(ReadError::Unsupported(
+            "is a mesh, and not a grid of voxels: voxelize it, or name the grid that it was made of"
+                .into(),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Writes `grid` to `out`. The same grid gives the same bytes. Whatever the grid and the format, that

@@ -1,6 +1,6 @@
 //! Where the voxels of each mesh of a run go: nowhere, to one file, or to files in a folder.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf, is_separator};
 
@@ -49,13 +49,22 @@ impl Destination {
     /// The file for each of `meshes`, where there is one.
     ///
     /// # Errors
-    /// Two meshes would have the same.
+    /// Two meshes would have the same; it is one of the meshes.
     pub fn targets(&self, meshes: &[PathBuf]) -> Result<Vec<Option<PathBuf>>> {
+        let inputs: HashSet<PathBuf> = meshes.iter().map(|mesh| led_to(mesh)).collect();
         let mut meshes_by_target = HashMap::new();
         let mut targets = Vec::with_capacity(meshes.len());
         for mesh in meshes {
             let target = self.target(mesh)?;
             let key = target.as_deref().map(led_to);
+            if let Some(target) =
+                target.as_deref().filter(|_| key.as_ref().is_some_and(|key| inputs.contains(key)))
+            {
+                bail!(
+                    "{}: is what is read: name another file, or a folder of its own",
+                    target.display()
+                );
+            }
             if let Some(other) = key.and_then(|key| meshes_by_target.insert(key, mesh)) {
                 let target = target.unwrap_or_default();
                 bail!(

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use trivox::formats::{GridFormat, MESH_FORMATS};
+use trivox::formats::{GridFormat, GridSpec, MESH_FORMATS, MeshSpec};
 
 use crate::program::cli::FormatsArgs;
 use crate::program::{Verdict, print, print_json};
@@ -13,7 +13,7 @@ struct Row {
     extension: &'static str,
     read: Option<&'static str>,
     written: Option<&'static str>,
-    carries: &'static str,
+    carries: String,
 }
 
 /// Prints the table.
@@ -31,21 +31,31 @@ pub fn run(args: &FormatsArgs) -> Result<Verdict> {
 }
 
 fn rows() -> Vec<Row> {
-    let meshes = MESH_FORMATS.into_iter().map(|spec| Row {
-        name: spec.name,
-        extension: spec.extension,
-        read: Some("mesh"),
-        written: None,
-        carries: spec.carries,
-    });
-    let grids = GridFormat::ALL.into_iter().map(GridFormat::spec).map(|spec| Row {
+    let grids = GridFormat::ALL.into_iter().map(GridFormat::spec);
+    let is_grid = |spec: &&GridSpec| MESH_FORMATS.iter().all(|m| m.extension != spec.extension);
+    let grids = grids.filter(is_grid).map(|spec| Row {
         name: spec.name,
         extension: spec.extension,
         read: spec.is_read().then_some("grid"),
         written: spec.is_written().then_some("grid"),
-        carries: spec.carries,
+        carries: spec.carries.to_owned(),
     });
-    meshes.chain(grids).collect()
+    MESH_FORMATS.into_iter().map(mesh_row).chain(grids).collect()
+}
+
+/// Of a mesh's format; what is written in it is the surface of a grid.
+fn mesh_row(mesh: &MeshSpec) -> Row {
+    let written = GridFormat::of_extension(mesh.extension).ok().map(GridFormat::spec);
+    Row {
+        name: mesh.name,
+        extension: mesh.extension,
+        read: Some("mesh"),
+        written: written.map(|_| "mesh of voxels"),
+        carries: match written {
+            Some(written) => format!("{}; written: {}", mesh.carries, written.carries),
+            None => mesh.carries.to_owned(),
+        },
+    }
 }
 
 /// In Markdown, as the README has it.

@@ -65,8 +65,8 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     fs::write(path.join("grid.vti"), "").unwrap();
     for (args, complaint) in [
         ("convert gone.npy b.npy", "gone.npy: No such file"),
-        ("convert mesh.obj b.npy", "mesh.obj: unknown file extension '.obj'"),
-        ("convert long.npy b.obj", "b.obj: unknown file extension '.obj'"),
+        ("convert mesh.obj b.npy", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
+        ("convert long.npy b.stl", "b.stl: unknown file extension '.stl'"),
         ("convert long.npy - --format vox", "2001 voxels along the x axis"),
         ("convert long.npy long.npy", "long.npy: is what is read: name another file"),
         ("convert old.npy b.vox", "old.npy: "),

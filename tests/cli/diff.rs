@@ -117,7 +117,7 @@ fn unreadable_grids_exit_with_2() {
     for (args, complaint) in [
         ("diff a.npy gone.npy", "gone.npy: No such file"),
         ("diff old.npy a.npy", "old.npy: "),
-        ("diff a.npy mesh.obj", "mesh.obj: unknown file extension '.obj': use one of .vox, .npy"),
+        ("diff a.npy mesh.obj", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
         ("diff a.npy .", ".: is a folder"),
     ] {
         refuses(path, args, complaint);

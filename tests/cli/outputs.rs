@@ -93,6 +93,50 @@ fn two_outputs_that_are_links_to_one_file_are_refused_before_anything_starts() {
 }
 
 #[test]
+fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    let before = fs::read(path.join("mesh.obj")).unwrap();
+    for (args, file) in [
+        ("mesh.obj --res 8 -o mesh.obj", "mesh.obj"),
+        ("mesh.obj --res 8 -o ./mesh.obj", "./mesh.obj"),
+        ("mesh.obj --res 8 -o . --format obj", "./mesh.obj"),
+        ("0.obj mesh.obj --res 8 -o . --format obj", "./0.obj"),
+    ] {
+        refuses(path, args, &format!("{file}: is what is read: name another file"));
+    }
+    assert_eq!(fs::read(path.join("mesh.obj")).unwrap(), before);
+    let run = voxelize(path, "0.obj mesh.obj --res 8 -o out --format obj");
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert_eq!(files(&path.join("out")), ["0.obj", "mesh.obj"]);
+    for file in ["out.obj", "out.ply", "out.glb"] {
+        assert!(voxelize(path, &format!("mesh.obj --res 8 -o {file}")).status.success());
+        let info = json(&voxelize(path, &format!("info {file} --json")));
+        assert_eq!(info["bounds"][0], serde_json::json!([0.0, 0.0, 0.0]), "{file}");
+        for args in ["diff mesh.npy", "convert", "verify mesh.obj"] {
+            voxelize(path, "mesh.obj --res 8 -o mesh.npy");
+            let more = if args == "convert" { " b.npy" } else { "" };
+            refuses(path, &format!("{args} {file}{more}"), &format!("{file}: is a mesh, and not"));
+        }
+        // Of the same voxels, and those that touch these.
+        let again = json(&voxelize(path, &format!("{file} --voxel-size 0.5 --json")));
+        assert_eq!(again["dims"], serde_json::json!([8, 8, 2]), "{file}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_a_link_to_a_mesh_of_the_run_is_refused() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    fs::create_dir(path.join("out")).unwrap();
+    std::os::unix::fs::symlink("../1.obj", path.join("out/0.obj")).unwrap();
+    let complaint = "out/0.obj: is what is read: name another file";
+    refuses(path, "0.obj 1.obj --res 8 -o out --format obj", complaint);
+    refuses(path, "0.obj 1.obj --res 8 -o out --format obj --shard 1/2", complaint);
+}
+
+#[test]
 fn a_vox_past_magica_voxels_world_is_several_files_and_that_is_said() {
     let folder = folder();
     let path = folder.path();

@@ -21,7 +21,7 @@ const OPAQUE: [GridFormat; 2] = [GridFormat::Vdb, GridFormat::Nvdb];
 
 /// The same grid, coloured: of about half the bricks some voxels have colours of their own, and all others
 /// have one; where it is opaque, all are.
-fn colored(grid: &VoxelGrid, is_opaque: bool) -> VoxelGrid {
+pub(crate) fn colored(grid: &VoxelGrid, is_opaque: bool) -> VoxelGrid {
     let mut random = fastrand::Rng::with_seed(11);
     let opacity = |random: &mut fastrand::Rng| if is_opaque { 255 } else { random.u8(..) };
     let mut bricks = Vec::new();
@@ -44,7 +44,7 @@ fn colored(grid: &VoxelGrid, is_opaque: bool) -> VoxelGrid {
 }
 
 /// The voxels and their colours.
-fn listed(grid: &VoxelGrid) -> BTreeSet<([u32; 3], Rgba)> {
+pub(crate) fn listed(grid: &VoxelGrid) -> BTreeSet<([u32; 3], Rgba)> {
     let colors = grid.colors.as_ref().expect("colours");
     grid.voxels().map(|voxel| (voxel, colors.of(voxel))).collect()
 }
@@ -396,7 +396,7 @@ fn in_a_folder(grid: &VoxelGrid, format: GridFormat) -> tempfile::TempDir {
 }
 
 /// Whether Python has `module`, which it must where that is promised.
-fn has_module(module: &str) -> bool {
+pub(crate) fn has_module(module: &str) -> bool {
     let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
     let found = python(&find, std::path::Path::new("."));
     let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();

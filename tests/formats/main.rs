@@ -10,6 +10,8 @@ mod colored;
 mod dense;
 mod npy;
 mod nvdb;
+mod schem;
+mod surface;
 mod vdb;
 mod vox;
 
@@ -38,7 +40,12 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
         GridFormat::Npz => trivox::formats::npz::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Binvox => trivox::formats::binvox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Bricks => trivox::formats::bricks::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Vti | GridFormat::Vol => panic!("{format:?} is not read"),
+        GridFormat::Vti
+        | GridFormat::Vol
+        | GridFormat::Schem
+        | GridFormat::Ply
+        | GridFormat::Obj
+        | GridFormat::Glb => panic!("{format:?} is not read"),
     }
 }
 

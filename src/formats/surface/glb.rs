@@ -1,0 +1,183 @@
+//! glTF 2.0 as one binary file, `.glb`: triangles, and the colours of vertices.
+//!
+//! Positions are counted in voxels, which 32-bit floats hold exactly; the node's matrix brings them into
+//! the mesh's coordinates, in 64 bits as far as a reader has them. In glTF `y` is up: where it is `z` in
+//! the grid, the matrix turns the mesh, `(x, y, z)` to `(x, z, -y)`, without mirroring. There are no
+//! normals, which means flat faces. Colours are 16-bit numbers in linear light (`COLOR_0`), of a white
+//! material without gloss; it is blended where a voxel is not opaque. A grid without voxels is a scene
+//! without a mesh.
+
+use std::io::{BufWriter, Write};
+
+use super::{Part, Size, is_opaque, parts, world};
+use crate::formats::{GridSpec, WriteError};
+use crate::grid::{Up, VoxelGrid, World};
+use crate::srgb::linear_of_rgba;
+
+/// glTF's, as a mesh of voxels.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "glb",
+    name: "glTF 2.0",
+    carries: "visible faces in rectangles of up to 64 by 64 voxels, with T-junctions; position; RGBA",
+    read: None,
+    write: Some(|grid, _, out| write(grid, out)),
+    check_dims: |_| Ok(()),
+    file_size: |_| None,
+    lost: |_| Vec::new(),
+    has_colors: true,
+};
+
+/// Bytes of a rectangle's two triangles.
+const INDICES: u64 = 6 * 4;
+
+/// glTF's numbers for what accessors and views hold.
+const FLOAT: u32 = 5126;
+const UNSIGNED_SHORT: u32 = 5123;
+const UNSIGNED_INT: u32 = 5125;
+const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+
+/// Writes the surface of `grid`, in little memory.
+///
+/// # Errors
+/// `out` fails; the file would have more than 4 GiB, which is the format's limit.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut out = BufWriter::new(out);
+    let layout = Layout { size: Size::of(grid)?, has_colors: grid.colors.is_some() };
+    let mut text = document(grid, layout);
+    // A chunk's length is a multiple of 4.
+    text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(4) - text.len()));
+    let chunk = if layout.bytes() > 0 { 8 + layout.bytes() } else { 0 };
+    let length = 12 + 8 + text.len() as u64 + chunk;
+    let length = u32::try_from(length).map_err(|_| too_long(length))?;
+    out.write_all(b"glTF")?;
+    write_numbers(&mut out, [2, length, text.len() as u32])?;
+    out.write_all(b"JSON")?;
+    out.write_all(text.as_bytes())?;
+    if layout.bytes() > 0 {
+        write_numbers(&mut out, [layout.bytes() as u32])?;
+        out.write_all(b"BIN\0")?;
+        write_vertices(grid, &mut out)?;
+        write_triangles(grid, &mut out)?;
+    }
+    Ok(out.flush()?)
+}
+
+fn too_long(length: u64) -> WriteError {
+    WriteError::Unsupported(format!(
+        "the file would have {length} bytes, and a .glb has {} at most: write .ply, or at a lower \
+         resolution",
+        u32::MAX
+    ))
+}
+
+fn write_numbers<const N: usize>(out: &mut dyn Write, numbers: [u32; N]) -> std::io::Result<()> {
+    out.write_all(numbers.map(u32::to_le_bytes).as_flattened())
+}
+
+fn write_vertices(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    parts(grid, |part| {
+        let Part::Vertex(corner, color) = part else { return Ok(()) };
+        out.write_all(corner.map(|c| (c as f32).to_le_bytes()).as_flattened())?;
+        if let Some(color) = color {
+            let light = linear_of_rgba(color).map(u16::to_le_bytes);
+            out.write_all(light.as_flattened())?;
+        }
+        Ok(())
+    })
+}
+
+fn write_triangles(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    parts(grid, |part| {
+        let Part::Quad(vertices) = part else { return Ok(()) };
+        let [a, b, c, d] = vertices.map(|number| number as u32);
+        Ok(write_numbers(out, [a, b, c, a, c, d])?)
+    })
+}
+
+/// What the binary part of a file holds: vertices, then triangles.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    size: Size,
+    has_colors: bool,
+}
+
+impl Layout {
+    /// Bytes of a vertex.
+    fn stride(self) -> u64 {
+        if self.has_colors { 12 + 8 } else { 12 }
+    }
+
+    fn vertex_bytes(self) -> u64 {
+        self.size.vertices * self.stride()
+    }
+
+    fn triangle_bytes(self) -> u64 {
+        self.size.quads * INDICES
+    }
+
+    fn bytes(self) -> u64 {
+        self.vertex_bytes() + self.triangle_bytes()
+    }
+}
+
+/// The JSON, its members always in the same order.
+fn document(grid: &VoxelGrid, layout: Layout) -> String {
+    let head =
+        r#""asset":{"version":"2.0","generator":"trivox"},"scene":0,"scenes":[{"nodes":[0]}]"#;
+    let matrix = matrix(&world(grid));
+    match grid.occupied_bounds() {
+        None => format!(r#"{{{head},"nodes":[{{"name":"voxels","matrix":{matrix:?}}}]}}"#),
+        Some(bounds) => {
+            let mesh = mesh(bounds, layout, is_opaque(grid));
+            format!(
+                r#"{{{head},"nodes":[{{"name":"voxels","mesh":0,"matrix":{matrix:?}}}],{mesh}}}"#
+            )
+        }
+    }
+}
+
+/// All that a mesh needs: itself, its material, and what its bytes are.
+fn mesh([min, last]: [[u32; 3]; 2], layout: Layout, is_opaque: bool) -> String {
+    let max = last.map(|c| c + 1);
+    let Size { vertices, quads } = layout.size;
+    let [stride, bytes] = [layout.stride(), layout.bytes()];
+    let [vertex_bytes, triangle_bytes] = [layout.vertex_bytes(), layout.triangle_bytes()];
+    let [attribute, accessor] = match layout.has_colors {
+        false => [String::new(), String::new()],
+        true => [
+            r#","COLOR_0":2"#.to_owned(),
+            format!(
+                r#",{{"bufferView":0,"byteOffset":12,"componentType":{UNSIGNED_SHORT},"normalized":true,"count":{vertices},"type":"VEC4"}}"#
+            ),
+        ],
+    };
+    let alpha = if is_opaque { "OPAQUE" } else { "BLEND" };
+    [
+        format!(
+            r#""meshes":[{{"primitives":[{{"attributes":{{"POSITION":0{attribute}}},"indices":1,"material":0}}]}}]"#
+        ),
+        format!(
+            r#""materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,1,1,1],"metallicFactor":0,"roughnessFactor":1}},"alphaMode":"{alpha}"}}]"#
+        ),
+        format!(
+            r#""accessors":[{{"bufferView":0,"componentType":{FLOAT},"count":{vertices},"type":"VEC3","min":{min:?},"max":{max:?}}},{{"bufferView":1,"componentType":{UNSIGNED_INT},"count":{},"type":"SCALAR"}}{accessor}]"#,
+            6 * quads
+        ),
+        format!(
+            r#""bufferViews":[{{"buffer":0,"byteOffset":0,"byteLength":{vertex_bytes},"byteStride":{stride},"target":{ARRAY_BUFFER}}},{{"buffer":0,"byteOffset":{vertex_bytes},"byteLength":{triangle_bytes},"target":{ELEMENT_ARRAY_BUFFER}}}]"#
+        ),
+        format!(r#""buffers":[{{"byteLength":{bytes}}}]"#),
+    ]
+    .join(",")
+}
+
+/// From voxels to glTF's coordinates, column by column.
+fn matrix(World { origin: [x, y, z], voxel_size: s, up }: &World) -> [f64; 16] {
+    let (x, y, z, s) = (*x, *y, *z, *s);
+    match up {
+        Up::Y => [s, 0.0, 0.0, 0.0, 0.0, s, 0.0, 0.0, 0.0, 0.0, s, 0.0, x, y, z, 1.0],
+        // Subtracted from 0, which is never -0.
+        Up::Z => [s, 0.0, 0.0, 0.0, 0.0, 0.0, -s, 0.0, 0.0, s, 0.0, 0.0, x, z, 0.0 - y, 1.0],
+    }
+}

@@ -1,0 +1,81 @@
+//! Stanford `.ply`, binary and little-endian: quads, and the colours of vertices.
+//!
+//! Coordinates are `double` where `float` would be off by more than a ten-thousandth of a voxel: in
+//! grids past about 2,000 voxels an axis, and in those that lie far from the origin. Colours are `red`,
+//! `green` and `blue` in sRGB, with `alpha` where a voxel is not opaque. Which axis is up is not part of
+//! the format.
+
+use std::io::{BufWriter, Write};
+
+use super::{Part, Size, is_opaque, parts, placed, world};
+use crate::formats::{GridSpec, WriteError, lost_up};
+use crate::grid::{VoxelGrid, World};
+
+/// Stanford's, as a mesh of voxels.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "ply",
+    name: "Stanford",
+    carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA",
+    read: None,
+    write: Some(|grid, _, out| write(grid, out)),
+    check_dims: |_| Ok(()),
+    file_size: |_| None,
+    lost: lost_up,
+    has_colors: true,
+};
+
+/// Writes the surface of `grid`, in little memory.
+///
+/// # Errors
+/// `out` fails; the surface has more than 2^32 - 1 rectangles or corners.
+pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut out = BufWriter::new(out);
+    let size = Size::of(grid)?;
+    let world = world(grid);
+    let is_double = !suits_floats(&world, grid.dims());
+    let channels = match &grid.colors {
+        None => 0,
+        Some(_) => 3 + usize::from(!is_opaque(grid)),
+    };
+    out.write_all(header(size, is_double, channels).as_bytes())?;
+    parts(grid, |part| {
+        let Part::Vertex(corner, color) = part else { return Ok(()) };
+        for coordinate in placed(&world, corner) {
+            match is_double {
+                true => out.write_all(&coordinate.to_le_bytes())?,
+                false => out.write_all(&(coordinate as f32).to_le_bytes())?,
+            }
+        }
+        Ok(out.write_all(&color.unwrap_or_default()[..channels])?)
+    })?;
+    parts(grid, |part| {
+        let Part::Quad(vertices) = part else { return Ok(()) };
+        out.write_all(&[4])?;
+        Ok(out.write_all(vertices.map(|number| (number as u32).to_le_bytes()).as_flattened())?)
+    })?;
+    Ok(out.flush()?)
+}
+
+/// Whether 32-bit floats hold all corners of voxels to a ten-thousandth of a voxel.
+fn suits_floats(world: &World, dims: [u32; 3]) -> bool {
+    let corners = [placed(world, [0; 3]), placed(world, dims)];
+    let largest = corners.as_flattened().iter().fold(0.0, |most: f64, c| most.max(c.abs())) as f32;
+    // Floats are nowhere further apart than past the largest; past all of them, that is no number.
+    f64::from(largest.next_up() - largest) / 2.0 <= 1e-4 * world.voxel_size
+}
+
+fn header(Size { vertices, quads }: Size, is_double: bool, channels: usize) -> String {
+    let mut lines = vec![
+        "ply".to_owned(),
+        "format binary_little_endian 1.0".to_owned(),
+        format!("element vertex {vertices}"),
+    ];
+    let number = if is_double { "double" } else { "float" };
+    lines.extend(["x", "y", "z"].map(|name| format!("property {number} {name}")));
+    let names = &["red", "green", "blue", "alpha"][..channels];
+    lines.extend(names.iter().map(|name| format!("property uchar {name}")));
+    lines.push(format!("element face {quads}"));
+    lines.push("property list uchar uint vertex_indices".to_owned());
+    lines.push("end_header\n".to_owned());
+    lines.join("\n")
+}

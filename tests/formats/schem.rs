@@ -1,0 +1,239 @@
+//! Sponge's `.schem`, read by `fastnbt`: block for block, in the right place.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use fastnbt::{ByteArray, IntArray};
+use flate2::read::GzDecoder;
+use serde::Deserialize;
+use trivox::formats::{GridFormat, WriteOptions, write_grid, write_grid_with};
+use trivox::grid::Colors;
+use trivox::srgb::Rgba;
+use trivox::{Up, VoxelGrid, World};
+
+use super::colored::{colored, listed};
+use super::{grids, tiny, written};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "Schematic")]
+    schematic: Schematic,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Schematic {
+    version: i32,
+    data_version: i32,
+    width: i16,
+    height: i16,
+    length: i16,
+    offset: IntArray,
+    metadata: Option<Metadata>,
+    blocks: Blocks,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    trivox: Place,
+}
+
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(rename_all = "PascalCase")]
+struct Place {
+    origin: [f64; 3],
+    voxel_size: f64,
+    up: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Blocks {
+    palette: HashMap<String, i32>,
+    data: ByteArray,
+}
+
+fn unzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut tags = Vec::new();
+    GzDecoder::new(bytes).read_to_end(&mut tags).unwrap();
+    tags
+}
+
+impl Schematic {
+    fn of(bytes: &[u8]) -> Self {
+        let File { schematic } = fastnbt::from_bytes(&unzipped(bytes)).unwrap();
+        assert_eq!((schematic.version, schematic.data_version), (3, 1631));
+        assert_eq!(schematic.offset.iter().copied().collect::<Vec<_>>(), [0; 3]);
+        schematic
+    }
+
+    fn size(&self) -> [u32; 3] {
+        [self.width, self.height, self.length].map(|edge| u32::from(edge.cast_unsigned()))
+    }
+
+    /// The name of each block but air, by its place.
+    fn named(&self) -> HashMap<[u32; 3], &str> {
+        let names: HashMap<i32, &str> =
+            self.blocks.palette.iter().map(|(name, &number)| (number, name.as_str())).collect();
+        let [width, _, length] = self.size();
+        let volume: u64 = self.size().iter().map(|&d| u64::from(d)).product();
+        assert_eq!(self.blocks.data.len() as u64, volume);
+        let place = |index: u32| {
+            let [x, z, y] = [index % width, index / width % length, index / width / length];
+            [x, y, z]
+        };
+        let blocks = (0..).zip(self.blocks.data.iter());
+        let named = blocks.map(|(index, &number)| (place(index), names[&i32::from(number)]));
+        named.filter(|&(_, name)| name != "minecraft:air").collect()
+    }
+}
+
+/// Where a voxel lies in the game.
+fn turned([x, y, z]: [u32; 3], grid: &VoxelGrid) -> [u32; 3] {
+    match grid.world.map_or(Up::Y, |world| world.up) {
+        Up::Y => [x, y, z],
+        Up::Z => [x, z, grid.dims()[1] - 1 - y],
+    }
+}
+
+#[test]
+fn a_schematic_has_the_tags_it_always_had() {
+    let tags = unzipped(&written(&tiny(), GridFormat::Schem));
+    let expected = b"\x0a\0\0\
+        \x0a\0\x09Schematic\
+        \x03\0\x07Version\0\0\0\x03\
+        \x03\0\x0bDataVersion\0\0\x06\x5f\
+        \x02\0\x05Width\0\x01\
+        \x02\0\x06Height\0\x02\
+        \x02\0\x06Length\0\x03\
+        \x0b\0\x06Offset\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\
+        \x0a\0\x08Metadata\
+        \x0a\0\x06trivox\
+        \x09\0\x06Origin\x06\0\0\0\x03\xbf\xf8\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0\
+        \x06\0\x09VoxelSize\x3f\xc0\0\0\0\0\0\0\
+        \x08\0\x02Up\0\x01y\
+        \0\0\
+        \x0a\0\x06Blocks\
+        \x0a\0\x07Palette\
+        \x03\0\x0dminecraft:air\0\0\0\0\
+        \x03\0\x0fminecraft:stone\0\0\0\x01\
+        \0\
+        \x07\0\x04Data\0\0\0\x06\x01\0\0\0\0\x01\
+        \0\0\0";
+    assert_eq!(tags.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+#[test]
+fn fastnbt_reads_stone_block_for_block() {
+    for grid in grids().into_iter().filter(|grid| grid.occupied() < 300_000) {
+        let bytes = written(&grid, GridFormat::Schem);
+        assert!(bytes == written(&grid, GridFormat::Schem));
+        let schematic = Schematic::of(&bytes);
+        let [x, y, z] = grid.dims();
+        let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
+        assert_eq!(schematic.size(), if is_turned { [x, z, y] } else { [x, y, z] });
+        let found = schematic.named();
+        assert_eq!(found.len() as u64, grid.occupied(), "{grid:?}");
+        for voxel in grid.voxels() {
+            assert_eq!(found.get(&turned(voxel, &grid)), Some(&"minecraft:stone"), "{voxel:?}");
+        }
+        let expected = grid.world.map(|World { origin, voxel_size, up }| Place {
+            origin,
+            voxel_size,
+            up: if up == Up::Y { "y" } else { "z" }.to_owned(),
+        });
+        assert_eq!(schematic.metadata.map(|metadata| metadata.trivox), expected);
+    }
+}
+
+#[test]
+fn fastnbt_reads_the_blocks_of_colours() {
+    // A grid in which each block is the nearest one of a voxel, and one of many colours.
+    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
+    for grid in grids().into_iter().filter(small) {
+        let grid = colored(&grid, false);
+        let found = Schematic::of(&written(&grid, GridFormat::Schem));
+        let named = found.named();
+        assert_eq!((named.len() as u64, found.blocks.palette.len()), (grid.occupied(), 50));
+        for (voxel, [r, g, b, _]) in listed(&grid) {
+            // Twice the same colour is twice the same block.
+            let alone = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+            let alone = alone.with_colors(Colors::uniform([r, g, b, 255]));
+            if voxel.iter().all(|c| c % 5 == 0) {
+                let alone = Schematic::of(&written(&alone, GridFormat::Schem));
+                assert_eq!(named[&turned(voxel, &grid)], alone.named()[&[0; 3]], "{voxel:?}");
+            }
+        }
+    }
+}
+
+/// The block of a voxel of this colour.
+fn block(color: Rgba) -> String {
+    let grid = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    let grid = grid.with_colors(Colors::uniform(color));
+    Schematic::of(&written(&grid, GridFormat::Schem)).named()[&[0; 3]].to_owned()
+}
+
+#[test]
+fn colours_become_the_blocks_that_look_like_them() {
+    for (color, name) in [
+        ([255, 255, 255], "white_wool"),
+        ([0, 0, 0], "black_concrete"),
+        ([143, 61, 47], "red_terracotta"),
+        ([225, 96, 2], "orange_concrete"),
+        ([241, 117, 20], "orange_wool"),
+        ([151, 95, 66], "terracotta"),
+        ([36, 137, 199], "light_blue_concrete"),
+        ([112, 186, 24], "lime_wool"),
+    ] {
+        let [r, g, b] = color;
+        assert_eq!(block([r, g, b, 255]), format!("minecraft:{name}"), "{color:?}");
+    }
+}
+
+#[test]
+fn dithering_mixes_blocks() {
+    let voxels = (0..256).map(|i| [i % 16, 0, i / 16]);
+    let grid = VoxelGrid::from_voxels([16, 1, 16], voxels).unwrap();
+    let grid = grid.with_colors(Colors::uniform([190, 60, 60, 255]));
+    let kinds = |dither: bool| {
+        let mut bytes = Vec::new();
+        let options = WriteOptions::default().with_dither(dither);
+        write_grid_with(&grid, GridFormat::Schem, &options, &mut bytes).unwrap();
+        let schematic = Schematic::of(&bytes);
+        let mut kinds: Vec<_> = schematic.named().into_values().map(str::to_owned).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds.len()
+    };
+    assert_eq!(kinds(false), 1);
+    assert!(kinds(true) > 1);
+}
+
+#[test]
+fn grids_that_a_schematic_cannot_hold_are_refused() {
+    let refused = |dims: [u32; 3]| {
+        let why = GridFormat::Schem.check_dims(dims).unwrap_err().to_string();
+        assert!(why.contains("65535 blocks an axis and 2147483647 in all at most"), "{why}");
+        let grid = VoxelGrid::empty(dims).unwrap();
+        let mut bytes = Vec::new();
+        assert!(write_grid(&grid, GridFormat::Schem, &mut bytes).is_err() && bytes.is_empty());
+    };
+    refused([65536, 1, 1]);
+    refused([1, 65536, 1]);
+    refused([1291; 3]);
+    assert!(GridFormat::Schem.check_dims([65535, 1, 32767]).is_ok());
+    let longest = VoxelGrid::from_voxels([65535, 1, 1], [[65534, 0, 0]]).unwrap();
+    let found = Schematic::of(&written(&longest, GridFormat::Schem));
+    assert_eq!(found.named().into_keys().collect::<Vec<_>>(), [[65534, 0, 0]]);
+}
+
+#[test]
+fn what_a_schematic_changes_is_said() {
+    let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid).join("; ");
+    assert_eq!(lost(&tiny()), "");
+    let opaque = lost(&colored(&tiny(), true));
+    assert_eq!(opaque, "colours are those of the nearest of 49 blocks");
+    assert!(lost(&colored(&tiny(), false)).contains("how opaque"));
+}

@@ -62,7 +62,11 @@ impl Rectangle {
 ///
 /// let grid = VoxelGrid::from_voxels([4, 1, 1], [[1, 0, 0], [2, 0, 0]])?;
 /// let mut faces = Vec::new();
-/// mesher::rectangles(&grid, |rectangle| Ok::<(), ()>(faces.push(rectangle.faces()))).expect("all");
+/// let all = mesher::rectangles(&grid, |rectangle| {
+///     faces.push(rectangle.faces());
+///     Ok::<(), ()>(())
+/// });
+/// all.expect("no error");
 /// assert_eq!(faces, [1, 1, 2, 2, 2, 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

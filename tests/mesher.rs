@@ -13,7 +13,11 @@ type Face = ([u32; 3], usize, bool);
 
 fn all_rectangles(grid: &VoxelGrid) -> Vec<Rectangle> {
     let mut all = Vec::new();
-    rectangles(grid, |&rectangle| Ok::<(), ()>(all.push(rectangle))).unwrap();
+    rectangles(grid, |&rectangle| {
+        all.push(rectangle);
+        Ok::<(), ()>(())
+    })
+    .unwrap();
     all
 }
 

@@ -105,7 +105,11 @@ mod tests {
             };
             let mut found = Vec::new();
             let mut left = cells;
-            rectangles(&mut left, &joins, |cells| Ok::<(), ()>(found.push(cells))).expect("all");
+            rectangles(&mut left, &joins, |cells| {
+                found.push(cells);
+                Ok::<(), ()>(())
+            })
+            .expect("all");
             assert_eq!(left, [0; 64]);
             assert_eq!(found, expected(&cells, &joins), "round {round}");
         }

@@ -2,7 +2,7 @@
 
 use super::greedy::{self, Cells, Joins, Plane};
 use super::{EDGE, Rectangle};
-use crate::grid::{BRICK, BrickColors, BrickKey, FULL, Mask, VoxelGrid, is_empty};
+use crate::grid::{BRICK, BrickColors, BrickKey, FULL, Mask, VoxelGrid, is_empty, set_bits};
 use crate::srgb::Rgba;
 
 /// Bricks along the edge of a tile with those around it.
@@ -151,7 +151,7 @@ impl<'a> Tile<'a> {
                 cells[row] |= u64::from(byte) << shift;
             }
             let Some(own) = &brick.colors else { continue };
-            for bit in crate::grid::set_bits(faces) {
+            for bit in set_bits(faces) {
                 let (x, in_word) = voxel(side.axis, side.layer % BRICK, bit);
                 let cell = 64 * (first + bit / BRICK) + shift + bit % BRICK;
                 colors[cell as usize] = own.at(x, in_word);
@@ -233,8 +233,8 @@ fn voxel(axis: usize, layer: u32, bit: u32) -> (u32, u32) {
 /// Which of `cells` have the colour of those beside them.
 fn joins(cells: &Plane, colors: &[Rgba]) -> Joins {
     let mut joins = Joins { along: [0; 64], across: [0; 64] };
-    for a in 0..64 {
-        for b in crate::grid::set_bits(cells[a]) {
+    for (a, &row) in cells.iter().enumerate() {
+        for b in set_bits(row) {
             let cell = 64 * a + b as usize;
             // What lies beside may be no face; then the colour there has no effect.
             let is_like = |other: Option<usize>| {

@@ -150,7 +150,11 @@ fn obj_has_colours_as_display_values_behind_coordinates() {
         text.lines().filter(|line| line.starts_with("f ")).map(numbers).collect();
     assert_eq!(vertices.len() + quads.len(), text.lines().count());
     let mut rectangles = Vec::new();
-    mesher::rectangles(&grid, |&rectangle| Ok::<(), ()>(rectangles.push(rectangle))).unwrap();
+    mesher::rectangles(&grid, |&rectangle| {
+        rectangles.push(rectangle);
+        Ok::<(), ()>(())
+    })
+    .unwrap();
     assert_eq!(quads.len(), rectangles.len());
     for (quad, rectangle) in quads.iter().zip(rectangles) {
         for (number, corner) in quad.iter().zip(rectangle.corners()) {

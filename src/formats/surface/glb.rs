@@ -49,7 +49,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(4) - text.len()));
     let chunk = if layout.bytes() > 0 { 8 + layout.bytes() } else { 0 };
     let length = 12 + 8 + text.len() as u64 + chunk;
-    let length = u32::try_from(length).map_err(|_| too_long(length))?;
+    let length = checked(length)?;
     out.write_all(b"glTF")?;
     write_numbers(&mut out, [2, length, text.len() as u32])?;
     out.write_all(b"JSON")?;
@@ -63,12 +63,15 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
-fn too_long(length: u64) -> WriteError {
-    WriteError::Unsupported(format!(
-        "the file would have {length} bytes, and a .glb has {} at most: write .ply, or at a lower \
-         resolution",
-        u32::MAX
-    ))
+/// The length of a file.
+fn checked(length: u64) -> Result<u32, WriteError> {
+    u32::try_from(length).map_err(|_| {
+        WriteError::Unsupported(format!(
+            "the file would have {length} bytes, and a .glb has {} at most: write .ply, or at a lower \
+             resolution",
+            u32::MAX
+        ))
+    })
 }
 
 fn write_numbers<const N: usize>(out: &mut dyn Write, numbers: [u32; N]) -> std::io::Result<()> {
@@ -179,5 +182,17 @@ fn matrix(World { origin: [x, y, z], voxel_size: s, up }: &World) -> [f64; 16] {
         Up::Y => [s, 0.0, 0.0, 0.0, 0.0, s, 0.0, 0.0, 0.0, 0.0, s, 0.0, x, y, z, 1.0],
         // Subtracted from 0, which is never -0.
         Up::Z => [s, 0.0, 0.0, 0.0, 0.0, 0.0, -s, 0.0, 0.0, s, 0.0, 0.0, x, z, 0.0 - y, 1.0],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_more_than_4_gib_are_refused() {
+        assert_eq!(checked((1 << 32) - 1).ok(), Some(u32::MAX));
+        let error = checked(1 << 32).expect_err("too long").to_string();
+        assert!(error.starts_with("the file would have 4294967296 bytes, and a .glb"), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! They hold the faces that occupied voxels turn to empty ones or to the outside, in the mesh's
 //! coordinates, outside in front; those in one plane and of one colour are merged into rectangles of up
-//! to 64 by 64 voxels ([`mesher`](crate::mesher)). Merged, they make T-junctions: a rectangle's corner
+//! to 64 by 64 voxels ([`mesher`]). Merged, they make T-junctions: a rectangle's corner
 //! may lie in the middle of another's side. The surface has no holes, but an edge need not have two
 //! faces, and programs that ask for that (repair, subdivision, physics) need it remeshed. Faces between
 //! a voxel that can be seen through and an opaque one are left out, as all between two voxels.
@@ -70,15 +70,18 @@ impl Size {
             }
             Ok(())
         })?;
-        match size.vertices.max(size.quads) > u32::MAX.into() {
+        size.checked()
+    }
+
+    fn checked(self) -> Result<Self, WriteError> {
+        let Self { vertices, quads } = self;
+        match vertices.max(quads) > u32::MAX.into() {
             true => Err(WriteError::Unsupported(format!(
-                "the surface has {} rectangles with {} corners, and the format holds {} of each: write \
-                 .obj, or at a lower resolution",
-                size.quads,
-                size.vertices,
+                "the surface has {quads} rectangles with {vertices} corners, and the format holds {} of \
+                 each: write .obj, or at a lower resolution",
                 u32::MAX
             ))),
-            false => Ok(size),
+            false => Ok(self),
         }
     }
 }
@@ -97,4 +100,20 @@ fn placed(World { origin, voxel_size, .. }: &World, corner: [u32; 3]) -> [f64; 3
 /// Whether all voxels that have a colour are opaque; so they are where there are no colours.
 fn is_opaque(grid: &VoxelGrid) -> bool {
     grid.colors.as_ref().is_none_or(|colors| colors.are_opaque(grid.occupied()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_corners_or_rectangles_than_32_bits_count_are_refused() {
+        let most = u64::from(u32::MAX);
+        assert!(Size { vertices: most, quads: most }.checked().is_ok());
+        for [vertices, quads] in [[most + 1, 9], [9, most + 1]] {
+            let error = Size { vertices, quads }.checked().expect_err("too many").to_string();
+            let said = format!("{quads} rectangles with {vertices} corners, and the format holds");
+            assert!(error.contains(&said), "{error}");
+        }
+    }
 }

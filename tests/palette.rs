@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
 use std::collections::BTreeSet;
 
+use common::oklab;
 use trivox::VoxelGrid;
 use trivox::appearance::Texture;
 use trivox::grid::{BrickKey, Colors, FULL};
@@ -45,25 +48,14 @@ fn indexed(grid: &VoxelGrid, palette: Option<&Palette>, dither: bool) -> Vec<([u
     grid.voxels().map(of).collect()
 }
 
-/// As B. Ottosson publishes it, with the system's own functions.
-fn oklab([r, g, b, _]: Rgba) -> [f64; 3] {
-    let [r, g, b] = [r, g, b].map(|value| match f64::from(value) / 255.0 {
-        c @ ..=0.04045 => c / 12.92,
-        c => ((c + 0.055) / 1.055).powf(2.4),
-    });
-    let l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b).cbrt();
-    let m = (0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b).cbrt();
-    let s = (0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b).cbrt();
-    [
-        0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
-        1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
-        0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s,
-    ]
-}
-
 fn distance(a: Rgba, b: Rgba) -> f64 {
-    let (a, b) = (oklab(a), oklab(b));
-    (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>().sqrt()
+    let lab = |[r, g, b, _]: Rgba| {
+        oklab::oklab([r, g, b].map(|value| match f64::from(value) / 255.0 {
+            c @ ..=0.04045 => c / 12.92,
+            c => ((c + 0.055) / 1.055).powf(2.4),
+        }))
+    };
+    oklab::distance(lab(a), lab(b))
 }
 
 #[test]

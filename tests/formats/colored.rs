@@ -9,7 +9,7 @@ use trivox::grid::{Colors, FULL, Mask};
 use trivox::srgb::{Rgba, linear_of};
 use trivox::{Up, VoxelGrid, World};
 
-use super::npy::{python, python_of};
+use super::npy::{npy_file, python, python_of};
 use super::nvdb::nanovdb;
 use super::vdb::{blocks, far};
 use super::{grids, random_grid, read, tiny, written};
@@ -272,14 +272,6 @@ fn malformed_colours_of_bricks_are_refused_with_the_reason() {
         let error = read(GridFormat::Bricks, &bytes).unwrap_err().to_string();
         assert!(error.contains(why) && error.len() < 300, "'{error}' does not say '{why}'");
     }
-}
-
-/// An `.npy` file with this header.
-fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let header =
-        format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
-    let len = (header.len() as u16).to_le_bytes();
-    [&b"\x93NUMPY\x01\0"[..], &len, header.as_bytes(), data].concat()
 }
 
 #[test]

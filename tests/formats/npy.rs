@@ -22,7 +22,7 @@ fn npy_has_the_bytes_it_always_had() {
 }
 
 /// An `.npy` file with this header.
-fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header =
         format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let len = (header.len() as u16).to_le_bytes();

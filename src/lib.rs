@@ -42,6 +42,7 @@ pub mod palette;
 pub mod place;
 pub mod predicate;
 pub mod progress;
+pub mod raymarch;
 pub mod solid;
 pub mod srgb;
 pub mod topology;

@@ -22,12 +22,13 @@
 //! - A ray reaches a plane of axis `a` at the time `n / m[a]`, for a distance `n < 2^37` along the axis and
 //!   `m[a] = |d[a]|`. Where it is then along another axis is `(o m + n d) / m`, with a numerator below
 //!   `2^60 + 2^61`: `i64`. So is its quotient by a cell of `2^34` units, `2^58` with `m`.
-//! - Times of different axes are compared as multiples of `1 / (m[0] m[1] m[2])`: `n m[b] m[c]`, below
-//!   `2^85`. They fit in three 32-bit words and a sign, and in `i128`.
+//! - Times `n / m` of two axes are compared by `n m' - n' m`: products below `2^61`, so that the sign of the
+//!   difference is that of an `i64`, or of two 32-bit words. A step adds a cell's side times a length to it,
+//!   or takes that away.
 //!
 //! # The search
 //! A [`Scene`] is a tree over the grid's bricks, in which each node has 8x8x8 cells, as a brick has voxels.
-//! In a node the ray goes from cell to cell by the least of three times (J. Amanatides and A. Woo, *A Fast
+//! In a node the ray goes from cell to cell by the earliest of three planes (J. Amanatides and A. Woo, *A Fast
 //! Voxel Traversal Algorithm for Ray Tracing*, 1987), and into those that hold something. Where it reaches
 //! planes of two axes at once, the up to eight voxels about that point are looked at one by one.
 

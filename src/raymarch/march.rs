@@ -114,10 +114,8 @@ impl Touch {
 struct March<'a> {
     scene: &'a Scene<'a>,
     ray: &'a Ray,
-    /// The lengths of the direction along the axes; 1 for 0.
+    /// The lengths of the direction along the axes.
     lengths: [i64; 3],
-    /// The product of the two other lengths.
-    others: [i128; 3],
     /// Whether cells end at the plane that the ray reaches, rather than begin there.
     is_down: [bool; 3],
 }
@@ -126,26 +124,28 @@ struct March<'a> {
 struct Walk {
     /// The cell, counted in cells from the grid's corner.
     cell: [i32; 3],
-    /// When the ray leaves it along each axis, in multiples of the time of the three lengths' product.
-    leaves: [i128; 3],
-    /// From plane to plane.
-    step: [i128; 3],
+    /// By how much the ray leaves the cell later along `x` than along `y`, along `y` than `z`, and along `z`
+    /// than `x`: with distances `n` to the planes, `n[x] m[y] - n[y] m[x]` and so on.
+    later: [i64; 3],
+    /// What a step along each axis adds, by the length along the other: a cell's side times each length.
+    step: [i64; 3],
     /// By which axis the ray came to the cell; `None` where the walk begins.
     came_by: Option<usize>,
 }
+
+/// How much later than any other is an axis along which the ray never leaves a cell.
+const NEVER: i64 = 1 << 62;
 
 impl<'a> March<'a> {
     /// `is_lower` says of an axis along which the ray stays in a plane whether it is searched for voxels
     /// below this.
     fn new(scene: &'a Scene<'a>, ray: &'a Ray, is_lower: [bool; 3]) -> Self {
-        let lengths = ray.direction.map(|d| i64::from(d).abs().max(1));
-        let [x, y, z] = lengths;
+        let lengths = ray.direction.map(|d| i64::from(d).abs());
         let is_down = std::array::from_fn(|a| match ray.direction[a] {
             0 => ray.runs_in_plane(a) && is_lower[a],
             d => d < 0,
         });
-        let others = [y * z, z * x, x * y].map(i128::from);
-        Self { scene, ray, lengths, others, is_down }
+        Self { scene, ray, lengths, is_down }
     }
 
     fn from(&self, start: Time) -> Option<Touch> {
@@ -244,34 +244,36 @@ impl<'a> March<'a> {
     #[inline]
     fn walk_from(&self, level: u32, cell: [i32; 3]) -> Walk {
         let bits = UNIT_BITS + 3 * level;
-        let leaves = std::array::from_fn(|a| {
+        let distance = |a: usize| {
             let plane = i64::from(cell[a] + i32::from(self.ray.direction[a] > 0)) << bits;
-            let towards = plane - self.ray.origin[a];
-            match self.ray.direction[a] {
-                0 => i128::MAX,
-                1.. => i128::from(towards) * self.others[a],
-                _ => -i128::from(towards) * self.others[a],
-            }
-        });
-        Walk { cell, leaves, step: self.others.map(|other| other << bits), came_by: None }
+            (plane - self.ray.origin[a]).abs()
+        };
+        let n = [0, 1, 2].map(distance);
+        let m = self.lengths;
+        let later = |a: usize, b: usize| match (m[a], m[b]) {
+            (0, _) => NEVER,
+            (_, 0) => -NEVER,
+            _ => n[a] * m[b] - n[b] * m[a],
+        };
+        let later = [later(0, 1), later(1, 2), later(2, 0)];
+        Walk { cell, later, step: m.map(|length| length << bits), came_by: None }
     }
 
     /// Goes on to the next cell, and tells whether others are touched on the way to it: where the ray
     /// leaves the last along several axes at once.
     #[inline]
     fn advance(&self, walk: &mut Walk) -> bool {
-        let [x, y, z] = walk.leaves;
-        let next = x.min(y).min(z);
-        let mut axes = 0;
-        for a in 0..3 {
-            if walk.leaves[a] == next {
-                walk.leaves[a] += walk.step[a];
+        let [xy, yz, zx] = walk.later;
+        let is_next = [xy <= 0 && zx >= 0, yz <= 0 && xy >= 0, zx <= 0 && yz >= 0];
+        for (a, b, c) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+            if is_next[a] {
+                walk.later[a] += walk.step[b];
+                walk.later[c] -= walk.step[c];
                 walk.cell[a] += self.ray.direction[a].signum();
                 walk.came_by = Some(a);
-                axes += 1;
             }
         }
-        axes > 1
+        is_next.into_iter().filter(|&is_next| is_next).count() > 1
     }
 
     /// When the ray came to the walk's cell.

@@ -9,8 +9,10 @@ use crate::srgb::{Rgba, linear_of, srgb_of};
 /// Linear light.
 type Color = [f32; 3];
 
-/// Rays from a face to the sky.
-const SKY_RAYS: usize = 12;
+/// Rays from a face to the sky: of a voxel that covers a few pixels or more, and of a smaller one.
+const SKY_RAYS: [usize; 2] = [12, 6];
+/// How many pixels a few are.
+const A_FEW: f64 = 3.0;
 /// Rays from a place on the ground to the sky; each of a pixel's has others.
 const GROUND_RAYS: usize = 3;
 
@@ -81,7 +83,11 @@ impl<'a> Shader<'a> {
     ) -> Self {
         let samples = (options.samples * options.samples) as usize;
         let faces = [0, 1, 2].map(|axis| [false, true].map(|is_upper| Face { axis, is_upper }));
-        let to_sky_of = |face: Face| to_sky(face.normal().map(f64::from), SKY_RAYS);
+        let [min, max] = scene.bounds().unwrap_or_default().map(|voxel| voxel.map(f64::from));
+        let middle = [0, 1, 2].map(|a| (min[a] + max[a] + 1.0) / 2.0);
+        let is_small = camera.pixels_per_voxel(middle) < A_FEW;
+        let rays = SKY_RAYS[usize::from(is_small)];
+        let to_sky_of = |face: Face| to_sky(face.normal().map(f64::from), rays);
         let [x, y, z] = faces.map(|pair| pair.map(to_sky_of));
         let ([x0, x1], [y0, y1], [z0, z1]) = (x, y, z);
         let nothing = Surface { key: 0, albedo: [0.0; 3], sky: 0.0, corners: [0.0; 4] };
@@ -217,7 +223,7 @@ impl<'a> Shader<'a> {
         let outside = add_scaled(middle, 0.5 + OFF, normal);
         let directions = &self.to_sky[2 * face.axis + usize::from(face.is_upper)];
         let dark = directions.iter().filter(|&&to| self.is_dark(outside, to)).count();
-        let seen = 1.0 - dark as f32 / SKY_RAYS as f32;
+        let seen = 1.0 - dark as f32 / directions.len() as f32;
         let sky = BOUNCED + (1.0 - BOUNCED) * seen;
         Surface { key, albedo: linear([r, g, b]), sky, corners: self.corners(voxel, face) }
     }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::place::{MAX_DIM, MAX_SPAN_VOXELS};
+use crate::raymarch::MAX_DISTANCE;
 
 /// A number as a person would write it: without three hundred digits.
 fn short(number: &f64) -> String {
@@ -137,6 +138,24 @@ pub enum GridError {
         /// The grid's size.
         dims: [u32; 3],
     },
+}
+
+/// Why a ray cannot be searched along.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RayError {
+    /// An origin that is too far from the grid, or not finite.
+    #[error(
+        "a ray from ({}, {}, {}) is not possible: begin at most {MAX_DISTANCE} voxels from the grid's \
+         corner along each axis", short(&.0[0]), short(&.0[1]), short(&.0[2])
+    )]
+    Origin([f64; 3]),
+    /// A direction that is none.
+    #[error(
+        "a ray to ({}, {}, {}) is not possible: use finite numbers that are not all zero, and for \
+         integers at most 2^24", short(&.0[0]), short(&.0[1]), short(&.0[2])
+    )]
+    Direction([f64; 3]),
 }
 
 /// Why a backend could not voxelize.

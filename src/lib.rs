@@ -43,6 +43,8 @@ pub mod palette;
 pub mod place;
 pub mod predicate;
 pub mod progress;
+pub mod raymarch;
+pub mod render;
 pub mod solid;
 pub mod srgb;
 pub mod topology;

@@ -8,10 +8,11 @@ use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use trivox::backend::Choice;
 use trivox::formats::GridFormat;
+use trivox::render::{Background, MAX_SAMPLES, MAX_SIDE, Projection, View};
 use trivox::solid::Fill;
 use trivox::{Bounds, Up};
 
-use crate::program::looks::ColorChoice;
+use crate::program::looks::{ColorChoice, hexadecimal};
 use crate::program::shard::Shard;
 
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
@@ -72,6 +73,10 @@ pub enum Command {
     ///
     /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
     Verify(VerifyArgs),
+    /// Draw a picture of a voxel grid, or of the voxels of a mesh.
+    ///
+    /// Same grid, same options: the same picture on one machine, with any number of threads.
+    Render(RenderArgs),
 }
 
 /// The main job.
@@ -326,6 +331,103 @@ pub struct VerifyArgs {
     pub quiet: bool,
 }
 
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// A voxel grid, or with --res a mesh, in a format that is read (see `voxelize formats`).
+    #[arg(value_name = "GRID|MESH")]
+    pub file: PathBuf,
+
+    /// File to write, a .png, or - for standard output.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+
+    /// Voxels along the longest axis of a mesh, 1 to 65536.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub res: Option<u32>,
+
+    /// From where.
+    #[arg(long, value_name = "VIEW", default_value = "iso")]
+    pub view: ViewName,
+
+    /// How it is projected [default: perspective in view iso, else orthographic].
+    #[arg(long, value_name = "CAMERA")]
+    pub camera: Option<CameraName>,
+
+    /// Width and height, in pixels, at most 16384 each.
+    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = parse_pixels)]
+    pub size: [u32; 2],
+
+    /// What is behind the voxels: gradient, transparent or a colour such as #C08040.
+    #[arg(long, value_name = "BACKGROUND", default_value = "gradient")]
+    #[arg(value_parser = parse_background)]
+    pub background: Background,
+
+    /// Rays along each side of a pixel, 1 to 16: more are smoother, and slower by their square.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    pub samples: u32,
+
+    /// The axis that points up [default: what the grid's file says, else y].
+    #[arg(long, value_name = "AXIS")]
+    pub up: Option<UpAxis>,
+
+    /// CPU threads, at most 1024 [default: one per core].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ViewName {
+    Front,
+    Back,
+    Left,
+    Right,
+    Top,
+    Bottom,
+    /// From the front, the right and above
+    Iso,
+}
+
+impl From<ViewName> for View {
+    fn from(name: ViewName) -> Self {
+        match name {
+            ViewName::Front => Self::Front,
+            ViewName::Back => Self::Back,
+            ViewName::Left => Self::Left,
+            ViewName::Right => Self::Right,
+            ViewName::Top => Self::Top,
+            ViewName::Bottom => Self::Bottom,
+            ViewName::Iso => Self::Iso,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum CameraName {
+    /// What is nearer is larger
+    Perspective,
+    /// What is parallel remains so
+    Orthographic,
+}
+
+impl From<CameraName> for Projection {
+    fn from(name: CameraName) -> Self {
+        match name {
+            CameraName::Perspective => Self::Perspective,
+            CameraName::Orthographic => Self::Orthographic,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum UpAxis {
     Y,
@@ -399,6 +501,29 @@ impl From<BackendName> for Choice {
 
 fn parse_size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())
+}
+
+fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
+    let sides = text.split_once('x').map(|(width, height)| [width, height].map(str::parse));
+    match sides {
+        Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
+        _ => Err(format!("use width and height of 1 to {MAX_SIDE} pixels, such as 1920x1080")),
+    }
+}
+
+fn is_side(pixels: u32) -> bool {
+    (1..=MAX_SIDE).contains(&pixels)
+}
+
+fn parse_background(text: &str) -> Result<Background, String> {
+    match text {
+        "gradient" => Ok(Background::Gradient),
+        "transparent" => Ok(Background::Transparent),
+        _ => hexadecimal(text).map(|[r, g, b, _]| Background::Color([r, g, b])).ok_or_else(|| {
+            "use gradient, transparent or a colour such as #C08040 (in quotes, where # begins a comment)"
+                .to_owned()
+        }),
+    }
 }
 
 fn parse_bounds(text: &str) -> Result<Bounds, String> {

@@ -38,7 +38,7 @@ impl ColorChoice {
 }
 
 /// The colour `#RRGGBB`, with or without `#`.
-fn hexadecimal(text: &str) -> Option<Rgba> {
+pub fn hexadecimal(text: &str) -> Option<Rgba> {
     let digits = text.strip_prefix('#').unwrap_or(text);
     let is_whole = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = u32::from_str_radix(digits, 16).ok().filter(|_| is_whole)?;

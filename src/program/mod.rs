@@ -16,6 +16,7 @@ pub mod memory;
 pub mod numbers;
 pub mod output;
 pub mod plan;
+pub mod render;
 pub mod report;
 pub mod resume;
 pub mod shard;

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
@@ -18,10 +18,16 @@ use crate::program::unfinished::{Unfinished, folder_of};
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
 pub struct Output {
+    sink: Sink,
+    format: GridFormat,
+}
+
+/// Where bytes go, known to be possible before the work begins.
+#[derive(Debug, Clone)]
+pub struct Sink {
     /// As the user named it.
     name: String,
     target: Target,
-    format: GridFormat,
     /// What is read, and must not be replaced.
     input: PathBuf,
 }
@@ -61,21 +67,15 @@ impl Output {
     pub fn new(path: &Path, format: Option<GridFormat>, input: &Path) -> Result<Self> {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;
-            let name = "standard output".to_owned();
-            return Ok(Self { name, target: Target::Stdout, format, input: input.to_owned() });
+            return Ok(Self { sink: Sink::new(path, input)?, format });
         }
-        let name = path.display().to_string();
-        let named = || name.clone();
-        if path.is_dir() {
-            return Err(anyhow!("is a folder: name a file in it")).with_context(named);
-        }
+        let named = || path.display().to_string();
+        refuse_folder(path).with_context(named)?;
         let format = match format {
             Some(format) => format,
             None => GridFormat::of_path(path).map_err(anyhow::Error::msg).with_context(named)?,
         };
-        let target = target_of(path).with_context(named)?;
-        check_input(path, input).with_context(named)?;
-        Ok(Self { name, target, format, input: input.to_owned() })
+        Ok(Self { sink: Sink::new(path, input)?, format })
     }
 
     /// The format of what is written.
@@ -89,11 +89,11 @@ impl Output {
     /// # Errors
     /// It cannot.
     pub fn check_dims(&self, dims: [u32; 3]) -> Result<()> {
-        let named = || self.name.clone();
+        let named = || self.sink.name.clone();
         if self.parts_path(dims).is_none() {
             self.format.check_dims(dims).with_context(named)?;
         }
-        match (&self.target, self.format.file_size(dims)) {
+        match (&self.sink.target, self.format.file_size(dims)) {
             (Target::File(path), Some(size)) => check_space(path, size).with_context(named),
             _ => Ok(()),
         }
@@ -101,7 +101,7 @@ impl Output {
 
     /// The file whose name those of the parts begin with, if a grid of `dims` voxels is several.
     fn parts_path(&self, dims: [u32; 3]) -> Option<&Path> {
-        let Target::File(path) = &self.target else {
+        let Target::File(path) = &self.sink.target else {
             return None;
         };
         let is_several = self.format == GridFormat::Vox && self.format.check_dims(dims).is_err();
@@ -117,16 +117,8 @@ impl Output {
         if let Some(path) = self.parts_path(grid.dims()) {
             return self.write_parts(grid, options, path);
         }
-        let write = |out: &mut dyn Write| write_grid_with(grid, self.format, options, out);
-        let bytes = match &self.target {
-            Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
-                WriteError::Io(error) => of_stdout(error),
-                other => other.into(),
-            }),
-            Target::Stream(path) => write_stream(path, write).with_context(|| self.name.clone()),
-            Target::File(path) => write_file(path, write).with_context(|| self.name.clone()),
-        };
-        Ok(Written { names: Names::One(self.name.clone()), bytes: bytes?, warning: None })
+        let bytes = self.sink.write(|out| write_grid_with(grid, self.format, options, out))?;
+        Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
     }
 
     /// Writes the parts of `grid` that hold a voxel to files called as `path`, with their places along
@@ -164,11 +156,62 @@ impl Output {
 
     /// A temporary file for one that can be replaced by it.
     fn part_file(&self, path: &Path) -> Result<Unfinished> {
-        check_input(path, &self.input)?;
+        check_input(path, &self.sink.input)?;
         match target_of(path)? {
             Target::File(file) if file == path => Unfinished::beside(path),
             _ => bail!("is no file that can be replaced: name another output"),
         }
+    }
+}
+
+impl Sink {
+    /// Checks that `path` names a place that can be written, and is not `input`.
+    ///
+    /// # Errors
+    /// A folder; a folder that is not there or not writable.
+    pub fn new(path: &Path, input: &Path) -> Result<Self> {
+        let input = input.to_owned();
+        if path == Path::new("-") {
+            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, input });
+        }
+        let name = path.display().to_string();
+        let named = || name.clone();
+        refuse_folder(path).with_context(named)?;
+        let target = target_of(path).with_context(named)?;
+        check_input(path, &input).with_context(named)?;
+        Ok(Self { name, target, input })
+    }
+
+    /// As the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Writes what `write` does, and returns how many bytes that is. Whatever fails, a file that was there
+    /// before is untouched, and one that was not is not there.
+    ///
+    /// # Errors
+    /// `write` fails, or the operating system cannot write it.
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<u64> {
+        let named = || self.name.clone();
+        match &self.target {
+            Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
+                WriteError::Io(error) => of_stdout(error),
+                other => other.into(),
+            }),
+            Target::Stream(path) => write_stream(path, write).with_context(named),
+            Target::File(path) => write_file(path, write).with_context(named),
+        }
+    }
+}
+
+fn refuse_folder(path: &Path) -> Result<()> {
+    match path.is_dir() {
+        true => bail!("is a folder: name a file in it"),
+        false => Ok(()),
     }
 }
 

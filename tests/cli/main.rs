@@ -12,6 +12,7 @@ mod many;
 mod memory;
 mod outputs;
 mod refusals;
+mod render;
 mod resume;
 mod run;
 mod solid;

@@ -1,0 +1,153 @@
+//! Rays against the voxels of a grid: the first voxel that a ray touches, exactly.
+//!
+//! A [`Ray`] is rounded once, to integers; from then on every decision is an integer comparison. A voxel
+//! is its closed cube, and a ray hits the voxel whose cube it touches first. Touching counts: a ray
+//! along a face, along an edge or through a corner alone hits, so none slips through a wall, however
+//! thin, nor between two voxels that only share an edge or a corner.
+//!
+//! # Ties
+//! - Of the voxels that a ray touches first at one point, the one with the smallest `x` is hit; of those,
+//!   with the smallest `y`, then `z`.
+//! - A ray that comes to a voxel on an edge or a corner enters it by the face of the first axis, in the
+//!   order `x`, `y`, `z`, whose plane it reaches there.
+//! - A ray that begins in a closed cube hits it there, and has entered by no face. A ray that leaves a
+//!   surface must therefore begin off it, by [`UNIT`] of a voxel or more.
+//!
+//! # The bit budget
+//! Origins are multiples of `2^-16` voxel ([`UNIT_BITS`]), no further than `2^20` voxels from the grid's
+//! corner ([`MAX_DISTANCE`]): at most `2^36` units. Directions are integers up to `2^24`
+//! ([`DIRECTION_BITS`]). A grid has `2^16` voxels an axis, and the largest cell of the tree below ends at
+//! `2^18`: planes lie at `0` to `2^34` units, and from a plane to an origin is below `2^37`.
+//!
+//! - A ray reaches a plane of axis `a` at the time `n / m[a]`, for a distance `n < 2^37` along the axis and
+//!   `m[a] = |d[a]|`. Where it is then along another axis is `(o m + n d) / m`, with a numerator below
+//!   `2^60 + 2^61`: `i64`. So is its quotient by a cell of `2^34` units, `2^58` with `m`.
+//! - Times `n / m` of two axes are compared by `n m' - n' m`: products below `2^61`, so that the sign of the
+//!   difference is that of an `i64`, or of two 32-bit words. A step adds a cell's side times a length to it,
+//!   or takes that away.
+//!
+//! # The search
+//! A [`Scene`] is a tree over the grid's bricks, in which each node has 8x8x8 cells, as a brick has voxels.
+//! In a node the ray goes from cell to cell by the earliest of three planes (J. Amanatides and A. Woo, *A Fast
+//! Voxel Traversal Algorithm for Ray Tracing*, 1987), and into those that hold something. Where it reaches
+//! planes of two axes at once, the up to eight voxels about that point are looked at one by one.
+
+use crate::error::RayError;
+pub use crate::raymarch::scene::{Node, Scene};
+
+mod march;
+mod scene;
+
+/// A voxel is `2^UNIT_BITS` units of a ray's origin wide.
+pub const UNIT_BITS: u32 = 16;
+
+/// The smallest step of a ray's origin, in voxels.
+pub const UNIT: f64 = 1.0 / (1u32 << UNIT_BITS) as f64;
+
+/// A ray's origin is at most so many voxels from the grid's corner along each axis.
+pub const MAX_DISTANCE: u32 = 1 << 20;
+
+/// The components of a direction are at most `2^DIRECTION_BITS`.
+pub const DIRECTION_BITS: u32 = 24;
+
+/// A half-line: where it begins, and where it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ray {
+    /// In units.
+    origin: [i64; 3],
+    /// Not all 0.
+    direction: [i32; 3],
+}
+
+impl Ray {
+    /// The ray from `origin` to `direction`, in voxels from the grid's minimum corner: the origin rounded
+    /// to a multiple of [`UNIT`], the direction so that its longest component is `2^24`.
+    ///
+    /// # Errors
+    /// A number that is not finite, an origin too far away, a direction of zero length.
+    pub fn new(origin: [f64; 3], direction: [f64; 3]) -> Result<Self, RayError> {
+        // Written so that a NaN fails it.
+        if !origin.iter().all(|c| c.abs() <= f64::from(MAX_DISTANCE)) {
+            return Err(RayError::Origin(origin));
+        }
+        let longest = direction.iter().fold(0.0, |longest: f64, c| longest.max(c.abs()));
+        if !(longest > 0.0 && direction.iter().all(|c| c.is_finite())) {
+            return Err(RayError::Direction(direction));
+        }
+        let most = f64::from(1u32 << DIRECTION_BITS);
+        Ok(Self {
+            origin: origin.map(|c| (c / UNIT).round_ties_even() as i64),
+            direction: direction.map(|c| (c / longest * most).round_ties_even() as i32),
+        })
+    }
+
+    /// The ray from `origin`, in units of `2^-16` voxel, to `direction`, in steps of any length.
+    ///
+    /// # Errors
+    /// An origin too far away; a direction of zero length, or with a component past `2^24`.
+    pub fn from_units(origin: [i64; 3], direction: [i32; 3]) -> Result<Self, RayError> {
+        let most = i64::from(MAX_DISTANCE) << UNIT_BITS;
+        if origin.iter().any(|c| !(-most..=most).contains(c)) {
+            return Err(RayError::Origin(origin.map(|c| c as f64 * UNIT)));
+        }
+        let most = 1 << DIRECTION_BITS;
+        let is_possible = direction.iter().all(|c| (-most..=most).contains(c));
+        if !is_possible || direction == [0; 3] {
+            return Err(RayError::Direction(direction.map(f64::from)));
+        }
+        Ok(Self { origin, direction })
+    }
+
+    /// Where it begins, in voxels: exactly.
+    #[must_use]
+    pub fn origin(&self) -> [f64; 3] {
+        self.origin.map(|c| c as f64 * UNIT)
+    }
+
+    /// Where it goes, of any length.
+    #[must_use]
+    pub fn direction(&self) -> [f64; 3] {
+        self.direction.map(f64::from)
+    }
+
+    /// The point at `distance` voxels from its origin.
+    #[must_use]
+    pub fn at(&self, distance: f64) -> [f64; 3] {
+        let (origin, direction, length) = (self.origin(), self.direction(), self.length());
+        std::array::from_fn(|a| origin[a] + distance * direction[a] / length)
+    }
+
+    fn length(&self) -> f64 {
+        let [x, y, z] = self.direction();
+        (x * x + y * y + z * z).sqrt()
+    }
+}
+
+/// A face of a voxel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Face {
+    /// The axis that it is perpendicular to: 0, 1 or 2.
+    pub axis: usize,
+    /// Whether it is the one of the two with the larger coordinate.
+    pub is_upper: bool,
+}
+
+impl Face {
+    /// What is outside: -1, 0 or 1 along each axis.
+    #[must_use]
+    pub fn normal(&self) -> [i32; 3] {
+        let side = if self.is_upper { 1 } else { -1 };
+        std::array::from_fn(|a| if a == self.axis { side } else { 0 })
+    }
+}
+
+/// The first voxel that a ray touches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The voxel.
+    pub voxel: [u32; 3],
+    /// The face it is entered by; none where the ray begins in it, its faces included.
+    pub face: Option<Face>,
+    /// From the ray's origin, in voxels.
+    pub distance: f64,
+}

@@ -1,0 +1,289 @@
+//! One ray through the tree.
+
+use crate::raymarch::scene::{Cell, Scene, bit_of};
+use crate::raymarch::{Face, Hit, Ray, UNIT, UNIT_BITS};
+
+impl Scene<'_> {
+    /// The first voxel that the ray touches.
+    #[must_use]
+    pub fn first_hit(&self, ray: &Ray) -> Option<Hit> {
+        let start = self.start(ray)?;
+        // A ray that runs in a plane between layers of voxels touches both, all along: it is one ray
+        // through each.
+        let sides = |a: usize| if ray.runs_in_plane(a) { 0..2 } else { 0..1 };
+        let mut first: Option<Touch> = None;
+        for side in
+            sides(0).flat_map(|x| sides(1).flat_map(move |y| sides(2).map(move |z| [x, y, z])))
+        {
+            let touch = March::new(self, ray, side.map(|side| side == 0)).from(start);
+            first = match (first, touch) {
+                (Some(a), Some(b)) => Some(if b.is_before(&a) { b } else { a }),
+                (a, b) => a.or(b),
+            };
+        }
+        first.map(|touch| touch.hit(ray))
+    }
+
+    /// When the ray comes to the box of the occupied voxels, if it does.
+    fn start(&self, ray: &Ray) -> Option<Time> {
+        let [min, max] = self.bounds()?;
+        let (mut begin, mut end) = (Time::ZERO, None);
+        for a in 0..3 {
+            let (lo, hi) = (i64::from(min[a]) << UNIT_BITS, (i64::from(max[a]) + 1) << UNIT_BITS);
+            let (to_lo, to_hi) = (lo - ray.origin[a], hi - ray.origin[a]);
+            let length = i64::from(ray.direction[a]).abs();
+            let (near, far) = match ray.direction[a] {
+                0 if to_lo > 0 || to_hi < 0 => return None,
+                0 => continue,
+                1.. => (to_lo, to_hi),
+                _ => (-to_hi, -to_lo),
+            };
+            let [near, far] = [near, far].map(|distance| Time { distance, length });
+            begin = if begin.is_before(&near) { near } else { begin };
+            end = end.filter(|end: &Time| end.is_before(&far)).or(Some(far));
+        }
+        end.is_none_or(|end| !end.is_before(&begin)).then_some(begin)
+    }
+}
+
+impl Ray {
+    /// Whether it stays between two layers of voxels perpendicular to the axis.
+    fn runs_in_plane(&self, axis: usize) -> bool {
+        self.direction[axis] == 0 && self.origin[axis] & ((1 << UNIT_BITS) - 1) == 0
+    }
+}
+
+/// A time on a ray: the quotient of a distance along an axis, in units, and the length of the direction
+/// along that axis, above 0.
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    distance: i64,
+    length: i64,
+}
+
+impl Time {
+    const ZERO: Self = Self { distance: 0, length: 1 };
+
+    /// Products are below 2^61.
+    fn is_before(&self, other: &Self) -> bool {
+        self.distance * other.length < other.distance * self.length
+    }
+
+    fn is_at(&self, other: &Self) -> bool {
+        self.distance * other.length == other.distance * self.length
+    }
+}
+
+/// A voxel that a ray touches, and when it first does.
+#[derive(Debug, Clone, Copy)]
+struct Touch {
+    voxel: [i32; 3],
+    time: Time,
+}
+
+impl Touch {
+    fn is_before(&self, other: &Self) -> bool {
+        let is_at_once = self.time.is_at(&other.time);
+        self.time.is_before(&other.time) || is_at_once && self.voxel < other.voxel
+    }
+
+    fn hit(&self, ray: &Ray) -> Hit {
+        let Self { voxel, time } = *self;
+        let time_in_units = time.distance as f64 / time.length as f64;
+        Hit {
+            voxel: voxel.map(|c| c as u32),
+            face: (time.distance > 0).then(|| self.face(ray)).flatten(),
+            distance: time_in_units * ray.length() * UNIT,
+        }
+    }
+
+    /// The face of the first axis whose plane the ray reaches now.
+    fn face(&self, ray: &Ray) -> Option<Face> {
+        (0..3).filter(|&a| ray.direction[a] != 0).find_map(|axis| {
+            let is_upper = ray.direction[axis] < 0;
+            let plane = i64::from(self.voxel[axis] + i32::from(is_upper)) << UNIT_BITS;
+            let towards = plane - ray.origin[axis];
+            let distance = if is_upper { -towards } else { towards };
+            let length = i64::from(ray.direction[axis]).abs();
+            Time { distance, length }.is_at(&self.time).then_some(Face { axis, is_upper })
+        })
+    }
+}
+
+/// A ray and what it is searched with.
+struct March<'a> {
+    scene: &'a Scene<'a>,
+    ray: &'a Ray,
+    /// The lengths of the direction along the axes.
+    lengths: [i64; 3],
+    /// Whether cells end at the plane that the ray reaches, rather than begin there.
+    is_down: [bool; 3],
+}
+
+/// A walk from cell to cell of one level.
+struct Walk {
+    /// The cell, counted in cells from the grid's corner.
+    cell: [i32; 3],
+    /// By how much the ray leaves the cell later along `x` than along `y`, along `y` than `z`, and along `z`
+    /// than `x`: with distances `n` to the planes, `n[x] m[y] - n[y] m[x]` and so on.
+    later: [i64; 3],
+    /// What a step along each axis adds, by the length along the other: a cell's side times each length.
+    step: [i64; 3],
+    /// By which axis the ray came to the cell; `None` where the walk begins.
+    came_by: Option<usize>,
+}
+
+/// How much later than any other is an axis along which the ray never leaves a cell.
+const NEVER: i64 = 1 << 62;
+
+impl<'a> March<'a> {
+    /// `is_lower` says of an axis along which the ray stays in a plane whether it is searched for voxels
+    /// below this.
+    fn new(scene: &'a Scene<'a>, ray: &'a Ray, is_lower: [bool; 3]) -> Self {
+        let lengths = ray.direction.map(|d| i64::from(d).abs());
+        let is_down = std::array::from_fn(|a| match ray.direction[a] {
+            0 => ray.runs_in_plane(a) && is_lower[a],
+            d => d < 0,
+        });
+        Self { scene, ray, lengths, is_down }
+    }
+
+    fn from(&self, start: Time) -> Option<Touch> {
+        let top = self.scene.nodes().len() - 1;
+        self.touched_at(start).or_else(|| self.through_node(top, [0; 3], self.scene.top(), start))
+    }
+
+    /// Searches a node, which the ray enters at `time`; as a cell among those of its size it is `parent`.
+    fn through_node(&self, node: usize, parent: [i32; 3], level: u32, time: Time) -> Option<Touch> {
+        let node = &self.scene.nodes()[node];
+        let (mut walk, is_at_edge) = self.enter(level, time);
+        if is_at_edge && let Some(touch) = self.touched_at(time) {
+            return Some(touch);
+        }
+        while walk.cell.map(|c| c >> 3) == parent {
+            match node.cell(self.scene.children(), walk.cell) {
+                Cell::Empty => {}
+                Cell::Full => return self.touched_at(self.time_of(&walk, level, time)),
+                Cell::Partial(child) => {
+                    let time = self.time_of(&walk, level, time);
+                    let touch = match level {
+                        1 => self.through_brick(child as usize, walk.cell, time),
+                        _ => self.through_node(child as usize, walk.cell, level - 1, time),
+                    };
+                    if touch.is_some() {
+                        return touch;
+                    }
+                }
+            }
+            if self.advance(&mut walk)
+                && let Some(touch) = self.touched_at(self.time_of(&walk, level, time))
+            {
+                return Some(touch);
+            }
+        }
+        None
+    }
+
+    /// Searches a brick, which the ray enters at `time`; as a cell among bricks it is `parent`.
+    fn through_brick(&self, brick: usize, parent: [i32; 3], time: Time) -> Option<Touch> {
+        let mask = &self.scene.grid().masks()[brick];
+        let (mut walk, is_at_edge) = self.enter(0, time);
+        if is_at_edge && let Some(touch) = self.touched_at(time) {
+            return Some(touch);
+        }
+        while walk.cell.map(|c| c >> 3) == parent {
+            let (word, bit) = bit_of(walk.cell);
+            if mask[word] >> bit & 1 == 1 {
+                return Some(Touch { voxel: walk.cell, time: self.time_of(&walk, 0, time) });
+            }
+            if self.advance(&mut walk)
+                && let Some(touch) = self.touched_at(self.time_of(&walk, 0, time))
+            {
+                return Some(touch);
+            }
+        }
+        None
+    }
+
+    /// The first in order of the occupied voxels whose closed cubes hold the ray's point at `time`.
+    #[cold]
+    fn touched_at(&self, time: Time) -> Option<Touch> {
+        let at = [0, 1, 2].map(|axis| self.cells_about(axis, 0, time));
+        let cells = |a: usize| at[a][0]..=at[a][1];
+        let voxels =
+            cells(0).flat_map(|x| cells(1).flat_map(move |y| cells(2).map(move |z| [x, y, z])));
+        let mut voxels = voxels;
+        let voxel = voxels.find(|&voxel| self.scene.contains(voxel))?;
+        Some(Touch { voxel, time })
+    }
+
+    /// The walk through cells of a level that begins at `time`, and whether the ray is then on planes of
+    /// two axes that it does not stay in, or more: other cells touch it there, too.
+    #[inline]
+    fn enter(&self, level: u32, time: Time) -> (Walk, bool) {
+        let (mut cell, mut planes) = ([0; 3], 0);
+        for a in 0..3 {
+            let [below, above] = self.cells_about(a, level, time);
+            cell[a] = if self.is_down[a] { below } else { above };
+            planes += u32::from(below != above && self.ray.direction[a] != 0);
+        }
+        (self.walk_from(level, cell), planes >= 2)
+    }
+
+    /// The cells of a level that hold the ray's point at `time`, along one axis: two, if it is where one
+    /// ends.
+    #[inline]
+    fn cells_about(&self, axis: usize, level: u32, time: Time) -> [i32; 2] {
+        let Time { distance, length } = time;
+        let point = self.ray.origin[axis] * length + distance * i64::from(self.ray.direction[axis]);
+        let side = length << (UNIT_BITS + 3 * level);
+        let cell = point.div_euclid(side);
+        [(cell - i64::from(cell * side == point)) as i32, cell as i32]
+    }
+
+    #[inline]
+    fn walk_from(&self, level: u32, cell: [i32; 3]) -> Walk {
+        let bits = UNIT_BITS + 3 * level;
+        let distance = |a: usize| {
+            let plane = i64::from(cell[a] + i32::from(self.ray.direction[a] > 0)) << bits;
+            (plane - self.ray.origin[a]).abs()
+        };
+        let n = [0, 1, 2].map(distance);
+        let m = self.lengths;
+        let later = |a: usize, b: usize| match (m[a], m[b]) {
+            (0, _) => NEVER,
+            (_, 0) => -NEVER,
+            _ => n[a] * m[b] - n[b] * m[a],
+        };
+        let later = [later(0, 1), later(1, 2), later(2, 0)];
+        Walk { cell, later, step: m.map(|length| length << bits), came_by: None }
+    }
+
+    /// Goes on to the next cell, and tells whether others are touched on the way to it: where the ray
+    /// leaves the last along several axes at once.
+    #[inline]
+    fn advance(&self, walk: &mut Walk) -> bool {
+        let [xy, yz, zx] = walk.later;
+        let is_next = [xy <= 0 && zx >= 0, yz <= 0 && xy >= 0, zx <= 0 && yz >= 0];
+        for (a, b, c) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+            if is_next[a] {
+                walk.later[a] += walk.step[b];
+                walk.later[c] -= walk.step[c];
+                walk.cell[a] += self.ray.direction[a].signum();
+                walk.came_by = Some(a);
+            }
+        }
+        is_next.into_iter().filter(|&is_next| is_next).count() > 1
+    }
+
+    /// When the ray came to the walk's cell.
+    #[inline]
+    fn time_of(&self, walk: &Walk, level: u32, start: Time) -> Time {
+        let Some(axis) = walk.came_by else { return start };
+        let is_down = self.ray.direction[axis] < 0;
+        let plane = i64::from(walk.cell[axis] + i32::from(is_down)) << (UNIT_BITS + 3 * level);
+        let towards = plane - self.ray.origin[axis];
+        let distance = if is_down { -towards } else { towards };
+        Time { distance, length: self.lengths[axis] }
+    }
+}

@@ -1,0 +1,239 @@
+//! What rays search: a tree over a grid's bricks.
+
+use rayon::prelude::*;
+
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, piece_bounds};
+use crate::grid::{is_empty, join};
+#[cfg(doc)]
+use crate::raymarch::Ray;
+
+/// A cube of 8x8x8 cells, which are smaller such nodes, or bricks at level 1. Masks have a bit for each
+/// cell in the layout of a brick's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// The cells in which some voxels are occupied, but not all.
+    pub partial: Mask,
+    /// The cells in which all voxels are occupied.
+    pub full: Mask,
+    /// Where the children begin: one for each of the partial cells, by words of the mask and in these
+    /// from the lowest bit up.
+    pub first: u32,
+}
+
+/// What a node has of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cell {
+    Empty,
+    /// The number of the smaller node, or of the brick.
+    Partial(u32),
+    Full,
+}
+
+impl Node {
+    #[inline]
+    pub(super) fn cell(&self, children: &[u32], at: [i32; 3]) -> Cell {
+        let (word, bit) = bit_of(at);
+        if self.full[word] >> bit & 1 == 1 {
+            return Cell::Full;
+        }
+        if self.partial[word] >> bit & 1 == 0 {
+            return Cell::Empty;
+        }
+        let before: u32 = self.partial[..word].iter().map(|word| word.count_ones()).sum();
+        let below = (self.partial[word] & ((1 << bit) - 1)).count_ones();
+        Cell::Partial(children[(self.first + before + below) as usize])
+    }
+}
+
+/// The word and the bit in it, in the mask of its node or brick, of a cell or voxel anywhere.
+#[inline]
+pub(super) fn bit_of([x, y, z]: [i32; 3]) -> (usize, u32) {
+    ((x & 7) as usize, (8 * (y & 7) + (z & 7)) as u32)
+}
+
+/// A grid to be searched by [`Ray`]s, from as many threads as there are. It takes about five bytes a brick
+/// beside the grid.
+#[derive(Debug, Clone)]
+pub struct Scene<'a> {
+    grid: &'a VoxelGrid,
+    nodes: Vec<Node>,
+    children: Vec<u32>,
+    /// The level of the last node, in which all others are.
+    top: u32,
+    bounds: Option<[[u32; 3]; 2]>,
+}
+
+impl<'a> Scene<'a> {
+    /// Of a grid.
+    #[must_use]
+    pub fn new(grid: &'a VoxelGrid) -> Self {
+        let mut scene = Self {
+            grid,
+            nodes: Vec::new(),
+            children: Vec::new(),
+            top: 1,
+            bounds: occupied_bounds(grid),
+        };
+        let mut level = scene.add_level(cells_of_bricks(grid));
+        let longest = grid.dims().into_iter().fold(1, u32::max);
+        while BRICK.pow(scene.top + 1) < longest {
+            level = scene.add_level(level);
+            scene.top += 1;
+        }
+        // A grid that is full throughout, or empty, has a cell at the top that no node is made for.
+        if let [Item { content: Content::Full { .. }, .. }] = level[..] {
+            let full = std::array::from_fn(|x| if x == 0 { 1 } else { 0 });
+            scene.nodes.push(Node { partial: [0; 8], full, first: 0 });
+            scene.top += 1;
+        }
+        scene
+    }
+
+    /// The grid.
+    #[must_use]
+    pub fn grid(&self) -> &'a VoxelGrid {
+        self.grid
+    }
+
+    /// Smallest and largest occupied voxel per axis, or `None` where there are none.
+    #[must_use]
+    pub fn bounds(&self) -> Option<[[u32; 3]; 2]> {
+        self.bounds
+    }
+
+    /// The nodes, those of the lowest level first; the last has all others in it, and begins at the
+    /// grid's minimum corner. None where the grid is empty.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// What [`Node::first`] counts in: numbers of nodes, or at level 1 of the bricks that are not full, in
+    /// canonical order.
+    #[must_use]
+    pub fn children(&self) -> &[u32] {
+        &self.children
+    }
+
+    /// The level of the last node: its cells are `8^top` voxels wide.
+    #[must_use]
+    pub fn top(&self) -> u32 {
+        self.top
+    }
+
+    /// Whether a voxel is occupied; `false` outside the grid.
+    #[must_use]
+    #[inline]
+    pub fn contains(&self, voxel: [i32; 3]) -> bool {
+        let end = 1 << (3 * (self.top + 1));
+        let mut at = self.nodes.len().wrapping_sub(1);
+        if self.nodes.is_empty() || voxel.iter().any(|c| !(0..end).contains(c)) {
+            return false;
+        }
+        for level in (1..=self.top).rev() {
+            match self.nodes[at].cell(&self.children, voxel.map(|c| c >> (3 * level))) {
+                Cell::Empty => return false,
+                Cell::Full => return true,
+                Cell::Partial(child) => at = child as usize,
+            }
+        }
+        let (word, bit) = bit_of(voxel);
+        self.grid.masks()[at][word] >> bit & 1 == 1
+    }
+
+    /// Makes the nodes that `items` are cells of, and returns them as cells.
+    fn add_level(&mut self, mut items: Vec<Item>) -> Vec<Item> {
+        items.par_sort_unstable_by_key(|item| (item.node(), item.order()));
+        let mut nodes = Vec::new();
+        for cells in items.chunk_by(|a, b| a.node() == b.node()) {
+            let mut node =
+                Node { partial: [0; 8], full: [0; 8], first: self.children.len() as u32 };
+            for cell in cells {
+                cell.add_to(&mut node, &mut self.children);
+            }
+            let content = if node.full == FULL {
+                Content::Full { len: 1 }
+            } else {
+                self.nodes.push(node);
+                // Of nodes of hundreds of bytes there are fewer than 2^32 in any memory.
+                Content::Partial((self.nodes.len() - 1) as u32)
+            };
+            nodes.push(Item { position: cells[0].node(), content });
+        }
+        nodes
+    }
+}
+
+/// Cells of nodes that are not empty.
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    /// In cells.
+    position: [u32; 3],
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    Partial(u32),
+    /// So many along `x`, in one node.
+    Full {
+        len: u32,
+    },
+}
+
+impl Item {
+    /// The position of its node, in nodes.
+    fn node(&self) -> [u32; 3] {
+        self.position.map(|c| c / BRICK)
+    }
+
+    /// That of the bits in a node's masks.
+    fn order(&self) -> [u32; 3] {
+        self.position
+    }
+
+    fn add_to(&self, node: &mut Node, children: &mut Vec<u32>) {
+        let (word, bit) = bit_of(self.position.map(|c| c as i32));
+        match self.content {
+            Content::Partial(child) => {
+                node.partial[word] |= 1 << bit;
+                children.push(child);
+            }
+            Content::Full { len } => {
+                node.full[word..word + len as usize].iter_mut().for_each(|full| *full |= 1 << bit);
+            }
+        }
+    }
+}
+
+fn cells_of_bricks(grid: &VoxelGrid) -> Vec<Item> {
+    let partial = grid.keys().par_iter().enumerate().map(|(index, key)| Item {
+        position: key.position(),
+        // Bricks of 72 bytes are fewer than 2^32 in any memory.
+        content: Content::Partial(index as u32),
+    });
+    let mut items: Vec<Item> = partial.collect();
+    items.extend(grid.full_runs().flat_map(|(start, len)| pieces_in_nodes(start, len)));
+    items
+}
+
+/// A run of full bricks, cut where nodes begin.
+fn pieces_in_nodes(start: BrickKey, len: u32) -> impl Iterator<Item = Item> {
+    let [mut x, y, z] = start.position();
+    let end = x + len;
+    std::iter::from_fn(move || {
+        let position = [x, y, z];
+        let next = (x / BRICK * BRICK + BRICK).min(end);
+        let len = next - x;
+        x = next;
+        (len > 0).then_some(Item { position, content: Content::Full { len } })
+    })
+}
+
+fn occupied_bounds(grid: &VoxelGrid) -> Option<[[u32; 3]; 2]> {
+    let bricks = grid.keys().par_iter().zip(grid.masks());
+    let partial = bricks.filter(|(_, mask)| !is_empty(mask));
+    let partial = partial.map(|(&key, mask)| piece_bounds(key, 1, mask)).reduce_with(join);
+    let full = grid.full_runs().map(|(start, len)| piece_bounds(start, len, &FULL)).reduce(join);
+    partial.into_iter().chain(full).reduce(join)
+}

@@ -1,0 +1,174 @@
+//! Pictures of grids: what a voxelizer's user looks at first.
+//!
+//! Several rays go through each pixel ([`camera`](Camera)); where they meet a voxel it is lit by a sun
+//! with shadows and by the sky, as much of it as is seen from there; where they meet none there is the
+//! background, with the shadow of the voxels on the ground. Colours are mixed in linear light. A pixel is a
+//! function of the grid and the options alone, so pictures do not depend on the number of threads.
+//!
+//! ```
+//! use trivox::VoxelGrid;
+//! use trivox::render::{Background, RenderOptions, render};
+//!
+//! let grid = VoxelGrid::from_voxels([2, 2, 2], [[0, 0, 0], [1, 1, 1]])?;
+//! let options = RenderOptions::new([64, 48]).with_background(Background::Transparent);
+//! let picture = render(&grid, &options)?;
+//! assert_eq!(picture.at(0, 0)[3], 0);
+//! let mut png = Vec::new();
+//! picture.write_png(&mut png)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::grid::{Up, VoxelGrid};
+use crate::raymarch::Scene;
+pub use crate::render::camera::{Camera, Projection, View};
+pub use crate::render::picture::Picture;
+use crate::render::shade::Shader;
+use crate::srgb::Rgba;
+
+mod camera;
+mod light;
+mod picture;
+mod shade;
+
+/// Most pixels along a side.
+pub const MAX_SIDE: u32 = 16384;
+
+/// Most rays along a side of a pixel.
+pub const MAX_SAMPLES: u32 = 16;
+
+/// Rows of pixels that a thread draws at a time.
+const BAND: usize = 8;
+
+/// What is where no voxel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Background {
+    /// A light one, darker towards the bottom, on which the voxels cast a shadow.
+    #[default]
+    Gradient,
+    /// One colour, on which the voxels cast a shadow.
+    Color([u8; 3]),
+    /// None, and no shadow.
+    Transparent,
+}
+
+/// How a picture is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct RenderOptions {
+    /// Width and height, in pixels.
+    pub size: [u32; 2],
+    /// From where.
+    pub view: View,
+    /// With which camera; `None` for that of the view: perspective for [`View::Iso`], orthographic for
+    /// those along an axis.
+    pub projection: Option<Projection>,
+    /// Behind the voxels.
+    pub background: Background,
+    /// So many rays along each side of a pixel.
+    pub samples: u32,
+    /// How much of the picture's width and height is kept free at each side.
+    pub margin: f64,
+}
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// A size of 0, or past the largest.
+    #[error("a picture of {}x{} pixels is not possible: use 1 to {MAX_SIDE} a side", .0[0], .0[1])]
+    Size([u32; 2]),
+    /// No rays, or too many.
+    #[error("{0} rays along a side of a pixel are not possible: use 1 to {MAX_SAMPLES}")]
+    Samples(u32),
+    /// A margin that leaves no room.
+    #[error("a margin of {0} is not possible: use 0 or more, and less than 0.5")]
+    Margin(f64),
+}
+
+impl RenderOptions {
+    /// A picture of this size, from the front, the right and above, three by three rays a pixel.
+    #[must_use]
+    pub fn new(size: [u32; 2]) -> Self {
+        Self {
+            size,
+            view: View::default(),
+            projection: None,
+            background: Background::default(),
+            samples: 3,
+            margin: 0.06,
+        }
+    }
+
+    /// Seen from there.
+    #[must_use]
+    pub fn with_view(self, view: View) -> Self {
+        Self { view, ..self }
+    }
+
+    /// With that camera.
+    #[must_use]
+    pub fn with_projection(self, projection: Projection) -> Self {
+        Self { projection: Some(projection), ..self }
+    }
+
+    /// Before that background.
+    #[must_use]
+    pub fn with_background(self, background: Background) -> Self {
+        Self { background, ..self }
+    }
+
+    /// With so many rays along each side of a pixel.
+    #[must_use]
+    pub fn with_samples(self, samples: u32) -> Self {
+        Self { samples, ..self }
+    }
+
+    /// With so much kept free at each side.
+    #[must_use]
+    pub fn with_margin(self, margin: f64) -> Self {
+        Self { margin, ..self }
+    }
+
+    fn check(&self) -> Result<(), RenderError> {
+        let Self { size, samples, margin, .. } = *self;
+        if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
+            return Err(RenderError::Size(size));
+        }
+        if !(1..=MAX_SAMPLES).contains(&samples) {
+            return Err(RenderError::Samples(samples));
+        }
+        if !(0.0..0.5).contains(&margin) {
+            return Err(RenderError::Margin(margin));
+        }
+        Ok(())
+    }
+}
+
+/// A picture of `grid`: all of it fills the picture.
+///
+/// # Errors
+/// Options that are not possible.
+pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
+    options.check()?;
+    let [width, height] = options.size.map(|side| side as usize);
+    let scene = Scene::new(grid);
+    let up = grid.world.map_or(Up::default(), |world| world.up);
+    let camera = Camera::new(grid, up, options);
+    let mut pixels = vec![[0; 4]; width * height];
+    let bands = pixels.par_chunks_mut(width * BAND).enumerate();
+    bands.for_each(|(band, pixels)| {
+        let mut shader = Shader::new(&scene, &camera, options);
+        for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
+            for (column, pixel) in pixels.iter_mut().enumerate() {
+                *pixel = shader.pixel([column, row]);
+            }
+        }
+    });
+    Ok(Picture::new(options.size, pixels))
+}
+
+/// The colour of voxels that have none.
+const PLAIN: Rgba = [222, 221, 217, 255];

@@ -1,0 +1,89 @@
+//! `voxelize render`: what it draws and refuses.
+
+use super::diff::write;
+use super::*;
+
+use trivox::VoxelGrid;
+
+#[test]
+fn a_grid_is_drawn_to_a_png_and_that_is_said() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 21 -o a.vox").status.success());
+    let run = voxelize(path, "render a.vox -o a.png --size 40x30");
+    assert!(run.status.success() && run.stdout.is_empty(), "{}", stderr(&run));
+    let said = stderr(&run);
+    assert!(said.contains("drew      40 x 30 pixels in ") && said.contains("wrote     a.png, "));
+    let bytes = fs::read(path.join("a.png")).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
+
+    let json = json(&voxelize(path, "render a.vox -o b.png --size 40x30 --json -q --threads 1"));
+    assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.png".into()));
+    assert_eq!((&json["width"], &json["height"]), (&40.into(), &30.into()));
+    assert_eq!(json["bytes"], bytes.len() as u64);
+    assert_eq!(fs::read(path.join("b.png")).unwrap(), bytes);
+    let run = voxelize(path, "render a.vox -o - --size 40x30 -q");
+    assert!(run.stdout == bytes && stderr(&run).is_empty());
+}
+
+#[test]
+fn a_mesh_is_drawn_as_its_voxels() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 9 -o a.npz").status.success());
+    let all = "--size 50x50 --view right --camera perspective --background #203040 --samples 2 -q";
+    let of_grid = voxelize(path, &format!("render a.npz -o - {all}"));
+    let of_mesh = voxelize(path, &format!("render mesh.obj --res 9 -o - {all}"));
+    assert!(of_grid.status.success() && of_grid.stdout == of_mesh.stdout);
+    let other = |args: &str| voxelize(path, &format!("render a.npz -o - {all} {args}")).stdout;
+    assert!(other("--up z") != of_grid.stdout && other("--up y") == of_grid.stdout);
+}
+
+#[test]
+fn an_empty_grid_is_said_to_be_so() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("empty.npy"), &VoxelGrid::empty([4, 5, 6]).unwrap());
+    let run = voxelize(path, "render empty.npy -o a.png --size 8x8");
+    assert!(run.status.success());
+    assert!(stderr(&run).contains("warning: no voxel is occupied"), "{}", stderr(&run));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("one.npy"), &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
+    for (args, complaint) in [
+        ("render gone.npy -o a.png", "gone.npy: No such file"),
+        ("render old.npy -o a.png", "old.npy: "),
+        (
+            "render one.npy -o a.jpg",
+            "a.jpg: unknown file extension '.jpg': pictures are .png files",
+        ),
+        ("render one.npy -o a", "a: no file extension"),
+        ("render one.npy -o nowhere/a.png", "there is no folder 'nowhere'"),
+        ("render one.npy -o - --json", "both write to standard output"),
+        ("render mesh.obj -o a.png", "mesh.obj: is a mesh: say with --res N"),
+        ("render mesh.obj --res 0 -o a.png", "use 1 to 65536"),
+        ("render one.npy --res 8 -o a.png", "--res has no effect"),
+    ] {
+        refuses(path, args, complaint);
+    }
+    for (args, complaint) in [
+        ("--size 0x8", "width and height of 1 to 16384 pixels"),
+        ("--size 20000x8", "such as 1920x1080"),
+        ("--size 8", "such as 1920x1080"),
+        ("--view above", "'above' for '--view"),
+        ("--camera fish", "'fish' for '--camera"),
+        ("--background grey", "use gradient, transparent or a colour such as #C08040"),
+        ("--samples 0", "'0' for '--samples"),
+        ("--samples 17", "'17' for '--samples"),
+    ] {
+        let output = voxelize(path, &format!("render one.npy -o a.png {args}"));
+        assert_eq!(output.status.code(), Some(2), "{args}");
+        assert!(stderr(&output).contains(complaint), "{args}: {}", stderr(&output));
+    }
+    assert_eq!(voxelize(path, "render one.npy").status.code(), Some(2));
+    assert!(!path.join("a.png").exists());
+}

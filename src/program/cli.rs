@@ -133,6 +133,10 @@ pub struct Job {
     #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = ColorChoice::parse)]
     pub color: ColorChoice,
 
+    /// Draw a picture of the voxels too, a .png, as `voxelize render` does without options.
+    #[arg(long, value_name = "PNG", conflicts_with = "resume")]
+    pub preview: Option<PathBuf>,
+
     /// Compute on the other backend too; if one voxel differs, write nothing and exit with 1.
     #[arg(long)]
     pub check: bool,

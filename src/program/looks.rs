@@ -1,7 +1,7 @@
 //! What voxels look like: the options about it, and the step that gives a grid its colours.
 
 use anyhow::{Context, Result};
-use trivox::formats::{GridFormat, ReadOptions, WriteOptions};
+use trivox::formats::{ReadOptions, WriteOptions};
 use trivox::grid::Colors;
 use trivox::palette::Palette;
 use trivox::srgb::Rgba;
@@ -57,14 +57,8 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// For voxels of `mode` that go to a file of `format`, if to any.
-    pub fn new(
-        mode: Mode,
-        color: ColorChoice,
-        keep_transparent: bool,
-        format: Option<GridFormat>,
-    ) -> Self {
-        let has_colors = format.is_some_and(|format| format.spec().has_colors);
+    /// For voxels of `mode` whose colours are of use or not.
+    pub fn new(mode: Mode, color: ColorChoice, keep_transparent: bool, has_colors: bool) -> Self {
         let keep_transparent = keep_transparent || color == ColorChoice::None;
         let color = if has_colors { color } else { ColorChoice::None };
         Self { mode, color, keep_transparent }

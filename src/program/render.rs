@@ -63,6 +63,34 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
+/// A picture beside the main job's output.
+#[derive(Debug)]
+pub struct Preview(Sink);
+
+impl Preview {
+    /// Pixels.
+    const SIZE: [u32; 2] = [1024; 2];
+
+    /// Checks that `path` is a place for a picture, and is not `input`.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn new(path: &Path, input: &Path) -> Result<Self> {
+        check_extension(path).with_context(|| path.display().to_string())?;
+        Ok(Self(Sink::new(path, input)?))
+    }
+
+    /// Draws `grid`, and returns where.
+    ///
+    /// # Errors
+    /// The picture cannot be written.
+    pub fn draw(&self, grid: &VoxelGrid) -> Result<String> {
+        let picture = render(grid, &RenderOptions::new(Self::SIZE))?;
+        self.0.write(|out| Ok(picture.write_png(out)?))?;
+        Ok(self.0.name().to_owned())
+    }
+}
+
 fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {

@@ -56,6 +56,9 @@ pub struct Summary {
     #[serde(skip)]
     pub refused: bool,
     pub output: Option<Names>,
+    /// The picture of the voxels, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
     /// Whether the output's colours are those of a palette.
     #[serde(skip)]
     pub has_palette: bool,
@@ -179,6 +182,8 @@ pub struct Timings {
     pub color: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<f64>,
     pub total: f64,
 }
 
@@ -253,6 +258,9 @@ impl Summary {
         if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {
             line("wrote", format!("{output}, {}", counted(bytes, "byte")));
         }
+        if let Some(preview) = &self.preview {
+            line("drew", preview.clone());
+        }
         lines.concat()
     }
 
@@ -296,6 +304,7 @@ impl fmt::Display for Timings {
             ("check", self.check),
             ("color", self.color),
             ("write", self.write),
+            ("preview", self.preview),
             ("total", Some(self.total)),
         ];
         let steps: Vec<String> = (steps.iter())

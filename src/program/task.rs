@@ -20,6 +20,7 @@ use crate::program::memory::Share;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::plan::Task;
+use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
 
@@ -75,10 +76,13 @@ impl Tools<'_> {
         let output = task.target.as_ref();
         let output = output.map(|path| Output::new(path, self.job.format, &task.mesh));
         let output = output.transpose()?;
+        let preview = self.job.preview.as_ref().map(|path| Preview::new(path, &task.mesh));
+        let preview = preview.transpose()?;
 
         let format = output.as_ref().map(Output::format);
+        let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
         let What { keep_transparent, .. } = *self.what;
-        let looks = Looks::new(self.what.mode(), self.job.color, keep_transparent, format);
+        let looks = Looks::new(self.what.mode(), self.job.color, keep_transparent, has_colors);
         let placed = self.load_and_place(&task.mesh, &looks)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
         let made = self.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
@@ -86,10 +90,12 @@ impl Tools<'_> {
         let check = check.transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let refused = self.job.strict && made.is_doubtful();
-        let output = output.filter(|_| !differs && (!refused || self.job.force));
+        let is_kept = !differs && (!refused || self.job.force);
+        let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
         let (made, transparent, color) = self.color(&looks, &placed.mesh, made)?;
         let grid = &made.voxels.grid;
         let written = output.as_ref().map(|output| self.write(output, grid)).transpose()?;
+        let drawn = preview.map(|preview| self.draw(&preview, grid)).transpose()?;
 
         let mut summary = summarize(&task.mesh, placed, &made, transparent);
         summary.refused = refused;
@@ -108,6 +114,10 @@ impl Tools<'_> {
             summary.warnings.extend(written.warning);
             summary.has_palette = format.is_some_and(GridFormat::has_palette);
             summary.output = Some(written.names);
+        }
+        if let Some((preview, time)) = drawn {
+            summary.preview = Some(preview);
+            summary.timings_ms.preview = Some(time);
         }
         summary.timings_ms.total = milliseconds(began.elapsed());
         Ok(Outcome::Made(Box::new(summary)))
@@ -207,6 +217,11 @@ impl Tools<'_> {
         Some(format!("--resume will make the output again: no note can be left of it: {why:#}"))
     }
 
+    fn draw(&self, preview: &Preview, grid: &VoxelGrid) -> Result<(String, f64)> {
+        self.progress.start("draw", 0);
+        timed(|| preview.draw(grid))
+    }
+
     fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(Written, f64)> {
         self.progress.start("write", 0);
         timed(|| output.write(grid, self.write_options))
@@ -280,6 +295,7 @@ fn summarize(path: &Path, placed: Placed, made: &Made, transparent: u64) -> Summ
         refused: false,
         output: None,
         has_palette: false,
+        preview: None,
         bytes: None,
         timings_ms: Timings {
             load,

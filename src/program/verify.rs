@@ -92,7 +92,7 @@ fn judge(
 /// Of the mesh only what makes voxels transparent.
 fn looks(args: &VerifyArgs) -> Looks {
     let What { keep_transparent, .. } = args.what;
-    Looks::new(args.what.mode(), ColorChoice::Auto, keep_transparent, None)
+    Looks::new(args.what.mode(), ColorChoice::Auto, keep_transparent, false)
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {

@@ -22,6 +22,9 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     refuse_impossible_sizes(job)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
+    if plan.several && job.preview.is_some() {
+        bail!("--preview draws one mesh: use `voxelize render` for each of several");
+    }
     let write_options = few_colors.write_options()?;
     let tasks = &plan.tasks;
     let progress = TerminalProgress::new(job.quiet);

@@ -11,6 +11,7 @@ mod lists;
 mod many;
 mod memory;
 mod outputs;
+mod preview;
 mod refusals;
 mod render;
 mod resume;

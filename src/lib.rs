@@ -12,6 +12,7 @@
 //!    and [`palette`] reduces them for formats that have few.
 //! 6. [`formats`] writes it, or its surface ([`mesher`]).
 //!
+//! [`render`](mod@render) draws it, by rays that [`raymarch`] follows exactly.
 //! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
 //! grid, whoever made it.
 //!

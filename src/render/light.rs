@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use crate::raymarch::{Ray, Scene, UNIT};
 use crate::render::camera::{Camera, Vec3, add_scaled, cross, normalized};
 
 /// Where the sun stands: by the picture's right, up and towards the eye, so that what is seen is lit.
@@ -18,6 +19,14 @@ pub(super) const GROUND_LIGHT: [f32; 3] = [0.35, 0.34, 0.335];
 
 /// The golden angle: multiples of it are spread evenly about a circle.
 const GOLDEN: f64 = TAU * 0.381_966_011_250_105;
+
+/// How far off a surface light is looked for.
+pub(super) const OFF: f64 = 4.0 * UNIT;
+
+/// Whether a voxel is in the way of the light.
+pub(super) fn is_dark(scene: &Scene, point: Vec3, to: Vec3) -> bool {
+    Ray::new(point, to).is_ok_and(|ray| scene.first_hit(&ray).is_some())
+}
 
 /// The directions of light.
 #[derive(Debug, Clone)]

@@ -1,8 +1,9 @@
 //! What a pixel looks like.
 
-use crate::raymarch::{Face, Hit, Ray, Scene, UNIT};
+use crate::raymarch::{Face, Hit, Ray, Scene};
 use crate::render::camera::{Camera, Vec3, add_scaled, dot};
-use crate::render::light::{GROUND_LIGHT, Light, SKY_LIGHT, SUN_LIGHT, to_sky};
+use crate::render::ground::Ground;
+use crate::render::light::{GROUND_LIGHT, Light, OFF, SKY_LIGHT, SUN_LIGHT, is_dark, to_sky};
 use crate::render::{Background, PLAIN, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 
@@ -13,14 +14,9 @@ type Color = [f32; 3];
 const SKY_RAYS: [usize; 2] = [12, 6];
 /// How many pixels a few are.
 const A_FEW: f64 = 3.0;
-/// Rays from a place on the ground to the sky; each of a pixel's has others.
-const GROUND_RAYS: usize = 3;
 
 /// What light there is where no sky is seen, thrown from surface to surface, as a part of the sky's.
 const BOUNCED: f32 = 0.25;
-
-/// How far off a surface light is looked for.
-const OFF: f64 = 4.0 * UNIT;
 
 /// The light at a corner of a face between 0, 1, 2 and 3 free voxels of the three about it: what is narrow
 /// is dark (as in M. Lysenko, *Ambient occlusion for Minecraft-like worlds*, 2013).
@@ -67,11 +63,9 @@ pub(super) struct Shader<'a> {
     camera: &'a Camera,
     options: &'a RenderOptions,
     light: Light,
-    /// To the sky from the six faces, lower and upper by axes; and from the ground.
+    /// To the sky from the six faces, lower and upper by axes.
     to_sky: [Vec<Vec3>; 6],
-    to_sky_from_ground: Vec<Vec3>,
-    /// Where the ground is, upwards; none where it is not seen from above.
-    ground: Option<f64>,
+    ground: Option<&'a Ground>,
     seen: Vec<Surface>,
 }
 
@@ -79,6 +73,7 @@ impl<'a> Shader<'a> {
     pub(super) fn new(
         scene: &'a Scene<'a>,
         camera: &'a Camera,
+        ground: Option<&'a Ground>,
         options: &'a RenderOptions,
     ) -> Self {
         let samples = (options.samples * options.samples) as usize;
@@ -91,18 +86,13 @@ impl<'a> Shader<'a> {
         let [x, y, z] = faces.map(|pair| pair.map(to_sky_of));
         let ([x0, x1], [y0, y1], [z0, z1]) = (x, y, z);
         let nothing = Surface { key: 0, albedo: [0.0; 3], sky: 0.0, corners: [0.0; 4] };
-        let has_shadow = options.background != Background::Transparent;
-        let from_above = dot(camera.back, camera.world_up) > 0.05;
-        // Both axes that can be up point from the grid's corner.
-        let ground = |[min, _]: [[u32; 3]; 2]| dot(min.map(f64::from), camera.world_up);
         Self {
             scene,
             camera,
             options,
             light: Light::new(camera, samples),
             to_sky: [x0, x1, y0, y1, z0, z1],
-            to_sky_from_ground: to_sky(camera.world_up, GROUND_RAYS * samples),
-            ground: scene.bounds().filter(|_| has_shadow && from_above).map(ground),
+            ground,
             seen: vec![nothing; SEEN],
         }
     }
@@ -110,11 +100,13 @@ impl<'a> Shader<'a> {
     /// The pixel of a column and a row.
     pub(super) fn pixel(&mut self, at: [usize; 2]) -> Rgba {
         let last = self.options.samples as usize - 1;
-        // Where the corners of a pixel are of one face, and lit alike, all of it is.
-        let corners =
-            [[0, 0], [last, 0], [0, last], [last, last]].map(|part| self.sample(at, part));
-        if last < 2 && last > 0 || corners.iter().all(|corner| corner.of == corners[0].of) {
-            return mean(corners);
+        if last > 1 {
+            // Where the corners of a pixel are of one face, and lit alike, all of it is.
+            let corners = [[0, 0], [last, 0], [0, last], [last, last]];
+            let corners = corners.map(|part| self.sample(at, part));
+            if corners.iter().all(|corner| corner.of == corners[0].of) {
+                return mean(corners);
+            }
         }
         let parts = (0..=last).flat_map(|row| (0..=last).map(move |column| [column, row]));
         mean(parts.map(|part| self.sample(at, part)))
@@ -150,23 +142,12 @@ impl<'a> Shader<'a> {
 
     /// How much light the ground has where the ray meets it, and whether the sun's is missing.
     fn light_on_ground(&self, ray: &Ray, sample: usize) -> (f32, u64) {
-        let up = self.camera.world_up;
-        let down = -dot(ray.direction(), up);
-        let Some(ground) = self.ground.filter(|_| down > 0.0) else { return (1.0, 0) };
-        let height = dot(ray.origin(), up) - ground;
-        let point = add_scaled(ray.origin(), height / down, ray.direction());
-        let point = add_scaled(point, OFF, up);
+        let ground = self.ground.and_then(|ground| Some((ground, ground.met_by(ray)?)));
+        let Some((ground, point)) = ground else { return (1.0, 0) };
         let [of_sun, of_sky] = GROUND_SHADES;
-        let is_dark = self.is_dark(point, self.light.suns[sample]);
-        let every = self.options.samples.pow(2) as usize;
-        let sky = self.to_sky_from_ground.iter().skip(sample).step_by(every);
-        let dark = sky.filter(|&&to| self.is_dark(point, to)).count() as f32 / GROUND_RAYS as f32;
-        let light = (1.0 - of_sun * f32::from(is_dark)) * (1.0 - of_sky * dark);
-        (light, u64::from(is_dark))
-    }
-
-    fn is_dark(&self, point: Vec3, to: Vec3) -> bool {
-        Ray::new(point, to).is_ok_and(|ray| self.scene.first_hit(&ray).is_some())
+        let is_dark = is_dark(self.scene, point, self.light.suns[sample]);
+        let sky = 1.0 - of_sky * ground.dark_at(point);
+        ((1.0 - of_sun * f32::from(is_dark)) * sky, u64::from(is_dark))
     }
 
     /// The colour of a voxel where the ray meets it.
@@ -179,8 +160,8 @@ impl<'a> Shader<'a> {
         let within = [u, v].map(|a| (point[a] - f64::from(hit.voxel[a])) as f32);
 
         let towards = dot(normal, self.light.sun) as f32;
-        let is_lit =
-            towards > 0.0 && !self.is_dark(add_scaled(point, OFF, normal), self.light.suns[sample]);
+        let is_lit = towards > 0.0
+            && !is_dark(self.scene, add_scaled(point, OFF, normal), self.light.suns[sample]);
         let sun = if is_lit { towards } else { 0.0 };
         let above = (dot(normal, self.camera.world_up) as f32 + 1.0) / 2.0;
         let sky = surface.sky * bilinear(surface.corners, within);
@@ -222,7 +203,7 @@ impl<'a> Shader<'a> {
         let middle = voxel.map(|c| f64::from(c) + 0.5);
         let outside = add_scaled(middle, 0.5 + OFF, normal);
         let directions = &self.to_sky[2 * face.axis + usize::from(face.is_upper)];
-        let dark = directions.iter().filter(|&&to| self.is_dark(outside, to)).count();
+        let dark = directions.iter().filter(|&&to| is_dark(self.scene, outside, to)).count();
         let seen = 1.0 - dark as f32 / directions.len() as f32;
         let sky = BOUNCED + (1.0 - BOUNCED) * seen;
         Surface { key, albedo: linear([r, g, b]), sky, corners: self.corners(voxel, face) }

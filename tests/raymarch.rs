@@ -36,8 +36,8 @@ impl Fraction {
 /// When the ray is in the closed cube of `voxel`: from when, until when; `None` if it never is.
 fn slab(line: &Line, voxel: [u32; 3]) -> Option<[Fraction; 2]> {
     let (mut first, mut last) = (Fraction(0, 1), Fraction(1 << 80, 1));
-    for a in 0..3 {
-        let lo = i128::from(i64::from(voxel[a]) * SIDE - line.origin[a]);
+    for (a, &at) in voxel.iter().enumerate() {
+        let lo = i128::from(i64::from(at) * SIDE - line.origin[a]);
         let hi = lo + i128::from(SIDE);
         let d = i128::from(line.direction[a]);
         let (near, far) = match d.signum() {

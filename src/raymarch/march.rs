@@ -210,9 +210,8 @@ impl<'a> March<'a> {
     fn touched_at(&self, time: Time) -> Option<Touch> {
         let at = [0, 1, 2].map(|axis| self.cells_about(axis, 0, time));
         let cells = |a: usize| at[a][0]..=at[a][1];
-        let voxels =
+        let mut voxels =
             cells(0).flat_map(|x| cells(1).flat_map(move |y| cells(2).map(move |z| [x, y, z])));
-        let mut voxels = voxels;
         let voxel = voxels.find(|&voxel| self.scene.contains(voxel))?;
         Some(Touch { voxel, time })
     }
@@ -221,12 +220,10 @@ impl<'a> March<'a> {
     /// two axes that it does not stay in, or more: other cells touch it there, too.
     #[inline]
     fn enter(&self, level: u32, time: Time) -> (Walk, bool) {
-        let (mut cell, mut planes) = ([0; 3], 0);
-        for a in 0..3 {
-            let [below, above] = self.cells_about(a, level, time);
-            cell[a] = if self.is_down[a] { below } else { above };
-            planes += u32::from(below != above && self.ray.direction[a] != 0);
-        }
+        let about = [0, 1, 2].map(|axis| self.cells_about(axis, level, time));
+        let cell = [0, 1, 2].map(|a| about[a][usize::from(!self.is_down[a])]);
+        let is_on_plane = |a: &usize| about[*a][0] != about[*a][1] && self.lengths[*a] != 0;
+        let planes = (0..3).filter(is_on_plane).count();
         (self.walk_from(level, cell), planes >= 2)
     }
 

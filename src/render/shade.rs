@@ -44,6 +44,8 @@ struct Surface {
     albedo: Color,
     /// What part of the sky's light there is.
     sky: f32,
+    /// Whether the sun shines on all of it, or on none; `None` where that is told for each ray.
+    is_lit: Option<bool>,
     /// At the corners: at both ends of the first axis for the lower end of the second, then for the upper.
     corners: [f32; 4],
 }
@@ -66,6 +68,8 @@ pub(super) struct Shader<'a> {
     /// To the sky from the six faces, lower and upper by axes.
     to_sky: [Vec<Vec3>; 6],
     ground: Option<&'a Ground>,
+    /// Whether voxels cover so few pixels that a face is lit as its middle is.
+    is_small: bool,
     seen: Vec<Surface>,
 }
 
@@ -85,7 +89,8 @@ impl<'a> Shader<'a> {
         let to_sky_of = |face: Face| to_sky(face.normal().map(f64::from), rays);
         let [x, y, z] = faces.map(|pair| pair.map(to_sky_of));
         let ([x0, x1], [y0, y1], [z0, z1]) = (x, y, z);
-        let nothing = Surface { key: 0, albedo: [0.0; 3], sky: 0.0, corners: [0.0; 4] };
+        let nothing =
+            Surface { key: 0, albedo: [0.0; 3], sky: 0.0, is_lit: None, corners: [0.0; 4] };
         Self {
             scene,
             camera,
@@ -93,6 +98,7 @@ impl<'a> Shader<'a> {
             light: Light::new(camera, samples),
             to_sky: [x0, x1, y0, y1, z0, z1],
             ground,
+            is_small,
             seen: vec![nothing; SEEN],
         }
     }
@@ -100,16 +106,16 @@ impl<'a> Shader<'a> {
     /// The pixel of a column and a row.
     pub(super) fn pixel(&mut self, at: [usize; 2]) -> Rgba {
         let last = self.options.samples as usize - 1;
-        if last > 1 {
-            // Where the corners of a pixel are of one face, and lit alike, all of it is.
-            let corners = [[0, 0], [last, 0], [0, last], [last, last]];
-            let corners = corners.map(|part| self.sample(at, part));
-            if corners.iter().all(|corner| corner.of == corners[0].of) {
-                return mean(corners);
-            }
-        }
         let parts = (0..=last).flat_map(|row| (0..=last).map(move |column| [column, row]));
-        mean(parts.map(|part| self.sample(at, part)))
+        let is_corner = |part: &[usize; 2]| part.iter().all(|&i| i == 0 || i == last);
+        let corners: Vec<Sample> =
+            parts.clone().filter(is_corner).map(|part| self.sample(at, part)).collect();
+        // Where the corners of a pixel are of one face, and lit alike, all of it is.
+        if corners.iter().all(|corner| corner.of == corners[0].of) {
+            return mean(corners);
+        }
+        let others = parts.filter(|part| !is_corner(part)).map(|part| self.sample(at, part));
+        mean(corners.into_iter().chain(others))
     }
 
     /// What is at a part of a pixel, counted from its top left.
@@ -160,8 +166,10 @@ impl<'a> Shader<'a> {
         let within = [u, v].map(|a| (point[a] - f64::from(hit.voxel[a])) as f32);
 
         let towards = dot(normal, self.light.sun) as f32;
-        let is_lit = towards > 0.0
-            && !is_dark(self.scene, add_scaled(point, OFF, normal), self.light.suns[sample]);
+        let is_lit = surface.is_lit.unwrap_or_else(|| {
+            let off = add_scaled(point, OFF, normal);
+            towards > 0.0 && !is_dark(self.scene, off, self.light.suns[sample])
+        });
         let sun = if is_lit { towards } else { 0.0 };
         let above = (dot(normal, self.camera.world_up) as f32 + 1.0) / 2.0;
         let sky = surface.sky * bilinear(surface.corners, within);
@@ -206,7 +214,10 @@ impl<'a> Shader<'a> {
         let dark = directions.iter().filter(|&&to| is_dark(self.scene, outside, to)).count();
         let seen = 1.0 - dark as f32 / directions.len() as f32;
         let sky = BOUNCED + (1.0 - BOUNCED) * seen;
-        Surface { key, albedo: linear([r, g, b]), sky, corners: self.corners(voxel, face) }
+        let sun = self.light.sun;
+        let is_lit = || dot(normal, sun) > 0.0 && !is_dark(self.scene, outside, sun);
+        let is_lit = self.is_small.then(is_lit);
+        Surface { key, albedo: linear([r, g, b]), sky, is_lit, corners: self.corners(voxel, face) }
     }
 
     /// The light at the corners of a face, by the voxels about them that stand out.

@@ -10,7 +10,7 @@ use super::pieces::{Piece, overlay, parts};
 use super::{BRICK, Mask, VoxelGrid};
 
 /// Each takes a step for a brick or a run of full bricks. The result lies where the first grid does,
-/// and is as large as the larger of the two along each axis.
+/// and is as large as the larger of the two along each axis; it has no colours.
 impl VoxelGrid {
     /// The voxels that are in this grid, in `other` or in both.
     ///

@@ -412,3 +412,23 @@ fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
     let colors = surface_colors(&place(&mesh, &options).unwrap());
     assert_eq!((colors.rest(), colors.own_count()), (BLUE, 0));
 }
+
+#[test]
+fn a_texture_that_is_repeated_a_thousand_times_in_a_voxel_is_its_mean() {
+    for size in [[1, 1], [2, 2], [64, 16]] {
+        let texels = (0..size[0] * size[1]).map(|i| if i % 2 == 0 { RED } else { BLUE });
+        let look = Appearance {
+            materials: vec![Material {
+                texture: Some(read_linearly([Wrap::Repeat; 2])),
+                ..Material::default()
+            }],
+            textures: vec![Texture::new(size, texels.collect())],
+            uvs: vec![[[0.3, 0.0], [1000.3, 0.0], [0.3, 1000.0]]],
+            ..Appearance::default()
+        };
+        let corners = vec![[0.2, 0.2, 1.0], [1.8, 0.2, 1.0], [0.2, 1.8, 1.0]];
+        let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap().with_appearance(look).unwrap();
+        let expected = if size == [1, 1] { RED } else { [188, 0, 188, 255] };
+        assert_eq!(surface_colors(&in_one_voxel(&mesh)).of([0; 3]), expected, "{size:?}");
+    }
+}

@@ -148,14 +148,13 @@ impl Texture {
         filter: Filter,
     ) -> Light {
         let smaller = match level {
-            0 => None,
-            _ => self.smaller.get_or_init(|| smaller_levels(self)).get(level as usize - 1),
+            0 => &[],
+            _ => &self.smaller.get_or_init(|| smaller_levels(self))[..],
         };
-        // The smallest has one texel.
-        let (level, size) = match smaller {
-            Some(smaller) => (level, smaller.size()),
-            None => (0, self.size),
-        };
+        // Past the last level, which has one texel, there is nothing smaller.
+        let level = (level as usize).min(smaller.len());
+        let smaller = level.checked_sub(1).map(|index| &smaller[index]);
+        let size = smaller.map_or(self.size, Level::size);
         let texel = |x: u32, y: u32| match smaller {
             Some(smaller) => smaller.light(x, y),
             None => self.texel_light(x, y),

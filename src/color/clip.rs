@@ -133,9 +133,13 @@ impl Polygon {
     #[inline(always)]
     fn half(&self, height: impl Fn(&Point) -> f64, axis: usize, bound: f64, part: &mut Self) {
         part.len = 0;
+        // Rounding may have a sliver pass a plane more than twice: what there is no room for then has no
+        // area to speak of.
         let mut add = |point: Point| {
-            part.points[part.len] = point;
-            part.len += 1;
+            if let Some(place) = part.points.get_mut(part.len) {
+                *place = point;
+                part.len += 1;
+            }
         };
         let points = self.points();
         let Some(mut last) = points.last() else { return };

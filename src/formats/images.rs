@@ -112,7 +112,7 @@ fn most_memory(path: &Path) -> u64 {
         let (width, height) = decoder.dimensions();
         let texels = u64::from(width).saturating_mul(u64::from(height)).saturating_mul(4);
         // What `Texture::decode` demands, and its copy for an opacity.
-        decoder.total_bytes().saturating_mul(3).max(2 * texels.min(u64::MAX / 2))
+        decoder.total_bytes().saturating_mul(5).max(2 * texels.min(u64::MAX / 2))
     });
     file.saturating_add(image)
 }

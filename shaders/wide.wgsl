@@ -76,3 +76,46 @@ fn int96_mul(a: Int64, b: i32) -> Int96 {
     let middle = int64_sub(Int64(low.y, 0u), Int64(select(0u, a.x, b < 0), 0u));
     return Int96(low.x, int64_add(middle, int64_mul(bitcast<i32>(a.y), b)));
 }
+
+// a * b.
+fn int64_scaled(a: Int64, b: u32) -> Int64 {
+    let low = mul_u32(a.x, b);
+    return Int64(low.x, low.y + a.y * b);
+}
+
+// a * b, with a negative b counted 2^32 too much, times a, as above.
+fn int64_times(a: Int64, b: i32) -> Int64 {
+    let product = int64_scaled(a, bitcast<u32>(b));
+    return Int64(product.x, product.y - select(0u, a.x, b < 0));
+}
+
+// a * 2^bits, for bits from 1 to 31.
+fn int64_shifted(a: i32, bits: u32) -> Int64 {
+    return Int64(bitcast<u32>(a) << bits, bitcast<u32>(a >> (32u - bits)));
+}
+
+struct Quotient {
+    quotient: Int64,
+    remainder: u32,
+}
+
+// a / b rounded down, for b from 1 to 2^24 and a at least -2^62: what remains of the words so far is
+// below b, so that with eight bits more it is below 2^32.
+fn int64_divided(a: Int64, b: u32) -> Quotient {
+    let is_negative = bitcast<i32>(a.y) < 0;
+    // Rounding down -a - 1 is rounding up a, less 1.
+    let whole = select(a, ~a, is_negative);
+    let high = whole.y / b;
+    var rest = whole.y % b;
+    var low = 0u;
+    for (var shift = 32u; shift > 0u; shift -= 8u) {
+        let digits = (rest << 8u) | ((whole.x >> (shift - 8u)) & 0xffu);
+        low = (low << 8u) | (digits / b);
+        rest = digits % b;
+    }
+    let quotient = Int64(low, high);
+    if is_negative {
+        return Quotient(~quotient, b - 1u - rest);
+    }
+    return Quotient(quotient, rest);
+}

@@ -33,6 +33,7 @@
 //! planes of two axes at once, the up to eight voxels about that point are looked at one by one.
 
 use crate::error::RayError;
+pub(crate) use crate::raymarch::march::{Touch, divided};
 pub use crate::raymarch::scene::{Node, Scene};
 
 mod march;
@@ -70,15 +71,12 @@ impl Ray {
         if !origin.iter().all(|c| c.abs() <= f64::from(MAX_DISTANCE)) {
             return Err(RayError::Origin(origin));
         }
-        let longest = direction.iter().fold(0.0, |longest: f64, c| longest.max(c.abs()));
-        if !(longest > 0.0 && direction.iter().all(|c| c.is_finite())) {
+        let is_possible = direction.iter().all(|c| c.is_finite()) && direction != [0.0; 3];
+        if !is_possible {
             return Err(RayError::Direction(direction));
         }
-        let most = f64::from(1u32 << DIRECTION_BITS);
-        Ok(Self {
-            origin: origin.map(|c| (c / UNIT).round_ties_even() as i64),
-            direction: direction.map(|c| (c / longest * most).round_ties_even() as i32),
-        })
+        let origin = origin.map(|c| (c / UNIT).round_ties_even() as i64);
+        Ok(Self { origin, direction: steps_towards(direction) })
     }
 
     /// The ray from `origin`, in units of `2^-16` voxel, to `direction`, in steps of any length.
@@ -96,6 +94,20 @@ impl Ray {
             return Err(RayError::Direction(direction.map(f64::from)));
         }
         Ok(Self { origin, direction })
+    }
+
+    /// One that is known to be possible.
+    #[inline]
+    pub(crate) fn of(origin: [i64; 3], direction: [i32; 3]) -> Self {
+        debug_assert!(Self::from_units(origin, direction).is_ok(), "{origin:?}, {direction:?}");
+        Self { origin, direction }
+    }
+
+    /// The origin in units of `2^-16` voxel, and the direction: integers, and all there is of a ray.
+    #[must_use]
+    #[inline]
+    pub fn in_units(&self) -> ([i64; 3], [i32; 3]) {
+        (self.origin, self.direction)
     }
 
     /// Where it begins, in voxels: exactly.
@@ -121,6 +133,13 @@ impl Ray {
         let [x, y, z] = self.direction();
         (x * x + y * y + z * z).sqrt()
     }
+}
+
+/// A direction of a ray, rounded so that its longest component is `2^24`; finite and not all 0.
+pub(crate) fn steps_towards(direction: [f64; 3]) -> [i32; 3] {
+    let longest = direction.iter().fold(0.0, |longest: f64, c| longest.max(c.abs()));
+    let most = f64::from(1u32 << DIRECTION_BITS);
+    direction.map(|c| (c / longest * most).round_ties_even() as i32)
 }
 
 /// A face of a voxel.

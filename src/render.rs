@@ -24,12 +24,12 @@ use thiserror::Error;
 use crate::grid::{Up, VoxelGrid};
 use crate::raymarch::Scene;
 pub use crate::render::camera::{Camera, Projection, View};
-use crate::render::ground::Ground;
 pub use crate::render::picture::Picture;
-use crate::render::shade::Shader;
+use crate::render::shade::{Look, Shader};
 use crate::srgb::Rgba;
 
 mod camera;
+mod film;
 mod ground;
 mod light;
 mod picture;
@@ -159,12 +159,12 @@ pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, Rend
     let scene = Scene::new(grid);
     let up = grid.world.map_or(Up::default(), |world| world.up);
     let camera = Camera::new(grid, up, options);
-    let has_ground = options.background != Background::Transparent;
-    let ground = has_ground.then(|| Ground::new(&scene, &camera)).flatten();
+    let look = Look::new(scene.bounds(), &camera, options);
+    let dark = look.ground.as_ref().map(|ground| ground.dark(&scene)).unwrap_or_default();
     let mut pixels = vec![[0; 4]; width * height];
     let bands = pixels.par_chunks_mut(width * BAND).enumerate();
     bands.for_each(|(band, pixels)| {
-        let mut shader = Shader::new(&scene, &camera, ground.as_ref(), options);
+        let mut shader = Shader::new(&scene, &look, &dark);
         for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
             for (column, pixel) in pixels.iter_mut().enumerate() {
                 *pixel = shader.pixel([column, row]);

@@ -1,12 +1,16 @@
 //! One ray through the tree.
 
-use crate::raymarch::scene::{Cell, Scene, bit_of};
+use crate::raymarch::scene::{Cell, Scene};
 use crate::raymarch::{Face, Hit, Ray, UNIT, UNIT_BITS};
 
 impl Scene<'_> {
     /// The first voxel that the ray touches.
     #[must_use]
     pub fn first_hit(&self, ray: &Ray) -> Option<Hit> {
+        self.first_touch(ray).map(|touch| touch.hit(ray))
+    }
+
+    pub(crate) fn first_touch(&self, ray: &Ray) -> Option<Touch> {
         let start = self.start(ray)?;
         // A ray that runs in a plane between layers of voxels touches both, all along: it is one ray
         // through each.
@@ -15,13 +19,13 @@ impl Scene<'_> {
         for side in
             sides(0).flat_map(|x| sides(1).flat_map(move |y| sides(2).map(move |z| [x, y, z])))
         {
-            let touch = March::new(self, ray, side.map(|side| side == 0)).from(start);
+            let touch = March::new(self, ray, side.map(|side| side == 0)).search(start);
             first = match (first, touch) {
                 (Some(a), Some(b)) => Some(if b.is_before(&a) { b } else { a }),
                 (a, b) => a.or(b),
             };
         }
-        first.map(|touch| touch.hit(ray))
+        first
     }
 
     /// When the ray comes to the box of the occupied voxels, if it does.
@@ -76,7 +80,7 @@ impl Time {
 
 /// A voxel that a ray touches, and when it first does.
 #[derive(Debug, Clone, Copy)]
-struct Touch {
+pub(crate) struct Touch {
     voxel: [i32; 3],
     time: Time,
 }
@@ -88,17 +92,30 @@ impl Touch {
     }
 
     fn hit(&self, ray: &Ray) -> Hit {
-        let Self { voxel, time } = *self;
-        let time_in_units = time.distance as f64 / time.length as f64;
-        Hit {
-            voxel: voxel.map(|c| c as u32),
-            face: (time.distance > 0).then(|| self.face(ray)).flatten(),
-            distance: time_in_units * ray.length() * UNIT,
-        }
+        let time_in_units = self.time.distance as f64 / self.time.length as f64;
+        let distance = time_in_units * ray.length() * UNIT;
+        Hit { voxel: self.voxel(), face: self.face(ray), distance }
     }
 
-    /// The face of the first axis whose plane the ray reaches now.
-    fn face(&self, ray: &Ray) -> Option<Face> {
+    #[inline]
+    pub(crate) fn voxel(&self) -> [u32; 3] {
+        self.voxel.map(|c| c as u32)
+    }
+
+    /// Where it is touched, in units, rounded down.
+    #[inline]
+    pub(crate) fn point(&self, ray: &Ray) -> [i64; 3] {
+        let Time { distance, length } = self.time;
+        let along = |a: usize| divided(distance * i64::from(ray.direction[a]), length);
+        std::array::from_fn(|a| ray.origin[a] + along(a))
+    }
+
+    /// The face of the first axis whose plane the ray reaches now; none where it begins in the voxel.
+    #[inline]
+    pub(crate) fn face(&self, ray: &Ray) -> Option<Face> {
+        if self.time.distance <= 0 {
+            return None;
+        }
         (0..3).filter(|&a| ray.direction[a] != 0).find_map(|axis| {
             let is_upper = ray.direction[axis] < 0;
             let plane = i64::from(self.voxel[axis] + i32::from(is_upper)) << UNIT_BITS;
@@ -133,6 +150,18 @@ struct Walk {
     came_by: Option<usize>,
 }
 
+/// A quotient rounded down; `b` is above 0.
+#[inline]
+pub(crate) fn divided(a: i64, b: i64) -> i64 {
+    a.div_euclid(b)
+}
+
+/// An axis along which `cell` is not in `parent`, a cell of the next larger size.
+#[inline]
+fn left_by(cell: [i32; 3], parent: [i32; 3]) -> Option<usize> {
+    (0..3).find(|&a| cell[a] >> 3 != parent[a])
+}
+
 /// How much later than any other is an axis along which the ray never leaves a cell.
 const NEVER: i64 = 1 << 62;
 
@@ -148,31 +177,56 @@ impl<'a> March<'a> {
         Self { scene, ray, lengths, is_down }
     }
 
-    fn from(&self, start: Time) -> Option<Touch> {
-        let top = self.scene.nodes().len() - 1;
-        self.touched_at(start).or_else(|| self.through_node(top, [0; 3], self.scene.top(), start))
-    }
-
-    /// Searches a node, which the ray enters at `time`; as a cell among those of its size it is `parent`.
-    fn through_node(&self, node: usize, parent: [i32; 3], level: u32, time: Time) -> Option<Touch> {
-        let node = &self.scene.nodes()[node];
-        let (mut walk, is_at_edge) = self.enter(level, time);
-        if is_at_edge && let Some(touch) = self.touched_at(time) {
+    /// Searches the tree from its root, down into cells that hold something and up again past their
+    /// ends.
+    fn search(&self, start: Time) -> Option<Touch> {
+        if let Some(touch) = self.touched_at(start) {
             return Some(touch);
         }
-        while walk.cell.map(|c| c >> 3) == parent {
-            match node.cell(self.scene.children(), walk.cell) {
+        let Scene { nodes, children, .. } = self.scene;
+        let (mut level, mut node) = (self.scene.top(), self.scene.root());
+        // The brick that is walked through at level 0, and when the ray came to it, or to the node.
+        let (mut brick, mut time) = (0, start);
+        // The node's own cell, or the brick's, among those of its size.
+        let mut parent = [0; 3];
+        let (mut walk, _) = self.enter(level, start);
+        loop {
+            if let Some(axis) = left_by(walk.cell, parent) {
+                if level == self.scene.top() {
+                    return None;
+                }
+                node = if level > 0 { nodes[node].parent as usize } else { node };
+                level += 1;
+                // Where a node ends a cell of the next larger one ends: the ray comes to that cell's
+                // neighbour now.
+                walk = self.walk_from(level, walk.cell.map(|c| c >> 3), Some(axis));
+                parent = parent.map(|c| c >> 3);
+                continue;
+            }
+            let cell = match level {
+                0 => self.scene.voxel(brick, walk.cell),
+                _ => nodes[node].cell(children, walk.cell),
+            };
+            match cell {
                 Cell::Empty => {}
+                Cell::Full if level == 0 => {
+                    return Some(Touch {
+                        voxel: walk.cell,
+                        time: self.time_of(&walk, level, time),
+                    });
+                }
                 Cell::Full => return self.touched_at(self.time_of(&walk, level, time)),
                 Cell::Partial(child) => {
-                    let time = self.time_of(&walk, level, time);
-                    let touch = match level {
-                        1 => self.through_brick(child as usize, walk.cell, time),
-                        _ => self.through_node(child as usize, walk.cell, level - 1, time),
-                    };
-                    if touch.is_some() {
-                        return touch;
+                    time = self.time_of(&walk, level, time);
+                    (brick, node) = if level == 1 { (child, node) } else { (brick, child) };
+                    level -= 1;
+                    parent = walk.cell;
+                    let is_at_edge;
+                    (walk, is_at_edge) = self.enter(level, time);
+                    if is_at_edge && let Some(touch) = self.touched_at(time) {
+                        return Some(touch);
                     }
+                    continue;
                 }
             }
             if self.advance(&mut walk)
@@ -181,28 +235,6 @@ impl<'a> March<'a> {
                 return Some(touch);
             }
         }
-        None
-    }
-
-    /// Searches a brick, which the ray enters at `time`; as a cell among bricks it is `parent`.
-    fn through_brick(&self, brick: usize, parent: [i32; 3], time: Time) -> Option<Touch> {
-        let mask = &self.scene.grid().masks()[brick];
-        let (mut walk, is_at_edge) = self.enter(0, time);
-        if is_at_edge && let Some(touch) = self.touched_at(time) {
-            return Some(touch);
-        }
-        while walk.cell.map(|c| c >> 3) == parent {
-            let (word, bit) = bit_of(walk.cell);
-            if mask[word] >> bit & 1 == 1 {
-                return Some(Touch { voxel: walk.cell, time: self.time_of(&walk, 0, time) });
-            }
-            if self.advance(&mut walk)
-                && let Some(touch) = self.touched_at(self.time_of(&walk, 0, time))
-            {
-                return Some(touch);
-            }
-        }
-        None
     }
 
     /// The first in order of the occupied voxels whose closed cubes hold the ray's point at `time`.
@@ -224,7 +256,7 @@ impl<'a> March<'a> {
         let cell = [0, 1, 2].map(|a| about[a][usize::from(!self.is_down[a])]);
         let is_on_plane = |a: &usize| about[*a][0] != about[*a][1] && self.lengths[*a] != 0;
         let planes = (0..3).filter(is_on_plane).count();
-        (self.walk_from(level, cell), planes >= 2)
+        (self.walk_from(level, cell, None), planes >= 2)
     }
 
     /// The cells of a level that hold the ray's point at `time`, along one axis: two, if it is where one
@@ -239,7 +271,7 @@ impl<'a> March<'a> {
     }
 
     #[inline]
-    fn walk_from(&self, level: u32, cell: [i32; 3]) -> Walk {
+    fn walk_from(&self, level: u32, cell: [i32; 3], came_by: Option<usize>) -> Walk {
         let bits = UNIT_BITS + 3 * level;
         let distance = |a: usize| {
             let plane = i64::from(cell[a] + i32::from(self.ray.direction[a] > 0)) << bits;
@@ -253,7 +285,7 @@ impl<'a> March<'a> {
             _ => n[a] * m[b] - n[b] * m[a],
         };
         let later = [later(0, 1), later(1, 2), later(2, 0)];
-        Walk { cell, later, step: m.map(|length| length << bits), came_by: None }
+        Walk { cell, later, step: m.map(|length| length << bits), came_by }
     }
 
     /// Goes on to the next cell, and tells whether others are touched on the way to it: where the ray

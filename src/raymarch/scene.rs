@@ -18,6 +18,8 @@ pub struct Node {
     /// Where the children begin: one for each of the partial cells, by words of the mask and in these
     /// from the lowest bit up.
     pub first: u32,
+    /// The node that this is a cell of; of the last one, 0.
+    pub parent: u32,
 }
 
 /// What a node has of a cell.
@@ -25,7 +27,7 @@ pub struct Node {
 pub(super) enum Cell {
     Empty,
     /// The number of the smaller node, or of the brick.
-    Partial(u32),
+    Partial(usize),
     Full,
 }
 
@@ -41,7 +43,7 @@ impl Node {
         }
         let before: u32 = self.partial[..word].iter().map(|word| word.count_ones()).sum();
         let below = (self.partial[word] & ((1 << bit) - 1)).count_ones();
-        Cell::Partial(children[(self.first + before + below) as usize])
+        Cell::Partial(children[(self.first + before + below) as usize] as usize)
     }
 }
 
@@ -56,11 +58,13 @@ pub(super) fn bit_of([x, y, z]: [i32; 3]) -> (usize, u32) {
 #[derive(Debug, Clone)]
 pub struct Scene<'a> {
     grid: &'a VoxelGrid,
-    nodes: Vec<Node>,
-    children: Vec<u32>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) children: Vec<u32>,
     /// The level of the last node, in which all others are.
     top: u32,
     bounds: Option<[[u32; 3]; 2]>,
+    /// The full bricks whose voxels have colours of their own; sorted.
+    colored: Vec<BrickKey>,
 }
 
 impl<'a> Scene<'a> {
@@ -73,17 +77,18 @@ impl<'a> Scene<'a> {
             children: Vec::new(),
             top: 1,
             bounds: occupied_bounds(grid),
+            colored: full_with_colors(grid),
         };
-        let mut level = scene.add_level(cells_of_bricks(grid));
+        let mut items = scene.add_level(1, scene.cells_of_bricks());
         let longest = grid.dims().into_iter().fold(1, u32::max);
         while BRICK.pow(scene.top + 1) < longest {
-            level = scene.add_level(level);
             scene.top += 1;
+            items = scene.add_level(scene.top, items);
         }
         // A grid that is full throughout, or empty, has a cell at the top that no node is made for.
-        if let [Item { content: Content::Full { .. }, .. }] = level[..] {
+        if let [Item { content: Content::Full { .. }, .. }] = items[..] {
             let full = std::array::from_fn(|x| if x == 0 { 1 } else { 0 });
-            scene.nodes.push(Node { partial: [0; 8], full, first: 0 });
+            scene.nodes.push(Node { partial: [0; 8], full, first: 0, parent: 0 });
             scene.top += 1;
         }
         scene
@@ -108,8 +113,12 @@ impl<'a> Scene<'a> {
         &self.nodes
     }
 
-    /// What [`Node::first`] counts in: numbers of nodes, or at level 1 of the bricks that are not full, in
-    /// canonical order.
+    /// The number of the last node.
+    pub(super) fn root(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// What [`Node::first`] counts in: numbers of nodes, or at level 1 of [`bricks`](Self::bricks).
     #[must_use]
     pub fn children(&self) -> &[u32] {
         &self.children
@@ -119,6 +128,29 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn top(&self) -> u32 {
         self.top
+    }
+
+    /// The bricks that are cells of nodes: those that are not full, in canonical order, then the full
+    /// ones whose voxels have colours of their own.
+    pub fn bricks(&self) -> impl ExactSizeIterator<Item = (BrickKey, &Mask)> {
+        let partial = self.grid.keys().len();
+        let bricks = partial + self.colored.len();
+        (0..bricks).map(move |brick| match brick.checked_sub(partial) {
+            None => (self.grid.keys()[brick], self.mask(brick)),
+            Some(full) => (self.colored[full], &FULL),
+        })
+    }
+
+    #[inline]
+    fn mask(&self, brick: usize) -> &Mask {
+        self.grid.masks().get(brick).unwrap_or(&FULL)
+    }
+
+    /// What a brick has of a voxel.
+    #[inline]
+    pub(super) fn voxel(&self, brick: usize, at: [i32; 3]) -> Cell {
+        let (word, bit) = bit_of(at);
+        if self.mask(brick)[word] >> bit & 1 == 1 { Cell::Full } else { Cell::Empty }
     }
 
     /// Whether a voxel is occupied; `false` outside the grid.
@@ -134,22 +166,47 @@ impl<'a> Scene<'a> {
             match self.nodes[at].cell(&self.children, voxel.map(|c| c >> (3 * level))) {
                 Cell::Empty => return false,
                 Cell::Full => return true,
-                Cell::Partial(child) => at = child as usize,
+                Cell::Partial(child) => at = child,
             }
         }
-        let (word, bit) = bit_of(voxel);
-        self.grid.masks()[at][word] >> bit & 1 == 1
+        self.voxel(at, voxel) == Cell::Full
     }
 
-    /// Makes the nodes that `items` are cells of, and returns them as cells.
-    fn add_level(&mut self, mut items: Vec<Item>) -> Vec<Item> {
+    fn cells_of_bricks(&self) -> Vec<Item> {
+        let bricks = self.bricks().enumerate().map(|(index, (key, _))| Item {
+            position: key.position(),
+            // Bricks of 72 bytes are fewer than 2^32 in any memory.
+            content: Content::Partial(index as u32),
+        });
+        let mut items: Vec<Item> = bricks.collect();
+        for (start, len) in self.grid.full_runs() {
+            let [mut x, y, z] = start.position();
+            let end = x + len;
+            for key in between(&self.colored, start, BrickKey::new([end, y, z])) {
+                let [colored, ..] = key.position();
+                items.extend(pieces_in_nodes([x, y, z], colored));
+                x = colored + 1;
+            }
+            items.extend(pieces_in_nodes([x, y, z], end));
+        }
+        items
+    }
+
+    /// Makes the nodes of a level that `items` are cells of, and returns them as cells.
+    fn add_level(&mut self, level: u32, mut items: Vec<Item>) -> Vec<Item> {
         items.par_sort_unstable_by_key(|item| (item.node(), item.order()));
         let mut nodes = Vec::new();
         for cells in items.chunk_by(|a, b| a.node() == b.node()) {
-            let mut node =
-                Node { partial: [0; 8], full: [0; 8], first: self.children.len() as u32 };
+            let first = self.children.len();
+            let mut node = Node { partial: [0; 8], full: [0; 8], first: first as u32, parent: 0 };
             for cell in cells {
                 cell.add_to(&mut node, &mut self.children);
+            }
+            if level > 1 {
+                let parent = self.nodes.len() as u32;
+                self.children[first..]
+                    .iter()
+                    .for_each(|&child| self.nodes[child as usize].parent = parent);
             }
             let content = if node.full == FULL {
                 Content::Full { len: 1 }
@@ -206,21 +263,13 @@ impl Item {
     }
 }
 
-fn cells_of_bricks(grid: &VoxelGrid) -> Vec<Item> {
-    let partial = grid.keys().par_iter().enumerate().map(|(index, key)| Item {
-        position: key.position(),
-        // Bricks of 72 bytes are fewer than 2^32 in any memory.
-        content: Content::Partial(index as u32),
-    });
-    let mut items: Vec<Item> = partial.collect();
-    items.extend(grid.full_runs().flat_map(|(start, len)| pieces_in_nodes(start, len)));
-    items
+/// Those of sorted keys that are from `first` to before `end`.
+fn between(keys: &[BrickKey], first: BrickKey, end: BrickKey) -> &[BrickKey] {
+    &keys[keys.partition_point(|&key| key < first)..keys.partition_point(|&key| key < end)]
 }
 
-/// A run of full bricks, cut where nodes begin.
-fn pieces_in_nodes(start: BrickKey, len: u32) -> impl Iterator<Item = Item> {
-    let [mut x, y, z] = start.position();
-    let end = x + len;
+/// A run of full bricks from `start` to before `end` along `x`, cut where nodes begin.
+fn pieces_in_nodes([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = Item> {
     std::iter::from_fn(move || {
         let position = [x, y, z];
         let next = (x / BRICK * BRICK + BRICK).min(end);
@@ -228,6 +277,16 @@ fn pieces_in_nodes(start: BrickKey, len: u32) -> impl Iterator<Item = Item> {
         x = next;
         (len > 0).then_some(Item { position, content: Content::Full { len } })
     })
+}
+
+fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {
+    let Some(colors) = &grid.colors else { return vec![] };
+    let of_run = |(start, len): (BrickKey, u32)| {
+        let [x, y, z] = start.position();
+        let colors = colors.between(start, BrickKey::new([x + len, y, z]));
+        colors.filter(|(_, colors)| colors.is_own()).map(|(key, _)| key)
+    };
+    grid.full_runs().flat_map(of_run).collect()
 }
 
 fn occupied_bounds(grid: &VoxelGrid) -> Option<[[u32; 3]; 2]> {

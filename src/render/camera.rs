@@ -1,7 +1,6 @@
 //! From where a grid is seen, and the rays through the pixels.
 
 use crate::grid::{Up, VoxelGrid, piece_bounds};
-use crate::raymarch::Ray;
 use crate::render::RenderOptions;
 
 /// From where a grid is seen.
@@ -90,14 +89,15 @@ impl View {
 /// Where the rays of a picture come from, in voxels from the grid's corner.
 #[derive(Debug, Clone)]
 pub struct Camera {
-    projection: Projection,
+    pub(super) projection: Projection,
     /// To the right and up in the picture, and towards the eye: of length 1, at right angles.
     pub(super) right: Vec3,
     pub(super) up: Vec3,
     pub(super) back: Vec3,
     /// What is up in the world.
     pub(super) world_up: Vec3,
-    eye: Vec3,
+    pub(super) up_axis: Up,
+    pub(super) eye: Vec3,
     /// The film is at distance 1 from the eye of a perspective camera: the corner at the top left, and
     /// the side of a pixel.
     corner: [f64; 2],
@@ -107,9 +107,9 @@ pub struct Camera {
 impl Camera {
     /// One that has all of `grid` in the picture.
     #[must_use]
-    pub fn new(grid: &VoxelGrid, world_up: Up, options: &RenderOptions) -> Self {
+    pub fn new(grid: &VoxelGrid, up_axis: Up, options: &RenderOptions) -> Self {
         // Right, up and front, by the axes.
-        let [world_up, front] = match world_up {
+        let [world_up, front] = match up_axis {
             Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
         };
@@ -129,6 +129,7 @@ impl Camera {
             up,
             back,
             world_up,
+            up_axis,
             eye: add_scaled(center, radius / HALF_ANGLE_SINE, back),
             corner: [0.0; 2],
             pixel: 1.0,
@@ -174,25 +175,21 @@ impl Camera {
         }
     }
 
-    /// The ray through a place in the picture, in pixels from its top left corner.
-    pub(super) fn ray(&self, [column, row]: [f64; 2]) -> Option<Ray> {
-        let (x, y) = (self.corner[0] + column * self.pixel, self.corner[1] - row * self.pixel);
-        let across = add_scaled(self.right.map(|c| c * x), y, self.up);
-        let ahead = self.back.map(|c| -c);
-        let (origin, direction) = match self.projection {
-            Projection::Perspective => (self.eye, add_scaled(across, 1.0, ahead)),
-            Projection::Orthographic => (add_scaled(self.eye, 1.0, across), ahead),
-        };
-        // Rays far outside of the picture's middle may begin too far away; nothing is there.
-        Ray::new(origin, direction).ok()
+    /// A place along an axis of the film, to the right or up, of one in the picture, in pixels from its
+    /// top left corner.
+    pub(super) fn on_film(&self, axis: usize, pixels: f64) -> f64 {
+        match axis {
+            0 => self.corner[0] + pixels * self.pixel,
+            _ => self.corner[1] - pixels * self.pixel,
+        }
     }
 
-    /// How many pixels a voxel covers at a point.
-    pub(super) fn pixels_per_voxel(&self, point: Vec3) -> f64 {
+    /// How many voxels a pixel covers at a point.
+    pub(super) fn voxels_per_pixel(&self, point: Vec3) -> f64 {
         let depth = match self.projection {
             Projection::Perspective => dot(add_scaled(self.eye, -1.0, point), self.back),
             Projection::Orthographic => 1.0,
         };
-        1.0 / (self.pixel * depth)
+        self.pixel * depth
     }
 }

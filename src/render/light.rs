@@ -1,9 +1,24 @@
-//! The light: a sun, and a sky that is seen in part.
+//! The light: a sun, and a sky that is seen in part. What rays need of it is rounded once, to integers.
 
 use std::f64::consts::TAU;
 
-use crate::raymarch::{Ray, Scene, UNIT};
-use crate::render::camera::{Camera, Vec3, add_scaled, cross, normalized};
+use crate::grid::Up;
+use crate::raymarch::{Face, Ray, Scene, steps_towards};
+use crate::render::camera::{Camera, Vec3, add_scaled, cross, dot, normalized};
+
+/// A share of light, or light itself, is a multiple of 1 / `ONE`.
+pub(super) const ONE: u32 = 1 << 15;
+
+/// A share of a share, or of light: rounded, half up. One is at most `2^17`, the other at most [`ONE`].
+#[inline]
+pub(super) fn of(a: u32, b: u32) -> u32 {
+    (a * b + ONE / 2) / ONE
+}
+
+/// That share of one.
+pub(super) fn share(part: f64) -> u32 {
+    (part * f64::from(ONE) + 0.5) as u32
+}
 
 /// Where the sun stands: by the picture's right, up and towards the eye, so that what is seen is lit.
 const SUN: Vec3 = [-0.46, 0.62, 0.72];
@@ -13,33 +28,56 @@ const SUN_RADIUS: f64 = 0.02;
 
 /// The light of the sun, of the sky and from the ground, linear: a white surface that faces the sun is
 /// almost white.
-pub(super) const SUN_LIGHT: [f32; 3] = [0.74, 0.71, 0.655];
-pub(super) const SKY_LIGHT: [f32; 3] = [0.43, 0.455, 0.495];
-pub(super) const GROUND_LIGHT: [f32; 3] = [0.35, 0.34, 0.335];
+const SUN_LIGHT: [f64; 3] = [0.74, 0.71, 0.655];
+const SKY_LIGHT: [f64; 3] = [0.43, 0.455, 0.495];
+const GROUND_LIGHT: [f64; 3] = [0.35, 0.34, 0.335];
+
+/// What light there is where no sky is seen, thrown from surface to surface, as a part of the sky's.
+const BOUNCED: f64 = 0.25;
 
 /// The golden angle: multiples of it are spread evenly about a circle.
 const GOLDEN: f64 = TAU * 0.381_966_011_250_105;
 
-/// How far off a surface light is looked for.
-pub(super) const OFF: f64 = 4.0 * UNIT;
+/// How far off a surface light is looked for, in units of a ray's origin.
+pub(super) const OFF: i64 = 4;
 
-/// Whether a voxel is in the way of the light.
-pub(super) fn is_dark(scene: &Scene, point: Vec3, to: Vec3) -> bool {
-    Ray::new(point, to).is_ok_and(|ray| scene.first_hit(&ray).is_some())
+/// A way that light comes, as a ray's direction.
+pub(super) type Way = [i32; 3];
+
+/// Whether a voxel is in the way of the light to a point, in units of a ray's origin.
+pub(super) fn is_dark(scene: &Scene, point: [i64; 3], to: Way) -> bool {
+    scene.first_touch(&Ray::of(point, to)).is_some()
 }
 
-/// The directions of light.
+/// The light of a picture, by faces: lower and upper by axes.
 #[derive(Debug, Clone)]
 pub(super) struct Light {
-    /// To the middle of the sun, of length 1.
-    pub(super) sun: Vec3,
+    /// To the middle of the sun.
+    pub(super) sun: Way,
     /// To places on it.
-    pub(super) suns: Vec<Vec3>,
+    pub(super) suns: Vec<Way>,
+    /// To the sky from the faces, so many from each.
+    pub(super) skies: [Vec<Way>; FACES],
+    /// Of the sun on a face that it shines on; 0 on those that look away from it.
+    pub(super) of_sun: [[u32; 3]; FACES],
+    /// Of the whole sky, and from the ground, on a face.
+    pub(super) of_sky: [[u32; 3]; FACES],
+    /// Of the sky's light, where none of the ways to it is dark, one, and so on.
+    pub(super) sky_left: Vec<u32>,
+}
+
+/// Faces of a voxel.
+pub(super) const FACES: usize = 6;
+
+/// The number of a face.
+#[inline]
+pub(super) fn number_of(face: Face) -> usize {
+    face.axis + 3 * usize::from(face.is_upper)
 }
 
 impl Light {
-    /// With so many places on the sun.
-    pub(super) fn new(camera: &Camera, places: usize) -> Self {
+    /// With so many places on the sun, and ways to the sky from each face.
+    pub(super) fn new(camera: &Camera, places: usize, ways: usize) -> Self {
         let sun = [camera.up, camera.back]
             .into_iter()
             .zip([SUN[1], SUN[2]])
@@ -48,22 +86,42 @@ impl Light {
         let [u, v] = across(sun);
         let place = |i: usize| {
             let [x, y] = on_disc(i, places).map(|c| c * SUN_RADIUS);
-            add_scaled(add_scaled(sun, x, u), y, v)
+            steps_towards(add_scaled(add_scaled(sun, x, u), y, v))
         };
-        Self { sun, suns: (0..places).map(place).collect() }
+        let normal = |number: usize| {
+            let face = Face { axis: number % 3, is_upper: number >= 3 };
+            face.normal().map(f64::from)
+        };
+        let light = |number: usize, of: &dyn Fn(Vec3, usize) -> f64| {
+            [0, 1, 2].map(|i| share(of(normal(number), i)))
+        };
+        let of_sun = |n: Vec3, i: usize| SUN_LIGHT[i] * dot(n, sun).max(0.0);
+        let of_sky = |n: Vec3, i: usize| {
+            let above = (dot(n, camera.world_up) + 1.0) / 2.0;
+            GROUND_LIGHT[i] + (SKY_LIGHT[i] - GROUND_LIGHT[i]) * above
+        };
+        let left = |dark: usize| BOUNCED + (1.0 - BOUNCED) * (1.0 - dark as f64 / ways as f64);
+        Self {
+            sun: steps_towards(sun),
+            suns: (0..places).map(place).collect(),
+            skies: std::array::from_fn(|number| to_sky(normal(number), ways)),
+            of_sun: std::array::from_fn(|number| light(number, &of_sun)),
+            of_sky: std::array::from_fn(|number| light(number, &of_sky)),
+            sky_left: (0..=ways).map(|dark| share(left(dark))).collect(),
+        }
     }
 }
 
-/// `count` directions to the sky above a plane, more of them where it shines more steeply: each counts
-/// the same.
-pub(super) fn to_sky(normal: Vec3, count: usize) -> Vec<Vec3> {
+/// `count` ways to the sky above a plane, more of them where it shines more steeply: each counts the
+/// same.
+pub(super) fn to_sky(normal: Vec3, count: usize) -> Vec<Way> {
     let [u, v] = across(normal);
-    let direction = |i: usize| {
+    let way = |i: usize| {
         let [x, y] = on_disc(i, count);
         let height = (1.0 - x * x - y * y).sqrt();
-        add_scaled(add_scaled(normal.map(|c| c * height), x, u), y, v)
+        steps_towards(add_scaled(add_scaled(normal.map(|c| c * height), x, u), y, v))
     };
-    (0..count).map(direction).collect()
+    (0..count).map(way).collect()
 }
 
 /// The place of number `i` of `count` that are spread evenly in the unit disc (H. Vogel, *A Better Way to
@@ -79,4 +137,12 @@ fn across(normal: Vec3) -> [Vec3; 2] {
     let other = if normal[0].abs() < 0.6 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
     let u = normalized(cross(other, normal));
     [u, cross(normal, u)]
+}
+
+/// The axis that is up.
+pub(super) fn axis_of(up: Up) -> usize {
+    match up {
+        Up::Y => 1,
+        Up::Z => 2,
+    }
 }

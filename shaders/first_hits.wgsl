@@ -9,9 +9,10 @@ struct Params {
 // Words of a ray: its origin, two words an axis, and its direction.
 const RAY_WORDS: u32 = 9u;
 // Words of a hit: the voxel, x in the low 16 bits of the first and y in the high, z in the second;
-// the face, or NO_HIT; the distance of the time, two words, and its length.
+// the face, or NO_HIT, or GAVE_UP; the distance of the time, two words, and its length.
 const HIT_WORDS: u32 = 6u;
 const NO_HIT: u32 = 7u;
+const GAVE_UP: u32 = 8u;
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> rays: array<u32>;
@@ -41,7 +42,7 @@ fn first_hits(
     let to = index * HIT_WORDS;
     hits[to] = voxel.x | (voxel.y << 16u);
     hits[to + 1u] = voxel.z;
-    hits[to + 2u] = select(NO_HIT, face_of(touch, ray), touch.exists);
+    hits[to + 2u] = select(select(NO_HIT, face_of(touch, ray), touch.exists), GAVE_UP, gave_up);
     hits[to + 3u] = touch.time.distance.x;
     hits[to + 4u] = touch.time.distance.y;
     hits[to + 5u] = touch.time.length;

@@ -4,6 +4,9 @@
 // A voxel is 2^UNIT_BITS units of a ray's origin wide.
 const UNIT_BITS: u32 = 16u;
 
+// Invocations per workgroup of stages that follow rays.
+const RAY_GROUP: u32 = 64u;
+
 struct Ray {
     // In units, at most 2^36 from the grid's minimum corner along each axis.
     origin: array<Int64, 3>,
@@ -55,6 +58,10 @@ const NO_AXIS: u32 = 3u;
 
 // How much later than any other is an axis along which the ray never leaves a cell: 2^62.
 const NEVER: Int64 = Int64(0u, 0x40000000u);
+
+// Whether a driver ended a search early: some limit the loops of a shader, and say nothing. A stage
+// that follows rays tells it to its host.
+var<private> gave_up: bool = false;
 
 fn time_is_before(a: Time, b: Time) -> bool {
     return int64_less(int64_scaled(a.distance, b.length), int64_scaled(b.distance, a.length));
@@ -168,12 +175,14 @@ fn march_of(ray: Ray, is_lower: vec3<bool>) -> March {
     return March(ray, vec3<u32>(abs(ray.direction)), is_down);
 }
 
+// An axis along which `cell` is not in `parent`, a cell of the next larger size.
+fn left_by(cell: vec3<i32>, parent: vec3<i32>) -> u32 {
+    let has_left = (cell >> vec3<u32>(3u)) != parent;
+    return select(select(select(NO_AXIS, 2u, has_left.z), 1u, has_left.y), 0u, has_left.x);
+}
+
 // Searches the tree from its root, down into cells that hold something and up again past their ends.
 fn search(march: March, start: Time) -> Touch {
-    let first = touched_at(march, start);
-    if first.exists {
-        return first;
-    }
     var node = scene.root;
     // The brick that is walked through at level 0, and when the ray came to it, or to the node.
     var brick = 0u;
@@ -181,11 +190,21 @@ fn search(march: March, start: Time) -> Touch {
     // The node's own cell, or the brick's, among those of its size.
     var parent = vec3<i32>(0);
     var walk = enter(march, scene.top, start).walk;
+    // Whether the ray may now be in cells beside that of the walk.
+    var is_beside = true;
+    var now = start;
     loop {
+        if is_beside {
+            let touch = touched_at(march, now);
+            if touch.exists {
+                return touch;
+            }
+            is_beside = false;
+        }
         let axis = left_by(walk.cell, parent);
         if axis != NO_AXIS {
             if walk.level == scene.top {
-                return NO_TOUCH;
+                break;
             }
             if walk.level > 0u {
                 node = nodes[node].parent;
@@ -202,15 +221,20 @@ fn search(march: March, start: Time) -> Touch {
         } else {
             cell = cell_of(node, walk.cell);
         }
+        if cell.kind == EMPTY {
+            is_beside = advance(march, &walk);
+        }
+        if cell.kind != EMPTY || is_beside {
+            now = time_of(march, walk, time);
+        }
         if cell.kind == FULL {
-            let now = time_of(march, walk, time);
             if walk.level == 0u {
                 return Touch(true, walk.cell, now);
             }
-            return touched_at(march, now);
-        }
-        if cell.kind == PARTIAL {
-            time = time_of(march, walk, time);
+            // Which of its voxels.
+            is_beside = true;
+        } else if cell.kind == PARTIAL {
+            time = now;
             if walk.level == 1u {
                 brick = cell.child;
             } else {
@@ -219,28 +243,13 @@ fn search(march: March, start: Time) -> Touch {
             parent = walk.cell;
             let entry = enter(march, walk.level - 1u, time);
             walk = entry.walk;
-            if entry.is_at_edge {
-                let touch = touched_at(march, time);
-                if touch.exists {
-                    return touch;
-                }
-            }
-            continue;
-        }
-        if advance(march, &walk) {
-            let touch = touched_at(march, time_of(march, walk, time));
-            if touch.exists {
-                return touch;
-            }
+            is_beside = entry.is_at_edge;
         }
     }
+    if walk.level != scene.top || left_by(walk.cell, parent) == NO_AXIS {
+        gave_up = true;
+    }
     return NO_TOUCH;
-}
-
-// An axis along which `cell` is not in `parent`, a cell of the next larger size.
-fn left_by(cell: vec3<i32>, parent: vec3<i32>) -> u32 {
-    let has_left = (cell >> vec3<u32>(3u)) != parent;
-    return select(select(select(NO_AXIS, 2u, has_left.z), 1u, has_left.y), 0u, has_left.x);
 }
 
 // The first in order of the occupied voxels whose closed cubes hold the ray's point at `time`.
@@ -369,8 +378,9 @@ fn time_of(march: March, walk: Walk, start: Time) -> Time {
     return Time(distance, march.lengths[walk.came_by]);
 }
 
-fn pick(of: array<Int64, 3>, axis: u32) -> Int64 {
-    return select(select(of[2], of[1], axis == 1u), of[0], axis == 0u);
+// That of an axis.
+fn pick(three: array<Int64, 3>, axis: u32) -> Int64 {
+    return select(select(three[2], three[1], axis == 1u), three[0], axis == 0u);
 }
 
 fn is_negative(a: Int64) -> bool {
@@ -379,4 +389,14 @@ fn is_negative(a: Int64) -> bool {
 
 fn is_positive(a: Int64) -> bool {
     return !is_negative(a) && any(a != Int64(0u, 0u));
+}
+
+// A quotient rounded down, of a point on a ray: b is a length of a direction.
+fn divided(a: Int64, b: u32) -> Int64 {
+    return int64_divided(a, b).quotient;
+}
+
+// Where a ray is at a time along an axis, in units, rounded down.
+fn point_at(origin: Int64, direction: i32, time: Time) -> Int64 {
+    return int64_add(origin, divided(int64_times(time.distance, direction), time.length));
 }

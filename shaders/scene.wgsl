@@ -30,6 +30,8 @@ struct Node {
     partial: array<u32, 16>,
     // The cells in which all voxels are occupied.
     full: array<u32, 16>,
+    // How many partial cells come before those of each x, two in a word, the first in the low half.
+    before: array<u32, 4>,
     // Where its children begin in `children`: one for each of the partial cells, in the order of bits.
     first: u32,
     // The number of the node that this is a cell of; of the root 0.
@@ -76,10 +78,12 @@ fn cell_of(node: u32, at: vec3<i32>) -> Cell {
     if ((partial >> bit.y) & 1u) == 0u {
         return Cell(EMPTY, 0u);
     }
-    var rank = countOneBits(partial & ((1u << bit.y) - 1u));
-    for (var word = 0u; word < bit.x; word++) {
-        rank += countOneBits(nodes[node].partial[word]);
+    let x = bit.x >> 1u;
+    var rank = (nodes[node].before[x >> 1u] >> (16u * (x & 1u))) & 0xffffu;
+    if (bit.x & 1u) == 1u {
+        rank += countOneBits(nodes[node].partial[bit.x - 1u]);
     }
+    rank += countOneBits(partial & ((1u << bit.y) - 1u));
     return Cell(PARTIAL, children[nodes[node].first + rank]);
 }
 

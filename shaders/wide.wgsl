@@ -99,23 +99,21 @@ struct Quotient {
     remainder: u32,
 }
 
-// a / b rounded down, for b from 1 to 2^24 and a at least -2^62: what remains of the words so far is
-// below b, so that with eight bits more it is below 2^32.
+// a / b rounded down, for b from 1 to 2^24 and a at least -2^62. The low word comes byte by byte: what
+// remains so far is below b, so that with eight bits more it is below 2^32.
 fn int64_divided(a: Int64, b: u32) -> Quotient {
     let is_negative = bitcast<i32>(a.y) < 0;
     // Rounding down -a - 1 is rounding up a, less 1.
     let whole = select(a, ~a, is_negative);
-    let high = whole.y / b;
-    var rest = whole.y % b;
-    var low = 0u;
-    for (var shift = 32u; shift > 0u; shift -= 8u) {
-        let digits = (rest << 8u) | ((whole.x >> (shift - 8u)) & 0xffu);
-        low = (low << 8u) | (digits / b);
-        rest = digits % b;
-    }
-    let quotient = Int64(low, high);
+    let d3 = ((whole.y % b) << 8u) | (whole.x >> 24u);
+    let d2 = ((d3 % b) << 8u) | ((whole.x >> 16u) & 0xffu);
+    let d1 = ((d2 % b) << 8u) | ((whole.x >> 8u) & 0xffu);
+    let d0 = ((d1 % b) << 8u) | (whole.x & 0xffu);
+    // Each below 2^8.
+    let low = ((d3 / b) << 24u) | ((d2 / b) << 16u) | ((d1 / b) << 8u) | (d0 / b);
+    let quotient = Int64(low, whole.y / b);
     if is_negative {
-        return Quotient(~quotient, b - 1u - rest);
+        return Quotient(~quotient, b - 1u - d0 % b);
     }
-    return Quotient(quotient, rest);
+    return Quotient(quotient, d0 % b);
 }

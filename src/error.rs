@@ -191,6 +191,19 @@ pub enum BackendError {
         /// Bytes that are allowed.
         allowed: u64,
     },
+    /// Something is larger than the adapter allows a buffer to be.
+    #[error(
+        "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, or the CPU",
+        bytes(.size), bytes(.limit)
+    )]
+    TooLarge {
+        /// What it is.
+        what: &'static str,
+        /// Its size, in bytes.
+        size: u64,
+        /// That of the largest buffer.
+        limit: u64,
+    },
     /// The mesh has holes, and the grid no room for what lies past them.
     #[error(
         "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \

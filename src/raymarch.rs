@@ -36,6 +36,8 @@ use crate::error::RayError;
 pub(crate) use crate::raymarch::march::{Touch, divided};
 pub use crate::raymarch::scene::{Node, Scene};
 
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod march;
 mod scene;
 
@@ -152,6 +154,13 @@ pub struct Face {
 }
 
 impl Face {
+    /// Its number: the axis, and 3 more for the upper one.
+    #[must_use]
+    #[inline]
+    pub fn number(self) -> usize {
+        self.axis + 3 * usize::from(self.is_upper)
+    }
+
     /// What is outside: -1, 0 or 1 along each axis.
     #[must_use]
     pub fn normal(&self) -> [i32; 3] {

@@ -2,8 +2,10 @@
 //!
 //! Several rays go through each pixel ([`camera`](Camera)); where they meet a voxel it is lit by a sun
 //! with shadows and by the sky, as much of it as is seen from there; where they meet none there is the
-//! background, with the shadow of the voxels on the ground. Colours are mixed in linear light. A pixel is a
-//! function of the grid and the options alone, so pictures do not depend on the number of threads.
+//! background, with the shadow of the voxels on the ground. Colours are mixed in linear light.
+//!
+//! The camera is rounded once, to integers, and so is the light; from then on a pixel is a function of
+//! integers. A picture is the same to the bit on every CPU and GPU, with any number of threads.
 //!
 //! ```
 //! use trivox::VoxelGrid;
@@ -21,8 +23,13 @@
 use rayon::prelude::*;
 use thiserror::Error;
 
+#[cfg(feature = "gpu")]
+use crate::Gpu;
+use crate::error::BackendError;
 use crate::grid::{Up, VoxelGrid};
 use crate::raymarch::Scene;
+#[cfg(feature = "gpu")]
+use crate::raymarch::gpu::GpuScene;
 pub use crate::render::camera::{Camera, Projection, View};
 pub use crate::render::picture::Picture;
 use crate::render::shade::{Look, Shader};
@@ -30,6 +37,8 @@ use crate::srgb::Rgba;
 
 mod camera;
 mod film;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod ground;
 mod light;
 mod picture;
@@ -88,6 +97,9 @@ pub enum RenderError {
     /// A margin that leaves no room.
     #[error("a margin of {0} is not possible: use 0 or more, and less than 0.5")]
     Margin(f64),
+    /// The GPU fails.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
 }
 
 impl RenderOptions {
@@ -149,30 +161,77 @@ impl RenderOptions {
     }
 }
 
-/// A picture of `grid`: all of it fills the picture.
+/// Draws pictures of a grid: several, of what is built once.
+#[derive(Debug)]
+pub struct Renderer<'a> {
+    scene: Scene<'a>,
+    #[cfg(feature = "gpu")]
+    gpu: Option<gpu::GpuShader>,
+}
+
+impl<'a> Renderer<'a> {
+    /// On the CPU.
+    #[must_use]
+    pub fn new(grid: &'a VoxelGrid) -> Self {
+        Self {
+            scene: Scene::new(grid),
+            #[cfg(feature = "gpu")]
+            gpu: None,
+        }
+    }
+
+    /// On a GPU. Its pictures are those of the CPU, to the bit.
+    ///
+    /// # Errors
+    /// The grid does not fit there; the device fails.
+    #[cfg(feature = "gpu")]
+    pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, BackendError> {
+        let scene = Scene::new(grid);
+        let on_gpu = gpu::GpuShader::new(GpuScene::upload(gpu.device(), &scene)?);
+        Ok(Self { scene, gpu: Some(on_gpu) })
+    }
+
+    /// A picture of the grid: all of it fills the picture.
+    ///
+    /// # Errors
+    /// Options that are not possible; the GPU fails.
+    pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
+        options.check()?;
+        let grid = self.scene.grid();
+        let up = grid.world.map_or(Up::default(), |world| world.up);
+        let camera = Camera::new(grid, up, options);
+        let look = Look::new(self.scene.bounds(), &camera, options);
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &self.gpu {
+            return Ok(Picture::new(options.size, gpu.pixels(&look, options.size)?));
+        }
+        Ok(Picture::new(options.size, self.pixels(&look, options.size)))
+    }
+
+    fn pixels(&self, look: &Look, [width, height]: [u32; 2]) -> Vec<Rgba> {
+        let [width, height] = [width, height].map(|side| side as usize);
+        let dark = look.ground.as_ref().map(|ground| ground.dark(&self.scene)).unwrap_or_default();
+        let mut pixels = vec![[0; 4]; width * height];
+        let bands = pixels.par_chunks_mut(width * BAND).enumerate();
+        bands.for_each(|(band, pixels)| {
+            let mut shader = Shader::new(&self.scene, look, &dark);
+            for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
+                for (column, pixel) in pixels.iter_mut().enumerate() {
+                    *pixel = shader.pixel([column, row]);
+                }
+            }
+        });
+        pixels
+    }
+}
+
+/// A picture of `grid`, drawn on the CPU: all of it fills the picture.
 ///
 /// # Errors
 /// Options that are not possible.
 pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
-    options.check()?;
-    let [width, height] = options.size.map(|side| side as usize);
-    let scene = Scene::new(grid);
-    let up = grid.world.map_or(Up::default(), |world| world.up);
-    let camera = Camera::new(grid, up, options);
-    let look = Look::new(scene.bounds(), &camera, options);
-    let dark = look.ground.as_ref().map(|ground| ground.dark(&scene)).unwrap_or_default();
-    let mut pixels = vec![[0; 4]; width * height];
-    let bands = pixels.par_chunks_mut(width * BAND).enumerate();
-    bands.for_each(|(band, pixels)| {
-        let mut shader = Shader::new(&scene, &look, &dark);
-        for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
-            for (column, pixel) in pixels.iter_mut().enumerate() {
-                *pixel = shader.pixel([column, row]);
-            }
-        }
-    });
-    Ok(Picture::new(options.size, pixels))
+    Renderer::new(grid).render(options)
 }
 
 /// The colour of voxels that have none.
-const PLAIN: Rgba = [222, 221, 217, 255];
+pub(crate) const PLAIN: Rgba = [222, 221, 217, 255];

@@ -12,7 +12,7 @@ pub type Linear = [u16; 4];
 const LINEAR: [u16; 256] = table(0.0);
 
 /// Where the linear values end that each sRGB value is nearest to, seen in sRGB; the last has no end.
-const ENDS: [u16; 256] = table(0.5);
+pub(crate) const ENDS: [u16; 256] = table(0.5);
 
 const fn table(offset: f64) -> [u16; 256] {
     let mut table = [0; 256];

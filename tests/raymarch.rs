@@ -2,26 +2,13 @@
 //! rational numbers. `TRIVOX_RAYS=1000000` compares so many rays.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::rays::{Line, SIDE, adversarial, adversarial_line};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
-use trivox::raymarch::{Face, Hit, MAX_DISTANCE, Ray, Scene, UNIT, UNIT_BITS};
-
-/// A voxel, in units of a ray.
-const SIDE: i64 = 1 << UNIT_BITS;
-
-/// A ray as integers.
-#[derive(Debug, Clone, Copy)]
-struct Line {
-    origin: [i64; 3],
-    direction: [i32; 3],
-}
-
-impl Line {
-    fn ray(&self) -> Ray {
-        Ray::from_units(self.origin, self.direction).unwrap()
-    }
-}
+use trivox::raymarch::{Face, Hit, MAX_DISTANCE, Ray, Scene, UNIT};
 
 /// A quotient with a divisor above 0.
 #[derive(Debug, Clone, Copy)]
@@ -76,76 +63,6 @@ fn agrees(hit: Option<Hit>, expected: Option<([u32; 3], Option<Face>, f64)>) -> 
             (hit.voxel, hit.face) == (voxel, face) && is_near
         }
         _ => false,
-    }
-}
-
-fn grid(dims: [u32; 3], is_occupied: impl Fn([u32; 3]) -> bool) -> VoxelGrid {
-    let [nx, ny, nz] = dims;
-    let all = (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z])));
-    VoxelGrid::from_voxels(dims, all.filter(|&voxel| is_occupied(voxel))).unwrap()
-}
-
-/// Grids that a traversal may go wrong in, with their names.
-fn adversarial(rng: &mut Rng) -> Vec<(&'static str, VoxelGrid)> {
-    let corners = |dims: [u32; 3]| {
-        grid(dims, |voxel| (0..3).all(|a| voxel[a] == 0 || voxel[a] == dims[a] - 1))
-    };
-    let mut scattered = |dims: [u32; 3], count: usize| {
-        let voxel = |rng: &mut Rng| std::array::from_fn(|a| rng.u32(0..dims[a]));
-        VoxelGrid::from_voxels(dims, (0..count).map(|_| voxel(rng)).collect::<Vec<_>>()).unwrap()
-    };
-    vec![
-        ("scattered", scattered([19, 23, 17], 60)),
-        ("scattered far apart", scattered([600, 70, 9], 80)),
-        ("scattered very far apart", scattered([65536, 5000, 3], 40)),
-        ("one voxel", grid([1, 1, 1], |_| true)),
-        ("one voxel in the middle", grid([17, 17, 17], |voxel| voxel == [8; 3])),
-        ("corners", corners([9, 17, 8])),
-        ("corners of bricks", grid([17, 16, 15], |v| v.iter().all(|c| c % 8 == 0 || c % 8 == 7))),
-        ("walls", grid([20, 20, 20], |[x, y, z]| x == 7 || y == 8 || z == 15)),
-        ("a wall between bricks", grid([16, 16, 16], |[x, _, _]| x == 8)),
-        ("a diagonal wall", grid([18, 18, 18], |[x, y, z]| x + y + z == 23)),
-        ("diagonal lines", grid([18, 18, 18], |[x, y, z]| x == y && (y == z || y + z == 17))),
-        ("a checkerboard", grid([11, 9, 10], |[x, y, z]| (x + y + z) % 2 == 0)),
-        ("edges that touch", grid([12, 12, 12], |[x, y, z]| (x + y) % 2 == 0 && z % 5 == 0)),
-        ("a full brick", grid([24, 24, 24], |voxel| voxel.iter().all(|c| c / 8 == 1))),
-        ("full bricks", grid([29, 16, 16], |[x, y, z]| x < 24 && y / 8 == z / 8)),
-        ("a cube, full throughout", grid([64, 64, 64], |_| true)),
-        ("bricks full throughout", grid([8, 8, 8], |_| true)),
-        ("all but one", grid([16, 16, 16], |voxel| voxel != [8, 7, 8])),
-    ]
-}
-
-/// A ray for `voxels` of a grid of `dims` that most often meets planes, edges and corners.
-fn adversarial_line(rng: &mut Rng, dims: [u32; 3], voxels: &[[u32; 3]]) -> Line {
-    let near = |rng: &mut Rng, steps: i64| -> [i64; 3] {
-        let voxel = voxels[rng.usize(0..voxels.len())];
-        std::array::from_fn(|a| i64::from(voxel[a]) * steps + rng.i64(-2 * steps..=3 * steps))
-    };
-    // From a multiple of half a voxel to a corner: the direction is exact, in halves of voxels.
-    let half = SIDE / 2;
-    let origin = match rng.u32(0..6) {
-        0 => near(rng, 1).map(|c| c * SIDE),
-        1 | 2 => near(rng, 2).map(|c| c * half),
-        3 => std::array::from_fn(|a| rng.i64(-4..=2 * i64::from(dims[a]) + 4) * half),
-        4 => near(rng, SIDE),
-        _ => std::array::from_fn(|_| (rng.i64(-2..=2) << 18) * SIDE + rng.i64(-2..=2)),
-    };
-    let target = voxels[rng.usize(0..voxels.len())].map(i64::from);
-    let corner: [i64; 3] = std::array::from_fn(|a| (target[a] + rng.i64(0..=1)) * SIDE);
-    let direction = match rng.u32(0..6) {
-        0 => {
-            let (axis, sign) = (rng.usize(0..3), if rng.bool() { 1 } else { -1 });
-            std::array::from_fn(|a| if a == axis { sign } else { 0 })
-        }
-        1 => std::array::from_fn(|_| rng.i32(-1..=1)),
-        2 => std::array::from_fn(|_| rng.i32(-3..=3)),
-        3 | 4 => std::array::from_fn(|a| ((corner[a] - origin[a]) / half) as i32),
-        _ => std::array::from_fn(|_| rng.i32(-(1 << 24)..=1 << 24)),
-    };
-    match direction {
-        [0, 0, 0] => Line { origin, direction: [0, 0, -1] },
-        _ => Line { origin, direction },
     }
 }
 

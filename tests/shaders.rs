@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use trivox::backend::gpu::data::{self, CROSSES_SOURCE, Pair, Params, SOURCES, TOUCHES_SOURCE};
+use trivox::raymarch::gpu::{self as rays, FIRST_HITS, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
+use trivox::render::gpu::{LookWords, NO_GROUND, STAGES, SUM_WORDS};
 use wgpu::naga;
 
 /// Checked with no feature beyond WebGPU's core.
@@ -21,15 +23,33 @@ fn validated(name: &str, source: &str) -> naga::Module {
     module
 }
 
+/// The stages that follow rays.
+fn ray_stages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [FIRST_HITS].into_iter().chain(STAGES)
+}
+
+/// All stages: their entry points, and their sources.
+fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SOURCES.into_iter().chain(ray_stages())
+}
+
 #[test]
 fn every_stage_is_valid_and_has_its_entry_point() {
-    for (name, source) in SOURCES {
+    let of_rays = ray_stages().map(|stage| (stage, RAY_GROUP));
+    for ((name, source), group) in
+        SOURCES.map(|stage| (stage, data::GROUP)).into_iter().chain(of_rays)
+    {
         let module = validated(name, source);
         let entries: Vec<&str> = module.entry_points.iter().map(|e| e.name.as_str()).collect();
         assert_eq!(entries, [name]);
         let size = module.entry_points[0].workgroup_size;
-        assert_eq!(size, [data::GROUP, 1, 1], "{name}");
+        assert_eq!(size, [group, 1, 1], "{name}");
     }
+}
+
+#[test]
+fn what_follows_rays_is_valid_without_a_stage() {
+    validated("scene", SCENE_SOURCE);
 }
 
 #[test]
@@ -43,15 +63,15 @@ fn tint_compiles_every_stage_too() {
     let Some(folder) = std::env::var_os("TRIVOX_TINT").map(PathBuf::from) else {
         return println!("skipped: TRIVOX_TINT not set");
     };
-    let stages = tempfile::TempDir::new().unwrap();
-    for (name, source) in SOURCES {
-        std::fs::write(stages.path().join(format!("{name}.wgsl")), source).unwrap();
+    let folder_of_stages = tempfile::TempDir::new().unwrap();
+    for (name, source) in stages() {
+        std::fs::write(folder_of_stages.path().join(format!("{name}.wgsl")), source).unwrap();
     }
     // Packages are looked for beside the script.
     let script = folder.join("check.mjs");
     std::fs::write(&script, include_str!("tint/check.mjs")).unwrap();
     let mut node = Command::new("node");
-    node.arg(script).arg(stages.path());
+    node.arg(script).arg(folder_of_stages.path());
     // Dawn refuses older llvmpipes, so it is shown SwiftShader alone.
     if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
         node.env("VK_DRIVER_FILES", driver);
@@ -59,7 +79,7 @@ fn tint_compiles_every_stage_too() {
     let output = node.output().unwrap();
     let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
     assert!(output.status.success(), "{said}");
-    let stages = SOURCES.len();
+    let stages = stages().count();
     assert!(said.contains(&format!("tint: {stages} stages, 0 complaints")), "{said}");
 }
 
@@ -70,7 +90,7 @@ fn every_shader_file_belongs_to_a_stage() {
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let is_used = SOURCES.iter().any(|(_, source)| source.contains(&text));
+        let is_used = stages().any(|(_, source)| source.contains(&text));
         assert!(is_used, "{} is in no stage", path.display());
         files += 1;
     }
@@ -123,9 +143,56 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
     assert_eq!(layout(&module, "Pair"), pair);
 }
 
+#[test]
+fn scenes_and_looks_are_laid_out_as_in_the_shaders() {
+    let (name, source) = STAGES[1];
+    let module = validated(name, source);
+    let header = host_layout!(Header, version, top, root, rest, lo, bricks, hi, has_colors);
+    assert_eq!(layout(&module, "Scene"), header);
+    assert_eq!(
+        layout(&module, "Node"),
+        host_layout!(WordNode, partial, full, before, first, parent)
+    );
+    let look = host_layout!(
+        LookWords,
+        size,
+        first_row,
+        rows,
+        samples,
+        sky_ways,
+        ground_ways,
+        max_groups,
+        edge_step,
+        edge_width,
+        edge_from,
+        edge_most,
+        edge_range,
+        edge_shade,
+        has_behind,
+        is_small,
+        corner_light,
+        ground_shades,
+        ground_step,
+        ground_step_bits,
+        ground_corner,
+        ground_height,
+        ground_up,
+        rows_at,
+        suns_at,
+        skies_at,
+        ground_ways_at,
+        sky_left_at,
+        srgb_ends_at,
+        sun,
+        of_sun,
+        of_sky
+    );
+    assert_eq!(layout(&module, "Look"), look);
+}
+
 /// The value of `const NAME: u32 = VALUEu;`.
 fn shader_constant(name: &str) -> u32 {
-    let line = SOURCES.iter().flat_map(|(_, source)| source.lines()).find_map(|line| {
+    let line = stages().flat_map(|(_, source)| source.lines()).find_map(|line| {
         line.strip_prefix(&format!("const {name}: u32 = ")).map(|rest| rest.to_owned())
     });
     let value = line.unwrap_or_else(|| panic!("no constant {name}"));
@@ -153,6 +220,17 @@ fn host_constants_are_those_of_the_shaders() {
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
         ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
         ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
+        ("SCENE_VERSION", rays::SCENE_VERSION),
+        ("SCENE_BRICK_WORDS", data::BRICK_WORDS as u32),
+        ("SCENE_KEY_WORDS", data::KEY_WORDS as u32),
+        ("RAY_GROUP", RAY_GROUP),
+        ("RAY_WORDS", rays::RAY_WORDS as u32),
+        ("HIT_WORDS", rays::HIT_WORDS as u32),
+        ("NO_HIT", rays::NO_HIT),
+        ("GAVE_UP", rays::GAVE_UP),
+        ("NO_GROUND", NO_GROUND),
+        ("SUM_WORDS", SUM_WORDS),
+        ("UNIT_BITS", trivox::raymarch::UNIT_BITS),
     ];
     for (name, host) in constants {
         assert_eq!(shader_constant(name), host, "{name}");
@@ -203,4 +281,47 @@ fn the_twins_of_crosses_have_the_same_functions_in_the_same_order() {
     };
     assert_eq!(shared(rust), shared(wgsl));
     assert_eq!(shared(rust).len(), 10);
+}
+
+#[test]
+fn the_twins_of_rays_have_the_same_functions_in_the_same_order() {
+    const SHARED: [(&str, &str, &[&str]); 2] = [
+        (
+            include_str!("../src/raymarch/march.rs"),
+            include_str!("../shaders/march.wgsl"),
+            &[
+                "runs_in_plane",
+                "left_by",
+                "search",
+                "touched_at",
+                "enter",
+                "cells_about",
+                "walk_from",
+                "advance",
+                "time_of",
+            ],
+        ),
+        (
+            include_str!("../src/render/shade.rs"),
+            include_str!("../shaders/shade.wgsl"),
+            &[
+                "background",
+                "light_on_ground",
+                "look_at",
+                "facing",
+                "point_on",
+                "middle_of",
+                "off",
+                "others",
+                "bilinear",
+            ],
+        ),
+    ];
+    for (rust, wgsl, names) in SHARED {
+        let shared = |source| -> Vec<&str> {
+            functions(source).into_iter().filter(|name| names.contains(name)).collect()
+        };
+        assert_eq!(shared(rust), names);
+        assert_eq!(shared(wgsl), names);
+    }
 }

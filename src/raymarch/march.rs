@@ -60,9 +60,9 @@ impl Ray {
 /// A time on a ray: the quotient of a distance along an axis, in units, and the length of the direction
 /// along that axis, above 0.
 #[derive(Debug, Clone, Copy)]
-struct Time {
-    distance: i64,
-    length: i64,
+pub(super) struct Time {
+    pub(super) distance: i64,
+    pub(super) length: i64,
 }
 
 impl Time {
@@ -81,8 +81,8 @@ impl Time {
 /// A voxel that a ray touches, and when it first does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Touch {
-    voxel: [i32; 3],
-    time: Time,
+    pub(super) voxel: [i32; 3],
+    pub(super) time: Time,
 }
 
 impl Touch {
@@ -91,7 +91,7 @@ impl Touch {
         self.time.is_before(&other.time) || is_at_once && self.voxel < other.voxel
     }
 
-    fn hit(&self, ray: &Ray) -> Hit {
+    pub(super) fn hit(&self, ray: &Ray) -> Hit {
         let time_in_units = self.time.distance as f64 / self.time.length as f64;
         let distance = time_in_units * ray.length() * UNIT;
         Hit { voxel: self.voxel(), face: self.face(ray), distance }
@@ -180,9 +180,6 @@ impl<'a> March<'a> {
     /// Searches the tree from its root, down into cells that hold something and up again past their
     /// ends.
     fn search(&self, start: Time) -> Option<Touch> {
-        if let Some(touch) = self.touched_at(start) {
-            return Some(touch);
-        }
         let Scene { nodes, children, .. } = self.scene;
         let (mut level, mut node) = (self.scene.top(), self.scene.root());
         // The brick that is walked through at level 0, and when the ray came to it, or to the node.
@@ -190,7 +187,16 @@ impl<'a> March<'a> {
         // The node's own cell, or the brick's, among those of its size.
         let mut parent = [0; 3];
         let (mut walk, _) = self.enter(level, start);
+        // Whether the ray may now be in cells beside that of the walk.
+        let (mut is_beside, mut now) = (true, start);
         loop {
+            if is_beside {
+                let touch = self.touched_at(now);
+                if touch.is_some() {
+                    return touch;
+                }
+                is_beside = false;
+            }
             if let Some(axis) = left_by(walk.cell, parent) {
                 if level == self.scene.top() {
                     return None;
@@ -207,32 +213,24 @@ impl<'a> March<'a> {
                 0 => self.scene.voxel(brick, walk.cell),
                 _ => nodes[node].cell(children, walk.cell),
             };
+            if cell == Cell::Empty {
+                is_beside = self.advance(&mut walk);
+            }
+            if cell != Cell::Empty || is_beside {
+                now = self.time_of(&walk, level, time);
+            }
             match cell {
                 Cell::Empty => {}
-                Cell::Full if level == 0 => {
-                    return Some(Touch {
-                        voxel: walk.cell,
-                        time: self.time_of(&walk, level, time),
-                    });
-                }
-                Cell::Full => return self.touched_at(self.time_of(&walk, level, time)),
+                Cell::Full if level == 0 => return Some(Touch { voxel: walk.cell, time: now }),
+                // Which of its voxels.
+                Cell::Full => is_beside = true,
                 Cell::Partial(child) => {
-                    time = self.time_of(&walk, level, time);
+                    time = now;
                     (brick, node) = if level == 1 { (child, node) } else { (brick, child) };
                     level -= 1;
                     parent = walk.cell;
-                    let is_at_edge;
-                    (walk, is_at_edge) = self.enter(level, time);
-                    if is_at_edge && let Some(touch) = self.touched_at(time) {
-                        return Some(touch);
-                    }
-                    continue;
+                    (walk, is_beside) = self.enter(level, time);
                 }
-            }
-            if self.advance(&mut walk)
-                && let Some(touch) = self.touched_at(self.time_of(&walk, level, time))
-            {
-                return Some(touch);
             }
         }
     }

@@ -15,6 +15,8 @@ pub struct Node {
     pub partial: Mask,
     /// The cells in which all voxels are occupied.
     pub full: Mask,
+    /// How many partial cells come before those of each word of the mask.
+    pub before: [u16; 8],
     /// Where the children begin: one for each of the partial cells, by words of the mask and in these
     /// from the lowest bit up.
     pub first: u32,
@@ -32,6 +34,14 @@ pub(super) enum Cell {
 }
 
 impl Node {
+    const EMPTY: Self = Self { partial: [0; 8], full: [0; 8], before: [0; 8], first: 0, parent: 0 };
+
+    fn count(&mut self) {
+        for x in 1..8 {
+            self.before[x] = self.before[x - 1] + self.partial[x - 1].count_ones() as u16;
+        }
+    }
+
     #[inline]
     pub(super) fn cell(&self, children: &[u32], at: [i32; 3]) -> Cell {
         let (word, bit) = bit_of(at);
@@ -41,7 +51,7 @@ impl Node {
         if self.partial[word] >> bit & 1 == 0 {
             return Cell::Empty;
         }
-        let before: u32 = self.partial[..word].iter().map(|word| word.count_ones()).sum();
+        let before = u32::from(self.before[word]);
         let below = (self.partial[word] & ((1 << bit) - 1)).count_ones();
         Cell::Partial(children[(self.first + before + below) as usize] as usize)
     }
@@ -88,7 +98,7 @@ impl<'a> Scene<'a> {
         // A grid that is full throughout, or empty, has a cell at the top that no node is made for.
         if let [Item { content: Content::Full { .. }, .. }] = items[..] {
             let full = std::array::from_fn(|x| if x == 0 { 1 } else { 0 });
-            scene.nodes.push(Node { partial: [0; 8], full, first: 0, parent: 0 });
+            scene.nodes.push(Node { full, ..Node::EMPTY });
             scene.top += 1;
         }
         scene
@@ -198,10 +208,11 @@ impl<'a> Scene<'a> {
         let mut nodes = Vec::new();
         for cells in items.chunk_by(|a, b| a.node() == b.node()) {
             let first = self.children.len();
-            let mut node = Node { partial: [0; 8], full: [0; 8], first: first as u32, parent: 0 };
+            let mut node = Node { first: first as u32, ..Node::EMPTY };
             for cell in cells {
                 cell.add_to(&mut node, &mut self.children);
             }
+            node.count();
             if level > 1 {
                 let parent = self.nodes.len() as u32;
                 self.children[first..]

@@ -69,12 +69,6 @@ pub(super) struct Light {
 /// Faces of a voxel.
 pub(super) const FACES: usize = 6;
 
-/// The number of a face.
-#[inline]
-pub(super) fn number_of(face: Face) -> usize {
-    face.axis + 3 * usize::from(face.is_upper)
-}
-
 impl Light {
     /// With so many places on the sun, and ways to the sky from each face.
     pub(super) fn new(camera: &Camera, places: usize, ways: usize) -> Self {

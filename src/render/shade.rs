@@ -5,7 +5,7 @@ use crate::raymarch::{Face, Ray, Scene, Touch, UNIT_BITS};
 use crate::render::camera::Camera;
 use crate::render::film::Film;
 use crate::render::ground::{Dark, Ground, between};
-use crate::render::light::{Light, OFF, ONE, is_dark, number_of, of, share};
+use crate::render::light::{Light, OFF, ONE, is_dark, of, share};
 use crate::render::{Background, PLAIN, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 
@@ -29,7 +29,7 @@ const GROUND_SHADES: [f64; 2] = [0.30, 0.45];
 /// Voxels that cover fewer pixels have no visible edges; those that cover more have all of them.
 const EDGES: [f64; 2] = [4.0, 12.0];
 /// How dark edges are, and half their width in pixels.
-const EDGE_SHADE: f64 = 0.16;
+pub(super) const EDGE_SHADE: f64 = 0.16;
 const EDGE_WIDTH: f64 = 0.7;
 /// Half widths of edges are multiples of `2^-EDGE_BITS` voxel.
 const EDGE_BITS: u32 = 24;
@@ -220,11 +220,10 @@ impl<'a> Shader<'a> {
         let (u, v) = others(face.axis);
         let within = [u, v].map(|a| (point[a] - (i64::from(voxel[a]) << UNIT_BITS)) as u32);
 
-        let of_face = number_of(face);
-        let is_lit = surface.is_lit.unwrap_or_else(|| {
-            let is_towards = light.of_sun[of_face] != [0; 3];
-            is_towards && !is_dark(self.scene, off(point, face), light.suns[number])
-        });
+        let of_face = face.number();
+        let is_lit = surface
+            .is_lit
+            .unwrap_or_else(|| !is_dark(self.scene, off(point, face), light.suns[number]));
         let sky = of(surface.sky, bilinear(surface.corners, within));
         let (edge, is_edge) = self.edge(voxel, within);
         let color = [0, 1, 2].map(|i| {
@@ -252,7 +251,7 @@ impl<'a> Shader<'a> {
 
     fn surface(&mut self, voxel: [u32; 3], face: Face) -> Surface {
         let [x, y, z] = voxel.map(u64::from);
-        let key = (number_of(face) as u64 + 1) << 48 | z << 32 | y << 16 | x;
+        let key = (face.number() as u64 + 1) << 48 | z << 32 | y << 16 | x;
         // As bricks are spread, by the golden ratio.
         let place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SEEN.ilog2())) as usize;
         if self.seen[place].key != key {
@@ -263,18 +262,24 @@ impl<'a> Shader<'a> {
 
     fn look_at(&self, key: u64, voxel: [u32; 3], face: Face) -> Surface {
         let light = &self.look.light;
-        let of_face = number_of(face);
+        let of_face = face.number();
         let color = self.scene.grid().colors.as_ref().map_or(PLAIN, |colors| colors.of(voxel));
         let [r, g, b, _] = color;
         let outside = off(middle_of(voxel, face), face);
         let ways = light.skies[of_face].iter();
         let dark = ways.filter(|&&to| is_dark(self.scene, outside, to)).count();
-        let is_lit = || light.of_sun[of_face] != [0; 3] && !is_dark(self.scene, outside, light.sun);
+        let is_lit = if light.of_sun[of_face] == [0; 3] {
+            Some(false)
+        } else if self.look.is_small {
+            Some(!is_dark(self.scene, outside, light.sun))
+        } else {
+            None
+        };
         Surface {
             key,
             albedo: linear([r, g, b]),
             sky: light.sky_left[dark],
-            is_lit: self.look.is_small.then(is_lit),
+            is_lit,
             corners: self.corners(voxel, face),
         }
     }

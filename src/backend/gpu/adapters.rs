@@ -176,7 +176,7 @@ impl Fault {
 }
 
 /// An open device. Errors that it reports at any time come out of the next [`check`](Self::check).
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Device {
     /// The device.
     pub device: wgpu::Device,

@@ -91,11 +91,15 @@ pub struct Pair {
     pub candidates: u32,
 }
 
+/// Shaders, one after the other.
 macro_rules! shader {
     ($($name:literal),+) => {
-        concat!($(include_str!(concat!("../../../shaders/", $name, ".wgsl")), "\n"),+)
+        concat!($(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name, ".wgsl")), "\n"
+        ),+)
     };
 }
+pub(crate) use shader;
 
 /// Exact integers, and the predicate on them.
 pub const TOUCHES_SOURCE: &str = shader!("types", "wide", "touches");

@@ -23,7 +23,7 @@ mod clock;
 mod crossings;
 pub mod data;
 mod readback;
-mod stages;
+pub(crate) mod stages;
 mod upload;
 mod work;
 mod workspace;

@@ -209,6 +209,16 @@ impl Pipelines {
 fn pipeline(device: &wgpu::Device, step: &Step) -> wgpu::ComputePipeline {
     let (name, source) = SOURCES[step.stage as usize];
     let constants = if step.by_columns { &[("BY_COLUMNS", 1.0)][..] } else { &[] };
+    compute_pipeline(device, name, source, constants)
+}
+
+/// The pipeline of a stage, whose entry point has its name.
+pub(crate) fn compute_pipeline(
+    device: &wgpu::Device,
+    name: &str,
+    source: &str,
+    constants: &[(&str, f64)],
+) -> wgpu::ComputePipeline {
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(name),
         source: wgpu::ShaderSource::Wgsl(source.into()),

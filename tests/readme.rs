@@ -18,8 +18,11 @@ fn commands() -> Vec<&'static str> {
 
 /// Runs `line` in a shell in `folder`, with the program that is being tested.
 fn run(folder: &Path, line: &str) {
-    // The test already runs what `cargo run` would build; the other profile is no difference.
-    let line = line.replace("cargo run --release --", "voxelize");
+    // Programs and examples as they are built for this test; the other profile is no difference.
+    let example = format!("cargo run --quiet --manifest-path '{ROOT}/Cargo.toml' --example");
+    let line = line
+        .replace("cargo run --release --example", &example)
+        .replace("cargo run --release --", "voxelize");
     let programs = Path::new(env!("CARGO_BIN_EXE_voxelize")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh")
@@ -53,7 +56,8 @@ fn every_command_runs() {
     }
     assert!(ran >= 12, "{ran} commands found");
     let made = ["lighthouse.vox", "knot.vox", "knot.npy", "report.jsonl", "voxels/cube.vox"];
-    for file in made.iter().chain(&["small/lighthouse.npy", "sharded/torus-knot.vox"]) {
+    let others = ["small/lighthouse.npy", "sharded/torus-knot.vox", "raytraced.png"];
+    for file in made.iter().chain(&others) {
         assert!(fs::metadata(folder.path().join(file)).unwrap().len() > 500, "{file}");
     }
     let report = fs::read_to_string(folder.path().join("report.jsonl")).unwrap();

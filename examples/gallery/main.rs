@@ -1,0 +1,53 @@
+//! Makes the pictures of the README's gallery.
+//!
+//! `cargo run --release --example gallery [FOLDER]` writes them into `FOLDER`, or else into
+//! `docs/gallery`: those of the project's own models, and where the environment variable `TRIVOX_MESHES`
+//! names a folder with `dragon.obj`, `bunny.obj` and `fuze.obj`, those of these.
+
+pub(crate) mod cases;
+pub(crate) mod drawing;
+mod geometry;
+mod models;
+mod scans;
+mod scenes;
+mod strip;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+/// The name of a picture, and its file.
+type File = (&'static str, Vec<u8>);
+
+/// The pictures that the project has everything for.
+pub(crate) fn own() -> Result<Vec<File>> {
+    Ok(vec![
+        ("cases.svg", drawing::sheet(&cases::CASES).into_bytes()),
+        ("cut.png", scenes::lighthouse_cut_open()?),
+        ("layers.png", scenes::knot_in_layers()?),
+        ("modes.png", scenes::bowl_in_both_modes()?),
+    ])
+}
+
+/// The pictures of the models in `folder`.
+fn of_scans(folder: &Path) -> Result<Vec<File>> {
+    Ok(vec![
+        ("dragon.png", scans::dragon_at_four_resolutions(folder)?),
+        ("bunny.png", scans::bunny_cut_open(folder)?),
+        ("bottle.png", scans::bottle_in_its_texture(folder)?),
+    ])
+}
+
+fn main() -> Result<()> {
+    let folder = PathBuf::from(std::env::args_os().nth(1).unwrap_or("docs/gallery".into()));
+    std::fs::create_dir_all(&folder)?;
+    let mut files = own()?;
+    match std::env::var_os("TRIVOX_MESHES") {
+        Some(meshes) => files.extend(of_scans(meshes.as_ref())?),
+        None => eprintln!("TRIVOX_MESHES is not set: no pictures of dragon, bunny and bottle"),
+    }
+    for (name, bytes) in files {
+        std::fs::write(folder.join(name), bytes)?;
+    }
+    Ok(())
+}

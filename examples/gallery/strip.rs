@@ -1,0 +1,30 @@
+//! Pictures side by side in one file.
+
+use anyhow::Result;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{DynamicImage, GenericImage, Rgba, RgbaImage};
+use trivox::VoxelGrid;
+use trivox::render::{RenderOptions, render};
+
+/// Between tiles, transparent.
+const GAP: u32 = 10;
+
+/// All grids from left to right, in tiles of `size` pixels, as a PNG.
+pub fn strip(grids: &[VoxelGrid], size: [u32; 2]) -> Result<Vec<u8>> {
+    let [width, height] = size;
+    let mut strip = RgbaImage::new((width + GAP) * grids.len() as u32 - GAP, height);
+    for (grid, left) in grids.iter().zip((0..).step_by((width + GAP) as usize)) {
+        let picture = render(grid, &RenderOptions::new(size))?;
+        let tile = RgbaImage::from_fn(width, height, |column, row| Rgba(picture.at(column, row)));
+        strip.copy_from(&tile, left, 0)?;
+    }
+    let mut bytes = Vec::new();
+    let (best, adaptive) = (CompressionType::Best, FilterType::Adaptive);
+    let encoder = PngEncoder::new_with_quality(&mut bytes, best, adaptive);
+    if grids.len() == 1 {
+        DynamicImage::from(strip).to_rgb8().write_with_encoder(encoder)?;
+    } else {
+        strip.write_with_encoder(encoder)?;
+    }
+    Ok(bytes)
+}

@@ -11,6 +11,7 @@ pub mod oklab;
 pub mod oracle;
 pub mod pairs;
 pub mod paths;
+pub mod python;
 pub mod rules;
 pub mod shapes;
 pub mod solids;

@@ -238,3 +238,56 @@ fn bad_usage_of_scripts_is_refused_by_name() {
         assert!(!folder.path().join("out.png").exists());
     }
 }
+
+/// The numbers after `word` in a scene of pbrt's.
+fn numbers_after(scene: &str, word: &str) -> Vec<f64> {
+    let (_, rest) = scene.split_once(word).unwrap_or_else(|| panic!("no {word}"));
+    let words = rest.split([' ', '\n', '[', ']']).filter(|word| !word.is_empty());
+    words.map_while(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn the_numbers_in_the_scene_for_pbrt_are_those_of_the_file() {
+    let scene = include_str!("../examples/renderers/voxels.pbrt");
+    let [comments, scene]: [String; 2] = [true, false].map(|is_comment| {
+        let lines = scene.lines().filter(|line| line.starts_with('#') == is_comment);
+        lines.map(|line| format!("{}\n", line.trim_start_matches(['#', ' ']))).collect()
+    });
+    let folder = lighthouse();
+    let asset = "assets/lighthouse.obj";
+    let commands: Vec<&str> =
+        comments.lines().filter_map(|line| line.strip_prefix("voxelize ")).collect();
+    let [make, render] = commands[..] else { panic!("{commands:?}") };
+    assert!(make.contains(asset) && scene.contains("\"voxels.nvdb\""));
+    voxelize(folder.path(), &make.replace(asset, "lighthouse.obj"));
+    let said: Value = serde_json::from_slice(&voxelize(folder.path(), render).stdout).unwrap();
+    let numbers =
+        |key: &str| -> Vec<f64> { serde_json::from_value(said["camera"][key].clone()).unwrap() };
+    let is_near = |found: &[f64], expected: &[f64], by: f64| {
+        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= by);
+        assert!(near && found.len() == expected.len(), "{found:?}, not {expected:?}");
+    };
+    let (eye, back) = (numbers("eye"), numbers("back"));
+    let target: Vec<f64> = eye.iter().zip(&back).map(|(eye, back)| eye - back).collect();
+    let looks = numbers_after(&scene, "LookAt");
+    is_near(&looks, &[&eye[..], &target, &[0.0, 1.0, 0.0]].concat(), 1e-3);
+    is_near(&numbers_after(&scene, "screenwindow\""), &numbers("screen_window"), 1e-5);
+    let sides = ["xresolution\"", "yresolution\""].map(|side| numbers_after(&scene, side)[0]);
+    assert_eq!([Some(sides[0]), Some(sides[1])], [said["width"].as_f64(), said["height"].as_f64()]);
+
+    let info = voxelize(folder.path(), "info voxels.nvdb --json").stdout;
+    let info: Value = serde_json::from_slice(&info).unwrap();
+    let (middle, radius) =
+        (numbers_after(&scene, "Translate"), numbers_after(&scene, "radius\"")[0]);
+    let size = info["voxel_size"].as_f64().unwrap();
+    assert!(comments.contains(&format!("{size} long")));
+    let reach = |axis: usize| {
+        let low = info["origin"][axis].as_f64().unwrap();
+        let high = low + size * info["dims"][axis].as_f64().unwrap();
+        (low - middle[axis]).abs().max((high - middle[axis]).abs())
+    };
+    let reach = (0..3).map(|axis| reach(axis).powi(2)).sum::<f64>().sqrt();
+    let to_eye = (0..3).map(|axis| (eye[axis] - middle[axis]).powi(2)).sum::<f64>().sqrt();
+    assert!(reach < radius && radius < to_eye, "{reach} < {radius} < {to_eye}");
+    assert!(numbers_after(&scene, "AttributeEnd\n\nAttributeBegin\nTranslate")[1] < 0.0);
+}

@@ -217,6 +217,11 @@ fn bad_usage_of_scripts_is_refused_by_name() {
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("other.json", "{\"camera\": 3}");
     write("other.ply", "ply\nformat ascii 1.0\nend_header\n");
+    write(
+        "cut.ply",
+        "ply\nformat binary_little_endian 1.0\nelement vertex 9\nelement face 9\nend_header\n",
+    );
+    write("eyeless.json", r#"{"width": 9, "height": 9, "camera": {"up": [0, 1, 0]}}"#);
     write("other.vol", "VOL");
     write("other.vdb", "none");
     for (renderer, args, complaint) in [
@@ -226,6 +231,10 @@ fn bad_usage_of_scripts_is_refused_by_name() {
         (MITSUBA, "other.vol out.png", "other.vol: no .vol file"),
         (MITSUBA, "grid.ply out.png --samples 0", "--samples and --size begin at 1"),
         (MITSUBA, "grid.ply out.png --camera gone.json", "gone.json: no such file"),
+        (MITSUBA, "cut.ply out.png", "cut.ply: "),
+        (MITSUBA, "grid.ply out.jpg", "out.jpg: pictures are .png files"),
+        (MITSUBA, "grid.ply none/out.png", "there is no folder none"),
+        (MITSUBA, "grid.ply out.png --camera eyeless.json", "eyeless.json: not what voxelize"),
         (MITSUBA, "grid.ply out.png --camera other.json", "other.json: not what voxelize render"),
         (BLENDER, "grid.vol out.png", "grid.vol: not one of .ply, .vdb"),
         (BLENDER, "other.ply out.png", "other.ply: Error: PLY Importer: failed"),

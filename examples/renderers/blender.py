@@ -20,7 +20,7 @@ from mathutils import Matrix, Vector
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 import view
 
-# A voxel of the volume takes so much of the light that goes through it, by its exponent.
+# The optical depth of a voxel of the volume.
 DENSITY = 3
 # Of voxels without colours.
 PLAIN = (0.73, 0.72, 0.69, 1)
@@ -104,7 +104,7 @@ def box_about(thing):
     return list(map(min, *corners)), list(map(max, *corners))
 
 
-def look(camera, upright):
+def look(camera, low, high, upright):
     """`camera` as Blender has it: x to the right, y up, z back."""
     left, right, bottom, top = camera.screen_window
     data = bpy.data.cameras.new("camera")
@@ -116,7 +116,8 @@ def look(camera, upright):
     else:
         data.lens = data.sensor_width / (right - left)
     columns = [Vector(column) for column in (camera.right, camera.up, camera.back, camera.eye)]
-    reach = columns[3].length
+    low, high = Vector(low), Vector(high)
+    reach = (columns[3] - (low + high) / 2).length + (high - low).length
     data.clip_start, data.clip_end = reach * 1e-4, reach * 1e3
     viewer = bpy.data.objects.new("camera", data)
     viewer.matrix_world = upright @ Matrix([*zip(*columns), (0, 0, 0, 1)])
@@ -176,7 +177,7 @@ def main():
     upright = Matrix.Rotation(math.pi / 2, 4, "X") if args.up == "y" else Matrix.Identity(4)
     voxels.matrix_world = upright
     low, high = box_about(voxels)
-    look(view.camera(args, low, high), upright)
+    look(view.camera(args, low, high), low, high, upright)
     if not args.mask:
         corners = [upright @ Vector(corner) for corner in (low, high)]
         low, high = (Vector(map(side, *corners)) for side in (min, max))

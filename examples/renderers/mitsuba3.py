@@ -20,7 +20,7 @@ import view
 mitsuba.set_variant("scalar_rgb")
 Transform = mitsuba.ScalarTransform4f
 
-# What of the light is left after a voxel of the cloud: little; for a mask, nothing.
+# The optical depth of a voxel of the cloud; for a mask, one that lets nothing through.
 DENSITY, MASK_DENSITY = 0.7, 18
 ALBEDO = [0.98, 0.95, 0.88]
 # Of a mesh without colours.
@@ -60,8 +60,12 @@ def quads_of(file):
     fields = [(line[2], kinds[line[1]]) for line in lines if line[0] == "property" and line[1] in kinds]
     if ["format", "binary_little_endian", "1.0"] not in lines or len(counts) != 2 or 0 in counts:
         view.refuse(f"{file}: no quads as voxelize writes them")
-    vertices = numpy.frombuffer(body, fields, counts[0])
-    faces = numpy.frombuffer(body, [("sides", "u1"), ("corners", "<u4", 4)], counts[1], vertices.nbytes)
+    try:
+        vertices = numpy.frombuffer(body, fields, counts[0])
+        sides = [("sides", "u1"), ("corners", "<u4", 4)]
+        faces = numpy.frombuffer(body, sides, counts[1], vertices.nbytes)
+    except ValueError as error:
+        view.refuse(f"{file}: {error}")
     columns = lambda *names: numpy.column_stack([vertices[name] for name in names])
     colors = columns("red", "green", "blue") if "red" in vertices.dtype.names else None
     return columns("x", "y", "z").astype(float), faces["corners"], colors

@@ -15,6 +15,9 @@ import numpy
 # Half the angle under which the sphere about the voxels is seen, and how much of the picture they fill.
 HALF_ANGLE_SINE, ROOM = 0.26, 0.88
 
+# What voxelize says of a camera.
+KEYS = ["projection", "eye", "right", "up", "back", "screen_window"]
+
 
 def arguments(about, extensions, samples):
     """The command line; after `--`, where Blender itself is called."""
@@ -36,6 +39,11 @@ def arguments(about, extensions, samples):
     for file in filter(None, [args.voxels, args.camera]):
         if not os.path.isfile(file):
             parser.error(f"{file}: no such file")
+    folder, name = os.path.split(args.picture)
+    if not name.lower().endswith(".png"):
+        parser.error(f"{args.picture}: pictures are .png files")
+    if not os.path.isdir(folder or "."):
+        parser.error(f"{args.picture}: there is no folder {folder}")
     if args.samples < 1 or min(args.size) < 1:
         parser.error("--samples and --size begin at 1")
     return args
@@ -48,7 +56,8 @@ def camera(args, low, high):
     try:
         with open(args.camera) as file:
             said = json.load(file)
-        return SimpleNamespace(size=[said["width"], said["height"]], **said["camera"])
+        own = {key: said["camera"][key] for key in KEYS}
+        return SimpleNamespace(size=[said["width"], said["height"]], **own)
     except (ValueError, KeyError, TypeError):
         refuse(f"{args.camera}: not what voxelize render --json prints")
 

@@ -2,9 +2,13 @@
 #![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+use common::python::python_with;
 
 const README: &str = include_str!("../README.md");
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -36,6 +40,15 @@ fn run(folder: &Path, line: &str) {
     assert!(!said.contains("warning"), "{line}: {said}");
 }
 
+/// The same for a script, if there is a Python that has what it imports: a small picture is enough to run it.
+fn run_script(folder: &Path, script: &str) {
+    let module = if script.contains("blender.py") { "bpy" } else { "mitsuba" };
+    match python_with(module) {
+        Some(python) => run(folder, &format!("{python} -B {script} --size 48 48 --samples 4")),
+        None => println!("skipped: {script}"),
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn every_command_runs() {
@@ -44,8 +57,13 @@ fn every_command_runs() {
     let link = std::os::unix::fs::symlink::<std::path::PathBuf, std::path::PathBuf>;
     link(Path::new(ROOT).join("assets"), folder.path().join("assets")).unwrap();
     link(ROOT.into(), folder.path().join("trivox")).unwrap();
+    link(Path::new(ROOT).join("examples"), folder.path().join("examples")).unwrap();
     let mut ran = 0;
     for line in commands() {
+        if let Some(script) = line.strip_prefix("python ") {
+            run_script(folder.path(), script);
+            continue;
+        }
         match line {
             // That is what runs this test.
             "tests/run" => assert!(Path::new(ROOT).join(line).is_file()),

@@ -2,6 +2,7 @@
 
 pub mod adapters;
 pub mod batch;
+pub mod camera;
 pub mod cli;
 pub mod convert;
 pub mod destination;

@@ -11,6 +11,7 @@ use trivox::{
     color, place,
 };
 
+use crate::program::camera::CameraReport;
 use crate::program::cli::{BackendName, Machine, RenderArgs};
 use crate::program::diff::Side;
 use crate::program::numbers::{counted, duration};
@@ -44,14 +45,16 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     if grid.brick_count() == 0 {
         warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
-    let (picture, draw) = timed(|| render(&grid, &options(args)))?;
+    let options = options(args);
+    let (picture, draw) = timed(|| render(&grid, &options))?;
     let bytes = sink.write(|out| Ok(picture.write_png(out)?))?;
 
     let input = Side::new(&args.file, &grid);
     let [width, height] = args.size;
     let timings_ms = Timings { load, render: draw };
     let output = sink.name().to_owned();
-    let report = Report { input, output, width, height, bytes, timings_ms, warnings };
+    let camera = CameraReport::new(&grid, &options);
+    let report = Report { input, output, width, height, camera, bytes, timings_ms, warnings };
     if !args.quiet {
         report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
     }
@@ -143,6 +146,7 @@ struct Report {
     output: String,
     width: u32,
     height: u32,
+    camera: CameraReport,
     bytes: u64,
     timings_ms: Timings,
     warnings: Vec<String>,

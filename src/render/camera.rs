@@ -138,6 +138,37 @@ impl Camera {
         camera
     }
 
+    /// How the picture is projected.
+    #[must_use]
+    pub fn projection(&self) -> Projection {
+        self.projection
+    }
+
+    /// Where the picture is seen from, in voxels from the grid's corner.
+    #[must_use]
+    pub fn eye(&self) -> [f64; 3] {
+        self.eye
+    }
+
+    /// To the right in the picture, up in it, and from it towards the eye: of length 1, at right angles.
+    #[must_use]
+    pub fn axes(&self) -> [[f64; 3]; 3] {
+        [self.right, self.up, self.back]
+    }
+
+    /// Where the picture's top left corner is on the film, to the right of the eye and above it: in voxels,
+    /// for a perspective camera at distance 1.
+    #[must_use]
+    pub fn film_corner(&self) -> [f64; 2] {
+        self.corner
+    }
+
+    /// The side of a pixel on the film.
+    #[must_use]
+    pub fn pixel_side(&self) -> f64 {
+        self.pixel
+    }
+
     /// Moves the film so that it shows all of the grid.
     fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions) {
         let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);

@@ -40,6 +40,39 @@ fn a_mesh_is_drawn_as_its_voxels() {
 }
 
 #[test]
+fn where_the_camera_is_is_said_in_the_meshs_units() {
+    let folder = folder();
+    let path = folder.path();
+    // The mesh is 4 units wide, of which the grid's front shows 4 x 4.
+    for unit in [0.5, 0.25] {
+        assert!(voxelize(path, &format!("mesh.obj --voxel-size {unit} -o a.vdb")).status.success());
+        let said =
+            json(&voxelize(path, "render a.vdb -o a.png --view front --size 80x40 --json -q"));
+        let camera = &said["camera"];
+        assert_eq!(camera["projection"], "orthographic");
+        let [right, up, back] = ["right", "up", "back"].map(|axis| camera[axis].to_string());
+        assert_eq!([right, up, back], ["[1.0,0.0,0.0]", "[0.0,1.0,0.0]", "[0.0,0.0,1.0]"]);
+        let number = |key: &str, i: usize| camera[key][i].as_f64().unwrap();
+        let edges = [0, 1, 2, 3].map(|i| number("screen_window", i) + number("eye", i / 2));
+        let half = 2.0 / 0.88;
+        for (edge, expected) in edges.into_iter().zip([-2.0, 2.0, -1.0, 1.0]) {
+            assert!((edge - 2.0 - expected * half).abs() < 1e-12, "{edge}, {unit}: {said}");
+        }
+    }
+    let said = json(&voxelize(path, "render a.vdb -o a.png --size 80x40 --json -q"));
+    let camera = &said["camera"];
+    assert_eq!(camera["projection"], "perspective");
+    let window: Vec<f64> = serde_json::from_value(camera["screen_window"].clone()).unwrap();
+    let [width, height] = [window[1] - window[0], window[3] - window[2]];
+    assert!((width - 2.0 * height).abs() < 1e-12 && (0.3..0.8).contains(&height), "{said}");
+    // From the front, the right and above.
+    for (i, expected) in [0.54, 0.47, 0.70].into_iter().enumerate() {
+        assert!((camera["back"][i].as_f64().unwrap() - expected).abs() < 0.01, "{said}");
+        assert!(camera["eye"][i].as_f64().unwrap() > 4.0, "{said}");
+    }
+}
+
+#[test]
 fn an_empty_grid_is_said_to_be_so() {
     let folder = folder();
     let path = folder.path();

@@ -12,6 +12,7 @@ pub mod oracle;
 pub mod pairs;
 pub mod paths;
 pub mod rays;
+pub mod python;
 pub mod rules;
 pub mod shapes;
 pub mod solids;

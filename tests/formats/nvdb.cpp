@@ -1,6 +1,8 @@
 // NanoVDB's own headers on what is written here, and the other way round. Called in a folder:
 //
 //     nvdb check N    reads 0.nvdb to N-1.nvdb, each beside its voxels as .npy; prints a line each
+//     nvdb pbrt N     does what pbrt-v4 does with 0.nvdb to N-1.nvdb, each beside its voxels as .npy and
+//                     its place as .txt; prints a line each
 //     nvdb far        reads far.nvdb beside the list of its voxels, and prints a line
 //     nvdb colors     reads the colours of grid.nvdb beside the list of them, and prints a line
 //     nvdb writecolors writes files whose colours are their places'
@@ -22,6 +24,7 @@
 #include <nanovdb/util/GridValidator.h>
 #include <nanovdb/util/IO.h>
 #include <nanovdb/util/Primitives.h>
+#include <nanovdb/util/SampleFromVoxels.h>
 
 using nanovdb::Coord;
 using nanovdb::Vec3d;
@@ -102,6 +105,85 @@ static void check(int n) {
     if (!grid->isEmpty())
         for (int i = 0; i < 2; ++i)
             for (int axis = 0; axis < 3; ++axis) printf(" %.17g", box[i][axis]);
+    printf("\n");
+}
+
+// As pbrt-v4 looks up densities: by a place in the world, smoothed between the centres of voxels.
+static float densityAt(const nanovdb::FloatGrid& grid, const Vec3d& place) {
+    using Sampler = nanovdb::SampleFromVoxels<nanovdb::FloatGrid::TreeType, 1, false>;
+    auto index = grid.worldToIndexF(nanovdb::Vec3<float>(place[0], place[1], place[2]));
+    return Sampler(grid.tree())(index);
+}
+
+// Voxels, and 1 around the grid, in whose centre pbrt-v4 does not find their density.
+static size_t otherDensities(const nanovdb::FloatGrid& grid, const Voxels& voxels, Vec3d origin, double size) {
+    size_t count = 0;
+    for (int x = -1; x <= voxels.dims[0]; ++x)
+        for (int y = -1; y <= voxels.dims[1]; ++y)
+            for (int z = -1; z <= voxels.dims[2]; ++z) {
+                Vec3d center = origin + Vec3d(x + 0.5, y + 0.5, z + 0.5) * size;
+                count += std::abs(densityAt(grid, center) - float(voxels.at(x, y, z))) > 1e-3f;
+            }
+    return count;
+}
+
+// The most that pbrt-v4 expects of the density in a part of the bounds, a 64th along each axis.
+static float majorant(const nanovdb::FloatGrid& grid, const nanovdb::BBox<Vec3d>& bounds, const Coord& part) {
+    auto box = grid.indexBBox();
+    int low[3], high[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        auto at = [&](int i) { return bounds.min()[axis] + bounds.dim()[axis] * i / 64; };
+        Vec3d first = bounds.min(), last = bounds.min();
+        first[axis] = at(part[axis]), last[axis] = at(part[axis] + 1);
+        low[axis] = std::max(int(grid.worldToIndexF(first)[axis] - 1), box.min()[axis]);
+        high[axis] = std::min(int(grid.worldToIndexF(last)[axis] + 1), box.max()[axis]);
+    }
+    float most = 0;
+    for (int x = low[0]; x <= high[0]; ++x)
+        for (int y = low[1]; y <= high[1]; ++y)
+            for (int z = low[2]; z <= high[2]; ++z)
+                most = std::max(most, grid.getAccessor().getValue({x, y, z}));
+    return most;
+}
+
+// Places in the bounds at which the density is more than pbrt-v4 expects, of 3000.
+static size_t aboveMajorant(const nanovdb::FloatGrid& grid) {
+    auto bounds = grid.worldBBox();
+    unsigned state = 1;
+    size_t count = 0;
+    for (int i = 0; i < 3000; ++i) {
+        Vec3d place;
+        Coord part;
+        for (int axis = 0; axis < 3; ++axis) {
+            double along = double((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24);
+            part[axis] = int(along * 64);
+            place[axis] = bounds.min()[axis] + bounds.dim()[axis] * along;
+        }
+        count += densityAt(grid, place) > majorant(grid, bounds, part) + 1e-5f;
+    }
+    return count;
+}
+
+static void pbrt(int n) {
+    std::string name = std::to_string(n), file = name + ".nvdb";
+    // Its own reader is of version 32.3, which knows no other magic number.
+    std::ifstream in(file, std::ios::binary);
+    char magic[8];
+    uint32_t version = 0;
+    in.read(magic, 8).read(reinterpret_cast<char*>(&version), 4);
+    bool isOfItsVersion = !memcmp(magic, "NanoVDB0", 8) && version >> 21 == 32 && (version >> 10 & 1023) == 3;
+    auto handle = nanovdb::io::readGrid(file, std::string("density"));
+    auto* head = handle.gridMetaData();
+    bool isDensity = head && (head->isFogVolume() || head->isUnknown()) && handle.grid<float>();
+    // Else it would glow.
+    bool isCold = !nanovdb::io::readGrid(file, std::string("temperature"));
+    printf("%d %d %d", isOfItsVersion, isDensity, isCold);
+    Vec3d origin;
+    double size;
+    std::ifstream(name + ".txt") >> origin[0] >> origin[1] >> origin[2] >> size;
+    auto* grid = handle.grid<float>();
+    printf(" %zu", otherDensities(*grid, Voxels(name + ".npy"), origin, size));
+    if (!grid->isEmpty()) printf(" %zu", aboveMajorant(*grid));
     printf("\n");
 }
 
@@ -196,6 +278,8 @@ static void write() {
 int main(int argc, char** argv) {
     if (argc == 3 && !strcmp(argv[1], "check")) {
         for (int n = 0; n < atoi(argv[2]); ++n) check(n);
+    } else if (argc == 3 && !strcmp(argv[1], "pbrt")) {
+        for (int n = 0; n < atoi(argv[2]); ++n) pbrt(n);
     } else if (argc == 2 && !strcmp(argv[1], "far")) {
         far();
     } else if (argc == 2 && !strcmp(argv[1], "colors")) {

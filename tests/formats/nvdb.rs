@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 use trivox::formats::openvdb::nvdb;
 use trivox::formats::{GridFormat, ReadError};
-use trivox::grid::FULL;
-use trivox::{Up, World};
+use trivox::grid::{Colors, FULL, mask_voxels};
+use trivox::{Up, VoxelGrid, World};
 
 use super::vdb::{far, for_others, listed};
 use super::{read, read_with_changes, tiny, voxel_set, written};
@@ -76,6 +76,47 @@ fn nanovdb_reads_what_is_written() {
             assert!((found - expected).abs() < 1e-12, "{line}, not {places:?}");
         }
     }
+}
+
+/// What the program prints of `grids`, a line each, as pbrt-v4 reads them, and each as lying at an origin that is
+/// moved by a part of its voxels.
+fn as_pbrt_has_them(grids: &[VoxelGrid], moved: f64) -> Option<Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    for (n, grid) in grids.iter().enumerate() {
+        for format in [GridFormat::Nvdb, GridFormat::Npy] {
+            let name = format!("{n}.{}", format.extension());
+            std::fs::write(folder.path().join(name), written(grid, format)).unwrap();
+        }
+        let (origin, size) = grid.world.map_or(([0.0; 3], 1.0), |w| (w.origin, w.voxel_size));
+        let [x, y, z] = origin.map(|c| c + moved * size);
+        std::fs::write(folder.path().join(format!("{n}.txt")), format!("{x} {y} {z} {size}"))
+            .unwrap();
+    }
+    let output = nanovdb(&["pbrt", &grids.len().to_string()], folder.path())?;
+    Some(output.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn pbrt_finds_all_that_it_asks_for() {
+    let mut grids = for_others();
+    let colored = grids[1].clone();
+    let color = |_: [u32; 3]| [250, 20, 30, 255];
+    let bricks = colored.bricks().map(|(key, mask)| {
+        let voxels = mask_voxels(key.position().map(|b| b * 8), mask);
+        (key, mask, voxels.map(color).collect())
+    });
+    let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
+    grids.push(colored.with_colors(colors));
+    let Some(lines) = as_pbrt_has_them(&grids, 0.0) else { return };
+    assert_eq!(lines.len(), grids.len());
+    for (line, grid) in lines.iter().zip(&grids) {
+        let is_empty = grid.occupied() == 0;
+        assert_eq!(line, if is_empty { "1 1 1 0" } else { "1 1 1 0 0" }, "{grid:?}");
+    }
+    let moved = as_pbrt_has_them(&grids, 0.5).unwrap();
+    assert!(
+        moved.iter().zip(&grids).all(|(line, g)| g.occupied() == 0 || !line.contains("1 1 1 0 "))
+    );
 }
 
 #[test]

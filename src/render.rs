@@ -23,15 +23,18 @@ use thiserror::Error;
 
 use crate::grid::{Up, VoxelGrid};
 use crate::raymarch::Scene;
+pub use crate::render::animation::Animation;
 pub use crate::render::camera::{Camera, Projection, View};
 use crate::render::ground::Ground;
 pub use crate::render::picture::Picture;
 use crate::render::shade::Shader;
 use crate::srgb::Rgba;
 
+mod animation;
 mod camera;
 mod ground;
 mod light;
+mod orbit;
 mod picture;
 mod shade;
 
@@ -64,6 +67,10 @@ pub struct RenderOptions {
     pub size: [u32; 2],
     /// From where.
     pub view: View,
+    /// From so many degrees further around the up axis, from the front to the right. All pictures with a
+    /// turn are framed alike: by what the voxels pass through when they are turned once around. With `None`
+    /// the picture is framed for itself.
+    pub turn: Option<f64>,
     /// With which camera; `None` for that of the view: perspective for [`View::Iso`], orthographic for
     /// those along an axis.
     pub projection: Option<Projection>,
@@ -88,6 +95,9 @@ pub enum RenderError {
     /// A margin that leaves no room.
     #[error("a margin of {0} is not possible: use 0 or more, and less than 0.5")]
     Margin(f64),
+    /// No angle.
+    #[error("a turn of {0} degrees is not possible: use a finite number")]
+    Turn(f64),
 }
 
 impl RenderOptions {
@@ -97,6 +107,7 @@ impl RenderOptions {
         Self {
             size,
             view: View::default(),
+            turn: None,
             projection: None,
             background: Background::default(),
             samples: 3,
@@ -108,6 +119,19 @@ impl RenderOptions {
     #[must_use]
     pub fn with_view(self, view: View) -> Self {
         Self { view, ..self }
+    }
+
+    /// Seen from so many degrees further around the up axis, and framed as all such pictures are.
+    #[must_use]
+    pub fn with_turn(self, degrees: f64) -> Self {
+        Self { turn: Some(degrees), ..self }
+    }
+
+    /// The options for each of so many pictures evenly around the up axis, from this view on: the frames
+    /// of an [`Animation`] that ends where it began, or files of their own.
+    pub fn turntable(self, frames: u32) -> impl ExactSizeIterator<Item = Self> {
+        let first = self.turn.unwrap_or(0.0);
+        (0..frames).map(move |n| self.with_turn(first + 360.0 * f64::from(n) / f64::from(frames)))
     }
 
     /// With that camera.
@@ -135,7 +159,7 @@ impl RenderOptions {
     }
 
     fn check(&self) -> Result<(), RenderError> {
-        let Self { size, samples, margin, .. } = *self;
+        let Self { size, samples, margin, turn, .. } = *self;
         if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
             return Err(RenderError::Size(size));
         }
@@ -144,6 +168,9 @@ impl RenderOptions {
         }
         if !(0.0..0.5).contains(&margin) {
             return Err(RenderError::Margin(margin));
+        }
+        if let Some(turn) = turn.filter(|turn| !turn.is_finite()) {
+            return Err(RenderError::Turn(turn));
         }
         Ok(())
     }

@@ -1,8 +1,10 @@
-//! Two grids, voxel by voxel: how many they share, how many only one of them has, and where.
+//! Two grids, voxel by voxel: how many they share, how many only one of them has, and where; in numbers, or in
+//! colours to be drawn.
 
 use crate::grid::{
     BrickKey, Colors, Mask, VoxelGrid, count, is_empty, join, overlay, piece_bounds, set_bits,
 };
+use crate::srgb::Rgba;
 
 /// How two grids, A and B, differ. Voxels are compared by their indices, wherever the grids lie in
 /// the world; where one grid is larger, what lies past the other is empty there.
@@ -41,16 +43,12 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     let mut only = [0; 2];
     let mut bounds: Option<[[u32; 3]; 2]> = None;
     for both in overlay([a.pieces(), b.pieces()]) {
-        let [in_a, in_b] = both.masks;
-        let only_in: [Mask; 2] = [
-            std::array::from_fn(|x| in_a[x] & !in_b[x]),
-            std::array::from_fn(|x| in_b[x] & !in_a[x]),
-        ];
-        let either = std::array::from_fn(|x| in_a[x] ^ in_b[x]);
+        let [_, in_a, in_b] = shared_and_own(both.masks);
+        let either = std::array::from_fn(|x| in_a[x] | in_b[x]);
         if is_empty(&either) {
             continue;
         }
-        for (only, mask) in only.iter_mut().zip(&only_in) {
+        for (only, mask) in only.iter_mut().zip(&[in_a, in_b]) {
             *only += u64::from(count(mask)) * u64::from(both.len);
         }
         let here = piece_bounds(both.start, both.len, &either);
@@ -62,6 +60,59 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     let colors = a.colors.as_ref().zip(b.colors.as_ref());
     let other_colors = colors.map(|colors| count_other_colors([a, b], colors.into()));
     Comparison { dims: [a.dims(), b.dims()], both, only, bounds, other_colors, first }
+}
+
+/// The voxels of `a` and `b` together, those that are in both in one colour, and those that are only in A or
+/// only in B in others. It lies where A does, or B if nothing is known of A.
+///
+/// ```
+/// use trivox::{VoxelGrid, compare::in_colors};
+///
+/// let a = VoxelGrid::from_voxels([4, 4, 4], [[0, 0, 0], [1, 2, 3]])?;
+/// let b = VoxelGrid::from_voxels([4, 4, 4], [[1, 2, 3], [3, 3, 3]])?;
+/// let [grey, orange, blue] = [[200, 200, 200, 255], [213, 94, 0, 255], [0, 114, 178, 255]];
+/// let both = in_colors(&a, &b, grey, [orange, blue]);
+/// let colors = both.colors.as_ref().expect("it has some");
+/// assert_eq!([[1, 2, 3], [0, 0, 0], [3, 3, 3]].map(|v| colors.of(v)), [grey, orange, blue]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> VoxelGrid {
+    let palette = [both, only[0], only[1]];
+    let mut counts = [0; 3];
+    for here in overlay([a.pieces(), b.pieces()]) {
+        let masks = shared_and_own(here.masks);
+        counts.iter_mut().zip(&masks).for_each(|(sum, mask)| {
+            *sum += u64::from(count(mask)) * u64::from(here.len);
+        });
+    }
+    // The most frequent one takes no memory.
+    let most = (0..3).max_by_key(|&set| counts[set]).unwrap_or_default();
+    let mut colors = Colors::uniform(palette[most]);
+    for here in overlay([a.pieces(), b.pieces()]) {
+        let mut masks = shared_and_own(here.masks);
+        masks[most] = [0; 8];
+        let mask = std::array::from_fn(|x| masks[0][x] | masks[1][x] | masks[2][x]);
+        let color = |(x, bit): (usize, u32)| {
+            let set = (0..3).find(|&set| masks[set][x] >> bit & 1 == 1);
+            palette[set.unwrap_or(most)]
+        };
+        let voxels = (0..8).flat_map(|x| set_bits(mask[x]).map(move |bit| (x, bit)));
+        let own: Vec<Rgba> = voxels.map(color).collect();
+        (0..here.len).for_each(|n| colors.push(here.start.along_x(n), mask, &own));
+    }
+    let mut together = a.union(b).with_colors(colors);
+    together.world = a.world.or(b.world);
+    together
+}
+
+/// The voxels of a brick that two grids share, and those that only the first and only the second has.
+fn shared_and_own([a, b]: [Mask; 2]) -> [Mask; 3] {
+    [
+        std::array::from_fn(|x| a[x] & b[x]),
+        std::array::from_fn(|x| a[x] & !b[x]),
+        std::array::from_fn(|x| b[x] & !a[x]),
+    ]
 }
 
 fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {

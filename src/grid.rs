@@ -26,6 +26,7 @@ pub use crate::grid::colors::{BrickColors, Colors};
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
 pub use crate::grid::pieces::{Piece, Pieces};
 pub(crate) use crate::grid::pieces::{overlay, parts};
+pub use crate::grid::section::Section;
 use crate::place::Lattice;
 #[cfg(doc)]
 use crate::place::MAX_DIM;
@@ -36,6 +37,7 @@ mod colors;
 mod ordered;
 mod pieces;
 mod runs;
+mod section;
 mod sets;
 
 /// A row of full bricks along `x`; maximal, so neither neighbour is full.

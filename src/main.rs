@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
 use crate::program::{
-    Closed, Verdict, adapters, convert, diff, formats, info, render, say, verify, voxelize,
+    Closed, Verdict, adapters, convert, diff, formats, info, render, say, slice, verify, voxelize,
 };
 
 fn main() -> ExitCode {
@@ -35,6 +35,7 @@ fn run(cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Diff(args)), _) => diff::run(&args),
         (Some(Command::Verify(args)), _) => verify::run(&args),
         (Some(Command::Render(args)), _) => render::run(&args),
+        (Some(Command::Slice(args)), _) => slice::run(&args),
         (None, Some(job)) => voxelize::run(&job, &cli.what, &cli.few_colors, &cli.machine),
         // `voxelize` alone: clap words the complaint, and exits.
         (None, None) => {

@@ -30,17 +30,20 @@ use crate::grid::{Up, VoxelGrid};
 use crate::raymarch::Scene;
 #[cfg(feature = "gpu")]
 use crate::raymarch::gpu::GpuScene;
+pub use crate::render::animation::Animation;
 pub use crate::render::camera::{Camera, Projection, View};
 pub use crate::render::picture::Picture;
 use crate::render::shade::{Look, Shader};
 use crate::srgb::Rgba;
 
+mod animation;
 mod camera;
 mod film;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod ground;
 mod light;
+mod orbit;
 mod picture;
 mod shade;
 
@@ -73,6 +76,10 @@ pub struct RenderOptions {
     pub size: [u32; 2],
     /// From where.
     pub view: View,
+    /// From so many degrees further around the up axis, from the front to the right. All pictures with a
+    /// turn are framed alike: by what the voxels pass through when they are turned once around. With `None`
+    /// the picture is framed for itself.
+    pub turn: Option<f64>,
     /// With which camera; `None` for that of the view: perspective for [`View::Iso`], orthographic for
     /// those along an axis.
     pub projection: Option<Projection>,
@@ -97,6 +104,9 @@ pub enum RenderError {
     /// A margin that leaves no room.
     #[error("a margin of {0} is not possible: use 0 or more, and less than 0.5")]
     Margin(f64),
+    /// No angle.
+    #[error("a turn of {0} degrees is not possible: use a finite number")]
+    Turn(f64),
     /// The GPU fails.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -109,6 +119,7 @@ impl RenderOptions {
         Self {
             size,
             view: View::default(),
+            turn: None,
             projection: None,
             background: Background::default(),
             samples: 3,
@@ -120,6 +131,19 @@ impl RenderOptions {
     #[must_use]
     pub fn with_view(self, view: View) -> Self {
         Self { view, ..self }
+    }
+
+    /// Seen from so many degrees further around the up axis, and framed as all such pictures are.
+    #[must_use]
+    pub fn with_turn(self, degrees: f64) -> Self {
+        Self { turn: Some(degrees), ..self }
+    }
+
+    /// The options for each of so many pictures evenly around the up axis, from this view on: the frames
+    /// of an [`Animation`] that ends where it began, or files of their own.
+    pub fn turntable(self, frames: u32) -> impl ExactSizeIterator<Item = Self> {
+        let first = self.turn.unwrap_or(0.0);
+        (0..frames).map(move |n| self.with_turn(first + 360.0 * f64::from(n) / f64::from(frames)))
     }
 
     /// With that camera.
@@ -147,7 +171,7 @@ impl RenderOptions {
     }
 
     fn check(&self) -> Result<(), RenderError> {
-        let Self { size, samples, margin, .. } = *self;
+        let Self { size, samples, margin, turn, .. } = *self;
         if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
             return Err(RenderError::Size(size));
         }
@@ -156,6 +180,9 @@ impl RenderOptions {
         }
         if !(0.0..0.5).contains(&margin) {
             return Err(RenderError::Margin(margin));
+        }
+        if let Some(turn) = turn.filter(|turn| !turn.is_finite()) {
+            return Err(RenderError::Turn(turn));
         }
         Ok(())
     }

@@ -121,7 +121,8 @@ fn pictures_are_those_of_the_cpu() {
     let empty = VoxelGrid::empty([5, 6, 7]).unwrap();
     let options = RenderOptions::new([61, 47]);
     // With the ground in the picture there are a million rays more.
-    let clear = options.with_background(Background::Transparent);
+    let sized = |size| RenderOptions::new(size).with_background(Background::Transparent);
+    let clear = sized(options.size);
     let front = options.with_view(View::Front).with_background(Background::Color([20, 70, 90]));
     let cases = [
         ("colours", &colored(), options),
@@ -130,8 +131,8 @@ fn pictures_are_those_of_the_cpu() {
         ("parallel", &colored(), clear.with_projection(Projection::Orthographic)),
         ("from the front", &colored(), front),
         ("z is up", &plain, options.with_samples(1)),
-        ("small voxels", &plain, RenderOptions { size: [23, 19], ..clear }),
-        ("large voxels", &plain, RenderOptions { size: [400, 3], ..clear }),
+        ("small voxels", &plain, sized([23, 19])),
+        ("large voxels", &plain, sized([400, 3])),
         ("nothing", &empty, options),
     ];
     for adapter in adapters() {

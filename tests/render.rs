@@ -3,7 +3,7 @@
 
 use fastrand::Rng;
 use trivox::grid::Colors;
-use trivox::render::{Background, Picture, Projection, RenderOptions, View, render};
+use trivox::render::{Animation, Background, Picture, Projection, RenderOptions, View, render};
 use trivox::{Up, VoxelGrid, World};
 
 const VIEWS: [View; 7] =
@@ -219,8 +219,144 @@ fn options_that_are_not_possible_are_refused() {
         (options.with_margin(0.5), "less than 0.5"),
         (options.with_margin(-0.1), "0 or more"),
         (options.with_margin(f64::NAN), "NaN"),
+        (options.with_turn(f64::INFINITY), "a turn of inf degrees"),
     ] {
         let message = render(&grid, &options).unwrap_err().to_string();
         assert!(message.contains(complaint), "{message}");
     }
+}
+
+/// A plate with a tower off its middle and one voxel above that, all in a corner of the grid.
+fn lopsided() -> VoxelGrid {
+    let plate = (2..9).flat_map(|x| (1..6).map(move |z| [x, 3, z]));
+    let tower = (4..12).map(|y| [7, y, 2]);
+    VoxelGrid::from_voxels([40, 30, 20], plate.chain(tower)).unwrap()
+}
+
+#[test]
+fn a_quarter_turn_further_is_the_next_view() {
+    for up in [Up::Y, Up::Z] {
+        let grid = lopsided().with_world(World { origin: [0.0; 3], voxel_size: 1.0, up });
+        let from = |view, turn| {
+            let options = RenderOptions::new([60, 50]).with_view(view).with_turn(turn);
+            draw(&grid, &options)
+        };
+        let around = [View::Front, View::Right, View::Back, View::Left];
+        for (n, view) in (0..).zip(around) {
+            let turn = 90.0 * f64::from(n);
+            assert!(from(View::Front, turn) == from(view, 0.0), "{view:?}, {up:?} up");
+            assert!(from(view, -turn - 360.0) == from(View::Front, 0.0), "{view:?}, {up:?} up");
+        }
+        assert!(from(View::Iso, 90.0) != from(View::Iso, 0.0));
+        assert!(from(View::Top, 90.0) != from(View::Top, 0.0));
+    }
+}
+
+/// The rows or columns of a picture in which something is.
+fn covered(picture: &Picture, is_rows: bool) -> Vec<u32> {
+    let [width, height] = picture.size();
+    let (lines, across) = if is_rows { (height, width) } else { (width, height) };
+    let at = |line, i| if is_rows { picture.at(i, line) } else { picture.at(line, i) };
+    (0..lines).filter(|&line| (0..across).any(|i| at(line, i)[3] > 0)).collect()
+}
+
+#[test]
+fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
+    let grid = lopsided();
+    let margin = 0.1;
+    for view in [View::Front, View::Iso] {
+        for projection in [Projection::Orthographic, Projection::Perspective] {
+            let options = RenderOptions::new([150, 90])
+                .with_view(view)
+                .with_projection(projection)
+                .with_background(Background::Transparent)
+                .with_margin(margin);
+            let (mut widest, mut highest) = (0, 0);
+            let mut rows = Vec::new();
+            for frame in options.turntable(24) {
+                let picture = draw(&grid, &frame);
+                for (is_rows, side) in [(true, 90.0), (false, 150.0)] {
+                    let lines = covered(&picture, is_rows);
+                    let (first, last) = (f64::from(lines[0]), f64::from(*lines.last().unwrap()));
+                    let free = margin * side - 1.0;
+                    assert!(first > free && last + 1.0 < side - free, "{view:?}, {projection:?}");
+                    let part = lines.len() as u32;
+                    if is_rows { highest = highest.max(part) } else { widest = widest.max(part) }
+                }
+                rows.push(covered(&picture, true));
+            }
+            // Some pixels of the polygon about the circle; of a perspective more.
+            assert!(
+                highest >= 68 || widest >= 115,
+                "{view:?}, {projection:?}: {highest}, {widest}"
+            );
+            // Level and without perspective, each voxel stays at its height.
+            let is_level = view == View::Front && projection == Projection::Orthographic;
+            assert!(!is_level || rows.iter().all(|row| *row == rows[0]), "{rows:?}");
+        }
+    }
+}
+
+#[test]
+fn the_pictures_of_a_turntable_are_evenly_around() {
+    let options = RenderOptions::new([8, 8]).with_turn(30.0);
+    let turns: Vec<Option<f64>> = options.turntable(4).map(|frame| frame.turn).collect();
+    assert_eq!(turns, [30.0, 120.0, 210.0, 300.0].map(Some));
+    let alone = RenderOptions::new([8, 8]).turntable(1);
+    assert_eq!(alone.map(|frame| frame.turn).collect::<Vec<_>>(), [Some(0.0)]);
+    assert_eq!(options.turntable(0).len(), 0);
+}
+
+/// The pictures of an animated PNG, and how long each is shown in seconds, as a fraction.
+fn animated(bytes: Vec<u8>) -> (Vec<Vec<u8>>, Vec<(u16, u16)>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let pictures = reader.info().animation_control.unwrap().num_frames;
+    assert_eq!(reader.info().animation_control.unwrap().num_plays, 0);
+    let read = |_| {
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        let control = reader.info().frame_control().unwrap();
+        (pixels, (control.delay_num, control.delay_den))
+    };
+    (0..pictures).map(read).unzip()
+}
+
+#[test]
+fn an_animation_has_the_pictures_in_order() {
+    for background in [Background::Transparent, Background::Gradient] {
+        let options = RenderOptions::new([31, 17]).with_background(background);
+        let frames: Vec<Picture> =
+            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+        let mut bytes = Vec::new();
+        let mut animation = Animation::new(&mut bytes, &options, 5, 12).unwrap();
+        frames.iter().for_each(|frame| animation.add(frame).unwrap());
+        animation.finish().unwrap();
+        let channels = if background == Background::Transparent { 4 } else { 3 };
+        let (read, delays) = animated(bytes);
+        assert_eq!(delays, [(1, 12); 5]);
+        for (read, frame) in read.iter().zip(&frames) {
+            let expected = frame.pixels().iter().flat_map(|pixel| &pixel[..channels]);
+            assert!(read.iter().eq(expected), "{background:?}");
+        }
+        assert!(frames[0] != frames[1]);
+    }
+}
+
+#[test]
+fn animations_that_are_not_possible_are_refused() {
+    let options = RenderOptions::new([8, 9]);
+    let picture = draw(&scattered(), &options);
+    let turned = draw(&scattered(), &RenderOptions::new([9, 8]));
+    let begin = |pictures, fps| Animation::new(std::io::sink(), &options, pictures, fps);
+    assert!(begin(0, 24).is_err());
+    let message = begin(1, 0).err().unwrap().to_string();
+    assert!(message.contains("use 1 or more"), "{message}");
+    let mut animation = begin(2, 24).unwrap();
+    let message = animation.add(&turned).unwrap_err().to_string();
+    assert!(message.contains("[9, 8]"), "{message}");
+    animation.add(&picture).unwrap();
+    assert!(animation.finish().is_err(), "one is missing");
+    let mut animation = begin(1, 24).unwrap();
+    animation.add(&picture).unwrap();
+    assert!(animation.add(&picture).is_err(), "one too many");
 }

@@ -75,8 +75,15 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Draw a picture of a voxel grid, or of the voxels of a mesh.
     ///
-    /// Same grid, same options: the same picture on one machine, with any number of threads.
+    /// Same grid, same options: the same picture, to the bit, on every CPU and GPU.
     Render(RenderArgs),
+    /// Print or draw one layer of a voxel grid.
+    ///
+    /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across x, y to
+    /// the right and z upwards. The voxels go to standard output, a header to standard error. A line is
+    /// two rows of voxels in halves of a block, in their colours on a terminal (unless NO_COLOR is set);
+    /// with --ascii one row. A terminal shows as many columns as it has.
+    Slice(SliceArgs),
 }
 
 /// The main job.
@@ -166,9 +173,9 @@ pub struct Job {
 /// What to compute.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct What {
-    /// Which voxels are occupied.
-    #[arg(long, value_name = "MODE", default_value = "surface")]
-    pub mode: ModeName,
+    /// Which voxels are occupied [default: surface].
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ModeName>,
 
     /// With --mode solid: how to tell what is inside [default: auto].
     #[arg(long, value_name = "FILL")]
@@ -279,6 +286,10 @@ pub struct DiffArgs {
     #[arg(value_name = "B")]
     pub b: PathBuf,
 
+    /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue.
+    #[arg(long, value_name = "PNG")]
+    pub preview: Option<PathBuf>,
+
     /// Print one JSON object to standard output.
     #[arg(long)]
     pub json: bool,
@@ -335,19 +346,30 @@ pub struct VerifyArgs {
     pub quiet: bool,
 }
 
+/// The heading of options that grids do not have.
+const OF_MESHES: &str = "Options for meshes";
+
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// A voxel grid, or with --res a mesh, in a format that is read (see `voxelize formats`).
+    /// A voxel grid, or with --res or --voxel-size a mesh, in a format that is read (see `voxelize
+    /// formats`).
     #[arg(value_name = "GRID|MESH")]
     pub file: PathBuf,
 
-    /// File to write, a .png, or - for standard output.
+    /// File to write, a .png, or - for standard output. With --turntable one file is an animation (APNG);
+    /// a name with #### or %04d in it is a file for each picture, counted from 1 with so many digits, as
+    /// Blender and ffmpeg name them.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
 
-    /// Voxels along the longest axis of a mesh, 1 to 65536.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub res: Option<u32>,
+    /// Draw N pictures, evenly around the up axis and framed alike, from the view on to the right.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
+    pub turntable: Option<u32>,
+
+    /// Pictures of an animation a second, 1 to 1000 [default: 24].
+    #[arg(long, value_name = "N", requires = "turntable")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub fps: Option<u16>,
 
     /// From where.
     #[arg(long, value_name = "VIEW", default_value = "iso")]
@@ -375,6 +397,15 @@ pub struct RenderArgs {
     #[arg(long, value_name = "AXIS")]
     pub up: Option<UpAxis>,
 
+    /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that --adapter
+    /// names].
+    #[arg(long, value_name = "BACKEND")]
+    pub backend: Option<DrawerName>,
+
+    /// GPU adapter to draw with: any part of a name that `voxelize adapters` shows.
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub adapter: Option<String>,
+
     /// CPU threads, at most 1024 [default: one per core].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -385,6 +416,70 @@ pub struct RenderArgs {
     pub json: bool,
 
     /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Voxels along the longest axis of a mesh, 1 to 65536.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
+    pub res: Option<u32>,
+
+    /// A voxel's edge, in the mesh's units.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
+    #[arg(help_heading = OF_MESHES)]
+    pub voxel_size: Option<f64>,
+
+    #[command(flatten, next_help_heading = OF_MESHES)]
+    pub what: What,
+
+    /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one such as
+    /// #C08040 [default: auto].
+    #[arg(long, value_name = "COLOR", value_parser = ColorChoice::parse, help_heading = OF_MESHES)]
+    pub color: Option<ColorChoice>,
+
+    /// Most memory that making the voxels may take, such as 512MiB or 4GB; what needs more is refused
+    /// [default: nine tenths of what is available].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = OF_MESHES)]
+    pub memory: Option<ByteSize>,
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("place").args(["x", "y", "z"]).required(true)))]
+pub struct SliceArgs {
+    /// A voxel grid, in a format that is read (see `voxelize formats`).
+    #[arg(value_name = "GRID")]
+    pub grid: PathBuf,
+
+    /// The layer of voxels with this coordinate along x, counted from 0.
+    #[arg(short, allow_negative_numbers = true)]
+    pub x: Option<u32>,
+
+    /// The same along y.
+    #[arg(short, allow_negative_numbers = true)]
+    pub y: Option<u32>,
+
+    /// The same along z.
+    #[arg(short, allow_negative_numbers = true)]
+    pub z: Option<u32>,
+
+    /// Print # for a voxel and . for none, one character each.
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    pub ascii: bool,
+
+    /// Draw it instead, to a .png or to standard output (-).
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+
+    /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between them [default: what
+    /// makes a picture of about 1024 pixels, at most 32].
+    #[arg(long, value_name = "N", requires = "output")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub scale: Option<u32>,
+
+    /// Print one JSON object to standard output, with counts and not the voxels.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and what is asked for.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -481,6 +576,14 @@ impl From<FillName> for Fill {
             FillName::Vote => Self::Vote,
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum DrawerName {
+    /// A GPU, or an error
+    Gpu,
+    /// The CPU
+    Cpu,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -4,23 +4,37 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use trivox::compare::in_colors;
 use trivox::formats::{LoadedGrid, read_grid};
+use trivox::srgb::Rgba;
 use trivox::{Comparison, Up, VoxelGrid, World, compare};
 
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
-use crate::program::{Verdict, print, print_json, say, unless_closed};
+use crate::program::render::Preview;
+use crate::program::{Verdict, print, print_json, say, unfinished, unless_closed};
 
 /// How many of the voxels that differ are named.
 const NAMED: usize = 8;
 
 const NAMES: [char; 2] = ['A', 'B'];
 
-/// Reads both grids, and says how they differ.
+/// In the picture: of voxels in both, and of those only in A and only in B. These two differ for all eyes
+/// (M. Okabe and K. Ito, Color Universal Design, 2008).
+const IN_BOTH: Rgba = [208, 208, 204, 255];
+const ONLY_IN: [Rgba; 2] = [[213, 94, 0, 255], [0, 114, 178, 255]];
+
+/// Reads both grids, says how they differ, and draws it if that is asked for.
 ///
 /// # Errors
-/// A file cannot be read, or standard output cannot be written to.
+/// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<Verdict> {
+    let preview = args.preview.as_ref().map(|path| {
+        unfinished::clean_up_when_interrupted()?;
+        // It may be neither.
+        Preview::new(path, &args.a).and_then(|_| Preview::new(path, &args.b))
+    });
+    let preview = preview.transpose()?;
     let (a, b) = (read(&args.a)?, read(&args.b)?);
     let found = compare(&a.grid, &b.grid, NAMED);
     let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {
@@ -29,7 +43,14 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
     let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
     warnings.extend(different_places([a.grid.world, b.grid.world]));
     let grids = [Side::new(&args.a, &a.grid), Side::new(&args.b, &b.grid)];
-    let report = Report::new(grids, &found, warnings);
+    let drawn = preview.map(|preview| {
+        if found.both + found.differing() == 0 {
+            warnings.push("no voxel is occupied: the picture is empty".to_owned());
+        }
+        preview.draw(&in_colors(&a.grid, &b.grid, IN_BOTH, ONLY_IN))
+    });
+    let drawn = drawn.transpose()?;
+    let report = Report { preview: drawn, ..Report::new(grids, &found, warnings) };
     if !args.quiet {
         report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
     }
@@ -111,6 +132,9 @@ struct Report {
     other_colors: Option<u64>,
     /// The first few that differ.
     voxels: Vec<Differing>,
+    /// The picture of both, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -136,6 +160,7 @@ impl Report {
             bounds: found.bounds,
             other_colors: found.other_colors,
             voxels: voxels.collect(),
+            preview: None,
             warnings,
         }
     }
@@ -161,6 +186,9 @@ impl Report {
         let unnamed = found.differing() - self.voxels.len() as u64;
         if unnamed > 0 {
             line("", format!("and {} more", counted(unnamed, "voxel")));
+        }
+        if let Some(preview) = &self.preview {
+            line("drew", format!("{preview}: in both grey, only in A orange, only in B blue"));
         }
         line("verdict", self.verdict().into());
         lines.join("\n")

@@ -11,6 +11,7 @@ use serde::Serialize;
 use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
 
+use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
 use crate::program::of_stdout;
 use crate::program::unfinished::{Unfinished, folder_of};
@@ -129,38 +130,14 @@ impl Output {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<Written> {
-        let files = vox::Files::new(grid, options);
-        let mut unfinished = Vec::with_capacity(files.parts().len());
-        let mut bytes = 0;
-        for part in files.parts() {
-            let path = part_path(path, part);
-            let named = || path.display().to_string();
-            let file = self.part_file(&path).with_context(named)?;
-            bytes += counting(file.file(), |out| files.write(part, out)).with_context(named)?;
-            // Once all are on the disk, there is little left to fail.
-            file.file().sync_all().with_context(named)?;
-            unfinished.push((path, file));
+        let parts = vox::Files::new(grid, options);
+        let mut files = Files::new(&self.sink.input);
+        for part in parts.parts() {
+            files.add(part_path(path, part), |out| parts.write(part, out))?;
         }
-        let mut names = Vec::with_capacity(unfinished.len());
-        for (path, file) in unfinished {
-            let name = path.display().to_string();
-            file.finish(&path).with_context(|| match &names[..] {
-                [] => name.clone(),
-                done => format!("{name}, after {} were written", done.join(", ")),
-            })?;
-            names.push(name);
-        }
+        let (names, bytes) = files.finish()?;
         let warning = Some(several(&names, grid));
         Ok(Written { names: Names::Several(names), bytes, warning })
-    }
-
-    /// A temporary file for one that can be replaced by it.
-    fn part_file(&self, path: &Path) -> Result<Unfinished> {
-        check_input(path, &self.sink.input)?;
-        match target_of(path)? {
-            Target::File(file) if file == path => Unfinished::beside(path),
-            _ => bail!("is no file that can be replaced: name another output"),
-        }
     }
 }
 
@@ -253,6 +230,18 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
     )
 }
 
+/// A temporary file for one at `path`, which can be replaced by it.
+///
+/// # Errors
+/// It is a link, a device or `input`; nothing can be written there.
+pub fn replaceable(path: &Path, input: &Path) -> Result<Unfinished> {
+    check_input(path, input)?;
+    match target_of(path)? {
+        Target::File(file) if file == path => Unfinished::beside(path),
+        _ => bail!("is no file that can be replaced: name another output"),
+    }
+}
+
 fn check_input(path: &Path, input: &Path) -> Result<()> {
     match fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(input).is_ok_and(|i| i == path))
     {
@@ -279,7 +268,10 @@ fn write_file(
 }
 
 /// How many bytes `write` has written.
-fn counting(
+///
+/// # Errors
+/// Those of `write`; the operating system cannot write it.
+pub fn counting(
     out: impl Write,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<u64, WriteError> {

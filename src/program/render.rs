@@ -4,22 +4,26 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{LoadedGrid, is_mesh, read_grid, read_mesh};
-use trivox::render::{RenderOptions, render};
-use trivox::{
-    Backend, ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, Sizing, Up, VoxelGrid, World,
-    color, place,
-};
+use trivox::backend::{Backends, Choice};
+use trivox::formats::{LoadedGrid, is_mesh, read_grid};
+use trivox::render::{RenderOptions, Renderer, render};
+use trivox::{PlaceOptions, Progress, Up, VoxelGrid, World};
 
 use crate::program::camera::CameraReport;
-use crate::program::cli::{BackendName, Machine, RenderArgs};
+use crate::program::cli::{BackendName, Machine, RenderArgs, What};
 use crate::program::diff::Side;
+use crate::program::drawer::Drawer;
+use crate::program::frames::Frames;
+use crate::program::looks::{ColorChoice, Looks};
+use crate::program::maker::{Maker, sizing};
+use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
-use crate::program::output::Sink;
+use crate::program::output::{Names, Sink, Written};
 use crate::program::summary::timed;
+use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print_json, say, unfinished};
 
-/// Reads the grid, draws it and writes the picture.
+/// Reads the grid, draws it and writes the picture, or the pictures.
 ///
 /// # Errors
 /// Bad usage, a file that cannot be read, a mesh that cannot be voxelized so, an output that cannot be
@@ -33,28 +37,42 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
     machine.start_threads()?;
     unfinished::clean_up_when_interrupted()?;
-    let named = || args.output.display().to_string();
     if !to_stdout {
-        check_extension(&args.output).with_context(named)?;
+        check_extension(&args.output).with_context(|| args.output.display().to_string())?;
     }
-    let sink = Sink::new(&args.output, &args.file)?;
+    let output = Output::new(args)?;
+    let named = || args.file.display().to_string();
+    refuse_contradictions(args).with_context(named)?;
+    let drawer = Drawer::new(args)?;
 
-    let (loaded, load) = timed(|| load(args)).with_context(|| args.file.display().to_string())?;
-    let LoadedGrid { mut grid, mut warnings } = loaded;
+    let progress = TerminalProgress::new(args.quiet);
+    let (loaded, load) = timed(|| load(args, &progress))?;
+    progress.finish();
+    let LoadedGrid { mut grid, warnings } = loaded;
     turn_up(&mut grid, args.up.map(Up::from));
-    if grid.brick_count() == 0 {
-        warnings.push("no voxel is occupied: the picture is empty".to_owned());
-    }
     let options = options(args);
-    let (picture, draw) = timed(|| render(&grid, &options))?;
-    let bytes = sink.write(|out| Ok(picture.write_png(out)?))?;
+    let (written, draw) = timed(|| output.write(&drawer.renderer(&grid)?, &options, &progress))?;
+    progress.finish();
 
     let input = Side::new(&args.file, &grid);
     let [width, height] = args.size;
     let timings_ms = Timings { load, render: draw };
-    let output = sink.name().to_owned();
-    let camera = CameraReport::new(&grid, &options);
-    let report = Report { input, output, width, height, camera, bytes, timings_ms, warnings };
+    let Written { names: output, bytes, .. } = written;
+    let (camera, frames) = (CameraReport::new(&grid, &options), args.turntable);
+    let (backend, adapter) = drawer.names();
+    let report = Report {
+        input,
+        output,
+        width,
+        height,
+        camera,
+        frames,
+        backend,
+        adapter,
+        bytes,
+        timings_ms,
+        warnings,
+    };
     if !args.quiet {
         report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
     }
@@ -64,6 +82,41 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         say(&report.text());
     }
     Ok(Verdict::Done)
+}
+
+/// Where the picture goes, or the pictures.
+enum Output {
+    Picture(Sink),
+    Frames(Frames),
+}
+
+impl Output {
+    fn new(args: &RenderArgs) -> Result<Self> {
+        Ok(match args.turntable {
+            Some(number) => Self::Frames(Frames::new(&args.output, &args.file, number, args.fps)?),
+            None => Self::Picture(Sink::new(&args.output, &args.file)?),
+        })
+    }
+
+    fn write(
+        &self,
+        renderer: &Renderer,
+        options: &RenderOptions,
+        progress: &TerminalProgress,
+    ) -> Result<Written> {
+        match self {
+            Self::Frames(frames) => {
+                progress.count("pictures", frames.number());
+                frames.write(renderer, options, progress)
+            }
+            Self::Picture(sink) => {
+                progress.start("draw", 0);
+                let picture = renderer.render(options)?;
+                let bytes = sink.write(|out| Ok(picture.write_png(out)?))?;
+                Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
+            }
+        }
+    }
 }
 
 /// A picture beside the main job's output.
@@ -94,7 +147,11 @@ impl Preview {
     }
 }
 
-fn check_extension(path: &Path) -> Result<()> {
+/// Checks that a picture can be called so.
+///
+/// # Errors
+/// It is no PNG.
+pub fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
         "png" => Ok(()),
@@ -103,23 +160,66 @@ fn check_extension(path: &Path) -> Result<()> {
     }
 }
 
-/// The grid, or the voxels of the mesh.
-fn load(args: &RenderArgs) -> Result<LoadedGrid> {
-    match (is_mesh(&args.file), args.res) {
-        (true, Some(res)) => voxels_of(&args.file, res),
-        (true, None) => bail!("is a mesh: say with --res N how many voxels long it is to be"),
-        (false, Some(_)) => bail!("is no mesh, so --res has no effect: leave it out"),
-        (false, None) => Ok(read_grid(&args.file)?),
+/// A mesh without a size, a grid with options for meshes, and options that have no effect on this mesh.
+fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
+    if is_mesh(&args.file) {
+        if args.res.is_none() && args.voxel_size.is_none() {
+            bail!(
+                "is a mesh: say with --res N how many voxels long it is to be, or with --voxel-size S how \
+                 long a voxel"
+            );
+        }
+        return args.what.refuse_contradictions();
+    }
+    let What { mode, fill, shell, keep_transparent } = args.what;
+    let of_meshes = [
+        ("--res", args.res.is_some()),
+        ("--voxel-size", args.voxel_size.is_some()),
+        ("--mode", mode.is_some()),
+        ("--fill", fill.is_some()),
+        ("--shell", shell),
+        ("--keep-transparent", keep_transparent),
+        ("--color", args.color.is_some()),
+        ("--memory", args.memory.is_some()),
+    ];
+    match of_meshes.into_iter().find(|&(_, is_given)| is_given) {
+        Some((option, _)) => bail!("is no mesh, so {option} has no effect: leave it out"),
+        None => Ok(()),
     }
 }
 
-fn voxels_of(path: &Path, res: u32) -> Result<LoadedGrid> {
-    let loaded = read_mesh(path)?;
-    let placed = place(&loaded.mesh, &PlaceOptions::new(Sizing::Resolution(res)))?;
-    let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
-    let mut grid = color(&placed, grid, &ColorOptions::new(Mode::Surface), &NoProgress)?.grid;
-    grid.world = Some(World::of(placed.lattice(), Up::default()));
-    Ok(LoadedGrid { grid, warnings: loaded.warnings })
+/// The grid, or the voxels of the mesh.
+fn load(args: &RenderArgs, progress: &dyn Progress) -> Result<LoadedGrid> {
+    if is_mesh(&args.file) {
+        return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
+    }
+    progress.start("load", 0);
+    let mut loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
+    if loaded.grid.brick_count() == 0 {
+        loaded.warnings.push("no voxel is occupied: the picture is empty".to_owned());
+    }
+    Ok(loaded)
+}
+
+/// The voxels as the main job makes them.
+fn voxels_of(args: &RenderArgs, memory: &Share, progress: &dyn Progress) -> Result<LoadedGrid> {
+    let color = args.color.unwrap_or(ColorChoice::Auto);
+    let maker = Maker {
+        place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
+        up: args.up.map_or(Up::default(), Up::from),
+        looks: Looks::new(args.what.mode(), color, args.what.keep_transparent, true),
+        backends: &Backends::new(Choice::Cpu, None),
+        memory,
+        progress,
+        time_stages: false,
+    };
+    let placed = maker.load_and_place(&args.file)?;
+    let named = || args.file.display().to_string();
+    let made = maker.compute(&placed.mesh).with_context(named)?;
+    let made = maker.color(&placed.mesh, made).with_context(named)?;
+    let mut warnings = placed.warnings;
+    warnings.extend(made.warnings(&placed.mesh, made.fill(&placed.mesh).as_ref()));
+    Ok(LoadedGrid { grid: made.voxels.grid, warnings })
 }
 
 /// Says what is up in the grid, where that is asked for.
@@ -143,10 +243,19 @@ fn options(args: &RenderArgs) -> RenderOptions {
 struct Report {
     #[serde(flatten)]
     input: Side,
-    output: String,
+    /// A list, where each picture of a turntable is a file.
+    output: Names,
     width: u32,
     height: u32,
+    /// Of the first picture.
     camera: CameraReport,
+    /// How many pictures a turntable has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<u32>,
+    backend: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adapter: Option<String>,
+    /// Of all files together.
     bytes: u64,
     timings_ms: Timings,
     warnings: Vec<String>,
@@ -160,11 +269,24 @@ struct Timings {
 
 impl Report {
     fn text(&self) -> String {
-        let Self { input, output, width, height, bytes, timings_ms, .. } = self;
+        let Self { input, width, height, frames, bytes, timings_ms, .. } = self;
         let (read, drawn) = (input.text(), duration(timings_ms.render));
+        let pictures = match frames {
+            Some(number) => format!("{} of ", counted(u64::from(*number), "picture")),
+            None => String::new(),
+        };
+        let output = match &self.output {
+            Names::Several(names) => match &names[..] {
+                [first, .., last] => format!("{first} to {last}"),
+                names => names.concat(),
+            },
+            Names::One(name) => name.clone(),
+        };
         let written = counted(*bytes, "byte");
+        let on = self.adapter.as_ref().map(|label| format!(" on {label}")).unwrap_or_default();
         format!(
-            "{:<9} {read}\n{:<9} {width} x {height} pixels in {drawn}\n{:<9} {output}, {written}\n",
+            "{:<9} {read}\n{:<9} {pictures}{width} x {height} pixels in {drawn}{on}\n{:<9} {output}, \
+             {written}\n",
             "read", "drew", "wrote"
         )
     }

@@ -1,23 +1,18 @@
-//! One mesh, from its file to that of its voxels: load, place, voxelize, check, write.
+//! One mesh, from its file to that of its voxels: made, checked, written and drawn.
 
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
-use trivox::backend::{Backends, Chosen, RunOptions};
-use trivox::formats::{GridFormat, WriteOptions, read_mesh_with};
+use trivox::backend::Backends;
+use trivox::formats::{GridFormat, WriteOptions};
 use trivox::palette::count_colors;
-use trivox::solid::Filling;
-use trivox::{
-    Lattice, Mode, PlaceOptions, PlacedMesh, Progress, Sizing, VoxelGrid, Voxels, World, place,
-    voxelize,
-};
+use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, VoxelGrid, Voxels};
 
 use crate::program::cli::{FewColors, Job, What};
-use crate::program::filling::FillSummary;
 use crate::program::looks::{ColorChoice, Looks};
+use crate::program::maker::{Made, Maker, Placed, sizing};
 use crate::program::memory::Share;
-use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
@@ -33,28 +28,6 @@ pub struct Tools<'a> {
     pub backends: &'a Backends,
     pub memory: &'a Share<'a>,
     pub progress: &'a dyn Progress,
-}
-
-/// A mesh that is ready for a backend, and what there is to say of it.
-struct Placed {
-    mesh: PlacedMesh,
-    warnings: Vec<String>,
-    /// Milliseconds, as all times below.
-    load: f64,
-    place: f64,
-}
-
-/// The voxels, and what made them.
-struct Made {
-    voxels: Voxels,
-    by: Chosen,
-    start: f64,
-}
-
-impl Made {
-    fn is_doubtful(&self) -> bool {
-        self.voxels.filling.as_ref().is_some_and(Filling::is_doubtful)
-    }
 }
 
 impl Tools<'_> {
@@ -83,23 +56,23 @@ impl Tools<'_> {
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
         let What { keep_transparent, .. } = *self.what;
         let looks = Looks::new(self.what.mode(), self.job.color, keep_transparent, has_colors);
-        let placed = self.load_and_place(&task.mesh, &looks)?;
+        let maker = self.maker(looks);
+        let placed = maker.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
-        let made = self.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let check = self.job.check.then(|| timed(|| self.check(&placed.mesh, &made)));
+        let made = maker.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
+        let check = self.job.check.then(|| timed(|| self.check(&maker, &placed.mesh, &made)));
         let check = check.transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let refused = self.job.strict && made.is_doubtful();
         let is_kept = !differs && (!refused || self.job.force);
         let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
-        let (made, transparent, color) = self.color(&looks, &placed.mesh, made)?;
+        let made = maker.color(&placed.mesh, made)?;
         let grid = &made.voxels.grid;
         let written = output.as_ref().map(|output| self.write(output, grid)).transpose()?;
         let drawn = preview.map(|preview| self.draw(&preview, grid)).transpose()?;
 
-        let mut summary = summarize(&task.mesh, placed, &made, transparent);
+        let mut summary = summarize(&task.mesh, placed, &made);
         summary.refused = refused;
-        summary.timings_ms.color = color;
         summary.warnings.extend(self.without_effect(output.as_ref()));
         if let Some((check, time)) = check {
             summary.check = Some(check);
@@ -123,63 +96,24 @@ impl Tools<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    fn load_and_place(&self, path: &Path, looks: &Looks) -> Result<Placed> {
-        let named = || path.display().to_string();
-        self.progress.start("load", 0);
-        let options = looks.read_options().within(self.memory.left());
-        let (loaded, load) = timed(|| read_mesh_with(path, &options))
-            .map_err(|error| self.memory.explain(error.into()))
-            .with_context(named)?;
-        self.progress.start("place", 0);
-        let options = place_options(self.job);
-        let (mesh, place) = timed(|| place(&loaded.mesh, &options)).with_context(named)?;
-        let mut warnings = loaded.warnings;
-        warnings.extend(warnings_of(&mesh));
-        Ok(Placed { mesh, warnings, load, place })
-    }
-
-    fn compute(&self, mesh: &PlacedMesh) -> Result<Made> {
-        let (by, start) = timed(|| self.backends.choose(mesh))?;
-        let mut voxels = self.voxels(&by, mesh)?;
-        voxels.grid.world = Some(World::of(mesh.lattice(), self.job.up.into()));
-        Ok(Made { voxels, by, start })
-    }
-
-    fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
-        let mode = self.what.mode();
-        voxelize(by, mesh, mode, &self.run_options(), self.progress).map_err(|error| match mode {
-            Mode::Solid(_) => self.memory.explain_step(error.into()),
-            Mode::Surface | Mode::Thin => self.memory.explain(error.into()),
-        })
-    }
-
-    fn run_options(&self) -> RunOptions {
-        let time_stages = self.job.json || self.job.verbose;
-        RunOptions { memory: self.memory.left(), time_stages }
+    fn maker(&self, looks: Looks) -> Maker<'_> {
+        Maker {
+            place: place_options(self.job),
+            up: self.job.up.into(),
+            looks,
+            backends: self.backends,
+            memory: self.memory,
+            progress: self.progress,
+            time_stages: self.job.json || self.job.verbose,
+        }
     }
 
     /// Voxelizes again on the backend that did not make the voxels, and compares.
-    fn check(&self, mesh: &PlacedMesh, made: &Made) -> Result<Check> {
+    fn check(&self, maker: &Maker, mesh: &PlacedMesh, made: &Made) -> Result<Check> {
         let other = self.backends.other_than(&made.by).context("--check")?;
-        let again = self.voxels(&other, mesh).context("--check")?;
+        let again = maker.voxels(&other, mesh).context("--check")?;
         let backends = [made.by.to_string(), other.to_string()];
         Ok(Check::new(&made.voxels.grid, &again.grid, backends))
-    }
-
-    /// Gives the voxels their colours; also how many were left out for being transparent, and the time
-    /// that took, if any was needed.
-    fn color(
-        &self,
-        looks: &Looks,
-        mesh: &PlacedMesh,
-        mut made: Made,
-    ) -> Result<(Made, u64, Option<f64>)> {
-        let apply = |grid| looks.apply(mesh, grid, self.memory.left(), self.progress);
-        let (colored, time) =
-            timed(|| apply(made.voxels.grid)).map_err(|error| self.memory.explain(error.into()))?;
-        made.voxels.grid = colored.grid;
-        let time = mesh.appearance().map(|_| time);
-        Ok((made, colored.transparent, time))
     }
 
     /// What has no effect on the file that was written, though it was asked for.
@@ -230,50 +164,21 @@ impl Tools<'_> {
 
 /// How `job` wants meshes placed.
 pub fn place_options(job: &Job) -> PlaceOptions {
-    let sizing = match (job.res, job.voxel_size) {
-        (Some(res), _) => Sizing::Resolution(res),
-        // One of the two is required.
-        (None, size) => Sizing::VoxelSize(size.unwrap_or(0.0)),
-    };
-    let options = PlaceOptions::new(sizing).with_pad(job.pad);
+    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad);
     match job.bounds {
         Some(bounds) => options.with_bounds(bounds),
         None => options,
     }
 }
 
-fn warnings_of(mesh: &PlacedMesh) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let outside = mesh.outside();
-    if outside > 0 {
-        warnings.push(format!(
-            "{} reach outside the bounds; what lies there has no voxels",
-            counted(outside as u64, "triangle")
-        ));
-    }
-    let lattice = mesh.lattice();
-    if lattice.unit_bits < lattice.unit_bits_of_grid() {
-        warnings.push(format!(
-            "the mesh reaches so far past the bounds that vertices are rounded to 1/{} of a voxel \
-             instead of 1/{}",
-            1u32 << lattice.unit_bits,
-            1u32 << lattice.unit_bits_of_grid()
-        ));
-    }
-    warnings
-}
-
 /// What there is to say before anything is checked or written.
-fn summarize(path: &Path, placed: Placed, made: &Made, transparent: u64) -> Summary {
+fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
     let Placed { mesh, mut warnings, load, place } = placed;
-    let Made { voxels, by, start } = made;
+    let Made { voxels, by, start, transparent, color } = made;
     let Voxels { grid, report, filling, .. } = voxels;
-    let fill = filling.as_ref().map(|filling| FillSummary::new(filling, mesh.lattice()));
+    let fill = made.fill(&mesh);
     let stages = report.iter().flat_map(|report| &report.stages);
-    warnings.extend(by.warning());
-    warnings.extend(fill.iter().flat_map(FillSummary::warnings));
-    warnings.extend(left_out(transparent));
-    warnings.extend(why_empty(&mesh, grid, fill.is_some(), transparent));
+    warnings.extend(made.warnings(&mesh, fill.as_ref()));
     let &Lattice { dims, voxel_size, origin, unit_bits, .. } = mesh.lattice();
     Summary {
         mesh: path.display().to_string(),
@@ -289,7 +194,7 @@ fn summarize(path: &Path, placed: Placed, made: &Made, transparent: u64) -> Summ
         backend: by.name(),
         adapter: by.adapter().map(str::to_owned),
         reason: by.reason(),
-        transparent,
+        transparent: *transparent,
         colors: grid.colors.as_ref().map(|_| count_colors(grid)),
         check: None,
         refused: false,
@@ -303,6 +208,7 @@ fn summarize(path: &Path, placed: Placed, made: &Made, transparent: u64) -> Summ
             start: *start,
             voxelize: milliseconds(voxels.voxelize),
             fill: filling.as_ref().map(|_| milliseconds(voxels.fill)),
+            color: *color,
             ..Timings::default()
         },
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
@@ -310,29 +216,4 @@ fn summarize(path: &Path, placed: Placed, made: &Made, transparent: u64) -> Summ
         fill,
         warnings,
     }
-}
-
-/// A warning, where voxels were left out for being transparent.
-fn left_out(transparent: u64) -> Option<String> {
-    let voxels = (transparent > 0).then(|| counted(transparent, "voxel"))?;
-    Some(format!(
-        "{voxels} in which all is transparent were left out: --keep-transparent keeps them"
-    ))
-}
-
-/// A warning, where no voxel is occupied.
-fn why_empty(
-    mesh: &PlacedMesh,
-    grid: &VoxelGrid,
-    is_solid: bool,
-    transparent: u64,
-) -> Option<String> {
-    let why = match grid.occupied() {
-        1.. => return None,
-        _ if transparent > 0 => "all of the mesh is transparent",
-        _ if mesh.is_missed() => "the bounds miss the mesh",
-        _ if is_solid => "no voxel's centre is inside the mesh as it was filled",
-        _ => "no line through voxel centres in the grid crosses the mesh",
-    };
-    Some(format!("no voxel is occupied: {why}"))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// The temporary files that may be there. An interrupt holds it to the end, so that none is made or
 /// renamed any more.
@@ -21,6 +21,14 @@ fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 #[derive(Debug)]
 pub struct Unfinished {
     file: NamedTempFile,
+    // Dropped after the file.
+    entry: Entry,
+}
+
+/// A temporary file that is whole and on the disk; removed when dropped, and by an interrupt.
+#[derive(Debug)]
+pub struct Complete {
+    path: TempPath,
     // Dropped after the file.
     entry: Entry,
 }
@@ -53,19 +61,38 @@ impl Unfinished {
         self.file.as_file()
     }
 
+    /// Brings it to the disk, and closes it: a process can have few files open.
+    ///
+    /// # Errors
+    /// The operating system cannot.
+    pub fn complete(self) -> io::Result<Complete> {
+        // Some file systems only report a full disk here.
+        self.file().sync_all()?;
+        let Self { file, entry } = self;
+        Ok(Complete { path: file.into_temp_path(), entry })
+    }
+
+    /// Brings it to the disk, and gives it its name, as [`Complete::finish`].
+    ///
+    /// # Errors
+    /// The operating system cannot; `target` is as it was.
+    pub fn finish(self, target: &Path) -> io::Result<()> {
+        self.complete()?.finish(target)
+    }
+}
+
+impl Complete {
     /// Renames it to `target`, whose permissions it takes over where that is there.
     ///
     /// # Errors
     /// The operating system cannot; `target` is as it was.
     pub fn finish(self, target: &Path) -> io::Result<()> {
         if let Ok(old) = fs::metadata(target) {
-            self.file().set_permissions(old.permissions())?;
+            fs::set_permissions(&self.path, old.permissions())?;
         }
-        // Some file systems only report a full disk here.
-        self.file().sync_all()?;
-        let Self { file, entry: _entry } = self;
+        let Self { path, entry: _entry } = self;
         let _uninterrupted = there();
-        file.persist(target).map(drop).map_err(|e| e.error)
+        path.persist(target).map_err(|e| e.error)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::program::cli::{ModeName, What};
 impl What {
     /// The mode.
     pub fn mode(&self) -> Mode {
-        match self.mode {
+        match self.mode.unwrap_or(ModeName::Surface) {
             ModeName::Surface => Mode::Surface,
             ModeName::Thin => Mode::Thin,
             ModeName::Solid => {
@@ -29,7 +29,7 @@ impl What {
     /// # Errors
     /// `option` is given, and has an effect on solids only, and no solid is asked for.
     pub fn only_for_solids(&self, option: &str, is_given: bool) -> Result<()> {
-        if is_given && self.mode != ModeName::Solid {
+        if is_given && self.mode != Some(ModeName::Solid) {
             bail!("{option} is for solids: add --mode solid, or leave it out");
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::grid::{Up, VoxelGrid, piece_bounds};
 use crate::render::RenderOptions;
+use crate::render::orbit::{swept, turned};
 
 /// From where a grid is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -116,7 +117,8 @@ impl Camera {
         let axes = [[1.0, 0.0, 0.0], world_up, front];
         let of_world =
             |v: Vec3| -> Vec3 { [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum()) };
-        let [back, up] = options.view.to_eye_and_up().map(of_world);
+        let turn = options.turn.unwrap_or(0.0);
+        let [back, up] = options.view.to_eye_and_up().map(|v| of_world(turned(v, turn)));
 
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
         let [min, max] = grid.occupied_bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
@@ -134,7 +136,7 @@ impl Camera {
             corner: [0.0; 2],
             pixel: 1.0,
         };
-        camera.frame(grid, options);
+        camera.frame(grid, options, center);
         camera
     }
 
@@ -169,22 +171,24 @@ impl Camera {
         self.pixel
     }
 
-    /// Moves the film so that it shows all of the grid.
-    fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions) {
+    /// Moves the film so that it shows all of the grid, however it is turned about its `center` if it is.
+    fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions, center: Vec3) {
         let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        let show = |point: Vec3| {
+            let [point, _] = self.project(point);
+            min = [0, 1].map(|i| min[i].min(point[i]));
+            max = [0, 1].map(|i| max[i].max(point[i]));
+        };
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
         let pieces = grid.pieces().map(|piece| piece_bounds(piece.start, piece.len, &piece.mask));
         let is_empty = grid.brick_count() == 0;
-        for bounds in pieces.chain(is_empty.then_some(whole)) {
-            for corner in 0..8 {
-                let at = |a: usize| match corner >> a & 1 {
-                    0 => f64::from(bounds[0][a]),
-                    _ => f64::from(bounds[1][a]) + 1.0,
-                };
-                let [point, _] = self.project([0, 1, 2].map(at));
-                min = [0, 1].map(|i| min[i].min(point[i]));
-                max = [0, 1].map(|i| max[i].max(point[i]));
+        let boxes = pieces.chain(is_empty.then_some(whole));
+        match options.turn {
+            Some(_) => {
+                let world_up = if self.world_up[1] > 0.5 { 1 } else { 2 };
+                swept(boxes, center, world_up).for_each(show);
             }
+            None => boxes.flat_map(corners).for_each(show),
         }
         let size = options.size.map(f64::from);
         let room = 1.0 - 2.0 * options.margin;
@@ -223,4 +227,14 @@ impl Camera {
         };
         self.pixel * depth
     }
+}
+
+/// The corners of a box, which its smallest and largest voxel tell.
+fn corners([min, max]: [[u32; 3]; 2]) -> impl Iterator<Item = Vec3> {
+    (0..8).map(move |corner| {
+        [0, 1, 2].map(|a| match corner >> a & 1 {
+            0 => f64::from(min[a]),
+            _ => f64::from(max[a]) + 1.0,
+        })
+    })
 }

@@ -52,8 +52,7 @@ impl Picture {
             PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
         let is_opaque = self.pixels.iter().all(|pixel| pixel[3] == u8::MAX);
         let written = if is_opaque {
-            let bytes: Vec<u8> = self.pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
-            encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8)
+            encoder.write_image(&opaque_bytes(&self.pixels), width, height, ExtendedColorType::Rgb8)
         } else {
             let bytes = self.pixels.as_flattened();
             encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
@@ -63,4 +62,9 @@ impl Picture {
             other => io::Error::other(other),
         })
     }
+}
+
+/// Red, green and blue of each.
+pub(super) fn opaque_bytes(pixels: &[Rgba]) -> Vec<u8> {
+    pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()
 }

@@ -6,7 +6,7 @@ use trivox::grid::Colors;
 use super::*;
 
 /// A red and a blue square, and one in which all is transparent.
-fn in_colors() -> TempDir {
+pub(super) fn in_colors() -> TempDir {
     let folder = TempDir::new().unwrap();
     let square = |x: u32| {
         let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];

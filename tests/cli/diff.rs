@@ -94,6 +94,45 @@ fn different_places_are_a_warning() {
     assert!(voxelize(path, "diff -q mesh.vox far.vox").stderr.is_empty());
 }
 
+#[test]
+fn a_picture_shows_which_grid_has_what() {
+    let folder = folder();
+    let path = folder.path();
+    let row = |voxels: &[u32], dims| {
+        VoxelGrid::from_voxels(dims, voxels.iter().map(|&x| [x, 0, 0])).unwrap()
+    };
+    write(&path.join("a.npy"), &row(&[0, 1, 2], [3, 1, 1]));
+    write(&path.join("b.npy"), &row(&[1, 4], [5, 2, 1]));
+    let run = voxelize(path, "diff a.npy b.npy --preview d.png");
+    assert_eq!(run.status.code(), Some(1));
+    let text = stdout(&run);
+    let drew = "drew      d.png: in both grey, only in A orange, only in B blue\n";
+    assert!(text.contains(drew), "{text}");
+    let picture = image::open(path.join("d.png")).unwrap().to_rgb8();
+    let count = |is: fn([i32; 3]) -> bool| {
+        picture.pixels().filter(|pixel| is(pixel.0.map(i32::from))).count()
+    };
+    let orange = count(|[r, g, b]| r > 120 && r > g + 60 && g > b);
+    let blue = count(|[r, g, b]| b > 90 && b > r + 60 && b > g);
+    assert!(orange > 10_000 && blue > 5_000 && orange > blue, "{orange}, {blue}");
+    let (json, code) = report(path, "diff b.npy a.npy --json --preview e.png -q");
+    assert_eq!((code, &json["preview"]), (Some(1), &"e.png".into()));
+    let swapped = image::open(path.join("e.png")).unwrap().to_rgb8();
+    assert!(swapped.as_raw() != picture.as_raw());
+    let (json, _) = report(path, "diff b.npy a.npy --json");
+    assert!(json.get("preview").is_none());
+}
+
+#[test]
+fn the_picture_of_empty_grids_is_said_to_be_empty() {
+    let folder = folder();
+    let path = folder.path();
+    write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+    let run = voxelize(path, "diff a.npy a.npy --preview d.png");
+    assert!(run.status.success());
+    assert!(stderr(&run).contains("warning: no voxel is occupied: the picture is empty"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_difference_counts_though_nobody_reads_it() {
@@ -119,8 +158,26 @@ fn unreadable_grids_exit_with_2() {
         ("diff old.npy a.npy", "old.npy: "),
         ("diff a.npy mesh.obj", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
         ("diff a.npy .", ".: is a folder"),
+        ("diff a.npy a.npy --preview d.jpg", "d.jpg: unknown file extension '.jpg': pictures are"),
+        ("diff a.npy a.npy --preview gone/d.png", "gone/d.png: there is no folder 'gone'"),
+        ("diff a.npy gone.npy --preview d.png", "gone.npy: No such file"),
     ] {
         refuses(path, args, complaint);
     }
     assert_eq!(voxelize(path, "diff a.npy").status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_picture_never_replaces_a_grid_that_is_read() {
+    let folder = folder();
+    let path = folder.path();
+    for name in ["a.npy", "b.npy"] {
+        write(&path.join(name), &VoxelGrid::empty([4, 4, 4]).unwrap());
+        let _ = fs::remove_file(path.join("link.png"));
+        std::os::unix::fs::symlink(name, path.join("link.png")).unwrap();
+        write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+        write(&path.join("b.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
+        refuses(path, "diff a.npy b.npy --preview link.png", "link.png: is what is read");
+    }
 }

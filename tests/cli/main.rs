@@ -16,7 +16,9 @@ mod refusals;
 mod render;
 mod resume;
 mod run;
+mod slice;
 mod solid;
+mod turntable;
 mod verify;
 
 use std::fs;

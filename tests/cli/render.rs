@@ -73,6 +73,64 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
 }
 
 #[test]
+fn a_mesh_is_drawn_as_the_main_job_makes_it() {
+    let folder = super::color::in_colors();
+    let path = folder.path();
+    let small = "--size 60x60 --samples 1 -q";
+    let mut pictures = Vec::new();
+    for options in [
+        "--res 25",
+        "--voxel-size 0.25",
+        "--res 25 --mode thin",
+        "--res 25 --mode solid --shell",
+        "--res 25 --keep-transparent",
+        "--res 25 --color none",
+        "--res 25 --color #C08040",
+        "--res 25 --mode solid --fill flood",
+    ] {
+        let run = voxelize(path, &format!("three.obj {options} -o made.npz"));
+        assert!(run.status.success(), "{options}: {}", stderr(&run));
+        let of_grid = voxelize(path, &format!("render made.npz -o - {small}"));
+        let of_mesh = voxelize(path, &format!("render three.obj {options} -o - {small}"));
+        assert!(of_mesh.status.success(), "{options}: {}", stderr(&of_mesh));
+        assert!(of_grid.stdout == of_mesh.stdout, "{options}");
+        pictures.push(of_mesh.stdout);
+    }
+    for (n, picture) in pictures.iter().enumerate().skip(1) {
+        assert!(*picture != pictures[0], "option {n} has no effect");
+    }
+}
+
+#[test]
+fn what_is_to_be_said_of_a_meshs_voxels_is_said_with_its_picture() {
+    let folder = super::color::in_colors();
+    let path = folder.path();
+    for (options, expected) in [
+        ("", "voxels in which all is transparent were left out: --keep-transparent keeps them"),
+        ("--mode solid", "warning: the fill is doubtful: "),
+    ] {
+        let main = voxelize(path, &format!("three.obj --res 25 {options}"));
+        let main = stderr(&main);
+        let warnings: Vec<&str> = main.lines().filter(|l| l.starts_with("warning: ")).collect();
+        let run =
+            voxelize(path, &format!("render three.obj --res 25 {options} -o a.png --size 9x9"));
+        let said = stderr(&run);
+        assert!(said.contains(expected), "{said}");
+        let drawn: Vec<&str> = said.lines().filter(|l| l.starts_with("warning: ")).collect();
+        assert_eq!(drawn, warnings);
+    }
+}
+
+#[test]
+fn a_mesh_past_the_bound_of_memory_is_refused() {
+    let folder = folder();
+    for (bound, what) in [("1kB", "reading the mesh"), ("60MiB", "the grid")] {
+        let args = format!("render mesh.obj --res 4096 --memory {bound} -o a.png");
+        refuses(folder.path(), &args, &format!("mesh.obj: for {what} the program needs"));
+    }
+}
+
+#[test]
 fn an_empty_grid_is_said_to_be_so() {
     let folder = folder();
     let path = folder.path();
@@ -99,7 +157,18 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("render one.npy -o - --json", "both write to standard output"),
         ("render mesh.obj -o a.png", "mesh.obj: is a mesh: say with --res N"),
         ("render mesh.obj --res 0 -o a.png", "use 1 to 65536"),
-        ("render one.npy --res 8 -o a.png", "--res has no effect"),
+        ("render mesh.obj -o a.png --mode thin", "or with --voxel-size S how long a voxel"),
+        ("render mesh.obj --voxel-size nan -o a.png", "mesh.obj: a voxel size of NaN is not"),
+        ("render mesh.obj --res 8 --fill flood -o a.png", "--fill is for solids"),
+        ("render mesh.obj --res 8 --mode thin --shell -o a.png", "--shell is for solids"),
+        ("render one.npy --res 8 -o a.png", "one.npy: is no mesh, so --res has no effect"),
+        ("render one.npy --voxel-size 8 -o a.png", "--voxel-size has no effect"),
+        ("render one.npy --mode surface -o a.png", "--mode has no effect"),
+        ("render one.npy --fill flood -o a.png", "--fill has no effect"),
+        ("render one.npy --shell -o a.png", "--shell has no effect"),
+        ("render one.npy --keep-transparent -o a.png", "--keep-transparent has no effect"),
+        ("render one.npy --color none -o a.png", "--color has no effect"),
+        ("render one.npy --memory 1GB -o a.png", "--memory has no effect"),
     ] {
         refuses(path, args, complaint);
     }
@@ -112,6 +181,11 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("--background grey", "use gradient, transparent or a colour such as #C08040"),
         ("--samples 0", "'0' for '--samples"),
         ("--samples 17", "'17' for '--samples"),
+        ("--turntable 0", "'0' for '--turntable"),
+        ("--turntable 10000", "'10000' for '--turntable"),
+        ("--turntable 2 --fps 0", "'0' for '--fps"),
+        ("--fps 24", "--turntable <N>"),
+        ("--res 8 --voxel-size 8", "cannot be used with"),
     ] {
         let output = voxelize(path, &format!("render one.npy -o a.png {args}"));
         assert_eq!(output.status.code(), Some(2), "{args}");

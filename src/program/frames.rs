@@ -1,0 +1,176 @@
+//! The pictures of a turntable, and where they go: one animated file, or numbered ones.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use trivox::Progress;
+use trivox::render::{Animation, RenderOptions, Renderer};
+
+use crate::program::files::Files;
+use crate::program::output::{Names, Sink, Written};
+
+/// Pictures a second, unless another number is asked for.
+const FPS: u16 = 24;
+
+/// Digits of a number, at most.
+const MAX_DIGITS: usize = 9;
+
+/// Where so many pictures go, known to be possible before the work begins.
+#[derive(Debug)]
+pub struct Frames {
+    number: u32,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    Animation { sink: Sink, fps: u16 },
+    Numbered { paths: Vec<PathBuf>, input: PathBuf },
+}
+
+impl Frames {
+    /// Of `number` pictures, `fps` a second, to what `path` says, which is not `input`.
+    ///
+    /// # Errors
+    /// That is no place for them; `fps` is given for pictures in files of their own.
+    pub fn new(path: &Path, input: &Path, number: u32, fps: Option<u16>) -> Result<Self> {
+        let named = || path.display().to_string();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some(pattern) = Pattern::parse(name).with_context(named)? else {
+            let target =
+                Target::Animation { sink: Sink::new(path, input)?, fps: fps.unwrap_or(FPS) };
+            return Ok(Self { number, target });
+        };
+        if fps.is_some() {
+            bail!(
+                "{}: --fps is for an animation in one file, and this names a file for each picture: leave \
+                 one of them out",
+                named()
+            );
+        }
+        let paths = (1..=number).map(|n| path.with_file_name(pattern.with(n)));
+        let paths: Vec<PathBuf> = paths.collect();
+        paths.iter().try_for_each(|path| Sink::new(path, input).map(drop))?;
+        Ok(Self { number, target: Target::Numbered { paths, input: input.to_owned() } })
+    }
+
+    /// How many they are.
+    pub fn number(&self) -> usize {
+        self.number as usize
+    }
+
+    /// Draws them, one after another, and writes all or none.
+    ///
+    /// # Errors
+    /// Options that are not possible; a picture that cannot be written.
+    pub fn write(
+        &self,
+        renderer: &Renderer,
+        options: &RenderOptions,
+        progress: &dyn Progress,
+    ) -> Result<Written> {
+        let frames = options.turntable(self.number);
+        match &self.target {
+            Target::Animation { sink, fps } => {
+                let bytes = sink.write(|out| {
+                    let mut animation = Animation::new(out, options, self.number, *fps)?;
+                    for frame in frames {
+                        animation.add(&renderer.render(&frame).map_err(io::Error::other)?)?;
+                        progress.advance(1);
+                    }
+                    Ok(animation.finish()?)
+                })?;
+                Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
+            }
+            Target::Numbered { paths, input } => {
+                let mut files = Files::new(input);
+                for (frame, path) in frames.zip(paths) {
+                    let picture = renderer.render(&frame)?;
+                    files.add(path.clone(), |out: &mut dyn Write| Ok(picture.write_png(out)?))?;
+                    progress.advance(1);
+                }
+                let (names, bytes) = files.finish()?;
+                Ok(Written { names: Names::Several(names), bytes, warning: None })
+            }
+        }
+    }
+}
+
+/// A file's name with a place for a number, as Blender (`####`) and ffmpeg (`%04d`) know it.
+#[derive(Debug, PartialEq, Eq)]
+struct Pattern {
+    before: String,
+    /// How many the number has at least, with zeros before it.
+    digits: usize,
+    after: String,
+}
+
+impl Pattern {
+    /// `None` where there is no such place.
+    ///
+    /// # Errors
+    /// There are several, or one that is neither.
+    fn parse(name: &str) -> Result<Option<Self>> {
+        let Some(start) = name.find(['#', '%']) else { return Ok(None) };
+        let (before, place) = name.split_at(start);
+        let (digits, after) = match place.strip_prefix('%') {
+            Some(format) => {
+                let after = format.trim_start_matches(|c: char| c.is_ascii_digit());
+                let digits = &format[..format.len() - after.len()];
+                let is_padded = digits.is_empty() || digits.starts_with('0');
+                match (after.strip_prefix('d'), digits.parse().unwrap_or(0)) {
+                    (Some(after), digits) if is_padded && digits <= MAX_DIGITS => (digits, after),
+                    _ => bail!(
+                        "'%' stands for the number of a picture, such as %04d, at most %0{MAX_DIGITS}d"
+                    ),
+                }
+            }
+            None => {
+                let after = place.trim_start_matches('#');
+                (place.len() - after.len(), after)
+            }
+        };
+        if digits > MAX_DIGITS {
+            bail!("'{}' is too long a number: use at most {MAX_DIGITS} digits", "#".repeat(digits));
+        }
+        if after.contains(['#', '%']) {
+            bail!("has several places for the number of a picture: use one, such as out-####.png");
+        }
+        Ok(Some(Self { before: before.to_owned(), digits, after: after.to_owned() }))
+    }
+
+    /// The name of picture `number`.
+    fn with(&self, number: u32) -> String {
+        let Self { before, digits, after } = self;
+        format!("{before}{number:0digits$}{after}")
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_a_place_for_a_number_as_blender_and_ffmpeg_know_it() {
+        for (name, first, last) in [
+            ("out-####.png", "out-0001.png", "out-12345.png"),
+            ("#.png", "1.png", "12345.png"),
+            ("a%03d.png", "a001.png", "a12345.png"),
+            ("a%d b.png", "a1 b.png", "a12345 b.png"),
+            ("%09d", "000000001", "000012345"),
+        ] {
+            let pattern = Pattern::parse(name).unwrap().unwrap();
+            assert_eq!([pattern.with(1), pattern.with(12345)], [first, last], "{name}");
+        }
+        assert_eq!(Pattern::parse("out.png").unwrap(), None);
+        for name in ["a%.png", "%s.png", "%3d.png", "%010d.png", "100%%.png", "##########.png"] {
+            assert!(Pattern::parse(name).is_err(), "{name}");
+        }
+        for name in ["#-#.png", "%d-%d.png", "%d#.png", "#%d.png"] {
+            let message = Pattern::parse(name).unwrap_err().to_string();
+            assert!(message.contains("several places"), "{name}: {message}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! `voxelize slice`: one layer of a grid, in characters or as a picture.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::Range;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
+use trivox::formats::{LoadedGrid, read_grid};
+use trivox::grid::Section;
+use trivox::srgb::Rgba;
+
+use crate::program::cli::SliceArgs;
+use crate::program::diff::Side;
+use crate::program::numbers::counted;
+use crate::program::output::Sink;
+use crate::program::render::check_extension;
+use crate::program::slice::picture::Drawing;
+use crate::program::slice::text::Look;
+use crate::program::{Verdict, of_stdout, print_json, say, unfinished};
+
+mod picture;
+mod text;
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+/// The colour of voxels that have none.
+const PLAIN: Rgba = [92, 110, 138, 255];
+
+/// Reads the grid, and prints or draws the slice.
+///
+/// # Errors
+/// Bad usage, a file that cannot be read, a slice that the grid does not have, an output that cannot be
+/// written.
+pub fn run(args: &SliceArgs) -> Result<Verdict> {
+    let to_stdout = args.output.as_deref() == Some("-".as_ref());
+    if args.json && to_stdout {
+        bail!("--json and -o - both write to standard output: leave one of them out");
+    }
+    let sink = args.output.as_ref().map(|output| {
+        unfinished::clean_up_when_interrupted()?;
+        if !to_stdout {
+            check_extension(output).with_context(|| output.display().to_string())?;
+        }
+        Sink::new(output, &args.grid)
+    });
+    let sink = sink.transpose()?;
+    let named = || args.grid.display().to_string();
+    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    let (axis, index) = place(args);
+    let section = grid.section(axis, index).with_context(|| {
+        let last = grid.dims()[axis] - 1;
+        let axis = AXES[axis];
+        format!("{}: there is no slice {axis} = {index}: use {axis} from 0 to {last}", named())
+    })?;
+    let drawing = sink.map(|sink| draw(&section, sink, args.scale)).transpose()?;
+
+    let shown = match drawing.is_none() && !args.json {
+        true => columns(&section),
+        false => 0..section.size()[0],
+    };
+    warnings.extend(cropped(&section, &shown));
+    let side = Side::new(&args.grid, &grid);
+    let report = Report::new(side, &section, (axis, index), drawing, warnings);
+    if !args.quiet {
+        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+    }
+    if args.json {
+        print_json(&report)?;
+    } else {
+        if !args.quiet {
+            say(&report.text());
+        }
+        if report.drawing.is_none() {
+            print(&section, &shown, look(args, grid.colors.is_some()))?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+/// The axis that the slice is across, and where on it.
+fn place(args: &SliceArgs) -> (usize, u32) {
+    let places = [args.x, args.y, args.z].into_iter().enumerate();
+    // One of them is required.
+    places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or_default()
+}
+
+fn look(args: &SliceArgs, has_colors: bool) -> Look {
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match args.ascii {
+        true => Look::Ascii,
+        false if has_colors && !is_plain && io::stdout().is_terminal() => Look::Colors,
+        false => Look::Blocks,
+    }
+}
+
+/// The columns of voxels that are printed: all, unless a terminal is narrower; then those about the middle
+/// of what is occupied.
+fn columns(section: &Section) -> Range<u32> {
+    let [width, _] = section.size();
+    let stdout = io::stdout();
+    match terminal_size_of(&stdout).filter(|_| stdout.is_terminal()) {
+        Some((Width(columns), _)) => {
+            let [from, to] = section.bounds().map_or([0, width - 1], |ends| ends.map(|end| end[0]));
+            window(width, from.midpoint(to), columns.into())
+        }
+        None => 0..width,
+    }
+}
+
+/// At most `room` of `width`, about `middle`.
+fn window(width: u32, middle: u32, room: u32) -> Range<u32> {
+    let room = room.clamp(1, width);
+    let start = middle.saturating_sub(room / 2).min(width - room);
+    start..start + room
+}
+
+/// A warning, where not all columns are printed.
+fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
+    let ([width, _], right) = (section.size(), AXES[section.plane()[0]]);
+    let (columns, from, to) = (shown.end - shown.start, shown.start, shown.end - 1);
+    (columns < width).then(|| {
+        format!(
+            "the slice is {width} voxels wide and the terminal {columns}: {right} from {from} to {to} is \
+             shown; a pipe or a file has all, and so has a picture, with -o slice.png"
+        )
+    })
+}
+
+fn print(section: &Section, shown: &Range<u32>, look: Look) -> Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    text::write(section.rows(PLAIN), shown, look, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(of_stdout)
+}
+
+fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
+    let drawing = Drawing::new(section.size(), scale);
+    drawing.check().with_context(|| sink.name().to_owned())?;
+    let bytes = sink.write(|out| Ok(drawing.write(section.rows(PLAIN), out)?))?;
+    let [width, height] = drawing.pixels();
+    Ok(Drawn { output: sink.name().to_owned(), width, height, bytes })
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    input: Side,
+    axis: char,
+    index: u32,
+    /// The axes to the right and upwards.
+    plane: [char; 2],
+    /// Voxels along these.
+    size: [u32; 2],
+    /// How many voxels of the slice are occupied.
+    voxels: u64,
+    /// Smallest and largest of these along the axes of the plane.
+    bounds: Option<[[u32; 2]; 2]>,
+    #[serde(flatten)]
+    drawing: Option<Drawn>,
+    warnings: Vec<String>,
+}
+
+/// A picture of the slice.
+#[derive(Debug, Serialize)]
+struct Drawn {
+    output: String,
+    width: u32,
+    height: u32,
+    bytes: u64,
+}
+
+impl Report {
+    fn new(
+        input: Side,
+        section: &Section,
+        (axis, index): (usize, u32),
+        drawing: Option<Drawn>,
+        warnings: Vec<String>,
+    ) -> Self {
+        Self {
+            input,
+            axis: AXES[axis],
+            index,
+            plane: section.plane().map(|axis| AXES[axis]),
+            size: section.size(),
+            voxels: section.occupied(),
+            bounds: section.bounds(),
+            drawing,
+            warnings,
+        }
+    }
+
+    fn text(&self) -> String {
+        let Self { axis, index, plane: [right, up], size: [width, height], voxels, .. } = self;
+        let slice = format!(
+            "{:<9} {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} upwards from 0 \
+             to {}\n",
+            "slice",
+            counted(*voxels, "voxel"),
+            width - 1,
+            height - 1
+        );
+        let drawn = self.drawing.as_ref().map(|drawn| {
+            let Drawn { output, width, height, bytes } = drawn;
+            let bytes = counted(*bytes, "byte");
+            format!("{:<9} {output}, {width} x {height} pixels, {bytes}\n", "wrote")
+        });
+        slice + &drawn.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_about_the_middle_of_what_is_there() {
+        assert_eq!(window(100, 50, 200), 0..100);
+        assert_eq!(window(100, 50, 100), 0..100);
+        assert_eq!(window(100, 50, 40), 30..70);
+        assert_eq!(window(100, 3, 40), 0..40);
+        assert_eq!(window(100, 99, 40), 60..100);
+        assert_eq!(window(100, 99, 0), 99..100);
+    }
+}

@@ -1,0 +1,118 @@
+//! A slice as a picture, written row by row.
+
+use std::io::{self, Write};
+
+use anyhow::{Result, bail};
+use png::{BitDepth, ColorType, Encoder, Filter};
+use trivox::place::MAX_DIM;
+use trivox::srgb::Rgba;
+
+/// Pixels along the longest side, about, where no scale is asked for.
+const SIDE: u32 = 1024;
+
+/// Pixels of a voxel, at most, where no scale is asked for.
+const MAX_SCALE: u32 = 32;
+
+/// Pixels along a side, at most: all voxels of the largest grid can be drawn.
+const MAX_SIDE: u32 = MAX_DIM;
+
+/// Voxels of fewer pixels have no lines between them.
+const LINED: u32 = 8;
+
+/// Where no voxel is, and lines there.
+const EMPTY: [u8; 3] = [221, 223, 227];
+const EMPTY_LINE: [u8; 3] = [209, 211, 216];
+
+/// How much darker lines on voxels are, in 256ths.
+const LINE_LIGHT: u16 = 214;
+
+/// How large a slice is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawing {
+    size: [u32; 2],
+    /// Pixels a voxel.
+    scale: u32,
+}
+
+impl Drawing {
+    /// Of so many voxels, each of so many pixels.
+    pub fn new(size: [u32; 2], scale: Option<u32>) -> Self {
+        let fitting = (SIDE / size[0].max(size[1])).clamp(1, MAX_SCALE);
+        Self { size, scale: scale.unwrap_or(fitting) }
+    }
+
+    /// # Errors
+    /// It would be too large.
+    pub fn check(&self) -> Result<()> {
+        let longest = self.size[0].max(self.size[1]);
+        if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {
+            bail!(
+                "{longest} voxels of {} pixels are more than the {MAX_SIDE} that a picture can have: use \
+                 --scale {} or less",
+                self.scale,
+                MAX_SIDE / longest
+            );
+        }
+        Ok(())
+    }
+
+    /// Width and height.
+    pub fn pixels(&self) -> [u32; 2] {
+        self.size.map(|side| side * self.scale)
+    }
+
+    /// Draws the rows of the slice, the topmost first, as PNG.
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    pub fn write(
+        &self,
+        rows: impl Iterator<Item = Vec<Option<Rgba>>>,
+        out: impl Write,
+    ) -> io::Result<()> {
+        let [width, height] = self.pixels();
+        let mut encoder = Encoder::new(out, width, height);
+        encoder.set_color(ColorType::Rgb);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_filter(Filter::Adaptive);
+        let mut writer = encoder.write_header()?;
+        let mut out = writer.stream_writer()?;
+        for (number, row) in rows.enumerate() {
+            let inner = self.row(&row, false);
+            // Between rows, so not above the first.
+            let first =
+                if number > 0 && self.has_lines() { self.row(&row, true) } else { inner.clone() };
+            out.write_all(&first)?;
+            (1..self.scale).try_for_each(|_| out.write_all(&inner))?;
+        }
+        Ok(out.finish()?)
+    }
+
+    fn has_lines(&self) -> bool {
+        self.scale >= LINED
+    }
+
+    /// The pixels of one row: all of them line, or those between voxels.
+    fn row(&self, voxels: &[Option<Rgba>], is_line: bool) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(3 * voxels.len() * self.scale as usize);
+        for (column, &voxel) in voxels.iter().enumerate() {
+            let [inner, line] = colors(voxel);
+            let is_left_line = is_line || column > 0 && self.has_lines();
+            bytes.extend(if is_left_line { line } else { inner });
+            let color = if is_line { line } else { inner };
+            (1..self.scale).for_each(|_| bytes.extend(color));
+        }
+        bytes
+    }
+}
+
+/// Of a voxel or where none is: the colour, and that of lines.
+fn colors(voxel: Option<Rgba>) -> [[u8; 3]; 2] {
+    match voxel {
+        Some([r, g, b, _]) => {
+            let color = [r, g, b];
+            [color, color.map(|c| (u16::from(c) * LINE_LIGHT / 256) as u8)]
+        }
+        None => [EMPTY, EMPTY_LINE],
+    }
+}

@@ -1,0 +1,83 @@
+//! Pictures one after another in one file: an animated PNG, which shows its first picture where
+//! animations are not known.
+
+use std::io::{self, Write};
+
+use png::{BitDepth, ColorType, Encoder, Filter, Writer};
+
+use crate::render::picture::opaque_bytes;
+use crate::render::{Background, Picture, RenderOptions};
+
+/// An animated PNG that is being written, one picture at a time. It repeats for ever.
+///
+/// ```
+/// use trivox::VoxelGrid;
+/// use trivox::render::{Animation, RenderOptions, Renderer};
+///
+/// let grid = VoxelGrid::from_voxels([2, 2, 2], [[0, 0, 0], [1, 1, 1]])?;
+/// let renderer = Renderer::new(&grid);
+/// let options = RenderOptions::new([64, 48]);
+/// let mut png = Vec::new();
+/// let mut animation = Animation::new(&mut png, &options, 3, 24)?;
+/// for frame in options.turntable(3) {
+///     animation.add(&renderer.render(&frame)?)?;
+/// }
+/// animation.finish()?;
+/// # assert!(png.starts_with(b"\x89PNG"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Animation<W: Write> {
+    writer: Writer<W>,
+    size: [u32; 2],
+    has_opacity: bool,
+}
+
+impl<W: Write> Animation<W> {
+    /// Begins one of so many pictures that are drawn with `options`, `fps` of them a second.
+    ///
+    /// # Errors
+    /// No pictures, none a second, or `out` cannot be written to.
+    pub fn new(out: W, options: &RenderOptions, pictures: u32, fps: u16) -> io::Result<Self> {
+        if fps == 0 {
+            return Err(invalid("0 pictures a second are none: use 1 or more".to_owned()));
+        }
+        let size = options.size;
+        let has_opacity = options.background == Background::Transparent;
+        let mut encoder = Encoder::new(out, size[0], size[1]);
+        encoder.set_color(if has_opacity { ColorType::Rgba } else { ColorType::Rgb });
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_filter(Filter::Adaptive);
+        encoder.set_animated(pictures, 0)?;
+        encoder.set_frame_delay(1, fps)?;
+        encoder.validate_sequence(true);
+        Ok(Self { writer: encoder.write_header()?, size, has_opacity })
+    }
+
+    /// Writes the next picture.
+    ///
+    /// # Errors
+    /// It is of another size, or one too many; or it cannot be written.
+    pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
+        let [size, expected] = [picture.size(), self.size];
+        if size != expected {
+            return Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}")));
+        }
+        match self.has_opacity {
+            true => self.writer.write_image_data(picture.pixels().as_flattened())?,
+            false => self.writer.write_image_data(&opaque_bytes(picture.pixels()))?,
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// Pictures are missing; or it cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        Ok(self.writer.finish()?)
+    }
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}

@@ -1,0 +1,168 @@
+//! `voxelize render --turntable`: animations and numbered pictures.
+
+use super::*;
+
+use image::AnimationDecoder;
+use image::codecs::png::PngDecoder;
+
+/// A folder with a grid.
+fn with_grid() -> TempDir {
+    let folder = folder();
+    assert!(voxelize(folder.path(), "mesh.obj --res 9 -o a.npz").status.success());
+    folder
+}
+
+/// The pictures of an animation, in red, green, blue and opacity, and milliseconds of each.
+fn animated(bytes: &[u8]) -> Vec<(Vec<u8>, f64)> {
+    let decoder = PngDecoder::new(std::io::Cursor::new(bytes)).unwrap();
+    assert!(decoder.is_apng().unwrap());
+    let frames = decoder.apng().unwrap().into_frames().map(|frame| {
+        let frame = frame.unwrap();
+        let (milliseconds, of) = frame.delay().numer_denom_ms();
+        (frame.into_buffer().into_raw(), f64::from(milliseconds) / f64::from(of))
+    });
+    frames.collect()
+}
+
+fn still(bytes: &[u8]) -> Vec<u8> {
+    image::load_from_memory(bytes).unwrap().to_rgba8().into_raw()
+}
+
+const SMALL: &str = "--size 40x30 --samples 1";
+
+#[test]
+fn an_animation_and_numbered_files_are_the_same_pictures() {
+    let folder = with_grid();
+    let path = folder.path();
+    for background in ["gradient", "transparent"] {
+        let args = format!("render a.npz {SMALL} --background {background} --turntable 3");
+        let run = voxelize(path, &format!("{args} -o a.png --fps 10"));
+        let said = stderr(&run);
+        assert!(run.status.success() && run.stdout.is_empty(), "{said}");
+        assert!(said.contains("drew      3 pictures of 40 x 30 pixels in "), "{said}");
+        assert!(said.contains("wrote     a.png, "), "{said}");
+        let animation = fs::read(path.join("a.png")).unwrap();
+        let run = voxelize(path, &format!("{args} -o b-##.png"));
+        let said = stderr(&run);
+        assert!(said.contains("wrote     b-01.png to b-03.png, "), "{said}");
+
+        let frames = animated(&animation);
+        assert_eq!(frames.len(), 3);
+        for (n, (pixels, milliseconds)) in (1..).zip(&frames) {
+            let file = fs::read(path.join(format!("b-0{n}.png"))).unwrap();
+            assert!(still(&file) == *pixels, "{n}, {background}");
+            assert!((milliseconds - 100.0).abs() < 1e-6, "{milliseconds}");
+        }
+        assert!(frames[0].0 != frames[1].0 && frames[1].0 != frames[2].0);
+        assert!(still(&animation) == frames[0].0, "where animations are not known");
+        let run = voxelize(path, &format!("{args} -o - --fps 10 -q"));
+        assert!(run.stdout == animation && stderr(&run).is_empty());
+    }
+}
+
+#[test]
+fn without_fps_there_are_24_pictures_a_second() {
+    let folder = with_grid();
+    let path = folder.path();
+    assert!(
+        voxelize(path, &format!("render a.npz {SMALL} --turntable 1 -o a.png")).status.success()
+    );
+    let frames = animated(&fs::read(path.join("a.png")).unwrap());
+    assert!(frames.len() == 1 && (frames[0].1 - 1000.0 / 24.0).abs() < 1e-3, "{}", frames[0].1);
+}
+
+#[test]
+fn numbered_files_are_called_as_ffmpeg_and_blender_call_them_and_listed() {
+    let folder = with_grid();
+    let path = folder.path();
+    fs::create_dir(path.join("a#b")).unwrap();
+    for (pattern, expected) in [
+        ("x%03d.png", ["x001.png", "x002.png"]),
+        ("y%d.png", ["y1.png", "y2.png"]),
+        ("####.png", ["0001.png", "0002.png"]),
+        ("a#b/#.png", ["a#b/1.png", "a#b/2.png"]),
+    ] {
+        let run = format!("render a.npz {SMALL} --turntable 2 --json -o {pattern}");
+        let json = json(&voxelize(path, &run));
+        assert_eq!(json["output"], serde_json::json!(expected), "{pattern}");
+        let sizes = expected.map(|name| fs::metadata(path.join(name)).unwrap().len());
+        assert_eq!(
+            (&json["bytes"], &json["frames"]),
+            (&sizes.iter().sum::<u64>().into(), &2.into())
+        );
+    }
+    let json = json(&voxelize(path, &format!("render a.npz {SMALL} --json -o a-#.png")));
+    assert_eq!((&json["output"], json.get("frames")), (&"a-#.png".into(), None));
+    assert!(path.join("a-#.png").exists(), "no number without a turntable");
+}
+
+#[test]
+fn more_pictures_than_a_process_can_have_files_open_are_written() {
+    let folder = with_grid();
+    let script = format!(
+        "ulimit -n 40; {VOXELIZE} render a.npz --size 4x4 --samples 1 --turntable 100 -o %d.png -q"
+    );
+    let run = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert_eq!(files(folder.path()).len(), 102);
+}
+
+#[test]
+fn turntables_that_cannot_be_are_refused_and_change_nothing() {
+    let folder = with_grid();
+    let path = folder.path();
+    fs::create_dir(path.join("c-2.png")).unwrap();
+    for (args, complaint) in [
+        ("-o b-%s.png", "b-%s.png: '%' stands for the number of a picture, such as %04d"),
+        ("-o b-%3d.png", "b-%3d.png: '%' stands for"),
+        ("-o b-#-#.png", "b-#-#.png: has several places for the number of a picture"),
+        ("-o b-##########.png", "use at most 9 digits"),
+        ("-o b-#.png --fps 24", "b-#.png: --fps is for an animation in one file"),
+        ("-o c-#.png", "c-2.png: is a folder"),
+        ("-o gone/#.png", "there is no folder 'gone'"),
+        ("-o gone/a.png", "there is no folder 'gone'"),
+        ("-o b-#.jpg", "b-#.jpg: unknown file extension '.jpg'"),
+        ("-o - --json", "both write to standard output"),
+    ] {
+        refuses(path, &format!("render a.npz --turntable 3 {args}"), complaint);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn if_one_picture_cannot_be_written_none_is() {
+    let folder = with_grid();
+    let path = folder.path();
+    fs::write(path.join("b-1.png"), "old").unwrap();
+    // Another name for a file elsewhere, which a new one would not be.
+    std::os::unix::fs::symlink("elsewhere.png", path.join("b-3.png")).unwrap();
+    let args = format!("render a.npz {SMALL} --turntable 3 -o b-#.png");
+    refuses(path, &args, "b-3.png: is no file that can be replaced");
+    assert_eq!(fs::read_to_string(path.join("b-1.png")).unwrap(), "old");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_nothing() {
+    let folder = with_grid();
+    let path = folder.path();
+    for output in ["a.png", "a-#.png"] {
+        let before = files(path);
+        let args = format!("render a.npz --size 400x400 --turntable 500 -o {output}");
+        let mut run = Command::new(VOXELIZE)
+            .current_dir(path)
+            .args(args.split_whitespace())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = (0..10_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            files(path).len() > before.len()
+        });
+        assert!(begun, "no temporary file was seen");
+        let pid = run.id().to_string();
+        assert!(Command::new("kill").args(["-s", "INT", &pid]).status().unwrap().success());
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{output}");
+        assert_eq!(files(path), before, "{output}");
+    }
+}

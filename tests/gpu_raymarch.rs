@@ -6,13 +6,15 @@ mod common;
 
 use common::gpu::adapters;
 use common::rays::{adversarial, adversarial_line};
+use common::shapes::{placed, soup};
 use fastrand::Rng;
 use rayon::prelude::*;
+use trivox::backend::gpu::Budget;
 use trivox::grid::Colors;
-use trivox::raymarch::gpu::GpuScene;
+use trivox::raymarch::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
 use trivox::raymarch::{Hit, Ray, Scene};
 use trivox::render::{Background, Projection, RenderOptions, Renderer, View};
-use trivox::{Gpu, Up, VoxelGrid, World};
+use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, World};
 
 /// How many rays to compare on each adapter.
 fn rays() -> usize {
@@ -94,6 +96,128 @@ fn an_empty_grid_has_nothing_to_hit() {
         let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
         assert_eq!(scene.first_hits(&[ray, ray]).unwrap(), [None, None]);
         assert_eq!(scene.first_hits(&[]).unwrap(), []);
+    }
+}
+
+const VOXEL: i32 = 1 << 16;
+
+const FEW_BRICKS: Budget = Budget {
+    triangles: u32::MAX,
+    pairs: u32::MAX,
+    bricks: 9,
+    crossings: u32::MAX,
+    candidates: u32::MAX,
+    groups: u32::MAX,
+};
+
+#[test]
+fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
+    let of_size = |count: usize, dim: u32| {
+        let mut rng = Rng::with_seed(count as u64);
+        placed(&soup(&mut rng, count, dim as i32 * VOXEL, VOXEL / 4), [dim, dim, dim])
+    };
+    let meshes = [
+        ("a point", placed(&[[[5 * VOXEL + 3; 3]; 3]], [70, 9, 11])),
+        ("a soup", of_size(400, 100)),
+        ("a few in a large grid", of_size(12, 250)),
+        ("one brick", of_size(2, 8)),
+        ("nothing", placed(&[[[5 * VOXEL, 5 * VOXEL, 40 * VOXEL]; 3]], [9, 9, 9])),
+    ];
+    let everything = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for (name, mesh) in &meshes {
+            let grid = Cpu::default().voxelize(mesh, &NoProgress).unwrap();
+            let scene = Scene::new(&grid);
+            let has_voxels = grid.occupied() > 0;
+            let rays = if has_voxels { rays_at(&grid, 3000) } else { rays_at(&everything, 99) };
+            let expected: Vec<Option<Hit>> = rays.iter().map(|ray| scene.first_hit(ray)).collect();
+            let on_gpu = gpu.scene(mesh).unwrap();
+            let found = on_gpu.first_hits(&rays).unwrap();
+            let wrong = rays.iter().zip(expected.iter().zip(&found)).find(|(_, (a, b))| a != b);
+            assert_eq!(wrong, None, "{}, {name}", adapter.label());
+            assert!(found.iter().flatten().count() * 20 > rays.len() || !has_voxels, "{name}");
+        }
+        let small = Gpu::new(&adapter).unwrap().with_budget(FEW_BRICKS);
+        let message = small.scene(&meshes[1].1).unwrap_err().to_string();
+        assert!(message.contains("the bricks take"), "{message}");
+    }
+}
+
+/// A shader that somebody else wrote: which voxels a row of parallel rays meets.
+const OWN_STAGE: &str = "
+@group(0) @binding(0) var<storage, read_write> found: array<u32>;
+
+@compute @workgroup_size(64)
+fn own(@builtin(global_invocation_id) id: vec3<u32>) {
+    let y = int64_shifted(i32(id.x), UNIT_BITS);
+    let origin = array<Int64, 3>(Int64(0u, 0u), int64_add(y, Int64(0x8000u, 0u)), Int64(0x8000u, 0u));
+    let touch = first_hit(Ray(origin, vec3<i32>(1, 0, 0)));
+    found[id.x] = select(0u, u32(touch.voxel.x) + 1u, touch.exists);
+}
+";
+
+#[test]
+fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
+    let mesh = placed(&soup(&mut Rng::with_seed(5), 400, 64 * VOXEL, VOXEL), [64; 3]);
+    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let expected: Vec<u32> = (0..64)
+        .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
+        .collect();
+    assert!(expected.iter().any(|&x| x > 0), "no voxel is met");
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        let (scene, device) = (gpu.scene(&mesh).unwrap(), gpu.device());
+        let source = [SCENE_SOURCE, OWN_STAGE].concat();
+        let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let own_layout = device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &[wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: false },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            }],
+        });
+        let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&own_layout), Some(&SceneBuffers::layout(device))],
+            immediate_size: 0,
+        });
+        let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: Some(&layout),
+            module: &module,
+            entry_point: Some("own"),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::STORAGE;
+        let found = device.buffer("found", 64, usage);
+        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
+        let staging = device.buffer("staging", 64, usage);
+        let own = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &own_layout,
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: found.as_entire_binding() }],
+        });
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &own, &[]);
+        pass.set_bind_group(1, &scene.buffers().bind_group(device), &[]);
+        pass.dispatch_workgroups(1, 1, 1);
+        drop(pass);
+        encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, 256);
+        let words = device.submit_and_read(encoder, &staging).unwrap();
+        assert_eq!(words, expected, "{}", adapter.label());
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use trivox::backend::gpu::data::{self, CROSSES_SOURCE, Pair, Params, SOURCES, TOUCHES_SOURCE};
+use trivox::raymarch::gpu::tree::{NODE_WORDS, TREE_STAGES, TreeParams};
 use trivox::raymarch::gpu::{self as rays, FIRST_HITS, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
 use trivox::render::gpu::{LookWords, NO_GROUND, STAGES, SUM_WORDS};
 use wgpu::naga;
@@ -30,14 +31,15 @@ fn ray_stages() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// All stages: their entry points, and their sources.
 fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SOURCES.into_iter().chain(ray_stages())
+    SOURCES.into_iter().chain(TREE_STAGES).chain(ray_stages())
 }
 
 #[test]
 fn every_stage_is_valid_and_has_its_entry_point() {
     let of_rays = ray_stages().map(|stage| (stage, RAY_GROUP));
+    let of_trees = TREE_STAGES.map(|stage| (stage, data::GROUP));
     for ((name, source), group) in
-        SOURCES.map(|stage| (stage, data::GROUP)).into_iter().chain(of_rays)
+        SOURCES.map(|stage| (stage, data::GROUP)).into_iter().chain(of_trees).chain(of_rays)
     {
         let module = validated(name, source);
         let entries: Vec<&str> = module.entry_points.iter().map(|e| e.name.as_str()).collect();
@@ -188,6 +190,16 @@ fn scenes_and_looks_are_laid_out_as_in_the_shaders() {
         of_sky
     );
     assert_eq!(layout(&module, "Look"), look);
+    let (name, source) = TREE_STAGES[0];
+    let params = host_layout!(
+        TreeParams, items, item_words, first_item, first_node, nodes, are_nodes, table_mask,
+        max_groups
+    );
+    assert_eq!(layout(&validated(name, source), "Params"), params);
+    let words = |offset: usize| (offset / 4) as u32;
+    assert_eq!(shader_constant("BEFORE"), words(offset_of!(WordNode, before)));
+    assert_eq!(shader_constant("FIRST"), words(offset_of!(WordNode, first)));
+    assert_eq!(shader_constant("PARENT"), words(offset_of!(WordNode, parent)));
 }
 
 /// The value of `const NAME: u32 = VALUEu;`.
@@ -230,6 +242,7 @@ fn host_constants_are_those_of_the_shaders() {
         ("GAVE_UP", rays::GAVE_UP),
         ("NO_GROUND", NO_GROUND),
         ("SUM_WORDS", SUM_WORDS),
+        ("NODE_WORDS", NODE_WORDS),
         ("UNIT_BITS", trivox::raymarch::UNIT_BITS),
     ];
     for (name, host) in constants {

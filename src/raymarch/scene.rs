@@ -85,15 +85,13 @@ impl<'a> Scene<'a> {
             grid,
             nodes: Vec::new(),
             children: Vec::new(),
-            top: 1,
+            top: top_of(grid.dims()),
             bounds: occupied_bounds(grid),
             colored: full_with_colors(grid),
         };
-        let mut items = scene.add_level(1, scene.cells_of_bricks());
-        let longest = grid.dims().into_iter().fold(1, u32::max);
-        while BRICK.pow(scene.top + 1) < longest {
-            scene.top += 1;
-            items = scene.add_level(scene.top, items);
+        let mut items = scene.cells_of_bricks();
+        for level in 1..=scene.top {
+            items = scene.add_level(level, items);
         }
         // A grid that is full throughout, or empty, has a cell at the top that no node is made for.
         if let [Item { content: Content::Full { .. }, .. }] = items[..] {
@@ -288,6 +286,12 @@ fn pieces_in_nodes([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = It
         x = next;
         (len > 0).then_some(Item { position, content: Content::Full { len } })
     })
+}
+
+/// The level of the smallest node that has a grid of `dims` in it.
+pub(super) fn top_of(dims: [u32; 3]) -> u32 {
+    let longest = dims.into_iter().fold(1, u32::max);
+    (1..).find(|&top| BRICK.pow(top + 1) >= longest).unwrap_or_default()
 }
 
 fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {

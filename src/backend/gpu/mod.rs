@@ -47,7 +47,8 @@ use crate::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
 use crate::error::{BackendError, GridError};
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::place::{Lattice, PlacedMesh};
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
+use crate::raymarch::gpu::{GpuScene, tree::scene_over};
 
 /// Voxelizes on a GPU.
 ///
@@ -94,6 +95,70 @@ impl Gpu {
     pub fn with_budget(self, budget: Budget) -> Self {
         let budget = self.budget.at_most(&budget);
         Self { budget, ..self }
+    }
+
+    /// Voxelizes a mesh and leaves the voxels that its surface touches on the GPU, as a scene for rays:
+    /// [`Rule::Touched`]. Only counters are read back.
+    ///
+    /// # Errors
+    /// The triangles, the work or the voxels do not fit there at once; the device fails.
+    pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        let too_large = |what, size: u64, limit: u64| BackendError::TooLarge { what, size, limit };
+        let triangle_bytes = 4 * UNSHARED_WORDS as u64;
+        if mesh.len() as u64 > self.budget.triangles.into() {
+            let size = triangle_bytes * mesh.len() as u64;
+            return Err(too_large(
+                "triangles",
+                size,
+                triangle_bytes * u64::from(self.budget.triangles),
+            ));
+        }
+        let job = Job {
+            mesh,
+            rule: Rule::Touched,
+            progress: &NoProgress,
+            room: u64::MAX,
+            budget: self.budget,
+            clock: None,
+        };
+        let chunk = Chunk::new(mesh, 0..mesh.len());
+        let engine = Engine { device: &self.device, pipelines: &self.pipelines, clock: None };
+        let part = Part::whole(chunk.len(), mesh.lattice());
+        let task = Task {
+            part: &part,
+            rule: job.rule,
+            vertex_words: chunk.vertex_words(),
+            lattice: mesh.lattice(),
+            budget: &self.budget,
+        };
+        let mut workspace = lock(&self.workspace);
+        let workspace = self.workspace_for(&job, &chunk, &mut workspace)?;
+        chunk.upload(&self.device, workspace.mesh());
+        loop {
+            match workspace.run_and_keep(&engine, &task)? {
+                Ok((bricks, count)) => {
+                    return scene_over(&self.device, mesh.lattice().dims, bricks, count);
+                }
+                Err(overflow) if self.enlarge(workspace, &self.budget, overflow)? => {}
+                Err(Overflow::Bricks(count)) => {
+                    let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);
+                    return Err(too_large(
+                        "bricks",
+                        of_bricks(count),
+                        of_bricks(self.budget.bricks),
+                    ));
+                }
+                Err(_) => {
+                    let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
+                    let limit = of_pairs(self.budget.pairs.into());
+                    return Err(too_large(
+                        "candidates",
+                        of_pairs(brick_pairs(mesh)).max(limit + 1),
+                        limit,
+                    ));
+                }
+            }
+        }
     }
 
     /// The open device, to run other work on it.

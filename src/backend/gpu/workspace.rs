@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Instant;
 
+use wgpu::BufferUsages as Usage;
+
 use crate::backend::Rule;
 use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
@@ -134,6 +136,41 @@ impl Workspace {
             results.report.host_ms.read += milliseconds(began.elapsed());
         }
         Ok(overflow)
+    }
+
+    /// Runs all stages on the task's part of the mesh, and gives the bricks in a buffer of their own, and how
+    /// many they are; or what did not fit.
+    pub(super) fn run_and_keep(
+        &mut self,
+        engine: &Engine,
+        task: &Task,
+    ) -> Result<Result<(wgpu::Buffer, u32), Overflow>, BackendError> {
+        let device = engine.device;
+        let steps = steps(task.rule, top_level(task.lattice.dims));
+        self.bind(engine, &steps);
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        self.record(engine, task, &steps, &mut encoder);
+        let sizes = self.buffers.sizes;
+        let nothing = self.source(Output::Bricks, 0..0);
+        let counters = self.readback.fetch(
+            device,
+            encoder,
+            &nothing,
+            &mut Report::default(),
+            readback::counters,
+        )?;
+        if let Some(overflow) = overflow(&counters, &sizes, task.budget) {
+            return Ok(Err(overflow));
+        }
+        let count = counters[BRICKS];
+        let bytes = Output::Bricks.bytes() * u64::from(count);
+        let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+        let bricks = device.buffer("bricks", bytes / 4, usage);
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(&self.buffers.bricks, 0, &bricks, 0, bytes);
+        device.queue.submit([encoder.finish()]);
+        device.check()?;
+        Ok(Ok((bricks, count)))
     }
 
     /// Expects about `guess()` of the first run by `rule`.
@@ -332,8 +369,6 @@ mod tests {
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
     use crate::backend::gpu::upload::Chunk;
     use crate::{Mesh, PlaceOptions, Sizing, place};
-
-    use wgpu::BufferUsages as Usage;
 
     const GUARD: u32 = 0xdead_beef;
 

@@ -9,6 +9,8 @@
 //! [`GpuScene::upload`] puts a host's scene there; [`Gpu::scene`](crate::Gpu::scene) voxelizes a mesh and leaves
 //! the voxels where they are.
 
+pub mod tree;
+
 use std::sync::OnceLock;
 
 use bytemuck::{Pod, Zeroable};
@@ -115,10 +117,39 @@ impl SceneBuffers {
         [&self.header, &self.nodes, &self.children, &self.bricks, &self.colors]
     }
 
-    /// Those that a pipeline binds as its group 1.
+    /// The layout of the group of all of them, for pipelines of one's own.
     #[must_use]
-    pub fn bind_group(&self, device: &Device, pipeline: &wgpu::ComputePipeline) -> wgpu::BindGroup {
-        bind_group(device, pipeline, 1, &self.all(), |_| true)
+    pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
+        let entry = |binding| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::all(),
+            ty: wgpu::BindingType::Buffer {
+                ty: match binding {
+                    0 => wgpu::BufferBindingType::Uniform,
+                    _ => wgpu::BufferBindingType::Storage { read_only: true },
+                },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("scene"),
+            entries: &[0, 1, 2, 3, 4].map(entry),
+        })
+    }
+
+    /// The group of all of them, of that [`layout`](Self::layout).
+    #[must_use]
+    pub fn bind_group(&self, device: &Device) -> wgpu::BindGroup {
+        let entries = self.all().into_iter().zip(0..).map(|(buffer, binding)| {
+            wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }
+        });
+        device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("scene"),
+            layout: &Self::layout(device),
+            entries: &entries.collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -260,6 +291,24 @@ impl GpuScene {
 /// The WebGPU default limit, of workgroups per dispatch dimension.
 pub(crate) const MAX_GROUPS: u32 = 65_535;
 
+/// A buffer of so many words, all 0.
+pub(crate) fn room(
+    device: &Device,
+    label: &'static str,
+    words: u64,
+    usage: Usage,
+) -> Result<wgpu::Buffer, BackendError> {
+    let limits = device.device.limits();
+    let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    let size = 4 * words;
+    if size > limit {
+        return Err(BackendError::TooLarge { what: label, size, limit });
+    }
+    let buffer = device.buffer(label, words, usage | Usage::COPY_DST | Usage::COPY_SRC);
+    device.check()?;
+    Ok(buffer)
+}
+
 /// A buffer that holds `bytes`.
 pub(crate) fn filled(
     device: &Device,
@@ -267,13 +316,7 @@ pub(crate) fn filled(
     bytes: &[u8],
     usage: Usage,
 ) -> Result<wgpu::Buffer, BackendError> {
-    let limits = device.device.limits();
-    let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-    if bytes.len() as u64 > limit {
-        return Err(BackendError::TooLarge { what: label, size: bytes.len() as u64, limit });
-    }
-    let words = (bytes.len() / 4) as u64;
-    let buffer = device.buffer(label, words, usage | Usage::COPY_DST | Usage::COPY_SRC);
+    let buffer = room(device, label, bytes.len() as u64 / 4, usage)?;
     device.queue.write_buffer(&buffer, 0, bytes);
     device.check()?;
     Ok(buffer)
@@ -286,7 +329,7 @@ pub(crate) fn gave_up() -> BackendError {
     )
 }
 
-fn packed(color: Rgba) -> u32 {
+pub(crate) fn packed(color: Rgba) -> u32 {
     u32::from_le_bytes(color)
 }
 

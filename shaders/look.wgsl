@@ -50,6 +50,8 @@ struct Look {
     sky_left_at: u32,
     // ... and where the linear values end that each value of sRGB is nearest to.
     srgb_ends_at: u32,
+    // How many sets of ways to the sky a face has, a power of two.
+    sky_sets: u32,
     // To the middle of the sun.
     sun: vec3<i32>,
     // Of the sun on a face that it shines on; 0 on those that look away from it.

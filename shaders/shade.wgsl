@@ -84,7 +84,7 @@ fn sample_at(at: vec2<u32>, part: vec2<u32>, surface: ptr<function, Surface>) ->
             return voxel_seen(seen, *surface, !found.exists);
         }
         if purpose == TO_SKY {
-            ray = Ray(off(middle_of(seen.voxel, seen.face), seen.face), way_from(seen.face, ways));
+            ray = Ray(off(middle_of(seen.voxel, seen.face), seen.face), way_from(seen, ways));
         } else if seen.kind == VOXEL && (*surface).lit != LIT_IN_PART {
             return voxel_seen(seen, *surface, (*surface).lit == LIT);
         } else {
@@ -226,12 +226,19 @@ fn key_of(seen: Seen) -> vec2<u32> {
     return vec2<u32>(voxel.x | (voxel.y << 16u), voxel.z | ((seen.face + 1u) << 16u));
 }
 
-// A way to the sky from a face; after the last one, that to the middle of the sun.
-fn way_from(face: u32, way: u32) -> vec3<i32> {
+// A way to the sky from the face of a voxel; after the last one, that to the middle of the sun.
+fn way_from(seen: Seen, way: u32) -> vec3<i32> {
     if way == look.sky_ways {
         return look.sun;
     }
-    return way_at(look.skies_at + 3u * (face * look.sky_ways + way));
+    let set = seen.face * look.sky_sets + (spread(vec3<u32>(seen.voxel)) & (look.sky_sets - 1u));
+    return way_at(look.skies_at + 3u * (set * look.sky_ways + way));
+}
+
+// A number of a voxel that those of its neighbours do not resemble.
+fn spread(voxel: vec3<u32>) -> u32 {
+    let v = voxel * vec3<u32>(73856093u, 19349663u, 83492791u);
+    return ((v.x ^ v.y ^ v.z) * 0x9e3779b1u) >> 24u;
 }
 
 // What all rays to a face have in common, by what is dark of its ways to the sky, and whether the

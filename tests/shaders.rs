@@ -185,6 +185,7 @@ fn scenes_and_looks_are_laid_out_as_in_the_shaders() {
         ground_ways_at,
         sky_left_at,
         srgb_ends_at,
+        sky_sets,
         sun,
         of_sun,
         of_sky

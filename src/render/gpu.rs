@@ -79,7 +79,8 @@ pub struct LookWords {
     pub ground_ways_at: u32,
     pub sky_left_at: u32,
     pub srgb_ends_at: u32,
-    pub unused: [u32; 3],
+    pub sky_sets: u32,
+    pub unused: [u32; 2],
     pub sun: [i32; 3],
     pub unused_too: u32,
     pub of_sun: [[u32; 4]; FACES],
@@ -217,7 +218,8 @@ fn numbers(look: &Look, size: [u32; 2]) -> (LookWords, Vec<u32>) {
 
     words.size = size;
     words.samples = look.samples as u32;
-    words.sky_ways = light.skies[0].len() as u32;
+    words.sky_ways = light.sky_ways as u32;
+    words.sky_sets = light.sky_sets;
     words.max_groups = MAX_GROUPS;
     words.edge_step = edges.step;
     words.edge_width = edges.width;

@@ -69,7 +69,7 @@ impl Ground {
             corner: level.map(|a| middle(a) - half),
             step,
             step_bits,
-            ways: to_sky(camera.world_up, WAYS),
+            ways: to_sky(camera.world_up, WAYS, 0),
         })
     }
 

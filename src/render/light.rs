@@ -38,6 +38,10 @@ const BOUNCED: f64 = 0.25;
 /// The golden angle: multiples of it are spread evenly about a circle.
 const GOLDEN: f64 = TAU * 0.381_966_011_250_105;
 
+/// What the next set of ways to the sky is turned by: multiples are spread about a circle, and differ from
+/// those of the golden angle.
+const TURN: f64 = TAU * 0.414_213_562_373_095;
+
 /// How far off a surface light is looked for, in units of a ray's origin.
 pub(super) const OFF: i64 = 4;
 
@@ -56,8 +60,12 @@ pub(super) struct Light {
     pub(super) sun: Way,
     /// To places on it.
     pub(super) suns: Vec<Way>,
-    /// To the sky from the faces, so many from each.
+    /// To the sky from the faces: sets of so many ways, of which a voxel has one.
     pub(super) skies: [Vec<Way>; FACES],
+    /// How many ways a set has.
+    pub(super) sky_ways: usize,
+    /// How many sets there are, a power of two.
+    pub(super) sky_sets: u32,
     /// Of the sun on a face that it shines on; 0 on those that look away from it.
     pub(super) of_sun: [[u32; 3]; FACES],
     /// Of the whole sky, and from the ground, on a face.
@@ -70,8 +78,8 @@ pub(super) struct Light {
 pub(super) const FACES: usize = 6;
 
 impl Light {
-    /// With so many places on the sun, and ways to the sky from each face.
-    pub(super) fn new(camera: &Camera, places: usize, ways: usize) -> Self {
+    /// With so many places on the sun, and sets of ways to the sky from each face.
+    pub(super) fn new(camera: &Camera, places: usize, ways: usize, sets: u32) -> Self {
         let sun = [camera.up, camera.back]
             .into_iter()
             .zip([SUN[1], SUN[2]])
@@ -79,7 +87,7 @@ impl Light {
         let sun = normalized(sun);
         let [u, v] = across(sun);
         let place = |i: usize| {
-            let [x, y] = on_disc(i, places).map(|c| c * SUN_RADIUS);
+            let [x, y] = on_disc(i, places, 0.0).map(|c| c * SUN_RADIUS);
             steps_towards(add_scaled(add_scaled(sun, x, u), y, v))
         };
         let normal = |number: usize| {
@@ -98,7 +106,11 @@ impl Light {
         Self {
             sun: steps_towards(sun),
             suns: (0..places).map(place).collect(),
-            skies: std::array::from_fn(|number| to_sky(normal(number), ways)),
+            skies: std::array::from_fn(|number| {
+                (0..sets).flat_map(|set| to_sky(normal(number), ways, set)).collect()
+            }),
+            sky_ways: ways,
+            sky_sets: sets,
             of_sun: std::array::from_fn(|number| light(number, &of_sun)),
             of_sky: std::array::from_fn(|number| light(number, &of_sky)),
             sky_left: (0..=ways).map(|dark| share(left(dark))).collect(),
@@ -106,12 +118,31 @@ impl Light {
     }
 }
 
+impl Light {
+    /// To the sky from the face of a voxel.
+    #[inline]
+    pub(super) fn ways_from(&self, voxel: [u32; 3], face: Face) -> &[Way] {
+        let set = (spread(voxel) & (self.sky_sets - 1)) as usize;
+        &self.skies[face.number()][set * self.sky_ways..][..self.sky_ways]
+    }
+}
+
+/// A number of a voxel that those of its neighbours do not resemble (M. Teschner et al., *Optimized Spatial
+/// Hashing for Collision Detection of Deformable Objects*, 2003).
+fn spread([x, y, z]: [u32; 3]) -> u32 {
+    let [x, y, z] =
+        [x.wrapping_mul(73_856_093), y.wrapping_mul(19_349_663), z.wrapping_mul(83_492_791)];
+    let mixed = (x ^ y ^ z).wrapping_mul(0x9E37_79B1);
+    mixed >> 24
+}
+
 /// `count` ways to the sky above a plane, more of them where it shines more steeply: each counts the
-/// same.
-pub(super) fn to_sky(normal: Vec3, count: usize) -> Vec<Way> {
+/// same. Another set is turned by another angle.
+pub(super) fn to_sky(normal: Vec3, count: usize, set: u32) -> Vec<Way> {
     let [u, v] = across(normal);
+    let angle = f64::from(set) * TURN;
     let way = |i: usize| {
-        let [x, y] = on_disc(i, count);
+        let [x, y] = on_disc(i, count, angle);
         let height = (1.0 - x * x - y * y).sqrt();
         steps_towards(add_scaled(add_scaled(normal.map(|c| c * height), x, u), y, v))
     };
@@ -119,10 +150,10 @@ pub(super) fn to_sky(normal: Vec3, count: usize) -> Vec<Way> {
 }
 
 /// The place of number `i` of `count` that are spread evenly in the unit disc (H. Vogel, *A Better Way to
-/// Construct the Sunflower Head*, 1979).
-fn on_disc(i: usize, count: usize) -> [f64; 2] {
+/// Construct the Sunflower Head*, 1979), turned by an angle.
+fn on_disc(i: usize, count: usize, angle: f64) -> [f64; 2] {
     let radius = ((i as f64 + 0.5) / count as f64).sqrt();
-    let (sin, cos) = libm::sincos(i as f64 * GOLDEN + 0.6);
+    let (sin, cos) = libm::sincos(i as f64 * GOLDEN + 0.6 + angle);
     [radius * cos, radius * sin]
 }
 

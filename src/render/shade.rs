@@ -14,6 +14,8 @@ pub(super) type Color = [u32; 3];
 
 /// Rays from a face to the sky: of a voxel that covers a few pixels or more, and of a smaller one.
 const SKY_RAYS: [usize; 2] = [12, 6];
+/// Sets of such rays: where a pixel is the mean of many small voxels, they look to many places.
+const SKY_SETS: [u32; 2] = [1, 16];
 /// How many pixels a few are.
 const A_FEW: f64 = 3.0;
 
@@ -78,17 +80,18 @@ impl Look {
         let [min, max] = bounds.unwrap_or_default();
         let middle = [0, 1, 2].map(|a| (f64::from(min[a]) + f64::from(max[a]) + 1.0) / 2.0);
         let is_small = camera.voxels_per_pixel(middle) * A_FEW > 1.0;
-        let rays = SKY_RAYS[usize::from(is_small)];
+        let (rays, sets) = (SKY_RAYS[usize::from(is_small)], SKY_SETS[usize::from(is_small)]);
         let has_ground = options.background != Background::Transparent;
         Self {
             film: Film::new(camera, options.size, options.samples),
-            light: Light::new(camera, samples * samples, rays),
+            light: Light::new(camera, samples * samples, rays, sets),
             ground: has_ground.then(|| Ground::new(bounds, camera)).flatten(),
             samples,
             behind: behind(options.background, options.size[1] * options.samples),
             edges: Edges::new(camera, min, middle),
             is_small,
-            corner_light: CORNER_LIGHT.map(share),
+            // Of small voxels corners are lines across a slope, as its steps fall on pixels.
+            corner_light: if is_small { [ONE; 4] } else { CORNER_LIGHT.map(share) },
             ground_shades: GROUND_SHADES.map(share),
         }
     }
@@ -266,7 +269,7 @@ impl<'a> Shader<'a> {
         let color = self.scene.grid().colors.as_ref().map_or(PLAIN, |colors| colors.of(voxel));
         let [r, g, b, _] = color;
         let outside = off(middle_of(voxel, face), face);
-        let ways = light.skies[of_face].iter();
+        let ways = light.ways_from(voxel, face).iter();
         let dark = ways.filter(|&&to| is_dark(self.scene, outside, to)).count();
         let is_lit = if light.of_sun[of_face] == [0; 3] {
             Some(false)

@@ -231,8 +231,9 @@ fn way_from(seen: Seen, way: u32) -> vec3<i32> {
     if way == look.sky_ways {
         return look.sun;
     }
-    let set = seen.face * look.sky_sets + (spread(vec3<u32>(seen.voxel)) & (look.sky_sets - 1u));
-    return way_at(look.skies_at + 3u * (set * look.sky_ways + way));
+    let number = spread(vec3<u32>(seen.voxel)) & (look.sky_sets - 1u);
+    let ways = (seen.face * look.sky_sets + number) * look.sky_ways;
+    return way_at(look.skies_at + 3u * (ways + way));
 }
 
 // A number of a voxel that those of its neighbours do not resemble.

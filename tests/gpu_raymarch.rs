@@ -18,7 +18,7 @@ use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, World};
 
 /// How many rays to compare on each adapter.
 fn rays() -> usize {
-    std::env::var("TRIVOX_RAYS").map_or(60_000, |rays| rays.parse().unwrap())
+    std::env::var("TRIVOX_RAYS").map_or(30_000, |rays| rays.parse().unwrap())
 }
 
 /// So many adversarial rays at a grid.

@@ -93,3 +93,43 @@ fn check_compares_every_mode() {
         assert!(stderr(&output).contains("the same, bit for bit"), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_picture_drawn_on_a_gpu_is_that_of_the_cpu() {
+    if no_adapter() {
+        return;
+    }
+    let folder = folder();
+    let path = folder.path();
+    let label = Adapter::preferred()[0].label();
+    // A name without spaces that it has.
+    let named = format!(" --adapter {}", label.split_whitespace().nth(1).unwrap());
+    let options = "--res 9 --size 40x30 --background transparent --json -q";
+    for (name, more) in [("cpu.png", ""), ("named.png", &named[..]), ("gpu.png", " --backend gpu")]
+    {
+        let run = voxelize(path, &format!("render mesh.obj -o {name} {options}{more}"));
+        let said = json(&run);
+        assert_eq!(said["backend"], if more.is_empty() { "cpu" } else { "gpu" });
+        assert_eq!(said["adapter"].is_string(), !more.is_empty());
+        let [expected, drawn] =
+            ["cpu.png", name].map(|name| std::fs::read(path.join(name)).unwrap());
+        assert!(expected == drawn, "{name}");
+    }
+}
+
+#[test]
+fn a_gpu_to_draw_with_that_is_not_there_is_refused() {
+    let folder = folder();
+    let refused = voxelize(folder.path(), "render mesh.obj --res 8 -o a.png --adapter voodoo");
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    assert!(
+        said.contains("no adapter matches 'voodoo'") || said.contains("no GPU adapter"),
+        "{said}"
+    );
+    let both = "render mesh.obj --res 8 -o a.png --backend cpu --adapter voodoo";
+    let refused = voxelize(folder.path(), both);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("leave one of them out"), "{}", stderr(&refused));
+    assert!(!folder.path().join("a.png").exists());
+}

@@ -1,13 +1,10 @@
 //! Pictures on a GPU: the host computes the numbers of a picture, the stages follow the rays and mix the
 //! colours, as the CPU does.
 
-use std::sync::OnceLock;
-
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::gpu::data::shader;
-use crate::backend::gpu::stages::compute_pipeline;
+use crate::backend::gpu::data::{Stage, shader};
 use crate::error::BackendError;
 use crate::raymarch::gpu::{GpuScene, MAX_GROUPS, RAY_GROUP, bind_group, filled, gave_up, halves};
 use crate::render::film::Part;
@@ -23,8 +20,8 @@ macro_rules! drawing {
     };
 }
 
-/// The stages: their entry points, which are also their names, and their whole sources.
-pub const STAGES: [(&str, &str); 4] = [
+/// The stages.
+pub const STAGES: [Stage; 4] = [
     ("dark_ground", shader!("wide", "scene", "march", "look", "dark_ground")),
     ("draw_corners", drawing!("draw_corners")),
     ("draw_others", drawing!("draw_others")),
@@ -94,12 +91,11 @@ pub const NO_GROUND: u32 = 3;
 #[derive(Debug)]
 pub(super) struct GpuShader {
     scene: GpuScene,
-    pipelines: [OnceLock<wgpu::ComputePipeline>; STAGES.len()],
 }
 
 impl GpuShader {
     pub(super) fn new(scene: GpuScene) -> Self {
-        Self { scene, pipelines: Default::default() }
+        Self { scene }
     }
 
     /// All pixels of a picture of `size`.
@@ -162,9 +158,7 @@ impl GpuShader {
         invocations: u32,
     ) -> Result<(), BackendError> {
         let device = self.scene.device();
-        let (name, source) = STAGES[stage];
-        let pipeline = self.pipelines[stage]
-            .get_or_init(|| compute_pipeline(&device.device, name, source, &[]));
+        let pipeline = &device.pipeline(STAGES[stage]);
         device.check()?;
         let groups = invocations.div_ceil(RAY_GROUP);
         let max_groups = groups.min(MAX_GROUPS);

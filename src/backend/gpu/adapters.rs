@@ -1,8 +1,10 @@
 //! The machine's adapters, and opening one of them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::backend::gpu::data::GROUP;
+use crate::backend::gpu::data::{GROUP, Stage};
+use crate::backend::gpu::stages::compute_pipeline;
 use crate::error::BackendError;
 
 /// Storage buffers that the stage with the most uses; the WebGPU default limit.
@@ -157,7 +159,8 @@ impl Adapter {
         device.set_device_lost_callback(move |reason, message| {
             reported.set(format!("the device was lost ({reason:?}): {message}"));
         });
-        Ok(Device { device, queue, fault, software: self.is_software() })
+        let software = self.is_software();
+        Ok(Device { device, queue, fault, software, pipelines: Arc::default() })
     }
 }
 
@@ -184,6 +187,8 @@ pub struct Device {
     pub queue: wgpu::Queue,
     fault: Fault,
     software: bool,
+    /// By the names of their stages.
+    pipelines: Arc<Mutex<HashMap<&'static str, wgpu::ComputePipeline>>>,
 }
 
 /// Longest wait for one submission on hardware; drivers themselves give up after seconds.
@@ -196,6 +201,13 @@ impl Device {
     /// The first thing the device reported: lost, out of memory, invalid.
     pub fn check(&self) -> Result<(), BackendError> {
         self.fault.get().map_or(Ok(()), |message| Err(BackendError::Device(message)))
+    }
+
+    /// The pipeline of a stage, whose entry point has its name: compiled when it is first asked for.
+    pub(crate) fn pipeline(&self, (name, source): Stage) -> wgpu::ComputePipeline {
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        let compile = || compute_pipeline(&self.device, name, source, &[]);
+        pipelines.entry(name).or_insert_with(compile).clone()
     }
 
     /// Submits `encoder` and has the first `bytes` bytes of `staging` mapped after it.

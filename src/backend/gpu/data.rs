@@ -118,9 +118,11 @@ macro_rules! column_stage {
     };
 }
 
-/// A stage's entry point, which is also its name, and its whole source; in the order of a level, the
-/// stages at its end by rule.
-pub const SOURCES: [(&str, &str); 10] = [
+/// A stage's entry point, which is also its name, and its whole source.
+pub type Stage = (&'static str, &'static str);
+
+/// The stages in the order of a level, those at its end by rule.
+pub const SOURCES: [Stage; 10] = [
     ("seed", shader!("types", "capacity", "nodes", "columns", "candidates", "triangles", "seed")),
     ("scan_blocks", shader!("types", "capacity", "scan", "scan_blocks")),
     ("scan_totals", shader!("types", "capacity", "scan", "scan_totals")),

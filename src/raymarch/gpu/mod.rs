@@ -11,14 +11,11 @@
 
 pub mod tree;
 
-use std::sync::OnceLock;
-
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
 use crate::backend::gpu::adapters::Device;
-use crate::backend::gpu::data::{BRICK_WORDS, KEY_WORDS, shader};
-use crate::backend::gpu::stages::compute_pipeline;
+use crate::backend::gpu::data::{BRICK_WORDS, KEY_WORDS, Stage, shader};
 use crate::error::BackendError;
 use crate::grid::{Colors, Mask, count};
 use crate::raymarch::march::{Time, Touch};
@@ -32,9 +29,8 @@ pub const SCENE_VERSION: u32 = 1;
 /// What a shader begins with that follows rays: exact integers, the layout of a scene, and the search.
 pub const SCENE_SOURCE: &str = shader!("wide", "scene", "march");
 
-/// A stage's entry point, which is also its name, and its whole source.
-pub const FIRST_HITS: (&str, &str) =
-    ("first_hits", shader!("wide", "scene", "march", "first_hits"));
+/// The stage that follows the rays of a list.
+pub const FIRST_HITS: Stage = ("first_hits", shader!("wide", "scene", "march", "first_hits"));
 
 /// Invocations per workgroup of stages that follow rays.
 pub const RAY_GROUP: u32 = 64;
@@ -180,7 +176,6 @@ pub(crate) fn bind_group(
 pub struct GpuScene {
     device: Device,
     buffers: SceneBuffers,
-    first_hits: OnceLock<wgpu::ComputePipeline>,
 }
 
 impl GpuScene {
@@ -226,7 +221,7 @@ impl GpuScene {
     /// Of buffers that have the layout.
     pub(crate) fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, BackendError> {
         device.check()?;
-        Ok(Self { device: device.clone(), buffers, first_hits: OnceLock::new() })
+        Ok(Self { device: device.clone(), buffers })
     }
 
     /// The buffers, to bind them in other stages on the same device.
@@ -260,10 +255,7 @@ impl GpuScene {
 
     fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, BackendError> {
         let device = &self.device;
-        let pipeline = self.first_hits.get_or_init(|| {
-            let (name, source) = FIRST_HITS;
-            compute_pipeline(&device.device, name, source, &[])
-        });
+        let pipeline = &device.pipeline(FIRST_HITS);
         let list: Vec<[u32; RAY_WORDS]> = rays.iter().map(ray_words).collect();
         let hit_words = (rays.len() * HIT_WORDS) as u64;
         let groups = (rays.len() as u32).div_ceil(RAY_GROUP);

@@ -5,8 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
 use crate::backend::gpu::adapters::Device;
-use crate::backend::gpu::data::{BRICK_WORDS, GROUP, KEY_WORDS, shader};
-use crate::backend::gpu::stages::compute_pipeline;
+use crate::backend::gpu::data::{BRICK_WORDS, GROUP, KEY_WORDS, Stage, shader};
 use crate::error::BackendError;
 use crate::raymarch::gpu::{
     GpuScene, Header, MAX_GROUPS, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, bind_group,
@@ -15,8 +14,8 @@ use crate::raymarch::gpu::{
 use crate::raymarch::scene::top_of;
 use crate::render::PLAIN;
 
-/// The stages: their entry points, which are also their names, and their whole sources.
-pub const TREE_STAGES: [(&str, &str); 4] = [
+/// The stages.
+pub const TREE_STAGES: [Stage; 4] = [
     ("tree_find", shader!("tree", "tree_find")),
     ("tree_fill", shader!("tree", "tree_fill")),
     ("tree_count", shader!("tree", "tree_count")),
@@ -108,7 +107,6 @@ pub(crate) fn scene_over(
 
 struct Builder<'a> {
     device: &'a Device,
-    pipelines: [wgpu::ComputePipeline; TREE_STAGES.len()],
     /// The nodes of a level, and the children of all.
     counters: wgpu::Buffer,
     /// For what a stage does not use.
@@ -117,11 +115,9 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(device: &'a Device) -> Result<Self, BackendError> {
-        let pipelines =
-            TREE_STAGES.map(|(name, source)| compute_pipeline(&device.device, name, source, &[]));
         let counters = room(device, "counters", 2, Usage::STORAGE)?;
         let nothing = room(device, "nothing", 1, Usage::STORAGE)?;
-        Ok(Self { device, pipelines, counters, nothing })
+        Ok(Self { device, counters, nothing })
     }
 
     /// Finds the nodes that `items` are in, so many from `first_item` on; `first_node` is the number of the
@@ -193,7 +189,7 @@ impl<'a> Builder<'a> {
         let params = filled(self.device, "params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
         let counters = &self.counters;
         let all = [&params, items, counters, table, entries, numbers, positions, nodes, children];
-        let pipeline = &self.pipelines[stage];
+        let pipeline = &self.device.pipeline(TREE_STAGES[stage]);
         let bound = bind_group(self.device, pipeline, 0, &all, |n| BINDINGS[stage].contains(&n));
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(pipeline);

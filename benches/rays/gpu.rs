@@ -25,8 +25,8 @@ impl OpenGpu {
     /// The preferred one; `None` where there is none, where it is software and this is not wanted, or where
     /// it does not start, which is said.
     pub fn open(with_software: bool) -> Option<Self> {
-        let adapters = Adapter::preferred().into_iter();
-        let adapter = adapters.into_iter().find(|one| with_software || !one.is_software())?;
+        let mut adapters = Adapter::preferred().into_iter();
+        let adapter = adapters.find(|one| with_software || !one.is_software())?;
         let label = format!("{}, {}", adapter.label(), adapter.driver());
         match Gpu::new(&adapter) {
             Ok(gpu) => {
@@ -113,11 +113,11 @@ impl OpenGpu {
     }
 
     fn bind(&self, group: u32, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        let entry = |(binding, buffer): (u32, &&wgpu::Buffer)| wgpu::BindGroupEntry {
+        let entries = (0..).zip(buffers).map(|(binding, buffer)| wgpu::BindGroupEntry {
             binding,
             resource: buffer.as_entire_binding(),
-        };
-        let entries: Vec<wgpu::BindGroupEntry> = (0..).zip(buffers).map(entry).collect();
+        });
+        let entries: Vec<wgpu::BindGroupEntry> = entries.collect();
         self.device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &self.stage.get_bind_group_layout(group),

@@ -132,29 +132,41 @@ impl Bench {
         let primary = views::primary_rays(&grid, self.side)?;
         let sky = views::sky_rays(&scene, &primary)?;
 
+        let views = [("primary", primary), ("sky", sky)];
+        let followed = views.each_ref().map(|(_, rays)| self.follow(&scene, rays));
+        let first_ms = *first_ms.get_or_insert(followed.each_ref().map(|([one_ms, _], _)| *one_ms));
         let mut compared = Vec::new();
-        let followed = [&primary, &sky].map(|rays| self.follow(&scene, rays));
-        let first = *first_ms.get_or_insert([0, 1].map(|kind| followed[kind].0[0]));
-        for (kind, rays) in [primary, sky].iter().enumerate() {
-            let ([one_ms, all_ms], hits) = &followed[kind];
-            let what = format!("{name} | {resolution} | {}", ["primary", "sky"][kind]);
-            let ns = |ms: f64| ms * 1e6 / rays.len() as f64;
+        for (((kind, rays), ([one_ms, all_ms], hits)), first_ms) in
+            views.iter().zip(&followed).zip(first_ms)
+        {
+            let what = format!("{name} | {resolution} | {kind}");
+            let figures = Figures {
+                bytes: bytes.iter().sum::<usize>() as u64,
+                build_ms,
+                one_ms: *one_ms,
+                all_ms: *all_ms,
+            };
             let percent = 100.0 * hits.iter().flatten().count() as f64 / hits.len() as f64;
             print!("| {what} | {percent:.1} | {:.1} | {:.2} ", mib(bytes[0]), mib(bytes[1]));
-            print!("| {build_ms:.2} | {:.1} | {:.2} ", ns(*one_ms), one_ms / first[kind]);
-            let log = f64::from(resolution).log2() / f64::from(self.resolutions[0]).log2();
-            print!("| {log:.2} | {:.1} | {:.2} |", ns(*all_ms), 1e3 / ns(*all_ms));
+            print!("| {build_ms:.2} ");
+            self.print_times(&figures, rays.len(), first_ms, resolution);
             match &self.gpu {
                 Some(gpu) => println!("{}", gpu.cells(&scene, rays, hits, self.patience)?),
                 None => println!(),
             }
             if self.compared.contains(&resolution) {
-                let bytes = (bytes[0] + bytes[1]) as u64;
-                let ours = Figures { bytes, build_ms, one_ms: *one_ms, all_ms: *all_ms };
-                compared.extend(self.others.rows(&what, &grid, rays, &ours, hits)?);
+                compared.extend(self.others.rows(&what, &grid, rays, &figures, hits)?);
             }
         }
         Ok(compared)
+    }
+
+    fn print_times(&self, figures: &Figures, rays: usize, first_ms: f64, resolution: u32) {
+        let Figures { one_ms, all_ms, .. } = *figures;
+        let ns = |ms: f64| ms * 1e6 / rays as f64;
+        let log = f64::from(resolution).log2() / f64::from(self.resolutions[0]).log2();
+        print!("| {:.1} | {:.2} | {log:.2} ", ns(one_ms), one_ms / first_ms);
+        print!("| {:.1} | {:.2} |", ns(all_ms), 1e3 / ns(all_ms));
     }
 
     /// Milliseconds of the fastest runs on one thread and on all, and the hits.

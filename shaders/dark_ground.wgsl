@@ -30,7 +30,7 @@ fn dark_ground(
     if first_hit(ray).exists {
         atomicAdd(&dark[place], 1u);
     }
-    if gave_up {
+    if has_given_up() {
         atomicOr(&dark[PLACES * PLACES], 1u);
     }
 }

@@ -34,7 +34,7 @@ fn draw_corners(
     atomicStore(&sums[to + COVERED], covered);
     atomicStore(&sums[to + SAMPLES], corners);
     atomicStore(&sums[to + DIFFERS], u32(differs));
-    if gave_up {
+    if has_given_up() {
         atomicOr(&sums[sums_end()], 1u);
     }
 }

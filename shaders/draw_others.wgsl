@@ -24,7 +24,7 @@ fn draw_others(
     atomicAdd(&sums[to + 2u], found.color.z);
     atomicAdd(&sums[to + COVERED], u32(found.is_covered));
     atomicAdd(&sums[to + SAMPLES], 1u);
-    if gave_up {
+    if has_given_up() {
         atomicOr(&sums[sums_end()], 1u);
     }
 }

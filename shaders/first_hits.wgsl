@@ -42,7 +42,8 @@ fn first_hits(
     let to = index * HIT_WORDS;
     hits[to] = voxel.x | (voxel.y << 16u);
     hits[to + 1u] = voxel.z;
-    hits[to + 2u] = select(select(NO_HIT, face_of(touch, ray), touch.exists), GAVE_UP, gave_up);
+    let face = select(NO_HIT, face_of(touch, ray), touch.exists);
+    hits[to + 2u] = select(face, GAVE_UP, has_given_up());
     hits[to + 3u] = touch.time.distance.x;
     hits[to + 4u] = touch.time.distance.y;
     hits[to + 5u] = touch.time.length;

@@ -80,7 +80,7 @@ const PLACES: u32 = 128u;
 const COLUMN_WORDS: u32 = 9u;
 const ROW_WORDS: u32 = 12u;
 
-// A share of a share, or of light: rounded, half up. One is at most 2^17, the other at most ONE.
+// A share of a share, or of light: rounded, half up. One is below 2^17, the other at most ONE.
 fn share_of(a: u32, b: u32) -> u32 {
     return (a * b + ONE / 2u) / ONE;
 }

@@ -59,9 +59,19 @@ const NO_AXIS: u32 = 3u;
 // How much later than any other is an axis along which the ray never leaves a cell: 2^62.
 const NEVER: Int64 = Int64(0u, 0x40000000u);
 
-// Whether a driver ended a search early: some limit the loops of a shader, and say nothing. A stage
-// that follows rays tells it to its host.
+// Whether a driver ended a search early: some limit the loops of a shader, and say nothing.
 var<private> gave_up: bool = false;
+
+// Whether a driver ended a search early, or any other loop: the limit is one for all loops of an invocation,
+// and past it each runs once. A stage that follows rays asks at its end, and tells its host.
+fn has_given_up() -> bool {
+    // Twice or more, and how often no compiler knows, which would unroll it.
+    var runs = 0u;
+    while runs <= scene.top {
+        runs++;
+    }
+    return gave_up || runs <= scene.top;
+}
 
 fn time_is_before(a: Time, b: Time) -> bool {
     return int64_less(int64_scaled(a.distance, b.length), int64_scaled(b.distance, a.length));

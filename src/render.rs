@@ -53,6 +53,9 @@ pub const MAX_SIDE: u32 = 16384;
 /// Most rays along a side of a pixel.
 pub const MAX_SAMPLES: u32 = 16;
 
+/// Most of a picture's width and height that is kept free at each side.
+pub const MAX_MARGIN: f64 = 0.49;
+
 /// Rows of pixels that a thread draws at a time.
 const BAND: usize = 8;
 
@@ -87,7 +90,7 @@ pub struct RenderOptions {
     pub background: Background,
     /// So many rays along each side of a pixel.
     pub samples: u32,
-    /// How much of the picture's width and height is kept free at each side.
+    /// How much of the picture's width and height is kept free at each side, at most [`MAX_MARGIN`].
     pub margin: f64,
 }
 
@@ -102,7 +105,7 @@ pub enum RenderError {
     #[error("{0} rays along a side of a pixel are not possible: use 1 to {MAX_SAMPLES}")]
     Samples(u32),
     /// A margin that leaves no room.
-    #[error("a margin of {0} is not possible: use 0 or more, and less than 0.5")]
+    #[error("a margin of {0} is not possible: use 0 to {MAX_MARGIN}")]
     Margin(f64),
     /// No angle.
     #[error("a turn of {0} degrees is not possible: use a finite number")]
@@ -178,7 +181,7 @@ impl RenderOptions {
         if !(1..=MAX_SAMPLES).contains(&samples) {
             return Err(RenderError::Samples(samples));
         }
-        if !(0.0..0.5).contains(&margin) {
+        if !(0.0..=MAX_MARGIN).contains(&margin) {
             return Err(RenderError::Margin(margin));
         }
         if let Some(turn) = turn.filter(|turn| !turn.is_finite()) {

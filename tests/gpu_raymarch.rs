@@ -88,6 +88,34 @@ fn a_search_that_a_driver_ends_early_is_an_error() {
 }
 
 #[test]
+fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
+    // Rays of a pixel take about as many steps together as llvmpipe allows: it ends a loop between two
+    // searches.
+    let comb =
+        |x: u32| [0, 8, 16, 24].map(|y| [0, 8, 16, 24].map(|z| [x, y, z])).into_iter().flatten();
+    let options = RenderOptions::new([40, 7])
+        .with_view(View::Left)
+        .with_projection(Projection::Perspective)
+        .with_samples(2)
+        .with_background(Background::Transparent);
+    for length in [3688, 3752] {
+        let voxels = (0..length).step_by(8).flat_map(comb);
+        let grid = VoxelGrid::from_voxels([length, 32, 32], voxels).unwrap();
+        let expected = Renderer::new(&grid).render(&options).unwrap();
+        for adapter in adapters() {
+            let gpu = Gpu::new(&adapter).unwrap();
+            match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options) {
+                Ok(drawn) => assert!(drawn == expected, "{}, {length}", adapter.label()),
+                Err(error) => {
+                    let message = error.to_string();
+                    assert!(message.contains("ended the search"), "{}: {message}", adapter.label());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn an_empty_grid_has_nothing_to_hit() {
     let grid = VoxelGrid::empty([70, 3, 9]).unwrap();
     let ray = Ray::new([-1.0, 1.5, 1.5], [1.0, 0.0, 0.0]).unwrap();

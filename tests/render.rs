@@ -1,9 +1,14 @@
 //! Pictures: what is where in them, in which colour, and that they are the same however they are made.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fs;
+use std::path::Path;
+
 use fastrand::Rng;
 use trivox::grid::Colors;
-use trivox::render::{Animation, Background, Picture, Projection, RenderOptions, View, render};
+use trivox::render::{
+    Animation, Background, MAX_MARGIN, MAX_SIDE, Picture, Projection, RenderOptions, View, render,
+};
 use trivox::{Up, VoxelGrid, World};
 
 const VIEWS: [View; 7] =
@@ -216,8 +221,8 @@ fn options_that_are_not_possible_are_refused() {
         (RenderOptions::new([8, 16385]), "use 1 to 16384 a side"),
         (options.with_samples(0), "0 rays"),
         (options.with_samples(17), "use 1 to 16"),
-        (options.with_margin(0.5), "less than 0.5"),
-        (options.with_margin(-0.1), "0 or more"),
+        (options.with_margin(0.491), "use 0 to 0.49"),
+        (options.with_margin(-0.1), "use 0 to 0.49"),
         (options.with_margin(f64::NAN), "NaN"),
         (options.with_turn(f64::INFINITY), "a turn of inf degrees"),
     ] {
@@ -359,4 +364,51 @@ fn animations_that_are_not_possible_are_refused() {
     let mut animation = begin(1, 24).unwrap();
     animation.add(&picture).unwrap();
     assert!(animation.add(&picture).is_err(), "one too many");
+}
+
+#[test]
+fn the_largest_margin_leaves_every_ray_a_direction() {
+    for size in [[MAX_SIDE, 1], [1, MAX_SIDE]] {
+        for view in VIEWS {
+            let options = RenderOptions::new(size)
+                .with_view(view)
+                .with_projection(Projection::Perspective)
+                .with_background(Background::Transparent)
+                .with_margin(MAX_MARGIN);
+            assert_eq!(draw(&scattered(), &options).size(), size);
+        }
+    }
+}
+
+/// Functions of floating-point numbers that each platform has its own of, with roundings of its own.
+const OF_PLATFORMS: [&str; 13] = [
+    ".acos(",
+    ".asin(",
+    ".atan(",
+    ".atan2(",
+    ".cbrt(",
+    ".cos(",
+    ".exp(",
+    ".hypot(",
+    ".ln(",
+    ".powf(",
+    ".sin(",
+    ".sin_cos(",
+    ".tan(",
+];
+
+#[test]
+fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![source.join("render.rs"), source.join("raymarch.rs")];
+    for folder in ["render", "raymarch"] {
+        let entries = fs::read_dir(source.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        files.extend(entries.filter(|path| path.is_file()));
+    }
+    assert!(files.len() > 10, "{files:?}");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let found: Vec<_> = OF_PLATFORMS.iter().filter(|name| text.contains(**name)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", file.display());
+    }
 }

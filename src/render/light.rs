@@ -9,7 +9,7 @@ use crate::render::camera::{Camera, Vec3, add_scaled, cross, dot, normalized};
 /// A share of light, or light itself, is a multiple of 1 / `ONE`.
 pub(super) const ONE: u32 = 1 << 15;
 
-/// A share of a share, or of light: rounded, half up. One is at most `2^17`, the other at most [`ONE`].
+/// A share of a share, or of light: rounded, half up. One is below `2^17`, the other at most [`ONE`].
 #[inline]
 pub(super) fn of(a: u32, b: u32) -> u32 {
     (a * b + ONE / 2) / ONE

@@ -67,7 +67,9 @@ fn rings(
     for [min, max] in boxes {
         let [low, high] = [min.map(f64::from), max.map(|c| f64::from(c) + 1.0)];
         let reach = |a: usize| (center[a] - low[a]).max(high[a] - center[a]);
-        let radius = reach((up + 1) % 3).hypot(reach((up + 2) % 3));
+        let [x, y] = [1, 2].map(|further| reach((up + further) % 3));
+        // Not `hypot`, which is each platform's own.
+        let radius = (x * x + y * y).sqrt();
         let heights = [low[up], high[up]];
         let ring = rings.entry(min[up]).or_insert(Ring { heights, radius });
         ring.heights[1] = ring.heights[1].max(high[up]);
@@ -101,7 +103,8 @@ mod tests {
                 let distances = points
                     .iter()
                     .filter(|point| point[1] == height)
-                    .map(|point| (point[0] - center[0]).hypot(point[2] - center[2]));
+                    .map(|point| [point[0] - center[0], point[2] - center[2]])
+                    .map(|[x, z]| (x * x + z * z).sqrt());
                 let (low, high) = (reach / (1.0 - 1e-12), reach * 1.001);
                 let distances: Vec<f64> = distances.collect();
                 assert_eq!(distances.len(), SIDES as usize);

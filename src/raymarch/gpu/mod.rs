@@ -4,7 +4,8 @@
 //! Five buffers, version 1 of a layout that [`SCENE_SOURCE`] describes and reads: the header (a uniform), the
 //! nodes, the children, the bricks and the colours. A shader that begins with this source, and binds the
 //! buffers as its group 1, calls `first_hit(ray)`, which returns what [`Scene::first_hit`] does: the same
-//! voxel, and the same time as a quotient of integers.
+//! voxel, and the same time as a quotient of integers. Some drivers end loops early and say nothing:
+//! `has_given_up()`, asked at the shader's end, tells.
 //!
 //! [`GpuScene::upload`] puts a host's scene there; [`Gpu::scene`](crate::Gpu::scene) voxelizes a mesh and leaves
 //! the voxels where they are.

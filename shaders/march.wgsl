@@ -199,9 +199,11 @@ fn search(march: March, start: Time) -> Touch {
     var time = start;
     // The node's own cell, or the brick's, among those of its size.
     var parent = vec3<i32>(0);
-    var walk = enter(march, scene.top, start).walk;
-    // Whether the ray may now be in cells beside that of the walk.
-    var is_beside = true;
+    var point = position(march, start);
+    var walk = enter(march, scene.top, point).walk;
+    // Whether the ray may now be in voxels beside that of the walk: in two where it begins on a plane,
+    // but not where it comes through one to the box of those that are occupied; in more at an edge.
+    var is_beside = planes_about(march, point, 0u) >= select(1u, 2u, is_positive(start.distance));
     var now = start;
     loop {
         if is_beside {
@@ -244,6 +246,10 @@ fn search(march: March, start: Time) -> Touch {
             // Which of its voxels.
             is_beside = true;
         } else if cell.kind == PARTIAL {
+            // A walk that just began is where the one before was.
+            if walk.came_by != NO_AXIS {
+                point = position(march, now);
+            }
             time = now;
             if walk.level == 1u {
                 brick = cell.child;
@@ -251,7 +257,7 @@ fn search(march: March, start: Time) -> Touch {
                 node = cell.child;
             }
             parent = walk.cell;
-            let entry = enter(march, walk.level - 1u, time);
+            let entry = enter(march, walk.level - 1u, point);
             walk = entry.walk;
             is_beside = entry.is_at_edge;
         }
@@ -264,11 +270,9 @@ fn search(march: March, start: Time) -> Touch {
 
 // The first in order of the occupied voxels whose closed cubes hold the ray's point at `time`.
 fn touched_at(march: March, time: Time) -> Touch {
-    let x = cells_about(march.ray.origin[0], march.ray.direction.x, 0u, time);
-    let y = cells_about(march.ray.origin[1], march.ray.direction.y, 0u, time);
-    let z = cells_about(march.ray.origin[2], march.ray.direction.z, 0u, time);
-    let lo = vec3<i32>(x.x, y.x, z.x);
-    let hi = vec3<i32>(x.y, y.y, z.y);
+    let point = position(march, time);
+    let hi = cells_of(point, 0u);
+    let lo = hi - vec3<i32>(is_at_end(point, 0u));
     for (var corner = 0u; corner < 8u; corner++) {
         let is_upper = (vec3<u32>(corner) & vec3<u32>(4u, 2u, 1u)) != vec3<u32>(0u);
         let voxel = select(lo, hi, is_upper);
@@ -290,28 +294,57 @@ struct Entry {
     is_at_edge: bool,
 }
 
-// The walk through cells of a level that begins at `time`.
-fn enter(march: March, level: u32, time: Time) -> Entry {
-    let x = cells_about(march.ray.origin[0], march.ray.direction.x, level, time);
-    let y = cells_about(march.ray.origin[1], march.ray.direction.y, level, time);
-    let z = cells_about(march.ray.origin[2], march.ray.direction.z, level, time);
-    let lo = vec3<i32>(x.x, y.x, z.x);
-    let hi = vec3<i32>(x.y, y.y, z.y);
-    let is_on_plane = (lo != hi) & (march.lengths != vec3<u32>(0u));
-    let planes = u32(is_on_plane.x) + u32(is_on_plane.y) + u32(is_on_plane.z);
-    let cell = select(hi, lo, march.is_down);
-    return Entry(walk_from(march, level, cell, NO_AXIS), planes >= 2u);
+// A point on a ray.
+struct Point {
+    // Rounded down.
+    units: array<Int64, 3>,
+    // Whether that changed nothing.
+    is_exact: vec3<bool>,
 }
 
-// The cells of a level that hold the ray's point at `time`, along one axis: two, if it is where one
-// ends. Rounding down to units first changes neither.
-fn cells_about(origin: Int64, direction: i32, level: u32, time: Time) -> vec2<i32> {
-    let along = int64_times(time.distance, direction);
-    let point = int64_divided(int64_add(int64_scaled(origin, time.length), along), time.length);
+// Where the ray is at `time`.
+fn position(march: March, time: Time) -> Point {
+    let x = along(march.ray.origin[0], march.ray.direction.x, time);
+    let y = along(march.ray.origin[1], march.ray.direction.y, time);
+    let z = along(march.ray.origin[2], march.ray.direction.z, time);
+    let rest = vec3<u32>(x.remainder, y.remainder, z.remainder);
+    return Point(array<Int64, 3>(x.quotient, y.quotient, z.quotient), rest == vec3<u32>(0u));
+}
+
+fn along(origin: Int64, direction: i32, time: Time) -> Quotient {
+    let distance = int64_times(time.distance, direction);
+    return int64_divided(int64_add(int64_scaled(origin, time.length), distance), time.length);
+}
+
+// The walk through cells of a level that begins at `point`.
+fn enter(march: March, level: u32, point: Point) -> Entry {
+    let upper = cells_of(point, level);
+    let lower = upper - vec3<i32>(is_at_end(point, level));
+    let cell = select(upper, lower, march.is_down);
+    let walk = walk_from(march, level, cell, NO_AXIS);
+    return Entry(walk, planes_about(march, point, level) >= 2u);
+}
+
+// Between how many layers of cells `point` is that the ray does not stay between.
+fn planes_about(march: March, point: Point, level: u32) -> u32 {
+    let is_on_plane = is_at_end(point, level) & (march.lengths != vec3<u32>(0u));
+    return u32(is_on_plane.x) + u32(is_on_plane.y) + u32(is_on_plane.z);
+}
+
+// The cells of a level that hold `point`, the upper ones where it is where one ends. Rounding down to
+// units first changes neither.
+fn cells_of(point: Point, level: u32) -> vec3<i32> {
     let bits = UNIT_BITS + 3u * level;
-    let cell = i32((point.quotient.y << (32u - bits)) | (point.quotient.x >> bits));
-    let is_at_end = point.remainder == 0u && (point.quotient.x & ((1u << bits) - 1u)) == 0u;
-    return vec2<i32>(cell - i32(is_at_end), cell);
+    let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
+    let high = vec3<u32>(point.units[0].y, point.units[1].y, point.units[2].y);
+    return vec3<i32>((high << vec3<u32>(32u - bits)) | (low >> vec3<u32>(bits)));
+}
+
+// Whether a cell of a level ends at `point`, along each axis.
+fn is_at_end(point: Point, level: u32) -> vec3<bool> {
+    let within = (1u << (UNIT_BITS + 3u * level)) - 1u;
+    let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
+    return point.is_exact & ((low & vec3<u32>(within)) == vec3<u32>(0u));
 }
 
 fn walk_from(march: March, level: u32, cell: vec3<i32>, came_by: u32) -> Walk {

@@ -23,43 +23,17 @@ fn decoded(png: &[u8]) -> RgbaImage {
     image::load_from_memory(png).unwrap().to_rgba8()
 }
 
-/// Whether two pictures look alike: of the same size, and hardly a pixel of another colour. Shading may
-/// change by a little without a new gallery.
-fn look_alike(a: &RgbaImage, b: &RgbaImage) -> bool {
-    const A_LITTLE: u8 = 6;
-    if a.dimensions() != b.dimensions() {
-        return false;
-    }
-    let is_other = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
-        a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > A_LITTLE)
-    };
-    let others = a.pixels().zip(b.pixels()).filter(is_other).count();
-    others * 200 < a.pixels().len()
-}
-
 #[test]
 fn committed_pictures_are_what_the_program_makes() {
     for (name, made) in gallery::own().unwrap() {
         let committed = fs::read(folder().join(name)).unwrap();
         let is_current = match name.ends_with(".svg") {
             true => committed == made,
-            false => look_alike(&decoded(&committed), &decoded(&made)),
+            // The same to the bit on every machine, however a version of the encoder packs it.
+            false => decoded(&committed) == decoded(&made),
         };
         assert!(is_current, "{name}: run `cargo run --release --example gallery`");
     }
-}
-
-#[test]
-fn canary_pictures_that_do_not_look_alike_are_told_apart() {
-    let picture = decoded(&fs::read(folder().join("cut.png")).unwrap());
-    assert!(look_alike(&picture, &picture));
-    let brighter = image::imageops::brighten(&picture, 7);
-    let narrower = image::imageops::crop_imm(&picture, 0, 0, 479, 480).to_image();
-    let moved = image::imageops::rotate180(&picture);
-    for other in [brighter, narrower, moved] {
-        assert!(!look_alike(&picture, &other));
-    }
-    assert!(look_alike(&picture, &image::imageops::brighten(&picture, 1)));
 }
 
 #[test]

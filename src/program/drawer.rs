@@ -15,6 +15,7 @@ pub enum Drawer {
     Gpu {
         gpu: Box<Gpu>,
         label: String,
+        is_software: bool,
     },
 }
 
@@ -38,7 +39,8 @@ impl Drawer {
     #[cfg(feature = "gpu")]
     fn on_gpu(name: Option<&str>) -> Result<Self> {
         let adapter = Adapter::find(name)?;
-        Ok(Self::Gpu { gpu: Box::new(Gpu::new(&adapter)?), label: adapter.label() })
+        let (label, is_software) = (adapter.label(), adapter.is_software());
+        Ok(Self::Gpu { gpu: Box::new(Gpu::new(&adapter)?), label, is_software })
     }
 
     #[cfg(not(feature = "gpu"))]
@@ -55,6 +57,19 @@ impl Drawer {
             Self::Cpu => Ok(Renderer::new(grid)),
             #[cfg(feature = "gpu")]
             Self::Gpu { gpu, .. } => Ok(Renderer::on_gpu(grid, gpu)?),
+        }
+    }
+
+    /// What there is to say of it.
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            Self::Cpu => None,
+            #[cfg(feature = "gpu")]
+            Self::Gpu { is_software: false, .. } => None,
+            #[cfg(feature = "gpu")]
+            Self::Gpu { label, .. } => {
+                Some(format!("{label} is software: --backend cpu draws the same, and is faster"))
+            }
         }
     }
 

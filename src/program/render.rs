@@ -48,7 +48,8 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let progress = TerminalProgress::new(args.quiet);
     let (loaded, load) = timed(|| load(args, &progress))?;
     progress.finish();
-    let LoadedGrid { mut grid, warnings } = loaded;
+    let LoadedGrid { mut grid, mut warnings } = loaded;
+    warnings.extend(drawer.warning());
     turn_up(&mut grid, args.up.map(Up::from));
     let options = options(args);
     let (written, draw) = timed(|| output.write(&drawer.renderer(&grid)?, &options, &progress))?;

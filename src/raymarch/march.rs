@@ -327,9 +327,9 @@ impl<'a> March<'a> {
     #[inline]
     fn enter(&self, level: u32, point: &Point) -> (Walk, bool) {
         let mut cell = [0; 3];
-        for axis in 0..3 {
+        for (axis, cell) in cell.iter_mut().enumerate() {
             let is_lower = self.is_down[axis] && point.is_at_end(axis, level);
-            cell[axis] = point.cell(axis, level) - i32::from(is_lower);
+            *cell = point.cell(axis, level) - i32::from(is_lower);
         }
         (self.walk_from(level, cell, None), self.planes_about(point, level) >= 2)
     }

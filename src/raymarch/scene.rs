@@ -64,7 +64,7 @@ pub(super) fn bit_of([x, y, z]: [i32; 3]) -> (usize, u32) {
 }
 
 /// A grid to be searched by [`Ray`]s, from as many threads as there are. It takes about five bytes a brick
-/// beside the grid.
+/// beside the grid, and twenty more while it is made.
 #[derive(Debug, Clone)]
 pub struct Scene<'a> {
     grid: &'a VoxelGrid,

@@ -6,7 +6,9 @@ use wgpu::BufferUsages as Usage;
 
 use crate::backend::gpu::data::{Stage, shader};
 use crate::error::BackendError;
-use crate::raymarch::gpu::{GpuScene, MAX_GROUPS, RAY_GROUP, bind_group, filled, gave_up, halves};
+use crate::raymarch::gpu::{
+    GpuScene, MAX_GROUPS, RAY_GROUP, bind_group, filled, gave_up, halves, room,
+};
 use crate::render::film::Part;
 use crate::render::ground::PLACES;
 use crate::render::light::{FACES, Way, share};
@@ -107,17 +109,14 @@ impl GpuShader {
         let rows = (MOST_PLACES / (width * places)).clamp(1, height);
         // A word more, which tells whether a search was ended early.
         let [sums, pixels] = [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
-        let storage = |label, words: u64| {
-            let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
-            device.buffer(label, words, usage)
-        };
+        let storage = |label, words: u64| room(device, label, words, Usage::STORAGE);
         let staging = device.buffer("staging", pixels + 1, Usage::MAP_READ | Usage::COPY_DST);
         let buffers = [
             device.buffer("look", WORDS, Usage::UNIFORM | Usage::COPY_DST),
             filled(device, "numbers", bytemuck::cast_slice(&list), Usage::STORAGE)?,
-            storage("dark ground", DARK_WORDS),
-            storage("sums", sums),
-            storage("pixels", pixels),
+            storage("dark ground", DARK_WORDS)?,
+            storage("sums", sums)?,
+            storage("pixels", pixels)?,
         ];
         device.check()?;
         let pass = |stage, words: &LookWords, invocations| -> Result<(), BackendError> {

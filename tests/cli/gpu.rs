@@ -111,6 +111,9 @@ fn a_picture_drawn_on_a_gpu_is_that_of_the_cpu() {
         let said = json(&run);
         assert_eq!(said["backend"], if more.is_empty() { "cpu" } else { "gpu" });
         assert_eq!(said["adapter"].is_string(), !more.is_empty());
+        let is_slow = !more.is_empty() && Adapter::preferred()[0].is_software();
+        let warnings = said["warnings"].to_string();
+        assert_eq!(warnings.contains("is software: --backend cpu draws the same"), is_slow);
         let [expected, drawn] =
             ["cpu.png", name].map(|name| std::fs::read(path.join(name)).unwrap());
         assert!(expected == drawn, "{name}");

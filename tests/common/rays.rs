@@ -16,14 +16,14 @@ pub struct Line {
 
 impl Line {
     pub fn ray(&self) -> Ray {
-        Ray::from_units(self.origin, self.direction).unwrap()
+        Ray::from_units(self.origin, self.direction).expect("in reach")
     }
 }
 
 fn grid(dims: [u32; 3], is_occupied: impl Fn([u32; 3]) -> bool) -> VoxelGrid {
     let [nx, ny, nz] = dims;
     let all = (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z])));
-    VoxelGrid::from_voxels(dims, all.filter(|&voxel| is_occupied(voxel))).unwrap()
+    VoxelGrid::from_voxels(dims, all.filter(|&voxel| is_occupied(voxel))).expect("inside")
 }
 
 /// Grids that a traversal may go wrong in, with their names.
@@ -33,7 +33,8 @@ pub fn adversarial(rng: &mut Rng) -> Vec<(&'static str, VoxelGrid)> {
     };
     let mut scattered = |dims: [u32; 3], count: usize| {
         let voxel = |rng: &mut Rng| std::array::from_fn(|a| rng.u32(0..dims[a]));
-        VoxelGrid::from_voxels(dims, (0..count).map(|_| voxel(rng)).collect::<Vec<_>>()).unwrap()
+        VoxelGrid::from_voxels(dims, (0..count).map(|_| voxel(rng)).collect::<Vec<_>>())
+            .expect("inside")
     };
     vec![
         ("scattered", scattered([19, 23, 17], 60)),

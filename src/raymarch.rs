@@ -21,7 +21,8 @@
 //!
 //! - A ray reaches a plane of axis `a` at the time `n / m[a]`, for a distance `n < 2^37` along the axis and
 //!   `m[a] = |d[a]|`. Where it is then along another axis is `(o m + n d) / m`, with a numerator below
-//!   `2^60 + 2^61`: `i64`. So is its quotient by a cell of `2^34` units, `2^58` with `m`.
+//!   `2^60 + 2^61`: `i64`. Rounded down to units it is in the same cell, and where one ends if nothing remains;
+//!   in the box of the grid, where rays are searched, it is then below `2^35`.
 //! - Times `n / m` of two axes are compared by `n m' - n' m`: products below `2^61`, so that the sign of the
 //!   difference is that of an `i64`, or of two 32-bit words. A step adds a cell's side times a length to it,
 //!   or takes that away.
@@ -33,7 +34,7 @@
 //! planes of two axes at once, the up to eight voxels about that point are looked at one by one.
 
 use crate::error::RayError;
-pub(crate) use crate::raymarch::march::{Touch, divided};
+pub(crate) use crate::raymarch::march::Touch;
 pub use crate::raymarch::scene::{Node, Scene};
 
 #[cfg(feature = "gpu")]

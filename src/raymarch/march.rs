@@ -110,8 +110,12 @@ impl Touch {
     #[inline]
     pub(crate) fn point(&self, ray: &Ray) -> [i64; 3] {
         let Time { distance, length } = self.time;
-        let along = |a: usize| divided(distance * i64::from(ray.direction[a]), length);
-        std::array::from_fn(|a| ray.origin[a] + along(a))
+        let inverse = 1.0 / length as f64;
+        let along = |a: usize| {
+            let numerator = ray.origin[a] * length + distance * i64::from(ray.direction[a]);
+            divided_by(numerator, length, inverse).0
+        };
+        std::array::from_fn(along)
     }
 
     /// The face of the first axis whose plane the ray reaches now; none where it begins in the voxel.
@@ -177,12 +181,6 @@ impl Point {
         let within = (1 << (UNIT_BITS + 3 * level)) - 1;
         self.is_exact[axis] && self.units[axis] & within == 0
     }
-}
-
-/// A quotient rounded down; `b` is above 0.
-#[inline]
-pub(crate) fn divided(a: i64, b: i64) -> i64 {
-    divided_by(a, b, 1.0 / b as f64).0
 }
 
 /// `a / b` rounded down, and what remains, for `b` from 1 to `2^24` and `a` below `2^62` with a quotient

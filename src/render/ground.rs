@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::raymarch::{Ray, Scene, UNIT_BITS, divided};
+use crate::raymarch::{Ray, Scene, UNIT_BITS};
 use crate::render::camera::{Camera, dot};
 use crate::render::light::{OFF, ONE, Way, axis_of, is_dark, of, to_sky};
 
@@ -102,7 +102,8 @@ impl Ground {
         let end = (i64::from(self.step) << self.step_bits) * (PLACES as i64 - 1);
         let mut point = [self.height; 3];
         for (a, corner) in self.level.into_iter().zip(self.corner) {
-            point[a] = origin[a] + divided(above * i64::from(direction[a]), down);
+            // As far away as 2^61 units, where it is hardly above the horizon.
+            point[a] = origin[a] + (above * i64::from(direction[a])).div_euclid(down);
             if !(0..end).contains(&(point[a] - corner)) {
                 return None;
             }

@@ -302,7 +302,7 @@ fn the_twins_of_rays_have_the_same_functions_in_the_same_order() {
     const SHARED: [(&str, &str, &[&str]); 2] = [
         (
             include_str!("../src/raymarch/march.rs"),
-            include_str!("../shaders/march.wgsl"),
+            concat!(include_str!("../shaders/march.wgsl"), include_str!("../shaders/walk.wgsl")),
             &[
                 "runs_in_plane",
                 "left_by",
@@ -319,7 +319,12 @@ fn the_twins_of_rays_have_the_same_functions_in_the_same_order() {
         ),
         (
             include_str!("../src/render/shade.rs"),
-            include_str!("../shaders/shade.wgsl"),
+            concat!(
+                include_str!("../shaders/shade.wgsl"),
+                include_str!("../shaders/ground.wgsl"),
+                include_str!("../shaders/surface.wgsl"),
+                include_str!("../shaders/faces.wgsl"),
+            ),
             &[
                 "background",
                 "light_on_ground",

@@ -18,16 +18,19 @@ use crate::srgb::{ENDS, Rgba, linear_of};
 /// A stage that draws.
 macro_rules! drawing {
     ($($name:literal),+) => {
-        shader!("wide", "scene", "march", "look", "shade", "sums", $($name),+)
+        shader!("wide", "scene", "rays", "march", "walk", "look", "shade", "ground", "surface", "faces", "sums", $($name),+)
     };
 }
 
 /// The stages.
 pub const STAGES: [Stage; 4] = [
-    ("dark_ground", shader!("wide", "scene", "march", "look", "dark_ground")),
+    ("dark_ground", shader!("wide", "scene", "rays", "march", "walk", "look", "dark_ground")),
     ("draw_corners", drawing!("draw_corners")),
     ("draw_others", drawing!("draw_others")),
-    ("mean_pixels", shader!("wide", "scene", "march", "look", "sums", "mean_pixels")),
+    (
+        "mean_pixels",
+        shader!("wide", "scene", "rays", "march", "walk", "look", "sums", "mean_pixels"),
+    ),
 ];
 
 /// What each stage binds of its own, and how many of the scene's buffers.

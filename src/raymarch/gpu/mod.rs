@@ -28,10 +28,11 @@ use crate::srgb::Rgba;
 pub const SCENE_VERSION: u32 = 1;
 
 /// What a shader begins with that follows rays: exact integers, the layout of a scene, and the search.
-pub const SCENE_SOURCE: &str = shader!("wide", "scene", "march");
+pub const SCENE_SOURCE: &str = shader!("wide", "scene", "rays", "march", "walk");
 
 /// The stage that follows the rays of a list.
-pub const FIRST_HITS: Stage = ("first_hits", shader!("wide", "scene", "march", "first_hits"));
+pub const FIRST_HITS: Stage =
+    ("first_hits", shader!("wide", "scene", "rays", "march", "walk", "first_hits"));
 
 /// Invocations per workgroup of stages that follow rays.
 pub const RAY_GROUP: u32 = 64;

@@ -1,0 +1,151 @@
+// Where a ray is in the tree, and its steps from cell to cell of one level.
+
+// A walk from cell to cell of one level.
+struct Walk {
+    level: u32,
+    cell: vec3<i32>,
+    // By how much the ray leaves the cell later along x than along y, along y than z, and along z
+    // than x.
+    later: array<Int64, 3>,
+    // By which axis the ray came to the cell; NO_AXIS where the walk begins.
+    came_by: u32,
+}
+
+const NO_AXIS: u32 = 3u;
+
+// How much later than any other is an axis along which the ray never leaves a cell: 2^62.
+const NEVER: Int64 = Int64(0u, 0x40000000u);
+
+struct Entry {
+    walk: Walk,
+    // Whether the ray is then on planes of two axes that it does not stay in, or more: other cells
+    // touch it there, too.
+    is_at_edge: bool,
+}
+
+// A point on a ray.
+struct Point {
+    // Rounded down.
+    units: array<Int64, 3>,
+    // Whether that changed nothing.
+    is_exact: vec3<bool>,
+}
+
+// Where the ray is at `time`.
+fn position(march: March, time: Time) -> Point {
+    let x = along(march.ray.origin[0], march.ray.direction.x, time);
+    let y = along(march.ray.origin[1], march.ray.direction.y, time);
+    let z = along(march.ray.origin[2], march.ray.direction.z, time);
+    let rest = vec3<u32>(x.remainder, y.remainder, z.remainder);
+    return Point(array<Int64, 3>(x.quotient, y.quotient, z.quotient), rest == vec3<u32>(0u));
+}
+
+fn along(origin: Int64, direction: i32, time: Time) -> Quotient {
+    let distance = int64_times(time.distance, direction);
+    return int64_divided(int64_add(int64_scaled(origin, time.length), distance), time.length);
+}
+
+// The walk through cells of a level that begins at `point`.
+fn enter(march: March, level: u32, point: Point) -> Entry {
+    let upper = cells_of(point, level);
+    let lower = upper - vec3<i32>(is_at_end(point, level));
+    let cell = select(upper, lower, march.is_down);
+    let walk = walk_from(march, level, cell, NO_AXIS);
+    return Entry(walk, planes_about(march, point, level) >= 2u);
+}
+
+// Between how many layers of cells `point` is that the ray does not stay between.
+fn planes_about(march: March, point: Point, level: u32) -> u32 {
+    let is_on_plane = is_at_end(point, level) & (march.lengths != vec3<u32>(0u));
+    return u32(is_on_plane.x) + u32(is_on_plane.y) + u32(is_on_plane.z);
+}
+
+// The cells of a level that hold `point`, the upper ones where it is where one ends. Rounding down to
+// units first changes neither.
+fn cells_of(point: Point, level: u32) -> vec3<i32> {
+    let bits = UNIT_BITS + 3u * level;
+    let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
+    let high = vec3<u32>(point.units[0].y, point.units[1].y, point.units[2].y);
+    return vec3<i32>((high << vec3<u32>(32u - bits)) | (low >> vec3<u32>(bits)));
+}
+
+// Whether a cell of a level ends at `point`, along each axis.
+fn is_at_end(point: Point, level: u32) -> vec3<bool> {
+    let within = (1u << (UNIT_BITS + 3u * level)) - 1u;
+    let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
+    return point.is_exact & ((low & vec3<u32>(within)) == vec3<u32>(0u));
+}
+
+fn walk_from(march: March, level: u32, cell: vec3<i32>, came_by: u32) -> Walk {
+    let bits = UNIT_BITS + 3u * level;
+    let planes = cell + vec3<i32>(march.ray.direction > vec3<i32>(0));
+    let nx = int64_abs(int64_sub(int64_shifted(planes.x, bits), march.ray.origin[0]));
+    let ny = int64_abs(int64_sub(int64_shifted(planes.y, bits), march.ray.origin[1]));
+    let nz = int64_abs(int64_sub(int64_shifted(planes.z, bits), march.ray.origin[2]));
+    let m = march.lengths;
+    let later = array<Int64, 3>(
+        later_by(nx, ny, m.x, m.y),
+        later_by(ny, nz, m.y, m.z),
+        later_by(nz, nx, m.z, m.x),
+    );
+    return Walk(level, cell, later, came_by);
+}
+
+fn later_by(n_a: Int64, n_b: Int64, m_a: u32, m_b: u32) -> Int64 {
+    if m_a == 0u {
+        return NEVER;
+    }
+    if m_b == 0u {
+        return int64_neg(NEVER);
+    }
+    return int64_sub(int64_scaled(n_a, m_b), int64_scaled(n_b, m_a));
+}
+
+// Goes on to the next cell, and tells whether others are touched on the way to it: where the ray
+// leaves the last along several axes at once.
+fn advance(march: March, walk: ptr<function, Walk>) -> bool {
+    let xy = (*walk).later[0];
+    let yz = (*walk).later[1];
+    let zx = (*walk).later[2];
+    let is_x = !is_positive(xy) && !is_negative(zx);
+    let is_y = !is_positive(yz) && !is_negative(xy);
+    let is_z = !is_positive(zx) && !is_negative(yz);
+    // What a step along each axis adds, by the length along the other.
+    let bits = UNIT_BITS + 3u * (*walk).level;
+    let step_x = int64_shifted(i32(march.lengths.x), bits);
+    let step_y = int64_shifted(i32(march.lengths.y), bits);
+    let step_z = int64_shifted(i32(march.lengths.z), bits);
+    let signs = sign(march.ray.direction);
+    if is_x {
+        (*walk).later[0] = int64_add((*walk).later[0], step_y);
+        (*walk).later[2] = int64_sub((*walk).later[2], step_z);
+        (*walk).cell.x += signs.x;
+        (*walk).came_by = 0u;
+    }
+    if is_y {
+        (*walk).later[1] = int64_add((*walk).later[1], step_z);
+        (*walk).later[0] = int64_sub((*walk).later[0], step_x);
+        (*walk).cell.y += signs.y;
+        (*walk).came_by = 1u;
+    }
+    if is_z {
+        (*walk).later[2] = int64_add((*walk).later[2], step_x);
+        (*walk).later[1] = int64_sub((*walk).later[1], step_y);
+        (*walk).cell.z += signs.z;
+        (*walk).came_by = 2u;
+    }
+    return u32(is_x) + u32(is_y) + u32(is_z) > 1u;
+}
+
+// When the ray came to the walk's cell.
+fn time_of(march: March, walk: Walk, start: Time) -> Time {
+    if walk.came_by == NO_AXIS {
+        return start;
+    }
+    let is_down = march.ray.direction[walk.came_by] < 0;
+    let plane = walk.cell[walk.came_by] + i32(is_down);
+    let bits = UNIT_BITS + 3u * walk.level;
+    let towards = int64_sub(int64_shifted(plane, bits), pick(march.ray.origin, walk.came_by));
+    let distance = select(towards, int64_neg(towards), is_down);
+    return Time(distance, march.lengths[walk.came_by]);
+}

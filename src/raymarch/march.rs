@@ -362,16 +362,41 @@ impl<'a> March<'a> {
     #[inline]
     fn advance(&self, walk: &mut Walk) -> bool {
         let [xy, yz, zx] = walk.later;
-        let is_next = [xy <= 0 && zx >= 0, yz <= 0 && xy >= 0, zx <= 0 && yz >= 0];
-        for (a, b, c) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
-            if is_next[a] {
-                walk.later[a] += walk.step[b];
-                walk.later[c] -= walk.step[c];
-                walk.cell[a] += self.ray.direction[a].signum();
-                walk.came_by = Some(a);
-            }
+        if xy < 0 && zx > 0 {
+            self.step::<0>(walk);
+        } else if yz < 0 && xy > 0 {
+            self.step::<1>(walk);
+        } else if zx < 0 && yz > 0 {
+            self.step::<2>(walk);
+        } else {
+            self.step_along_several(walk);
+            return true;
         }
-        is_next.into_iter().filter(|&is_next| is_next).count() > 1
+        false
+    }
+
+    /// Where the ray leaves a cell along two axes at once, or three.
+    #[cold]
+    fn step_along_several(&self, walk: &mut Walk) {
+        let [xy, yz, zx] = walk.later;
+        if xy <= 0 && zx >= 0 {
+            self.step::<0>(walk);
+        }
+        if yz <= 0 && xy >= 0 {
+            self.step::<1>(walk);
+        }
+        if zx <= 0 && yz >= 0 {
+            self.step::<2>(walk);
+        }
+    }
+
+    #[inline]
+    fn step<const AXIS: usize>(&self, walk: &mut Walk) {
+        let (next, last) = ((AXIS + 1) % 3, (AXIS + 2) % 3);
+        walk.later[AXIS] += walk.step[next];
+        walk.later[last] -= walk.step[last];
+        walk.cell[AXIS] += self.ray.direction[AXIS].signum();
+        walk.came_by = Some(AXIS);
     }
 
     /// When the ray came to the walk's cell.

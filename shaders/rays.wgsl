@@ -96,13 +96,3 @@ fn is_negative(a: Int64) -> bool {
 fn is_positive(a: Int64) -> bool {
     return !is_negative(a) && any(a != Int64(0u, 0u));
 }
-
-// A quotient rounded down, of a point on a ray: b is a length of a direction.
-fn divided(a: Int64, b: u32) -> Int64 {
-    return int64_divided(a, b).quotient;
-}
-
-// Where a ray is at a time along an axis, in units, rounded down.
-fn point_at(origin: Int64, direction: i32, time: Time) -> Int64 {
-    return int64_add(origin, divided(int64_times(time.distance, direction), time.length));
-}

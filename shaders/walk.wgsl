@@ -45,6 +45,11 @@ fn along(origin: Int64, direction: i32, time: Time) -> Quotient {
     return int64_divided(int64_add(int64_scaled(origin, time.length), distance), time.length);
 }
 
+// Where a ray is at a time along an axis, in units, rounded down.
+fn point_at(origin: Int64, direction: i32, time: Time) -> Int64 {
+    return along(origin, direction, time).quotient;
+}
+
 // The walk through cells of a level that begins at `point`.
 fn enter(march: March, level: u32, point: Point) -> Entry {
     let upper = cells_of(point, level);

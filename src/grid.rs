@@ -22,6 +22,7 @@ pub(crate) use crate::grid::brick::{is_empty, set_bits};
 pub use crate::grid::build::Windings;
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
+pub(crate) use crate::grid::colors::PLAIN;
 pub use crate::grid::colors::{BrickColors, Colors};
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
 pub use crate::grid::pieces::{Piece, Pieces};

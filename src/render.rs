@@ -262,6 +262,3 @@ impl<'a> Renderer<'a> {
 pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
     Renderer::new(grid).render(options)
 }
-
-/// The colour of voxels that have none.
-pub(crate) const PLAIN: Rgba = [222, 221, 217, 255];

@@ -18,7 +18,10 @@ use crate::srgb::{ENDS, Rgba, linear_of};
 /// A stage that draws.
 macro_rules! drawing {
     ($($name:literal),+) => {
-        shader!("wide", "scene", "rays", "march", "walk", "look", "shade", "ground", "surface", "faces", "sums", $($name),+)
+        shader!(
+            "wide", "scene", "rays", "march", "walk", "look", "shade", "ground", "surface", "faces",
+            "sums", $($name),+
+        )
     };
 }
 

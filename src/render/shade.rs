@@ -1,12 +1,13 @@
 //! What a pixel looks like: in integers from the ray on, so that all machines draw the same picture.
 //! The GPU's stages have the same functions.
 
+use crate::grid::PLAIN;
 use crate::raymarch::{Face, Ray, Scene, Touch, UNIT_BITS};
 use crate::render::camera::Camera;
 use crate::render::film::Film;
 use crate::render::ground::{Dark, Ground, between};
 use crate::render::light::{Light, OFF, ONE, is_dark, of, share};
-use crate::render::{Background, PLAIN, RenderOptions};
+use crate::render::{Background, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 
 /// Linear light of 16 bits a channel.

@@ -18,7 +18,7 @@ use wgpu::BufferUsages as Usage;
 use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::data::{BRICK_WORDS, KEY_WORDS, Stage, shader};
 use crate::error::BackendError;
-use crate::grid::{Colors, Mask, count};
+use crate::grid::{Colors, Mask, PLAIN, count};
 use crate::raymarch::march::{Time, Touch};
 use crate::raymarch::scene::{Node, Scene};
 use crate::raymarch::{Face, Hit, Ray};
@@ -202,7 +202,7 @@ impl GpuScene {
             version: SCENE_VERSION,
             top: scene.top(),
             root: (scene.nodes().len() as u32).wrapping_sub(1),
-            rest: packed(colors.map_or(crate::render::PLAIN, Colors::rest)),
+            rest: packed(colors.map_or(PLAIN, Colors::rest)),
             lo: lo.map(|c| c as i32),
             bricks: scene.bricks().len() as u32,
             hi: hi.map(|c| c as i32),

@@ -7,12 +7,12 @@ use wgpu::BufferUsages as Usage;
 use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::data::{BRICK_WORDS, GROUP, KEY_WORDS, Stage, shader};
 use crate::error::BackendError;
+use crate::grid::PLAIN;
 use crate::raymarch::gpu::{
     GpuScene, Header, MAX_GROUPS, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, bind_group,
     filled, packed, room,
 };
 use crate::raymarch::scene::top_of;
-use crate::render::PLAIN;
 
 /// The stages.
 pub const TREE_STAGES: [Stage; 4] = [

@@ -1,4 +1,4 @@
-// Test kernel: every operation of the wide integers on a, b and c, 3 words in, 23 words out.
+// Test kernel: every operation of the 64-bit and 96-bit integers on a, b and c, 3 words in, 23 words out.
 
 @group(0) @binding(0) var<storage, read> input: array<i32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;

@@ -39,6 +39,8 @@ pub mod compare;
 pub mod error;
 pub mod fill;
 pub mod formats;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod grid;
 pub mod mesh;
 pub mod mesher;

@@ -52,7 +52,7 @@ fn run_script(folder: &Path, script: &str) {
 #[cfg(unix)]
 #[test]
 fn every_command_runs() {
-    let no_gpu = trivox::backend::gpu::adapters::Adapter::preferred().is_empty();
+    let no_gpu = trivox::gpu::Adapter::preferred().is_empty();
     let folder = tempfile::TempDir::new().unwrap();
     let link = std::os::unix::fs::symlink::<std::path::PathBuf, std::path::PathBuf>;
     link(Path::new(ROOT).join("assets"), folder.path().join("assets")).unwrap();

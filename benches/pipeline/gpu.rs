@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use trivox::backend::gpu::Gpu;
-use trivox::backend::gpu::adapters::{Adapter, Device};
 use trivox::backend::report::{Report, StageReport};
 use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
+use trivox::gpu::{Adapter, Device};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 use wgpu::BufferUsages as Usage;
 

@@ -86,7 +86,11 @@ impl Maker<'_> {
     /// The backend failed, or too little memory.
     pub fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
         let mode = self.looks.mode;
-        let options = RunOptions { memory: self.memory.left(), time_stages: self.time_stages };
+        let options = RunOptions {
+            memory: self.memory.left(),
+            time_stages: self.time_stages,
+            ..RunOptions::default()
+        };
         voxelize(by, mesh, mode, &options, self.progress).map_err(|error| match mode {
             Mode::Solid(_) => self.memory.explain_step(error.into()),
             Mode::Surface | Mode::Thin => self.memory.explain(error.into()),

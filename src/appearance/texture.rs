@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::sync::OnceLock;
 
 #[cfg(feature = "images")]
-use image::{ImageError, ImageReader, Limits};
+use image::{ImageError, ImageFormat, ImageReader, Limits};
 
 use crate::appearance::texture::levels::{Level, smaller_levels};
 use crate::srgb::{Rgba, linear_of};
@@ -32,6 +32,18 @@ pub enum Filter {
     Linear,
     /// The nearest.
     Nearest,
+}
+
+/// Texels of the largest image that is decoded, 16,384 squared: those of a small file may take minutes.
+#[cfg(feature = "images")]
+const MOST_TEXELS: u64 = 1 << 28;
+
+/// The size that the header of an image says.
+#[cfg(feature = "images")]
+fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], String> {
+    let mut reader = ImageReader::new(Cursor::new(bytes));
+    format.into_iter().for_each(|format| reader.set_format(format));
+    reader.into_dimensions().map(<[u32; 2]>::from).map_err(|error| error.to_string())
 }
 
 /// Light, from 0 to 1: red, green and blue as far as they are seen, which is multiplied by opacity, and
@@ -89,9 +101,21 @@ impl Texture {
             .with_guessed_format()
             .map_err(|error| error.to_string())?;
         if reader.format().is_none()
-            && let Ok(format) = image::ImageFormat::from_path(name)
+            && let Ok(format) = ImageFormat::from_path(name)
         {
             reader.set_format(format);
+        }
+        let [width, height] = dimensions(bytes, reader.format())?.map(u64::from);
+        let texels = width * height;
+        if texels > MOST_TEXELS {
+            return Err(format!(
+                "it has {width} x {height} texels, and {MOST_TEXELS} at most are read: make it smaller"
+            ));
+        }
+        if texels.saturating_mul(4) > limit {
+            return Err(format!(
+                "it has {width} x {height} texels, too many for the memory that is left"
+            ));
         }
         let mut limits = Limits::default();
         // The decoder's own image, of a byte a texel where it is grey, and ours of four.

@@ -67,8 +67,6 @@ struct Paint {
     has_vertex_colors: bool,
     /// The texture. Its opacity is that of both images, where they can be joined.
     main: Option<Prepared>,
-    /// The same with the opacity as it is, where a cutoff has to be applied to what is interpolated.
-    uncut: Option<Prepared>,
     /// An image of opacity that is placed in another way than the texture.
     other: Option<Prepared>,
 }
@@ -99,21 +97,18 @@ impl Paint {
             Alpha::Blend => Reading::Blend,
             Alpha::Mask(least) => Reading::Cut(least_texel(least, factor[3])),
         };
-        let uncut = match reading {
-            Reading::Cut(_) => source.clone(),
-            _ => None,
-        };
-        let uncut = uncut.map(|(texture, read)| Prepared::new(texture, read, Reading::Blend));
         let main = source.map(|(texture, read)| Prepared::new(texture, read, reading));
-        Self { alpha, factor, has_vertex_colors, main, uncut, other }
+        Self { alpha, factor, has_vertex_colors, main, other }
     }
 }
 
 /// The least opacity of a texel, of 255, with which a surface of this opacity reaches a cutoff of
 /// `least`.
 fn least_texel(least: u16, opacity: f64) -> u16 {
-    let is_seen = |texel: &u16| reaches(f64::from(*texel) / 255.0 * opacity, least);
-    (0..=255).find(is_seen).unwrap_or(256)
+    let is_seen = |texel: u16| reaches(f64::from(texel) / 255.0 * opacity, least);
+    // Near the quotient: rounding may be off by one.
+    let about = (f64::from(least) / 65535.0 / opacity * 255.0).min(300.0) as u16;
+    (about.saturating_sub(1)..=255).find(|&texel| is_seen(texel)).unwrap_or(256)
 }
 
 fn reaches(opacity: f64, least: u16) -> bool {
@@ -241,7 +236,12 @@ impl Look<'_> {
             return self.shade(sample, color);
         }
         let sample = image.mean(&polygon, scratch);
-        self.shade(sample.unwrap_or_else(|| image.at(texels(plane.centroid(piece)))), color)
+        self.shade(
+            sample.unwrap_or_else(|| {
+                image.at(texels(plane.centroid(piece)), image.pyramid.reading())
+            }),
+            color,
+        )
     }
 
     /// The mean of points, where a cutoff or an image of opacity has to be looked at point by point: of
@@ -259,7 +259,7 @@ impl Look<'_> {
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let longest = span[0].max(span[1]);
-        let is_cut = self.paint.uncut.is_some();
+        let is_cut = matches!(self.paint.alpha, Alpha::Mask(_));
         let is_varied = is_cut && opacity != self.paint.factor[3] || self.paint.other.is_some();
         let is_magnified = is_cut && image.filter == Filter::Linear && longest <= FEW;
         if !is_varied && !is_magnified {
@@ -289,21 +289,25 @@ impl Look<'_> {
 
     /// What is seen at a point of the texture, in texels, of a surface of this opacity.
     fn point(&self, image: &Image, point: [f64; 2], opacity: f64) -> Sample {
-        let Paint { alpha, uncut, other, .. } = self.paint;
-        let mut sample = uncut.as_ref().map_or(*image, Prepared::image).at(point);
-        if let Some(other) = other.as_ref().map(Prepared::image) {
+        let of_other = |other: Image| {
             let (from, to) = (image.size(), other.size());
-            let seen = other.at([0, 1].map(|a| point[a] / from[a] * to[a]));
-            let [r, g, b, a, share] = sample;
-            sample = [r * seen[3], g * seen[3], b * seen[3], a * seen[3], share.min(seen[4])];
+            other.at([0, 1].map(|a| point[a] / from[a] * to[a]), Reading::Blend)[3]
+        };
+        let other = self.paint.other.as_ref().map_or(1.0, |other| of_other(other.image()));
+        let sample = image.at(point, Reading::Blend);
+        let Alpha::Mask(least) = self.paint.alpha else {
+            let [r, g, b, a, seen] = sample;
+            let seen = if other > 0.0 { seen } else { 0.0 };
+            return [r * other, g * other, b * other, a * other, seen];
+        };
+        let own = opacity * other;
+        if !reaches(sample[3] * own, least) {
+            return [0.0; 5];
         }
-        match alpha {
-            Alpha::Mask(least) if !reaches(sample[3] * opacity, *least) => [0.0; 5],
-            Alpha::Mask(_) if sample[3] > 0.0 => {
-                let [r, g, b, a, _] = sample;
-                [r / a, g / a, b / a, 1.0, 1.0]
-            }
-            _ => sample,
+        // The outline is that of the interpolated opacity; the colour is that of what is not cut.
+        match image.at(point, Reading::Cut(least_texel(least, own))) {
+            [r, g, b, a, _] if a > 0.0 => [r / a, g / a, b / a, 1.0, 1.0],
+            _ => [0.0; 5],
         }
     }
 

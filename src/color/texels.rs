@@ -5,7 +5,7 @@
 //! polygon is no larger than a few texels of a texture that is filtered linearly, the interpolated
 //! values are integrated instead.
 
-use crate::appearance::texture::pyramid::{Mipmapped, Pyramid, Reduced, Sample};
+use crate::appearance::texture::pyramid::{Mipmapped, Pyramid, Reading, Reduced, Sample};
 use crate::appearance::texture::{Texture, floor};
 use crate::appearance::{Filter, Wrap};
 use crate::color::coverage::{Coverage, Scratch, has_room};
@@ -66,7 +66,7 @@ impl Image<'_> {
     pub(super) fn mean(&self, polygon: &Flat, scratch: &mut Scratch) -> Option<Sample> {
         /// Texels along an axis from which on texels count as squares. The smaller a polygon, the more
         /// its mean depends on what is between the centres of texels.
-        const FEW: f64 = 6.0;
+        const FEW: f64 = 4.0;
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
@@ -85,37 +85,39 @@ impl Image<'_> {
         sum.mean()
     }
 
-    /// The value at a point, in texels.
-    pub(super) fn at(&self, point: [f64; 2]) -> Sample {
+    /// The value at a point, in texels, under some reading.
+    pub(super) fn at(&self, point: [f64; 2], reading: Reading) -> Sample {
         match self.filter {
-            Filter::Nearest => self.texel(point.map(floor)),
+            Filter::Nearest => self.texel(point.map(floor), reading),
             Filter::Linear => {
                 let [x, y] = point.map(|c| c - 0.5);
                 let [i, j] = [floor(x), floor(y)];
                 let [s, t] = [x - i as f64, y - j as f64];
-                self.patch([i, j], [s, t, s * t])
+                self.patch([i, j], [s, t, s * t], reading)
             }
         }
     }
 
     /// A texel, which may be past the edges.
     #[inline]
-    fn texel(&self, at: [i64; 2]) -> Sample {
+    fn texel(&self, at: [i64; 2], reading: Reading) -> Sample {
         let size = self.texture.size();
-        let at = [0, 1].map(|a| self.wrap[a].index(at[a], size[a]));
-        Mipmapped::Whole { texture: self.texture, pyramid: self.pyramid }.sample(0, at)
+        let [x, y] = [0, 1].map(|a| self.wrap[a].index(at[a], size[a]) as u32);
+        reading.sample(self.texture.texel(x, y))
     }
 
     /// The mean of what is interpolated between four texels, of which `[i, j]` is the first. `mean` has
     /// the means of the distances from its centre along both axes, and of their product.
-    fn patch(&self, [i, j]: [i64; 2], [s, t, st]: [f64; 3]) -> Sample {
-        let texels = [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]].map(|at| self.texel(at));
+    fn patch(&self, [i, j]: [i64; 2], [s, t, st]: [f64; 3], reading: Reading) -> Sample {
+        let corners = [[i, j], [i + 1, j], [i, j + 1], [i + 1, j + 1]];
+        let texels = corners.map(|at| self.texel(at, reading));
         let weights = [1.0 - s - t + st, s - st, t - st, st];
         std::array::from_fn(|c| (0..4).map(|k| weights[k] * texels[k][c]).sum::<f64>().max(0.0))
     }
 
     /// Adds what is interpolated, patch by patch between the centres of texels.
     fn add_interpolated(&self, polygon: &Flat, [low, high]: [[f64; 2]; 2], sum: &mut Sum) {
+        let reading = self.pyramid.reading();
         let first = low.map(|c| floor(c - 0.5));
         let last = [0, 1].map(|a| floor(high[a] - 0.5).max(first[a]));
         let bounds = |i: i64| [i as f64 + 0.5, i as f64 + 1.5];
@@ -127,7 +129,7 @@ impl Image<'_> {
                     *point = [point[0] - bounds(i)[0], point[1] - bounds(j)[0]];
                 }
                 if let Some(moments) = part.moments() {
-                    sum.add(self.patch([i, j], moments.mean), moments.area.abs());
+                    sum.add(self.patch([i, j], moments.mean, reading), moments.area.abs());
                 }
             }
         }

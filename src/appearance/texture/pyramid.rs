@@ -140,6 +140,10 @@ impl Pyramid {
         Self { reading, smaller: OnceLock::new(), strips: Default::default() }
     }
 
+    pub(crate) fn reading(&self) -> Reading {
+        self.reading
+    }
+
     // The closures given to `get_or_init` must not use rayon: a thread that waits for others may take up
     // work that asks for the same value, and would wait for itself.
     fn smaller(&self, texture: &Texture) -> &[Level] {

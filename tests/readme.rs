@@ -57,7 +57,7 @@ pages! {
     commands_of_the_readme_run: "README.md" makes
         ["lighthouse.vox", "lighthouse.png", "castle.schem", "knot.npz", "knot.vti", "turning.png"];
     commands_of_batches_run: "docs/batches.md" makes
-        ["voxels/cube.vox", "small/lighthouse.npy", "sharded/torus-knot.vox", "report.jsonl"];
+        ["voxels/cube.vox", "small/lighthouse.npz", "sharded/torus-knot.vox", "report.jsonl"];
     commands_of_benchmarks_run: "docs/benchmarks.md" makes [];
     commands_of_cli_run: "docs/cli.md" makes [];
     commands_of_colours_run: "docs/colours.md" makes ["brown.vox", "colours.npz"];

@@ -23,14 +23,17 @@ const TESTED_ELSEWHERE: [&str; 2] = ["docs/python.md", "docs/web.md"];
 
 /// Options in the pages that are not of `voxelize`: of cargo, of the benches and of example scripts.
 const OTHERS_OPTIONS: &[&str] = &[
+    "--array",
     "--bench",
     "--chart",
+    "--device",
     "--example",
     "--features",
     "--ignored",
     "--locked",
     "--mask",
     "--no-default-features",
+    "--open",
     "--path",
     "--release",
     "--software",

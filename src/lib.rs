@@ -72,7 +72,7 @@ pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
 
 /// The examples in the pages run as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "cli"))]
 mod pages {
     #[doc = include_str!("../README.md")]
     struct Readme;

@@ -73,7 +73,11 @@ pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
 
-/// The README's examples run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+/// The examples in the pages run as tests.
+#[cfg(all(doctest, feature = "cli"))]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/library.md")]
+    struct Library;
+}

@@ -120,7 +120,9 @@ impl Share<'_> {
             return error;
         };
         let Memory { total, is_asked, .. } = self.memory;
-        if let (Some(limit), true) = (address_space_limit(), needed > self.memory.address_space_left()) {
+        if let (Some(limit), true) =
+            (address_space_limit(), needed > self.memory.address_space_left())
+        {
             let needed = needed.div_ceil(1 << 20);
             let message = format!(
                 "for {what} the program needs {how_much} {needed} MiB more memory, but the limit of its \

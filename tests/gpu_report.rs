@@ -12,7 +12,7 @@ use common::shapes::{placed, soup};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
 use trivox::backend::report::{Report, StageReport};
-use trivox::backend::{Rule, Run, RunOptions};
+use trivox::backend::{Kernel, Rule, Run, RunOptions};
 use trivox::place::Triangle;
 use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
 
@@ -66,6 +66,11 @@ fn counts_are_those_of_a_known_mesh() {
         assert_eq!((report.runs, report.waits), (1, 1));
         // Two triangles, and six vertices.
         assert_eq!(report.upload_bytes, 4 * (2 * 3 + 6 * 3));
+        // Voxels of the bounds: 3 x 2 x 5, and 3 x 1 x 3 in both bricks.
+        let options = RunOptions { kernel: Kernel::Voxels, ..RunOptions::default() };
+        let plain = gpu.run(&mesh, Rule::Touched, &options, &NoProgress).unwrap().report.unwrap();
+        let voxels = stage(&plain, "voxels");
+        assert_eq!((voxels.dispatches, voxels.invocations, voxels.tests), (1, 39, 39));
     }
 }
 

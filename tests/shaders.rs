@@ -309,7 +309,7 @@ fn shader_constants() -> BTreeMap<(&'static str, &'static str), u32> {
 }
 
 /// Constants that no host code uses: kinds, axes, and parts of records inside the shaders.
-const SHADER_ONLY: [&str; 36] = [
+const SHADER_ONLY: [&str; 32] = [
     "CLEAR",
     "IN_DOUBT",
     "SEPARATES",
@@ -342,10 +342,6 @@ const SHADER_ONLY: [&str; 36] = [
     "ROW_WORDS",
     "ONE",
     "GROUND_SAMPLES",
-    "BEFORE",
-    "FIRST",
-    "PARENT",
-    "SCENE_VERSION",
 ];
 
 #[test]

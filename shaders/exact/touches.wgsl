@@ -111,18 +111,30 @@ fn plane_verdict(v: Triangle, half: i32) -> u32 {
     return verdict_of(over, terms.x + terms.y + terms.z);
 }
 
-// The nine cross products of a box normal and an edge.
+// The nine cross products of a box normal and an edge. In loops, since code that is rarely run should
+// be short.
 fn edges_separate(v: Triangle, half: i32) -> bool {
-    return edge_axes_separate(v.a, v.b, v.c, half)
-        || edge_axes_separate(v.b, v.c, v.a, half)
-        || edge_axes_separate(v.c, v.a, v.b, half);
-}
-
-fn edge_axes_separate(start: vec3<i32>, end: vec3<i32>, across: vec3<i32>, half: i32) -> bool {
-    let e = end - start;
-    return edge_separates(e.yz, start.yz, across.yz, half)
-        || edge_separates(e.zx, start.zx, across.zx, half)
-        || edge_separates(e.xy, start.xy, across.xy, half);
+    var start = v.a;
+    var end = v.b;
+    var across = v.c;
+    for (var axis = 0u; axis < 9u; axis++) {
+        let e = end - start;
+        if edge_separates(e.yz, start.yz, across.yz, half) {
+            return true;
+        }
+        // The next axis of the edge, then the next edge.
+        if axis % 3u < 2u {
+            start = start.yzx;
+            end = end.yzx;
+            across = across.yzx;
+        } else {
+            let first = start.yzx;
+            start = end.yzx;
+            end = across.yzx;
+            across = first;
+        }
+    }
+    return false;
 }
 
 // The axis e x n for the box normal n that the two dimensions leave out. Both ends of the edge

@@ -3,10 +3,10 @@
 use crate::error::BackendError;
 use crate::gpu::{Device, GROUP};
 
-/// Storage buffers that the stage with the most uses; the WebGPU default limit.
+/// Most storage buffers that a kernel binds; the WebGPU default limit.
 const STORAGE_BUFFERS: u32 = 8;
 
-/// One way to reach a GPU, or a CPU that acts as one.
+/// An adapter: a GPU by one graphics API, or a software implementation of it.
 #[derive(Debug, Clone)]
 pub struct Adapter {
     adapter: wgpu::Adapter,
@@ -98,7 +98,7 @@ impl Adapter {
         self.info.device_type == wgpu::DeviceType::Cpu
     }
 
-    /// Why the stages cannot run on it, if so.
+    /// Whether the kernels can run on it.
     ///
     /// # Errors
     /// What it lacks.

@@ -1,21 +1,24 @@
-//! The GPU backend: one invocation per (triangle, node) candidate, level by level, and finally per
-//! (triangle, row of voxels) candidate, all with the exact `touches`; or, by rules that look at
-//! columns, per (triangle, column through a brick) candidate, with the exact `crosses`.
+//! Voxelizing on a GPU: one invocation per (triangle, node) candidate, level by level, and finally per
+//! (triangle, row of voxels) or (triangle, voxel) candidate ([`Kernel`]), all with the exact `touches`;
+//! or, by rules that test columns, per (triangle, column through a brick) candidate, with the exact
+//! `crosses`.
 //!
 //! A level takes pairs of a triangle and a node, expands each to the child nodes inside the
 //! triangle's bounds, tests one child per invocation, and keeps those touched as the pairs of the
-//! level below. Invocations are shared out by a prefix sum over the pairs' candidate counts. The
-//! last level sets bits in bricks, which a hash table numbers, or flips them; or, for winding
-//! numbers, lists crossings. Only these are read back, with the counters, so that a run is one
-//! submission and one wait.
+//! level below. A prefix sum over the pairs' candidate counts balances the load. The last level sets or
+//! flips bits in bricks, which a hash table numbers; or, for winding numbers, lists crossings. Only
+//! these are read back, with the counters: a run is one submission and one wait.
 //!
 //! A crossing is in one voxel, so in one brick, and found by the pair of its triangle and this brick:
 //! once, whatever the parts.
 //!
 //! Buffers have fixed sizes. Where one is full the stages go on counting without writing; the host
-//! then enlarges the buffers, up to the [`Budget`], or cuts the work in two and puts together what
-//! the parts find, by union or parity or as winding numbers. None of these depends on order, so
-//! neither does the result.
+//! then enlarges the buffers, up to the [`Budget`], or splits the work and combines the results of the
+//! parts, by union, parity or winding number. None of these depends on order, so neither does the
+//! result.
+//!
+//! A mesh is a [`Job`], run in batches of triangles that fit one buffer, and these in parts that fit the
+//! others.
 
 /// The adapters of a machine, under their former path.
 pub mod adapters {

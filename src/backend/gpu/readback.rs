@@ -96,7 +96,7 @@ impl Readback {
         Ok(())
     }
 
-    /// Takes note of what a run by `rule` found.
+    /// Records what a run by `rule` found.
     pub(super) fn learn(&mut self, rule: Rule, found: u32) {
         let room = (self.staging.size() - LIST_AT) / Output::of(rule).bytes();
         let likely = (u64::from(found) + u64::from(found / 8)).min(room);

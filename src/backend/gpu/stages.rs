@@ -104,7 +104,7 @@ pub(super) enum Size {
     Planned(u64),
 }
 
-/// What a run fills a list with.
+/// The records of the list that a run fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
     Bricks,

@@ -1,4 +1,4 @@
-//! A scene in the memory of a GPU, for stages that follow rays there, ours or others'.
+//! A scene in the memory of a GPU, for kernels that trace rays there, ours or others'.
 //!
 //! # The layout
 //! Five buffers, version 1 of a layout that [`SCENE_SOURCE`] describes and reads: the header (a uniform), the
@@ -55,7 +55,7 @@ pub const NO_HIT: u32 = 7;
 /// In the place of a hit's face: the driver ended the search.
 pub const GAVE_UP: u32 = 8;
 
-/// Rays that are followed in one pass.
+/// Most rays of one pass.
 const MOST_RAYS: usize = 1 << 20;
 
 /// `Scene` in the shaders, where the fields are explained.
@@ -289,7 +289,7 @@ impl GpuScene {
     }
 }
 
-/// What a driver does that limits the loops of a shader, and says nothing.
+/// The error for a driver that limits the loops of a shader and does not report it.
 pub(crate) fn gave_up() -> BackendError {
     BackendError::Device(
         "its driver ended the search for a voxel early, as llvmpipe does: use the CPU".into(),

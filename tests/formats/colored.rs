@@ -141,14 +141,14 @@ fn tiny_colored() -> VoxelGrid {
 /// One line of JSON up to byte 320; the mask, the key; and of the colours the mask, the key, the number of
 /// those before, and the only one.
 fn tiny_colored_bricks() -> Vec<u8> {
-    let line = r#"{"format":"trivox bricks","version":2,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":320,"keys_at":384,"runs_at":392,"colors":{"rest":[5,6,7,8],"bricks":1,"own":1,"masks_at":392,"keys_at":456,"first_at":464,"own_at":472},"bytes":476}"#;
+    let line = r#"{"format":"trivox bricks","version":2,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":320,"keys_at":384,"runs_at":392,"colors":{"rest":[5,6,7,8],"bricks":1,"own":1,"masks_at":392,"keys_at":456,"first_at":464,"own_at":472},"bytes":476,"crc32":"00000000"}"#;
     let mut bytes = format!("{line:<319}\n").into_bytes();
     bytes.extend(b"\x01\x04\0\0\0\0\0\0");
     bytes.extend([0; 56 + 8]);
     bytes.push(1);
     bytes.extend([0; 63 + 8 + 8]);
     bytes.extend([1, 2, 3, 4]);
-    bytes
+    super::dense::with_crc(bytes)
 }
 
 const TINY_VTI: &str = r#"        <DataArray type="UInt8" Name="occupied" format="appended" offset="0"/>

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod gltf;
+mod off;
 mod ply;
 mod stl;
 mod trimesh;
@@ -30,6 +31,7 @@ fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("text PLY", ply::read, ply::TEXT.into()),
         ("little-endian PLY", ply::read, ply::binary(false)),
         ("big-endian PLY", ply::read, ply::binary(true)),
+        ("OFF", trivox::formats::off::read, off::TEXT.into()),
         ("glTF", gltf, gltf::embedded()),
         ("GLB", gltf, gltf::binary()),
         ("coloured STL", trivox::formats::stl::read, stl::colored()),

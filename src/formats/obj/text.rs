@@ -178,11 +178,12 @@ pub(super) fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-/// Whether a texture or normal index has a sign, or is so long that `tobj` would overflow. It
-/// multiplies these before it compares them, so that one out of range may even wrap into it.
+/// Whether a texture or normal index has a sign, is 0, which `tobj` takes for none, or is so long that
+/// `tobj` would overflow. It multiplies these before it compares them, so that one out of range may
+/// even wrap into it.
 pub(super) fn may_overflow(text: &str) -> bool {
     let long = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() > 15;
-    text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+']) || long(rest))
+    text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+', '0']) || long(rest))
 }
 
 /// Whether a face counts corners back from its own line.

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::fill::Dispute;
+use crate::fill::{Confidence, Dispute};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::PlacedMesh;
-use crate::solid::{Fill, Findings, MUCH};
-use crate::topology::Topology;
+use crate::solid::{Fill, Findings, MUCH, Surface};
+use crate::topology::{Topology, Turned};
 
 /// How a solid was filled.
 #[derive(Debug, Clone)]
@@ -16,8 +16,12 @@ pub struct Filling {
     pub fill: Fill,
     /// Why so, in a few words.
     pub reason: String,
-    /// What the mesh is as a surface.
+    /// What the mesh is as a surface, after parts were turned.
     pub topology: Topology,
+    /// What was turned to face outside; `None` where the mesh is closed and oriented as given.
+    pub turned: Option<Turned>,
+    /// How holes were closed; of generalized winding numbers.
+    pub caps: Option<Caps>,
     /// Columns that are still inside at the grid's end; of parity and winding.
     pub unended: Option<u64>,
     /// What winding numbers along `x` come to; of a vote too, and of parity where the mesh is oriented.
@@ -32,6 +36,15 @@ pub struct Filling {
     pub volume: Volume,
     /// What is doubtful; nothing, if no voxel is.
     pub doubts: Vec<Doubt>,
+}
+
+/// How generalized winding numbers closed the holes of a mesh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Caps {
+    /// Boundary loops.
+    pub loops: u64,
+    /// Where the number is nearest to 1/2; `None` if no voxel is near a cap.
+    pub lowest: Option<Confidence>,
 }
 
 /// Volumes in cubic mesh units.
@@ -80,6 +93,15 @@ pub enum Doubt {
     },
     /// Rays along different axes disagree.
     Dispute(Dispute),
+    /// Generalized winding numbers of a mesh whose holes are large.
+    Wide {
+        /// Boundary loops.
+        loops: u64,
+        /// The area of discs with the circumference of the loops, as a part of the mesh's area.
+        share: f64,
+    },
+    /// A mesh that encloses no voxel's centre.
+    Nothing,
     /// A flood came in.
     Leak {
         /// Voxels that it reached and most rays find inside.
@@ -100,6 +122,8 @@ impl Doubt {
             Self::Overlap { .. } => "overlap",
             Self::InsideOut { .. } => "inside out",
             Self::Dispute(_) => "dispute",
+            Self::Wide { .. } => "wide",
+            Self::Nothing => "nothing",
             Self::Leak { .. } => "leak",
         }
     }
@@ -152,6 +176,16 @@ impl fmt::Display for Doubt {
                 write!(f, " ({share})")?;
                 worst.map_or(Ok(()), |[x, y, z]| write!(f, ", most near voxel ({x}, {y}, {z})"))
             }
+            Self::Wide { loops, share } => write!(
+                f,
+                "the holes of the mesh ({}) are as large as {} of its surface, and where the solid \
+                 ends in them is a guess; close them in the mesh",
+                counted(*loops, "boundary loop"),
+                percent(*share)
+            ),
+            Self::Nothing => f.write_str(
+                "the mesh encloses no voxel; try --mode surface, or smaller voxels",
+            ),
             Self::Leak { voxels, enclosed } => write!(
                 f,
                 "the flood came in through holes wider than a voxel, or where the bounds cut the \
@@ -200,17 +234,23 @@ impl Filling {
     pub(super) fn new(
         mesh: &PlacedMesh,
         (fill, reason): (Fill, String),
-        topology: Topology,
+        surface: Surface,
         findings: Findings,
         grid: &VoxelGrid,
     ) -> Self {
-        let volume = Volume::new(mesh, &topology, grid);
-        let doubts = doubts(fill, &topology, &findings);
-        let Findings { unended, windings, dispute, enclosed, leaked } = findings;
+        let volume = Volume::new(mesh, &surface.topology, grid);
+        let mut doubts = doubts(fill, &surface, &findings);
+        if grid.occupied() == 0 && doubts.is_empty() && !surface.topology.is_closed() {
+            doubts.push(Doubt::Nothing);
+        }
+        let Findings { unended, windings, dispute, enclosed, leaked, caps } = findings;
+        let Surface { topology, turned, .. } = surface;
         Self {
             fill,
             reason,
             topology,
+            turned,
+            caps,
             unended,
             windings,
             dispute,
@@ -267,13 +307,29 @@ impl Filling {
     }
 }
 
-fn doubts(fill: Fill, topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+/// Where holes are larger than this part of the surface, the solid depends on how they are closed.
+const WIDE: f64 = 0.05;
+
+fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<Doubt> {
+    let topology = &surface.topology;
     match fill {
         Fill::Auto | Fill::Parity => doubts_of_parity(topology, findings),
+        Fill::Winding if findings.caps.is_some() => doubts_of_caps(surface),
         Fill::Winding => doubts_of_winding(topology, findings),
         Fill::Vote => doubts_of_vote(topology, findings),
         Fill::Flood => doubts_of_flood(findings),
     }
+}
+
+fn doubts_of_caps(surface: &Surface) -> Vec<Doubt> {
+    let topology = &surface.topology;
+    let edges = topology.unbalanced_edges - topology.odd_edges;
+    let orientation = (edges > 0).then_some(Doubt::Orientation { edges });
+    let wide = surface.boundary.as_ref().and_then(|boundary| {
+        let (loops, share) = (boundary.loops().len() as u64, boundary.discs() / topology.area);
+        (share > WIDE).then_some(Doubt::Wide { loops, share })
+    });
+    orientation.into_iter().chain(wide).collect()
 }
 
 fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<Doubt> {

@@ -70,7 +70,7 @@ impl Stage {
             Rule::Touched => Self::Voxels,
             Rule::Crossed => Self::Crossed,
             Rule::Flips(_) => Self::Flips,
-            Rule::WindingFlips => Self::ListCrossings,
+            Rule::WindingFlips | Rule::Crossings => Self::ListCrossings,
         }
     }
 
@@ -140,7 +140,7 @@ impl Output {
     pub(super) fn of(rule: Rule) -> Self {
         match rule {
             Rule::Touched | Rule::Crossed | Rule::Flips(_) => Self::Bricks,
-            Rule::WindingFlips => Self::Crossings,
+            Rule::WindingFlips | Rule::Crossings => Self::Crossings,
         }
     }
 

@@ -6,14 +6,11 @@ mod common;
 
 use std::f64::consts::PI;
 
-use common::shapes::{crumpled_torus, mesh_of, placed, tetrahedron};
-use common::solids::{
-    cube, inside_out, lidless_cube, moebius_strip, sphere, together, torus, with_flipped,
-    with_triangles,
-};
+use common::shapes::mesh_of;
+use common::solids::{cube, inside_out, lidless_cube, sphere, together, torus, with_triangles};
 use fastrand::Rng;
 use rayon::prelude::*;
-use trivox::solid::{Doubt, Fill, Filling, Solid};
+use trivox::solid::{Fill, Filling, Solid};
 use trivox::{
     Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
 };
@@ -70,13 +67,19 @@ fn without(mesh: &Mesh, is_lost: impl Fn(usize) -> bool) -> Mesh {
     with_triangles(mesh, kept.map(|(_, &triangle)| triangle).collect())
 }
 
+/// `mesh`, moved.
+fn moved(mesh: &Mesh, by: [f64; 3]) -> Mesh {
+    let positions = mesh.positions().iter().map(|p| [0, 1, 2].map(|a| p[a] + by[a]));
+    Mesh::new(positions.collect(), mesh.triangles().to_vec()).unwrap()
+}
+
 /// Meshes with holes, whose front sides are outside.
 fn broken_meshes() -> Vec<(String, Mesh)> {
-    let ball = sphere([0.3, 0.1, -0.2], 5.0, 24);
+    let ball = sphere(5.0, 16, 24);
     let count = ball.triangles().len();
     let mut rng = Rng::with_seed(4);
     let lost: Vec<bool> = (0..count).map(|_| rng.f32() < 0.1).collect();
-    let bodies = [sphere([0.0; 3], 4.0, 16), sphere([3.0, 1.0, 0.5], 3.0, 16)];
+    let bodies = [sphere(4.0, 12, 16), moved(&sphere(3.0, 12, 16), [3.0, 1.0, 0.5])];
     let overlapping = together(&bodies.map(|ball| without(&ball, |index| index % 17 == 3)));
     let meshes = [
         ("a bowl", without(&ball, |index| index < count / 3)),
@@ -112,6 +115,88 @@ fn a_solid_is_where_the_solid_angles_of_all_triangles_add_up_to_half_of_all_dire
             let what = format!("{name} at {resolution}");
             let [inside, near] = assert_as_sum(&mesh, &grid, &what);
             assert!(inside > 0 && near < 40 * 40 * 2, "{what}: {inside}, {near}");
+        }
+    }
+}
+
+#[test]
+fn closed_meshes_that_lost_their_caps_keep_their_volume() {
+    let ball = sphere(5.0, 24, 48);
+    let count = ball.triangles().len();
+    let long = torus(6.0, 1.0, 96, 24);
+    let cases = [
+        ("a ball", &ball, without(&ball, |index| index < 48 * 5)),
+        ("a torus in two parts", &long, without(&long, |index| index % 2304 < 48)),
+        ("a ball with a thousand holes", &ball, without(&ball, |index| index % 7 == 0)),
+    ];
+    assert!(count > 2000);
+    for (name, whole, broken) in cases {
+        let [whole, broken] = [whole, &broken].map(|mesh| {
+            let placed = at_resolution(mesh, 100);
+            let size = placed.lattice().voxel_size;
+            let (grid, filling) = solid(&placed, Fill::Auto);
+            (grid.occupied() as f64 * size.powi(3), filling)
+        });
+        let share = broken.0 / whole.0;
+        let loops = broken.1.caps.map(|caps| caps.loops);
+        println!("{name}: {share} of the volume; {loops:?} loops");
+        assert!((share - 1.0).abs() < 0.01, "{name}: {share}");
+    }
+}
+
+#[test]
+fn parts_that_face_the_wrong_way_are_turned_and_counted() {
+    let ball = without(&sphere(5.0, 16, 24), |index| index % 50 == 7);
+    let (expected, filling) = solid(&at_resolution(&ball, 40), Fill::Auto);
+    assert_eq!(filling.turned.unwrap().triangles, 0);
+    let flipped = |is_flipped: &dyn Fn(usize) -> bool| {
+        let turn = |(index, &[a, b, c]): (usize, &[u32; 3])| match is_flipped(index) {
+            true => [a, c, b],
+            false => [a, b, c],
+        };
+        with_triangles(&ball, ball.triangles().iter().enumerate().map(turn).collect())
+    };
+    for (is_flipped, turned) in [
+        (&(|index: usize| index == 100) as &dyn Fn(usize) -> bool, 1),
+        (&|index: usize| index % 3 == 0, ball.triangles().len().div_ceil(3) as u64),
+        (&|_: usize| true, ball.triangles().len() as u64),
+    ] {
+        let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);
+        assert!(grid == expected, "{turned}");
+        let summary = filling.turned.unwrap();
+        assert_eq!((summary.patches, summary.turned, summary.triangles), (1, 1, turned));
+        assert_eq!(filling.doubts, []);
+    }
+    // A part of its own, beside another.
+    let aside = moved(&ball, [11.0, 0.0, 0.0]);
+    let both = at_resolution(&together(&[ball.clone(), aside.clone()]), 40);
+    let (expected, _) = solid(&both, Fill::Auto);
+    let mesh = at_resolution(&together(&[ball.clone(), inside_out(&aside)]), 40);
+    let (grid, filling) = solid(&mesh, Fill::Auto);
+    assert!(grid == expected);
+    let summary = filling.turned.unwrap();
+    assert_eq!((summary.patches, summary.turned), (2, 1));
+    assert_eq!(summary.triangles, aside.triangles().len() as u64);
+}
+
+#[test]
+fn order_and_threads_change_nothing() {
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, shell: false });
+    let mut rng = Rng::with_seed(9);
+    for (name, mesh) in broken_meshes() {
+        let expected = solid(&at_resolution(&mesh, 48), Fill::Auto);
+        let mut triangles = mesh.triangles().to_vec();
+        rng.shuffle(&mut triangles);
+        let shuffled = at_resolution(&with_triangles(&mesh, triangles), 48);
+        for threads in [1, 2, 5] {
+            let cpu = Cpu::with_threads(threads).unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let run = || voxelize(&cpu, &shuffled, mode, &Default::default(), &NoProgress);
+            let voxels = pool.install(run).unwrap();
+            assert!(voxels.grid == expected.0, "{name}: {threads} threads");
+            let filling = voxels.filling.unwrap();
+            assert_eq!(filling.sentence(), expected.1.sentence(), "{name}");
+            assert_eq!(filling.caps, expected.1.caps, "{name}");
         }
     }
 }

@@ -208,10 +208,10 @@ fn winding(
     };
     finder.progress.start("fill", 0);
     let lattice = finder.mesh.lattice();
-    let Generalized { grid, lowest } = finder.within(crossings.bytes(), |memory| {
+    let Generalized { grid, lowest, highest } = finder.within(crossings.bytes(), |memory| {
         fill::generalized(&crossings, boundary, lattice, memory)
     })?;
-    let caps = Caps { loops: boundary.loops().len() as u64, lowest };
+    let caps = Caps { loops: boundary.loops().len() as u64, lowest, highest };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
     Ok(Done { fill: Fill::Winding, reason, grid, findings })
 }

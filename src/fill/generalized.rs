@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::error::BackendError;
 use crate::fill::check_memory;
-use crate::fill::offsets::{Field, Least, Offsets, Part};
+use crate::fill::offsets::{Field, Offsets, Part, Seen};
 use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
 use crate::place::Lattice;
 use crate::topology::Boundary;
@@ -23,8 +23,11 @@ const TASK: usize = 64;
 pub struct Generalized {
     /// The voxels at whose centres the winding number is at least 1/2.
     pub grid: VoxelGrid,
-    /// Where the number is nearest to 1/2; `None` of a surface without boundary.
+    /// Where the number is nearest to 1/2, of the voxels at caps that were looked at one by one;
+    /// `None` if there are none.
     pub lowest: Option<Confidence>,
+    /// Where it is farthest from 1/2, of the same voxels.
+    pub highest: Option<Confidence>,
 }
 
 /// How certain it is that a voxel is inside, or that it is outside.
@@ -72,8 +75,9 @@ pub fn generalized(
     drop(filled);
     let room = memory.saturating_sub(grid.bytes());
     let grid = grid.cropped(lattice.dims, room)?;
-    let lowest = caps.least.map(|(distance, voxel)| Confidence { value: 2.0 * distance, voxel });
-    Ok(Generalized { grid, lowest })
+    let confidence = |(distance, voxel)| Confidence { value: 2.0 * distance, voxel };
+    let [lowest, highest] = caps.seen.ends.map(|end| end.map(confidence));
+    Ok(Generalized { grid, lowest, highest })
 }
 
 /// Bricks along `x` that hold the same voxels.
@@ -87,7 +91,7 @@ struct Caps {
     starts: Vec<Option<i32>>,
     /// In canonical order.
     bricks: Vec<(BrickKey, Box<Offsets>)>,
-    least: Least,
+    seen: Seen,
 }
 
 impl Caps {
@@ -97,7 +101,7 @@ impl Caps {
             dims: [x, y],
             starts: vec![None; (y * z) as usize],
             bricks: Vec::new(),
-            least: None,
+            seen: Seen::default(),
         };
         let is_in_grid = |voxel: [u32; 3]| (0..3).all(|a| voxel[a] < lattice.dims[a]);
         for part in parts {
@@ -108,12 +112,10 @@ impl Caps {
                         caps.starts[row(from[0])..row(to[0])].fill(offset);
                     }
                 }
-                Part::Brick { at, offsets, least } => {
+                Part::Brick { at, offsets, seen } => {
                     caps.bricks.push((BrickKey::new(at), offsets));
-                    let least = least.filter(|&(_, voxel)| is_in_grid(voxel));
-                    if least.is_some_and(|least| caps.least.is_none_or(|than| least < than)) {
-                        caps.least = least;
-                    }
+                    let ends = seen.ends.into_iter().flatten();
+                    ends.filter(|end| is_in_grid(end.1)).for_each(|end| caps.seen.add(end));
                 }
             }
         }

@@ -29,9 +29,25 @@ const MOST_ERROR: f64 = 0.1;
 /// Offsets of the voxels of a brick: of `(x, y, z)` in it at `64 x + 8 y + z`.
 pub(super) type Offsets = [i16; 512];
 
-/// The least certain voxel: how far its winding number is from where it would be decided otherwise,
-/// from 0 to 1/2, and which it is.
-pub(super) type Least = Option<(f64, [u32; 3])>;
+/// The least and the most certain of the voxels that were looked at one by one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// How far the winding number is from where it would be decided otherwise, from 0 to 1/2, and
+    /// which voxel it is.
+    pub(super) ends: [Option<(f64, [u32; 3])>; 2],
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, seen: (f64, [u32; 3])) {
+        let [least, most] = &mut self.ends;
+        if least.is_none_or(|least| seen < least) {
+            *least = Some(seen);
+        }
+        if most.is_none_or(|most| seen > most) {
+            *most = Some(seen);
+        }
+    }
+}
 
 /// A part of the grid.
 pub(super) enum Part {
@@ -39,7 +55,7 @@ pub(super) enum Part {
     /// has one offset in all voxels; `None` if it must be found column by column.
     Rows { from: [u32; 2], to: [u32; 2], offset: Option<i32> },
     /// A brick whose voxels have offsets of their own.
-    Brick { at: [u32; 3], offsets: Box<Offsets>, least: Least },
+    Brick { at: [u32; 3], offsets: Box<Offsets>, seen: Seen },
 }
 
 /// The boundary of a surface, and the lattice that it is on.
@@ -121,9 +137,9 @@ impl Field {
             let children: Vec<Cube> = children(&cube).collect();
             return children.into_par_iter().flat_map_iter(|child| self.divide(child)).collect();
         }
-        let (mut offsets, mut least) = (Box::new([0; 512]), None);
-        self.fill(cube, &mut offsets, &mut least);
-        vec![Part::Brick { at: brick, offsets, least }]
+        let (mut offsets, mut seen) = (Box::new([0; 512]), Seen::default());
+        self.fill(cube, &mut offsets, &mut seen);
+        vec![Part::Brick { at: brick, offsets, seen }]
     }
 
     /// Moves loops of the cube that are far from it from one list to the other, and sums both.
@@ -166,7 +182,7 @@ impl Field {
     }
 
     /// Finds the offsets of a cube in a brick.
-    fn fill(&self, mut cube: Cube, offsets: &mut Offsets, least: &mut Least) {
+    fn fill(&self, mut cube: Cube, offsets: &mut Offsets, seen: &mut Seen) {
         let look = self.look(&mut cube);
         let mut open = Vec::new();
         if look.error < MOST_ERROR {
@@ -175,16 +191,13 @@ impl Field {
             open.extend(voxels(&cube));
         }
         if cube.size > 2 && open.len() > (cube.size * cube.size * cube.size / 8) as usize {
-            children(&cube).for_each(|child| self.fill(child, offsets, least));
+            children(&cube).for_each(|child| self.fill(child, offsets, seen));
             return;
         }
         for voxel in open {
             let number = self.number(&cube, voxel);
-            let distance = half_distance(number);
             offsets[slot(voxel)] = offset(number);
-            if least.is_none_or(|least| (distance, voxel) < least) {
-                *least = Some((distance, voxel));
-            }
+            seen.add((half_distance(number), voxel));
         }
     }
 

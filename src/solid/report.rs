@@ -43,8 +43,24 @@ pub struct Filling {
 pub struct Caps {
     /// Boundary loops.
     pub loops: u64,
-    /// Where the number is nearest to 1/2; `None` if no voxel is near a cap.
+    /// The voxel at a cap whose winding number is nearest to 1/2; `None` if there is no cap.
     pub lowest: Option<Confidence>,
+    /// The one whose number is farthest from 1/2, of those that had to be looked at one by one.
+    pub highest: Option<Confidence>,
+}
+
+impl fmt::Display for Caps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "capped at {}", counted(self.loops, "boundary loop"))?;
+        let [lowest, highest] = [self.lowest, self.highest];
+        if let (Some(lowest), Some(highest)) = (lowest, highest) {
+            let at = |Confidence { value, voxel: [x, y, z] }: Confidence| {
+                format!("{value:.3} at voxel ({x}, {y}, {z})")
+            };
+            write!(f, " with a confidence from {} to {}", at(lowest), at(highest))?;
+        }
+        Ok(())
+    }
 }
 
 /// Volumes in cubic mesh units.
@@ -134,47 +150,45 @@ impl fmt::Display for Doubt {
         match self {
             Self::Holes { open_edges, odd_edges, unended } => {
                 let holes = holes(*open_edges, *odd_edges);
-                write!(
-                    f,
-                    "the mesh has {holes}, and a ray through a hole takes outside for inside"
-                )?;
+                write!(f, "rays pass through holes of the mesh, which has {holes}")?;
                 if let Some(unended) = unended {
-                    write!(f, ": {unended} columns are still inside at the grid's end")?;
+                    let columns = counted(*unended, "column");
+                    write!(f, ": {columns} are still inside at the grid's end")?;
                 }
-                f.write_str(" (a vote asks along all axes)")
+                f.write_str("; try --fill winding")
             }
             Self::Orientation { edges } => write!(
                 f,
-                "triangles are not oriented alike on both sides of {}, and winding numbers are \
-                 wrong behind (parity does not depend on orientation)",
+                "triangles at {} face different ways, whichever are turned, so winding numbers are \
+                 wrong behind; try --fill vote",
                 counted(*edges, "edge")
             ),
             Self::MayOverlap { edges } => write!(
                 f,
-                "triangles are not oriented alike on both sides of {}, so it cannot be told whether \
-                 parts of the mesh overlap; what they have in common would be empty",
+                "triangles at {} face different ways, so overlapping parts, if there are any, \
+                 cancel and leave cavities; try --fill flood",
                 counted(*edges, "edge")
             ),
             Self::Overlap { columns } => write!(
                 f,
-                "parts of the mesh overlap in {}, and what an even number of them have in common is \
-                 left empty (winding fills it)",
+                "overlapping parts cancel in {}, leaving cavities; try --fill winding",
                 counted(*columns, "column")
             ),
             Self::InsideOut { columns } => write!(
                 f,
-                "parts of the mesh are inside out: {columns} columns pass through such parts and \
-                 others, and where these overlap, what they have in common is left empty"
+                "parts that are inside out cancel others in up to {}, leaving cavities; try --fill \
+                 flood",
+                counted(*columns, "column")
             ),
             Self::Dispute(dispute) => {
                 let Dispute { columns, of_columns, worst, .. } = dispute;
                 let share = percent(dispute.share());
-                write!(
-                    f,
-                    "rays along different axes disagree in {columns} of {of_columns} columns"
-                )?;
+                write!(f, "rays along different axes disagree in {columns} of {of_columns} columns")?;
                 write!(f, " ({share})")?;
-                worst.map_or(Ok(()), |[x, y, z]| write!(f, ", most near voxel ({x}, {y}, {z})"))
+                if let Some([x, y, z]) = worst {
+                    write!(f, ", most near voxel ({x}, {y}, {z})")?;
+                }
+                f.write_str("; try --fill winding")
             }
             Self::Wide { loops, share } => write!(
                 f,
@@ -190,7 +204,7 @@ impl fmt::Display for Doubt {
                 f,
                 "the flood came in through holes wider than a voxel, or where the bounds cut the \
                  mesh: it enclosed {enclosed} voxels, and reached {voxels} that most rays find \
-                 inside (use larger voxels, or a vote)"
+                 inside; try --fill winding, or larger voxels"
             ),
         }
     }
@@ -205,7 +219,12 @@ pub(super) fn holes(open_edges: u64, odd_edges: u64) -> String {
 }
 
 fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    let plural = match number {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{plural}")
 }
 
 /// A share in hundredths, with two digits that mean something.
@@ -277,6 +296,15 @@ impl Filling {
             }
             _ => "",
         };
+        let turned = match self.turned {
+            Some(Turned { turned, triangles, .. }) if triangles > 0 => format!(
+                ", after {} in {} were turned around",
+                counted(triangles, "triangle"),
+                counted(turned, "patch")
+            ),
+            _ => String::new(),
+        };
+        let caps = self.caps.as_ref().map(|caps| format!(", {caps}")).unwrap_or_default();
         let volume = match self.volume.mesh {
             Some(mesh) if mesh != 0.0 => {
                 let share = 100.0 * self.volume.voxels / mesh.abs();
@@ -290,7 +318,7 @@ impl Filling {
             _ => format!("; doubtful, as {}", doubts.join(", and ")),
         };
         let mesh = self.mesh();
-        format!("{mesh}: filled by {fill}, {reason}{agreement}{volume}{doubts}")
+        format!("{mesh}: filled by {fill}, {reason}{turned}{caps}{agreement}{volume}{doubts}")
     }
 
     /// What the mesh is as a surface, in words.
@@ -308,7 +336,7 @@ impl Filling {
 }
 
 /// Where holes are larger than this part of the surface, the solid depends on how they are closed.
-const WIDE: f64 = 0.05;
+const WIDE: f64 = 0.2;
 
 fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<Doubt> {
     let topology = &surface.topology;

@@ -19,7 +19,7 @@ use crate::error::GridError;
 use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
 pub(crate) use crate::grid::brick::{is_empty, set_bits};
-pub use crate::grid::build::Windings;
+pub use crate::grid::build::{Crossings, Windings};
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub(crate) use crate::grid::colors::PLAIN;

@@ -1,5 +1,6 @@
 //! What users call a mode: a surface, a thin surface or a solid, made of what backends find.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use web_time::Instant;
@@ -67,6 +68,7 @@ pub fn voxelize(
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
     let began = Instant::now();
+    let mesh = Cow::Borrowed(mesh);
     let mut finder =
         Finder { backend, mesh, options, progress, report: None, time: Duration::ZERO };
     let (grid, filling) = match mode {
@@ -85,7 +87,7 @@ pub fn voxelize(
 /// A backend at work on one mesh.
 pub(crate) struct Finder<'a> {
     backend: &'a dyn Backend,
-    pub(crate) mesh: &'a PlacedMesh,
+    pub(crate) mesh: Cow<'a, PlacedMesh>,
     options: &'a RunOptions,
     pub(crate) progress: &'a dyn Progress,
     report: Option<Report>,
@@ -101,7 +103,7 @@ impl Finder<'_> {
         let began = Instant::now();
         let mut run = self.within(kept, |memory| {
             let options = RunOptions { memory, ..*self.options };
-            self.backend.run(self.mesh, rule, &options, self.progress)
+            self.backend.run(&self.mesh, rule, &options, self.progress)
         })?;
         self.time += began.elapsed();
         match (&mut self.report, run.report.take()) {

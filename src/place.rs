@@ -192,6 +192,16 @@ impl PlacedMesh {
         (0..self.len()).map(|index| self.triangle(index))
     }
 
+    /// The same mesh, with those triangles turned around.
+    pub(crate) fn with_turned(&self, is_turned: &[bool]) -> Self {
+        let turn = |(&[a, b, c], &is_turned): (&[u32; 3], &bool)| match is_turned {
+            true => [a, c, b],
+            false => [a, b, c],
+        };
+        let triangles = self.triangles.par_iter().zip(is_turned).map(turn).collect();
+        Self { triangles: Arc::new(triangles), ..self.clone() }
+    }
+
     /// What the triangles look like, where that is known.
     #[must_use]
     pub fn appearance(&self) -> Option<&Appearance> {

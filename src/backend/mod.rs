@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::backend::report::Report;
 use crate::error::BackendError;
-use crate::grid::{BRICK, VoxelGrid, Windings};
+use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
@@ -84,6 +84,8 @@ pub struct Run {
     pub grid: VoxelGrid,
     /// What winding numbers come to; of [`Rule::WindingFlips`].
     pub windings: Option<Windings>,
+    /// The crossings of columns along `x`; of [`Rule::Crossings`].
+    pub crossings: Option<Crossings>,
     /// What the stages did; `None` from a backend without stages.
     pub report: Option<Report>,
 }

@@ -56,6 +56,8 @@ impl Backend for Cpu {
             None => voxelize(),
         };
         let builder = builder?;
-        Ok(Run { windings: builder.windings(), grid: builder.finish(), report: None })
+        let windings = builder.windings();
+        let (grid, crossings) = builder.finish_with_crossings();
+        Ok(Run { grid, windings, crossings, report: None })
     }
 }

@@ -100,7 +100,8 @@ impl Allowance {
     /// Counts what the whole grid would take.
     fn refuse(&self, tasks: &Tasks, progress: &dyn Progress) -> BackendError {
         let (mut kept, mut most) = (0, 0);
-        let (mut budget, mut builder) = (tasks.budget(), GridBuilder::counting());
+        let mut builder = GridBuilder::counting().combining(tasks.rule().combine());
+        let mut budget = tasks.budget();
         for layer in 0..tasks.layers() {
             budget.begin(self.unordered);
             let parts = tasks.fill(&(layer..layer + 1), &budget, progress);

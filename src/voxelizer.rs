@@ -17,14 +17,13 @@ use thiserror::Error;
 use web_time::Instant;
 
 use crate::backend::report::Report;
-use crate::backend::{Backends, Choice, Chosen, RunOptions, brick_pairs};
+use crate::backend::{BackendError, Backends, Choice, Chosen, RunOptions, brick_pairs};
 use crate::color::{ColorOptions, Colored, color};
-use crate::error::{BackendError, PlaceError};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, read_mesh_from, read_mesh_with};
 use crate::grid::{BRICK, Colors, GridBuilder, Up, VoxelGrid, World};
 use crate::mesh::Mesh;
 use crate::mode::{Mode, Voxels, voxelize};
-use crate::place::{Bounds, PlaceOptions, PlacedMesh, Sizing, place};
+use crate::place::{Bounds, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::progress::{NoProgress, Progress};
 use crate::solid::Filling;
 use crate::srgb::Rgba;

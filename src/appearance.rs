@@ -75,6 +75,14 @@ pub enum Alpha {
     Blend,
 }
 
+impl Alpha {
+    /// Whether nothing is transparent, whatever the opacity.
+    #[must_use]
+    pub fn is_opaque(self) -> bool {
+        matches!(self, Self::Opaque | Self::Mask(0))
+    }
+}
+
 impl Appearance {
     /// Checks that it is one of a mesh of so many `vertices` and `triangles`.
     ///
@@ -94,30 +102,6 @@ impl Appearance {
         texture_refs().try_for_each(|of| check_index("texture", of.texture, textures))
     }
 
-    /// With textures without transparency for materials that show none: what is hidden in an image has a
-    /// colour all the same.
-    pub(crate) fn with_opaque_textures(mut self) -> Self {
-        let Self { materials, textures, .. } = &mut self;
-        let mut opaque: Vec<Option<u32>> = vec![None; textures.len()];
-        for material in materials {
-            match material.alpha {
-                // All has at least so much.
-                Alpha::Mask(0) => material.alpha = Alpha::Opaque,
-                Alpha::Opaque => {}
-                Alpha::Mask(_) | Alpha::Blend => continue,
-            }
-            let Some(read) = &mut material.texture else { continue };
-            let index = read.texture as usize;
-            if textures[index].has_transparency() {
-                read.texture = *opaque[index].get_or_insert_with(|| {
-                    textures.push(textures[index].opaque());
-                    textures.len() as u32 - 1
-                });
-            }
-        }
-        self
-    }
-
     /// The material of a triangle.
     #[must_use]
     #[inline]
@@ -129,7 +113,7 @@ impl Appearance {
     #[must_use]
     pub fn has_transparency(&self) -> bool {
         let of_image = |read: &TextureRef| self.textures[read.texture as usize].has_transparency();
-        self.materials.iter().filter(|material| material.alpha != Alpha::Opaque).any(|material| {
+        self.materials.iter().filter(|material| !material.alpha.is_opaque()).any(|material| {
             let Material { color, texture, opacity, has_vertex_colors, .. } = material;
             let of_vertices = || self.vertex_colors.iter().any(|color| color[3] < u16::MAX);
             color[3] < u16::MAX
@@ -145,7 +129,7 @@ impl Appearance {
             let Material { color: [r, g, b, _], texture, opacity, has_vertex_colors, alpha } =
                 material;
             let is_plain = texture.or(*opacity).is_none() && !has_vertex_colors;
-            (is_plain && *alpha == Alpha::Opaque).then_some([*r, *g, *b, u16::MAX])
+            (is_plain && alpha.is_opaque()).then_some([*r, *g, *b, u16::MAX])
         };
         let is_used = |index: usize| match &self.material_of[..] {
             [] => index == 0,

@@ -13,9 +13,9 @@
 
 use rayon::prelude::*;
 
-use crate::appearance::Appearance;
-use crate::color::clip::cut;
-use crate::color::shade::{Look, Shade};
+use crate::color::clip::{Plane, corners, cut};
+use crate::color::coverage::Scratch;
+use crate::color::shade::{Look, Looks, Shade};
 use crate::color::sums::{Sums, Weights};
 use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, set_bits};
@@ -28,9 +28,11 @@ use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 mod beside;
 mod clip;
 mod coverage;
+mod flat;
 mod nodes;
 mod shade;
 mod sums;
+mod texels;
 
 /// How voxels are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +95,8 @@ pub fn color(
         return Err(BackendError::Memory { needed, allowed: options.memory });
     }
     let is_solid = matches!(options.mode, Mode::Solid(_));
-    let painted = Painter { mesh, appearance, grid: &grid, is_solid, progress }.paint();
+    let painted =
+        Painter { mesh, looks: Looks::new(appearance), grid: &grid, is_solid, progress }.paint();
     if progress.is_cancelled() {
         return Err(BackendError::Cancelled);
     }
@@ -187,7 +190,7 @@ fn mean<'a>(colors: impl Iterator<Item = &'a Rgba>) -> Option<Rgba> {
 
 struct Painter<'a> {
     mesh: &'a PlacedMesh,
-    appearance: &'a Appearance,
+    looks: Looks<'a>,
     grid: &'a VoxelGrid,
     is_solid: bool,
     progress: &'a dyn Progress,
@@ -209,7 +212,7 @@ impl Painter<'_> {
         let wanted = if self.is_solid { [u64::MAX; 8] } else { self.grid.mask_of(key) };
         let look = |&triangle: &u32| {
             let triangle = triangle as usize;
-            Look::new(self.appearance, triangle, self.mesh.indices()[triangle])
+            self.looks.of(triangle, self.mesh.indices()[triangle])
         };
         let only = triangles.first().map(look).and_then(|look| look.plain());
         let is_only = |triangle: &u32| look(triangle).plain() == only;
@@ -221,8 +224,10 @@ impl Painter<'_> {
             return Painted { key, touched: wanted, seen: wanted, colors: colors.collect() };
         }
         let mut sums = [Sums::default(); 512];
+        let mut scratch = Scratch::default();
+        let mut pieces = Pieces { key, weights, wanted: &wanted, sums: &mut sums };
         for triangle in triangles {
-            self.add(key, *triangle as usize, &look(triangle), weights, &wanted, &mut sums);
+            self.add(*triangle as usize, &look(triangle), &mut pieces, &mut scratch);
         }
         let mut painted = Painted { key, touched: [0; 8], seen: [0; 8], colors: Vec::new() };
         for (x, &word) in wanted.iter().enumerate() {
@@ -238,31 +243,34 @@ impl Painter<'_> {
         painted
     }
 
-    /// Adds the pieces of a triangle in `wanted` voxels of a brick.
-    fn add(
-        &self,
-        key: BrickKey,
-        triangle: usize,
-        look: &Look,
-        weights: Weights,
-        wanted: &Mask,
-        sums: &mut [Sums; 512],
-    ) {
+    /// Adds the pieces of a triangle.
+    fn add(&self, triangle: usize, look: &Look, pieces: &mut Pieces, scratch: &mut Scratch) {
         let unit_bits = self.mesh.lattice().unit_bits;
         let dims = self.grid.dims();
         let triangle = self.mesh.triangle(triangle);
-        let base = key.position().map(|b| (b * BRICK) as i32);
+        let base = pieces.key.position().map(|b| (b * BRICK) as i32);
         let brick = BoxRange {
             lo: base,
             hi: std::array::from_fn(|a| (base[a] + BRICK as i32).min(dims[a] as i32) - 1),
         };
         let range = BoxRange::of_triangle(&triangle, unit_bits).intersect(&brick);
-        cut(&triangle, unit_bits, base, &range, |[x, y, z], piece| {
+        let corners = corners(&triangle, base, unit_bits);
+        let plane = Plane::new(&corners);
+        cut(&corners, base, &range, |[x, y, z], piece| {
             let (x, bit) = (x as usize, 8 * y + z);
-            if wanted[x] >> bit & 1 == 1 {
-                let (shade, area) = look.mean(piece);
-                sums[64 * x + bit as usize].add(weights.of(area), &shade);
+            if pieces.wanted[x] >> bit & 1 == 1 {
+                let weight = pieces.weights.of(plane.area(piece));
+                let shade = look.mean(&plane, piece, scratch);
+                pieces.sums[64 * x + bit as usize].add(weight, &shade);
             }
         });
     }
+}
+
+/// The pieces of triangles in the voxels of a brick.
+struct Pieces<'a> {
+    key: BrickKey,
+    weights: Weights,
+    wanted: &'a Mask,
+    sums: &'a mut [Sums; 512],
 }

@@ -39,6 +39,8 @@ pub mod compare;
 pub mod error;
 pub mod fill;
 pub mod formats;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod grid;
 pub mod mesh;
 pub mod mesher;
@@ -74,7 +76,11 @@ pub use voxelizer::{ColorSource, VoxelizeError, Voxelized, Voxelizer};
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
-/// The README's examples run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+/// The examples in the pages run as tests.
+#[cfg(all(doctest, feature = "cli"))]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/library.md")]
+    struct Library;
+}

@@ -96,7 +96,7 @@ impl Mesh {
     /// It has other triangles or vertices, or refers to a material or texture that is not there.
     pub fn with_appearance(self, appearance: Appearance) -> Result<Self, MeshError> {
         appearance.check(self.positions.len(), self.triangles.len())?;
-        Ok(Self { appearance: Some(Arc::new(appearance.with_opaque_textures())), ..self })
+        Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
     }
 
     /// What the triangles look like, where that is known.

@@ -506,6 +506,11 @@ impl Voxelizer {
         self.begin("load")?;
         let (loaded, load) = timed(|| self.install(read))?;
         let Loaded { mesh, warnings } = loaded?;
+        // The placed mesh has half as many bytes for each vertex.
+        let (needed, limit) = (size_of_val(mesh.positions()) as u64 / 2, (self.memory)());
+        if needed > limit {
+            return Err(ReadError::Memory { needed, limit }.into());
+        }
         let mut placed = self.place(&mesh)?;
         placed.timings.load = load;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
@@ -537,7 +542,11 @@ impl Voxelizer {
         start: Duration,
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, VoxelizeError> {
-        let options = RunOptions { memory: (self.memory)(), time_stages: self.time_stages };
+        let options = RunOptions {
+            memory: (self.memory)(),
+            time_stages: self.time_stages,
+            ..RunOptions::default()
+        };
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
         let Voxels { mut grid, filling, report, voxelize, fill } = self.install(run)??;
         self.refuse_cancelled()?;

@@ -12,8 +12,8 @@ use common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use common::{oracle, shapes};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
-use trivox::backend::gpu::adapters::Adapter;
 use trivox::backend::{Chosen, Rule, Run, RunOptions};
+use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,

@@ -18,7 +18,7 @@ use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
 
 const VOXEL: i32 = 1 << 16;
 const STAGES: [&str; 7] =
-    ["seed", "scan_blocks", "scan_totals", "scan_pairs", "refine", "find_bricks", "voxels"];
+    ["seed", "scan_blocks", "scan_totals", "scan_pairs", "refine", "find_bricks", "voxel_rows"];
 /// Bytes read beside the bricks: counters and timestamps.
 const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
@@ -61,7 +61,7 @@ fn counts_are_those_of_a_known_mesh() {
         assert_eq!(counts("scan_totals"), (2, 2, 0));
         assert_eq!(counts("scan_pairs"), (2, 4, 0));
         assert_eq!(counts("find_bricks"), (1, 3, 0));
-        assert_eq!(counts("voxels"), (1, 9, 9));
+        assert_eq!(counts("voxel_rows"), (1, 9, 9));
         assert_eq!(stage(&report, "seed").bytes, 2 * 48 + 2 * 16);
         assert_eq!((report.runs, report.waits), (1, 1));
         // Two triangles, and six vertices.
@@ -147,7 +147,7 @@ fn work_in_parts_adds_up() {
     let parts = report(&Gpu::new(&adapter).unwrap().with_budget(budget), &mesh);
     assert_eq!(parts.runs, 4);
     assert!(parts.waits >= 4);
-    for name in ["seed", "refine", "find_bricks", "voxels"] {
+    for name in ["seed", "refine", "find_bricks", "voxel_rows"] {
         let (whole, parts) = (stage(&whole, name), stage(&parts, name));
         assert_eq!((whole.invocations, whole.tests), (parts.invocations, parts.tests), "{name}");
         assert!(parts.dispatches > whole.dispatches && parts.bytes >= whole.bytes);

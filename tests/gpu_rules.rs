@@ -12,9 +12,9 @@ use common::rules::{RULES, voxelize as oracle};
 use common::shapes::{degenerate_soup, mesh_of, placed, soup};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
-use trivox::backend::gpu::adapters::Adapter;
 use trivox::backend::report::Report;
 use trivox::backend::{Rule, RunOptions};
+use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::predicate::Axis;
 use trivox::{Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh};
@@ -303,7 +303,7 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
     let gpu = Gpu::new(&adapter).unwrap();
     for rule in RULES {
         let last: &[&str] = match rule {
-            Rule::Touched => &["find_bricks", "voxels"],
+            Rule::Touched => &["find_bricks", "voxel_rows"],
             Rule::Crossed => &["find_bricks", "crossed"],
             Rule::Flips(_) => &["find_bricks", "flips"],
             Rule::WindingFlips => &["list_crossings"],

@@ -58,12 +58,24 @@ pub struct RunOptions {
     pub memory: u64,
     /// Whether to measure the time of each stage where that is possible, at some cost.
     pub time_stages: bool,
+    /// How a GPU tests voxels by [`Rule::Touched`].
+    pub kernel: Kernel,
+}
+
+/// How a GPU tests the voxels of a brick that a triangle may touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Kernel {
+    /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`.
+    #[default]
+    Rows,
+    /// One invocation tests one voxel, the plain form: `shaders/voxelize/voxels.wgsl`.
+    Voxels,
 }
 
 impl Default for RunOptions {
-    /// As much memory as it takes, and no measurements.
+    /// As much memory as it takes, no measurements, and the kernel that is usually faster.
     fn default() -> Self {
-        Self { memory: u64::MAX, time_stages: false }
+        Self { memory: u64::MAX, time_stages: false, kernel: Kernel::default() }
     }
 }
 

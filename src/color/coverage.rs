@@ -12,25 +12,36 @@ pub(super) fn has_room(span: [f64; 2]) -> bool {
     (span[0] + 3.0) * (span[1] + 2.0) <= ROOM as f64
 }
 
+/// Memory for the cells of a polygon, used again and again.
+pub(super) struct Scratch([f64; ROOM]);
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self([0.0; ROOM])
+    }
+}
+
 /// The cells that a polygon lies in.
-pub(super) struct Coverage {
+pub(super) struct Coverage<'a> {
     /// The lowest.
     first: [i64; 2],
     /// How many along each axis.
     size: [usize; 2],
     /// In rows of one more: by how much more of a cell is covered than of the one before it.
-    steps: [f64; ROOM],
+    steps: &'a mut [f64],
 }
 
-impl Coverage {
+impl<'a> Coverage<'a> {
     /// Of the convex polygon with these corners in a plane of unit cells, for which there is room. Its
     /// orientation has no effect.
-    pub(super) fn new(corners: &[[f64; 2]]) -> Self {
+    pub(super) fn new(corners: &[[f64; 2]], scratch: &'a mut Scratch) -> Self {
         let [low, high] = bounds(corners);
         let first = low.map(floor);
         let origin = first.map(|i| i as f64);
         let size = [0, 1].map(|a| (high[a] - origin[a]) as usize + 1);
-        let mut coverage = Self { first, size, steps: [0.0; ROOM] };
+        let steps = &mut scratch.0[..(size[0] + 1) * size[1]];
+        steps.fill(0.0);
+        let mut coverage = Self { first, size, steps };
         let local = |p: &[f64; 2]| [p[0] - origin[0], p[1] - origin[1]];
         let Some(mut from) = corners.last().map(local) else { return coverage };
         for to in corners.iter().map(local) {
@@ -108,7 +119,7 @@ impl Coverage {
 }
 
 /// The least and the greatest value along each axis.
-pub(super) fn bounds(corners: &[[f64; 2]]) -> [[f64; 2]; 2] {
+fn bounds(corners: &[[f64; 2]]) -> [[f64; 2]; 2] {
     let nothing = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
     corners.iter().fold(nothing, |[low, high], p| {
         [[low[0].min(p[0]), low[1].min(p[1])], [high[0].max(p[0]), high[1].max(p[1])]]
@@ -128,7 +139,8 @@ mod tests {
             let base = [(); 2].map(|()| 10.0 * rng.f64() - 5.0);
             let mut corner = || base.map(|c| c + reach * rng.f64());
             let corners = [corner(), corner(), corner()];
-            let coverage = Coverage::new(&corners);
+            let mut scratch = Scratch::default();
+            let coverage = Coverage::new(&corners, &mut scratch);
             let cells: Vec<_> = coverage.cells().collect();
             let total: f64 = cells.iter().map(|(_, part)| part).sum();
             let [a, b, c] = corners;

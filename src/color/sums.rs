@@ -71,6 +71,10 @@ impl Sums {
             return None;
         }
         let mean = |sum: u64, of: u64| {
+            // Almost always there is room in 64 bits, whose division is many times as fast.
+            if let Some(product) = sum.checked_mul(65535).and_then(|sum| sum.checked_add(of / 2)) {
+                return product.checked_div(of).map(|mean| mean.min(65535) as u16);
+            }
             let sum = u128::from(sum) * 65535;
             (sum + u128::from(of / 2)).checked_div(of.into()).map(|mean| mean.min(65535) as u16)
         };

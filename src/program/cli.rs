@@ -59,10 +59,11 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Compare two voxel grids, in any formats.
     ///
-    /// Voxels are compared by their indices, wherever the grids lie in the world: grids that lie in
-    /// different places get a warning. Where one is larger, the other is empty.
+    /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty. The
+    /// verdict also says in one line whether colours or places differ; with --exact that counts too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels, 2 bad usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or places), 2 bad
+    /// usage or input.
     Diff(DiffArgs),
     /// Judge a voxel grid, whoever made it, by the exact voxels of its mesh.
     ///
@@ -285,6 +286,10 @@ pub struct DiffArgs {
     /// The grid to compare it with.
     #[arg(value_name = "B")]
     pub b: PathBuf,
+
+    /// Exit with 1 also where only the colours of the voxels or the places of the grids differ.
+    #[arg(long)]
+    pub exact: bool,
 
     /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue.
     #[arg(long, value_name = "PNG")]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 /// What begins the name of a list.
-const LIST: char = '@';
+const LIST: &str = "@";
 
 /// The meshes that `args` name, each once; whether one of these names a list is the second value.
 ///
@@ -49,26 +49,43 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 
 /// One path a line, except in blank lines and those that begin with `#`.
 fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        bail!("the list is not UTF-8 text: write one path a line");
-    };
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        bail!("the list is UTF-16 text: save it as UTF-8, one path a line");
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut meshes = Vec::new();
-    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        if line.trim().is_empty() || line.starts_with('#') {
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.trim_ascii().is_empty() || line.starts_with(b"#") {
             continue;
         }
-        if line.starts_with(LIST) {
+        let path = path_of(line).with_context(|| format!("line {}", index + 1))?;
+        if line.starts_with(LIST.as_bytes()) {
             bail!(
-                "line {}: a list cannot name another: write ./{line} if that is a mesh",
-                index + 1
+                "line {}: a list cannot name another: write ./{} if that is a mesh",
+                index + 1,
+                path.display()
             );
         }
-        meshes.push(PathBuf::from(line));
+        meshes.push(path);
     }
     if meshes.is_empty() {
         bail!("the list names no mesh: write one path a line");
     }
     Ok(meshes)
+}
+
+/// The path that has these bytes: on Unix any.
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Ok(std::ffi::OsStr::from_bytes(bytes).into())
+}
+
+/// The path that has these bytes.
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Result<PathBuf> {
+    Ok(std::str::from_utf8(bytes).context("is not UTF-8 text: save the list as UTF-8")?.into())
 }
 
 fn refuse_repeated(meshes: &[PathBuf]) -> Result<()> {

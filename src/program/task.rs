@@ -13,7 +13,7 @@ use crate::program::cli::{FewColors, Job, What};
 use crate::program::looks::{ColorChoice, Looks};
 use crate::program::maker::{Made, Maker, Placed, sizing};
 use crate::program::memory::Share;
-use crate::program::output::{Names, Output, Written};
+use crate::program::output::{Cut, Names, Output, Written};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
@@ -68,8 +68,16 @@ impl Tools<'_> {
         let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
         let made = maker.color(&placed.mesh, made)?;
         let grid = &made.voxels.grid;
-        let written = output.as_ref().map(|output| self.write(output, grid)).transpose()?;
+        let written = output.as_ref().map(|output| self.write(output, grid)).transpose();
+        // Whoever reads only a part of standard output has not cut short the preview.
+        let (written, cut) = match written {
+            Err(error) if error.is::<Cut>() => (None, Some(error)),
+            written => (written?, None),
+        };
         let drawn = preview.map(|preview| self.draw(&preview, grid)).transpose()?;
+        if let Some(error) = cut {
+            return Err(error);
+        }
 
         let mut summary = summarize(&task.mesh, placed, &made);
         summary.refused = refused;

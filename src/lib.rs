@@ -61,16 +61,15 @@ pub mod voxelizer;
 pub use appearance::Appearance;
 #[cfg(feature = "gpu")]
 pub use backend::gpu::Gpu;
-pub use backend::{Backend, cpu::Cpu};
+pub use backend::{Backend, BackendError, cpu::Cpu};
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
-pub use error::{BackendError, GridError, MeshError, PlaceError};
-pub use grid::{Up, VoxelGrid, World};
-pub use mesh::Mesh;
+pub use grid::{GridError, Up, VoxelGrid, World};
+pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};
 #[cfg(feature = "palette")]
 pub use palette::Palette;
-pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
+pub use place::{Bounds, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
 pub use voxelizer::{ColorSource, VoxelizeError, Voxelized, Voxelizer};

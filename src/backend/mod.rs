@@ -2,6 +2,8 @@
 
 pub mod choice;
 pub mod cpu;
+mod error;
+pub(crate) mod finder;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod report;
@@ -11,13 +13,13 @@ mod shared_gpu;
 use std::sync::Arc;
 
 use crate::backend::report::Report;
-use crate::error::BackendError;
 use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 
 pub use choice::{Backends, Choice, Chosen};
+pub use error::BackendError;
 pub use rule::Rule;
 
 /// Finds the voxels of a placed mesh.

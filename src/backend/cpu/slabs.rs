@@ -1,10 +1,10 @@
 //! Slabs of the grid, one after another, each as thick as memory allows: a slab's bricks come from
 //! the tasks in no order, and take twice the memory until they are in order.
 
+use crate::backend::BackendError;
 use crate::backend::Rule;
 use crate::backend::cpu::open::Budget;
 use crate::backend::cpu::tasks::Tasks;
-use crate::error::BackendError;
 use crate::grid::{BrickKey, GridBuilder, Mask};
 use crate::place::PlacedMesh;
 use crate::progress::Progress;

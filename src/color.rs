@@ -1,15 +1,14 @@
-//! The colours of voxels: of each the mean over all that is inside it of the mesh's surface, by area and
-//! in linear light.
+//! The colours of voxels: the mean of the mesh's surface inside each voxel, weighted by area, in linear
+//! light.
 //!
-//! Triangles are handed to the bricks that they touch (`nodes`), cut into pieces at the planes between
-//! voxels (`clip`), and looked at (`shade`): a piece of a textured triangle in as many places as there
-//! are texels in it, or in a smaller image of as many texels. Pieces are summed in integers (`sums`), so
-//! the order in which they come has no effect; and all of it is done on the CPU, whatever backend found
-//! the voxels. What is computed in floating point uses basic operations alone. So colours, too, are the
-//! same on every machine, to the bit.
+//! Triangles are assigned to the bricks that they touch (`nodes`) and cut into pieces at the planes
+//! between voxels (`clip`). The mean look of a piece (`shade`) is that of the texels that it covers,
+//! each weighted by the covered area (`texels`, `coverage`). Pieces are summed in integers (`sums`), so
+//! their order has no effect. All of it runs on the CPU, whatever backend found the voxels, and uses only
+//! the basic operations of floating point: the colours are the same on every machine, to the bit.
 //!
-//! Voxels of a solid that the surface does not touch have one colour, the mean of all others; but those
-//! that can be seen look like what is next to them (`beside`).
+//! Voxels of a solid that the surface does not touch have one colour, the mean of all others; those of
+//! them that are exposed have the colour of their neighbours (`beside`).
 
 use rayon::prelude::*;
 
@@ -38,16 +37,16 @@ mod texels;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColorOptions {
-    /// What the voxels are. Of surfaces, those in which all is transparent are left out.
+    /// How the grid was voxelized. Surface voxels in which everything is transparent are left out.
     pub mode: Mode,
-    /// Not to leave any out.
+    /// Keep the transparent voxels of surfaces.
     pub keep_transparent: bool,
-    /// The most bytes of memory that the work may take, the colours included.
+    /// The limit of memory in bytes, the colours included.
     pub memory: u64,
 }
 
 impl ColorOptions {
-    /// For voxels of `mode`, in any memory.
+    /// For voxels of `mode`, without a limit of memory.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
         Self { mode, keep_transparent: false, memory: u64::MAX }
@@ -60,12 +59,12 @@ impl ColorOptions {
 pub struct Colored {
     /// With colours, if the mesh has any.
     pub grid: VoxelGrid,
-    /// How many voxels were left out, in which all is transparent.
+    /// Number of voxels that were left out because everything in them is transparent.
     pub transparent: u64,
 }
 
 impl Colored {
-    /// As it is.
+    /// `grid` without colours.
     #[must_use]
     pub fn without_colors(grid: VoxelGrid) -> Self {
         Self { grid, transparent: 0 }
@@ -112,7 +111,7 @@ pub fn color(
     Ok(Colored { grid: grid.with_colors(colors), transparent })
 }
 
-/// Leaves out the voxels in which something is, but nothing is seen; and counts them.
+/// Removes the voxels that have pieces, all of them transparent. Returns how many.
 fn without_transparent(
     grid: VoxelGrid,
     painted: &[Painted],
@@ -128,8 +127,8 @@ fn without_transparent(
     })
 }
 
-/// Bytes, about: the triangles on their way to bricks; what is painted, the colours of the surface made
-/// of it, and those of the grid.
+/// An upper estimate of bytes: triangle lists of bricks, painted bricks, the colours of the surface and
+/// those of the grid.
 fn most_memory(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     let bricks = grid.keys().len() as u64;
     let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
@@ -138,19 +137,18 @@ fn most_memory(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     mesh.len() as u64 * 16 + bricks * a_brick + voxels * a_voxel
 }
 
-/// What is seen of a brick.
+/// The colours of a brick's voxels.
 struct Painted {
     key: BrickKey,
     /// The voxels in which there is a piece of a triangle.
     touched: Mask,
     /// Those in which it is not altogether transparent.
     seen: Mask,
-    /// Of those.
+    /// One for each voxel of `seen`.
     colors: Vec<Rgba>,
 }
 
-/// The surface of a mesh in colour: voxels in which something is seen, whether they are in the grid or
-/// not.
+/// The coloured surface of a mesh, including voxels that are not in the grid.
 struct Surface {
     touched: Vec<(BrickKey, Mask)>,
     colors: Colors,
@@ -172,7 +170,7 @@ impl Surface {
     }
 }
 
-/// Of voxels of which nothing is known.
+/// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
 
 /// The mean in linear light, opaque.
@@ -208,7 +206,7 @@ impl Painter<'_> {
         if self.progress.is_cancelled() {
             return Painted { key, touched: [0; 8], seen: [0; 8], colors: Vec::new() };
         }
-        // Of a solid also what is not in it: its neighbours may be seen, and look like this.
+        // Of a solid also voxels outside it: exposed neighbours take their colour.
         let wanted = if self.is_solid { [u64::MAX; 8] } else { self.grid.mask_of(key) };
         let look = |&triangle: &u32| {
             let triangle = triangle as usize;

@@ -1,4 +1,4 @@
-//! Images, as they lie on triangles.
+//! Textures: images, wrap modes and filters.
 
 use std::collections::BTreeMap;
 #[cfg(feature = "images")]
@@ -13,25 +13,25 @@ use crate::srgb::Rgba;
 
 pub(crate) mod pyramid;
 
-/// What is past the edges of a texture.
+/// What a texture shows outside `[0, 1]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wrap {
-    /// The texture again.
+    /// The texture, repeated.
     #[default]
     Repeat,
-    /// The texture again, every second time mirrored.
+    /// The texture again, every second tile mirrored.
     Mirror,
-    /// Its outermost texels.
+    /// The texels at its edge.
     Clamp,
 }
 
-/// What is between the centres of texels.
+/// How a magnified texture is interpolated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Filter {
-    /// A mixture of the four around.
+    /// Bilinear.
     #[default]
     Linear,
-    /// The nearest.
+    /// The nearest texel.
     Nearest,
 }
 
@@ -47,7 +47,7 @@ fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], Str
     reader.into_dimensions().map(<[u32; 2]>::from).map_err(|error| error.to_string())
 }
 
-/// An image: sRGB colours, and how opaque they are.
+/// An image of sRGB colours with opacity.
 #[derive(Debug, Clone)]
 pub struct Texture {
     size: [u32; 2],

@@ -1,14 +1,15 @@
-//! How much of each cell of a plane lies in a polygon: exactly, from the signed areas beside its edges
-//! (as rasterizers of fonts find it: R. Levien, "Inside the fastest font renderer in the world", 2016).
+//! The exact area of each unit cell of a plane that a polygon covers, accumulated from the signed areas
+//! beside its edges, as font rasterizers do (R. Levien, "Inside the fastest font renderer in the world",
+//! 2016).
 
 use crate::appearance::texture::floor;
 
-/// Cells that there is room for, and one more in each row.
+/// Number of cells, including one more in each row.
 const ROOM: usize = 256;
 
-/// Whether there is room for all cells of something with such a span along each axis, wherever it lies.
+/// Whether a polygon with this span along each axis has room, wherever it lies.
 pub(super) fn has_room(span: [f64; 2]) -> bool {
-    // Floor, one that is begun at either end, and one past the end of a row.
+    // A span of `n` touches up to `n + 2` cells; a row has one more.
     (span[0] + 3.0) * (span[1] + 2.0) <= ROOM as f64
 }
 
@@ -23,11 +24,11 @@ impl Default for Scratch {
 
 /// The cells that a polygon lies in.
 pub(super) struct Coverage<'a> {
-    /// The lowest.
+    /// The minimum cell.
     first: [i64; 2],
-    /// How many along each axis.
+    /// The number of cells along each axis.
     size: [usize; 2],
-    /// In rows of one more: by how much more of a cell is covered than of the one before it.
+    /// By row, of one cell more: the covered area of a cell minus that of the cell before it.
     steps: &'a mut [f64],
 }
 
@@ -51,7 +52,7 @@ impl<'a> Coverage<'a> {
         coverage
     }
 
-    /// The cells, and how much of each is covered where any is.
+    /// The covered cells, and the covered area of each.
     pub(super) fn cells(&self) -> impl Iterator<Item = ([i64; 2], f64)> + '_ {
         let [width, height] = self.size;
         (0..height).flat_map(move |y| {
@@ -60,7 +61,7 @@ impl<'a> Coverage<'a> {
             row.iter().enumerate().filter_map(move |(x, step)| {
                 covered += step;
                 let cell = [self.first[0] + x as i64, self.first[1] + y as i64];
-                // What is left of a cell by rounding is nothing to speak of.
+                // Less is a rounding error.
                 let part = f64::abs(covered);
                 (part > 1e-12).then_some((cell, part))
             })

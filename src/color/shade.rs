@@ -215,6 +215,8 @@ impl Look<'_> {
     }
 
     fn mean_of(&self, plane: &Plane, piece: &Polygon, scratch: &mut Scratch) -> Shade {
+        /// In texels: so that places have a fraction, and are integers of 64 bits.
+        const FARTHEST: f64 = (1_u64 << 45) as f64;
         let Some(image) = &self.image else {
             // The mean of an affine function is its value at the centroid.
             return self.shade([1.0; 5], self.color(plane.centroid(piece)));
@@ -222,7 +224,7 @@ impl Look<'_> {
         let size = image.size();
         let texels = |weights: [f64; 2]| {
             let uv = self.uv(weights);
-            [uv[0] * size[0], uv[1] * size[1]]
+            [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST))
         };
         let mut polygon = Flat::EMPTY;
         for point in piece.points() {

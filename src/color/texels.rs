@@ -70,7 +70,10 @@ impl Image<'_> {
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
-        if self.filter == Filter::Linear && span[0].max(span[1]) <= FEW {
+        // Of cut texels nothing may spread past their edges.
+        let is_smooth =
+            self.filter == Filter::Linear && !matches!(self.pyramid.reading(), Reading::Cut(_));
+        if is_smooth && span[0].max(span[1]) <= FEW {
             self.add_interpolated(polygon, [low, high], &mut sum);
             return sum.mean();
         }

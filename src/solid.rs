@@ -193,11 +193,7 @@ fn automatic(finder: &mut Finder, surface: &Surface) -> Result<Done, BackendErro
 }
 
 /// By winding numbers: where the mesh has no boundary whole ones, otherwise generalized ones.
-fn winding(
-    finder: &mut Finder,
-    reason: String,
-    surface: &Surface,
-) -> Result<Done, BackendError> {
+fn winding(finder: &mut Finder, reason: String, surface: &Surface) -> Result<Done, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
         return along_x(finder, Fill::Winding, reason);

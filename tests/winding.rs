@@ -34,7 +34,8 @@ fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
     let angle = |triangle: [[i32; 3]; 3]| {
         let [a, b, c] = triangle.map(|p| [0, 1, 2].map(|i| f64::from(p[i]) - center[i]));
         let [la, lb, lc] = [a, b, c].map(|p| dot(p, p).sqrt());
-        let cross = [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+        let cross =
+            [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
         let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
         2.0 * dot(a, cross).atan2(below)
     };

@@ -216,9 +216,7 @@ impl Field {
             // Steps are between columns, and not within them.
             let (number, error) = match is_shaded {
                 true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * look.error),
-                false => {
-                    (look.number + dot(look.gradient, minus(first, look.center)), look.error)
-                }
+                false => (look.number + dot(look.gradient, minus(first, look.center)), look.error),
             };
             for x in 0..cube.size {
                 let number = number + f64::from(x) * step;
@@ -236,7 +234,8 @@ impl Field {
     fn number(&self, cube: &Cube, voxel: [u32; 3]) -> f64 {
         let p = self.center(voxel);
         let number = self.sum(&cube.near, p) + cube.far.at(p);
-        match half_distance(number) > cube.far.error + NOISE || cube.near.len() == self.loops.len() {
+        match half_distance(number) > cube.far.error + NOISE || cube.near.len() == self.loops.len()
+        {
             true => number,
             false => self.whole(p),
         }

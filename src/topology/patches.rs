@@ -162,9 +162,8 @@ fn votes(mesh: &PlacedMesh, patches: &Patches) -> Votes {
     for axis in Axis::ALL {
         let columns = Columns::new(mesh, axis);
         // The lowest height of each column, and the highest.
-        let ends: Vec<[AtomicI64; 2]> = (0..columns.count())
-            .map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new))
-            .collect();
+        let ends: Vec<[AtomicI64; 2]> =
+            (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
         let triangles = || (0..mesh.len()).into_par_iter();
         triangles().for_each(|index| {
             columns.cross(&mesh.triangle(index), |column, height, _| {

@@ -248,7 +248,10 @@ fn malformed_bricks_are_refused_with_the_reason() {
     assert!(grid.pieces().any(|piece| piece.len > 1));
     let good = written(&grid, GridFormat::Bricks);
     let at = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    // Without its checksum, which is judged last.
     let header = String::from_utf8_lossy(&good[..at]).into_owned();
+    let (header, _) = header.split_once(",\"crc32\"").unwrap();
+    let header = header.to_owned() + "}";
     let with = |from: &str, to: &str| {
         let text = header.trim_end().replacen(from, to, 1);
         [format!("{text:<width$}\n", width = at - 1).as_bytes(), &good[at..]].concat()

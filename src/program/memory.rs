@@ -77,8 +77,8 @@ impl Memory {
         let Some(limit) = address_space_limit() else { return u64::MAX };
         let mapped = self.process.map_or(0, |process| used(process).mapped);
         // Allocators map more than they are asked for.
-        let free = limit.saturating_sub(mapped) / 10 * 8;
-        free.saturating_sub(RESERVE + RESERVE_A_MESH * self.at_once)
+        limit.saturating_sub(mapped).saturating_sub(RESERVE + RESERVE_A_MESH * self.at_once) / 10
+            * 9
     }
 }
 
@@ -120,7 +120,9 @@ impl Share<'_> {
             return error;
         };
         let Memory { total, is_asked, .. } = self.memory;
-        if let (Some(limit), true) = (address_space_limit(), needed > self.memory.address_space_left()) {
+        if let (Some(limit), true) =
+            (address_space_limit(), needed > self.memory.address_space_left())
+        {
             let needed = needed.div_ceil(1 << 20);
             let message = format!(
                 "for {what} the program needs {how_much} {needed} MiB more memory, but the limit of its \

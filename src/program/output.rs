@@ -13,8 +13,8 @@ use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
-use crate::program::{Closed, of_stdout};
 use crate::program::unfinished::{Unfinished, folder_of};
+use crate::program::{Closed, of_stdout};
 
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
@@ -206,8 +206,8 @@ fn refuse_closed_stdout() -> Result<()> {
         (Ok(out), Ok(null)) => out.st_rdev == null.st_rdev && null.st_rdev != 0,
         _ => false,
     };
-    let is_read_too = fcntl_getfl(io::stdout())
-        .is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
+    let is_read_too =
+        fcntl_getfl(io::stdout()).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
     match is_null && is_read_too {
         true => bail!("standard output is closed: write to a file with -o FILE, or open it"),
         false => Ok(()),

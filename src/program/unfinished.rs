@@ -242,7 +242,8 @@ fn tag_of(name: &OsStr) -> Option<String> {
 /// Whether a temporary file is old, and no process has locked it.
 fn is_abandoned(path: &Path) -> bool {
     let is_old = || fs::metadata(path)?.modified()?.elapsed().map_err(io::Error::other);
-    let is_unlocked = || File::options().write(true).open(path)?.try_lock().map_err(io::Error::from);
+    let is_unlocked =
+        || File::options().write(true).open(path)?.try_lock().map_err(io::Error::from);
     is_old().is_ok_and(|age| age > OLD) && is_unlocked().is_ok()
 }
 

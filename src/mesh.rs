@@ -99,6 +99,20 @@ impl Mesh {
         Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
     }
 
+    /// The same mesh with `map` applied to each vertex position.
+    ///
+    /// # Errors
+    /// A coordinate that a triangle uses is no longer finite.
+    pub fn with_positions(
+        self,
+        map: impl Fn([f64; 3]) -> [f64; 3] + Sync,
+    ) -> Result<Self, MeshError> {
+        let Self { mut positions, triangles, appearance } = self;
+        positions.par_iter_mut().for_each(|position| *position = map(*position));
+        let mesh = Self::new(positions, Arc::unwrap_or_clone(triangles))?;
+        Ok(Self { appearance, ..mesh })
+    }
+
     /// What the triangles look like, where that is known.
     #[must_use]
     pub fn appearance(&self) -> Option<&Appearance> {

@@ -307,6 +307,19 @@ impl PlacedMesh {
         self.count(is_apart) == self.len()
     }
 
+    /// The same lattice points in voxels `2^bits` times as wide, those past the end of the grid left
+    /// out if triangles are. `None` where such voxels have more than [`MAX_UNIT_BITS`].
+    pub(crate) fn coarser(&self, bits: u32) -> Option<Self> {
+        let Lattice { dims, unit_bits, scale, voxel_size, origin } = self.lattice;
+        let unit_bits = (unit_bits + bits <= MAX_UNIT_BITS).then_some(unit_bits + bits)?;
+        let past = if self.outside() == 0 { (1 << bits) - 1 } else { 0 };
+        let dims = dims.map(|d| ((d + past) >> bits).max(1));
+        let voxel_size = voxel_size * f64::from(1u32 << bits);
+        let lattice = Lattice { dims, unit_bits, scale, voxel_size, origin };
+        let (vertices, triangles) = (self.vertices.clone(), Arc::clone(&self.triangles));
+        Some(Self { lattice, vertices, triangles, appearance: None })
+    }
+
     fn count(&self, is_one: impl Fn(&Triangle) -> bool + Sync) -> usize {
         let indices = (0..self.len()).into_par_iter();
         indices.filter(|&index| is_one(&self.triangle(index))).count()

@@ -17,9 +17,11 @@ use crate::program::looks::Looks;
 use crate::program::memory::Share;
 use crate::program::numbers::counted;
 use crate::program::summary::timed;
+use crate::program::transform::Transform;
 
 /// How a mesh becomes voxels, and with what.
 pub struct Maker<'a> {
+    pub transform: Transform,
     pub place: PlaceOptions,
     /// The mesh's up axis.
     pub up: Up,
@@ -70,7 +72,9 @@ impl Maker<'_> {
             return Err(error).with_context(named);
         }
         self.progress.start("place", 0);
-        let (mesh, place) = timed(|| place(&loaded.mesh, &self.place)).with_context(named)?;
+        let moved = self.transform.apply(loaded.mesh).with_context(named)?;
+        let options = self.transform.place(&moved, self.place);
+        let (mesh, place) = timed(|| place(&moved, &options)).with_context(named)?;
         let mut warnings = loaded.warnings;
         warnings.extend(warnings_of(&mesh));
         Ok(Placed { mesh, warnings, load, place })
@@ -140,11 +144,14 @@ impl Made {
     }
 }
 
-/// The size of voxels, of which one is given.
+/// The resolution of those who give none.
+pub const DEFAULT_RES: u32 = 256;
+
+/// The size of voxels, of which at most one is given.
 pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
-    match res {
-        Some(res) => Sizing::Resolution(res),
-        None => Sizing::VoxelSize(voxel_size.unwrap_or(0.0)),
+    match voxel_size {
+        Some(size) => Sizing::VoxelSize(size),
+        None => Sizing::Resolution(res.unwrap_or(DEFAULT_RES)),
     }
 }
 

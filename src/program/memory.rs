@@ -77,8 +77,8 @@ impl Memory {
         let Some(limit) = address_space_limit() else { return u64::MAX };
         let mapped = self.process.map_or(0, |process| used(process).mapped);
         // Allocators map more than they are asked for.
-        let free = limit.saturating_sub(mapped) / 10 * 8;
-        free.saturating_sub(RESERVE + RESERVE_A_MESH * self.at_once)
+        limit.saturating_sub(mapped).saturating_sub(RESERVE + RESERVE_A_MESH * self.at_once) / 10
+            * 9
     }
 }
 

@@ -12,23 +12,14 @@ use crate::backend::gpu::data::{
     BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL, Params, SCAN_BLOCK,
     TOO_MANY_CANDIDATES,
 };
+use crate::backend::gpu::job::{Job, Overflow, Part, Results};
 use crate::backend::gpu::readback::{self, CLOCK_AT, Readback, Source};
 use crate::backend::gpu::stages::{Output, Size, Stage, Step, steps};
 use crate::backend::gpu::work::{Counts, work};
-use crate::backend::gpu::{Job, Part, Results};
 use crate::backend::report::{Report, StageReport, milliseconds};
 use crate::error::BackendError;
 use crate::gpu::{Constants, Device, dispatch};
 use crate::predicate::crosses::Axis;
-
-/// What did not fit, and how many were counted: of what follows a full buffer, not all.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Overflow {
-    Pairs(u32),
-    Bricks(u32),
-    Crossings(u32),
-    Candidates,
-}
 
 /// The buffers, and how to use them: kept from one run to the next.
 pub(super) struct Workspace {

@@ -331,7 +331,7 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
             (Rule::Touched, Kernel::Voxels) => &["find_bricks", "voxels"],
             (Rule::Crossed, _) => &["find_bricks", "crossed"],
             (Rule::Flips(_), _) => &["find_bricks", "flips"],
-            (Rule::WindingFlips, _) => &["list_crossings"],
+            (Rule::WindingFlips | Rule::Crossings, _) => &["list_crossings"],
         };
         report(&gpu, &mesh, (rule, kernel));
         let report = report(&gpu, &mesh, (rule, kernel));

@@ -68,15 +68,15 @@ impl OpenGpu {
 }
 
 fn print_reports(reports: &[(String, Report)], resolution: u32, rate: f64) {
-    println!("\n### GPU stages at {resolution}\n");
+    println!("\n### GPU stages at {resolution} voxels\n");
     println!("Buffers are copied at {:.1} GB/s, reading and writing.\n", rate / 1e9);
-    println!("| mesh | stage | ms | items | M items/s | MB | GB/s | floor ms | ms / floor |");
+    println!("| mesh | stage | ms | items | M items/s | MB | GB/s | bound ms | ms / bound |");
     println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
     for (name, report) in reports {
         report.stages.iter().for_each(|stage| row(name, stage, rate));
         row(name, &all_stages(report), rate);
     }
-    println!("\n### GPU runs at {resolution}, milliseconds on the host\n");
+    println!("\n### GPU runs at {resolution} voxels, time on the host (milliseconds)\n");
     println!("| mesh | runs | waits | MB up | MB back | upload | submit | wait | read |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (name, report) in reports {

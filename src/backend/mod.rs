@@ -2,6 +2,8 @@
 
 pub mod choice;
 pub mod cpu;
+mod error;
+pub(crate) mod finder;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod report;
@@ -11,13 +13,13 @@ mod shared_gpu;
 use std::sync::Arc;
 
 use crate::backend::report::Report;
-use crate::error::BackendError;
-use crate::grid::{BRICK, VoxelGrid, Windings};
+use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 
 pub use choice::{Backends, Choice, Chosen};
+pub use error::BackendError;
 pub use rule::Rule;
 
 /// Finds the voxels of a placed mesh.
@@ -84,6 +86,8 @@ pub struct Run {
     pub grid: VoxelGrid,
     /// What winding numbers come to; of [`Rule::WindingFlips`].
     pub windings: Option<Windings>,
+    /// The crossings of columns along `x`; of [`Rule::Crossings`].
+    pub crossings: Option<Crossings>,
     /// What the stages did; `None` from a backend without stages.
     pub report: Option<Report>,
 }

@@ -1,10 +1,10 @@
 //! The one GPU that all meshes of a process share: found and opened when a mesh first needs it.
 
 use crate::backend::Backend;
-use crate::error::BackendError;
+use crate::backend::BackendError;
 
 /// What [`SharedGpu::open`] gives: the backend, and the adapter's label.
-pub type Opened = (Box<dyn Backend>, String);
+pub type Opened = (Box<dyn Backend + Send + Sync>, String);
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub use with_gpu::SharedGpu;

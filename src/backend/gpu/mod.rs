@@ -191,12 +191,12 @@ impl Gpu {
         let builder = (results.build(&job))
             .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
         let windings = builder.windings();
-        let grid = builder.finish();
+        let (grid, crossings) = builder.finish_with_crossings();
         // A driver that runs nothing and reports nothing: a triangle inside the grid touches voxels.
         if rule == Rule::Touched && grid.occupied() == 0 && mesh.outside() < mesh.len() {
             return Err(BackendError::Device("it returned no voxels".into()));
         }
-        Ok(Run { grid, windings, report })
+        Ok(Run { grid, windings, crossings, report })
     }
 }
 

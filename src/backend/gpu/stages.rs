@@ -34,7 +34,7 @@ impl Stage {
             (Rule::Touched, Kernel::Voxels) => Self::Voxels,
             (Rule::Crossed, _) => Self::Crossed,
             (Rule::Flips(_), _) => Self::Flips,
-            (Rule::WindingFlips, _) => Self::ListCrossings,
+            (Rule::WindingFlips | Rule::Crossings, _) => Self::ListCrossings,
         }
     }
 
@@ -116,7 +116,7 @@ impl Output {
     pub(super) fn of(rule: Rule) -> Self {
         match rule {
             Rule::Touched | Rule::Crossed | Rule::Flips(_) => Self::Bricks,
-            Rule::WindingFlips => Self::Crossings,
+            Rule::WindingFlips | Rule::Crossings => Self::Crossings,
         }
     }
 

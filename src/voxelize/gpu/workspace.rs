@@ -15,20 +15,11 @@ use crate::voxelize::gpu::data::{
     BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL, Params, SCAN_BLOCK,
     TOO_MANY_CANDIDATES,
 };
+use crate::voxelize::gpu::job::{Job, Overflow, Part, Results};
 use crate::voxelize::gpu::readback::{self, CLOCK_AT, Readback, Source};
 use crate::voxelize::gpu::stages::{Output, Size, Stage, Step, steps};
 use crate::voxelize::gpu::work::{Counts, work};
-use crate::voxelize::gpu::{Job, Part, Results};
 use crate::voxelize::report::{RunReport, StageReport, milliseconds};
-
-/// What did not fit, and how many were counted: of what follows a full buffer, not all.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Overflow {
-    Pairs(u32),
-    Bricks(u32),
-    Crossings(u32),
-    Candidates,
-}
 
 /// The buffers, and how to use them: kept from one run to the next.
 pub(super) struct Workspace {

@@ -644,11 +644,11 @@ pub enum FillName {
     Auto,
     /// Past an odd number of crossings along x: exact for closed meshes
     Parity,
-    /// Where the winding number is not 0: for overlapping shells
+    /// Where the generalized winding number is at least 1/2: for holes and overlapping parts
     Winding,
     /// What cannot be reached from outside, and the surface: for holes smaller than a voxel
     Flood,
-    /// What most rays along the three axes find inside: for meshes with holes
+    /// What most rays along the three axes find inside, whichever way triangles face
     Vote,
 }
 

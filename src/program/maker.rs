@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use trivox::backend::{Backends, Chosen, RunOptions};
+use trivox::formats::ReadError;
 use trivox::formats::read_mesh_with;
 use trivox::solid::Filling;
 use trivox::{
@@ -64,6 +65,12 @@ impl Maker<'_> {
         let (loaded, load) = timed(|| read_mesh_with(path, &options))
             .map_err(|error| self.memory.explain(error.into()))
             .with_context(named)?;
+        let needed = size_of_val(loaded.mesh.positions()) as u64 / 2;
+        let limit = self.memory.left();
+        if needed > limit {
+            let error = self.memory.explain(ReadError::Memory { needed, limit }.into());
+            return Err(error).with_context(named);
+        }
         self.progress.start("place", 0);
         let moved = self.transform.apply(loaded.mesh).with_context(named)?;
         let options = self.transform.place(&moved, self.place);
@@ -90,7 +97,11 @@ impl Maker<'_> {
     /// The backend failed, or too little memory.
     pub fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
         let mode = self.looks.mode;
-        let options = RunOptions { memory: self.memory.left(), time_stages: self.time_stages };
+        let options = RunOptions {
+            memory: self.memory.left(),
+            time_stages: self.time_stages,
+            ..RunOptions::default()
+        };
         voxelize(by, mesh, mode, &options, self.progress).map_err(|error| match mode {
             Mode::Solid(_) => self.memory.explain_step(error.into()),
             Mode::Surface | Mode::Thin => self.memory.explain(error.into()),

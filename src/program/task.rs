@@ -139,7 +139,7 @@ impl Tools<'_> {
 
     /// Voxelizes again on the backend that did not make the voxels, and compares.
     fn check(&self, maker: &Maker, mesh: &PlacedMesh, made: &Made) -> Result<Check> {
-        let other = self.backends.other_than(&made.by).context("--compare-backends")?;
+        let other = self.backends.other_than(made.by.adapter()).context("--compare-backends")?;
         let again = maker.voxels(&other, mesh).context("--compare-backends")?;
         let backends = [made.by.to_string(), other.to_string()];
         Ok(Check::new(&made.voxels.grid, &again.grid, backends))

@@ -171,7 +171,7 @@ fn options_of_solids_are_refused_without_one() {
     for option in ["--fill vote", "--shell", "--strict"] {
         for mode in ["", "--mode thin"] {
             let args = format!("cube.obj --res 8 -o old.npy {mode} {option}");
-            let name = option.split(' ').next().unwrap();
+            let name = option.split(" ").next().unwrap().replace("--shell", "--include-surface");
             refuses(path, &args, &format!("{name} {fix}"));
         }
     }

@@ -650,7 +650,7 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
 }
 
 #[test]
-fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
+fn a_shell_inside_out_beside_or_in_another_is_turned_for_winding_and_doubtful_by_parity() {
     let dims = [180, 82, 82];
     let one = block(dims, [1; 3], [81; 3]);
     for (at, overlap) in [(90, 0), (21, 60 * 80 * 80)] {
@@ -660,10 +660,14 @@ fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
         let other = block(dims, [at, 1, 1], [at + 88, 81, 81]);
         let expected = one.union(&other).subtract(&one.intersection(&other));
         assert_eq!(expected.occupied(), 168 * 80 * 80 - 2 * overlap);
-        for fill in [Fill::Auto, Fill::Winding, Fill::Parity, Fill::Vote] {
+        for fill in [Fill::Parity, Fill::Vote] {
             let (grid, filling) = solid(&mesh, fill);
             assert!(grid == expected, "{fill}: {grid:?}");
             assert_eq!(filling.doubts, [Doubt::InsideOut { columns: 80 * 80 }], "{fill}");
+        }
+        for fill in [Fill::Auto, Fill::Winding] {
+            let filling = assert_certain(&mesh, fill, &one.union(&other));
+            assert_eq!(filling.turned.unwrap().turned, 1);
         }
         assert_certain(&mesh, Fill::Flood, &one.union(&other));
     }
@@ -728,9 +732,9 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
          and leave cavities; try --fill flood"
     );
     let apart = [cube([1.25; 3], 3.0), inside_out(&cuboid([6.25, 1.25, 1.25], [9.25, 4.25, 4.25]))];
-    let apart = sentence(&in_grid(&together(&apart), dims), Fill::Winding);
+    let apart = sentence(&in_grid(&together(&apart), dims), Fill::Parity);
     let inside_out = "parts that are inside out cancel others in up to 9 columns, leaving cavities; \
-                      try --fill flood";
+                      try --fill winding, which turns them, or flood";
     assert!(apart.ends_with(&format!("; doubtful, as {inside_out}")), "{apart}");
     let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
     let slanted = sentence(&in_grid(&slanted, dims), Fill::Vote);

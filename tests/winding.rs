@@ -34,7 +34,8 @@ fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
     let angle = |triangle: [[i32; 3]; 3]| {
         let [a, b, c] = triangle.map(|p| [0, 1, 2].map(|i| f64::from(p[i]) - center[i]));
         let [la, lb, lc] = [a, b, c].map(|p| dot(p, p).sqrt());
-        let cross = [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+        let cross =
+            [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
         let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
         2.0 * dot(a, cross).atan2(below)
     };
@@ -197,6 +198,23 @@ fn order_and_threads_change_nothing() {
             let filling = voxels.filling.unwrap();
             assert_eq!(filling.sentence(), expected.1.sentence(), "{name}");
             assert_eq!(filling.caps, expected.1.caps, "{name}");
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn every_backend_gives_the_same_solid_and_the_same_report() {
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, shell: false });
+    for adapter in common::gpu::adapters() {
+        let gpu = trivox::Gpu::new(&adapter).unwrap();
+        for (name, mesh) in broken_meshes() {
+            let mesh = at_resolution(&mesh, 48);
+            let (expected, report) = solid(&mesh, Fill::Auto);
+            let voxels = voxelize(&gpu, &mesh, mode, &Default::default(), &NoProgress).unwrap();
+            assert!(voxels.grid == expected, "{name}, {}", adapter.label());
+            let filling = voxels.filling.unwrap();
+            assert_eq!(filling.sentence(), report.sentence(), "{name}, {}", adapter.label());
         }
     }
 }

@@ -92,7 +92,8 @@ impl Loop {
             let along = minus(to, from);
             let squared = dot(along, along);
             // How far along the edge the point nearest to the centre is.
-            let at = if squared > 0.0 { (-dot(from, along) / squared).clamp(0.0, 1.0) } else { 0.0 };
+            let at =
+                if squared > 0.0 { (-dot(from, along) / squared).clamp(0.0, 1.0) } else { 0.0 };
             let nearest = [0, 1, 2].map(|a| from[a] + at * along[a]);
             let distance = norm(nearest) - radius;
             if distance <= 0.0 {

@@ -177,7 +177,11 @@ impl SurfaceInfo {
         let boundary = match self.boundary_loops {
             _ if self.boundary_edges == 0 => "none".to_owned(),
             Some(loops) => {
-                format!("{} of {}", counted(loops as u64, "loop"), edges(self.boundary_edges, "boundary"))
+                format!(
+                    "{} of {}",
+                    counted(loops as u64, "loop"),
+                    edges(self.boundary_edges, "boundary")
+                )
             }
             None => edges(self.boundary_edges, "boundary"),
         };
@@ -214,8 +218,7 @@ impl SurfaceInfo {
 
 /// Whether a column is inside twice or more often anywhere.
 fn overlaps(mesh: &PlacedMesh) -> Result<bool> {
-    let run =
-        Cpu::default().run(mesh, Rule::WindingFlips, &RunOptions::default(), &NoProgress)?;
+    let run = Cpu::default().run(mesh, Rule::WindingFlips, &RunOptions::default(), &NoProgress)?;
     Ok(run.windings.is_some_and(|windings| windings.overlapping > 0))
 }
 

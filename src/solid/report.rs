@@ -177,13 +177,16 @@ impl fmt::Display for Doubt {
             Self::InsideOut { columns } => write!(
                 f,
                 "parts that are inside out cancel others in up to {}, leaving cavities; try --fill \
-                 flood",
+                 winding, which turns them, or flood",
                 counted(*columns, "column")
             ),
             Self::Dispute(dispute) => {
                 let Dispute { columns, of_columns, worst, .. } = dispute;
                 let share = percent(dispute.share());
-                write!(f, "rays along different axes disagree in {columns} of {of_columns} columns")?;
+                write!(
+                    f,
+                    "rays along different axes disagree in {columns} of {of_columns} columns"
+                )?;
                 write!(f, " ({share})")?;
                 if let Some([x, y, z]) = worst {
                     write!(f, ", most near voxel ({x}, {y}, {z})")?;
@@ -197,9 +200,9 @@ impl fmt::Display for Doubt {
                 counted(*loops, "boundary loop"),
                 percent(*share)
             ),
-            Self::Nothing => f.write_str(
-                "the mesh encloses no voxel; try --mode surface, or smaller voxels",
-            ),
+            Self::Nothing => {
+                f.write_str("the mesh encloses no voxel; try --mode surface, or smaller voxels")
+            }
             Self::Leak { voxels, enclosed } => write!(
                 f,
                 "the flood came in through holes wider than a voxel, or where the bounds cut the \

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use crate::place::PlacedMesh;
 use crate::topology::Edge;
-use crate::topology::boundary::{BoundaryEdge, MAX_EDGES};
 use crate::topology::bins::{Bins, NO_BIN, part_bits};
+use crate::topology::boundary::{BoundaryEdge, MAX_EDGES};
 use crate::topology::patches::Pair;
 use crate::topology::shells::Shells;
 use crate::topology::weld::Weld;
@@ -63,7 +63,8 @@ impl Tally {
         self.odd += u64::from(fault != Fault::Unbalanced);
         self.open += u64::from(fault == Fault::Open);
         let edge = edge();
-        self.worst = lowest(self.worst, Some((fault, [edge[0].min(edge[1]), edge[0].max(edge[1])])));
+        self.worst =
+            lowest(self.worst, Some((fault, [edge[0].min(edge[1]), edge[0].max(edge[1])])));
         if self.boundary.len() <= MAX_EDGES {
             self.boundary.push((edge, rising as i32 - falling as i32));
         }

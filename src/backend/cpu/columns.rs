@@ -139,7 +139,9 @@ impl Columns {
                 for first in beyond.filter(|_| self.along.contains(&end)) {
                     let voxel = self.axis.unproject([first, second], end);
                     match rule {
-                        Rule::WindingFlips | Rule::Crossings => bricks.count(voxel, crossing.winding()),
+                        Rule::WindingFlips | Rule::Crossings => {
+                            bricks.count(voxel, crossing.winding())
+                        }
                         _ => bricks.flip_voxel(voxel),
                     }
                 }

@@ -339,7 +339,7 @@ impl Filling {
 }
 
 /// Where holes are larger than this part of the surface, the solid depends on how they are closed.
-const WIDE: f64 = 0.2;
+const WIDE: f64 = 0.3;
 
 fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<Doubt> {
     let topology = &surface.topology;

@@ -306,7 +306,7 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
             Rule::Touched => &["find_bricks", "voxels"],
             Rule::Crossed => &["find_bricks", "crossed"],
             Rule::Flips(_) => &["find_bricks", "flips"],
-            Rule::WindingFlips => &["list_crossings"],
+            Rule::WindingFlips | Rule::Crossings => &["list_crossings"],
         };
         report(&gpu, &mesh, rule);
         let report = report(&gpu, &mesh, rule);

@@ -13,9 +13,9 @@ use super::scenes::INSIDE;
 use super::strip::png;
 
 /// From top to bottom.
-const FILLS: [Fill; 4] = [Fill::Auto, Fill::Vote, Fill::Parity, Fill::Flood];
+const FILLS: [Fill; 3] = [Fill::Auto, Fill::Vote, Fill::Flood];
 /// Pixels of a picture.
-const SIZE: [u32; 2] = [150, 150];
+const SIZE: [u32; 2] = [84, 84];
 const OUTSIDE: [u8; 3] = [92, 146, 190];
 
 /// A column for each mesh, and a row for each fill.
@@ -30,7 +30,7 @@ pub fn broken_meshes_cut_open() -> Result<Vec<u8>> {
             sheet.copy_from(&tile, left, top)?;
         }
     }
-    png(&DynamicImage::from(sheet))
+    png(&DynamicImage::from(sheet).to_rgb8().into())
 }
 
 /// The half of the solid that is away from the eye, and its cut in another colour.
@@ -70,8 +70,8 @@ fn broken_meshes() -> Result<Vec<Mesh>> {
         flipped(&each(&|index| index >= 4 * AROUND, &ball), &|index| index % 5 == 0),
         // A part of its own that is inside out.
         [open([-0.6, 0.0, 0.0], 0.8), flipped(&open([1.2, 0.0, 0.0], 0.8), &|_| true)].concat(),
-        // A side that is there twice, and one that is missing.
-        [&box_[2..], &box_[10..]].concat(),
+        // A side that is there twice.
+        [&box_[..], &box_[10..]].concat(),
         // A wall within.
         [box_.clone(), wall()].concat(),
         // A skirt that hangs from a hole's rim.

@@ -15,7 +15,7 @@ use super::strip::png;
 /// From top to bottom.
 const FILLS: [Fill; 3] = [Fill::Auto, Fill::Vote, Fill::Flood];
 /// Pixels of a picture.
-const SIZE: [u32; 2] = [84, 84];
+const SIZE: [u32; 2] = [72, 72];
 const OUTSIDE: [u8; 3] = [92, 146, 190];
 
 /// A column for each mesh, and a row for each fill.

@@ -159,7 +159,7 @@ fn parts_that_face_the_wrong_way_are_turned_and_counted() {
     };
     for (is_flipped, turned) in [
         (&(|index: usize| index == 100) as &dyn Fn(usize) -> bool, 1),
-        (&|index: usize| index % 3 == 0, ball.triangles().len().div_ceil(3) as u64),
+        (&|index: usize| index.is_multiple_of(3), ball.triangles().len().div_ceil(3) as u64),
         (&|_: usize| true, ball.triangles().len() as u64),
     ] {
         let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);

@@ -174,7 +174,8 @@ fn automatic(finder: &mut Finder, surface: &mut Surface) -> Result<Done, Backend
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
         let wound = winding(finder, "the mesh is closed, and parts overlap".into(), surface)?;
-        return Ok(if wound.overlaps() { wound } else { as_parity(wound, CLOSED.into()) });
+        let is_wound = wound.overlaps() || wound.findings.caps.is_some();
+        return Ok(if is_wound { wound } else { as_parity(wound, CLOSED.into()) });
     }
     if topology.is_closed() {
         return along_x(finder, Fill::Parity, CLOSED.into());
@@ -208,8 +209,9 @@ fn winding(
     let Some(boundary) = boundary else {
         let wound = along_x(finder, Fill::Winding, reason)?;
         let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
-        if opposed && surface.topology.is_oriented() && surface.turn(finder)? {
-            return along_x(finder, Fill::Winding, wound.reason);
+        if opposed && surface.turned.is_none() && surface.turn(finder)? {
+            // Patches that met at edges of more than two triangles may have a boundary now.
+            return winding(finder, wound.reason, surface);
         }
         return Ok(wound);
     };

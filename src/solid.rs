@@ -13,12 +13,12 @@ pub use report::{Caps, Doubt, Filling, Volume};
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::backend::finder::Finder;
 use crate::backend::{Rule, Run};
 use crate::compare::compare;
 use crate::error::BackendError;
 use crate::fill::{self, Dispute, Generalized};
 use crate::grid::{VoxelGrid, Windings};
-use crate::mode::Finder;
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{self, Boundary, Topology, Turned};

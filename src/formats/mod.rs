@@ -4,6 +4,7 @@ mod beside;
 pub mod binvox;
 pub mod bricks;
 mod dense;
+mod description;
 pub mod error;
 pub mod gltf;
 mod images;
@@ -12,15 +13,18 @@ mod named;
 pub mod npy;
 pub mod npz;
 pub mod obj;
+pub mod off;
 pub mod openvdb;
 mod patches;
 mod plain;
 pub mod ply;
 mod polygons;
+#[cfg(feature = "palette")]
 pub mod schem;
 pub mod stl;
 pub mod surface;
 mod textures;
+#[cfg(feature = "palette")]
 pub mod vox;
 pub mod vti;
 mod words;
@@ -32,6 +36,7 @@ use std::path::Path;
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::formats::openvdb::{nvdb, vdb};
 use crate::grid::{Up, VoxelGrid};
+#[cfg(feature = "palette")]
 use crate::palette::Palette;
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
@@ -73,6 +78,7 @@ impl ReadOptions {
 #[non_exhaustive]
 pub struct WriteOptions {
     /// The colours of formats that have few; `None` has them chosen.
+    #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
     /// Whether colours that a format has not are mixed of several that it has.
     pub dither: bool,
@@ -80,6 +86,7 @@ pub struct WriteOptions {
 
 impl WriteOptions {
     /// In the colours of `palette`, where the format has few.
+    #[cfg(feature = "palette")]
     #[must_use]
     pub fn with_palette(self, palette: Palette) -> Self {
         Self { palette: Some(palette), ..self }
@@ -134,6 +141,9 @@ pub struct MeshSpec {
     pub name: &'static str,
     /// What is read of a file of it.
     pub carries: &'static str,
+    /// Refuses what is another file by its first [`START`] bytes and its length, if that is known:
+    /// before all of it is read.
+    check_start: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
     /// Takes the file's bytes and its path.
     read: fn(Vec<u8>, &Path, &ReadOptions) -> Result<Loaded, ReadError>,
 }
@@ -154,13 +164,14 @@ impl MeshSpec {
 }
 
 /// The formats of meshes.
-pub const MESH_FORMATS: [&MeshSpec; 5] =
-    [&obj::SPEC, &stl::SPEC, &ply::SPEC, &gltf::SPEC, &gltf::BINARY_SPEC];
+pub const MESH_FORMATS: [&MeshSpec; 6] =
+    [&obj::SPEC, &stl::SPEC, &ply::SPEC, &off::SPEC, &gltf::SPEC, &gltf::BINARY_SPEC];
 
 /// The formats of grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridFormat {
     /// MagicaVoxel.
+    #[cfg(feature = "palette")]
     Vox,
     /// NumPy.
     Npy,
@@ -179,6 +190,7 @@ pub enum GridFormat {
     /// NanoVDB.
     Nvdb,
     /// Sponge's, for Minecraft.
+    #[cfg(feature = "palette")]
     Schem,
     /// Stanford's: a mesh of the voxels' surface, as are those below.
     Ply,
@@ -190,7 +202,8 @@ pub enum GridFormat {
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; if cfg!(feature = "palette") { 13 } else { 11 }] = [
+        #[cfg(feature = "palette")]
         Self::Vox,
         Self::Npy,
         Self::Npz,
@@ -200,6 +213,7 @@ impl GridFormat {
         Self::Bricks,
         Self::Vdb,
         Self::Nvdb,
+        #[cfg(feature = "palette")]
         Self::Schem,
         Self::Ply,
         Self::Obj,
@@ -210,6 +224,7 @@ impl GridFormat {
     #[must_use]
     pub fn spec(self) -> &'static GridSpec {
         match self {
+            #[cfg(feature = "palette")]
             Self::Vox => &vox::SPEC,
             Self::Npy => &npy::SPEC,
             Self::Npz => &npz::SPEC,
@@ -219,6 +234,7 @@ impl GridFormat {
             Self::Bricks => &bricks::SPEC,
             Self::Vdb => &vdb::SPEC,
             Self::Nvdb => &nvdb::SPEC,
+            #[cfg(feature = "palette")]
             Self::Schem => &schem::SPEC,
             Self::Ply => &surface::ply::SPEC,
             Self::Obj => &surface::obj::SPEC,
@@ -229,7 +245,7 @@ impl GridFormat {
     /// Whether its colours are those of a palette.
     #[must_use]
     pub fn has_palette(self) -> bool {
-        self == Self::Vox
+        self.extension() == "vox"
     }
 
     /// The file extension, without the dot.
@@ -365,21 +381,58 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     refuse_folder(path)?;
     let spec = MeshSpec::of_path(path)?;
-    (spec.read)(bytes_within(path, options.memory)?, path, options)
+    let bytes = checked_bytes(path, options.memory, spec.check_start)?;
+    (spec.read)(bytes, path, options)
 }
+
+/// Reads the mesh in `bytes`, a file of the format `spec`, as `options` say. Sidecar files (materials,
+/// images, buffers) are looked for in `folder`; without one none is found.
+///
+/// # Errors
+/// As [`read_mesh_with`]; `bytes` are a part of the memory.
+pub fn read_mesh_from(
+    bytes: Vec<u8>,
+    spec: &MeshSpec,
+    folder: Option<&Path>,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
+    check_memory(bytes.len() as u64, options.memory)?;
+    // No file can be in the folder of this name: it would be a file itself.
+    let nowhere = Path::new("/dev/null/");
+    let name = format!("mesh.{}", spec.extension);
+    (spec.read)(bytes, &folder.unwrap_or(nowhere).join(name), options)
+}
+
+/// Bytes of a file's start that are judged before the rest is read.
+const START: u64 = 4 << 10;
 
 /// The bytes of a file, in at most `limit` bytes of memory.
 fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let file = File::open(path)?;
+    checked_bytes(path, limit, |_, _| Ok(()))
+}
+
+/// The same, if its start passes `check`.
+fn checked_bytes(
+    path: &Path,
+    limit: u64,
+    check: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
+) -> Result<Vec<u8>, ReadError> {
+    let mut file = File::open(path)?;
     let needed = file.metadata()?.len();
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
+    check(&start, Some(needed).filter(|&len| len > 0))?;
     if needed > limit {
         return Err(ReadError::Memory { needed, limit });
     }
     // A pipe has no length. Its buffer doubles when it is full, and is there twice while it does.
     let most = if needed > 0 { needed } else { limit / 3 };
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(needed as usize).map_err(std::io::Error::from)?;
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    let mut bytes = start;
+    bytes
+        .try_reserve_exact((needed as usize).saturating_sub(bytes.len()))
+        .map_err(std::io::Error::from)?;
+    let left = most.saturating_add(1).saturating_sub(bytes.len() as u64);
+    file.take(left).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(ReadError::Content(format!(
             "holds more than the {most} bytes that it may: copy it to a file that nothing writes to, \

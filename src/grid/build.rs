@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::error::GridError;
+use crate::grid::GridError;
 use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
 use crate::grid::{FullRun, VoxelGrid};
 use crate::place::MAX_DIM;

@@ -11,8 +11,8 @@ mod refine;
 mod slabs;
 mod tasks;
 
+use crate::backend::BackendError;
 use crate::backend::{Backend, Rule, Run, RunOptions};
-use crate::error::BackendError;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 

@@ -4,24 +4,24 @@
 //! The backend finds where columns of voxels cross the surface, or the voxels that the surface
 //! touches. Filling from there is done on the host, in the same way for all backends ([`fill`]). What
 //! is inside is certain for a mesh that is closed and consistently oriented and no part of which
-//! overlaps another. For others it depends on the fill, and warnings say why ([`Doubt`]).
+//! overlaps another. For others it depends on the fill, and warnings say why ([`FillWarning`]).
 
 mod report;
 
-pub use report::{Caps, Doubt, Filling, Volume};
+pub use report::{Caps, FillReport, FillWarning, Volume};
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::backend::finder::Finder;
-use crate::backend::{Rule, Run};
 use crate::compare::compare;
 use crate::error::BackendError;
-use crate::fill::{self, Dispute, Generalized};
+use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{self, Boundary, Topology, Turned};
+use crate::voxelize::finder::Finder;
+use crate::voxelize::{Rule, Run};
 
 /// How to make a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -75,7 +75,7 @@ const LEAK: f64 = 0.01;
 struct Findings {
     unended: Option<u64>,
     windings: Option<Windings>,
-    dispute: Option<Dispute>,
+    dispute: Option<AxisDisagreement>,
     enclosed: Option<u64>,
     leaked: Option<u64>,
     caps: Option<Caps>,
@@ -95,7 +95,7 @@ impl Done {
     }
 
     fn share_in_dispute(&self) -> f64 {
-        self.findings.dispute.as_ref().map_or(0.0, Dispute::share)
+        self.findings.dispute.as_ref().map_or(0.0, AxisDisagreement::share)
     }
 }
 
@@ -103,7 +103,7 @@ impl Done {
 pub(crate) fn solidify(
     finder: &mut Finder,
     solid: Solid,
-) -> Result<(VoxelGrid, Filling), BackendError> {
+) -> Result<(VoxelGrid, FillReport), BackendError> {
     finder.progress.start("look at the mesh", 0);
     let mut surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
@@ -122,7 +122,7 @@ pub(crate) fn solidify(
         }
     };
     let Done { fill, reason, grid, findings } = done;
-    let filling = Filling::new(&finder.mesh, (fill, reason), surface, findings, &grid);
+    let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, &grid);
     let grid = if solid.shell { with_shell(finder, grid)? } else { grid };
     Ok((grid, filling))
 }
@@ -253,7 +253,7 @@ fn parity(finder: &mut Finder, reason: String, topology: &Topology) -> Result<Do
 }
 
 fn along_x(finder: &mut Finder, fill: Fill, reason: String) -> Result<Done, BackendError> {
-    let rule = if fill == Fill::Winding { Rule::WindingFlips } else { Rule::Flips(Axis::X) };
+    let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = finder.find(rule, 0)?;
     finder.progress.start("fill", 0);
     let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
@@ -270,10 +270,10 @@ fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
         return Err(BackendError::NoRoomToVote);
     }
     // All rays leave empty what an even number of parts have in common, and agree on it.
-    let windings = finder.find(Rule::WindingFlips, 0)?.windings;
-    let x = finder.find(Rule::Flips(Axis::X), 0)?.grid;
-    let y = finder.find(Rule::Flips(Axis::Y), x.bytes())?.grid;
-    let z = finder.find(Rule::Flips(Axis::Z), x.bytes() + y.bytes())?.grid;
+    let windings = finder.find(Rule::Winding, 0)?.windings;
+    let x = finder.find(Rule::Parity(Axis::X), 0)?.grid;
+    let y = finder.find(Rule::Parity(Axis::Y), x.bytes())?.grid;
+    let z = finder.find(Rule::Parity(Axis::Z), x.bytes() + y.bytes())?.grid;
     finder.progress.start("fill", 0);
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
@@ -285,7 +285,7 @@ fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
 /// `voted` tells, of a mesh with holes, whether the flood came in through them.
 fn flood(finder: &mut Finder, reason: String, voted: Option<&Done>) -> Result<Done, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
-    let surface = finder.find(Rule::Touched, kept)?.grid;
+    let surface = finder.find(Rule::Conservative, kept)?.grid;
     finder.progress.start("fill", 0);
     let kept = kept + surface.bytes();
     let flooded = finder.within(kept, |memory| fill::flood(&surface, memory))?;
@@ -298,7 +298,7 @@ fn flood(finder: &mut Finder, reason: String, voted: Option<&Done>) -> Result<Do
 
 /// `grid` and the voxels that the surface touches.
 fn with_shell(finder: &mut Finder, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-    let surface = finder.find(Rule::Touched, grid.bytes())?.grid;
+    let surface = finder.find(Rule::Conservative, grid.bytes())?.grid;
     // No more than both, whatever they share.
     let both = grid.bytes() + surface.bytes();
     finder.within(both, |memory| match both > memory {

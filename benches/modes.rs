@@ -1,8 +1,8 @@
 //! Thin surfaces and solids against the surface: time and memory by mode and resolution, on both
 //! backends.
 //!
-//! Prints a Markdown table for the project's torus knot, and for the dragon or the bunny where the
-//! folder that `TRIVOX_MESHES` names has them. Times are the fastest of several runs; ratios are to
+//! Prints a Markdown table for the project's torus knot, and for the dragon and for meshes with
+//! holes, the bunny, the teapot and Suzanne, where the folder that `TRIVOX_MESHES` names has them. Times are the fastest of several runs; ratios are to
 //! the surface of the same mesh in the same run. Memory is that of the CPU's run at its most, the
 //! grid included and the mesh not. Every grid of the GPU is compared with the CPU's. `--quick` goes
 //! to 128 only; so does `cargo test`.
@@ -29,7 +29,7 @@ static ALLOCATOR: PeakMemAlloc<System> = PeakMemAlloc::system();
 /// Milliseconds after which a GPU, one in software most likely, is spared finer resolutions.
 const SLOW: f64 = 3000.0;
 
-const FILLS: [Fill; 4] = [Fill::Parity, Fill::Winding, Fill::Vote, Fill::Flood];
+const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote, Fill::Flood];
 
 /// What a mode took at one resolution.
 struct Point {
@@ -82,8 +82,9 @@ fn main() -> Result<()> {
 fn models() -> Vec<PathBuf> {
     let mut models = vec![PathBuf::from("assets/torus-knot.obj")];
     if let Some(folder) = std::env::var_os("TRIVOX_MESHES") {
-        let scans = ["dragon.obj", "bunny.obj"].map(|name| Path::new(&folder).join(name));
-        models.extend(scans.into_iter().find(|path| path.is_file()));
+        let scans = ["dragon.obj", "bunny.obj", "teapot.obj", "suzanne.obj"];
+        let scans = scans.map(|name| Path::new(&folder).join(name));
+        models.extend(scans.into_iter().filter(|path| path.is_file()));
     }
     models
 }

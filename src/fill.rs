@@ -8,9 +8,11 @@
 //! A column with an odd number of flips passes through a hole, through an open edge or out of the
 //! grid's bounds: rays from its two ends contradict one another on each of its voxels.
 //!
-//! - [`along_x()`] believes one ray a column, from the lower end.
-//! - [`vote()`] asks six rays for each voxel, and says how much they disagree.
-//! - [`flood()`] asks no ray: what cannot be reached from outside is inside.
+//! - [`along_x()`] takes one ray for each column, from its lower end.
+//! - [`generalized()`] adds to the signed crossings of that ray what the mesh's boundary contributes:
+//!   generalized winding numbers.
+//! - [`vote()`] takes six rays for each voxel, and reports how much they disagree.
+//! - [`flood()`] takes no rays: what cannot be reached from outside is inside.
 //!
 //! The parity of crossings along a ray: F. S. Nooruddin and G. Turk, Simplification and Repair of
 //! Polygonal Models Using Volumetric Techniques, 2003, who also have several rays vote.

@@ -1,11 +1,10 @@
-//! Solids: a voxel is inside if its centre is. Which ways to tell there are, which of them suits a
-//! mesh, and how far it can be trusted.
+//! Solids: a voxel is inside if its centre is. This module chooses the fill for a mesh, and reports how
+//! far the result can be trusted.
 //!
-//! The backend finds where columns of voxels cross the surface, or the surface itself; filling between
-//! is the same on the host for all of them ([`fill`]). All of it is exact. What is inside
-//! is beyond doubt for a mesh that is closed and consistently oriented and no part of which overlaps
-//! another; for others there is no right answer, and what is doubtful about the one that was given is
-//! said ([`FillWarning`]).
+//! The backend finds where columns of voxels cross the surface, or the voxels that the surface
+//! touches. Filling from there is done on the host, in the same way for all backends ([`fill`]). What
+//! is inside is certain for a mesh that is closed and consistently oriented and no part of which
+//! overlaps another. For others it depends on the fill, and warnings say why ([`FillWarning`]).
 
 mod report;
 
@@ -106,12 +105,12 @@ pub(crate) fn solidify(
     solid: Solid,
 ) -> Result<(VoxelGrid, FillReport), BackendError> {
     finder.progress.start("look at the mesh", 0);
-    let surface = Surface::of(finder)?;
+    let mut surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
     let done = match solid.fill {
-        Fill::Auto => automatic(finder, &surface)?,
+        Fill::Auto => automatic(finder, &mut surface)?,
         Fill::Parity => parity(finder, asked_for, &surface.topology)?,
-        Fill::Winding => winding(finder, asked_for, &surface)?,
+        Fill::Winding => winding(finder, asked_for, &mut surface)?,
         Fill::Vote => vote(finder, asked_for)?,
         // Where bounds cut the mesh, the flood comes in.
         Fill::Flood if surface.topology.is_closed() && finder.mesh.outside() == 0 => {
@@ -140,35 +139,43 @@ struct Surface {
 impl Surface {
     /// Of the mesh of `finder`, which becomes the one with parts turned.
     fn of(finder: &mut Finder) -> Result<Self, BackendError> {
-        let looked = |finder: &Finder| {
-            finder.within(0, |memory| {
-                let needed = Topology::bytes(&finder.mesh);
-                if needed > memory {
-                    return Err(BackendError::Memory { needed, allowed: memory });
-                }
-                Ok(Topology::with_boundary(&finder.mesh))
-            })
-        };
-        let (topology, boundary) = looked(finder)?;
-        if topology.is_oriented() {
-            return Ok(Self { topology, boundary, turned: None });
+        let mut surface = Self::as_given(finder)?;
+        if !surface.topology.is_oriented() {
+            surface.turn(finder)?;
         }
+        Ok(surface)
+    }
+
+    /// Turns the parts that face the wrong way; returns whether there are any.
+    fn turn(&mut self, finder: &mut Finder) -> Result<bool, BackendError> {
         let (turned, which) = topology::turned(&finder.mesh);
-        let Some(which) = which else {
-            return Ok(Self { topology, boundary, turned: Some(turned) });
-        };
-        finder.mesh = Cow::Owned(finder.mesh.with_turned(&which));
-        let (topology, boundary) = looked(finder)?;
-        Ok(Self { topology, boundary, turned: Some(turned) })
+        if let Some(which) = &which {
+            finder.mesh = Cow::Owned(finder.mesh.with_turned(which));
+            *self = Self::as_given(finder)?;
+        }
+        self.turned = Some(turned);
+        Ok(which.is_some())
+    }
+
+    fn as_given(finder: &Finder) -> Result<Self, BackendError> {
+        let (topology, boundary) = finder.within(0, |memory| {
+            let needed = Topology::bytes(&finder.mesh);
+            if needed > memory {
+                return Err(BackendError::Memory { needed, allowed: memory });
+            }
+            Ok(Topology::with_boundary(&finder.mesh))
+        })?;
+        Ok(Self { topology, boundary, turned: None })
     }
 }
 
 /// Fills in the way that suits the mesh.
-fn automatic(finder: &mut Finder, surface: &Surface) -> Result<Done, BackendError> {
+fn automatic(finder: &mut Finder, surface: &mut Surface) -> Result<Done, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
-        let wound = along_x(finder, Fill::Winding, "the mesh is closed, and parts overlap".into())?;
-        return Ok(if wound.overlaps() { wound } else { as_parity(wound, CLOSED.into()) });
+        let wound = winding(finder, "the mesh is closed, and parts overlap".into(), surface)?;
+        let is_wound = wound.overlaps() || wound.findings.caps.is_some();
+        return Ok(if is_wound { wound } else { as_parity(wound, CLOSED.into()) });
     }
     if topology.is_closed() {
         return along_x(finder, Fill::Parity, CLOSED.into());
@@ -193,10 +200,20 @@ fn automatic(finder: &mut Finder, surface: &Surface) -> Result<Done, BackendErro
 }
 
 /// By winding numbers: where the mesh has no boundary whole ones, otherwise generalized ones.
-fn winding(finder: &mut Finder, reason: String, surface: &Surface) -> Result<Done, BackendError> {
+fn winding(
+    finder: &mut Finder,
+    reason: String,
+    surface: &mut Surface,
+) -> Result<Done, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
-        return along_x(finder, Fill::Winding, reason);
+        let wound = along_x(finder, Fill::Winding, reason)?;
+        let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
+        if opposed && surface.turned.is_none() && surface.turn(finder)? {
+            // Patches that met at edges of more than two triangles may have a boundary now.
+            return winding(finder, wound.reason, surface);
+        }
+        return Ok(wound);
     };
     let Run { crossings, .. } = finder.find(Rule::Crossings, 0)?;
     let Some(crossings) = crossings else {

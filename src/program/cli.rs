@@ -111,8 +111,10 @@ pub struct Job {
     #[arg(long)]
     pub recursive: bool,
 
-    #[command(flatten)]
-    pub input: Input,
+    // Not flattened: clap does not see that an optional group with a flattened part is present.
+    /// Format of the file that - reads from standard input, as an extension such as obj.
+    #[arg(long, value_name = "FORMAT")]
+    pub input_format: Option<String>,
 
     /// File to write; its extension sets the format. - is standard output. For several meshes: the folder
     /// in which each gets a file of its name; end the name of a new folder with / if it has an extension

@@ -177,7 +177,7 @@ impl fmt::Display for FillWarning {
             Self::InsideOut { columns } => write!(
                 f,
                 "parts that are inside out cancel others in up to {}, leaving cavities; try --fill \
-                 flood",
+                 winding, which turns them, or flood",
                 counted(*columns, "column")
             ),
             Self::AxisDisagreement(dispute) => {
@@ -339,7 +339,7 @@ impl FillReport {
 }
 
 /// Where holes are larger than this part of the surface, the solid depends on how they are closed.
-const WIDE: f64 = 0.2;
+const WIDE: f64 = 0.3;
 
 fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<FillWarning> {
     let topology = &surface.topology;

@@ -55,7 +55,7 @@ fn a_folder_stands_for_the_meshes_in_it() {
     let table = String::from_utf8(voxelize(path, "info .").stdout).unwrap();
     assert_eq!(table.lines().count(), 3, "{table}");
     assert!(table.contains("mesh.obj  2 triangles, 4 x 4 x 1 units"), "{table}");
-    assert!(table.contains("mesh.vox  8 x 8 x 2, "), "{table}");
+    assert!(table.contains("mesh.vox  8 x 8 x 2 voxels, "), "{table}");
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn a_cube_holds_the_mesh_in_its_centre() {
         let grid = read_grid(&path.join("a.npy")).unwrap().grid;
         (grid.dims(), grid.occupied_bounds().unwrap())
     };
-    // 4 x 4 x 1 units.
-    assert_eq!(voxels("--cube 16"), ([16; 3], [[0, 0, 6], [15, 15, 9]]));
+    // 4 x 4 x 1 units: 4 layers of voxels, and one on each side that it touches.
+    assert_eq!(voxels("--cube 16"), ([16; 3], [[0, 0, 5], [15, 15, 10]]));
     assert_eq!(voxels("--dims 32,16,8").0, [32, 16, 8]);
     let (dims, [min, max]) = voxels("--cube 32 --res 16");
-    assert_eq!((dims, min[0], max[0]), ([32; 3], 8, 23));
+    assert_eq!((dims, min[0], max[0]), ([32; 3], 7, 24));
 }
 
 #[test]

@@ -173,10 +173,9 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     for (args, complaint) in [
         ("--size 0x8", "width and height of 1 to 16384 pixels"),
         ("--size 20000x8", "such as 1920x1080"),
-        ("--size 8", "such as 1920x1080"),
         ("--view above", "'above' for '--view"),
         ("--camera fish", "'fish' for '--camera"),
-        ("--background grey", "use gradient, transparent or a colour such as #C08040"),
+        ("--background foggy", "use gradient, transparent or a CSS colour such as #C08040"),
         ("--samples 0", "'0' for '--samples"),
         ("--samples 17", "'17' for '--samples"),
         ("--turntable 0", "'0' for '--turntable"),

@@ -193,3 +193,24 @@ fn the_program_reads_all_formats_by_their_extension_and_says_which() {
         assert!(said.contains(&path.display().to_string()), "{name}: {said}");
     }
 }
+
+#[test]
+fn an_image_of_too_many_texels_is_refused_by_its_header() {
+    let chunk = |kind: &[u8; 4], data: &[u8]| {
+        let content = [kind, data].concat();
+        let crc = crc32fast::hash(&content).to_be_bytes();
+        [&(data.len() as u32).to_be_bytes(), &content[..], &crc].concat()
+    };
+    let image = |size: u32| {
+        let header = [&size.to_be_bytes()[..], &size.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
+        let signature = b"\x89PNG\r\n\x1a\n".to_vec();
+        [signature, chunk(b"IHDR", &header), chunk(b"IDAT", &[])].concat()
+    };
+    let decode = |size: u32, limit: u64| {
+        trivox::appearance::Texture::decode(&image(size), "a.png", limit).unwrap_err()
+    };
+    let too_many = "it has 30000 x 30000 texels, and 268435456 at most are read: make it smaller";
+    assert_eq!(decode(30_000, u64::MAX), too_many);
+    let too_large = "it has 1000 x 1000 texels, too many for the memory that is left";
+    assert_eq!(decode(1000, 3_999_999), too_large);
+}

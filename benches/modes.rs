@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use common::{Patience, Result, timed};
 use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
-use trivox::backend::{Backends, Choice, Chosen};
 use trivox::formats::read_mesh;
 use trivox::solid::{Fill, Solid};
+use trivox::voxelize::{BackendChoice, Backends, ChosenBackend};
 use trivox::{
     Backend, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
 };
@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     let resolutions: &[u32] = if quick { &[128] } else { &[256, 512, 1024, 2048, 4096] };
     let time = Duration::from_millis(if quick { 0 } else { 300 });
     let patience = Patience { runs: if quick { 1 } else { 2 }, time };
-    let gpu = Backends::new(Choice::Gpu, None);
+    let gpu = Backends::new(BackendChoice::Gpu, None);
 
     println!("CPU: {}", common::cpu_name());
     let mut modes = vec![("surface".to_owned(), Mode::Surface), ("thin".to_owned(), Mode::Thin)];
@@ -91,7 +91,7 @@ fn models() -> Vec<PathBuf> {
 fn measure(
     mesh: &PlacedMesh,
     mode: Mode,
-    gpu: Option<&Chosen>,
+    gpu: Option<&ChosenBackend>,
     patience: Patience,
 ) -> Result<Point> {
     let (mut peak, mut grid) = (0, VoxelGrid::empty([1; 3])?);

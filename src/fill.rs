@@ -45,7 +45,7 @@ pub struct Voted {
     /// The voxels that most rays find inside.
     pub grid: VoxelGrid,
     /// How much the rays disagree.
-    pub dispute: Dispute,
+    pub dispute: AxisDisagreement,
 }
 
 /// How much the rays of a [`vote()`] disagree.
@@ -55,7 +55,7 @@ pub struct Voted {
 /// it, so that disputed voxels lie where the mesh is wrong and not along everything that a ray
 /// through the hole meets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Dispute {
+pub struct AxisDisagreement {
     /// Disputed voxels.
     pub voxels: u64,
     /// Columns along `x` with a disputed voxel.
@@ -69,7 +69,7 @@ pub struct Dispute {
     pub worst: Option<[u32; 3]>,
 }
 
-impl Dispute {
+impl AxisDisagreement {
     /// How many of the columns along `x` that are inside or disputed somewhere are disputed.
     #[must_use]
     pub fn share(&self) -> f64 {

@@ -27,15 +27,15 @@ use thiserror::Error;
 use crate::Gpu;
 use crate::error::BackendError;
 use crate::grid::{Up, VoxelGrid};
-use crate::raymarch::Scene;
-#[cfg(feature = "gpu")]
-use crate::raymarch::gpu::GpuScene;
 #[cfg(feature = "images")]
 pub use crate::render::animation::Animation;
 pub use crate::render::camera::{Camera, Projection, View};
 pub use crate::render::picture::Picture;
 use crate::render::shade::{Look, Shader};
 use crate::srgb::Rgba;
+use crate::trace::Scene;
+#[cfg(feature = "gpu")]
+use crate::trace::gpu::GpuScene;
 
 #[cfg(feature = "images")]
 mod animation;

@@ -5,24 +5,24 @@
 //! is the same on the host for all of them ([`fill`]). All of it is exact. What is inside
 //! is beyond doubt for a mesh that is closed and consistently oriented and no part of which overlaps
 //! another; for others there is no right answer, and what is doubtful about the one that was given is
-//! said ([`Doubt`]).
+//! said ([`FillWarning`]).
 
 mod report;
 
-pub use report::{Caps, Doubt, Filling, Volume};
+pub use report::{Caps, FillReport, FillWarning, Volume};
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::backend::finder::Finder;
-use crate::backend::{Rule, Run};
 use crate::compare::compare;
 use crate::error::BackendError;
-use crate::fill::{self, Dispute, Generalized};
+use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{self, Boundary, Topology, Turned};
+use crate::voxelize::finder::Finder;
+use crate::voxelize::{Rule, Run};
 
 /// How to make a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -76,7 +76,7 @@ const LEAK: f64 = 0.01;
 struct Findings {
     unended: Option<u64>,
     windings: Option<Windings>,
-    dispute: Option<Dispute>,
+    dispute: Option<AxisDisagreement>,
     enclosed: Option<u64>,
     leaked: Option<u64>,
     caps: Option<Caps>,
@@ -96,7 +96,7 @@ impl Done {
     }
 
     fn share_in_dispute(&self) -> f64 {
-        self.findings.dispute.as_ref().map_or(0.0, Dispute::share)
+        self.findings.dispute.as_ref().map_or(0.0, AxisDisagreement::share)
     }
 }
 
@@ -104,7 +104,7 @@ impl Done {
 pub(crate) async fn solidify(
     finder: &mut Finder<'_>,
     solid: Solid,
-) -> Result<(VoxelGrid, Filling), BackendError> {
+) -> Result<(VoxelGrid, FillReport), BackendError> {
     finder.progress.start("look at the mesh", 0);
     let surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
@@ -123,7 +123,7 @@ pub(crate) async fn solidify(
         }
     };
     let Done { fill, reason, grid, findings } = done;
-    let filling = Filling::new(&finder.mesh, (fill, reason), surface, findings, &grid);
+    let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, &grid);
     let grid = if solid.shell { with_shell(finder, grid).await? } else { grid };
     Ok((grid, filling))
 }
@@ -244,8 +244,12 @@ async fn parity(
     Ok(Done { findings, ..done })
 }
 
-async fn along_x(finder: &mut Finder<'_>, fill: Fill, reason: String) -> Result<Done, BackendError> {
-    let rule = if fill == Fill::Winding { Rule::WindingFlips } else { Rule::Flips(Axis::X) };
+async fn along_x(
+    finder: &mut Finder<'_>,
+    fill: Fill,
+    reason: String,
+) -> Result<Done, BackendError> {
+    let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = finder.find(rule, 0).await?;
     finder.progress.start("fill", 0);
     let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
@@ -262,10 +266,10 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
         return Err(BackendError::NoRoomToVote);
     }
     // All rays leave empty what an even number of parts have in common, and agree on it.
-    let windings = finder.find(Rule::WindingFlips, 0).await?.windings;
-    let x = finder.find(Rule::Flips(Axis::X), 0).await?.grid;
-    let y = finder.find(Rule::Flips(Axis::Y), x.bytes()).await?.grid;
-    let z = finder.find(Rule::Flips(Axis::Z), x.bytes() + y.bytes()).await?.grid;
+    let windings = finder.find(Rule::Winding, 0).await?.windings;
+    let x = finder.find(Rule::Parity(Axis::X), 0).await?.grid;
+    let y = finder.find(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
+    let z = finder.find(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
     finder.progress.start("fill", 0);
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
@@ -281,7 +285,7 @@ async fn flood(
     voted: Option<&Done>,
 ) -> Result<Done, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
-    let surface = finder.find(Rule::Touched, kept).await?.grid;
+    let surface = finder.find(Rule::Conservative, kept).await?.grid;
     finder.progress.start("fill", 0);
     let kept = kept + surface.bytes();
     let flooded = finder.within(kept, |memory| fill::flood(&surface, memory))?;
@@ -294,7 +298,7 @@ async fn flood(
 
 /// `grid` and the voxels that the surface touches.
 async fn with_shell(finder: &mut Finder<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-    let surface = finder.find(Rule::Touched, grid.bytes()).await?.grid;
+    let surface = finder.find(Rule::Conservative, grid.bytes()).await?.grid;
     // No more than both, whatever they share.
     let both = grid.bytes() + surface.bytes();
     finder.within(both, |memory| match both > memory {

@@ -11,7 +11,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::solids;
 use peak_alloc::PeakAlloc;
-use trivox::backend::RunOptions;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
     GridFormat, Loaded, ReadError, ReadOptions, WriteOptions, gltf, npy, obj, ply, read_grid,
@@ -20,6 +19,7 @@ use trivox::formats::{
 use trivox::grid::{BrickKey, Colors, FULL, count};
 use trivox::palette::count_colors;
 use trivox::solid::{Fill, Solid};
+use trivox::voxelize::RunOptions;
 use trivox::{
     BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, Voxels,
     place, voxelize,

@@ -15,10 +15,10 @@ use common::solids::{
     with_flipped, with_triangles, with_vertices_repeated,
 };
 use fastrand::Rng;
-use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::place::Triangle;
-use trivox::solid::{Doubt, Fill, Filling, Solid};
+use trivox::solid::{Fill, FillReport, FillWarning, Solid};
+use trivox::voxelize::RunOptions;
 use trivox::{
     BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
     fill, place, voxelize,
@@ -29,11 +29,11 @@ const UNIT: i32 = 1 << 16;
 
 const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
 
-fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, Filling) {
+fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
     let mode = Mode::Solid(Solid { fill, shell: false });
     let voxels = voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress);
     let voxels = voxels.unwrap();
-    (voxels.grid, voxels.filling.unwrap())
+    (voxels.grid, voxels.fill_report.unwrap())
 }
 
 fn surface(mesh: &PlacedMesh) -> VoxelGrid {
@@ -60,15 +60,15 @@ fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
 }
 
 /// Fills as asked and expects those voxels, and no doubt.
-fn assert_certain(mesh: &PlacedMesh, fill: Fill, expected: &VoxelGrid) -> Filling {
+fn assert_certain(mesh: &PlacedMesh, fill: Fill, expected: &VoxelGrid) -> FillReport {
     let (grid, filling) = solid(mesh, fill);
     assert!(grid == *expected, "{fill}: {grid:?} rather than {expected:?}");
     assert_eq!(filling.doubts, [], "{fill}");
     filling
 }
 
-fn is_about_holes(doubts: &[Doubt]) -> bool {
-    matches!(doubts, [Doubt::Holes { .. }])
+fn is_about_holes(doubts: &[FillWarning]) -> bool {
+    matches!(doubts, [FillWarning::Holes { .. }])
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_shell_in_a_shell_the_same_way_round_is_one_solid_by_winding_and_doubtful_by
         assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
         let (grid, filling) = solid(&mesh, Fill::Parity);
         assert!(grid == whole.subtract(&block(dims, [10; 3], [74; 3])));
-        assert_eq!(filling.doubts, [Doubt::Overlap { columns: 64 * 64 }]);
+        assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 64 * 64 }]);
     }
 }
 
@@ -165,7 +165,7 @@ fn where_cubes_overlap_parity_is_empty_and_says_so_and_winding_fills() {
     for fill in [Fill::Parity, Fill::Vote] {
         let (grid, filling) = solid(&mesh, fill);
         assert!(grid == a.union(&b).subtract(&a.intersection(&b)), "{fill}");
-        assert_eq!(filling.doubts, [Doubt::Overlap { columns: 35 * 35 }], "{fill}");
+        assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 35 * 35 }], "{fill}");
     }
 }
 
@@ -190,7 +190,7 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
         let (grid, filling) = solid(&mesh, Fill::Auto);
         assert!(grid == whole, "{what}: {grid:?}");
         assert_eq!(filling.fill, Fill::Winding, "{what}");
-        assert!(matches!(filling.doubts[..], [Doubt::Wide { loops: 1, .. }]), "{what}");
+        assert!(matches!(filling.doubts[..], [FillWarning::Wide { loops: 1, .. }]), "{what}");
         assert_eq!(filling.reason, "the mesh has 4 open edges", "{what}");
         let mut odd = [0; 3];
         odd[axis] = 100;
@@ -208,7 +208,7 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
 
         let (grid, filling) = solid(&mesh, Fill::Flood);
         assert!(grid == surface(&mesh), "{what}: {grid:?}");
-        let leak = Doubt::Leak { voxels: 8 * 8 * 9, enclosed: 0 };
+        let leak = FillWarning::Leak { voxels: 8 * 8 * 9, enclosed: 0 };
         assert_eq!(filling.doubts, [leak], "{what}");
     }
 }
@@ -244,7 +244,11 @@ fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_
         } else {
             assert!(grid == surface(&mesh), "{hole:?}");
             // The hole's one voxel is lost as well.
-            assert_eq!(filling.doubts, [Doubt::Leak { voxels: 513, enclosed: 0 }], "{hole:?}");
+            assert_eq!(
+                filling.doubts,
+                [FillWarning::Leak { voxels: 513, enclosed: 0 }],
+                "{hole:?}"
+            );
         }
     }
 }
@@ -256,14 +260,14 @@ fn a_klein_bottle_is_closed_and_has_a_solid_by_parity_alone() {
     for fill in [Fill::Parity, Fill::Auto] {
         let (grid, filling) = solid(&mesh, fill);
         assert!(grid == expected, "{fill}");
-        assert_eq!(filling.doubts, [Doubt::MayOverlap { edges: 24 }], "{fill}");
+        assert_eq!(filling.doubts, [FillWarning::MayOverlap { edges: 24 }], "{fill}");
         assert_eq!(filling.volume.mesh, None);
     }
     let (_, filling) = solid(&mesh, Fill::Auto);
     assert_eq!((filling.fill, filling.reason.as_str()), (Fill::Parity, "the mesh is closed"));
     assert!(filling.sentence().starts_with("1 shell, closed, but not consistently oriented: "));
     let (_, filling) = solid(&mesh, Fill::Winding);
-    assert!(matches!(filling.doubts[..], [Doubt::Orientation { edges: 24 }]), "{filling:?}");
+    assert!(matches!(filling.doubts[..], [FillWarning::Orientation { edges: 24 }]), "{filling:?}");
 }
 
 #[test]
@@ -308,7 +312,7 @@ fn a_mesh_twice_over_is_filled_by_winding() {
     assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
     let (grid, filling) = solid(&mesh, Fill::Parity);
     assert_eq!(grid.occupied(), 0);
-    assert_eq!(filling.doubts, [Doubt::Overlap { columns: 40 * 40 }]);
+    assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 40 * 40 }]);
 }
 
 #[test]
@@ -387,7 +391,7 @@ fn parity_and_winding_find_the_centres_that_cones_surround() {
         let (grid, filling) = solid(&mesh, Fill::Winding);
         assert!(grid == expected, "{what}, winding: {grid:?} rather than {expected:?}");
         // What turns itself inside out is said to.
-        let is_known = matches!(filling.doubts[..], [] | [Doubt::InsideOut { .. }]);
+        let is_known = matches!(filling.doubts[..], [] | [FillWarning::InsideOut { .. }]);
         assert!(filling.topology.is_oriented() && is_known, "{what}: {:?}", filling.doubts);
         more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
     }
@@ -456,7 +460,7 @@ fn the_shell_adds_the_surface_and_nothing_else() {
             let (grid, filling) = solid(&mesh, fill);
             let Ok(with_shell) = with_shell else { panic!("{fill}") };
             assert!(with_shell.grid == grid.union(&surface(&mesh)), "{fill}");
-            let volume = with_shell.filling.unwrap().volume;
+            let volume = with_shell.fill_report.unwrap().volume;
             assert_eq!(volume, filling.volume, "{fill}: the shell is not of the volume");
         }
     }
@@ -567,7 +571,7 @@ fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
                 let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let voxels = pool.install(work).unwrap();
-                (voxels.grid, voxels.filling.unwrap().sentence())
+                (voxels.grid, voxels.fill_report.unwrap().sentence())
             };
             let one = of(1);
             assert!([2, 7].into_iter().all(|threads| of(threads) == one), "{fill}");
@@ -645,7 +649,7 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
         let (grid, filling) = solid(&mesh, Fill::Flood);
         assert_eq!(filling.enclosed, Some(0), "{what}");
         let voxels = expected.subtract(&grid).occupied();
-        assert_eq!(filling.doubts, [Doubt::Leak { voxels, enclosed: 0 }], "{what}");
+        assert_eq!(filling.doubts, [FillWarning::Leak { voxels, enclosed: 0 }], "{what}");
     }
 }
 
@@ -663,7 +667,7 @@ fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
         for fill in [Fill::Auto, Fill::Winding, Fill::Parity, Fill::Vote] {
             let (grid, filling) = solid(&mesh, fill);
             assert!(grid == expected, "{fill}: {grid:?}");
-            assert_eq!(filling.doubts, [Doubt::InsideOut { columns: 80 * 80 }], "{fill}");
+            assert_eq!(filling.doubts, [FillWarning::InsideOut { columns: 80 * 80 }], "{fill}");
         }
         assert_certain(&mesh, Fill::Flood, &one.union(&other));
     }
@@ -890,7 +894,11 @@ fn bars_that_cross_are_filled_by_winding_however_thin() {
         let filling = solid(&mesh, Fill::Auto).1;
         assert_eq!((filling.fill, filling.doubts.len()), (Fill::Winding, 0));
         let (_, filling) = solid(&mesh, Fill::Parity);
-        assert!(matches!(filling.doubts[..], [Doubt::Overlap { .. }]), "{}", filling.sentence());
+        assert!(
+            matches!(filling.doubts[..], [FillWarning::Overlap { .. }]),
+            "{}",
+            filling.sentence()
+        );
     }
 }
 
@@ -901,7 +909,11 @@ fn a_flood_that_encloses_nothing_of_a_mesh_with_holes_is_doubtful() {
     let mesh = with_triangles(&sides, sides.triangles()[8..].to_vec());
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
     let (_, filling) = solid(&mesh, Fill::Flood);
-    assert!(matches!(filling.doubts[0], Doubt::Leak { enclosed: 0, .. }), "{}", filling.sentence());
+    assert!(
+        matches!(filling.doubts[0], FillWarning::Leak { enclosed: 0, .. }),
+        "{}",
+        filling.sentence()
+    );
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use trivox::backend::Choice;
 use trivox::formats::{MeshSpec, read_mesh};
 use trivox::solid::Solid;
+use trivox::voxelize::BackendChoice;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
     Backend, BackendError, Bounds, ColorSource, Cpu, Mesh, Mode, NoProgress, PlaceOptions,
@@ -19,7 +19,7 @@ use trivox::{
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
 
 fn on_cpu() -> Voxelizer {
-    Voxelizer::new().backend(Choice::Cpu)
+    Voxelizer::new().backend(BackendChoice::Cpu)
 }
 
 /// An octahedron with corners at this distance from the origin.

@@ -10,15 +10,15 @@ use common::shapes::mesh_of;
 use common::solids::{cube, inside_out, lidless_cube, sphere, together, torus, with_triangles};
 use fastrand::Rng;
 use rayon::prelude::*;
-use trivox::solid::{Fill, Filling, Solid};
+use trivox::solid::{Fill, FillReport, Solid};
 use trivox::{
     Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
 };
 
-fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, Filling) {
+fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
     let mode = Mode::Solid(Solid { fill, shell: false });
     let voxels = voxelize(&Cpu::default(), mesh, mode, &Default::default(), &NoProgress).unwrap();
-    (voxels.grid, voxels.filling.unwrap())
+    (voxels.grid, voxels.fill_report.unwrap())
 }
 
 fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
@@ -195,7 +195,7 @@ fn order_and_threads_change_nothing() {
             let run = || voxelize(&cpu, &shuffled, mode, &Default::default(), &NoProgress);
             let voxels = pool.install(run).unwrap();
             assert!(voxels.grid == expected.0, "{name}: {threads} threads");
-            let filling = voxels.filling.unwrap();
+            let filling = voxels.fill_report.unwrap();
             assert_eq!(filling.sentence(), expected.1.sentence(), "{name}");
             assert_eq!(filling.caps, expected.1.caps, "{name}");
         }

@@ -10,9 +10,9 @@ use image::{ImageDecoder, ImageReader};
 use rayon::prelude::*;
 
 use crate::appearance::Texture;
-use crate::formats::beside::{Finder, IMAGE_FOLDERS};
 use crate::formats::bytes_within;
-use crate::formats::named::Named;
+use crate::formats::sidecar::{Finder, IMAGE_FOLDERS};
+use crate::formats::tally::Named;
 use crate::srgb::Rgba;
 
 /// What of an image is used.

@@ -1,33 +1,33 @@
 //! File formats: one module each, and the tables by extension.
 
-mod beside;
 pub mod binvox;
+mod brick_colors;
 pub mod bricks;
 mod dense;
 mod description;
 pub mod error;
+mod flat_colors;
 pub mod gltf;
 mod images;
 pub mod mitsuba;
-mod named;
 pub mod npy;
 pub mod npz;
 pub mod obj;
 pub mod off;
 pub mod openvdb;
-mod patches;
-mod plain;
 pub mod ply;
 mod polygons;
 #[cfg(feature = "palette")]
 pub mod schem;
+mod sidecar;
 pub mod stl;
 pub mod surface;
+mod tally;
 mod textures;
+mod tokens;
 #[cfg(feature = "palette")]
 pub mod vox;
 pub mod vti;
-mod words;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

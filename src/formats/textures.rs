@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::appearance::Texture;
-use crate::formats::beside::{Finder, IMAGE_FOLDERS};
+use crate::formats::sidecar::{Finder, IMAGE_FOLDERS};
 use crate::formats::{ReadError, bytes_within, shortened};
 
 /// So many textures that could not be read are named.

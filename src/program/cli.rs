@@ -6,10 +6,10 @@ use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use trivox::backend::Choice;
 use trivox::formats::GridFormat;
 use trivox::render::{Background, MAX_SAMPLES, MAX_SIDE, Projection, View};
 use trivox::solid::Fill;
+use trivox::voxelize::BackendChoice;
 use trivox::{Bounds, Up};
 
 use crate::program::looks::{ColorChoice, css_color};
@@ -680,7 +680,7 @@ pub enum BackendName {
     Cpu,
 }
 
-impl From<BackendName> for Choice {
+impl From<BackendName> for BackendChoice {
     fn from(name: BackendName) -> Self {
         match name {
             BackendName::Auto => Self::Auto,

@@ -12,7 +12,7 @@ use trivox::{Comparison, Up, VoxelGrid, World, compare};
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
 use crate::program::render::Preview;
-use crate::program::{Verdict, print, print_json, say, unfinished, unless_closed};
+use crate::program::{Verdict, print, print_json, say, temporary, unless_closed};
 
 /// How many of the voxels that differ are named.
 const NAMED: usize = 8;
@@ -30,7 +30,7 @@ const ONLY_IN: [Rgba; 2] = [[213, 94, 0, 255], [0, 114, 178, 255]];
 /// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<Verdict> {
     let preview = args.preview.as_ref().map(|path| {
-        unfinished::clean_up_when_interrupted()?;
+        temporary::clean_up_when_interrupted()?;
         // It may be neither.
         Preview::new(path, &args.a).and_then(|_| Preview::new(path, &args.b))
     });

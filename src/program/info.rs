@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::backend::{Rule, RunOptions};
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
 use trivox::palette::count_colors;
+use trivox::voxelize::{Rule, RunOptions};
 use trivox::{
     Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, Topology, Up, place,
 };
@@ -218,7 +218,7 @@ impl SurfaceInfo {
 
 /// Whether a column is inside twice or more often anywhere.
 fn overlaps(mesh: &PlacedMesh) -> Result<bool> {
-    let run = Cpu::default().run(mesh, Rule::WindingFlips, &RunOptions::default(), &NoProgress)?;
+    let run = Cpu::default().run(mesh, Rule::Winding, &RunOptions::default(), &NoProgress)?;
     Ok(run.windings.is_some_and(|windings| windings.overlapping > 0))
 }
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::backend::{Backends, Choice};
 use trivox::formats::{LoadedGrid, is_mesh, read_grid};
 use trivox::render::{RenderOptions, Renderer, render};
+use trivox::voxelize::{BackendChoice, Backends};
 use trivox::{PlaceOptions, Progress, Up, VoxelGrid, World};
 
 use crate::program::camera::CameraReport;
@@ -22,7 +22,7 @@ use crate::program::output::{Names, Sink, Written};
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::Transform;
-use crate::program::{Verdict, print_json, say, unfinished};
+use crate::program::{Verdict, print_json, say, temporary};
 
 /// Reads the grid, draws it and writes the picture, or the pictures.
 ///
@@ -37,7 +37,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let machine =
         Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
     machine.start_threads()?;
-    unfinished::clean_up_when_interrupted()?;
+    temporary::clean_up_when_interrupted()?;
     if !to_stdout {
         check_extension(&args.output).with_context(|| args.output.display().to_string())?;
     }
@@ -205,7 +205,7 @@ fn voxels_of(args: &RenderArgs, memory: &Share, progress: &dyn Progress) -> Resu
         place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
         up: args.up.map_or(Up::default(), Up::from),
         looks: Looks::new(args.what.mode(), color, args.what.keep_transparent, true),
-        backends: &Backends::new(Choice::Cpu, None),
+        backends: &Backends::new(BackendChoice::Cpu, None),
         memory,
         progress,
         time_stages: false,

@@ -17,7 +17,7 @@ use crate::program::output::Sink;
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
 use crate::program::slice::text::Look;
-use crate::program::{Verdict, of_stdout, print_json, say, unfinished};
+use crate::program::{Verdict, of_stdout, print_json, say, temporary};
 
 mod picture;
 mod text;
@@ -38,7 +38,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
     let sink = args.output.as_ref().map(|output| {
-        unfinished::clean_up_when_interrupted()?;
+        temporary::clean_up_when_interrupted()?;
         if !to_stdout {
             check_extension(output).with_context(|| output.display().to_string())?;
         }

@@ -1,6 +1,6 @@
 //! From where a grid is seen, and the rays through the pixels.
 
-use crate::grid::{Up, VoxelGrid, piece_bounds};
+use crate::grid::{Up, VoxelGrid, run_bounds};
 use crate::render::RenderOptions;
 use crate::render::orbit::{swept, turned};
 
@@ -180,7 +180,7 @@ impl Camera {
             max = [0, 1].map(|i| max[i].max(point[i]));
         };
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
-        let pieces = grid.pieces().map(|piece| piece_bounds(piece.start, piece.len, &piece.mask));
+        let pieces = grid.brick_runs().map(|piece| run_bounds(piece.start, piece.len, &piece.mask));
         let is_empty = grid.brick_count() == 0;
         let boxes = pieces.chain(is_empty.then_some(whole));
         match options.turn {

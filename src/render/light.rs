@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 
 use crate::grid::Up;
-use crate::raymarch::{Face, Ray, Scene, steps_towards};
 use crate::render::camera::{Camera, Vec3, add_scaled, cross, dot, normalized};
+use crate::trace::{Face, Ray, Scene, steps_towards};
 
 /// A share of light, or light itself, is a multiple of 1 / `ONE`.
 pub(super) const ONE: u32 = 1 << 15;

@@ -2,13 +2,13 @@
 //! The GPU's stages have the same functions.
 
 use crate::grid::PLAIN;
-use crate::raymarch::{Face, Ray, Scene, Touch, UNIT_BITS};
 use crate::render::camera::Camera;
 use crate::render::film::Film;
 use crate::render::ground::{Dark, Ground, between};
 use crate::render::light::{Light, OFF, ONE, is_dark, of, share};
 use crate::render::{Background, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
+use crate::trace::{Face, Ray, Scene, Touch, UNIT_BITS};
 
 /// Linear light of 16 bits a channel.
 pub(super) type Color = [u32; 3];

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use trivox::backend::RunOptions;
 use trivox::formats::{GridFormat, gltf, obj, ply};
 use trivox::grid::Colors;
 use trivox::mesher;
 use trivox::solid::{Fill, Solid};
 use trivox::srgb::{Linear, linear_of, linear_of_rgba};
+use trivox::voxelize::RunOptions;
 use trivox::{
     Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, Topology, Up, VoxelGrid,
     World, place, voxelize,

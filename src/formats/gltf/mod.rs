@@ -6,11 +6,11 @@
 //! little.
 
 mod accessors;
+mod attributes;
 mod buffers;
 mod build;
 mod images;
 mod json;
-mod looks;
 mod materials;
 mod parts;
 mod pose;
@@ -20,10 +20,10 @@ use std::path::Path;
 
 use crate::error::MeshError;
 use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::attributes::Looks;
 use crate::formats::gltf::build::{Build, Totals};
 use crate::formats::gltf::images::Images;
 use crate::formats::gltf::json::Document;
-use crate::formats::gltf::looks::Looks;
 use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};

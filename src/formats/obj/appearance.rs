@@ -8,10 +8,10 @@
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::images::{Images, Use};
-use crate::formats::named::Named;
 use crate::formats::obj::build::of_slot;
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
+use crate::formats::tally::Named;
 use crate::srgb::{Linear, linear, linear_of};
 
 /// The colour of what has none: a light grey.

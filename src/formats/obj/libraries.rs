@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::formats::beside::{Finder, folder_of};
-use crate::formats::named::Named;
 use crate::formats::obj::looks::{Look, Looks};
 use crate::formats::obj::materials::{Definition, Library, Material, Placement, before_comment};
 use crate::formats::obj::text::lines;
+use crate::formats::sidecar::{Finder, folder_of};
+use crate::formats::tally::Named;
 use crate::formats::{ReadError, bytes_within};
 
 /// Bytes of memory that reading a material file takes at most, for each of its own.

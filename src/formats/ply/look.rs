@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::counted;
-use crate::formats::plain::{ALL_TRANSPARENT, PlainColors};
+use crate::formats::flat_colors::{ALL_TRANSPARENT, PlainColors};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
 use crate::formats::textures::{Textures, file_bytes};

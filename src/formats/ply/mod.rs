@@ -13,7 +13,7 @@ mod look;
 
 use std::path::Path;
 
-use crate::formats::plain::PlainColors;
+use crate::formats::flat_colors::PlainColors;
 use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};

@@ -458,9 +458,17 @@ pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
     let mut file = BufReader::new(File::open(path)?);
     refuse_mesh(path)?;
     let format = GridFormat::of_path(path).map_err(ReadError::Unsupported)?;
+    read_grid_from(&mut file, format)
+}
+
+/// Reads the grid in a file of the format `format`.
+///
+/// # Errors
+/// As [`read_grid`].
+pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<LoadedGrid, ReadError> {
     let extension = format.extension();
     let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
-    (format.spec().read.ok_or_else(unread)?)(&mut file)
+    (format.spec().read.ok_or_else(unread)?)(file)
 }
 
 /// Refuses a mesh where a grid belongs, be it the surface of one.

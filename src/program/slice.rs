@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 use trivox::formats::{LoadedGrid, read_grid};
-use trivox::grid::Section;
-use trivox::srgb::Rgba;
+use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::program::cli::SliceArgs;
 use crate::program::diff::Side;
@@ -23,9 +22,6 @@ mod picture;
 mod text;
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
-
-/// The colour of voxels that have none.
-const PLAIN: Rgba = [92, 110, 138, 255];
 
 /// Reads the grid, and prints or draws the slice.
 ///
@@ -129,7 +125,7 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
 
 fn print(section: &Section, shown: &Range<u32>, look: Look) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    text::write(section.rows(PLAIN), shown, look, &mut out)
+    text::write(section.rows(DEFAULT_COLOR), shown, look, &mut out)
         .and_then(|()| out.flush())
         .map_err(of_stdout)
 }
@@ -137,7 +133,7 @@ fn print(section: &Section, shown: &Range<u32>, look: Look) -> Result<()> {
 fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
     let drawing = Drawing::new(section.size(), scale);
     drawing.check().with_context(|| sink.name().to_owned())?;
-    let bytes = sink.write(|out| Ok(drawing.write(section.rows(PLAIN), out)?))?;
+    let bytes = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let [width, height] = drawing.pixels();
     Ok(Drawn { output: sink.name().to_owned(), width, height, bytes })
 }

@@ -17,7 +17,7 @@ use wgpu::BufferUsages as Usage;
 
 use crate::error::BackendError;
 use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
-use crate::grid::{Colors, Mask, PLAIN, count};
+use crate::grid::{Colors, DEFAULT_COLOR, Mask, count};
 use crate::srgb::Rgba;
 use crate::trace::scene::{Node, Scene};
 use crate::trace::traverse::{Time, Touch};
@@ -198,7 +198,7 @@ impl GpuScene {
             version: SCENE_VERSION,
             top: scene.top(),
             root: (scene.nodes().len() as u32).wrapping_sub(1),
-            rest: packed(colors.map_or(PLAIN, Colors::rest)),
+            rest: packed(colors.map_or(DEFAULT_COLOR, Colors::rest)),
             lo: lo.map(|c| c as i32),
             bricks: scene.bricks().len() as u32,
             hi: hi.map(|c| c as i32),

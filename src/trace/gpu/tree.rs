@@ -6,7 +6,7 @@ use wgpu::BufferUsages as Usage;
 
 use crate::error::BackendError;
 use crate::gpu::{BRICK_WORDS, Device, GROUP, KEY_WORDS, Kernel, MAX_GROUPS, kernels};
-use crate::grid::PLAIN;
+use crate::grid::DEFAULT_COLOR;
 use crate::trace::gpu::{
     GpuScene, Header, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, packed,
 };
@@ -76,7 +76,7 @@ pub(super) async fn scene_over(
         version: SCENE_VERSION,
         top,
         root: if nodes > 0 { nodes - 1 } else { NO_NODES },
-        rest: packed(PLAIN),
+        rest: packed(DEFAULT_COLOR),
         lo: [0; 3],
         bricks: count,
         hi: dims.map(|d| d as i32 - 1),

@@ -19,7 +19,9 @@ use web_time::Instant;
 #[cfg(feature = "gpu")]
 use crate::Gpu;
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, read_mesh_from, read_mesh_with};
+use crate::formats::{
+    Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from, read_mesh_with,
+};
 use crate::grid::{BRICK, Colors, GridBuilder, Up, VoxelGrid, World};
 use crate::mesh::Mesh;
 #[cfg(feature = "gpu")]
@@ -398,8 +400,8 @@ impl Voxelizer {
         self.finish(self.place_file(path)?)
     }
 
-    /// The voxels of the mesh in `bytes`, a file of the format `spec`. Sidecar files are looked for in
-    /// `folder`; without one they are missing.
+    /// The voxels of the mesh in `bytes`, a file of the format `spec`, with its `sidecars`: only
+    /// those are opened.
     ///
     /// # Errors
     /// As [`run_file`](Self::run_file).
@@ -407,10 +409,10 @@ impl Voxelizer {
         &self,
         bytes: Vec<u8>,
         spec: &MeshSpec,
-        folder: Option<&Path>,
+        sidecars: &Sidecars,
     ) -> Result<Voxelized, VoxelizeError> {
         let options = self.read_options();
-        let read = || read_mesh_from(bytes, spec, folder, &options);
+        let read = || read_mesh_from(bytes, spec, sidecars, &options);
         self.finish(self.read_and_place(read)?)
     }
 

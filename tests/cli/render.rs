@@ -227,3 +227,15 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     assert_eq!(voxelize(path, "render one.npy").status.code(), Some(2));
     assert!(!path.join("a.png").exists());
 }
+
+#[test]
+fn the_picture_at_the_top_of_the_readme_is_what_the_program_draws() {
+    let folder = folder();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mesh = root.join("assets/lighthouse.obj");
+    let args = format!("render {} --res 128 --size 800 -o a.png -q", mesh.display());
+    assert!(voxelize(folder.path(), &args).status.success());
+    let pixels = |path: &Path| image::open(path).unwrap().to_rgb8().into_raw();
+    let [drawn, committed] = [folder.path().join("a.png"), root.join("docs/lighthouse.png")];
+    assert!(pixels(&drawn) == pixels(&committed), "voxelize {args}");
+}

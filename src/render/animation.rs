@@ -1,5 +1,4 @@
-//! Pictures one after another in one file: an animated PNG, which shows its first picture where
-//! animations are not known.
+//! Animated PNG. Viewers without support for animations show the first frame.
 
 use std::io::{self, Write};
 
@@ -8,7 +7,7 @@ use png::{BitDepth, ColorType, Encoder, Filter, Writer};
 use crate::render::picture::opaque_bytes;
 use crate::render::{Background, Picture, RenderOptions};
 
-/// An animated PNG that is being written, one picture at a time. It repeats for ever.
+/// Writes an animated PNG, one frame at a time. It loops forever.
 ///
 /// ```
 /// use trivox::VoxelGrid;
@@ -33,10 +32,10 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// Begins one of so many pictures that are drawn with `options`, `fps` of them a second.
+    /// Begins an animation of `pictures` frames drawn with `options`, at `fps` frames per second.
     ///
     /// # Errors
-    /// No pictures, none a second, or `out` cannot be written to.
+    /// 0 frames, 0 frames per second, or `out` cannot be written to.
     pub fn new(out: W, options: &RenderOptions, pictures: u32, fps: u16) -> io::Result<Self> {
         if fps == 0 {
             return Err(invalid("0 pictures a second are none: use 1 or more".to_owned()));
@@ -53,10 +52,10 @@ impl<W: Write> Animation<W> {
         Ok(Self { writer: encoder.write_header()?, size, has_opacity })
     }
 
-    /// Writes the next picture.
+    /// Writes the next frame.
     ///
     /// # Errors
-    /// It is of another size, or one too many; or it cannot be written.
+    /// The size differs, all frames are written already, or `out` cannot be written to.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
         let [size, expected] = [picture.size(), self.size];
         if size != expected {
@@ -69,10 +68,10 @@ impl<W: Write> Animation<W> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the end of the file.
     ///
     /// # Errors
-    /// Pictures are missing; or it cannot be written.
+    /// Frames are missing, or `out` cannot be written to.
     pub fn finish(self) -> io::Result<()> {
         Ok(self.writer.finish()?)
     }

@@ -1,35 +1,35 @@
-//! From where a grid is seen, and the rays through the pixels.
+//! The camera: its view of a grid, projection and framing.
 
 use crate::grid::{Up, VoxelGrid, run_bounds};
 use crate::render::RenderOptions;
 use crate::render::orbit::{swept, turned};
 
-/// From where a grid is seen.
+/// The viewing direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
-    /// From the front: against the mesh's z axis, or along its y axis where z is up.
+    /// From the front: looking along the mesh's -z axis, or along +y where z is up.
     Front,
     /// From behind.
     Back,
-    /// From the left: along the x axis.
+    /// From the left: looking along +x.
     Left,
-    /// From the right: against the x axis.
+    /// From the right: looking along -x.
     Right,
-    /// From above, the front below.
+    /// From above; the front is at the bottom of the picture.
     Top,
-    /// From below, the front above.
+    /// From below; the front is at the top of the picture.
     Bottom,
     /// From the front, the right and above.
     #[default]
     Iso,
 }
 
-/// How the picture is projected.
+/// The projection of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Projection {
-    /// What is nearer is larger.
+    /// Perspective projection.
     Perspective,
-    /// What is parallel remains so.
+    /// Parallel projection, perpendicular to the film.
     Orthographic,
 }
 
@@ -53,16 +53,15 @@ pub(super) fn normalized(v: Vec3) -> Vec3 {
     v.map(|c| c / length)
 }
 
-/// Half the angle under which the sphere about the grid is seen, as a sine: a lens of a length that shows
-/// things as they are remembered.
+/// Sine of half the angle that the grid's bounding sphere subtends: about 30 degrees in total.
 const HALF_ANGLE_SINE: f64 = 0.26;
 
-/// Horizontal and vertical direction of [`View::Iso`]: to the right and above, as cosine and sine.
+/// Azimuth and elevation of [`View::Iso`], as cosine and sine: to the right and above.
 const ISO_AZIMUTH: [f64; 2] = [0.788_010_753_606_722, 0.615_661_475_325_658];
 const ISO_ELEVATION: [f64; 2] = [0.882_947_592_858_927, 0.469_471_562_785_891];
 
 impl View {
-    /// To the eye, and what is up in the picture; by right, up and front.
+    /// Directions to the eye and up in the picture, in coordinates (right, up, front).
     fn to_eye_and_up(self) -> [Vec3; 2] {
         let up = [0.0, 1.0, 0.0];
         match self {
@@ -87,29 +86,30 @@ impl View {
     }
 }
 
-/// Where the rays of a picture come from, in voxels from the grid's corner.
+/// A camera, in voxels from the grid's minimum corner.
 #[derive(Debug, Clone)]
 pub struct Camera {
     pub(super) projection: Projection,
-    /// To the right and up in the picture, and towards the eye: of length 1, at right angles.
+    /// Orthonormal: right and up in the picture, and towards the eye.
     pub(super) right: Vec3,
     pub(super) up: Vec3,
     pub(super) back: Vec3,
-    /// What is up in the world.
+    /// Up in the world.
     pub(super) world_up: Vec3,
     pub(super) up_axis: Up,
     pub(super) eye: Vec3,
-    /// The film is at distance 1 from the eye of a perspective camera: the corner at the top left, and
-    /// the side of a pixel.
+    /// The top left corner of the film, which is at distance 1 from the eye of a perspective
+    /// camera.
     corner: [f64; 2],
+    /// The side of a pixel on the film, in voxels.
     pixel: f64,
 }
 
 impl Camera {
-    /// One that has all of `grid` in the picture.
+    /// A camera that frames all of `grid`.
     #[must_use]
     pub fn new(grid: &VoxelGrid, up_axis: Up, options: &RenderOptions) -> Self {
-        // Right, up and front, by the axes.
+        // World up and front; right is always x.
         let [world_up, front] = match up_axis {
             Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
@@ -140,38 +140,39 @@ impl Camera {
         camera
     }
 
-    /// How the picture is projected.
+    /// The projection of a picture.
     #[must_use]
     pub fn projection(&self) -> Projection {
         self.projection
     }
 
-    /// Where the picture is seen from, in voxels from the grid's corner.
+    /// The position of the eye, in voxels from the grid's minimum corner.
     #[must_use]
     pub fn eye(&self) -> [f64; 3] {
         self.eye
     }
 
-    /// To the right in the picture, up in it, and from it towards the eye: of length 1, at right angles.
+    /// The orthonormal axes: right and up in the picture, and towards the eye.
     #[must_use]
     pub fn axes(&self) -> [[f64; 3]; 3] {
         [self.right, self.up, self.back]
     }
 
-    /// Where the picture's top left corner is on the film, to the right of the eye and above it: in voxels,
-    /// for a perspective camera at distance 1.
+    /// The picture's top left corner on the film, right of and above the eye, in voxels. The film
+    /// of a perspective camera is at distance 1.
     #[must_use]
     pub fn film_corner(&self) -> [f64; 2] {
         self.corner
     }
 
-    /// The side of a pixel on the film.
+    /// The side of a pixel on the film, in voxels.
     #[must_use]
     pub fn pixel_side(&self) -> f64 {
         self.pixel
     }
 
-    /// Moves the film so that it shows all of the grid, however it is turned about its `center` if it is.
+    /// Places the film so that it shows all of the grid; for a turntable, at every turn about
+    /// `center`.
     fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions, center: Vec3) {
         let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         let show = |point: Vec3| {
@@ -180,9 +181,9 @@ impl Camera {
             max = [0, 1].map(|i| max[i].max(point[i]));
         };
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
-        let pieces = grid.brick_runs().map(|piece| run_bounds(piece.start, piece.len, &piece.mask));
+        let runs = grid.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask));
         let is_empty = grid.brick_count() == 0;
-        let boxes = pieces.chain(is_empty.then_some(whole));
+        let boxes = runs.chain(is_empty.then_some(whole));
         match options.turn {
             Some(_) => {
                 let world_up = if self.world_up[1] > 0.5 { 1 } else { 2 };
@@ -199,7 +200,7 @@ impl Camera {
             [center[0] - size[0] / 2.0 * self.pixel, center[1] + size[1] / 2.0 * self.pixel];
     }
 
-    /// Where a point is on the film, and how far it is from the eye, along the camera.
+    /// Projects a point to the film; also returns its depth along the viewing direction.
     fn project(&self, point: Vec3) -> [[f64; 2]; 2] {
         let from_eye = add_scaled(point, -1.0, self.eye);
         let (x, y, depth) =
@@ -210,8 +211,8 @@ impl Camera {
         }
     }
 
-    /// A place along an axis of the film, to the right or up, of one in the picture, in pixels from its
-    /// top left corner.
+    /// The film coordinate along an axis (0: right, 1: up) of a position in the picture, in pixels
+    /// from its top left corner.
     pub(super) fn on_film(&self, axis: usize, pixels: f64) -> f64 {
         match axis {
             0 => self.corner[0] + pixels * self.pixel,
@@ -219,7 +220,7 @@ impl Camera {
         }
     }
 
-    /// How many voxels a pixel covers at a point.
+    /// The width of a pixel at a point, in voxels.
     pub(super) fn voxels_per_pixel(&self, point: Vec3) -> f64 {
         let depth = match self.projection {
             Projection::Perspective => dot(add_scaled(self.eye, -1.0, point), self.back),
@@ -229,7 +230,7 @@ impl Camera {
     }
 }
 
-/// The corners of a box, which its smallest and largest voxel tell.
+/// The corners of a box of voxels, inclusive.
 fn corners([min, max]: [[u32; 3]; 2]) -> impl Iterator<Item = Vec3> {
     (0..8).map(move |corner| {
         [0, 1, 2].map(|a| match corner >> a & 1 {

@@ -1,4 +1,4 @@
-//! One backend at work on one mesh, with one bound on memory: what modes and fills find voxels by.
+//! Runs of one backend on one mesh within one memory limit, for modes and fills.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::voxelize::report::RunReport;
 use crate::voxelize::{Backend, BackendError, Rule, Run, RunOptions};
 
-/// A backend at work on one mesh.
+/// A backend and a mesh, with the report and the time of all runs so far.
 pub(crate) struct Finder<'a> {
     pub(crate) backend: &'a dyn Backend,
     pub(crate) mesh: Cow<'a, PlacedMesh>,
@@ -22,7 +22,7 @@ pub(crate) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
+    /// Voxelizes by `rule`, in the memory that remains beside `kept` bytes.
     pub(crate) fn find(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
         if self.progress.is_cancelled() {
             return Err(BackendError::Cancelled);
@@ -40,12 +40,12 @@ impl Finder<'_> {
         Ok(run)
     }
 
-    /// Without the voxels that flips have past the mesh's grid.
+    /// Removes the extra layer of [`Rule::grid_dims`].
     pub(crate) fn crop(&self, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
         self.within(grid.bytes(), |memory| grid.cropped(self.mesh.lattice().dims, memory))
     }
 
-    /// What `work` makes in the memory that `kept` bytes leave of all that is allowed.
+    /// Calls `work` with the memory that remains beside `kept` bytes.
     pub(crate) fn within<T>(
         &self,
         kept: u64,

@@ -95,7 +95,8 @@ impl Texture {
         let texels = width * height;
         if texels > MAX_TEXELS {
             return Err(format!(
-                "it has {width} x {height} texels, and {MAX_TEXELS} at most are read: make it smaller"
+                "it has {width} x {height} texels, and {MAX_TEXELS} at most are read: \
+                 make it smaller"
             ));
         }
         if texels.saturating_mul(4) > limit {

@@ -1,4 +1,4 @@
-//! The look of a mesh's triangles: materials, textures and vertex colours. Mesh readers produce it, and
+//! The appearance of a mesh: materials, textures and vertex colours. Mesh readers produce it, and
 //! [`color`](mod@crate::color) uses it.
 
 use crate::error::MeshError;
@@ -7,18 +7,18 @@ pub use texture::{Filter, Texture, Wrap};
 
 pub(crate) mod texture;
 
-/// The look of a mesh's triangles.
+/// The materials, textures and vertex colours of a mesh.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Appearance {
     /// The materials that `material_of` refers to.
     pub materials: Vec<Material>,
-    /// The material index of each triangle. Empty: all have the first material.
+    /// The material index of each triangle. Empty: all triangles have the first material.
     pub material_of: Vec<u32>,
     /// The images that materials refer to.
     pub textures: Vec<Texture>,
-    /// The texture coordinates of each triangle's corners: `(0, 0)` is the outer corner of the image's
-    /// first texel, `(1, 1)` that of its last, so `v` points down. Empty where there are no textures. A
-    /// triangle with a coordinate that is not finite has its material's colour.
+    /// The texture coordinates of each triangle's corners: `(0, 0)` is the outer corner of the
+    /// image's first texel, `(1, 1)` that of its last, so `v` points down. Empty without textures.
+    /// A triangle with a coordinate that is not finite is not textured.
     pub uvs: Vec<[[f32; 2]; 3]>,
     /// The colour of each vertex. Empty where no material uses them.
     pub vertex_colors: Vec<Linear>,
@@ -27,11 +27,11 @@ pub struct Appearance {
 /// The base colour and opacity of a surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// The factor of the colours of textures and vertices.
+    /// The factor that multiplies texture and vertex colours.
     pub color: Linear,
     /// The base colour texture.
     pub texture: Option<TextureRef>,
-    /// An image whose opacity is multiplied by that of `texture`; its colours are not used.
+    /// The opacity map: its opacity multiplies that of `texture`; its colours are not used.
     pub opacity: Option<TextureRef>,
     /// Whether vertex colours are used.
     pub has_vertex_colors: bool,
@@ -52,7 +52,7 @@ impl Default for Material {
     }
 }
 
-/// A texture, and how it is read.
+/// A texture and its sampling parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextureRef {
     /// The index in [`Appearance::textures`].
@@ -69,14 +69,14 @@ pub enum Alpha {
     /// Opacity is ignored.
     #[default]
     Opaque,
-    /// The cutoff, of 65,535: what has less opacity is transparent, all else is opaque.
+    /// Alpha test with a cutoff, of 65,535: a lower opacity is transparent, any other opaque.
     Mask(u16),
-    /// Opacity is the share of the surface's colour in what is seen.
+    /// Alpha blending: opacity is the weight of the surface's colour.
     Blend,
 }
 
 impl Alpha {
-    /// Whether nothing is transparent, whatever the opacity.
+    /// Whether every opacity counts as opaque.
     #[must_use]
     pub fn is_opaque(self) -> bool {
         matches!(self, Self::Opaque | Self::Mask(0))
@@ -84,10 +84,10 @@ impl Alpha {
 }
 
 impl Appearance {
-    /// Checks that it is one of a mesh of so many `vertices` and `triangles`.
+    /// Checks that it fits a mesh of `vertices` and `triangles`.
     ///
     /// # Errors
-    /// Too few or too many of something, or an index of something that is not there.
+    /// A list of the wrong length, or an index out of range.
     pub(crate) fn check(&self, vertices: usize, triangles: usize) -> Result<(), MeshError> {
         let Self { materials, material_of, textures, uvs, vertex_colors } = self;
         let texture_refs = || materials.iter().flat_map(|m| [m.texture, m.opacity]).flatten();
@@ -109,10 +109,10 @@ impl Appearance {
         &self.materials[self.material_of.get(triangle).map_or(0, |&index| index as usize)]
     }
 
-    /// Whether something may be seen through.
+    /// Whether a triangle may be partly transparent.
     #[must_use]
     pub fn has_transparency(&self) -> bool {
-        let of_image = |read: &TextureRef| self.textures[read.texture as usize].has_transparency();
+        let of_image = |of: &TextureRef| self.textures[of.texture as usize].has_transparency();
         self.materials.iter().filter(|material| !material.alpha.is_opaque()).any(|material| {
             let Material { color, texture, opacity, has_vertex_colors, .. } = material;
             let of_vertices = || self.vertex_colors.iter().any(|color| color[3] < u16::MAX);
@@ -122,14 +122,14 @@ impl Appearance {
         })
     }
 
-    /// The colour of all triangles, if they have the same opaque one all over.
+    /// The colour of all triangles, if it is uniform and opaque.
     #[must_use]
     pub fn only_color(&self) -> Option<Linear> {
         let color_of = |material: &Material| {
             let Material { color: [r, g, b, _], texture, opacity, has_vertex_colors, alpha } =
                 material;
-            let is_plain = texture.or(*opacity).is_none() && !has_vertex_colors;
-            (is_plain && alpha.is_opaque()).then_some([*r, *g, *b, u16::MAX])
+            let is_uniform = texture.or(*opacity).is_none() && !has_vertex_colors;
+            (is_uniform && alpha.is_opaque()).then_some([*r, *g, *b, u16::MAX])
         };
         let is_used = |index: usize| match &self.material_of[..] {
             [] => index == 0,
@@ -141,7 +141,7 @@ impl Appearance {
     }
 }
 
-/// Of a list there are as many items as there should be, or none at all, unless it is needed.
+/// Checks that a list has `expected` items; it may be empty unless it is needed.
 fn check_count(
     what: &str,
     count: usize,

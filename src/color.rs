@@ -1,20 +1,20 @@
-//! The colours of voxels: the mean of the mesh's surface inside each voxel, weighted by area, in linear
+//! The colours of voxels: the area-weighted mean of the mesh's surface inside each voxel, in linear
 //! light.
 //!
-//! Triangles are assigned to the bricks that they touch (`nodes`) and cut into pieces at the planes
-//! between voxels (`clip`). The mean look of a piece (`shade`) is that of the texels that it covers,
-//! each weighted by the covered area (`texels`, `coverage`). Pieces are summed in integers (`sums`), so
-//! their order has no effect. All of it runs on the CPU, whatever backend found the voxels, and uses only
-//! the basic operations of floating point: the colours are the same on every machine, to the bit.
+//! Triangles are assigned to the bricks that they touch (`octree`) and clipped to voxels (`clip`).
+//! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers,
+//! weighted by covered area (`texels`, `coverage`). Polygons are summed in integers (`sums`), so
+//! their order has no effect. All of it runs on the CPU, for both backends, with basic
+//! floating-point operations only: the colours are the same on every machine, to the bit.
 //!
-//! Voxels of a solid that the surface does not touch have one colour, the mean of all others; those of
-//! them that are exposed have the colour of their neighbours (`beside`).
+//! The surface of a solid does not touch all its voxels. An exposed untouched voxel has the mean
+//! colour of its neighbours; all others have one colour, the mean over the surface (`interior`).
 
 use rayon::prelude::*;
 
-use crate::color::clip::{Plane, corners, cut};
+use crate::color::clip::{Plane, clip, corners};
 use crate::color::coverage::Scratch;
-use crate::color::shade::{Look, Looks, Shade};
+use crate::color::shade::{Shade, Shading, TriangleShading};
 use crate::color::sums::{Sums, Weights};
 use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, set_bits};
@@ -26,27 +26,27 @@ use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 
 mod clip;
 mod coverage;
-mod flat;
 mod interior;
-mod nodes;
+mod octree;
 mod shade;
 mod sums;
+mod texel_polygon;
 mod texels;
 
 /// How voxels are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColorOptions {
-    /// How the grid was voxelized. Surface voxels in which everything is transparent are left out.
+    /// How the grid was voxelized. Fully transparent voxels of surfaces are removed.
     pub mode: Mode,
-    /// Keep the transparent voxels of surfaces.
+    /// Keep the fully transparent voxels of surfaces.
     pub keep_transparent: bool,
-    /// The limit of memory in bytes, the colours included.
+    /// The memory limit in bytes, colours included.
     pub memory: u64,
 }
 
 impl ColorOptions {
-    /// For voxels of `mode`, without a limit of memory.
+    /// For voxels of `mode`, without a memory limit.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
         Self { mode, keep_transparent: false, memory: u64::MAX }
@@ -57,9 +57,9 @@ impl ColorOptions {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Colored {
-    /// With colours, if the mesh has any.
+    /// The grid, with colours if the mesh has any.
     pub grid: VoxelGrid,
-    /// Number of voxels that were left out because everything in them is transparent.
+    /// Number of voxels that were removed because they are fully transparent.
     pub transparent: u64,
 }
 
@@ -71,10 +71,10 @@ impl Colored {
     }
 }
 
-/// Gives the voxels of `grid`, which are those of `mesh`, the colours of the mesh.
+/// Colours the voxels of `grid`, the voxelization of `mesh`, by the mesh's appearance.
 ///
 /// # Errors
-/// That takes too much memory.
+/// The memory limit, or cancellation.
 pub fn color(
     mesh: &PlacedMesh,
     grid: VoxelGrid,
@@ -89,21 +89,21 @@ pub fn color(
         return Ok(Colored { grid, transparent: 0 });
     }
     progress.start("color", 0);
-    let needed = most_memory(mesh, &grid);
+    let needed = memory_bound(mesh, &grid);
     if needed > options.memory {
         return Err(BackendError::Memory { needed, allowed: options.memory });
     }
     let is_solid = matches!(options.mode, Mode::Solid(_));
-    let looks = Looks::new(appearance);
-    let painted = Painter { mesh, looks, grid: &grid, is_solid, progress }.paint();
+    let shading = Shading::new(appearance);
+    let bricks = Painter { mesh, shading, grid: &grid, is_solid, progress }.paint();
     if progress.is_cancelled() {
         return Err(BackendError::Cancelled);
     }
     let (grid, transparent) = match is_solid || options.keep_transparent {
         true => (grid, 0),
-        false => without_transparent(grid, &painted)?,
+        false => without_transparent(grid, &bricks)?,
     };
-    let surface = Surface::new(painted);
+    let surface = Surface::new(bricks);
     let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
         true => surface.colors,
         false => interior::colors(&grid, &surface),
@@ -111,40 +111,41 @@ pub fn color(
     Ok(Colored { grid: grid.with_colors(colors), transparent })
 }
 
-/// Removes the voxels that have pieces, all of them transparent. Returns how many.
+/// Removes the voxels that triangles touch, but only with transparent parts. Returns their number.
 fn without_transparent(
     grid: VoxelGrid,
-    painted: &[Painted],
+    bricks: &[ColoredBrick],
 ) -> Result<(VoxelGrid, u64), BackendError> {
-    let unseen = |brick: &Painted| {
-        let mask = std::array::from_fn(|x| brick.touched[x] & !brick.seen[x]);
+    let transparent = |brick: &ColoredBrick| {
+        let mask = std::array::from_fn(|x| brick.touched[x] & !brick.visible[x]);
         (!is_empty(&mask)).then_some((brick.key, mask))
     };
-    let unseen = VoxelGrid::from_bricks(grid.dims(), painted.iter().filter_map(unseen).collect())?;
-    Ok(match unseen.occupied() {
+    let transparent = bricks.iter().filter_map(transparent).collect();
+    let transparent = VoxelGrid::from_bricks(grid.dims(), transparent)?;
+    Ok(match transparent.occupied() {
         0 => (grid, 0),
-        count => (grid.subtract(&unseen), count),
+        count => (grid.subtract(&transparent), count),
     })
 }
 
-/// An upper estimate of bytes: triangle lists of bricks, painted bricks, the colours of the surface and
-/// those of the grid.
-fn most_memory(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
+/// An upper estimate of bytes: triangle lists of bricks, coloured bricks, the colours of the
+/// surface and of the grid.
+fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     let bricks = grid.keys().len() as u64;
     let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
-    let a_brick = (size_of::<Painted>() + 2 * size_of::<(BrickKey, Mask, u64)>()) as u64;
-    let a_voxel = 3 * size_of::<Rgba>() as u64;
-    mesh.len() as u64 * 16 + bricks * a_brick + voxels * a_voxel
+    let brick_bytes = (size_of::<ColoredBrick>() + 2 * size_of::<(BrickKey, Mask, u64)>()) as u64;
+    let voxel_bytes = 3 * size_of::<Rgba>() as u64;
+    mesh.len() as u64 * 16 + bricks * brick_bytes + voxels * voxel_bytes
 }
 
 /// The colours of a brick's voxels.
-struct Painted {
+struct ColoredBrick {
     key: BrickKey,
-    /// The voxels in which there is a piece of a triangle.
+    /// The voxels that a clipped polygon lies in.
     touched: Mask,
-    /// Those in which it is not altogether transparent.
-    seen: Mask,
-    /// One for each voxel of `seen`.
+    /// The touched voxels that are not fully transparent.
+    visible: Mask,
+    /// One for each voxel of `visible`.
     colors: Vec<Rgba>,
 }
 
@@ -155,15 +156,15 @@ struct Surface {
 }
 
 impl Surface {
-    fn new(mut painted: Vec<Painted>) -> Self {
-        painted.par_sort_unstable_by_key(|brick| brick.key);
-        let touched = painted.iter().map(|brick| (brick.key, brick.touched)).collect();
-        let mean = mean(painted.iter().flat_map(|brick| &brick.colors));
-        let bricks = painted.into_iter().map(|brick| (brick.key, brick.seen, brick.colors));
+    fn new(mut bricks: Vec<ColoredBrick>) -> Self {
+        bricks.par_sort_unstable_by_key(|brick| brick.key);
+        let touched = bricks.iter().map(|brick| (brick.key, brick.touched)).collect();
+        let mean = mean(bricks.iter().flat_map(|brick| &brick.colors));
+        let bricks = bricks.into_iter().map(|brick| (brick.key, brick.visible, brick.colors));
         Self { touched, colors: Colors::from_bricks(bricks.collect(), mean.unwrap_or(GREY)) }
     }
 
-    /// The voxels of a brick in which there is a piece of a triangle.
+    /// The voxels of a brick that triangles touch.
     fn touched(&self, key: BrickKey) -> Mask {
         let found = self.touched.binary_search_by_key(&key, |&(key, _)| key);
         found.map_or([0; 8], |index| self.touched[index].1)
@@ -173,7 +174,7 @@ impl Surface {
 /// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
 
-/// The mean in linear light, opaque.
+/// The opaque mean in linear light.
 fn mean<'a>(colors: impl Iterator<Item = &'a Rgba>) -> Option<Rgba> {
     let (mut sums, mut count) = ([0_u64; 3], 0);
     for &[r, g, b, _] in colors {
@@ -188,65 +189,77 @@ fn mean<'a>(colors: impl Iterator<Item = &'a Rgba>) -> Option<Rgba> {
 
 struct Painter<'a> {
     mesh: &'a PlacedMesh,
-    looks: Looks<'a>,
+    shading: Shading<'a>,
     grid: &'a VoxelGrid,
     is_solid: bool,
     progress: &'a dyn Progress,
 }
 
 impl Painter<'_> {
-    /// The bricks in which there are pieces of triangles, in no order.
-    fn paint(&self) -> Vec<Painted> {
+    /// The bricks that triangles touch, in no order.
+    fn paint(&self) -> Vec<ColoredBrick> {
         let weights = Weights::new(self.mesh.len());
         let paint = |key: BrickKey, triangles: &[u32]| self.paint_brick(key, triangles, weights);
-        nodes::bricks(self.mesh, self.grid, self.is_solid, &paint)
+        octree::bricks(self.mesh, self.grid, self.is_solid, &paint)
     }
 
-    fn paint_brick(&self, key: BrickKey, triangles: &[u32], weights: Weights) -> Painted {
+    fn paint_brick(&self, key: BrickKey, triangles: &[u32], weights: Weights) -> ColoredBrick {
+        let mut colored =
+            ColoredBrick { key, touched: [0; 8], visible: [0; 8], colors: Vec::new() };
         if self.progress.is_cancelled() {
-            return Painted { key, touched: [0; 8], seen: [0; 8], colors: Vec::new() };
+            return colored;
         }
-        // Of a solid also voxels outside it: exposed neighbours take their colour.
+        // Of a solid also the voxels outside it: exposed neighbours take their colours.
         let wanted = if self.is_solid { [u64::MAX; 8] } else { self.grid.mask_of(key) };
-        let look = |&triangle: &u32| {
+        let shading = |&triangle: &u32| {
             let triangle = triangle as usize;
-            self.looks.of(triangle, self.mesh.indices()[triangle])
+            self.shading.of(triangle, self.mesh.indices()[triangle])
         };
-        let only = triangles.first().map(look).and_then(|look| look.plain());
-        let is_only = |triangle: &u32| look(triangle).plain() == only;
-        if !self.is_solid && only.is_some_and(Shade::is_seen) && triangles.iter().all(is_only) {
+        let first = triangles.first().map(shading).and_then(|shading| shading.uniform());
+        let is_same = |triangle: &u32| shading(triangle).uniform() == first;
+        if !self.is_solid && first.is_some_and(Shade::is_visible) && triangles.iter().all(is_same) {
             let mut sums = Sums::default();
-            only.iter().for_each(|shade| sums.add(1, shade));
+            first.iter().for_each(|shade| sums.add(1, shade));
             let colors = sums.mean().map(rgba_of).into_iter();
             let colors = colors.flat_map(|c| std::iter::repeat_n(c, count(&wanted) as usize));
-            return Painted { key, touched: wanted, seen: wanted, colors: colors.collect() };
+            return ColoredBrick {
+                key,
+                touched: wanted,
+                visible: wanted,
+                colors: colors.collect(),
+            };
         }
         let mut sums = [Sums::default(); 512];
         let mut scratch = Scratch::default();
-        let mut pieces = Pieces { key, weights, wanted: &wanted, sums: &mut sums };
+        let mut brick = BrickSums { key, weights, wanted: &wanted, sums: &mut sums };
         for triangle in triangles {
-            self.add(*triangle as usize, &look(triangle), &mut pieces, &mut scratch);
+            self.add(*triangle as usize, &shading(triangle), &mut brick, &mut scratch);
         }
-        let mut painted = Painted { key, touched: [0; 8], seen: [0; 8], colors: Vec::new() };
         for (x, &word) in wanted.iter().enumerate() {
             for bit in set_bits(word) {
                 let sums = &sums[64 * x + bit as usize];
-                painted.touched[x] |= u64::from(sums.is_touched()) << bit;
+                colored.touched[x] |= u64::from(sums.is_touched()) << bit;
                 if let Some(mean) = sums.mean() {
-                    painted.seen[x] |= 1 << bit;
-                    painted.colors.push(rgba_of(mean));
+                    colored.visible[x] |= 1 << bit;
+                    colored.colors.push(rgba_of(mean));
                 }
             }
         }
-        painted
+        colored
     }
 
-    /// Adds the pieces of a triangle.
-    fn add(&self, triangle: usize, look: &Look, pieces: &mut Pieces, scratch: &mut Scratch) {
+    /// Clips a triangle to the voxels of a brick and adds the polygons.
+    fn add(
+        &self,
+        triangle: usize,
+        shading: &TriangleShading,
+        sums: &mut BrickSums,
+        scratch: &mut Scratch,
+    ) {
         let unit_bits = self.mesh.lattice().unit_bits;
         let dims = self.grid.dims();
         let triangle = self.mesh.triangle(triangle);
-        let base = pieces.key.position().map(|b| (b * BRICK) as i32);
+        let base = sums.key.position().map(|b| (b * BRICK) as i32);
         let brick = BoxRange {
             lo: base,
             hi: std::array::from_fn(|a| (base[a] + BRICK as i32).min(dims[a] as i32) - 1),
@@ -254,19 +267,19 @@ impl Painter<'_> {
         let range = BoxRange::of_triangle(&triangle, unit_bits).intersect(&brick);
         let corners = corners(&triangle, base, unit_bits);
         let plane = Plane::new(&corners);
-        cut(&corners, base, &range, |[x, y, z], piece| {
+        clip(&corners, base, &range, |[x, y, z], polygon| {
             let (x, bit) = (x as usize, 8 * y + z);
-            if pieces.wanted[x] >> bit & 1 == 1 {
-                let weight = pieces.weights.of(plane.area(piece));
-                let shade = look.mean(&plane, piece, scratch);
-                pieces.sums[64 * x + bit as usize].add(weight, &shade);
+            if sums.wanted[x] >> bit & 1 == 1 {
+                let weight = sums.weights.of(plane.area(polygon));
+                let shade = shading.mean(&plane, polygon, scratch);
+                sums.sums[64 * x + bit as usize].add(weight, &shade);
             }
         });
     }
 }
 
-/// The pieces of triangles in the voxels of a brick.
-struct Pieces<'a> {
+/// The sums of the wanted voxels of a brick.
+struct BrickSums<'a> {
     key: BrickKey,
     weights: Weights,
     wanted: &'a Mask,

@@ -41,7 +41,7 @@ mod runs;
 mod section;
 mod sets;
 
-/// A row of full bricks along `x`; maximal, so neither neighbour is full.
+/// A maximal run of full bricks along `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FullRun {
     start: BrickKey,
@@ -70,18 +70,17 @@ pub struct World {
 }
 
 impl World {
-    /// Where the lattice's grid lies.
+    /// The origin and voxel size of the lattice's grid.
     #[must_use]
     pub fn of(lattice: &Lattice, up: Up) -> Self {
         Self { origin: lattice.origin, voxel_size: lattice.voxel_size, up }
     }
 }
 
-/// A set of voxels within `dims`, and optionally where it lies in the world and which colours they
-/// have.
+/// A set of voxels within `dims`, with an optional world position and optional colours.
 ///
-/// Two grids are equal if they have the same dimensions and voxels, wherever they lie and however
-/// they look.
+/// Two grids are equal if they have the same dimensions and voxels; position and colours are not
+/// compared.
 #[derive(Clone)]
 pub struct VoxelGrid {
     dims: [u32; 3],
@@ -91,9 +90,9 @@ pub struct VoxelGrid {
     masks: Vec<Mask>,
     /// Sorted.
     full: Vec<FullRun>,
-    /// `None` where the file the grid came from does not say.
+    /// `None` where the source file does not state it.
     pub world: Option<World>,
-    /// `None` where nothing is known of them. Only occupied voxels have colours of their own.
+    /// `None` where no colours are known. Only occupied voxels have colours of their own.
     pub colors: Option<Colors>,
 }
 
@@ -106,7 +105,7 @@ impl VoxelGrid {
         Self::from_bricks(dims, Vec::new())
     }
 
-    /// The union of `bricks`, in any order, with any of them repeated or empty.
+    /// The union of `bricks`, in any order; repeated and empty bricks are allowed.
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`]; a voxel outside `dims`.
@@ -116,7 +115,7 @@ impl VoxelGrid {
         Ok(builder.finish())
     }
 
-    /// The set of `voxels`, in any order, with any of them repeated.
+    /// The set of `voxels`, in any order; repeats are allowed.
     ///
     /// # Errors
     /// As [`from_bricks`](Self::from_bricks).
@@ -142,7 +141,7 @@ impl VoxelGrid {
         Self::from_bricks(dims, bricks)
     }
 
-    /// The same voxels, lying at `world`.
+    /// The same voxels at `world`.
     #[must_use]
     pub fn with_world(self, world: World) -> Self {
         Self { world: Some(world), ..self }
@@ -173,7 +172,7 @@ impl VoxelGrid {
         self.keys.len() as u64 + self.full.iter().map(|run| u64::from(run.len)).sum::<u64>()
     }
 
-    /// The bricks that are not full, in canonical order.
+    /// The keys of the bricks that are not full, in canonical order.
     pub(crate) fn keys(&self) -> &[BrickKey] {
         &self.keys
     }
@@ -183,7 +182,7 @@ impl VoxelGrid {
         &self.masks
     }
 
-    /// Bytes of memory that the voxels take.
+    /// Bytes of memory of keys, masks and runs; colours not included.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         bytes(self.keys.len() as u64, self.full.len() as u64)
@@ -221,7 +220,7 @@ impl VoxelGrid {
     }
 
     /// The bricks that hold a voxel, from key `first` to key `last` inclusive, in canonical order.
-    /// Found by bisection: a row of bricks costs little more than what it holds.
+    /// The cost is a binary search plus the bricks returned.
     pub fn bricks_between(
         &self,
         first: BrickKey,
@@ -245,13 +244,13 @@ impl VoxelGrid {
         self.bricks().flat_map(|(key, mask)| mask_voxels(key.position().map(|b| b * BRICK), mask))
     }
 
-    /// Smallest and largest occupied voxel per axis, or `None` where there are none.
+    /// Smallest and largest occupied voxel per axis; `None` for an empty grid.
     #[must_use]
     pub fn occupied_bounds(&self) -> Option<[[u32; 3]; 2]> {
-        self.brick_runs().map(|piece| run_bounds(piece.start, piece.len, &piece.mask)).reduce(join)
+        self.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask)).reduce(join)
     }
 
-    /// The voxels that are in exactly one of two grids, with whether it is this one.
+    /// The voxels that are in exactly one of two grids; `true` where it is this one.
     pub fn difference<'a>(
         &'a self,
         other: &'a Self,
@@ -271,7 +270,7 @@ impl VoxelGrid {
     }
 
     /// A hash of the dimensions and the voxels: the same for every backend, format, thread count
-    /// and machine; where the grid lies in the world is not part of it.
+    /// and machine. World position and colours are not hashed.
     ///
     /// The first 128 bits of BLAKE3 over: the text `trivox grid 1`, the dimensions as three
     /// little-endian `u32`; the number of bricks that are neither empty nor full as `u64`, their
@@ -332,7 +331,7 @@ impl fmt::Display for GridHash {
     }
 }
 
-/// Smallest and largest voxel per axis of `len` bricks along `x` that hold the same voxels, some.
+/// Smallest and largest voxel per axis of `len` bricks along `x` with the same mask, not empty.
 pub(crate) fn run_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2] {
     let base = start.position().map(|b| b * BRICK);
     let [lo, mut hi] = mask_bounds(mask);
@@ -340,14 +339,14 @@ pub(crate) fn run_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2
     [lo, hi].map(|voxel| std::array::from_fn(|a| base[a] + voxel[a]))
 }
 
-/// The bounds of what lies in either bounds.
+/// The union of two bounds.
 pub(crate) fn join(a: [[u32; 3]; 2], b: [[u32; 3]; 2]) -> [[u32; 3]; 2] {
     let min = std::array::from_fn(|i| a[0][i].min(b[0][i]));
     let max = std::array::from_fn(|i| a[1][i].max(b[1][i]));
     [min, max]
 }
 
-/// Merges two sequences sorted by key; each key comes once, with what either side has for it.
+/// Merges two sequences sorted by key; each key comes once, with the values of both sides.
 fn merge_by_key<A, B>(
     a: impl Iterator<Item = (BrickKey, A)>,
     b: impl Iterator<Item = (BrickKey, B)>,

@@ -1,4 +1,4 @@
-//! The triangle mesh: the one definition of a valid one, which every reader ends in.
+//! The triangle mesh, and the one place where it is validated.
 
 use std::array::from_fn;
 use std::sync::Arc;
@@ -15,49 +15,49 @@ pub enum MeshError {
     /// There is nothing to voxelize.
     #[error("the mesh has no triangles")]
     NoTriangles,
-    /// A triangle names a vertex that does not exist.
+    /// A triangle's vertex index is out of range.
     #[error("triangle {triangle} uses vertex {index}, but there are {vertices} (counted from 0)")]
     IndexOutOfRange {
-        /// Which triangle, from 0.
+        /// The triangle's index, from 0.
         triangle: usize,
-        /// The vertex it names.
+        /// The vertex index.
         index: u32,
-        /// How many vertices there are.
+        /// The number of vertices.
         vertices: usize,
     },
     /// A coordinate is NaN or infinite.
     #[error("vertex {vertex} has the coordinate {value}, which is not a finite number")]
     NotFinite {
-        /// Which vertex, from 0.
+        /// The vertex index, from 0.
         vertex: usize,
         /// The coordinate.
         value: f64,
     },
-    /// More vertices or triangles than a 32-bit index can name.
+    /// More vertices or triangles than 32-bit indices allow.
     #[error("the mesh has {count} {what}; at most {} are supported", u32::MAX)]
     TooLarge {
         /// `vertices` or `triangles`.
         what: &'static str,
-        /// How many there are.
+        /// Their number.
         count: usize,
     },
-    /// What it looks like does not fit its triangles and vertices.
+    /// The appearance does not fit the triangles and vertices.
     #[error("the mesh's appearance does not fit it: {0}")]
     Appearance(String),
 }
 
-/// A triangle mesh in its own units: every index names a vertex, and every vertex that a triangle
-/// uses is finite. Degenerate triangles (a segment, a point) are valid.
+/// A triangle mesh, in mesh units. Every index is in range, and every vertex that a triangle uses
+/// is finite. Degenerate triangles (a segment, a point) are valid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh {
     positions: Vec<[f64; 3]>,
-    /// Shared with the placed mesh, as is the appearance.
+    /// Shared with the placed mesh, like the appearance.
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
 }
 
 impl Mesh {
-    /// Checks and takes vertex positions (mesh units) and triangles (indices into them).
+    /// Makes a mesh of vertex positions (mesh units) and triangles (vertex indices).
     ///
     /// # Errors
     /// No triangles, an index out of range, a coordinate that is not finite (of a vertex that a
@@ -71,7 +71,7 @@ impl Mesh {
         if triangles.is_empty() {
             return Err(MeshError::NoTriangles);
         }
-        // A glance at all coordinates in order is much faster than at those of each triangle.
+        // One sequential pass over the coordinates is much faster than a check per triangle corner.
         let all_finite = positions.as_flattened().iter().all(|c| c.is_finite());
         for (triangle, corners) in triangles.iter().enumerate() {
             for &index in corners {
@@ -90,10 +90,10 @@ impl Mesh {
         Ok(Self { positions, triangles: Arc::new(triangles), appearance: None })
     }
 
-    /// The same mesh, looking like this.
+    /// The same mesh with this appearance.
     ///
     /// # Errors
-    /// It has other triangles or vertices, or refers to a material or texture that is not there.
+    /// The appearance is for other numbers of triangles or vertices, or an index is out of range.
     pub fn with_appearance(self, appearance: Appearance) -> Result<Self, MeshError> {
         appearance.check(self.positions.len(), self.triangles.len())?;
         Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
@@ -113,7 +113,7 @@ impl Mesh {
         Ok(Self { appearance, ..mesh })
     }
 
-    /// What the triangles look like, where that is known.
+    /// The materials and colours, if known.
     #[must_use]
     pub fn appearance(&self) -> Option<&Appearance> {
         self.appearance.as_deref()
@@ -142,7 +142,7 @@ impl Mesh {
     /// Minimum and maximum corner of the vertices that triangles use, in mesh units.
     #[must_use]
     pub fn bounds(&self) -> [[f64; 3]; 2] {
-        let nothing = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        let empty = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
         let add = |[min, max]: [[f64; 3]; 2], p: [f64; 3]| {
             [from_fn(|a| p[a].min(min[a])), from_fn(|a| p[a].max(max[a]))]
         };
@@ -151,9 +151,9 @@ impl Mesh {
                 .iter()
                 .fold(bounds, |bounds, &index| add(bounds, self.positions[index as usize]))
         };
-        let parts = self.triangles.par_iter().with_min_len(1 << 12).fold(nothing, add_corners);
-        let bounds = parts.reduce(nothing, |one, two| two.into_iter().fold(one, add));
-        // Which of two zeros is the smaller depends on the threads: none is negative.
+        let partial = self.triangles.par_iter().with_min_len(1 << 12).fold(empty, add_corners);
+        let bounds = partial.reduce(empty, |one, two| two.into_iter().fold(one, add));
+        // Adding 0 turns -0 into 0: which of the two `min` returns depends on the order.
         bounds.map(|corner| corner.map(|c| c + 0.0))
     }
 }

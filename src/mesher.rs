@@ -1,13 +1,12 @@
-//! The surface of a grid: the faces that occupied voxels turn to empty ones or to the outside, merged
-//! into rectangles of one colour.
+//! Greedy meshing: the exposed faces of a grid's voxels, merged into rectangles of one colour.
 //!
-//! The grid is taken in tiles of 64 voxels an axis, so that the faces of a tile in one plane are 64
-//! words of 64 bits, and found and merged by operations on words: "binary greedy meshing", after M.
-//! Lysenko, *Meshing in a Minecraft Game*, 2012. A rectangle therefore is at most 64 by 64 voxels, and
-//! a grid of any size takes little memory. Rectangles do not overlap, and cover every face once.
+//! The grid is meshed in tiles of 64 voxels per axis. The faces of a tile in one plane are 64 words
+//! of 64 bits, found and merged by word operations: "binary greedy meshing", after M. Lysenko,
+//! *Meshing in a Minecraft Game*, 2012. So a rectangle is at most 64 by 64 voxels, and memory does
+//! not grow with the grid. Rectangles do not overlap, and cover every face once.
 //!
-//! Where a rectangle ends in the middle of another's side, there is a T-junction: the surface is
-//! closed as a set of points, but not all of its edges are those of two rectangles.
+//! The mesh has T-junctions, where a corner of one rectangle lies inside the side of another: the
+//! surface is closed as a set of points, but not every edge is shared by two rectangles.
 
 mod greedy;
 mod tile;
@@ -17,27 +16,27 @@ use crate::srgb::Rgba;
 
 use tile::Tile;
 
-/// Faces in one plane that look the same way and have one colour.
+/// Voxel faces in one plane with the same outward normal and one colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rectangle {
-    /// The corner with the least coordinates; voxel `v` lies from `v` to `v + 1`.
+    /// The minimum corner, in voxels; voxel `v` spans `v` to `v + 1`.
     pub min: [u32; 3],
-    /// The corner with the largest; along [`axis`](Self::axis) the same as `min`.
+    /// The maximum corner; along [`axis`](Self::axis) equal to `min`.
     pub max: [u32; 3],
-    /// The axis that it stands on: 0 for `x`.
+    /// The axis of the normal: 0 for `x`.
     pub axis: usize,
-    /// Whether outside is towards larger coordinates.
+    /// Whether the outward normal points to larger coordinates.
     pub is_upper: bool,
-    /// Of its voxels; `None` where the grid has no colours.
+    /// The colour of its voxels; `None` if the grid has no colours.
     pub color: Option<Rgba>,
 }
 
 impl Rectangle {
-    /// Its corners, counter-clockwise as seen from outside.
+    /// The corners, counter-clockwise seen from outside.
     #[must_use]
     pub fn corners(&self) -> [[u32; 3]; 4] {
         let Self { min, max, axis, .. } = *self;
-        // After x come y and z, and so on around: seen from above the axis they turn left.
+        // The cyclic order of axes: counter-clockwise seen from the axis' upper end.
         let [a, b] = [(axis + 1) % 3, (axis + 2) % 3];
         let (mut right, mut left) = (min, min);
         right[a] = max[a];
@@ -45,7 +44,7 @@ impl Rectangle {
         if self.is_upper { [min, right, max, left] } else { [min, left, max, right] }
     }
 
-    /// How many faces of voxels it is.
+    /// The number of voxel faces.
     #[must_use]
     pub fn faces(&self) -> u64 {
         let [a, b] = [(self.axis + 1) % 3, (self.axis + 2) % 3];
@@ -54,8 +53,8 @@ impl Rectangle {
     }
 }
 
-/// Gives `take` the rectangles of the surface of `grid`, always in the same order. That takes 200 KB of
-/// memory, whatever the grid.
+/// Calls `take` with the rectangles of the surface of `grid`, in a fixed order. Takes 200 KB of
+/// memory for any grid.
 ///
 /// ```
 /// use trivox::{VoxelGrid, mesher};
@@ -72,7 +71,7 @@ impl Rectangle {
 /// ```
 ///
 /// # Errors
-/// The first that `take` returns.
+/// The first error that `take` returns.
 pub fn rectangles<E>(
     grid: &VoxelGrid,
     mut take: impl FnMut(&Rectangle) -> Result<(), E>,
@@ -88,7 +87,7 @@ pub fn rectangles<E>(
 /// Bricks along the edge of a tile.
 const EDGE: u32 = u64::BITS / BRICK;
 
-/// The first brick of each tile that holds a voxel: `x` fastest, then `y`, then `z`.
+/// The first brick of each tile that is not empty: `x` fastest, then `y`, then `z`.
 fn tiles(grid: &VoxelGrid) -> impl Iterator<Item = [u32; 3]> + '_ {
     let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(BRICK));
     let every = |n: u32| (0..n).step_by(EDGE as usize);
@@ -99,14 +98,14 @@ fn tiles(grid: &VoxelGrid) -> impl Iterator<Item = [u32; 3]> + '_ {
     let layers = every(nz).filter(move |&z| !layer_is_empty(z));
     let rows = layers.flat_map(move |z| every(ny).map(move |y| [y, z]));
     rows.flat_map(move |[y, z]| {
-        let mut is_there = vec![false; nx.div_ceil(EDGE) as usize];
+        let mut is_occupied = vec![false; nx.div_ceil(EDGE) as usize];
         let end = [nx, (y + EDGE).min(ny), (z + EDGE).min(nz)];
-        for piece in grid.brick_runs_in([0, y, z], end) {
-            let x = piece.start.position()[0];
-            let last = x + piece.len - 1;
-            is_there[(x / EDGE) as usize..=(last / EDGE) as usize].fill(true);
+        for run in grid.brick_runs_in([0, y, z], end) {
+            let x = run.start.position()[0];
+            let last = x + run.len - 1;
+            is_occupied[(x / EDGE) as usize..=(last / EDGE) as usize].fill(true);
         }
-        let found = (0..nx).step_by(EDGE as usize).zip(is_there).filter(|&(_, is_there)| is_there);
-        found.map(move |(x, _)| [x, y, z]).collect::<Vec<_>>()
+        let tiles = every(nx).zip(is_occupied).filter(|&(_, is_occupied)| is_occupied);
+        tiles.map(move |(x, _)| [x, y, z]).collect::<Vec<_>>()
     })
 }

@@ -1,12 +1,13 @@
-//! From the colours of a grid to the few that an indexed format has: at most [`MAX_COLORS`].
+//! Colour quantization: maps the colours of a grid to the palette of an indexed format, of at most
+//! [`MAX_COLORS`].
 //!
-//! All of them, where they are no more; else those by which the voxels look most alike, in Oklab (B.
-//! Ottosson, "A perceptual color space for image processing", 2020), or those of a given palette. What
-//! a voxel gets is the nearest of them, or with dithering one of several, such that their mean is its
-//! colour. How opaque colours are plays no part.
+//! The palette is given; or it holds all colours of the grid if they fit; or it is quantized to
+//! minimize the error in Oklab (B. Ottosson, "A perceptual color space for image processing",
+//! 2020). A voxel gets the nearest palette colour or, dithered, one of a mixture whose mean is its
+//! colour. Opacity is ignored.
 //!
-//! All of it is the same on every machine, whatever the number of threads: sums of integers, and
-//! floating point with additions, multiplications, divisions and square roots only, in a fixed order.
+//! The result is the same on every machine and for any number of threads: integer sums, and
+//! floating-point additions, multiplications, divisions and square roots in a fixed order.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -28,30 +29,30 @@ mod quantize;
 /// An sRGB colour.
 type Rgb = [u8; 3];
 
-/// Most colours of a palette: an index is a byte, and one of its values means that there is no voxel.
+/// Largest size of a palette: an index is a byte, of which one value means an empty voxel.
 pub const MAX_COLORS: usize = 255;
 
-/// Colours in the order of their indices, at most [`MAX_COLORS`]; some may be unused.
+/// At most [`MAX_COLORS`] colours by index; some indices may be unused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Palette {
-    /// Opaque, or [`UNUSED`]; one at least is opaque.
+    /// Opaque, or [`UNUSED`]; at least one is opaque.
     colors: Vec<Rgba>,
 }
 
-/// Of an index that no voxel gets.
+/// Marks an index that no voxel gets.
 const UNUSED: Rgba = [0; 4];
 
-/// Why something is no palette.
+/// Why colours or an image do not make a palette.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PaletteError {
-    /// The operating system could not read it.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// It is not an image that can be read.
+    /// The file is not an image of a supported format.
     #[error("not an image to take a palette from: {0}")]
     Image(String),
-    /// There is no colour.
+    /// All colours are fully transparent.
     #[error("a palette needs a colour, but all pixels are fully transparent")]
     Empty,
     /// There are more colours than indices.
@@ -63,11 +64,11 @@ pub enum PaletteError {
 }
 
 impl Palette {
-    /// Of these colours, in this order, whatever their opacity; those that are fully transparent are
-    /// unused indices.
+    /// A palette of `colors` by index. Fully transparent colours are unused indices; all others
+    /// become opaque.
     ///
     /// # Errors
-    /// None that is visible, or more than [`MAX_COLORS`].
+    /// No colour that is not fully transparent, or more than [`MAX_COLORS`].
     pub fn new(colors: &[Rgba]) -> Result<Self, PaletteError> {
         let used = |&[r, g, b, opacity]: &Rgba| if opacity > 0 { [r, g, b, 255] } else { UNUSED };
         let colors: Vec<Rgba> = colors.iter().map(used).collect();
@@ -78,9 +79,9 @@ impl Palette {
         }
     }
 
-    /// Of the pixels of an image. One of 256 by 1 pixels is a palette as MagicaVoxel has them: its
-    /// pixels are the colours of the indices in order, and the last has none. Of any other they are
-    /// the different colours of pixels, in the order in which they come first, row by row.
+    /// The palette of an image. The pixels of a 256 by 1 image are the colours by index, as
+    /// MagicaVoxel exports them, without the last one. Any other image gives its distinct colours,
+    /// in the order of their first pixels, row by row.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -95,10 +96,10 @@ impl Palette {
         Self::new(&colors)
     }
 
-    /// Of the pixels of the image in a file, as [`of_image`](Self::of_image).
+    /// The palette of an image file, as [`of_image`](Self::of_image).
     ///
     /// # Errors
-    /// The file cannot be read, is not an image, or of none that has a palette.
+    /// The file cannot be read or is not an image, or as [`of_image`](Self::of_image).
     pub fn read(path: &Path) -> Result<Self, PaletteError> {
         /// Bytes, for an image of 16 million pixels.
         const LIMIT: u64 = 1 << 28;
@@ -107,7 +108,7 @@ impl Palette {
         Self::of_image(&image.map_err(PaletteError::Image)?)
     }
 
-    /// By which the voxels of `grid` look most alike; `None` where it has no colours.
+    /// The palette with the least error for the voxels of `grid`; `None` if it has no colours.
     #[must_use]
     pub fn of_grid(grid: &VoxelGrid) -> Option<Self> {
         let colors = grid.colors.as_ref()?;
@@ -115,7 +116,7 @@ impl Palette {
         Some(Self::of_distinct(&distinct, || distinct.counts(colors, grid.occupied())))
     }
 
-    /// Of colours that come so often.
+    /// The palette with the least error for `distinct` colours, weighted by `counts`.
     fn of_distinct(distinct: &distinct::Distinct, counts: impl FnOnce() -> Vec<u64>) -> Self {
         let mut colors = distinct.colors();
         if colors.len() > MAX_COLORS {
@@ -125,14 +126,14 @@ impl Palette {
         Self { colors: colors.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect() }
     }
 
-    /// The colours in the order of their indices, opaque; those of unused indices are transparent.
+    /// The colours by index: opaque, or transparent for unused indices.
     #[must_use]
     pub fn colors(&self) -> &[Rgba] {
         &self.colors
     }
 }
 
-/// How many different colours the voxels of `grid` have.
+/// The number of distinct colours of the voxels of `grid`.
 #[must_use]
 pub fn count_colors(grid: &VoxelGrid) -> usize {
     let distinct =

@@ -1,4 +1,4 @@
-//! From floats to integers: puts a mesh on the lattice on which every later decision is exact.
+//! Placement: quantizes a mesh to an integer lattice, on which every later decision is exact.
 //!
 //! One voxel is `S = 2^F` lattice units wide. A vertex `p` is rounded once,
 //! `u = round_ties_even((p - min) * scale) + pad * S`, and voxel `(i, j, k)` is the closed cube
@@ -16,9 +16,9 @@
 //!   axis: such a difference is exact in `f32` and far from overflow in `i32`;
 //! - every box that is tested, of `2^k <= P` voxels a side and aligned to its size, lies in that
 //!   cube, so its centre does too (no backend tests larger ones);
-//! - half a voxel fits between a box centre and the ends of the cube, so a vertex moved up by as much
-//!   still differs from box centres by at most `2^24` (backends move triangles, to find by boxes the
-//!   voxels whose centres are next above);
+//! - a box centre is at least half a voxel from the ends of the cube, so a vertex moved up by half
+//!   a voxel still differs from box centres by at most `2^24` (backends move triangles this way, so
+//!   that box tests find the voxels with the next centres above);
 //! - without explicit bounds all vertices lie in the grid, and `F = min(16, 24 - ceil_log2(M))`
 //!   where `M` is the largest dimension.
 //!
@@ -45,14 +45,14 @@ pub const SPAN_BITS: u32 = 24;
 /// Most voxels that mesh and grid together can span along an axis.
 pub const MAX_SPAN_VOXELS: u32 = 1 << (SPAN_BITS - MIN_UNIT_BITS);
 
-/// The bit budget leaves room for boxes of this many voxels a side in every grid: the largest that
-/// backends test whatever the grid's size.
+/// The bit budget holds boxes of this many voxels a side for every grid: the largest that backends
+/// test in small grids.
 pub const MIN_CUBE: u32 = 64;
 
 /// A triangle on the lattice: three corners of three coordinates.
 pub type Triangle = [[i32; 3]; 3];
 
-/// Why a mesh cannot be put on the lattice as asked.
+/// Why a mesh cannot be placed on the lattice.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PlaceError {
@@ -112,7 +112,7 @@ pub enum PlaceError {
     },
 }
 
-/// A number for a message: with an exponent where it would otherwise have many zeros.
+/// Formats a number for a message, with an exponent where it would have many zeros.
 pub(crate) fn short(number: &f64) -> String {
     match number.abs() {
         size if size != 0.0 && size.is_finite() && !(1e-5..1e15).contains(&size) => {
@@ -122,7 +122,7 @@ pub(crate) fn short(number: &f64) -> String {
     }
 }
 
-/// How large the voxels are.
+/// The voxel size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sizing {
     /// This many voxels along the longest axis, padding not counted.
@@ -140,16 +140,16 @@ pub struct Bounds {
     pub max: [f64; 3],
 }
 
-/// Where and how finely a mesh is placed.
+/// Options of [`place`]: voxel size, bounds and padding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct PlaceOptions {
     /// Voxel size, given directly or by a resolution.
     pub sizing: Sizing,
-    /// The box to voxelize; the mesh's own where `None`. What lies outside it, and outside the
-    /// padding, has no voxels.
+    /// The box to voxelize; `None` for the mesh's bounds. Parts of the mesh outside the box and its
+    /// padding get no voxels.
     pub bounds: Option<Bounds>,
-    /// Voxels added on all six sides: empty, unless the mesh reaches past explicit bounds.
+    /// Voxels added on all six sides; empty, unless the mesh reaches past explicit bounds.
     pub pad: u32,
 }
 
@@ -172,14 +172,14 @@ impl PlaceOptions {
         Self { pad, ..self }
     }
 
-    /// Within `bounds` rather than the mesh's own.
+    /// With explicit `bounds` instead of the mesh's own.
     #[must_use]
     pub fn with_bounds(self, bounds: Bounds) -> Self {
         Self { bounds: Some(bounds), ..self }
     }
 }
 
-/// The integer lattice of one grid, and where it lies in the world.
+/// The integer lattice of one grid, and its position in mesh coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lattice {
     /// Voxels along each axis, padding included; 1 to [`MAX_DIM`].
@@ -188,14 +188,14 @@ pub struct Lattice {
     pub unit_bits: u32,
     /// Lattice units per mesh unit.
     pub scale: f64,
-    /// A voxel's edge, in mesh units: as asked for, or the longest axis divided by the resolution.
+    /// A voxel's edge, in mesh units: as given, or the longest axis divided by the resolution.
     pub voxel_size: f64,
     /// The grid's minimum corner, in mesh units. Lattice point `u` lies at `origin + u / scale`.
     pub origin: [f64; 3],
 }
 
 impl Lattice {
-    /// What `unit_bits` would be if the mesh did not reach past the grid.
+    /// `unit_bits` for a mesh that does not reach past the grid.
     #[must_use]
     pub fn unit_bits_of_grid(&self) -> u32 {
         let longest = self.dims[0].max(self.dims[1]).max(self.dims[2]);
@@ -209,7 +209,7 @@ impl Lattice {
     }
 }
 
-/// A mesh on the lattice. All that follows is integer arithmetic.
+/// A mesh on the lattice. All later steps use integer arithmetic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedMesh {
     lattice: Lattice,
@@ -225,13 +225,13 @@ impl PlacedMesh {
         &self.lattice
     }
 
-    /// How many triangles there are.
+    /// The number of triangles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.triangles.len()
     }
 
-    /// Whether there are none; never, for a mesh that was placed.
+    /// Whether there are no triangles; `false` for every placed mesh.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.triangles.is_empty()
@@ -251,7 +251,7 @@ impl PlacedMesh {
         &self.vertices
     }
 
-    /// The vertex numbers of the triangles, in the mesh's order.
+    /// The vertex indices of the triangles, in the mesh's order.
     #[must_use]
     pub fn indices(&self) -> &[[u32; 3]] {
         &self.triangles
@@ -262,30 +262,30 @@ impl PlacedMesh {
         (0..self.len()).map(|index| self.triangle(index))
     }
 
-    /// The same mesh, with those triangles turned around.
-    pub(crate) fn with_turned(&self, is_turned: &[bool]) -> Self {
-        let turn = |(&[a, b, c], &is_turned): (&[u32; 3], &bool)| match is_turned {
+    /// The same mesh, with the orientation of the flagged triangles reversed.
+    pub(crate) fn with_turned(&self, is_reversed: &[bool]) -> Self {
+        let orient = |(&[a, b, c], &is_reversed): (&[u32; 3], &bool)| match is_reversed {
             true => [a, c, b],
             false => [a, b, c],
         };
-        let triangles = self.triangles.par_iter().zip(is_turned).map(turn).collect();
+        let triangles = self.triangles.par_iter().zip(is_reversed).map(orient).collect();
         Self { triangles: Arc::new(triangles), ..self.clone() }
     }
 
-    /// What the triangles look like, where that is known.
+    /// The materials and colours, if known.
     #[must_use]
     pub fn appearance(&self) -> Option<&Appearance> {
         self.appearance.as_deref()
     }
 
-    /// How many triangles have no area on the lattice. They are voxelized as the segment or point
-    /// that they are.
+    /// The number of triangles without area on the lattice. They are voxelized as segments or
+    /// points.
     #[must_use]
     pub fn degenerate(&self) -> usize {
         self.count(is_degenerate)
     }
 
-    /// How many triangles reach outside the grid; none, without explicit bounds.
+    /// The number of triangles that reach outside the grid; 0 without explicit bounds.
     #[must_use]
     pub fn outside(&self) -> usize {
         let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.unit_bits);
@@ -294,7 +294,7 @@ impl PlacedMesh {
         self.count(|triangle| triangle.iter().any(is_outside))
     }
 
-    /// Whether all triangles lie outside of the grid.
+    /// Whether the bounds of every triangle lie outside the grid.
     #[must_use]
     pub fn is_missed(&self) -> bool {
         let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.unit_bits);
@@ -307,8 +307,9 @@ impl PlacedMesh {
         self.count(is_apart) == self.len()
     }
 
-    /// The same lattice points in voxels `2^bits` times as wide, those past the end of the grid left
-    /// out if triangles are. `None` where such voxels have more than [`MAX_UNIT_BITS`].
+    /// The same lattice points with voxels `2^bits` times as wide. A voxel that the end of the grid
+    /// cuts is kept only if no triangle reaches outside the grid. `None` if `unit_bits` would
+    /// exceed [`MAX_UNIT_BITS`].
     pub(crate) fn coarser(&self, bits: u32) -> Option<Self> {
         let Lattice { dims, unit_bits, scale, voxel_size, origin } = self.lattice;
         let unit_bits = (unit_bits + bits <= MAX_UNIT_BITS).then_some(unit_bits + bits)?;
@@ -320,15 +321,15 @@ impl PlacedMesh {
         Some(Self { lattice, vertices, triangles, appearance: None })
     }
 
-    fn count(&self, is_one: impl Fn(&Triangle) -> bool + Sync) -> usize {
+    fn count(&self, predicate: impl Fn(&Triangle) -> bool + Sync) -> usize {
         let indices = (0..self.len()).into_par_iter();
-        indices.filter(|&index| is_one(&self.triangle(index))).count()
+        indices.filter(|&index| predicate(&self.triangle(index))).count()
     }
 }
 
 fn is_degenerate(&[a, b, c]: &Triangle) -> bool {
     let e = |p: [i32; 3], axis: usize| i64::from(p[axis]) - i64::from(a[axis]);
-    // Each product is below 2^49, the budget's 24 bits and a sign twice.
+    // Each product is below 2^49: two factors of 24 bits and a sign.
     (0..3).all(|i| {
         let (j, k) = ((i + 1) % 3, (i + 2) % 3);
         e(b, j) * e(c, k) == e(b, k) * e(c, j)
@@ -337,11 +338,11 @@ fn is_degenerate(&[a, b, c]: &Triangle) -> bool {
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
-/// Places `mesh` on a lattice as `options` say.
+/// Places `mesh` on the lattice of `options`.
 ///
 /// # Errors
-/// A size, resolution or bounds that are not possible; a mesh without extent where a resolution
-/// was asked for; a grid past [`MAX_DIM`]; a mesh that reaches too far past the bounds.
+/// An impossible size, resolution or bounds; a resolution for a mesh without extent; a grid past
+/// [`MAX_DIM`]; a mesh that reaches too far past the bounds.
 pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceError> {
     let [mesh_min, mesh_max] = mesh.bounds();
     let bounds = match options.bounds {
@@ -352,7 +353,7 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
 
     let bits = || (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev();
     let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits);
-    // Explicit bounds have the same grid for all meshes, with however few bits these leave.
+    // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
     let grid_alone =
         |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
     let dims = bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
@@ -362,9 +363,9 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
     };
     let fits = |frame: &Frame| frame.fits([mesh_min, mesh_max]);
     let Some(frame) = bits().map(frame_at).find(fits) else {
-        return Err(frame_at(MIN_UNIT_BITS).why_not([mesh_min, mesh_max]));
+        return Err(frame_at(MIN_UNIT_BITS).error([mesh_min, mesh_max]));
     };
-    // A vertex that no triangle uses may be anything, NaN included; the cast is defined for all.
+    // An unused vertex may be out of range or NaN; the cast is defined for both.
     let to_lattice = |p: &[f64; 3]| std::array::from_fn(|a| frame.to_lattice(p[a], a) as i32);
     Ok(PlacedMesh {
         lattice: frame.lattice(),
@@ -422,8 +423,8 @@ fn scale(sizing: Sizing, bounds: &Bounds, unit_bits: u32) -> f64 {
     }
 }
 
-/// One way to place a mesh, with a given `F`. Lattice coordinates are integers held in `f64`, so
-/// that those which do not fit can be seen not to.
+/// A candidate placement with a given `F`. Lattice coordinates are integers in `f64`, so that those
+/// out of range can be detected.
 struct Frame {
     unit_bits: u32,
     scale: f64,
@@ -465,9 +466,10 @@ impl Frame {
         (0..3).find(|&a| self.dims[a] > f64::from(MAX_DIM))
     }
 
-    /// The longest interval, in lattice units, that holds the grid's cube and all vertices.
+    /// The length, in lattice units, of the interval that holds the grid's cube and all vertices;
+    /// the largest of the three axes.
     fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
-        // At most MAX_DIM; whoever asks about more has been told so by `too_many`.
+        // Clamped to MAX_DIM: `too_many` reports larger grids.
         let longest = self.dims.iter().fold(1.0, |m: f64, &d| m.max(d)) as u32;
         let cube = f64::from(longest.min(MAX_DIM).next_power_of_two().max(MIN_CUBE)) * self.unit();
         let span =
@@ -479,7 +481,7 @@ impl Frame {
         self.too_many().is_none() && self.span(mesh_bounds) <= f64::from(1u32 << SPAN_BITS)
     }
 
-    fn why_not(&self, mesh_bounds: [[f64; 3]; 2]) -> PlaceError {
+    fn error(&self, mesh_bounds: [[f64; 3]; 2]) -> PlaceError {
         match self.too_many() {
             Some(axis) => PlaceError::TooManyVoxels { axis: AXES[axis], voxels: self.dims[axis] },
             None => PlaceError::TooFar { voxels: (self.span(mesh_bounds) / self.unit()).ceil() },

@@ -1,12 +1,12 @@
-//! Progress of long steps, and their cancellation.
+//! Progress reports and cancellation of long steps.
 
 /// Receives progress. Methods are called from worker threads, in any order.
 pub trait Progress: Send + Sync {
-    /// A step begins; `total` is its length in units of its own, or 0 where it is not known.
+    /// A step begins; `total` is its length in the step's own units, or 0 if unknown.
     fn start(&self, step: &str, total: u64);
     /// `units` more of the current step are done.
     fn advance(&self, units: u64);
-    /// Whether the caller wants no result any more. Steps ask often, and then end with
+    /// Whether the caller has cancelled. Steps poll it often, and then return
     /// [`BackendError::Cancelled`](crate::BackendError::Cancelled).
     fn is_cancelled(&self) -> bool {
         false

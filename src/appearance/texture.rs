@@ -8,24 +8,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[cfg(feature = "images")]
 use image::{ImageError, ImageFormat, ImageReader, Limits};
 
-use crate::appearance::texture::pyramid::{Pyramid, Reading};
+use crate::appearance::texture::pyramid::{Pyramid, TexelAlpha};
 use crate::srgb::Rgba;
 
 pub(crate) mod pyramid;
 
-/// What a texture shows outside `[0, 1]`.
+/// The wrap mode: how texture coordinates outside `[0, 1]` are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wrap {
-    /// The texture, repeated.
+    /// The texture repeats.
     #[default]
     Repeat,
-    /// The texture again, every second tile mirrored.
+    /// The texture repeats, every second tile mirrored.
     Mirror,
-    /// The texels at its edge.
+    /// Clamped to the edge texels.
     Clamp,
 }
 
-/// How a magnified texture is interpolated.
+/// The magnification filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Filter {
     /// Bilinear.
@@ -35,11 +35,11 @@ pub enum Filter {
     Nearest,
 }
 
-/// Texels of the largest image that is decoded: 16,384 squared. A small file may decode for minutes.
+/// Limit of texels, 16,384 squared: a small file can take minutes to decode.
 #[cfg(feature = "images")]
-const MOST_TEXELS: u64 = 1 << 28;
+const MAX_TEXELS: u64 = 1 << 28;
 
-/// The dimensions in the header of an image, in texels.
+/// The dimensions in an image's header, in texels.
 #[cfg(feature = "images")]
 fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], String> {
     let mut reader = ImageReader::new(Cursor::new(bytes));
@@ -47,14 +47,14 @@ fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], Str
     reader.into_dimensions().map(<[u32; 2]>::from).map_err(|error| error.to_string())
 }
 
-/// An image of sRGB colours with opacity.
+/// An sRGB image with opacity.
 #[derive(Debug, Clone)]
 pub struct Texture {
     size: [u32; 2],
     /// Row by row, from the top left.
     texels: Arc<Vec<Rgba>>,
-    /// Its mip levels, by how it is read. Clones share them, as their texels are the same.
-    pyramids: Arc<Mutex<BTreeMap<Reading, Arc<Pyramid>>>>,
+    /// Its mip levels by alpha mode, made on first use and shared by clones.
+    pyramids: Arc<Mutex<BTreeMap<TexelAlpha, Arc<Pyramid>>>>,
 }
 
 impl PartialEq for Texture {
@@ -68,7 +68,7 @@ impl Texture {
     /// An image of `size` texels, `(width, height)`, given row by row from the top left.
     ///
     /// # Panics
-    /// `size` has a zero, or there are not so many texels.
+    /// `size` has a zero, or its product is not the number of texels.
     #[must_use]
     pub fn new(size: [u32; 2], texels: Vec<Rgba>) -> Self {
         let [width, height] = size.map(u64::from);
@@ -76,11 +76,11 @@ impl Texture {
         Self { size, texels: Arc::new(texels), pyramids: Arc::default() }
     }
 
-    /// The image in the `bytes` of a PNG, JPEG, TGA, BMP, WebP or GIF file, in at most `limit` bytes of
-    /// memory. `name` tells by its extension what is in files that do not (TGA).
+    /// Decodes the `bytes` of a PNG, JPEG, TGA, BMP, WebP or GIF file, in at most `limit` bytes of
+    /// memory. The extension of `name` decides for formats without a signature (TGA).
     ///
     /// # Errors
-    /// Why there is none: not an image, malformed or cut off, too large.
+    /// A message: not an image, malformed, truncated or too large.
     #[cfg(feature = "images")]
     pub fn decode(bytes: &[u8], name: &str, limit: u64) -> Result<Self, String> {
         let mut reader = ImageReader::new(Cursor::new(bytes))
@@ -93,9 +93,10 @@ impl Texture {
         }
         let [width, height] = dimensions(bytes, reader.format())?.map(u64::from);
         let texels = width * height;
-        if texels > MOST_TEXELS {
+        if texels > MAX_TEXELS {
             return Err(format!(
-                "it has {width} x {height} texels, and {MOST_TEXELS} at most are read: make it smaller"
+                "it has {width} x {height} texels, and {MAX_TEXELS} at most are read: \
+                 make it smaller"
             ));
         }
         if texels.saturating_mul(4) > limit {
@@ -104,7 +105,7 @@ impl Texture {
             ));
         }
         let mut limits = Limits::default();
-        // The decoder's own image, of a byte a texel where it is grey, and ours of four.
+        // The decoder's image takes at least one byte per texel (grey), and ours four.
         limits.max_alloc = Some(limit / 5);
         reader.limits(limits);
         let image = reader.decode().map_err(|error| match error {
@@ -146,7 +147,7 @@ impl Texture {
         self.texels.iter().any(|texel| texel[3] < u8::MAX)
     }
 
-    /// Bytes of memory that it takes.
+    /// Bytes of memory of the texels.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         size_of_val(&self.texels[..]) as u64
@@ -157,15 +158,15 @@ impl Texture {
         self.texels[y as usize * self.size[0] as usize + x as usize]
     }
 
-    /// Its mip levels, kept for the next caller.
-    pub(crate) fn pyramid(&self, reading: Reading) -> Arc<Pyramid> {
+    /// Its mip levels, cached.
+    pub(crate) fn pyramid(&self, alpha: TexelAlpha) -> Arc<Pyramid> {
         let mut pyramids = self.pyramids.lock().unwrap_or_else(PoisonError::into_inner);
-        pyramids.entry(reading).or_insert_with(|| Arc::new(Pyramid::new(reading))).clone()
+        pyramids.entry(alpha).or_insert_with(|| Arc::new(Pyramid::new(alpha))).clone()
     }
 }
 
 impl Wrap {
-    /// The texel that is read for texel `i` of an axis of `count`.
+    /// The index of texel `i` after wrapping to an axis of `count` texels.
     #[inline(always)]
     pub(crate) fn index(self, i: i64, count: u32) -> i64 {
         let n = i64::from(count);
@@ -183,8 +184,8 @@ impl Wrap {
     }
 }
 
-/// The largest integer that is not above `x`, or the nearest that there is. Without a call, which
-/// `f64::floor` is on processors that need not have an instruction for it.
+/// `floor(x)`, saturating. `f64::floor` is a function call on baseline x86-64, which has no
+/// rounding instruction.
 #[inline(always)]
 pub(crate) fn floor(x: f64) -> i64 {
     let whole = x as i64;

@@ -1,25 +1,24 @@
-//! The part of a triangle within each voxel: a polygon, found by cutting the triangle at the planes
-//! between voxels (I. Sutherland and G. Hodgman, "Reentrant Polygon Clipping", Communications of the
-//! ACM 17(1), 1974). In floating point, of which only additions, multiplications, divisions and square
-//! roots are used: the same on every machine.
+//! Clips a triangle to each voxel that it touches (I. Sutherland and G. Hodgman, "Reentrant Polygon
+//! Clipping", Communications of the ACM 17(1), 1974). Uses only floating-point additions,
+//! multiplications, divisions and square roots: the same result on every machine.
 
 use crate::appearance::texture::floor;
 use crate::place::Triangle;
 use crate::predicate::boxes::BoxRange;
 
-/// A convex part of a triangle.
+/// A triangle, clipped: a convex polygon.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Polygon {
-    /// In voxels, from the minimum corner of a brick.
-    points: [[f64; 3]; Self::MOST],
+    /// In voxels from the minimum corner of a brick.
+    points: [[f64; 3]; Self::MAX_POINTS],
     len: usize,
 }
 
 impl Polygon {
-    /// Points, at most: a triangle's corners, and one for each plane of a voxel.
-    const MOST: usize = 9;
+    /// A triangle has three corners, and each of a voxel's six planes adds at most one.
+    const MAX_POINTS: usize = 9;
 
-    const EMPTY: Self = Self { points: [[0.0; 3]; Self::MOST], len: 0 };
+    const EMPTY: Self = Self { points: [[0.0; 3]; Self::MAX_POINTS], len: 0 };
 
     fn of_triangle(corners: &[[f64; 3]; 3]) -> Self {
         let mut polygon = Self::EMPTY;
@@ -32,24 +31,24 @@ impl Polygon {
         &self.points[..self.len]
     }
 
-    /// Adds a point. Rounding may have a sliver cross a plane more than twice: what there is no room for
-    /// then has no area to speak of.
+    /// Adds a point if there is room. After rounding, a sliver may cross a plane more than twice;
+    /// the points dropped then enclose negligible area.
     #[inline(always)]
     fn push(&mut self, point: [f64; 3]) {
-        if let Some(place) = self.points.get_mut(self.len) {
-            *place = point;
+        if let Some(slot) = self.points.get_mut(self.len) {
+            *slot = point;
             self.len += 1;
         }
     }
 
-    /// The least and the greatest value on `axis`.
+    /// Minimum and maximum on `axis`.
     #[inline(always)]
     fn bounds(&self, axis: usize) -> [f64; 2] {
         let values = self.points().iter().map(|point| point[axis]);
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], c| [lo.min(c), hi.max(c)])
     }
 
-    /// Puts into `below` and `above` what of it is on each side of a plane. Points on the plane are in
+    /// Splits at the plane `bound` of `axis` into `below` and `above`. Points on the plane are in
     /// both.
     #[inline(always)]
     fn split(&self, axis: usize, bound: f64, below: &mut Self, above: &mut Self) {
@@ -77,8 +76,8 @@ impl Polygon {
         }
     }
 
-    /// Calls `each` with the voxels of `first..=last` along `axis` that it touches, and the part in
-    /// each. A face in the plane between two voxels is in both.
+    /// Calls `each` with every voxel of `first..=last` along `axis` that the polygon touches, and
+    /// the polygon clipped to it. A polygon in the plane between two voxels is in both.
     #[inline(always)]
     fn slabs(&self, axis: usize, [first, last]: [i32; 2], mut each: impl FnMut(i32, &Self)) {
         let [lo, hi] = self.bounds(axis);
@@ -105,9 +104,9 @@ impl Polygon {
     }
 }
 
-/// Calls `each` with the voxels of `range` that a triangle touches, and the part of it in each. The
-/// corners are in voxels from `base`, the minimum corner of a brick.
-pub(super) fn cut(
+/// Calls `each` with every voxel of `range` that a triangle touches, from `base`, and the triangle
+/// clipped to it. The corners are in voxels from `base`, the minimum corner of a brick.
+pub(super) fn clip(
     corners: &[[f64; 3]; 3],
     base: [i32; 3],
     range: &BoxRange,
@@ -115,7 +114,7 @@ pub(super) fn cut(
 ) {
     let [xs, ys, zs] = [0, 1, 2].map(|a| [range.lo[a] - base[a], range.hi[a] - base[a]]);
     Polygon::of_triangle(corners).slabs(0, xs, |x, slab| {
-        slab.slabs(1, ys, |y, row| row.slabs(2, zs, |z, piece| each([x, y, z], piece)));
+        slab.slabs(1, ys, |y, row| row.slabs(2, zs, |z, polygon| each([x, y, z], polygon)));
     });
 }
 
@@ -126,16 +125,16 @@ pub(super) fn corners(triangle: &Triangle, base: [i32; 3], unit_bits: u32) -> [[
     triangle.map(|corner| [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << unit_bits)) / unit))
 }
 
-/// The plane of a triangle, seen along the axis to which it is the most perpendicular.
+/// The plane of a triangle, projected along the dominant axis of its normal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plane {
     /// The two other axes.
     axes: [usize; 2],
-    /// Area in the plane by area as seen. 0 where the triangle has no area.
-    stretch: f64,
-    /// The first corner, as seen.
+    /// Area in the plane divided by projected area; 0 for a triangle without area.
+    area_ratio: f64,
+    /// The first corner, projected.
     origin: [f64; 2],
-    /// From there to the weights of the second and third corner.
+    /// The gradients of the barycentric weights of the second and third corner.
     weights: [[f64; 2]; 2],
 }
 
@@ -158,7 +157,7 @@ impl Plane {
         let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
         Self {
             axes,
-            stretch: length / height.abs(),
+            area_ratio: length / height.abs(),
             origin: axes.map(|i| a[i]),
             weights: [
                 [q[axes[1]] / height, -q[axes[0]] / height],
@@ -167,7 +166,7 @@ impl Plane {
         }
     }
 
-    /// A triangle without area: weights go along its longest edge from the first corner.
+    /// For a triangle without area: weights vary along the longer edge at the first corner.
     fn of_line(
         a: &[f64; 3],
         p: [f64; 3],
@@ -180,31 +179,30 @@ impl Plane {
         let edge = if is_second { p[axis] } else { q[axis] };
         let along = [if edge == 0.0 { 0.0 } else { 1.0 / edge }, 0.0];
         let weights = if is_second { [along, [0.0; 2]] } else { [[0.0; 2], along] };
-        Self { axes, stretch: 0.0, origin: axes.map(|i| a[i]), weights }
+        Self { axes, area_ratio: 0.0, origin: axes.map(|i| a[i]), weights }
     }
 
-    /// The weights of the second and third corner at a point of the triangle; that of the first makes
-    /// 1 of them.
+    /// The barycentric weights of the second and third corner at a projected point of the triangle.
     #[inline]
     pub(super) fn weights(&self, point: [f64; 2]) -> [f64; 2] {
         let [x, y] = [point[0] - self.origin[0], point[1] - self.origin[1]];
-        // Of a sliver rounding may leave nothing.
+        // For slivers, rounding can push weights out of range.
         let [s, t] = self.weights.map(|[a, b]| (a * x + b * y).clamp(0.0, 1.0));
         [s, t.min(1.0 - s)]
     }
 
     #[inline]
-    pub(super) fn seen(&self, point: &[f64; 3]) -> [f64; 2] {
+    pub(super) fn project(&self, point: &[f64; 3]) -> [f64; 2] {
         self.axes.map(|axis| point[axis])
     }
 
-    /// The area of a piece of the triangle, in faces of a voxel.
+    /// The area of a clipped polygon, in voxel faces.
     #[inline]
-    pub(super) fn area(&self, piece: &Polygon) -> f64 {
-        let [first, rest @ ..] = piece.points() else { return 0.0 };
-        let first = self.seen(first);
+    pub(super) fn area(&self, polygon: &Polygon) -> f64 {
+        let [first, rest @ ..] = polygon.points() else { return 0.0 };
+        let first = self.project(first);
         let local = |point: &[f64; 3]| {
-            let [x, y] = self.seen(point);
+            let [x, y] = self.project(point);
             [x - first[0], y - first[1]]
         };
         let mut double = 0.0;
@@ -214,16 +212,16 @@ impl Plane {
             double += before[0] * now[1] - before[1] * now[0];
             before = now;
         }
-        double.abs() / 2.0 * self.stretch
+        double.abs() / 2.0 * self.area_ratio
     }
 
-    /// The weights at the centroid of a piece of the triangle; where it has no area, at the mean of its
-    /// points.
-    pub(super) fn centroid(&self, piece: &Polygon) -> [f64; 2] {
-        let points = piece.points();
-        let first = self.seen(&points[0]);
+    /// The barycentric weights at the centroid of a clipped polygon; without area, at the mean of
+    /// its points.
+    pub(super) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
+        let points = polygon.points();
+        let first = self.project(&points[0]);
         let local = |point: &[f64; 3]| {
-            let [x, y] = self.seen(point);
+            let [x, y] = self.project(point);
             [x - first[0], y - first[1]]
         };
         let (mut double, mut moment, mut sum) = (0.0, [0.0; 2], [0.0; 2]);

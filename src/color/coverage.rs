@@ -1,48 +1,50 @@
-//! The exact area of each unit cell of a plane that a polygon covers, accumulated from the signed areas
-//! beside its edges, as font rasterizers do (R. Levien, "Inside the fastest font renderer in the world",
-//! 2016).
+//! Exact area coverage of unit cells by a polygon: an accumulation buffer of signed coverage
+//! deltas, prefix-summed along rows, as font rasterizers do (R. Levien, "Inside the fastest font
+//! renderer in the world", 2016).
 
 use crate::appearance::texture::floor;
+use crate::color::texel_polygon::bounds;
 
-/// Number of cells, including one more in each row.
-const ROOM: usize = 256;
+/// Capacity in cells, including one extra per row.
+const CAPACITY: usize = 256;
 
-/// Whether a polygon with this span along each axis has room, wherever it lies.
+/// Whether the buffer holds any polygon with this span along each axis.
 pub(super) fn has_room(span: [f64; 2]) -> bool {
     // A span of `n` touches up to `n + 2` cells; a row has one more.
-    (span[0] + 3.0) * (span[1] + 2.0) <= ROOM as f64
+    (span[0] + 3.0) * (span[1] + 2.0) <= CAPACITY as f64
 }
 
-/// Memory for the cells of a polygon, used again and again.
-pub(super) struct Scratch([f64; ROOM]);
+/// A reusable accumulation buffer.
+pub(super) struct Scratch([f64; CAPACITY]);
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self([0.0; ROOM])
+        Self([0.0; CAPACITY])
     }
 }
 
-/// The cells that a polygon lies in.
+/// The coverage of the cells in a polygon's bounds.
 pub(super) struct Coverage<'a> {
     /// The minimum cell.
     first: [i64; 2],
     /// The number of cells along each axis.
     size: [usize; 2],
-    /// By row, of one cell more: the covered area of a cell minus that of the cell before it.
-    steps: &'a mut [f64],
+    /// Rows of `size[0] + 1` coverage deltas: the covered area of a cell minus that of the cell
+    /// before.
+    deltas: &'a mut [f64],
 }
 
 impl<'a> Coverage<'a> {
-    /// Of the convex polygon with these corners in a plane of unit cells, for which there is room. Its
-    /// orientation has no effect.
+    /// The coverage by the convex polygon with these corners, in either orientation. The buffer
+    /// must have [room](has_room).
     pub(super) fn new(corners: &[[f64; 2]], scratch: &'a mut Scratch) -> Self {
         let [low, high] = bounds(corners);
         let first = low.map(floor);
         let origin = first.map(|i| i as f64);
         let size = [0, 1].map(|a| (high[a] - origin[a]) as usize + 1);
-        let steps = &mut scratch.0[..(size[0] + 1) * size[1]];
-        steps.fill(0.0);
-        let mut coverage = Self { first, size, steps };
+        let deltas = &mut scratch.0[..(size[0] + 1) * size[1]];
+        deltas.fill(0.0);
+        let mut coverage = Self { first, size, deltas };
         let local = |p: &[f64; 2]| [p[0] - origin[0], p[1] - origin[1]];
         let Some(mut from) = corners.last().map(local) else { return coverage };
         for to in corners.iter().map(local) {
@@ -52,28 +54,28 @@ impl<'a> Coverage<'a> {
         coverage
     }
 
-    /// The covered cells, and the covered area of each.
+    /// The covered cells and their covered areas: the prefix sums of the deltas.
     pub(super) fn cells(&self) -> impl Iterator<Item = ([i64; 2], f64)> + '_ {
         let [width, height] = self.size;
         (0..height).flat_map(move |y| {
-            let row = &self.steps[y * (width + 1)..][..width];
+            let row = &self.deltas[y * (width + 1)..][..width];
             let mut covered = 0.0;
-            row.iter().enumerate().filter_map(move |(x, step)| {
-                covered += step;
+            row.iter().enumerate().filter_map(move |(x, delta)| {
+                covered += delta;
                 let cell = [self.first[0] + x as i64, self.first[1] + y as i64];
-                // Less is a rounding error.
-                let part = f64::abs(covered);
-                (part > 1e-12).then_some((cell, part))
+                let area = f64::abs(covered);
+                // Smaller areas are rounding errors.
+                (area > 1e-12).then_some((cell, area))
             })
         })
     }
 
-    /// Adds an edge: part by part, each within a row.
+    /// Adds an edge, split at rows.
     fn add_edge(&mut self, from: [f64; 2], to: [f64; 2]) {
         let (from, to, sign) = if from[1] <= to[1] { (from, to, 1.0) } else { (to, from, -1.0) };
         let slope = (to[0] - from[0]) / (to[1] - from[1]);
         if !slope.is_finite() {
-            // Level: nothing is beside it.
+            // A horizontal edge contributes no area.
             return;
         }
         let x_at = |y: f64| {
@@ -90,27 +92,27 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// Adds a part of an edge, from one `x` to another over `height` of a row: part by part, each
-    /// within a cell.
+    /// Adds a segment of an edge from one `x` to another over `height` within a row, split at
+    /// cells.
     fn add_in_row(&mut self, row: usize, [a, b]: [f64; 2], height: f64) {
         let [mut x, end] = [a.min(b), a.max(b)];
         let [width, _] = self.size;
         let last = width - 1;
-        let steps = &mut self.steps[row * (width + 1)..][..width + 1];
+        let deltas = &mut self.deltas[row * (width + 1)..][..width + 1];
         let mut add = |cell: usize, from: f64, to: f64, height: f64| {
-            // What is to the right of it in the cell, and all of the next.
+            // The area right of the segment: a part of this cell, all of those that follow.
             let left = (from + to) / 2.0 - cell as f64;
-            steps[cell] += height * (1.0 - left);
-            steps[cell + 1] += height * left;
+            deltas[cell] += height * (1.0 - left);
+            deltas[cell + 1] += height * left;
         };
         let first = (x as usize).min(last);
         if end <= (first + 1) as f64 {
             return add(first, x, end, height);
         }
-        let a_unit = height / (end - x);
+        let height_per_x = height / (end - x);
         for cell in first..=last {
             let to = end.min((cell + 1) as f64);
-            add(cell, x, to, a_unit * (to - x));
+            add(cell, x, to, height_per_x * (to - x));
             x = to;
             if x >= end {
                 break;
@@ -119,21 +121,13 @@ impl<'a> Coverage<'a> {
     }
 }
 
-/// The least and the greatest value along each axis.
-fn bounds(corners: &[[f64; 2]]) -> [[f64; 2]; 2] {
-    let nothing = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
-    corners.iter().fold(nothing, |[low, high], p| {
-        [[low[0].min(p[0]), low[1].min(p[1])], [high[0].max(p[0]), high[1].max(p[1])]]
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fastrand::Rng;
 
     #[test]
-    fn cells_are_covered_as_far_as_points_in_them_are_inside() {
+    fn covered_areas_are_the_share_of_points_inside_the_triangle() {
         let mut rng = Rng::with_seed(1);
         for _ in 0..300 {
             let reach = [0.3, 2.0, 11.0][rng.usize(0..3)];

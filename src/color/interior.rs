@@ -1,9 +1,9 @@
 //! The colours of a grid's voxels, from those of the mesh's surface.
 //!
-//! A voxel that the surface touches has a colour of its own. A solid may have exposed voxels that the
-//! surface does not touch: between the centre of such a voxel, which is inside, and the centre of its
-//! neighbour, which is outside, the surface touches only the neighbour. Such a voxel takes the mean
-//! colour of those of its six face neighbours that have one. All other voxels share one colour.
+//! A voxel that the surface touches has its own colour. A solid may have exposed voxels that the
+//! surface does not touch: the surface passes between the centre of such a voxel, inside, and that
+//! of its neighbour, outside, and touches only the neighbour. Such a voxel is filled with the mean
+//! colour of its coloured face neighbours, of six. All other voxels share one colour.
 
 use rayon::prelude::*;
 
@@ -12,14 +12,14 @@ use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
-/// A value for a brick and for its six neighbours, by axis: below and above.
+/// A value for a brick and for its six face neighbours: by axis, below and above.
 struct Neighborhood<T> {
     center: T,
     sides: [[T; 2]; 3],
 }
 
 impl<T> Neighborhood<T> {
-    /// `None` where there is no brick.
+    /// `value` gets `None` outside the largest grid.
     fn of(key: BrickKey, value: impl Fn(Option<BrickKey>) -> T) -> Self {
         let side = |axis: usize, is_above: bool| {
             let mut at = key.position();
@@ -37,8 +37,8 @@ impl<T> Neighborhood<T> {
 }
 
 impl Neighborhood<Mask> {
-    /// The voxels of the brick whose neighbour along `axis` is in the masks.
-    fn next(&self, axis: usize, is_above: bool) -> Mask {
+    /// The voxels of the brick whose neighbour along `axis` is set.
+    fn shifted(&self, axis: usize, is_above: bool) -> Mask {
         const FIRST_Z: u64 = 0x0101_0101_0101_0101;
         let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
         std::array::from_fn(|x| match (axis, is_above) {
@@ -51,15 +51,15 @@ impl Neighborhood<Mask> {
         })
     }
 
-    /// [`Self::next`] for all axes and directions.
-    fn all_next(&self) -> [[Mask; 2]; 3] {
-        [0, 1, 2].map(|axis| [false, true].map(|above| self.next(axis, above)))
+    /// [`Self::shifted`] for all axes and directions.
+    fn all_shifted(&self) -> [[Mask; 2]; 3] {
+        [0, 1, 2].map(|axis| [false, true].map(|above| self.shifted(axis, above)))
     }
 }
 
 /// The colours of `grid`.
 pub(super) fn colors(grid: &VoxelGrid, surface: &Surface) -> Colors {
-    let bricks = bricks_at(surface);
+    let bricks = surface_bricks(surface);
     let bricks = bricks.into_par_iter().filter_map(|key| {
         let occupied = grid.mask_of(key);
         if is_empty(&occupied) {
@@ -71,8 +71,8 @@ pub(super) fn colors(grid: &VoxelGrid, surface: &Surface) -> Colors {
     Colors::from_bricks(bricks.collect(), surface.colors.rest())
 }
 
-/// The bricks of the surface and their neighbours.
-fn bricks_at(surface: &Surface) -> Vec<BrickKey> {
+/// The bricks of the surface and their face neighbours.
+fn surface_bricks(surface: &Surface) -> Vec<BrickKey> {
     let near = surface.touched.par_iter().flat_map_iter(|&(key, _)| {
         let Neighborhood { center, sides } = Neighborhood::of(key, |key| key);
         sides.into_iter().flatten().chain([center]).flatten()
@@ -83,7 +83,7 @@ fn bricks_at(surface: &Surface) -> Vec<BrickKey> {
     near
 }
 
-/// The `occupied` voxels of a brick that have a colour of their own.
+/// The `occupied` voxels of a brick that get their own colours, and these colours.
 fn brick_colors(
     key: BrickKey,
     occupied: &Mask,
@@ -91,29 +91,30 @@ fn brick_colors(
     surface: &Surface,
 ) -> (Mask, Vec<Rgba>) {
     let own = surface.colors.of_brick(key);
-    let seen =
+    let visible =
         Neighborhood::of(key, |key| key.map_or([0; 8], |key| surface.colors.of_brick(key).mask()));
     let inside = Neighborhood::of(key, |key| key.map_or([0; 8], |key| grid.mask_of(key)));
-    let (touched, next, inside) = (surface.touched(key), seen.all_next(), inside.all_next());
+    let (touched, next, inside) =
+        (surface.touched(key), visible.all_shifted(), inside.all_shifted());
     let any =
         |of: &[[Mask; 2]; 3], x: usize| of.as_flattened().iter().fold(0, |any, mask| any | mask[x]);
     let all = |of: &[[Mask; 2]; 3], x: usize| {
         of.as_flattened().iter().fold(u64::MAX, |all, mask| all & mask[x])
     };
-    let beside: Mask =
+    let filled: Mask =
         std::array::from_fn(|x| occupied[x] & !touched[x] & any(&next, x) & !all(&inside, x));
-    let mask: Mask = std::array::from_fn(|x| occupied[x] & seen.center[x] | beside[x]);
+    let mask: Mask = std::array::from_fn(|x| occupied[x] & visible.center[x] | filled[x]);
     let color = |x: u32, bit: u32| {
-        if beside[x as usize] >> bit & 1 == 0 {
+        if filled[x as usize] >> bit & 1 == 0 {
             return own.at(x, bit);
         }
         let voxel = [x, bit / 8, bit % 8];
         let position = key.position();
         let neighbor = |(axis, side): (usize, usize)| {
-            let is_seen = next[axis][side][x as usize] >> bit & 1 == 1;
+            let is_visible = next[axis][side][x as usize] >> bit & 1 == 1;
             let mut voxel = std::array::from_fn(|a| BRICK * position[a] + voxel[a]);
             voxel[axis] = if side == 1 { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
-            is_seen.then(|| surface.colors.of(voxel))
+            is_visible.then(|| surface.colors.of(voxel))
         };
         let sides = (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]);
         let neighbors: Vec<Rgba> = sides.filter_map(neighbor).collect();

@@ -1,130 +1,130 @@
-//! The mean look of a part of a triangle.
+//! Shading: the mean colour and opacity of a clipped polygon of a triangle.
 
 use std::sync::Arc;
 
 use crate::appearance::texture::Texture;
-use crate::appearance::texture::pyramid::{Pyramid, Reading, Sample};
+use crate::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha};
 use crate::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
 use crate::color::clip::{Plane, Polygon};
 use crate::color::coverage::{Coverage, Scratch, has_room};
-use crate::color::flat::Flat;
-use crate::color::texels::Image;
+use crate::color::texel_polygon::TexelPolygon;
+use crate::color::texels::Sampler;
 use crate::srgb::{Linear, Rgba};
 
-/// The look of a surface, of 65,535.
+/// Colour and opacity of a surface, from 0 to 65,535.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shade {
-    /// Red, green and blue, multiplied by opacity.
+    /// Linear red, green and blue, premultiplied by opacity.
     pub(super) light: [u16; 3],
     pub(super) opacity: u16,
-    /// The share of the area that is not altogether transparent.
-    pub(super) seen: u16,
+    /// The share of the area that is not fully transparent.
+    pub(super) visible: u16,
 }
 
 impl Shade {
-    fn of([r, g, b, opacity, seen]: Sample) -> Self {
-        let [r, g, b, opacity, seen] =
-            [r, g, b, opacity, seen].map(|part| (part * 65535.0 + 0.5) as u16);
-        Self { light: [r, g, b], opacity, seen }
+    fn of(sample: Sample) -> Self {
+        let [r, g, b, opacity, visible] = sample.map(|share| (share * 65535.0 + 0.5) as u16);
+        Self { light: [r, g, b], opacity, visible }
     }
 
-    /// Whether it is not altogether transparent.
-    pub(super) fn is_seen(self) -> bool {
+    /// Whether it is not fully transparent.
+    pub(super) fn is_visible(self) -> bool {
         self.opacity > 0
     }
 }
 
-/// Red, green, blue and opacity from 0 to 1, in linear light, not multiplied by opacity.
+/// Linear red, green, blue and opacity from 0 to 1; straight alpha.
 type Color = [f64; 4];
 
 fn fraction(color: Linear) -> Color {
     color.map(|c| f64::from(c) / 65535.0)
 }
 
-/// A texture and how it is read.
-struct Prepared {
+/// A texture with its mip levels and sampling parameters.
+struct PreparedTexture {
     texture: Texture,
     pyramid: Arc<Pyramid>,
-    read: TextureRef,
+    parameters: TextureRef,
 }
 
-impl Prepared {
-    fn new(texture: Texture, read: TextureRef, reading: Reading) -> Self {
-        let pyramid = texture.pyramid(reading);
-        Self { texture, pyramid, read }
+impl PreparedTexture {
+    fn new(texture: Texture, parameters: TextureRef, texel_alpha: TexelAlpha) -> Self {
+        let pyramid = texture.pyramid(texel_alpha);
+        Self { texture, pyramid, parameters }
     }
 
-    fn image(&self) -> Image<'_> {
-        let TextureRef { wrap, filter, .. } = self.read;
-        Image { texture: &self.texture, pyramid: &self.pyramid, wrap, filter }
+    fn sampler(&self) -> Sampler<'_> {
+        let TextureRef { wrap, filter, .. } = self.parameters;
+        Sampler { texture: &self.texture, pyramid: &self.pyramid, wrap, filter }
     }
 }
 
-/// A material, ready for use.
-struct Paint {
+/// A material with its textures prepared for sampling.
+struct PreparedMaterial {
     alpha: Alpha,
     factor: Color,
     has_vertex_colors: bool,
-    /// The texture. Its opacity is that of both images, where they can be joined.
-    main: Option<Prepared>,
-    /// An image of opacity that is placed in another way than the texture.
-    other: Option<Prepared>,
+    /// The base texture, with the opacity map multiplied in if their wrap modes agree.
+    base: Option<PreparedTexture>,
+    /// The opacity map, if its wrap modes differ from those of the base texture.
+    opacity_map: Option<PreparedTexture>,
 }
 
-impl Paint {
+impl PreparedMaterial {
     fn new(appearance: &Appearance, material: &Material) -> Self {
         let Material { color, texture, opacity, has_vertex_colors, alpha } = *material;
         let factor = fraction(color);
-        // What is opaque anyway needs no image of opacity.
+        // An opaque material ignores its opacity map.
         let alpha = if alpha.is_opaque() { Alpha::Opaque } else { alpha };
         let opacity = opacity.filter(|_| alpha != Alpha::Opaque);
-        let image = |read: &TextureRef| &appearance.textures[read.texture as usize];
-        let mut other = None;
+        let image = |texture: &TextureRef| &appearance.textures[texture.texture as usize];
+        let mut opacity_map = None;
         let source = match (texture, opacity) {
             (None, None) => None,
-            (Some(read), None) => Some((image(&read).clone(), read)),
-            (None, Some(read)) => Some((only_opacity(image(&read)), read)),
-            (Some(read), Some(opacity)) if read.wrap == opacity.wrap => {
-                Some((joined(image(&read), image(&opacity)), read))
+            (Some(base), None) => Some((image(&base).clone(), base)),
+            (None, Some(opacity)) => Some((white_with_opacity(image(&opacity)), opacity)),
+            (Some(base), Some(opacity)) if base.wrap == opacity.wrap => {
+                Some((multiply_opacity(image(&base), image(&opacity)), base))
             }
-            (Some(read), Some(opacity)) => {
-                other = Some(Prepared::new(image(&opacity).clone(), opacity, Reading::Blend));
-                Some((image(&read).clone(), read))
+            (Some(base), Some(opacity)) => {
+                let map = image(&opacity).clone();
+                opacity_map = Some(PreparedTexture::new(map, opacity, TexelAlpha::Blend));
+                Some((image(&base).clone(), base))
             }
         };
-        let reading = match alpha {
-            Alpha::Opaque => Reading::Opaque,
-            Alpha::Blend => Reading::Blend,
-            Alpha::Mask(least) => Reading::Cut(least_texel(least, factor[3])),
+        let texel_alpha = match alpha {
+            Alpha::Opaque => TexelAlpha::Opaque,
+            Alpha::Blend => TexelAlpha::Blend,
+            Alpha::Mask(cutoff) => TexelAlpha::Cutoff(texel_cutoff(cutoff, factor[3])),
         };
-        let main = source.map(|(texture, read)| Prepared::new(texture, read, reading));
-        Self { alpha, factor, has_vertex_colors, main, other }
+        let base = source.map(|(texture, of)| PreparedTexture::new(texture, of, texel_alpha));
+        Self { alpha, factor, has_vertex_colors, base, opacity_map }
     }
 }
 
-/// The least opacity of a texel, of 255, with which a surface of this opacity reaches a cutoff of
-/// `least`.
-fn least_texel(least: u16, opacity: f64) -> u16 {
-    let is_seen = |texel: u16| reaches(f64::from(texel) / 255.0 * opacity, least);
-    // Near the quotient: rounding may be off by one.
-    let about = (f64::from(least) / 65535.0 / opacity * 255.0).min(300.0) as u16;
-    (about.saturating_sub(1)..=255).find(|&texel| is_seen(texel)).unwrap_or(256)
+/// The smallest texel opacity, of 255, for which `opacity` times it reaches `cutoff`, of 65,535;
+/// 256 if there is none.
+fn texel_cutoff(cutoff: u16, opacity: f64) -> u16 {
+    let is_visible = |texel: u16| reaches(f64::from(texel) / 255.0 * opacity, cutoff);
+    // The rounded quotient may be off by one.
+    let about = (f64::from(cutoff) / 65535.0 / opacity * 255.0).min(300.0) as u16;
+    (about.saturating_sub(1)..=255).find(|&texel| is_visible(texel)).unwrap_or(256)
 }
 
-fn reaches(opacity: f64, least: u16) -> bool {
-    opacity * 65535.0 >= f64::from(least)
+fn reaches(opacity: f64, cutoff: u16) -> bool {
+    opacity * 65535.0 >= f64::from(cutoff)
 }
 
-/// White, and as opaque as an image.
-fn only_opacity(image: &Texture) -> Texture {
+/// A white texture with the opacity of `image`.
+fn white_with_opacity(image: &Texture) -> Texture {
     let white = |&[_, _, _, opacity]: &Rgba| [u8::MAX, u8::MAX, u8::MAX, opacity];
     Texture::new(image.size(), image.texels().iter().map(white).collect())
 }
 
-/// A texture whose opacity is multiplied by that of an image, as large as the larger of both.
-fn joined(texture: &Texture, opacity: &Texture) -> Texture {
-    let (own, of_opacity) = (texture.size(), opacity.size());
-    let size = [0, 1].map(|a| own[a].max(of_opacity[a]));
+/// `texture` with its opacity multiplied by that of `opacity`, at the larger of both sizes.
+fn multiply_opacity(texture: &Texture, opacity: &Texture) -> Texture {
+    let (texture_size, opacity_size) = (texture.size(), opacity.size());
+    let size = [0, 1].map(|a| texture_size[a].max(opacity_size[a]));
     let texel = |image: &Texture, at: [u32; 2]| {
         let [x, y] = [0, 1].map(|a| {
             let middle = 2 * u64::from(at[a]) + 1;
@@ -141,44 +141,45 @@ fn joined(texture: &Texture, opacity: &Texture) -> Texture {
     Texture::new(size, texels.collect())
 }
 
-/// The looks of all triangles of a mesh.
-pub(super) struct Looks<'a> {
+/// The shading of all triangles of a mesh.
+pub(super) struct Shading<'a> {
     appearance: &'a Appearance,
-    paints: Vec<Paint>,
+    materials: Vec<PreparedMaterial>,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> Shading<'a> {
     pub(super) fn new(appearance: &'a Appearance) -> Self {
-        let paints = appearance.materials.iter().map(|m| Paint::new(appearance, m)).collect();
-        Self { appearance, paints }
+        let prepare = |material| PreparedMaterial::new(appearance, material);
+        Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
     }
 
-    /// The look of a triangle with these vertices.
-    pub(super) fn of(&self, triangle: usize, vertices: [u32; 3]) -> Look<'_> {
+    /// The shading of a triangle with these vertices.
+    pub(super) fn of(&self, triangle: usize, vertices: [u32; 3]) -> TriangleShading<'_> {
         let index = self.appearance.material_of.get(triangle).map_or(0, |&index| index as usize);
-        let paint = &self.paints[index];
+        let material = &self.materials[index];
         let corner = |vertex: u32| fraction(self.appearance.vertex_colors[vertex as usize]);
-        let corners = paint.has_vertex_colors.then(|| vertices.map(corner));
-        let mut look = Look { paint, image: None, uvs: [[0.0; 2]; 3], corners, plain: None };
-        if let (Some(main), Some(uvs)) = (&paint.main, self.appearance.uvs.get(triangle))
+        let corners = material.has_vertex_colors.then(|| vertices.map(corner));
+        let uvs = [[0.0; 2]; 3];
+        let mut shading = TriangleShading { material, sampler: None, uvs, corners, uniform: None };
+        if let (Some(base), Some(uvs)) = (&material.base, self.appearance.uvs.get(triangle))
             && uvs.as_flattened().iter().all(|c| c.is_finite())
         {
-            look.image = Some(main.image());
-            look.uvs = near_zero(uvs.map(|uv| uv.map(f64::from)), main.read.wrap);
+            shading.sampler = Some(base.sampler());
+            shading.uvs = near_zero(uvs.map(|uv| uv.map(f64::from)), base.parameters.wrap);
         }
-        let is_even = corners.is_none_or(|[a, b, c]| a == b && b == c);
-        if is_even && look.image.is_none() {
-            look.plain = Some(look.shade([1.0; 5], look.color([0.0; 2])));
+        let has_equal_corners = corners.is_none_or(|[a, b, c]| a == b && b == c);
+        if has_equal_corners && shading.sampler.is_none() {
+            shading.uniform = Some(shading.shade([1.0; 5], shading.color([0.0; 2])));
         }
-        look
+        shading
     }
 }
 
-/// The same places of a repeated texture, as near to its first tile as may be, for precision.
+/// Shifts the coordinates of a repeated texture by whole periods towards 0, for precision.
 fn near_zero(mut uvs: [[f64; 2]; 3], wrap: [Wrap; 2]) -> [[f64; 2]; 3] {
     for (axis, wrap) in wrap.into_iter().enumerate() {
         if wrap != Wrap::Clamp {
-            // The remainder is exact. Two tiles, one of which may be mirrored.
+            // The remainder is exact. A mirrored texture has a period of two tiles.
             let first = uvs[0][axis];
             let shift = first - first % 2.0;
             uvs.iter_mut().for_each(|uv| uv[axis] -= shift);
@@ -187,88 +188,92 @@ fn near_zero(mut uvs: [[f64; 2]; 3], wrap: [Wrap; 2]) -> [[f64; 2]; 3] {
     uvs
 }
 
-/// What a triangle looks like.
-pub(super) struct Look<'a> {
-    paint: &'a Paint,
-    image: Option<Image<'a>>,
-    /// Where the corners are in the texture.
+/// The material of a triangle, with its texture coordinates and vertex colours.
+pub(super) struct TriangleShading<'a> {
+    material: &'a PreparedMaterial,
+    sampler: Option<Sampler<'a>>,
+    /// The texture coordinates of the corners.
     uvs: [[f64; 2]; 3],
-    /// By which the factor is multiplied at the corners.
+    /// The vertex colours, which multiply the material's factor.
     corners: Option<[Color; 3]>,
-    /// The look, where it is the same everywhere.
-    plain: Option<Shade>,
+    /// The shade, where it is constant over the triangle.
+    uniform: Option<Shade>,
 }
 
-impl Look<'_> {
-    /// Where it is the same everywhere.
-    pub(super) fn plain(&self) -> Option<Shade> {
-        self.plain
+impl TriangleShading<'_> {
+    /// The shade, where it is constant over the triangle.
+    pub(super) fn uniform(&self) -> Option<Shade> {
+        self.uniform
     }
 
-    /// The mean over a piece of the triangle.
+    /// The mean over a clipped polygon of the triangle.
     #[inline]
-    pub(super) fn mean(&self, plane: &Plane, piece: &Polygon, scratch: &mut Scratch) -> Shade {
-        match self.plain {
+    pub(super) fn mean(&self, plane: &Plane, clipped: &Polygon, scratch: &mut Scratch) -> Shade {
+        match self.uniform {
             Some(shade) => shade,
-            None => self.mean_of(plane, piece, scratch),
+            None => self.varying_mean(plane, clipped, scratch),
         }
     }
 
-    fn mean_of(&self, plane: &Plane, piece: &Polygon, scratch: &mut Scratch) -> Shade {
-        /// In texels: so that places have a fraction, and are integers of 64 bits.
+    fn varying_mean(&self, plane: &Plane, clipped: &Polygon, scratch: &mut Scratch) -> Shade {
+        /// In texels: `f64` keeps a fraction up to it, and it fits `i64`.
         const FARTHEST: f64 = (1_u64 << 45) as f64;
-        let Some(image) = &self.image else {
+        let Some(sampler) = &self.sampler else {
             // The mean of an affine function is its value at the centroid.
-            return self.shade([1.0; 5], self.color(plane.centroid(piece)));
+            return self.shade([1.0; 5], self.color(plane.centroid(clipped)));
         };
-        let size = image.size();
+        let size = sampler.size();
         let texels = |weights: [f64; 2]| {
             let uv = self.uv(weights);
             [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST))
         };
-        let mut polygon = Flat::EMPTY;
-        for point in piece.points() {
-            polygon.push(texels(plane.weights(plane.seen(point))));
+        let mut polygon = TexelPolygon::EMPTY;
+        for point in clipped.points() {
+            polygon.push(texels(plane.weights(plane.project(point))));
         }
         let color = match self.corners {
-            Some(_) => self.color(plane.centroid(piece)),
-            None => self.paint.factor,
+            Some(_) => self.color(plane.centroid(clipped)),
+            None => self.material.factor,
         };
-        if let Some(sample) = self.sampled(image, &polygon, color[3], scratch) {
+        if let Some(sample) = self.supersampled(sampler, &polygon, color[3], scratch) {
             return self.shade(sample, color);
         }
-        let sample = image.mean(&polygon, scratch);
+        let sample = sampler.mean(&polygon, scratch);
         self.shade(
             sample.unwrap_or_else(|| {
-                image.at(texels(plane.centroid(piece)), image.pyramid.reading())
+                sampler.at(texels(plane.centroid(clipped)), sampler.pyramid.texel_alpha())
             }),
             color,
         )
     }
 
-    /// The mean of points, where a cutoff or an image of opacity has to be looked at point by point: of
-    /// magnified textures what is interpolated is cut, and opacities that vary have no mip levels.
-    fn sampled(
+    /// The mean of point samples, needed in two cases: a magnified, linearly filtered texture with
+    /// a cutoff, where the cutoff applies to interpolated opacity; and an opacity that varies
+    /// besides the texture's (vertex colours under a cutoff, or a separate opacity map), which no
+    /// mip level holds.
+    fn supersampled(
         &self,
-        image: &Image,
-        polygon: &Flat,
+        sampler: &Sampler,
+        polygon: &TexelPolygon,
         opacity: f64,
         scratch: &mut Scratch,
     ) -> Option<Sample> {
-        /// Texels along an axis up to which a linear filter is looked at.
-        const FEW: f64 = 3.0;
+        /// Largest span, in texels along an axis, for which a linear filter is evaluated.
+        const MAGNIFIED: f64 = 3.0;
+        /// Smallest distance of samples, in texels.
         const SMALLEST: f64 = 0.125;
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let longest = span[0].max(span[1]);
-        let is_cut = matches!(self.paint.alpha, Alpha::Mask(_));
-        let is_varied = is_cut && opacity != self.paint.factor[3] || self.paint.other.is_some();
-        let is_magnified = is_cut && image.filter == Filter::Linear && longest <= FEW;
-        if !is_varied && !is_magnified {
+        let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
+        let is_varied =
+            has_cutoff && opacity != self.material.factor[3] || self.material.opacity_map.is_some();
+        let is_linear = sampler.filter == Filter::Linear;
+        if !is_varied && !(has_cutoff && is_linear && longest <= MAGNIFIED) {
             return None;
         }
         let mut edge = 1.0;
-        while longest <= FEW * edge && edge > SMALLEST && image.filter == Filter::Linear {
+        while longest <= MAGNIFIED * edge && edge > SMALLEST && is_linear {
             edge /= 2.0;
         }
         while !has_room(span.map(|texels| texels / edge)) {
@@ -277,62 +282,63 @@ impl Look<'_> {
         let mut scaled = *polygon;
         scaled.points_mut().as_flattened_mut().iter_mut().for_each(|c| *c /= edge);
         let (mut sum, mut area) = ([0.0; 5], 0.0);
-        for (cell, part) in Coverage::new(scaled.points(), scratch).cells() {
-            let sample = self.point(image, cell.map(|i| (i as f64 + 0.5) * edge), opacity);
-            (0..5).for_each(|i| sum[i] += part * sample[i]);
-            area += part;
+        for (cell, covered) in Coverage::new(scaled.points(), scratch).cells() {
+            let sample = self.point(sampler, cell.map(|i| (i as f64 + 0.5) * edge), opacity);
+            (0..5).for_each(|i| sum[i] += covered * sample[i]);
+            area += covered;
         }
         if area > 0.0 {
             return Some(sum.map(|c| c / area));
         }
         let middle = [0, 1].map(|a| low[a] / 2.0 + high[a] / 2.0);
-        Some(self.point(image, middle, opacity))
+        Some(self.point(sampler, middle, opacity))
     }
 
-    /// What is seen at a point of the texture, in texels, of a surface of this opacity.
-    fn point(&self, image: &Image, point: [f64; 2], opacity: f64) -> Sample {
-        let of_other = |other: Image| {
-            let (from, to) = (image.size(), other.size());
-            other.at([0, 1].map(|a| point[a] / from[a] * to[a]), Reading::Blend)[3]
+    /// The sample at a point of the texture, in texels, for a surface opacity of `opacity`.
+    fn point(&self, sampler: &Sampler, point: [f64; 2], opacity: f64) -> Sample {
+        let map_opacity = |map: Sampler| {
+            let (from, to) = (sampler.size(), map.size());
+            map.at([0, 1].map(|a| point[a] / from[a] * to[a]), TexelAlpha::Blend)[3]
         };
-        let other = self.paint.other.as_ref().map_or(1.0, |other| of_other(other.image()));
-        let sample = image.at(point, Reading::Blend);
-        let Alpha::Mask(least) = self.paint.alpha else {
-            let [r, g, b, a, seen] = sample;
-            let seen = if other > 0.0 { seen } else { 0.0 };
-            return [r * other, g * other, b * other, a * other, seen];
+        let map = self.material.opacity_map.as_ref();
+        let map = map.map_or(1.0, |map| map_opacity(map.sampler()));
+        let sample = sampler.at(point, TexelAlpha::Blend);
+        let Alpha::Mask(cutoff) = self.material.alpha else {
+            let [r, g, b, a, visible] = sample;
+            let visible = if map > 0.0 { visible } else { 0.0 };
+            return [r * map, g * map, b * map, a * map, visible];
         };
-        let own = opacity * other;
-        if !reaches(sample[3] * own, least) {
+        let opacity = opacity * map;
+        if !reaches(sample[3] * opacity, cutoff) {
             return [0.0; 5];
         }
-        // The outline is that of the interpolated opacity; the colour is that of what is not cut.
-        match image.at(point, Reading::Cut(least_texel(least, own))) {
+        // The interpolated opacity decides; the colour is the mean of the texels above the cutoff.
+        match sampler.at(point, TexelAlpha::Cutoff(texel_cutoff(cutoff, opacity))) {
             [r, g, b, a, _] if a > 0.0 => [r / a, g / a, b / a, 1.0, 1.0],
             _ => [0.0; 5],
         }
     }
 
-    /// The look where textures show `sample` on a surface of this colour.
+    /// The shade of the texture sample `sample` times the surface colour `color`.
     fn shade(&self, sample: Sample, color: Color) -> Shade {
-        let [r, g, b, opacity, seen] = sample;
+        let [r, g, b, opacity, visible] = sample;
         let [red, green, blue, own] = color;
-        let own = match self.paint.alpha {
+        let own = match self.material.alpha {
             Alpha::Opaque => 1.0,
             Alpha::Blend => own,
-            // Textures have been cut already.
-            Alpha::Mask(_) if self.image.is_some() => 1.0,
-            Alpha::Mask(least) => f64::from(u8::from(reaches(own, least))),
+            // The cutoff was applied when the texture was sampled.
+            Alpha::Mask(_) if self.sampler.is_some() => 1.0,
+            Alpha::Mask(cutoff) => f64::from(u8::from(reaches(own, cutoff))),
         };
-        let seen = if own > 0.0 { seen } else { 0.0 };
-        Shade::of([red * r * own, green * g * own, blue * b * own, opacity * own, seen])
+        let visible = if own > 0.0 { visible } else { 0.0 };
+        Shade::of([red * r * own, green * g * own, blue * b * own, opacity * own, visible])
     }
 
-    /// The colour of material and corners at a point, which is given by the weights of the second and
-    /// third corner.
+    /// Material factor times vertex colour at the point with these barycentric weights of the
+    /// second and third corner.
     #[inline]
     fn color(&self, weights: [f64; 2]) -> Color {
-        let factor = &self.paint.factor;
+        let factor = &self.material.factor;
         let Some([a, b, c]) = &self.corners else { return *factor };
         std::array::from_fn(|i| {
             let corner = a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]);

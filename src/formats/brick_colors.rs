@@ -1,4 +1,4 @@
-//! From colours as files have them, brick by brick, to those of a grid.
+//! Converts the colours that readers find, by brick, to those of a grid.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -6,52 +6,55 @@ use std::collections::HashMap;
 use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid};
 use crate::srgb::Rgba;
 
-/// Most voxels in whole rows of bricks that get a colour of their own, 256 MiB of them: a file of some
-/// KiB can say more.
-const MAX_IN_ROWS: u64 = 1 << 26;
+/// Limit of voxels with own colours in runs of bricks, 256 MiB: a file of a few KiB can encode
+/// more.
+const MAX_IN_RUNS: u64 = 1 << 26;
 
-/// Why there are then none at all.
+/// The warning where that limit is exceeded.
 pub(super) const TOO_MANY_COLORS: &str = "too many solid parts differ in colour from the others";
 
-/// The colours of bricks in a row along `x`; what of them is said of each.
+/// The colours of a run of bricks along `x`, the same in each brick.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patch<'a> {
+pub(super) struct ColorRun<'a> {
     pub(super) start: BrickKey,
     pub(super) len: u32,
     /// The voxels that have a colour.
     pub(super) mask: &'a Mask,
-    pub(super) paint: Paint<'a>,
+    pub(super) colors: MaskColors<'a>,
 }
 
 /// The colours of the voxels of a mask.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Paint<'a> {
+pub(super) enum MaskColors<'a> {
     All(Rgba),
-    /// By words of the mask, and in these from the lowest bit up.
+    /// In the order of mask words and of bits within a word.
     Each(&'a [Rgba]),
 }
 
-impl Patch<'_> {
+impl ColorRun<'_> {
     fn end(&self) -> BrickKey {
         self.start.along_x(self.len)
     }
 }
 
-/// Bricks of a grid along `x` that hold the same voxels, and one patch over all of them, or none.
-struct Part<'a> {
+/// Consecutive bricks of a grid along `x` with the same voxels, and the colour run that covers all
+/// of them, if any.
+struct Segment<'a> {
     start: BrickKey,
     len: u32,
     voxels: Mask,
-    patch: Option<Patch<'a>>,
+    colors: Option<ColorRun<'a>>,
 }
 
-impl Part<'_> {
-    /// The colour of all voxels, if it is a part of what is full and they have one.
-    fn is_uniform(&self, missing: Rgba) -> Option<Rgba> {
-        match self.patch {
+impl Segment<'_> {
+    /// The colour of all voxels, if the bricks are full and of one colour.
+    fn uniform_color(&self, missing: Rgba) -> Option<Rgba> {
+        match self.colors {
             _ if self.voxels != FULL => None,
             None => Some(missing),
-            Some(Patch { mask, paint: Paint::All(color), .. }) if *mask == FULL => Some(color),
+            Some(ColorRun { mask, colors: MaskColors::All(color), .. }) if *mask == FULL => {
+                Some(color)
+            }
             Some(_) => None,
         }
     }
@@ -60,92 +63,93 @@ impl Part<'_> {
         u64::from(self.len) * u64::from(BRICK.pow(3))
     }
 
-    /// Which of a brick's voxels have another colour than `rest`, and these colours.
+    /// The voxels of a brick whose colour differs from `rest`, and these colours.
     fn own(&self, missing: Rgba, rest: Rgba) -> (Mask, Vec<Rgba>) {
-        let (mut own, mut colors) = ([0; 8], Vec::new());
-        let none = (&[0; 8], Paint::All(missing));
-        let (mask, paint) = self.patch.map_or(none, |patch| (patch.mask, patch.paint));
-        let mut said = 0;
+        let (mut own, mut own_colors) = ([0; 8], Vec::new());
+        let none = (&[0; 8], MaskColors::All(missing));
+        let (mask, colors) = self.colors.map_or(none, |run| (run.mask, run.colors));
+        let mut index = 0;
         for (x, own) in own.iter_mut().enumerate() {
             let mut left = mask[x] | self.voxels[x];
             while left != 0 {
                 let bit = left & left.wrapping_neg();
                 left ^= bit;
-                let is_said = mask[x] & bit != 0;
-                let color = match paint {
-                    _ if !is_said => missing,
-                    Paint::All(color) => color,
-                    Paint::Each(colors) => colors[said],
+                let has_color = mask[x] & bit != 0;
+                let color = match colors {
+                    _ if !has_color => missing,
+                    MaskColors::All(color) => color,
+                    MaskColors::Each(colors) => colors[index],
                 };
-                said += usize::from(is_said);
+                index += usize::from(has_color);
                 if color != rest && self.voxels[x] & bit != 0 {
                     *own |= bit;
-                    colors.push(color);
+                    own_colors.push(color);
                 }
             }
         }
-        (own, colors)
+        (own, own_colors)
     }
 }
 
-/// The parts of `grid`. The patches come in canonical order, and do not overlap.
-fn parts<'a>(
+/// Splits the runs of `grid` at the ends of `color_runs`, which are in canonical order and
+/// disjoint.
+fn segments<'a>(
     grid: &VoxelGrid,
-    patches: impl Iterator<Item = Patch<'a>>,
-) -> impl Iterator<Item = Part<'a>> {
-    let (mut pieces, mut patches) = (grid.brick_runs(), patches.peekable());
-    let mut rest = pieces.next();
+    color_runs: impl Iterator<Item = ColorRun<'a>>,
+) -> impl Iterator<Item = Segment<'a>> {
+    let (mut runs, mut color_runs) = (grid.brick_runs(), color_runs.peekable());
+    let mut rest = runs.next();
     std::iter::from_fn(move || {
-        let piece = rest?;
-        let (start, end) = (piece.start, piece.start.along_x(piece.len));
-        while patches.next_if(|patch| patch.end() <= start).is_some() {}
-        let next = patches.peek().copied().filter(|patch| patch.start < end);
-        let patch = next.filter(|patch| patch.start <= start);
-        let stop = match (patch, next) {
-            (Some(patch), _) => patch.end().min(end),
+        let run = rest?;
+        let (start, end) = (run.start, run.start.along_x(run.len));
+        while color_runs.next_if(|colors| colors.end() <= start).is_some() {}
+        let next = color_runs.peek().copied().filter(|colors| colors.start < end);
+        let colors = next.filter(|colors| colors.start <= start);
+        let stop = match (colors, next) {
+            (Some(colors), _) => colors.end().min(end),
             (None, Some(next)) => next.start,
             (None, None) => end,
         };
         let len = start.bricks_to(stop);
         rest = if stop < end {
-            Some(crate::grid::BrickRun { start: stop, len: piece.len - len, ..piece })
+            Some(crate::grid::BrickRun { start: stop, len: run.len - len, ..run })
         } else {
-            pieces.next()
+            runs.next()
         };
-        Some(Part { start, len, voxels: piece.mask, patch })
+        Some(Segment { start, len, voxels: run.mask, colors })
     })
 }
 
-/// The colours that patches give the voxels of `grid`; those they say nothing of have `missing`. The
-/// most common one of full bricks becomes that of the rest. The patches come in canonical order, and do
-/// not overlap.
+/// The colours of the voxels of `grid` by `color_runs`, which are in canonical order and disjoint;
+/// voxels outside them have the colour `missing`. The most common colour of full bricks becomes the
+/// default.
 ///
-/// `None`: they would take too much memory.
+/// `None` if they would take too much memory.
 pub(super) fn colors<'a>(
     grid: &VoxelGrid,
-    patches: impl Iterator<Item = Patch<'a>> + Clone,
+    color_runs: impl Iterator<Item = ColorRun<'a>> + Clone,
     missing: Rgba,
 ) -> Option<Colors> {
-    let mut uniform: HashMap<Rgba, u64> = HashMap::new();
-    for part in parts(grid, patches.clone()) {
-        if let Some(color) = part.is_uniform(missing) {
-            *uniform.entry(color).or_default() += part.voxel_count();
+    let mut counts: HashMap<Rgba, u64> = HashMap::new();
+    for segment in segments(grid, color_runs.clone()) {
+        if let Some(color) = segment.uniform_color(missing) {
+            *counts.entry(color).or_default() += segment.voxel_count();
         }
     }
-    let most = uniform.iter().max_by_key(|&(&color, &count)| (count, Reverse(color)));
-    let rest = most.map_or(missing, |(&color, _)| color);
-    let mut in_rows = 0;
+    let most_common = counts.iter().max_by_key(|&(&color, &count)| (count, Reverse(color)));
+    let rest = most_common.map_or(missing, |(&color, _)| color);
+    let mut in_runs = 0;
     let mut colors = Colors::uniform(rest);
-    for part in parts(grid, patches) {
-        if part.is_uniform(missing) == Some(rest) {
+    for segment in segments(grid, color_runs) {
+        if segment.uniform_color(missing) == Some(rest) {
             continue;
         }
-        in_rows += if part.len > 1 { part.voxel_count() } else { 0 };
-        if in_rows > MAX_IN_ROWS {
+        in_runs += if segment.len > 1 { segment.voxel_count() } else { 0 };
+        if in_runs > MAX_IN_RUNS {
             return None;
         }
-        let (mask, own) = part.own(missing, rest);
-        (0..part.len).for_each(|n| colors.push(part.start.along_x(n), mask, &own));
+        let (mask, own) = segment.own(missing, rest);
+        (0..segment.len).for_each(|n| colors.push(segment.start.along_x(n), mask, &own));
     }
     Some(colors)
 }
@@ -162,24 +166,24 @@ mod tests {
         BrickKey::new([x, 0, 0])
     }
 
-    fn patch<'a>(x: u32, len: u32, mask: &'a Mask, paint: Paint<'a>) -> Patch<'a> {
-        Patch { start: key(x), len, mask, paint }
+    fn run<'a>(x: u32, len: u32, mask: &'a Mask, colors: MaskColors<'a>) -> ColorRun<'a> {
+        ColorRun { start: key(x), len, mask, colors }
     }
 
     #[test]
-    fn a_grid_has_the_colours_of_the_patches_and_else_what_is_missing() {
+    fn voxels_have_the_colours_of_the_runs_and_otherwise_the_missing_colour() {
         let mut bricks: Vec<_> = (1..9).map(|x| (key(x), FULL)).collect();
         bricks.push((key(10), [3, 0, 0, 0, 0, 0, 0, 1]));
         let grid = VoxelGrid::from_bricks([96, 8, 8], bricks).expect("inside");
         let few = [6, 0, 0, 0, 0, 0, 0, 1];
         let each = [RED, BLUE, RED];
-        let patches = [
-            patch(0, 2, &FULL, Paint::All(BLUE)),
-            patch(3, 4, &FULL, Paint::All(RED)),
-            patch(7, 1, &few, Paint::Each(&each)),
-            patch(10, 1, &few, Paint::Each(&each)),
+        let runs = [
+            run(0, 2, &FULL, MaskColors::All(BLUE)),
+            run(3, 4, &FULL, MaskColors::All(RED)),
+            run(7, 1, &few, MaskColors::Each(&each)),
+            run(10, 1, &few, MaskColors::Each(&each)),
         ];
-        let colors = colors(&grid, patches.into_iter(), NONE).expect("few");
+        let colors = colors(&grid, runs.into_iter(), NONE).expect("few");
         assert_eq!(colors.rest(), RED);
         for (voxel, color) in [
             ([8, 0, 0], BLUE),
@@ -202,18 +206,18 @@ mod tests {
     }
 
     #[test]
-    fn long_rows_of_other_colours_than_the_most_common_are_too_much() {
+    fn long_runs_whose_colours_differ_from_the_most_common_are_refused() {
         let rows = (0..65).flat_map(|y| (0..65).map(move |z| [0, y, z]));
         let runs = rows.map(|at| (BrickKey::new(at), 64)).collect();
         let grid = VoxelGrid::from_bricks_and_runs([520; 3], vec![], runs).expect("inside");
         let of = |len: u32| {
-            let looks = grid.brick_runs().map(move |piece| Patch {
-                start: piece.start,
+            let runs = grid.brick_runs().map(move |run| ColorRun {
+                start: run.start,
                 len,
                 mask: &FULL,
-                paint: Paint::All(BLUE),
+                colors: MaskColors::All(BLUE),
             });
-            colors(&grid, looks, RED)
+            colors(&grid, runs, RED)
         };
         assert_eq!(of(64).map(|colors| colors.own_count()), Some(0));
         assert_eq!(of(1).map(|colors| colors.own_count()), Some(65 * 65 * 512));

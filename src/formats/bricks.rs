@@ -1,8 +1,8 @@
-//! `.bricks`, of our own: a grid as it is in memory, for ray tracers and other programs to load or to
-//! map as it is.
+//! `.bricks`, trivox's own format: a grid in its memory layout, for ray tracers and other programs
+//! to load or memory-map.
 //!
-//! The file begins with one line of JSON, filled up with spaces, so that what follows begins at a
-//! multiple of 64:
+//! The file begins with one line of JSON, padded with spaces so that the data begins at a multiple
+//! of 64 bytes:
 //!
 //! ```json
 //! {"format":"trivox bricks","version":1,"dims":[9,10,3],
@@ -10,36 +10,36 @@
 //!  "bricks":2,"runs":1,"masks_at":256,"keys_at":384,"runs_at":400,"bytes":416,"crc32":"0a1b2c3d"}
 //! ```
 //!
-//! `crc32` is the CRC-32 of the whole file, these 8 digits taken for zeros; older files have none.
-//! (On one line; `world` is `null` where the grid does not say where it lies). At the offsets that it
-//! names lie little-endian words of 64 bits:
+//! (All on one line.) `crc32` is the CRC-32 of the whole file with these 8 digits as zeros; older
+//! files have none. `world` is `null` if the grid has no world position. At the given byte offsets
+//! are little-endian 64-bit words:
 //!
-//! - `masks_at`: for each brick that is neither empty nor full eight words, one for each `x` within the
-//!   brick, with bit `8 y + z` set where voxel `(x, y, z)` is occupied.
-//! - `keys_at`: for each of these bricks its place, `(z << 26) + (y << 13) + x`, in bricks of 8 voxels,
-//!   strictly ascending.
-//! - `runs_at`: for each run of full bricks along `x` two words, the key of the first, and how many they
-//!   are; strictly ascending, and no two adjacent.
+//! - `masks_at`: for each brick that is neither empty nor full eight words, one for each `x` within
+//!   the brick, with bit `8 y + z` set where voxel `(x, y, z)` is occupied.
+//! - `keys_at`: for each of these bricks its key, `(z << 26) + (y << 13) + x`, in bricks of 8
+//!   voxels, strictly ascending.
+//! - `runs_at`: for each run of full bricks along `x` two words, the key of the first brick and the
+//!   number of bricks; strictly ascending, and no two adjacent.
 //!
-//! A grid with colours is of version 2, whose line has a field more, after `runs_at`:
+//! A grid with colours has version 2, with one more field after `runs_at`:
 //!
 //! ```json
 //! "colors":{"rest":[200,30,20,255],"bricks":1,"own":3,"masks_at":416,"keys_at":480,"first_at":488,
 //!  "own_at":496}
 //! ```
 //!
-//! `rest` is the colour, red, green, blue and opacity in sRGB, of all voxels that have none of their own.
-//! Those that have are given brick by brick:
+//! `rest` is the default colour: red, green, blue and opacity in sRGB. The voxels with their own
+//! colours are stored by brick:
 //!
-//! - `masks_at`: for each such brick which of its voxels, some, have one; as above.
-//! - `keys_at`: for each its place.
-//! - `first_at`: for each a word, the number of colours before its first one.
-//! - `own_at`: the colours, of 4 bytes each; in a brick in the order of `x`, then `y`, then `z`, `z`
-//!   fastest, which is that of the mask's words and of their bits from the lowest up.
+//! - `masks_at`: for each brick with own colours the mask of these voxels, not empty; as above.
+//! - `keys_at`: the key of each.
+//! - `first_at`: for each a word, the number of colours before its first (an exclusive prefix sum).
+//! - `own_at`: the colours, 4 bytes each; within a brick `z` fastest, then `y`, then `x`: the order
+//!   of mask words and of bits within a word.
 //!
-//! Bricks and not a bit for each voxel, because a ray tracer wants to skip what is empty, and because a
-//! surface of 16,384 voxels is a gigabyte so and half a terabyte otherwise. As in memory, so that
-//! nothing needs to be computed to use it: a brick's mask is that of a leaf of OpenVDB.
+//! Bricks instead of one bit per voxel let a ray tracer skip empty space, and store a surface at
+//! 16,384 voxels per axis in a gigabyte instead of half a terabyte. The layout is that of memory,
+//! so a reader computes nothing; a brick's mask is that of an OpenVDB leaf.
 
 use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
 
@@ -51,7 +51,7 @@ use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
 use crate::grid::{BrickKey, Colors, FULL, Mask, Up, VoxelGrid, World, count, is_empty};
 use crate::srgb::Rgba;
 
-/// Ours.
+/// The `.bricks` format.
 pub const SPEC: GridSpec = GridSpec {
     extension: "bricks",
     name: "raw bricks",
@@ -67,13 +67,13 @@ pub const SPEC: GridSpec = GridSpec {
 
 const FORMAT: &str = "trivox bricks";
 const VERSION: u32 = 1;
-/// Of grids with colours.
+/// The version of grids with colours.
 const COLORED_VERSION: u32 = 2;
-/// The digits of a CRC-32 that is not known yet.
+/// The placeholder for the CRC-32.
 const NO_CRC: &str = "00000000";
-/// Where the words may begin.
+/// Alignment of the data, in bytes.
 const ALIGN: u64 = 64;
-/// Longest line of JSON that is read; ours have about 250 bytes.
+/// Longest header that is read, in bytes; `write` makes about 250.
 const MAX_HEADER: u64 = 1 << 12;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ struct Header {
     format: String,
     version: u32,
     dims: [u32; 3],
-    world: Option<Place>,
+    world: Option<WorldHeader>,
     bricks: u64,
     runs: u64,
     masks_at: u64,
@@ -89,9 +89,9 @@ struct Header {
     runs_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     colors: Option<ColorHeader>,
-    /// Of the whole file.
+    /// The length of the file.
     bytes: u64,
-    /// CRC-32 of the whole file, these digits taken for `0`; absent from older files.
+    /// CRC-32 of the whole file with these digits as `0`; absent from older files.
     #[serde(skip_serializing_if = "Option::is_none")]
     crc32: Option<String>,
 }
@@ -114,8 +114,8 @@ impl ColorHeader {
         Self { rest, bricks, own, masks_at: 0, keys_at: 0, first_at: 0, own_at: 0 }
     }
 
-    /// With the words from `masks_at` on; and where they end.
-    fn beginning_at(self, masks_at: u64) -> (Self, u64) {
+    /// Sets all offsets, from `masks_at` on. Returns the end offset too.
+    fn with_offsets(self, masks_at: u64) -> (Self, u64) {
         let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
         let first_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
         let own_at = first_at.saturating_add(self.bricks.saturating_mul(8));
@@ -125,7 +125,7 @@ impl ColorHeader {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Place {
+struct WorldHeader {
     origin: [f64; 3],
     voxel_size: f64,
     up: char,
@@ -138,7 +138,7 @@ impl Header {
                 Up::Y => 'y',
                 Up::Z => 'z',
             };
-            Place { origin, voxel_size, up }
+            WorldHeader { origin, voxel_size, up }
         });
         let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);
         let header = Self {
@@ -155,31 +155,31 @@ impl Header {
             bytes: 0,
             crc32: Some(NO_CRC.to_owned()),
         };
-        header.beginning_at(MAX_HEADER)
+        header.with_offsets(MAX_HEADER)
     }
 
-    /// With the words from `masks_at` on.
-    fn beginning_at(self, masks_at: u64) -> Self {
+    /// Sets all offsets, from `masks_at` on.
+    fn with_offsets(self, masks_at: u64) -> Self {
         let keys_at = masks_at.saturating_add(self.bricks.saturating_mul(64));
         let runs_at = keys_at.saturating_add(self.bricks.saturating_mul(8));
         let colors_at = runs_at.saturating_add(self.runs.saturating_mul(16));
-        let colors = self.colors.clone().map(|colors| colors.beginning_at(colors_at));
+        let colors = self.colors.clone().map(|colors| colors.with_offsets(colors_at));
         let bytes = colors.as_ref().map_or(colors_at, |&(_, end)| end);
         let colors = colors.map(|(colors, _)| colors);
         Self { masks_at, keys_at, runs_at, colors, bytes, ..self }
     }
 
-    /// The line, filled up.
+    /// The header line, padded to the alignment.
     fn line(self) -> Result<String, serde_json::Error> {
-        // The last offsets may have fewer digits than the first ones, which moves nothing.
+        // The final offsets have at most as many digits as those measured, so the line fits.
         let longest = serde_json::to_string(&self)?.len() as u64 + 1;
         let masks_at = longest.next_multiple_of(ALIGN);
-        let line = serde_json::to_string(&self.beginning_at(masks_at))?;
+        let line = serde_json::to_string(&self.with_offsets(masks_at))?;
         Ok(format!("{line:<width$}\n", width = masks_at as usize - 1))
     }
 
     fn world(&self) -> Result<Option<World>, ReadError> {
-        let Some(Place { origin, voxel_size, up }) = self.world else {
+        let Some(WorldHeader { origin, voxel_size, up }) = self.world else {
             return Ok(None);
         };
         let up = match up {
@@ -197,7 +197,7 @@ impl Header {
     }
 }
 
-/// Writes `grid`, in next to no memory. The words are made twice: first for their checksum.
+/// Writes `grid`, in constant memory. The data is generated twice, first for the checksum.
 ///
 /// # Errors
 /// `out` fails.
@@ -238,7 +238,7 @@ impl Write for Checksum<'_> {
     }
 }
 
-/// Reads, and updates a CRC-32 by what is read.
+/// A reader that updates a CRC-32 of the bytes read.
 struct Input<'a> {
     input: &'a mut dyn BufRead,
     crc: Hasher,
@@ -285,8 +285,8 @@ fn content(what: impl Into<String>) -> ReadError {
 /// Reads a grid.
 ///
 /// # Errors
-/// Not `.bricks`; another version; numbers that contradict one another; bricks that are empty, full,
-/// out of order or not inside the grid; colours where there is no voxel; too few bytes, or too many.
+/// Not `.bricks`; an unsupported version; an inconsistent header; bricks that are empty, full, out
+/// of order or outside the grid; colours without a voxel; a wrong length or CRC-32.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;
@@ -302,12 +302,12 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
     for mask in masks {
         let [key] = words(input, "the keys")?;
-        bricks.push((following(key, bricks.last().map(|&(last, _)| last))?, mask));
+        bricks.push((next_key(key, bricks.last().map(|&(last, _)| last))?, mask));
     }
     let mut runs: Vec<(BrickKey, u32)> = Vec::new();
     for _ in 0..header.runs {
         let [key, len] = words(input, "the runs")?;
-        let key = following(key, runs.last().map(|&(last, _)| last))?;
+        let key = next_key(key, runs.last().map(|&(last, _)| last))?;
         let len = u32::try_from(len).ok().filter(|&len| len > 0);
         runs.push((key, len.ok_or_else(|| content("the length of a run is not possible"))?));
     }
@@ -344,7 +344,7 @@ fn read_colors(input: &mut dyn Read, header: &ColorHeader) -> Result<Colors, Rea
     let mut keys: Vec<BrickKey> = Vec::new();
     for _ in 0..header.bricks {
         let [key] = words(input, WHAT)?;
-        keys.push(following(key, keys.last().copied())?);
+        keys.push(next_key(key, keys.last().copied())?);
     }
     let mut before = 0;
     for mask in &masks {
@@ -406,15 +406,15 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
         ([header.masks_at, header.keys_at, header.runs_at, header.bytes], header.colors.clone())
     };
     let said = offsets(&header);
-    let header = header.beginning_at(line.len() as u64);
+    let header = header.with_offsets(line.len() as u64);
     match said == offsets(&header) {
         true => Ok(header),
         false => Err(content("the header's offsets contradict one another")),
     }
 }
 
-/// The key that a word is, which comes after `last`.
-fn following(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
+/// Decodes a key, which must be greater than `last`.
+fn next_key(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
     let key = BrickKey::from_packed(word);
     let is_next = |key: &BrickKey| last.is_none_or(|last| last < *key);
     key.filter(is_next)

@@ -1,27 +1,27 @@
-//! The text by which files describe a grid: its size, its place in the world and, of a part of a
-//! grid, its place in the whole. Formats keep it in an attribute of their own.
+//! The text attribute by which files describe a grid: its dimensions, its world position and, for a
+//! part of a grid, its region of the whole grid.
 
 use std::fmt;
 
 use crate::grid::{Up, VoxelGrid, World};
 
-/// Where a part lies in its grid.
+/// The region of a grid that a part covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The grid's voxel that is the part's first.
+pub(super) struct Region {
+    /// The part's first voxel, in the grid.
     pub base: [u32; 3],
-    /// Voxels along the grid's axes.
+    /// The dimensions of the whole grid.
     pub of: [u32; 3],
 }
 
-/// What the attribute says, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a
-/// version, the grid's dimensions and, where it is known, its [`World`]. Numbers have as many
-/// digits as they need to be read back as they were. Of a part `from=2000,0,0 of=2055,99,100` follows.
+/// The attribute, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a version, the
+/// grid's dimensions and, if known, its [`World`]. Numbers have as many digits as they need to be
+/// read back exactly. For a part, `from=2000,0,0 of=2055,99,100` follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Description {
     pub dims: [u32; 3],
     pub world: Option<World>,
-    pub part: Option<Place>,
+    pub part: Option<Region>,
 }
 
 impl fmt::Display for Description {
@@ -35,7 +35,7 @@ impl fmt::Display for Description {
             };
             write!(f, " up={up} origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
         }
-        if let Some(Place { base: [x, y, z], of: [dx, dy, dz] }) = part {
+        if let Some(Region { base: [x, y, z], of: [dx, dy, dz] }) = part {
             write!(f, " from={x},{y},{z} of={dx},{dy},{dz}")?;
         }
         Ok(())
@@ -43,7 +43,7 @@ impl fmt::Display for Description {
 }
 
 impl Description {
-    /// `None` where the text is none of ours.
+    /// `None` if the text is malformed or of another version.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         let (dims, world, part) = match words[..] {
@@ -57,28 +57,28 @@ impl Description {
         };
         let dims = numbers(dims.strip_prefix("dims=")?)?;
         let world = world.map(|words| parse_world(words).ok_or(())).transpose().ok()?;
-        let part = part.map(|words| parse_place(words, dims).ok_or(())).transpose().ok()?;
+        let part = part.map(|words| parse_region(words, dims).ok_or(())).transpose().ok()?;
         Some(Self { dims, world, part })
     }
 }
 
-/// The [`Description`] of a whole grid, for other formats too.
+/// The [`Description`] of a whole grid.
 pub(super) fn describe(grid: &VoxelGrid) -> String {
     Description { dims: grid.dims(), world: grid.world, part: None }.to_string()
 }
 
-/// What [`describe`] said, or `None` where the text is none of its.
+/// The inverse of [`describe`]; `None` if the text is malformed or describes a part.
 pub(super) fn parse_description(text: &str) -> Option<([u32; 3], Option<World>)> {
     let Description { dims, world, part } = Description::parse(text)?;
     part.is_none().then_some((dims, world))
 }
 
-/// Where a part of `dims` voxels lies, which must be inside.
-fn parse_place([from, of]: [&str; 2], dims: [u32; 3]) -> Option<Place> {
+/// The region of a part of `dims` voxels, which must be inside the grid.
+fn parse_region([from, of]: [&str; 2], dims: [u32; 3]) -> Option<Region> {
     let base: [u32; 3] = numbers(from.strip_prefix("from=")?)?;
     let of: [u32; 3] = numbers(of.strip_prefix("of=")?)?;
     let is_inside = |a: usize| base[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
-    (0..3).all(is_inside).then_some(Place { base, of })
+    (0..3).all(is_inside).then_some(Region { base, of })
 }
 
 fn parse_world([up, origin, voxel]: [&str; 3]) -> Option<World> {
@@ -97,7 +97,7 @@ fn numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     numbers?.try_into().ok()
 }
 
-/// Whether a grid can lie so in the world at all.
+/// Whether the position is finite and the voxel size positive and finite.
 pub(super) fn is_possible(world: &World) -> bool {
     world.origin.iter().all(|c| c.is_finite())
         && world.voxel_size.is_finite()
@@ -110,12 +110,15 @@ mod tests {
 
     #[test]
     fn descriptions_are_read_back_as_written() {
-        let place = Place { base: [2000, 0, 4000], of: [2055, 99, 4100] };
+        let region = Region { base: [2000, 0, 4000], of: [2055, 99, 4100] };
         for (up, c) in [(Up::Y, 0.1 + 0.2), (Up::Z, -0.0), (Up::Y, 5e-324), (Up::Z, f64::MAX)] {
             let world = World { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE, up };
-            for (world, part) in
-                [(None, None), (Some(world), None), (None, Some(place)), (Some(world), Some(place))]
-            {
+            for (world, part) in [
+                (None, None),
+                (Some(world), None),
+                (None, Some(region)),
+                (Some(world), Some(region)),
+            ] {
                 let description = Description { dims: [55, 99, 100], world, part };
                 let text = description.to_string();
                 let read = Description::parse(&text).expect(&text);
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_that_lie_are_refused() {
+    fn malformed_descriptions_are_refused() {
         let good = "1 dims=5,6,7 up=y origin=0.0,1.0,2.0 voxel=0.5 from=2,0,0 of=7,6,8";
         assert!(Description::parse(good).is_some());
         for (from, to) in [

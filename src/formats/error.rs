@@ -1,4 +1,4 @@
-//! What reading and writing files gives, and why it fails.
+//! Results and errors of reading and writing files.
 
 use thiserror::Error;
 
@@ -10,7 +10,7 @@ use crate::mesh::Mesh;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system could not read it.
+    /// An I/O error.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// One line of a text file is malformed.
@@ -30,15 +30,15 @@ pub enum ReadError {
     /// The content is well-formed but not a valid grid.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// Reading could take more memory than it may.
+    /// Reading may exceed the memory limit.
     #[error(
         "reading it may take {} MB of memory, but {} MB are left for that: allow more, or divide \
          the mesh into several files", .needed.div_ceil(1_000_000), .limit / 1_000_000
     )]
     Memory {
-        /// Bytes, at most.
+        /// An upper bound of bytes.
         needed: u64,
-        /// Bytes that it may take.
+        /// The limit in bytes.
         limit: u64,
     },
     /// No reader for this extension.
@@ -46,7 +46,7 @@ pub enum ReadError {
     Unsupported(String),
 }
 
-/// A mesh, and what its file said that had no effect.
+/// A mesh, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The mesh.
@@ -55,7 +55,7 @@ pub struct Loaded {
     pub warnings: Vec<String>,
 }
 
-/// A grid, and what its file said that had no effect.
+/// A grid, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
 pub struct LoadedGrid {
     /// The grid.
@@ -68,7 +68,7 @@ pub struct LoadedGrid {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The operating system could not write it.
+    /// An I/O error.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The format cannot hold this grid.

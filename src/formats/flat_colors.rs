@@ -1,46 +1,46 @@
-//! Triangles that each have a plain colour: a material for each colour.
+//! Per-face colours: one material for each distinct colour.
 
 use std::collections::HashMap;
 
 use crate::appearance::{Alpha, Material};
 use crate::srgb::{Rgba, linear_of_rgba};
 
-/// So many colours are kept as they are.
-const MOST_EXACT: usize = 1 << 16;
+/// Number of distinct colours that are kept exactly.
+const MAX_EXACT: usize = 1 << 16;
 
-/// A warning, before what has the colours.
+/// The beginning of a warning; the name of the coloured elements follows.
 pub(in crate::formats) const ALL_TRANSPARENT: &str =
     "opacity was ignored, as nothing could be seen with it: that of";
 
-/// Materials by their colour, after others.
+/// Materials by colour, appended to other materials.
 pub(in crate::formats) struct PlainColors {
     materials: Vec<Material>,
-    /// Materials before the first of these.
+    /// The number of other materials.
     others: usize,
     index_of: HashMap<Rgba, u32>,
     is_rounded: bool,
 }
 
 impl PlainColors {
-    /// Bytes of memory that so many triangles' colours take at most: materials and their numbers, both
-    /// in lists that have just grown.
+    /// An upper bound of bytes for the colours of `triangles`: materials and indices, both in lists
+    /// that have just grown.
     pub(in crate::formats) fn most_memory(triangles: u64) -> u64 {
-        triangles.min(2 * MOST_EXACT as u64) * (3 * size_of::<Material>() as u64 + 64)
+        triangles.min(2 * MAX_EXACT as u64) * (3 * size_of::<Material>() as u64 + 64)
     }
 
-    /// None yet, after `others`.
+    /// No colours; materials follow `others`.
     pub(in crate::formats) fn new(others: Vec<Material>) -> Self {
         let count = others.len();
         Self { materials: others, others: count, index_of: HashMap::new(), is_rounded: false }
     }
 
-    /// The number of the material of this colour, in sRGB. There are at most twice 65,536: once so many
-    /// are known, others are rounded to 16 steps a channel.
+    /// The index of the material of this sRGB colour. After 65,536 distinct colours, new ones are
+    /// rounded to 16 steps per channel, which gives at most 65,536 more.
     pub(in crate::formats) fn material_of(&mut self, color: Rgba) -> u32 {
         if let Some(&index) = self.index_of.get(&color) {
             return index;
         }
-        let color = match self.index_of.len() < MOST_EXACT {
+        let color = match self.index_of.len() < MAX_EXACT {
             true => color,
             false => {
                 self.is_rounded = true;
@@ -54,8 +54,8 @@ impl PlainColors {
         })
     }
 
-    /// All materials, and a warning for each thing that was changed. Where none of these could be seen
-    /// at all, their last channel is not opacity, and they are opaque.
+    /// All materials, and a warning for each change. If all colours are fully transparent, the last
+    /// channel is not opacity: they become opaque.
     pub(in crate::formats) fn finish(mut self) -> (Vec<Material>, Vec<String>) {
         let mut warnings = Vec::new();
         let own = &mut self.materials[self.others..];
@@ -68,14 +68,14 @@ impl PlainColors {
         }
         if self.is_rounded {
             warnings.push(format!(
-                "faces have more than {MOST_EXACT} colours: the others were rounded to 16 steps a \
+                "faces have more than {MAX_EXACT} colours: the others were rounded to 16 steps a \
                  channel"
             ));
         }
         (self.materials, warnings)
     }
 
-    /// What is of this colour, in sRGB.
+    /// The material of this sRGB colour.
     pub(in crate::formats) fn material(color: Rgba) -> Material {
         let alpha = if color[3] < u8::MAX { Alpha::Blend } else { Alpha::Opaque };
         Material { color: linear_of_rgba(color), alpha, ..Material::default() }

@@ -1,5 +1,5 @@
-//! The image files that a mesh's materials name: found, and decoded all at once in the memory there is.
-//! None is an error: what cannot be read is a warning.
+//! The image files of a mesh's materials: located, and decoded in parallel within a memory limit.
+//! Unreadable images are warnings, not errors.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
 use crate::formats::tally::Named;
 use crate::srgb::Rgba;
 
-/// What of an image is used.
+/// The channels of an image that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Use {
-    /// All of it.
+    /// Colour and opacity.
     Color,
-    /// Its opacity where it has one, else its brightness as opacity.
+    /// Opacity, or brightness as opacity if the image is opaque.
     Opacity,
 }
 
@@ -37,8 +37,8 @@ impl<'a> Images<'a> {
         Self { sidecars, finder: Finder::new(sidecars), numbers, missing }
     }
 
-    /// The image that has one of `names`, the first that there is in `folders` or near; none where
-    /// there is none. Spelled otherwise it is the same.
+    /// The first image in or near `folders` with one of `names`. Different spellings of a path give
+    /// the same result.
     pub(super) fn locate(&mut self, names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
         let found = names.iter().find_map(|name| self.finder.find(name, folders, &IMAGE_FOLDERS));
         match (found, names) {
@@ -50,14 +50,14 @@ impl<'a> Images<'a> {
         }
     }
 
-    /// The number of the image at `path`; the same again where it is asked for again.
+    /// The index of the image at `path`; the same for repeated calls.
     pub(super) fn number(&mut self, path: PathBuf, of: Use) -> usize {
         let next = self.numbers.len();
         *self.numbers.entry((path, of)).or_insert(next)
     }
 
-    /// All images by their numbers, in at most `limit` bytes of memory, and what is to be said of them.
-    /// Which ones fit does not depend on the number of threads.
+    /// Decodes all images, by index, in at most `limit` bytes of memory. Also returns warnings.
+    /// Which images fit does not depend on the number of threads.
     pub(super) fn decode(self, limit: u64) -> (Vec<Option<Texture>>, Vec<String>) {
         let Self { sidecars, finder, numbers, missing } = self;
         let mut files: Vec<((PathBuf, Use), usize)> = numbers.into_iter().collect();
@@ -82,7 +82,7 @@ impl<'a> Images<'a> {
     }
 }
 
-/// The images that fit one after the other.
+/// Decodes images one by one, as long as they fit.
 fn one_by_one(
     sidecars: &Sidecars,
     files: &[(PathBuf, Use)],
@@ -97,7 +97,7 @@ fn one_by_one(
     files.iter().map(decode).collect()
 }
 
-/// What is said of images that could not be read: each of the first few by itself, with its reason.
+/// Warnings about images that could not be read: the first few one by one, with the reason.
 fn failures(files: &[(PathBuf, Use)], results: &[Result<Texture, String>]) -> Vec<String> {
     const MOST: usize = 3;
     let failed = files.iter().zip(results).filter_map(|(file, result)| {
@@ -114,13 +114,12 @@ fn failures(files: &[(PathBuf, Use)], results: &[Result<Texture, String>]) -> Ve
     failed
 }
 
-/// About the most memory that decoding takes at any time; only the file's length where it is none that
-/// can be decoded.
+/// An estimate of the peak memory of decoding; the file's length if it cannot be decoded.
 fn most_memory(sidecars: &Sidecars, path: &Path) -> u64 {
     sidecars.cost(path).saturating_add(decoded_memory(sidecars, path))
 }
 
-/// The same without the file itself.
+/// As [`most_memory`], without the file itself.
 #[cfg(feature = "images")]
 fn decoded_memory(sidecars: &Sidecars, path: &Path) -> u64 {
     let format = ImageFormat::from_path(path).ok();
@@ -132,7 +131,7 @@ fn decoded_memory(sidecars: &Sidecars, path: &Path) -> u64 {
     decoder.ok().and_then(|reader| reader.into_decoder().ok()).map_or(0, |decoder| {
         let (width, height) = decoder.dimensions();
         let texels = u64::from(width).saturating_mul(u64::from(height)).saturating_mul(4);
-        // What `Texture::decode` demands, and its copy for an opacity.
+        // The limit that `Texture::decode` requires, or the copy for an opacity map.
         decoder.total_bytes().saturating_mul(5).max(2 * texels.min(u64::MAX / 2))
     })
 }
@@ -167,18 +166,18 @@ fn is_known(bytes: &[u8], path: &Path) -> bool {
     format.is_ok_and(|format| format.reading_enabled())
 }
 
-/// Without the feature `images` none is read, which [`Texture::decode`] says.
+/// Without the feature `images`, [`Texture::decode`] reports the error.
 #[cfg(not(feature = "images"))]
 fn is_known(_bytes: &[u8], _path: &Path) -> bool {
     true
 }
 
-/// The image whose opacity is that of `texture`, or its brightness where it is opaque all over.
+/// The opacity map of `texture`: its opacity, or its brightness if it is fully opaque.
 fn opacity(texture: Texture) -> Texture {
     if texture.has_transparency() {
         return texture;
     }
-    // Of Rec. 709, in 256ths.
+    // Rec. 709 luma weights, in 256ths.
     let brightness = |[r, g, b, _]: [u8; 4]| {
         ((54 * u32::from(r) + 183 * u32::from(g) + 19 * u32::from(b) + 128) >> 8) as u8
     };

@@ -1,17 +1,17 @@
 //! Mitsuba's `.vol`: the grid volume of the renderer, 0 or 1 in each voxel.
 //!
-//! `VOL`, version 3, and as little-endian numbers of 4 bytes the type (1: 32-bit floats), the voxels
-//! along `x`, `y` and `z`, the channels, the two corners of the box that the grid fills, and the
-//! values, `x` fastest, then `y`, then `z` (W. Jakob and others, *Mitsuba 3*, the plugin
-//! `gridvolume`). Mitsuba places the box where the file says with `use_grid_bbox`, else it is the unit
-//! cube. A grid that does not say where it lies has its corner at the origin and voxels of size 1.
+//! The file is `VOL`, version 3, then little-endian 4-byte numbers: the type (1: 32-bit floats),
+//! the voxels along `x`, `y` and `z`, the channels, the minimum and maximum corner of the grid, and
+//! the values, `x` fastest, then `y`, then `z` (W. Jakob and others, *Mitsuba 3*, the plugin
+//! `gridvolume`). Mitsuba uses the box only with `use_grid_bbox`; otherwise it is the unit cube. A
+//! grid without a world position has its corner at the origin and voxels of size 1.
 
 use std::io::{BufWriter, Write};
 
 use crate::formats::{GridSpec, WriteError, dense, lost_colors, lost_up};
 use crate::grid::{Up, VoxelGrid, World};
 
-/// Mitsuba's.
+/// Mitsuba's `.vol`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vol",
     name: "Mitsuba",
@@ -27,7 +27,7 @@ pub const SPEC: GridSpec = GridSpec {
 /// Bytes before the values.
 const HEADER: u64 = 48;
 
-/// Writes `grid`, in little memory.
+/// Writes `grid`, in constant memory.
 ///
 /// # Errors
 /// `out` fails.
@@ -51,8 +51,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 }
 
 fn corners(grid: &VoxelGrid) -> [[f32; 3]; 2] {
-    let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-    let World { origin, voxel_size, .. } = grid.world.unwrap_or(unsaid);
+    let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
+    let World { origin, voxel_size, .. } = grid.world.unwrap_or(default);
     let dims = grid.dims().map(f64::from);
     let corner = |n: f64| [0, 1, 2].map(|a| (origin[a] + n * dims[a] * voxel_size) as f32);
     [corner(0.0), corner(1.0)]

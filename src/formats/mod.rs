@@ -1,4 +1,4 @@
-//! File formats: one module each, and the tables by extension.
+//! File formats: one module each, and tables of them by extension.
 
 pub mod binvox;
 mod brick_colors;
@@ -43,25 +43,25 @@ use crate::palette::Palette;
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
 type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>;
 
-/// What of a mesh's file is read.
+/// Options of reading a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The most bytes of memory that reading may take at any time, the file itself included.
+    /// The memory limit in bytes, the file itself included.
     pub memory: u64,
-    /// Whether materials, textures and colours are read, in this file and those that it names.
+    /// Whether materials, textures and colours are read, from this file and its sidecar files.
     pub appearance: bool,
 }
 
 impl Default for ReadOptions {
-    /// All, in any memory.
+    /// Reads everything, without a memory limit.
     fn default() -> Self {
         Self { memory: u64::MAX, appearance: true }
     }
 }
 
 impl ReadOptions {
-    /// In at most `memory` bytes.
+    /// With a memory limit of `memory` bytes.
     #[must_use]
     pub fn within(self, memory: u64) -> Self {
         Self { memory, ..self }
@@ -74,76 +74,76 @@ impl ReadOptions {
     }
 }
 
-/// How a grid is written in formats that leave a choice.
+/// Options of writing a grid, for formats with a palette.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// The colours of formats that have few; `None` has them chosen.
+    /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
-    /// Whether colours that a format has not are mixed of several that it has.
+    /// Whether colours are dithered to the palette.
     pub dither: bool,
 }
 
 impl WriteOptions {
-    /// In the colours of `palette`, where the format has few.
+    /// With `palette`, for indexed formats.
     #[cfg(feature = "palette")]
     #[must_use]
     pub fn with_palette(self, palette: Palette) -> Self {
         Self { palette: Some(palette), ..self }
     }
 
-    /// With colours mixed of several, or not, where the format has few.
+    /// With or without dithering, for indexed formats.
     #[must_use]
     pub fn with_dither(self, dither: bool) -> Self {
         Self { dither, ..self }
     }
 }
 
-/// What there is to know of a format of grids.
+/// The description of a grid format.
 #[derive(Debug)]
 pub struct GridSpec {
     /// The file extension, without the dot.
     pub extension: &'static str,
     /// Whose format it is.
     pub name: &'static str,
-    /// What a file of it holds, and how large a grid can be.
+    /// What a file stores, and the largest grid.
     pub carries: &'static str,
     read: Option<ReadGrid>,
     write: Option<WriteGrid>,
     check_dims: fn([u32; 3]) -> Result<(), WriteError>,
     file_size: fn([u32; 3]) -> Option<u64>,
-    /// What of a grid a file of it does not hold: a sentence for each thing.
+    /// The properties of a grid that a file loses, a sentence each.
     lost: fn(&VoxelGrid) -> Vec<String>,
-    /// Whether a file of it holds colours.
+    /// Whether the format stores colours.
     pub has_colors: bool,
 }
 
 impl GridSpec {
-    /// Whether files of it are read.
+    /// Whether the format can be read.
     #[must_use]
     pub fn is_read(&self) -> bool {
         self.read.is_some()
     }
 
-    /// Whether files of it are written.
+    /// Whether the format can be written.
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.write.is_some()
     }
 }
 
-/// What there is to know of a format of meshes.
+/// The description of a mesh format.
 #[derive(Debug)]
 pub struct MeshSpec {
     /// The file extension, without the dot.
     pub extension: &'static str,
     /// Whose format it is.
     pub name: &'static str,
-    /// What is read of a file of it.
+    /// What is read from a file.
     pub carries: &'static str,
-    /// Refuses what is another file by its first [`START`] bytes and its length, if that is known:
-    /// before all of it is read.
+    /// Rejects files of other formats by the first [`START`] bytes and the length, if known, before
+    /// the whole file is read.
     check_start: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
     read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<Loaded, ReadError>,
 }
@@ -152,7 +152,7 @@ impl MeshSpec {
     /// The format that a file of this name has.
     ///
     /// # Errors
-    /// No extension, or one that no mesh has; the message lists those that are known.
+    /// No extension, or an unknown one; the message lists the known extensions.
     pub fn of_path(path: &Path) -> Result<&'static Self, ReadError> {
         let extension = extension_of(path);
         let found = MESH_FORMATS.into_iter().find(|spec| spec.extension == extension);
@@ -183,7 +183,7 @@ pub enum GridFormat {
     Vti,
     /// Mitsuba.
     Vol,
-    /// As in memory.
+    /// trivox's own, in the layout of memory.
     Bricks,
     /// OpenVDB.
     Vdb,
@@ -192,7 +192,7 @@ pub enum GridFormat {
     /// Sponge's, for Minecraft.
     #[cfg(feature = "palette")]
     Schem,
-    /// Stanford's: a mesh of the voxels' surface, as are those below.
+    /// Stanford PLY: a mesh of the voxels' surface, like the two below.
     Ply,
     /// Wavefront's.
     Obj,
@@ -220,7 +220,7 @@ impl GridFormat {
         Self::Glb,
     ];
 
-    /// What there is to know of it.
+    /// The format's description.
     #[must_use]
     pub fn spec(self) -> &'static GridSpec {
         match self {
@@ -242,7 +242,7 @@ impl GridFormat {
         }
     }
 
-    /// Whether its colours are those of a palette.
+    /// Whether the format has a palette of colours.
     #[must_use]
     pub fn has_palette(self) -> bool {
         self.extension() == "vox"
@@ -257,19 +257,18 @@ impl GridFormat {
     /// Whether the format can hold a grid of `dims` voxels.
     ///
     /// # Errors
-    /// It cannot; the message says how large a grid can be.
+    /// It cannot; the message states the largest grid.
     pub fn check_dims(self, dims: [u32; 3]) -> Result<(), WriteError> {
         (self.spec().check_dims)(dims)
     }
 
-    /// Bytes that a file of a grid of `dims` voxels has at least, where most of them are known by that.
+    /// A lower bound of the file size in bytes, for formats whose size depends mainly on `dims`.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
         (self.spec().file_size)(dims)
     }
 
-    /// What of `grid` a file of this format does not hold, or holds otherwise: a sentence for each
-    /// thing.
+    /// The properties of `grid` that a file of this format loses or changes, a sentence each.
     #[must_use]
     pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
         (self.spec().lost)(grid)
@@ -293,25 +292,25 @@ impl GridFormat {
     }
 }
 
-/// What a format loses that holds voxels only.
+/// The losses of a format without a world position.
 fn lost_place(grid: &VoxelGrid) -> Vec<String> {
     let lost = "where the grid lies, its voxel size and which axis is up are not kept";
     grid.world.map(|_| lost.to_owned()).into_iter().collect()
 }
 
-/// What a format loses that says where a grid lies, but not which axis is up: `y` is assumed.
+/// The losses of a format with a world position, but without an up axis: `y` is assumed.
 fn lost_up(grid: &VoxelGrid) -> Vec<String> {
     let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
     is_turned.then(|| "that z is up is not kept".to_owned()).into_iter().collect()
 }
 
-/// What a format loses that holds no colours.
+/// The losses of a format without colours.
 fn lost_colors(grid: &VoxelGrid) -> Vec<String> {
     let lost = "the voxels' colours are not kept";
     grid.colors.iter().map(|_| lost.to_owned()).collect()
 }
 
-/// What a format loses that holds colours, but not how opaque they are.
+/// The losses of a format with colours, but without opacity.
 fn lost_opacity(grid: &VoxelGrid) -> Vec<String> {
     let is_clear = grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied()));
     is_clear.then(|| "how opaque the voxels are is not kept".to_owned()).into_iter().collect()
@@ -323,7 +322,7 @@ pub fn is_mesh(path: &Path) -> bool {
     MeshSpec::of_path(path).is_ok()
 }
 
-/// The beginning of what a file says, for a message about it: long enough to find it by.
+/// The beginning of a text from a file, for a message.
 fn excerpt(text: &str) -> String {
     shortened(text, 40)
 }
@@ -335,7 +334,7 @@ fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// Refuses to take `needed` bytes where `limit` are left.
+/// Fails if `needed` bytes exceed `limit`.
 fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
     match needed > limit {
         true => Err(ReadError::Memory { needed, limit }),
@@ -343,7 +342,7 @@ fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
     }
 }
 
-/// A number and what it counts, with the plural of both where it is not 1.
+/// A count and its noun, in the plural unless the count is 1.
 fn counted(count: u64, one: &str, more: &str) -> String {
     match count {
         1 => format!("1 {one}"),
@@ -372,12 +371,12 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
     read_mesh_with(path, &ReadOptions::default())
 }
 
-/// Reads the mesh in the file at `path` as `options` say. What memory it may take is found beforehand,
-/// where any file of this length might take too much; that costs a part of the time of reading. It is
-/// about twice what most OBJ meshes do take, and nearer in other formats.
+/// Reads the mesh in the file at `path` with `options`. If a file of this length could exceed the
+/// memory limit, an upper bound of the memory is computed first, which takes a fraction of the
+/// reading time. The bound is about twice what most OBJ meshes take, and tighter in other formats.
 ///
 /// # Errors
-/// It could take more ([`ReadError::Memory`]); all that [`read_mesh`] refuses.
+/// The bound exceeds the limit ([`ReadError::Memory`]), or as [`read_mesh`].
 pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     refuse_folder(path)?;
     let spec = MeshSpec::of_path(path)?;
@@ -400,7 +399,7 @@ pub fn read_mesh_from(
     (spec.read)(bytes, sidecars, options)
 }
 
-/// Bytes of a file's start that are judged before the rest is read.
+/// Bytes of a file's beginning that are checked before the rest is read.
 const START: u64 = 4 << 10;
 
 /// The bytes of a file, in at most `limit` bytes of memory.
@@ -408,7 +407,7 @@ fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     checked_bytes(path, limit, |_, _| Ok(()))
 }
 
-/// The same, if its start passes `check`.
+/// As [`bytes_within`], if the file's beginning passes `check`.
 fn checked_bytes(
     path: &Path,
     limit: u64,
@@ -422,7 +421,7 @@ fn checked_bytes(
     if needed > limit {
         return Err(ReadError::Memory { needed, limit });
     }
-    // A pipe has no length. Its buffer doubles when it is full, and is there twice while it does.
+    // A pipe has no length. Its buffer grows by doubling, during which both copies exist.
     let most = if needed > 0 { needed } else { limit / 3 };
     let mut bytes = start;
     bytes
@@ -468,7 +467,7 @@ pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<Load
     (format.spec().read.ok_or_else(unread)?)(file)
 }
 
-/// Refuses a mesh where a grid belongs, be it the surface of one.
+/// Rejects meshes, also those that [`write_grid`] makes.
 fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
     match is_mesh(path) {
         true => Err(ReadError::Unsupported(
@@ -479,9 +478,8 @@ fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
     }
 }
 
-/// Writes `grid` to `out`. The same grid gives the same bytes. Whatever the grid and the format, that
-/// takes no more than 4 MiB of memory; where the format has few colours, besides a table of those that
-/// the grid has, of up to 32 bytes for each that is different from all others.
+/// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid;
+/// indexed formats also take up to 32 bytes per distinct colour.
 ///
 /// # Errors
 /// `out` fails, or the format cannot hold the grid.
@@ -493,7 +491,7 @@ pub fn write_grid(
     write_grid_with(grid, format, &WriteOptions::default(), out)
 }
 
-/// The same, as `options` say.
+/// As [`write_grid`], with `options`.
 ///
 /// # Errors
 /// As [`write_grid`].

@@ -1,10 +1,10 @@
 //! The OFF reader: Geomview's Object File Format, as text.
 //!
-//! The header is `OFF`, before it `C` where vertices have colours, `N` for normals, `ST` for texture
-//! coordinates; then the numbers of vertices, faces and edges, which may follow `OFF` without a space, as
-//! in ModelNet. A vertex is a line of a position, a normal, a colour and texture coordinates; a face is a
-//! line of its number of corners, these, and perhaps a colour. Colours are integers from 0 to 255 or
-//! fractions from 0 to 1.
+//! The header is `OFF`, with the prefixes `C` for vertex colours, `N` for normals, `ST` for texture
+//! coordinates; then the numbers of vertices, faces and edges, which may follow `OFF` without a
+//! space, as in ModelNet. A vertex is a line with a position, a normal, a colour and texture
+//! coordinates; a face is a line with its number of corners, their indices, and optionally a
+//! colour. Colours are integers from 0 to 255 or fractions from 0 to 1.
 
 use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::PlainColors;
@@ -26,21 +26,22 @@ pub const SPEC: MeshSpec = MeshSpec {
     read: |bytes, _, options| read_with(&bytes, options),
 };
 
-/// Bytes of memory that do not depend on the file.
+/// Bytes of memory independent of the file.
 const REST: u64 = 4 << 10;
 
 /// Reads the mesh in `bytes`.
 ///
 /// # Errors
-/// No OFF text, malformed or cut off, indices out of range, coordinates that are not finite, no faces.
+/// Not OFF, malformed or truncated content, indices out of range, coordinates that are not finite,
+/// no faces.
 pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
     read_with(bytes, &ReadOptions::default())
 }
 
-/// The same, as `options` say; `bytes` are a part of the memory that it may take.
+/// As [`read`], with `options`; the memory limit includes `bytes`.
 ///
 /// # Errors
-/// It could take more; all that [`read`] refuses.
+/// The memory limit, or as [`read`].
 pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
@@ -84,13 +85,13 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Goes to the next line; `what` is expected there.
+    /// Moves to the next line, where `what` is expected.
     fn next(&mut self, what: &str) -> Result<(), ReadError> {
         self.words.rest_of_line();
         self.start(what)
     }
 
-    /// Goes to the next line from the start of one.
+    /// Moves to the next line, from the beginning of a line.
     fn start(&mut self, what: &str) -> Result<(), ReadError> {
         loop {
             self.words.skip_blank_lines();
@@ -105,7 +106,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next word of the line, up to a comment.
+    /// The next token of the line, before a comment.
     fn word(&mut self) -> Option<&'a [u8]> {
         let mut ahead = self.words.clone();
         let word = ahead.next_in_line().filter(|word| !word.starts_with(b"#"))?;
@@ -113,7 +114,7 @@ impl<'a> Lines<'a> {
         Some(word)
     }
 
-    /// The next word of the line as an integer.
+    /// The next token of the line as an integer.
     fn integer(&mut self, what: &str) -> Result<u64, ReadError> {
         let word = self.word().unwrap_or_default();
         let integer = str::from_utf8(word).ok().and_then(|word| word.parse().ok());
@@ -125,7 +126,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What vertices have, and how many there are.
+/// The vertex attributes, and the numbers of vertices and faces.
 #[derive(Debug)]
 struct Header {
     colors: bool,
@@ -138,7 +139,7 @@ fn not_off() -> ReadError {
     ReadError::Content("not an OFF file: it does not begin with 'OFF'".into())
 }
 
-/// The letters before `OFF` in the first word, and the digits after it.
+/// The prefix of `OFF` in the first token, and the digits after it.
 fn header_of(word: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = word.windows(3).position(|part| part == b"OFF")?;
     let (before, after) = (&word[..at], &word[at + 3..]);
@@ -178,8 +179,8 @@ impl Header {
         Ok(Self { colors, normals, vertices, faces })
     }
 
-    /// Refuses more records than the file has room for: `0 0 0` and `0` are the shortest, with a line
-    /// end each.
+    /// Rejects counts that exceed the file's length; the shortest records are `0 0 0` and `0`, with
+    /// a line end each.
     fn check_room(&self, bytes: usize) -> Result<(), ReadError> {
         let needed = self.vertices.saturating_mul(6).saturating_add(self.faces.saturating_mul(2));
         match needed > bytes as u64 + 2 {
@@ -193,7 +194,7 @@ impl Header {
     }
 }
 
-/// What faces are cut into, at most.
+/// An upper bound of the triangles of faces.
 #[derive(Debug, Default)]
 struct FaceCounts {
     triangles: u64,
@@ -237,7 +238,7 @@ struct Build {
     cutter: Cutter,
     /// Faces of fewer than three corners.
     lean: u64,
-    /// Faces whose colour is a number in a table elsewhere.
+    /// Faces whose colour is an index of an external colour map.
     indexed: u64,
     corners: Vec<u32>,
     numbers: Vec<f64>,
@@ -337,7 +338,7 @@ impl Build {
         self.positions.len() as u64
     }
 
-    /// The material with the colour that a face's line ends with.
+    /// The material of the colour at the end of a face's line.
     fn material(&mut self, lines: &mut Lines) -> u32 {
         let has_any = lines.clone().word().is_some();
         match self.color(lines) {
@@ -349,8 +350,8 @@ impl Build {
         }
     }
 
-    /// The colour of the three or four numbers that come next: integers from 0 to 255, or fractions
-    /// from 0 to 1 if one is written with a point.
+    /// The colour of the next three or four numbers: integers from 0 to 255, or fractions from 0 to
+    /// 1 if one has a decimal point.
     fn color(&mut self, lines: &mut Lines) -> Option<Rgba> {
         self.numbers.clear();
         let mut is_fraction = false;

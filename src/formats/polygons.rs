@@ -1,31 +1,31 @@
-//! From polygons to triangles: a fan where the polygon is convex, else ear clipping in its own
+//! Triangulation of polygons: a fan for convex polygons, otherwise ear clipping in the polygon's
 //! plane.
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
-/// Bytes per corner of cutting a polygon: its corners in space and in the plane, the nodes of the ear
-/// clipping and the triangles.
+/// Bytes per corner of triangulating a polygon: its corners in space and in the plane, the nodes of
+/// the ear clipping and the triangles.
 pub(in crate::formats) const CUT: u64 = 512;
-/// A warning, after the number of such polygons.
+/// The end of a warning, after the number of such polygons.
 pub(in crate::formats) const CROSSING: &str =
     "polygons cross themselves or are far from flat; part of their area may be missing";
 
-/// Cuts polygons, and counts those that cannot be cut right.
+/// Triangulates polygons, and counts those that cannot be triangulated correctly.
 #[derive(Default)]
 pub(in crate::formats) struct Cutter {
     earcut: Earcut<f64>,
-    /// Polygons that cross themselves or are far from flat.
+    /// Polygons that intersect themselves or are far from planar.
     pub(in crate::formats) crossing: usize,
 }
 
 impl Cutter {
-    /// Triangles, as indices into `corners`, that cover the polygon of four corners or more; every
-    /// corner is in one of them. Where it has no area they have none either.
+    /// The triangles, as indices into `corners`, of a polygon of at least four corners; every
+    /// corner is in one of them. A polygon without area gives triangles without area.
     pub(in crate::formats) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
         let n = corners.len() as u32;
         let fan: Vec<[u32; 3]> = (2..n).map(|i| [0, i - 1, i]).collect();
         let Some(flat) = flatten(corners) else {
-            // No area, though not on one line: the parts to either side of a crossing cancel out.
+            // No area, but not collinear: the signed areas on both sides of a crossing cancel.
             self.crossing +=
                 usize::from(fan.iter().any(|t| has_area(t.map(|i| corners[i as usize]))));
             return fan;
@@ -55,16 +55,16 @@ fn has_area([a, b, c]: [[f64; 3]; 3]) -> bool {
     })
 }
 
-/// Ear clipping drops corners on a straight line and the tips of spikes; each is put back as a
-/// triangle without area between its neighbours.
+/// Ear clipping drops collinear corners and the tips of spikes; each is restored as a triangle
+/// without area between its neighbours.
 fn spikes(n: u32, cut: &[u32]) -> impl Iterator<Item = [u32; 3]> {
     let dropped = (0..n).filter(|corner| !cut.contains(corner));
     dropped.map(move |corner| [(corner + n - 1) % n, corner, (corner + 1) % n])
 }
 
-/// The corners in the plane of the polygon, counter-clockwise, or `None` where it has no area.
-/// Moved to the first corner and scaled to about 1, so that far-away and tiny polygons keep their
-/// digits.
+/// The corners projected to the polygon's plane, counter-clockwise; `None` without area. They are
+/// relative to the first corner and scaled to about 1, which keeps the precision of distant and
+/// tiny polygons.
 fn flatten(corners: &[[f64; 3]]) -> Option<Vec<[f64; 2]>> {
     let local = corners.iter().map(|p| [0, 1, 2].map(|a| p[a] - corners[0][a]));
     let mut local: Vec<[f64; 3]> = local.collect();
@@ -77,8 +77,8 @@ fn flatten(corners: &[[f64; 3]]) -> Option<Vec<[f64; 2]>> {
     project3d_to_2d(&local, local.len(), &mut flat).then_some(flat)
 }
 
-/// Whether a fan from the first corner covers the polygon: no corner turns right, and no triangle of
-/// the fan does, as some would if the polygon wound around more than once.
+/// Whether a fan from the first corner covers the polygon: no corner turns right, and neither does
+/// a triangle of the fan, as would happen in a polygon that winds around more than once.
 fn is_convex(flat: &[[f64; 2]]) -> bool {
     let n = flat.len();
     let turns_left = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {

@@ -1,25 +1,25 @@
-//! Things to be told by name in a warning.
+//! Counts of names for warnings.
 
 use crate::formats::excerpt;
 
-/// Things of which the first few are told by name.
+/// A tally of names, of which a warning lists the first few.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     names: Vec<String>,
-    /// How often any was met.
+    /// The number of occurrences.
     pub(super) count: usize,
-    /// How often one that is not in `names` was met.
+    /// The number of occurrences of names not in `names`.
     others: usize,
 }
 
 impl Named {
     pub(super) fn add(&mut self, name: &str) {
-        const MOST: usize = 3;
+        const LISTED: usize = 3;
         let name = excerpt(name);
         self.count += 1;
         match self.names.len() {
             _ if self.names.contains(&name) => {}
-            0..MOST => self.names.push(name),
+            0..LISTED => self.names.push(name),
             _ => self.others += 1,
         }
     }
@@ -30,13 +30,13 @@ impl Named {
         names.join(", ")
     }
 
-    /// The same, and that there are others.
+    /// As [`quoted`](Self::quoted), with " and others" if there are any.
     pub(super) fn quoted_and_others(&self) -> String {
         let and = if self.others > 0 { " and others" } else { "" };
         self.quoted() + and
     }
 
-    /// The same, and how many others.
+    /// As [`quoted`](Self::quoted), with the number of others.
     pub(super) fn quoted_and_counted(&self) -> String {
         let and = match self.others {
             0 => String::new(),
@@ -45,7 +45,7 @@ impl Named {
         self.quoted() + &and
     }
 
-    /// A warning that begins with `what`, if any was met.
+    /// A warning that begins with `what`, if there was any occurrence.
     pub(super) fn warning(&self, what: &str) -> Option<String> {
         (self.count > 0).then(|| format!("{what}: {}", self.quoted_and_counted()))
     }

@@ -1,5 +1,5 @@
-//! The images that a model's file names: where they are, and as textures in the memory that is left.
-//! What cannot be had is a warning, never an error.
+//! The images that a model's file names, decoded to textures within a memory limit. Missing or
+//! unreadable images are warnings, not errors.
 
 use std::borrow::Cow;
 
@@ -7,21 +7,21 @@ use crate::appearance::Texture;
 use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
 use crate::formats::{ReadError, shortened};
 
-/// So many textures that could not be read are named.
+/// Number of unreadable textures that a warning lists.
 const NAMED: usize = 5;
 
-/// The textures of a model, as they are read.
+/// The textures read so far.
 pub(in crate::formats) struct Textures {
     textures: Vec<Texture>,
-    /// Bytes of memory.
+    /// Bytes of memory left.
     left: u64,
-    /// What could not be read and why, of the first.
+    /// The first unreadable textures, each with the reason.
     unread: Vec<String>,
     unread_count: usize,
 }
 
 impl Textures {
-    /// None yet, and `left` bytes of memory for all.
+    /// No textures; `left` bytes of memory for all.
     pub(in crate::formats) fn new(left: u64) -> Self {
         Self { textures: Vec::new(), left, unread: Vec::new(), unread_count: 0 }
     }
@@ -31,14 +31,14 @@ impl Textures {
         self.left
     }
 
-    /// Adds the image in `bytes`, if there are any that are one; returns its number.
+    /// Decodes and adds the image in `bytes`. Returns its index, or `None` if that fails.
     pub(in crate::formats) fn add(
         &mut self,
         name: &str,
         bytes: Result<Cow<[u8]>, String>,
     ) -> Option<u32> {
         let texture = bytes.and_then(|bytes| {
-            // Those that are borrowed are counted already.
+            // Borrowed bytes are counted already.
             let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
             Texture::decode(&bytes, name, self.left.saturating_sub(own))
         });
@@ -59,12 +59,12 @@ impl Textures {
         }
     }
 
-    /// The texture of this number.
+    /// The texture at `index`.
     pub(in crate::formats) fn get(&self, index: u32) -> &Texture {
         &self.textures[index as usize]
     }
 
-    /// All of them, and a warning of those that could not be read.
+    /// All textures, and a warning about those that could not be read.
     pub(in crate::formats) fn finish(self) -> (Vec<Texture>, Option<String>) {
         let mut names = self.unread.join(", ");
         if self.unread_count > self.unread.len() {
@@ -82,7 +82,7 @@ impl Textures {
 /// The bytes of the sidecar file that a model calls `name`, in at most `limit` bytes of memory.
 ///
 /// # Errors
-/// Why there are none.
+/// A message with the reason.
 pub(in crate::formats) fn file_bytes<'a>(
     sidecars: &'a Sidecars,
     name: &str,

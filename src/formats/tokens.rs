@@ -1,8 +1,8 @@
-//! The words of a text in bytes, whatever its encoding and line ends, and where they stand.
+//! A tokenizer of ASCII-compatible text with any line ends, and with line numbers for errors.
 
 use crate::formats::{ReadError, excerpt};
 
-/// A place in a text.
+/// A cursor over the tokens of a text.
 #[derive(Debug, Clone)]
 pub(super) struct Words<'a> {
     text: &'a [u8],
@@ -10,36 +10,36 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// From the beginning of `text`, or what follows its byte order mark.
+    /// At the beginning of `text`, after a byte order mark if there is one.
     pub(super) fn new(text: &'a [u8]) -> Self {
         let mark = text.starts_with(b"\xef\xbb\xbf");
         Self { text, at: if mark { 3 } else { 0 } }
     }
 
-    /// From byte `at` of `text`.
+    /// At byte `at` of `text`.
     pub(super) fn from(text: &'a [u8], at: usize) -> Self {
         Self { text, at }
     }
 
-    /// How many bytes lie before this place.
+    /// The byte offset in the text.
     pub(super) fn offset(&self) -> usize {
         self.at
     }
 
-    /// The next word, in this line or a later one.
+    /// The next token, in this line or a later one.
     pub(super) fn next(&mut self) -> Option<&'a [u8]> {
         self.skip(|byte| is_space(byte) || is_line_end(byte));
         self.next_in_line()
     }
 
-    /// The next word in this line.
+    /// The next token in this line.
     pub(super) fn next_in_line(&mut self) -> Option<&'a [u8]> {
         self.skip(is_space);
         let word = self.skip(|byte| !is_space(byte) && !is_line_end(byte));
         (!word.is_empty()).then_some(word)
     }
 
-    /// What is left of this line; goes on to the next.
+    /// The rest of this line; moves to the next line.
     pub(super) fn rest_of_line(&mut self) -> &'a [u8] {
         let rest = self.skip(|byte| !is_line_end(byte));
         let end = match &self.text[self.at..] {
@@ -51,12 +51,12 @@ impl<'a> Words<'a> {
         rest
     }
 
-    /// Goes on to the next line that has a word; this one if it has.
+    /// Moves to the next token, in this line or a later one.
     pub(super) fn skip_blank_lines(&mut self) {
         self.skip(|byte| is_space(byte) || is_line_end(byte));
     }
 
-    /// The error that in this line, where the last word was, is `what`.
+    /// The error `what` at the line of the last token.
     pub(super) fn error(&self, what: String) -> ReadError {
         let before = &self.text[..self.at];
         let feeds = before.iter().filter(|&&byte| byte == b'\n').count();
@@ -81,12 +81,12 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The number that a word is, if it is one.
+/// Parses a token as a number.
 pub(super) fn number(word: &[u8]) -> Option<f64> {
     str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// A word in quotation marks, for a message.
+/// A token in quotation marks, for a message.
 pub(super) fn quoted(word: &[u8]) -> String {
     // A character has at most four bytes.
     let start = &word[..word.len().min(200)];

@@ -1,18 +1,18 @@
 //! VTK's `.vti`, which ParaView reads: image data whose cells are the voxels.
 //!
-//! XML, and after it the cell array `occupied` as raw bytes, `x` fastest, then `y`, then `z`, 0 or 1
+//! XML, followed by the cell array `occupied` as raw bytes, `x` fastest, then `y`, then `z`, 0 or 1
 //! (Kitware, *VTK File Formats*, the section on XML formats). `Origin` is the grid's corner and
-//! `Spacing` a voxel's edge; the field array `up` is the number of the axis that is up, 1 for `y`. A
-//! grid that does not say where it lies has its corner at the origin, voxels of size 1, and no `up`.
-//! Where there are colours, the cell array `color` has red, green, blue and opacity of each, in sRGB,
-//! which VTK shows as they are ("direct scalars"); zeros where there is no voxel.
+//! `Spacing` a voxel's edge; the field array `up` is the index of the up axis, 1 for `y`. A grid
+//! without a world position has its corner at the origin, voxels of size 1, and no `up`. With
+//! colours, the cell array `color` has red, green, blue and opacity in sRGB, which VTK displays
+//! unmapped ("direct scalars"); zeros for empty voxels.
 
 use std::io::{BufWriter, Write};
 
 use crate::formats::{GridSpec, WriteError, dense};
 use crate::grid::{Up, VoxelGrid, World};
 
-/// VTK's.
+/// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
@@ -27,7 +27,7 @@ pub const SPEC: GridSpec = GridSpec {
 
 const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 
-/// Writes `grid`, in little memory.
+/// Writes `grid`, in constant memory.
 ///
 /// # Errors
 /// `out` fails.
@@ -45,11 +45,11 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
-/// All before the first array's length.
+/// Everything before the first array's length.
 fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
     let [nx, ny, nz] = dims;
-    let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-    let World { origin: [x, y, z], voxel_size: s, .. } = world.unwrap_or(unsaid);
+    let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
+    let World { origin: [x, y, z], voxel_size: s, .. } = world.unwrap_or(default);
     let up = match world.map(|world| world.up) {
         Some(up) => field(match up {
             Up::Y => 1,
@@ -65,11 +65,11 @@ fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
          header_type=\"UInt64\">\n  \
            <ImageData WholeExtent=\"{extent}\" Origin=\"{x:?} {y:?} {z:?}\" \
            Spacing=\"{s:?} {s:?} {s:?}\">\n{up}    \
-             <BrickRun Extent=\"{extent}\">\n      \
+             <Piece Extent=\"{extent}\">\n      \
                <CellData Scalars=\"occupied\">\n        \
                  <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" offset=\"0\"/>\n{colors}      \
                </CellData>\n    \
-             </BrickRun>\n  \
+             </Piece>\n  \
            </ImageData>\n  \
            <AppendedData encoding=\"raw\">\n_"
     )

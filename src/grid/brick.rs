@@ -1,4 +1,4 @@
-//! One brick: its mask, and its place among the others.
+//! One brick: its mask, and its key in the canonical order.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -22,16 +22,16 @@ impl BrickKey {
     /// 65,536 voxels are 8,192 bricks, 13 bits.
     const BITS: u32 = (MAX_DIM / BRICK).ilog2();
 
-    /// Marks bricks of crossings that leave a mesh; keys have 39 bits.
+    /// Set in the keys of masks of crossings that leave a mesh; positions take 39 bits.
     const LEAVING: u64 = 1 << 62;
 
-    /// No brick's key.
+    /// The key of no brick; greater than all others.
     pub(crate) const NONE: Self = Self(u64::MAX);
 
     /// The key of the brick at `(x, y, z)`, in bricks, each below 8192.
     ///
     /// # Panics
-    /// One of them is not.
+    /// A coordinate is 8192 or more.
     #[must_use]
     #[inline]
     pub fn new([x, y, z]: [u32; 3]) -> Self {
@@ -45,7 +45,7 @@ impl BrickKey {
         self.0
     }
 
-    /// The key that is so packed, if one is.
+    /// The key with this [`packed`](Self::packed) value, if it is in range.
     pub(crate) fn from_packed(word: u64) -> Option<Self> {
         (word < 1 << (3 * Self::BITS)).then_some(Self(word))
     }
@@ -53,56 +53,56 @@ impl BrickKey {
     /// The brick of a voxel that is in a grid.
     #[inline(always)]
     pub(crate) fn of_voxel([x, y, z]: [i32; 3]) -> Self {
-        let part = |i: i32| u64::from(i as u32 / BRICK);
-        Self(part(z) << (2 * Self::BITS) | part(y) << Self::BITS | part(x))
+        let brick = |i: i32| u64::from(i as u32 / BRICK);
+        Self(brick(z) << (2 * Self::BITS) | brick(y) << Self::BITS | brick(x))
     }
 
     /// The brick's position, in bricks.
     #[must_use]
     pub fn position(self) -> [u32; 3] {
-        let part = |shift: u32| (self.0 >> shift) as u32 & ((1 << Self::BITS) - 1);
-        [part(0), part(Self::BITS), part(2 * Self::BITS)]
+        let field = |shift: u32| (self.0 >> shift) as u32 & ((1 << Self::BITS) - 1);
+        [field(0), field(Self::BITS), field(2 * Self::BITS)]
     }
 
-    /// The same brick, with those crossings set apart that leave a mesh.
+    /// The key of the brick's mask of crossings that leave a mesh.
     #[inline(always)]
     pub(crate) fn leaving(self) -> Self {
         Self(self.0 | Self::LEAVING)
     }
 
-    /// Whether it is one of crossings that leave a mesh.
+    /// Whether its mask holds crossings that leave a mesh.
     pub(super) fn is_leaving(self) -> bool {
         self.0 & Self::LEAVING != 0
     }
 
-    /// The brick itself, whatever its crossings do.
+    /// The key without the mark of leaving crossings.
     pub(super) fn undirected(self) -> Self {
         Self(self.0 & !Self::LEAVING)
     }
 
-    /// One of `2^bits` places, well spread for bricks near one another: the golden ratio's multiples
-    /// are (D. Knuth, The Art of Computer Programming 3, section 6.4, 1973).
+    /// A hash of `bits` bits that spreads neighbouring bricks: Fibonacci hashing (D. Knuth, The Art
+    /// of Computer Programming 3, section 6.4, 1973).
     #[inline]
     pub(crate) fn place(self, bits: u32) -> usize {
         (self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
     }
 
-    /// The key of the brick `n` further along `x`.
+    /// The key `n` bricks further along `x`.
     pub(crate) fn along_x(self, n: u32) -> Self {
         Self(self.0 + u64::from(n))
     }
 
-    /// How many bricks further along `x` the key `end` is.
+    /// The number of bricks along `x` from this key to `end`, in the same row.
     pub(crate) fn bricks_to(self, end: Self) -> u32 {
         (end.0 - self.0) as u32
     }
 
-    /// The key at which the brick's row begins.
+    /// The first key of the brick's row along `x`.
     pub(crate) fn row(self) -> Self {
         Self(self.0 >> Self::BITS << Self::BITS)
     }
 
-    /// The key at which the row after the brick's begins.
+    /// The first key of the next row along `x`.
     pub(crate) fn next_row(self) -> Self {
         Self(((self.0 >> Self::BITS) + 1) << Self::BITS)
     }
@@ -114,7 +114,7 @@ pub fn count(mask: &Mask) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }
 
-// Not `==`, which for arrays is a call.
+// Not `==`, which compiles to a call for arrays.
 pub(crate) fn is_empty(mask: &Mask) -> bool {
     mask.iter().fold(0, |any, slice| any | slice) == 0
 }
@@ -130,6 +130,7 @@ pub fn mask_voxels(base: [u32; 3], mask: Mask) -> impl Iterator<Item = [u32; 3]>
     })
 }
 
+/// The indices of the set bits of `word`, from the lowest up.
 pub(crate) fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros())?;
@@ -143,7 +144,7 @@ pub(super) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
     let is_occupied = |slice: &u64| *slice != 0;
     let first_x = mask.iter().position(is_occupied).unwrap_or_default() as u32;
     let last_x = mask.iter().rposition(is_occupied).unwrap_or_default() as u32;
-    // All slices as one: a byte for each y. Then all bytes as one.
+    // The union of all slices has a byte for each y; the union of its bytes a bit for each z.
     let slice = mask.iter().fold(0, |any, slice| any | slice);
     let byte = slice.to_le_bytes().into_iter().fold(0, |any, byte| any | byte);
     let last_z = u8::BITS - 1 - byte.leading_zeros();

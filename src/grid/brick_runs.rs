@@ -1,19 +1,19 @@
-//! A grid in pieces: bricks one by one, but full ones as runs. What reads a solid grid takes a step
-//! for each run and not for each brick.
+//! A grid as brick runs: partial bricks one by one, full bricks as maximal runs along `x`. A solid
+//! grid is read with one step per run, not per brick.
 
 use super::{BrickKey, FULL, FullRun, Mask, VoxelGrid};
 
-/// Bricks or runs in one part of a grid, about.
+/// Approximate number of bricks, or of runs, in one part of a grid.
 const PART: usize = 1 << 13;
 
-/// Bricks one after another along `x` that hold the same voxels: one, or a run of full ones.
+/// Consecutive bricks along `x` with the same mask: one partial brick, or a run of full ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrickRun {
-    /// The first of the bricks.
+    /// The first brick.
     pub start: BrickKey,
-    /// How many they are; 1 where they are not full.
+    /// The number of bricks; 1 unless they are full.
     pub len: u32,
-    /// The voxels of each.
+    /// The mask of each brick.
     pub mask: Mask,
 }
 
@@ -23,14 +23,14 @@ impl BrickRun {
         self.start.along_x(self.len)
     }
 
-    /// What of it lies from `first` to before `end`, which is some.
-    fn cut(self, first: BrickKey, end: BrickKey) -> Self {
+    /// Clips to the half-open range `first..end`, which must intersect the run.
+    fn clip(self, first: BrickKey, end: BrickKey) -> Self {
         let start = self.start.max(first);
         Self { start, len: start.bricks_to(self.end().min(end)), ..self }
     }
 }
 
-/// The pieces of a grid, or of a part of it, in canonical order.
+/// The brick runs of a grid, or of a part of it, in canonical order.
 #[derive(Debug, Clone)]
 pub struct BrickRuns<'a> {
     keys: &'a [BrickKey],
@@ -39,16 +39,16 @@ pub struct BrickRuns<'a> {
 }
 
 impl<'a> BrickRuns<'a> {
-    /// The first brick of all.
+    /// The first brick.
     pub(crate) fn first(&self) -> Option<BrickKey> {
         let brick = self.keys.first().copied();
         let run = self.full.first().map(|run| run.start);
         brick.into_iter().chain(run).min()
     }
 
-    /// Takes the pieces that begin before `end`.
+    /// Splits off the runs that begin before `end`.
     pub(crate) fn take_before(&mut self, end: BrickKey) -> BrickRuns<'a> {
-        // Not by bisection: what is taken is most often a row, of a few bricks.
+        // A linear scan: what is split off is usually a row of a few bricks.
         let bricks = self.keys.iter().take_while(|&&key| key < end).count();
         let runs = self.full.iter().take_while(|run| run.start < end).count();
         let (keys, masks, full);
@@ -58,7 +58,7 @@ impl<'a> BrickRuns<'a> {
         BrickRuns { keys, masks, full }
     }
 
-    /// The rows along `x` that hold a piece.
+    /// The rows along `x` that are not empty.
     pub(crate) fn rows(mut self) -> impl Iterator<Item = BrickRuns<'a>> {
         std::iter::from_fn(move || {
             let first = self.first()?;
@@ -96,8 +96,8 @@ impl VoxelGrid {
     ///
     /// let row = (0..100).map(|x| (BrickKey::new([x, 0, 0]), FULL)).collect();
     /// let grid = VoxelGrid::from_bricks([800, 8, 8], row)?;
-    /// let piece = grid.pieces().next().expect("a run");
-    /// assert_eq!((piece.len, grid.pieces().count()), (100, 1));
+    /// let run = grid.brick_runs().next().expect("a run");
+    /// assert_eq!((run.len, grid.brick_runs().count()), (100, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -105,7 +105,7 @@ impl VoxelGrid {
         BrickRuns { keys: &self.keys, masks: &self.masks, full: &self.full }
     }
 
-    /// The pieces that begin at `first` or later, but before `end`. Found by bisection.
+    /// The runs that begin in `first..end`, found by binary search.
     pub(crate) fn brick_runs_between(&self, first: BrickKey, end: BrickKey) -> BrickRuns<'_> {
         let bricks =
             self.keys.partition_point(|&k| k < first)..self.keys.partition_point(|&k| k < end);
@@ -117,11 +117,9 @@ impl VoxelGrid {
             full: &self.full[runs],
         }
     }
-}
 
-impl VoxelGrid {
-    /// The pieces in the box of bricks from corner `from` to before corner `to`, row by row; runs
-    /// are cut to the box. Rows are found by bisection; empty ones cost nothing.
+    /// The runs in the half-open box of bricks `from..to`, row by row, clipped to the box. Rows are
+    /// found by binary search, and empty rows are skipped.
     pub(crate) fn brick_runs_in(
         &self,
         from: [u32; 3],
@@ -132,7 +130,7 @@ impl VoxelGrid {
         let rows = std::iter::from_fn(move || {
             loop {
                 let at = next?.along_x(from[0]);
-                let mut rest = self.pieces_from(at);
+                let mut rest = self.runs_from(at);
                 let [x, y, z] = rest.first()?.max(at).position();
                 let end = row(y, z).along_x(to[0]);
                 if z >= to[2] {
@@ -148,7 +146,7 @@ impl VoxelGrid {
                 };
                 if !is_before && y < to[1] && x < to[0] {
                     return Some(
-                        rest.take_before(end).map(move |piece| piece.cut(at.max(row(y, z)), end)),
+                        rest.take_before(end).map(move |run| run.clip(at.max(row(y, z)), end)),
                     );
                 }
             }
@@ -156,8 +154,8 @@ impl VoxelGrid {
         rows.flatten()
     }
 
-    /// The pieces that end past `key`; the first may begin before it.
-    fn pieces_from(&self, key: BrickKey) -> BrickRuns<'_> {
+    /// The runs that end after `key`; the first may begin before it.
+    fn runs_from(&self, key: BrickKey) -> BrickRuns<'_> {
         let brick = self.keys.partition_point(|&k| k < key);
         let run = self.full.partition_point(|run| run.start.along_x(run.len) <= key);
         BrickRuns {
@@ -168,8 +166,8 @@ impl VoxelGrid {
     }
 }
 
-/// All rows of bricks in parts that take about equal work, none with half a row: where each part
-/// begins, and where it ends.
+/// Splits all rows of bricks into parts of about equal work, each of whole rows: the half-open key
+/// range of each part.
 pub(crate) fn parts(grids: &[&VoxelGrid]) -> Vec<[BrickKey; 2]> {
     let mut bounds = vec![BrickKey::default(), BrickKey::NONE];
     for grid in grids {
@@ -181,31 +179,31 @@ pub(crate) fn parts(grids: &[&VoxelGrid]) -> Vec<[BrickKey; 2]> {
     bounds.windows(2).map(|pair| [pair[0], pair[1]]).collect()
 }
 
-/// Bricks along `x` that hold the same voxels in each of some grids.
+/// Consecutive bricks along `x` with one mask in each of `N` grids.
 pub(crate) struct Overlap<const N: usize> {
     pub(crate) start: BrickKey,
     pub(crate) len: u32,
-    /// Of each grid; empty where it has no brick.
+    /// By grid; empty where the grid has no brick.
     pub(crate) masks: [Mask; N],
 }
 
-/// The pieces of grids laid over one another.
+/// The runs of `N` grids, split wherever a run of any grid begins or ends.
 pub(crate) fn overlay<'a, const N: usize>(
     mut rest: [BrickRuns<'a>; N],
 ) -> impl Iterator<Item = Overlap<N>> + use<'a, N> {
     let mut heads = rest.each_mut().map(Iterator::next);
     std::iter::from_fn(move || {
-        let start = heads.iter().flatten().map(|piece| piece.start).min()?;
-        // Up to where one of them begins or ends.
-        let next = |piece: &BrickRun| if piece.start > start { piece.start } else { piece.end() };
+        let start = heads.iter().flatten().map(|run| run.start).min()?;
+        // The nearest begin or end of any grid's run.
+        let next = |run: &BrickRun| if run.start > start { run.start } else { run.end() };
         let end = heads.iter().flatten().map(next).min()?;
         let len = start.bricks_to(end);
         let mut masks = [[0; 8]; N];
         for ((head, rest), mask) in heads.iter_mut().zip(&mut rest).zip(&mut masks) {
-            if let Some(piece) = head.as_mut().filter(|piece| piece.start == start) {
-                *mask = piece.mask;
-                (piece.start, piece.len) = (end, piece.len - len);
-                if piece.len == 0 {
+            if let Some(run) = head.as_mut().filter(|run| run.start == start) {
+                *mask = run.mask;
+                (run.start, run.len) = (end, run.len - len);
+                if run.len == 0 {
                     *head = rest.next();
                 }
             }
@@ -219,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pieces_in_a_box_are_those_of_its_bricks() {
+    fn the_runs_in_a_box_are_those_of_its_bricks() {
         let mut random = fastrand::Rng::with_seed(3);
         for _ in 0..200 {
             let bricks = (0..random.u32(0..400)).map(|_| {
@@ -235,7 +233,7 @@ mod tests {
             };
             let expected: Vec<_> = grid.bricks().filter(|&(key, _)| is_inside(key)).collect();
             let bricks =
-                |piece: BrickRun| (0..piece.len).map(move |n| (piece.start.along_x(n), piece.mask));
+                |run: BrickRun| (0..run.len).map(move |n| (run.start.along_x(n), run.mask));
             let found: Vec<_> = grid.brick_runs_in(from, to).flat_map(bricks).collect();
             assert_eq!(found, expected, "{from:?} to {to:?}");
         }

@@ -1,4 +1,4 @@
-//! From bricks in any order, some of them several times, to the canonical order.
+//! Sorts bricks into canonical order and merges those with the same key.
 
 use rayon::prelude::*;
 
@@ -7,29 +7,29 @@ use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, 
 use crate::grid::{FullRun, VoxelGrid};
 use crate::place::MAX_DIM;
 
-/// Bricks that one task puts in order.
-const CHUNK: usize = 1 << 13;
+/// Approximate number of bricks that one task merges.
+const BATCH: usize = 1 << 13;
 
-/// What parts of one brick make together.
+/// How masks with the same brick key are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Combine {
-    /// The voxels of all.
+    /// OR: the voxels of any mask.
     Union,
-    /// The voxels that are in an odd number of them.
+    /// XOR: the voxels in an odd number of masks.
     Parity,
-    /// Parts hold crossings along `x`, the [`leaving`](BrickKey::leaving) ones apart: the voxels at
-    /// which the winding number becomes 0, or no longer is.
+    /// Masks hold crossings along `x`, with [`leaving`](BrickKey::leaving) crossings under their
+    /// own keys. The result marks the voxels at which the winding number changes from or to 0.
     Winding,
-    /// The same parts, each kept as it is: [`Crossings`].
+    /// Masks as for `Winding`, kept unmerged as [`Crossings`].
     Crossings,
 }
 
-/// The crossings of columns along `x` with triangles, by brick. A brick has as many masks as one of
-/// its voxels has crossings of one direction.
+/// The crossings of columns along `x` with triangles, by brick. For each direction a brick has as
+/// many masks as its voxel with the most crossings of that direction has crossings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossings {
     dims: [u32; 3],
-    /// Sorted but for the mark of direction.
+    /// Sorted, ignoring the direction mark.
     keys: Vec<BrickKey>,
     masks: Vec<Mask>,
 }
@@ -47,8 +47,8 @@ impl Crossings {
         self.keys.len() as u64 * GridBuilder::BYTES_KEPT
     }
 
-    /// The masks of the row of bricks that begins at `row`: each with its brick and its step, 1
-    /// where columns enter the mesh and -1 where they leave it.
+    /// The masks of the row of bricks that begins at `row`, each with its brick and the change of
+    /// the winding number: 1 where columns enter the mesh, -1 where they leave it.
     pub(crate) fn row(&self, row: BrickKey) -> impl Iterator<Item = (BrickKey, i32, &Mask)> {
         let first = self.keys.partition_point(|key| key.undirected() < row);
         let end = row.next_row();
@@ -58,18 +58,18 @@ impl Crossings {
     }
 }
 
-/// What winding numbers along the columns of a grid come to, at the centres of voxels.
+/// Statistics of the winding numbers at voxel centres, counted in columns along `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Windings {
-    /// Columns that are somewhere inside twice or more often: parts of the mesh overlap.
+    /// Columns with a winding number of absolute value 2 or more: parts of the mesh overlap.
     pub overlapping: u64,
-    /// Columns with a positive number somewhere and a negative one elsewhere: some parts of the mesh
-    /// are inside out.
+    /// Columns with both a positive and a negative winding number: parts of the mesh are inside
+    /// out.
     pub opposed: u64,
 }
 
 impl Windings {
-    fn and(self, other: Self) -> Self {
+    fn sum(self, other: Self) -> Self {
         Self {
             overlapping: self.overlapping + other.overlapping,
             opposed: self.opposed + other.opposed,
@@ -82,25 +82,29 @@ pub(crate) struct GridBuilder {
     grid: VoxelGrid,
     combine: Combine,
     windings: Windings,
-    /// What is being added, in order; kept for its memory.
-    found: Vec<Found>,
+    /// References to the bricks being added, sorted by key; kept to reuse its allocation.
+    sorted: Vec<BrickRef>,
 }
 
-/// Where a brick is: in which part, and at which index.
-type Found = (BrickKey, u32, u32);
+/// A brick's undirected key, the part it is in, and its index in that part.
+type BrickRef = (BrickKey, u32, u32);
 
 impl GridBuilder {
-    /// Bytes that a brick takes in the grid.
+    /// Bytes of one brick in the grid.
     pub(crate) const BYTES_KEPT: u64 = (size_of::<BrickKey>() + size_of::<Mask>()) as u64;
-    /// Bytes that a brick takes while it is added, beyond its own and those of the part it is in.
-    pub(crate) const BYTES_TO_ADD: u64 = size_of::<Found>() as u64;
+    /// Extra bytes per brick while bricks are sorted, besides the parts and the grid.
+    pub(crate) const BYTES_TO_ADD: u64 = size_of::<BrickRef>() as u64;
 
-    /// Without bricks.
+    /// An empty grid of `dims` voxels.
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
+        Ok(Self::unchecked(dims))
+    }
+
+    fn unchecked(dims: [u32; 3]) -> Self {
         let grid = VoxelGrid {
             dims,
             keys: vec![],
@@ -109,29 +113,21 @@ impl GridBuilder {
             world: None,
             colors: None,
         };
-        Ok(Self { grid, combine: Combine::Union, windings: Windings::default(), found: Vec::new() })
+        Self { grid, combine: Combine::Union, windings: Windings::default(), sorted: Vec::new() }
     }
 
-    /// Makes of repeated bricks what `combine` says, and not their union.
+    /// Merges masks with the same key by `combine` instead of the union.
     pub(crate) fn combining(self, combine: Combine) -> Self {
         Self { combine, ..self }
     }
 
-    /// Only to count bricks.
+    /// A builder that only counts distinct bricks by [`order`](Self::order).
     pub(crate) fn counting() -> Self {
-        let grid = VoxelGrid {
-            dims: [0; 3],
-            keys: vec![],
-            masks: vec![],
-            full: vec![],
-            world: None,
-            colors: None,
-        };
-        Self { grid, combine: Combine::Union, windings: Windings::default(), found: Vec::new() }
+        Self::unchecked([0; 3])
     }
 
-    /// Adds the bricks of `parts`, which may be in any order, repeated and empty. They come after all
-    /// that were added before, and not in the same rows along `x`.
+    /// Adds the bricks of `parts`, in any order; repeated and empty bricks are allowed. Their rows
+    /// along `x` must come after all rows added before.
     ///
     /// # Errors
     /// A voxel outside the grid.
@@ -140,25 +136,26 @@ impl GridBuilder {
         self.append_ordered(parts)
     }
 
-    /// Finds the order of the bricks in `parts`, and how many they are, those that are repeated once.
+    /// Sorts references to the bricks of `parts` by key. Returns the number of bricks after
+    /// merging.
     pub(crate) fn order(&mut self, parts: &[Vec<(BrickKey, Mask)>]) -> u64 {
-        let found = &mut self.found;
-        found.clear();
-        found.reserve_exact(parts.iter().map(Vec::len).sum());
+        let sorted = &mut self.sorted;
+        sorted.clear();
+        sorted.reserve_exact(parts.iter().map(Vec::len).sum());
         for (part, bricks) in (0..).zip(parts) {
-            found.extend(
+            sorted.extend(
                 (0..).zip(bricks).map(|(index, &(key, _))| (key.undirected(), part, index)),
             );
         }
-        // In which order parts of one brick come is all the same.
-        found.par_sort_unstable_by_key(|&(key, ..)| key);
+        // Unstable: all merges are commutative.
+        sorted.par_sort_unstable_by_key(|&(key, ..)| key);
         match self.combine {
-            Combine::Crossings => found.len() as u64,
-            _ => found.par_chunk_by(|a, b| a.0 == b.0).count() as u64,
+            Combine::Crossings => sorted.len() as u64,
+            _ => sorted.par_chunk_by(|a, b| a.0 == b.0).count() as u64,
         }
     }
 
-    /// Adds `parts`, of which the order was just found.
+    /// Adds `parts`, which [`order`](Self::order) must have sorted last.
     ///
     /// # Errors
     /// A voxel outside the grid.
@@ -166,13 +163,12 @@ impl GridBuilder {
         &mut self,
         parts: &[Vec<(BrickKey, Mask)>],
     ) -> Result<(), GridError> {
-        let found = &self.found;
-        let pieces = split(found);
+        let batches = row_batches(&self.sorted);
         let begin = self.grid.keys.len();
         let keeps_all = self.combine == Combine::Crossings;
-        let distinct = pieces.par_iter().map(|piece| match keeps_all {
-            true => piece.len(),
-            false => piece.chunk_by(|a, b| a.0 == b.0).count(),
+        let distinct = batches.par_iter().map(|batch| match keeps_all {
+            true => batch.len(),
+            false => batch.chunk_by(|a, b| a.0 == b.0).count(),
         });
         let distinct: Vec<usize> = distinct.collect();
         let end = begin + distinct.iter().sum::<usize>();
@@ -180,42 +176,42 @@ impl GridBuilder {
         grow(&mut self.grid.masks, end, [0; 8]);
         let (dims, combine) = (self.grid.dims, self.combine);
         let (mut keys, mut masks) = (&mut self.grid.keys[begin..], &mut self.grid.masks[begin..]);
-        let places = distinct.iter().map(|&len| {
-            let place = (keys.split_off_mut(..len), masks.split_off_mut(..len));
-            (place.0.unwrap_or_default(), place.1.unwrap_or_default())
+        let slots = distinct.iter().map(|&len| {
+            let slot = (keys.split_off_mut(..len), masks.split_off_mut(..len));
+            (slot.0.unwrap_or_default(), slot.1.unwrap_or_default())
         });
-        let places: Vec<_> = places.collect();
-        let united = pieces.par_iter().zip(places).map(|(piece, (keys, masks))| {
+        let slots: Vec<_> = slots.collect();
+        let merged = batches.par_iter().zip(slots).map(|(batch, (keys, masks))| {
             let windings = match combine {
-                Combine::Union => merge(piece, parts, keys, masks, |mask, other| mask | other),
-                Combine::Parity => merge(piece, parts, keys, masks, |mask, other| mask ^ other),
-                Combine::Winding => wind(piece, parts, keys, masks),
+                Combine::Union => merge(batch, parts, keys, masks, |mask, other| mask | other),
+                Combine::Parity => merge(batch, parts, keys, masks, |mask, other| mask ^ other),
+                Combine::Winding => merge_windings(batch, parts, keys, masks),
                 Combine::Crossings => {
-                    for ((&(_, part, index), key), mask) in piece.iter().zip(keys).zip(masks) {
+                    for ((&(_, part, index), key), mask) in batch.iter().zip(keys).zip(masks) {
                         (*key, *mask) = parts[part as usize][index as usize];
                     }
                     return Ok((false, Windings::default()));
                 }
             };
-            let is_unstored = masks.iter().any(|m| is_empty(m) || is_full(m));
-            check_inside(dims, keys, masks).map(|()| (is_unstored, windings))
+            let needs_compaction = masks.iter().any(|m| is_empty(m) || is_full(m));
+            check_inside(dims, keys, masks).map(|()| (needs_compaction, windings))
         });
-        let united: Result<Vec<(bool, Windings)>, GridError> = united.collect();
-        let (is_unstored, windings): (Vec<bool>, Vec<Windings>) = united?.into_iter().unzip();
-        self.windings = windings.into_iter().fold(self.windings, Windings::and);
-        if is_unstored.contains(&true) {
-            self.take_out_full(begin);
+        let merged: Result<Vec<(bool, Windings)>, GridError> = merged.collect();
+        let (needs_compaction, windings): (Vec<bool>, Vec<Windings>) = merged?.into_iter().unzip();
+        self.windings = windings.into_iter().fold(self.windings, Windings::sum);
+        if needs_compaction.contains(&true) {
+            self.compact(begin);
         }
         Ok(())
     }
 
-    /// What the winding numbers come to, where bricks are of crossings.
+    /// The winding statistics; only for [`Combine::Winding`].
     pub(crate) fn windings(&self) -> Option<Windings> {
         (self.combine == Combine::Winding).then_some(self.windings)
     }
 
-    /// Takes full and empty bricks, from index `begin`, out of those that are stored as masks.
-    fn take_out_full(&mut self, begin: usize) {
+    /// Removes the empty masks from index `begin` on, and moves the full ones to the runs.
+    fn compact(&mut self, begin: usize) {
         let VoxelGrid { keys, masks, full, .. } = &mut self.grid;
         let mut kept = begin;
         for index in begin..keys.len() {
@@ -231,13 +227,13 @@ impl GridBuilder {
         masks.truncate(kept);
     }
 
-    /// Bytes of memory that the bricks take.
+    /// Bytes of memory of the bricks and runs.
     pub(crate) fn bytes(&self) -> u64 {
         let VoxelGrid { keys, full, .. } = &self.grid;
         keys.len() as u64 * Self::BYTES_KEPT + (full.len() * size_of::<FullRun>()) as u64
     }
 
-    /// The grid, and the crossings where these were added; the grid is empty then.
+    /// The grid; for [`Combine::Crossings`] an empty grid and the crossings.
     pub(crate) fn finish_with_crossings(mut self) -> (VoxelGrid, Option<Crossings>) {
         let crossings = (self.combine == Combine::Crossings).then(|| {
             let keys = std::mem::take(&mut self.grid.keys);
@@ -247,7 +243,6 @@ impl GridBuilder {
         (self.finish(), crossings)
     }
 
-    /// The grid.
     pub(crate) fn finish(mut self) -> VoxelGrid {
         self.grid.keys.shrink_to_fit();
         self.grid.masks.shrink_to_fit();
@@ -255,43 +250,43 @@ impl GridBuilder {
     }
 }
 
-/// Writes the bricks of `found`, which are sorted, to `keys` and `masks`: one for each key, its slices
-/// those of all parts by `both`.
+/// Writes one brick per key of `sorted` to `keys` and `masks`; masks with one key are merged by the
+/// commutative operation `op`.
 #[inline(always)]
 fn merge(
-    found: &[Found],
+    sorted: &[BrickRef],
     parts: &[Vec<(BrickKey, Mask)>],
     keys: &mut [BrickKey],
     masks: &mut [Mask],
-    both: impl Fn(u64, u64) -> u64,
+    op: impl Fn(u64, u64) -> u64,
 ) -> Windings {
-    let distinct = found.chunk_by(|a, b| a.0 == b.0);
+    let distinct = sorted.chunk_by(|a, b| a.0 == b.0);
     for ((same, key), mask) in distinct.zip(keys).zip(masks) {
         *key = same[0].0;
         for &(_, part, index) in same {
             let (_, other) = &parts[part as usize][index as usize];
-            (0..8).for_each(|x| mask[x] = both(mask[x], other[x]));
+            (0..8).for_each(|x| mask[x] = op(mask[x], other[x]));
         }
     }
     Windings::default()
 }
 
-/// The same for crossings: the masks are of voxels at which the winding number becomes 0, or no longer
-/// is. Whole rows are in `found`.
-fn wind(
-    found: &[Found],
+/// As [`merge`], for crossings: the masks mark the voxels at which the winding number changes from
+/// or to 0. `sorted` holds whole rows.
+fn merge_windings(
+    sorted: &[BrickRef],
     parts: &[Vec<(BrickKey, Mask)>],
     keys: &mut [BrickKey],
     masks: &mut [Mask],
 ) -> Windings {
-    let distinct = found.chunk_by(|a, b| a.0 == b.0);
+    let distinct = sorted.chunk_by(|a, b| a.0 == b.0);
     let mut windings = Windings::default();
     let mut sweep = Sweep::default();
     let mut row = None;
     for ((same, key), mask) in distinct.zip(keys).zip(masks) {
         *key = same[0].0;
         if row.replace(key.row()) != Some(key.row()) {
-            windings = windings.and(std::mem::take(&mut sweep).windings());
+            windings = windings.sum(std::mem::take(&mut sweep).windings());
         }
         for (x, flips) in mask.iter_mut().enumerate() {
             let before = sweep.inside;
@@ -303,18 +298,18 @@ fn wind(
             *flips = before ^ sweep.inside;
         }
     }
-    windings.and(sweep.windings())
+    windings.sum(sweep.windings())
 }
 
-/// A sweep along `x` through 64 columns, `8 y + z` in a brick.
+/// A sweep along `x` through the 64 columns of a row of bricks; column `(y, z)` is bit `8 y + z`.
 struct Sweep {
-    /// The winding numbers where it has come to.
+    /// The winding number of each column at the current voxel.
     numbers: [i64; 64],
-    /// The columns whose number is not 0.
+    /// The columns whose number is not 0 at the current voxel.
     inside: u64,
-    /// The columns whose number was 2 or more, or -2 or less.
+    /// The columns whose number reached 2 or -2.
     overlapping: u64,
-    /// The columns whose number was positive, and those whose number was negative.
+    /// The columns whose number was ever positive, and ever negative.
     positive: u64,
     negative: u64,
 }
@@ -327,7 +322,8 @@ impl Default for Sweep {
 }
 
 impl Sweep {
-    /// Crosses all that is between two centres: columns, and by how much their numbers grow.
+    /// Steps from one voxel centre to the next: `crossings` are columns and the change of their
+    /// winding numbers.
     #[inline]
     fn cross(&mut self, crossings: impl Iterator<Item = (u64, i64)>) {
         let mut crossed = 0;
@@ -354,8 +350,8 @@ impl Sweep {
     }
 }
 
-/// Makes `list` longer, with an eighth to spare where it must grow: to double is too much for a grid
-/// that only just fits.
+/// Extends `list` to `len`. A reallocation reserves an eighth more, since doubling takes too much
+/// memory for a grid that barely fits.
 fn grow<T: Copy>(list: &mut Vec<T>, len: usize, value: T) {
     if list.capacity() < len {
         list.reserve_exact(len - list.len() + list.len() / 8);
@@ -363,16 +359,17 @@ fn grow<T: Copy>(list: &mut Vec<T>, len: usize, value: T) {
     list.resize(len, value);
 }
 
-/// Pieces of about [`CHUNK`] bricks; no row of bricks is in two.
-fn split(mut found: &[Found]) -> Vec<&[Found]> {
-    let mut pieces = Vec::with_capacity(found.len() / CHUNK + 1);
-    while !found.is_empty() {
-        let last = found[CHUNK.min(found.len()) - 1].0.row();
-        let (piece, rest) = found.split_at(found.partition_point(|&(key, ..)| key.row() <= last));
-        pieces.push(piece);
-        found = rest;
+/// Batches of about [`BATCH`] bricks, each of whole rows.
+fn row_batches(mut sorted: &[BrickRef]) -> Vec<&[BrickRef]> {
+    let mut batches = Vec::with_capacity(sorted.len() / BATCH + 1);
+    while !sorted.is_empty() {
+        let last = sorted[BATCH.min(sorted.len()) - 1].0.row();
+        let end = sorted.partition_point(|&(key, ..)| key.row() <= last);
+        let (batch, rest) = sorted.split_at(end);
+        batches.push(batch);
+        sorted = rest;
     }
-    pieces
+    batches
 }
 
 /// Adds a full brick that comes after all of `runs`.

@@ -1,29 +1,29 @@
-//! The colours of voxels: for each brick those of the voxels that have one of their own, and one for
-//! all others.
+//! The colours of voxels: a sparse list by brick, and one default for all other voxels.
 //!
-//! Of a surface nearly all voxels have one of their own; of a solid those at the surface, so that
-//! colours take memory as the surface does.
+//! In a surface nearly all voxels have their own colour; in a solid only those at its surface do,
+//! so memory is proportional to the surface.
 
 use rayon::prelude::*;
 
 use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty};
 use crate::srgb::Rgba;
 
-/// The colour in which voxels of a grid without colours are drawn: a green that is neither the grey of
-/// a background nor that of a shadow.
+/// The colour that renderers give voxels of a grid without colours: a green, distinct from backgrounds
+/// and shadows.
 pub const DEFAULT_COLOR: Rgba = [128, 176, 150, 255];
 
-/// The colours of a grid's voxels, in sRGB, and how opaque they are.
+/// The colours of a grid's voxels: sRGB with opacity.
 #[derive(Debug, Clone)]
 pub struct Colors {
     /// Sorted, without duplicates.
     keys: Vec<BrickKey>,
-    /// The voxels of each brick that have a colour of their own; some.
+    /// The voxels of each brick that have their own colour; never empty.
     masks: Vec<Mask>,
     /// The index of each brick's first colour.
     first: Vec<u64>,
-    /// Of each brick by words of its mask, and in these from the lowest bit up.
+    /// Brick by brick, in the order of mask words and of bits within a word.
     own: Vec<Rgba>,
+    /// The colour of all other voxels.
     rest: Rgba,
 }
 
@@ -31,24 +31,24 @@ pub struct Colors {
 #[derive(Debug, Clone, Copy)]
 pub struct BrickColors<'a> {
     mask: Mask,
-    /// How many of `own` come before those of each word.
+    /// The exclusive prefix sum of the mask words' bit counts.
     before: [u16; 8],
     own: &'a [Rgba],
     rest: Rgba,
 }
 
 impl Colors {
-    /// The same for all voxels.
+    /// One colour for all voxels.
     #[must_use]
     pub fn uniform(color: Rgba) -> Self {
         Self { keys: vec![], masks: vec![], first: vec![], own: vec![], rest: color }
     }
 
-    /// Of `bricks`, in any order, those voxels of each that its mask holds, by words of the mask and in
-    /// these from the lowest bit up; and of all other voxels, `rest`.
+    /// Colours by brick, in any order of bricks: one for each voxel of the mask, in the order of
+    /// mask words and of bits within a word. All other voxels have the colour `rest`.
     ///
     /// # Panics
-    /// A brick comes twice, or has other than one colour for each voxel in its mask.
+    /// A key is repeated, or the number of colours differs from the number of voxels in the mask.
     #[must_use]
     pub fn from_bricks(mut bricks: Vec<(BrickKey, Mask, Vec<Rgba>)>, rest: Rgba) -> Self {
         bricks.par_sort_unstable_by_key(|&(key, ..)| key);
@@ -57,10 +57,10 @@ impl Colors {
         colors
     }
 
-    /// Adds those voxels of a brick that `mask` holds. It comes after all that were added before.
+    /// Appends the colours `own` of the voxels in `mask`. Keys must increase.
     ///
     /// # Panics
-    /// It does not, or there is other than one colour for each voxel.
+    /// `key` is not above the last one, or the number of colours differs from that of voxels.
     pub(crate) fn push(&mut self, key: BrickKey, mask: Mask, own: &[Rgba]) {
         assert_eq!(count(&mask) as usize, own.len(), "colours of brick {:?}", key.position());
         assert!(self.keys.last().is_none_or(|&last| last < key), "brick {:?}", key.position());
@@ -73,26 +73,26 @@ impl Colors {
         self.own.extend_from_slice(own);
     }
 
-    /// Of the voxels that have none of their own.
+    /// The colour of all voxels without their own.
     #[must_use]
     pub fn rest(&self) -> Rgba {
         self.rest
     }
 
-    /// Whether all voxels have the same.
+    /// Whether all voxels have the same colour.
     #[must_use]
     pub fn is_uniform(&self) -> bool {
         self.own.iter().all(|&color| color == self.rest)
     }
 
-    /// Whether all of `occupied` voxels are opaque.
+    /// Whether all voxels of a grid with `occupied` voxels are opaque.
     pub(crate) fn are_opaque(&self, occupied: u64) -> bool {
         let is_opaque = |color: &Rgba| color[3] == u8::MAX;
         let has_rest = occupied > self.own_count();
         (!has_rest || is_opaque(&self.rest)) && self.own.par_iter().all(is_opaque)
     }
 
-    /// Those of the brick `key`.
+    /// The colours of the brick `key`.
     #[must_use]
     pub fn of_brick(&self, key: BrickKey) -> BrickColors<'_> {
         match self.index_of(key) {
@@ -101,12 +101,12 @@ impl Colors {
         }
     }
 
-    /// Which of the bricks that have voxels with a colour of their own is `key`.
+    /// The index of `key` among the bricks with own colours.
     pub(crate) fn index_of(&self, key: BrickKey) -> Option<usize> {
         self.keys.binary_search(&key).ok()
     }
 
-    /// The bricks from key `first` to before key `end` that have voxels with a colour of their own.
+    /// The bricks with own colours whose keys are in `first..end`.
     pub(crate) fn between(
         &self,
         first: BrickKey,
@@ -117,7 +117,7 @@ impl Colors {
         (begin..).zip(keys).map(|(index, &key)| (key, self.brick(index)))
     }
 
-    /// Those of one of the bricks that have voxels with a colour of their own.
+    /// The colours of the brick at `index` among those with own colours.
     pub(crate) fn brick(&self, index: usize) -> BrickColors<'_> {
         let mask = self.masks[index];
         let mut before = [0; 8];
@@ -128,15 +128,15 @@ impl Colors {
         BrickColors { mask, before, own, rest: self.rest }
     }
 
-    /// That of a voxel.
+    /// The colour of a voxel.
     #[must_use]
     pub fn of(&self, voxel: [u32; 3]) -> Rgba {
         let [x, y, z] = voxel.map(|c| c % BRICK);
         self.of_brick(BrickKey::new(voxel.map(|c| c / BRICK))).at(x, 8 * y + z)
     }
 
-    /// The bricks that have voxels with a colour of their own, in canonical order, with these voxels
-    /// and their colours, by words of the mask and in these from the lowest bit up.
+    /// The bricks with own colours, in canonical order: each with its mask and its colours, in the
+    /// order of mask words and of bits within a word.
     pub fn bricks(&self) -> impl Iterator<Item = (BrickKey, Mask, &[Rgba])> + '_ {
         let bricks = self.keys.iter().zip(&self.masks).zip(&self.first);
         bricks.map(|((&key, &mask), &first)| {
@@ -144,28 +144,28 @@ impl Colors {
         })
     }
 
-    /// Those that voxels have of their own, brick by brick.
+    /// All own colours, brick by brick.
     #[cfg(feature = "palette")]
     pub(crate) fn own(&self) -> &[Rgba] {
         &self.own
     }
 
-    /// How many voxels have a colour of their own.
+    /// The number of voxels with their own colour.
     #[must_use]
     pub fn own_count(&self) -> u64 {
         self.own.len() as u64
     }
 
-    /// Bytes of memory that they take.
+    /// Bytes of memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let a_brick = size_of::<BrickKey>() + size_of::<Mask>() + size_of::<u64>();
-        (self.keys.len() * a_brick + size_of_val(&self.own[..])) as u64
+        let brick_bytes = size_of::<BrickKey>() + size_of::<Mask>() + size_of::<u64>();
+        (self.keys.len() * brick_bytes + size_of_val(&self.own[..])) as u64
     }
 }
 
 impl BrickColors<'_> {
-    /// That of the voxel of bit `bit`, `8 y + z`, in word `x` of the brick's mask.
+    /// The colour of the voxel at bit `bit`, `8 y + z`, of word `x` of the brick's mask.
     #[must_use]
     #[inline]
     pub fn at(&self, x: u32, bit: u32) -> Rgba {
@@ -177,13 +177,13 @@ impl BrickColors<'_> {
         self.own[usize::from(self.before[x as usize]) + below]
     }
 
-    /// The voxels that have one of their own.
+    /// The voxels with their own colour.
     #[must_use]
     pub fn mask(&self) -> Mask {
         self.mask
     }
 
-    /// Whether a voxel has another colour than those without one of their own.
+    /// Whether a voxel's colour differs from the default.
     pub(crate) fn is_own(&self) -> bool {
         self.own.iter().any(|&color| color != self.rest)
     }

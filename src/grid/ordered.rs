@@ -1,41 +1,42 @@
-//! A grid whose bricks come in canonical order: counted first and then written where they stay, by
-//! many threads at once, in no more memory than the grid takes.
+//! Builds a grid from bricks in canonical order in two parallel passes: the first counts, the
+//! second writes to the final slots. No memory beyond the grid is needed.
 
 use rayon::prelude::*;
 
 use super::brick::{is_empty, is_full};
 use super::{BrickKey, FullRun, GridBuilder, Mask, VoxelGrid, World};
 
-/// How much a part of a grid holds.
+/// The number of stored items of a part of a grid.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Extent {
-    /// That are not full.
+    /// Bricks that are not full.
     bricks: usize,
+    /// Runs of full bricks.
     runs: usize,
 }
 
 impl Extent {
-    /// Bytes of memory that parts take together.
+    /// Total bytes of memory of `parts`.
     pub(crate) fn bytes(parts: &[Self]) -> u64 {
         parts.iter().map(|part| bytes(part.bricks as u64, part.runs as u64)).sum()
     }
 }
 
-/// Bytes of memory that a grid takes.
+/// Bytes of memory of a grid.
 pub(crate) fn bytes(bricks: u64, runs: u64) -> u64 {
     bricks * GridBuilder::BYTES_KEPT + runs * size_of::<FullRun>() as u64
 }
 
-/// Takes the bricks of a part in canonical order, and counts or writes them.
+/// Receives the bricks of a part in canonical order, and counts or writes them.
 pub(crate) struct Writer<'a> {
     extent: Extent,
-    /// The last run; it may go on. None has length 0.
+    /// The last run, which may still grow; length 0 before the first.
     run: FullRun,
-    /// `None`: they are only counted.
+    /// `None` in the counting pass.
     slots: Option<Slots<'a>>,
 }
 
-/// Where a part's bricks and runs stay.
+/// The slots of a part's bricks and runs in the grid.
 struct Slots<'a> {
     keys: &'a mut [BrickKey],
     masks: &'a mut [Mask],
@@ -48,8 +49,8 @@ impl Writer<'_> {
         Self { extent: Extent::default(), run, slots: None }
     }
 
-    /// Takes `len` bricks along `x` that hold the same voxels. They come after all before, and may
-    /// be empty.
+    /// Adds `len` consecutive bricks along `x` with one mask, which may be empty. They must come
+    /// after all bricks pushed before.
     #[inline]
     pub(crate) fn push(&mut self, start: BrickKey, len: u32, mask: &Mask) {
         if is_full(mask) {
@@ -84,20 +85,21 @@ impl Writer<'_> {
         }
     }
 
-    /// How much was taken.
+    /// The counts so far.
     pub(crate) fn extent(&self) -> Extent {
         self.extent
     }
 }
 
-/// A grid that is being written, part by part.
+/// A grid with allocated slots, to be written part by part.
 pub(crate) struct OrderedGrid {
     grid: VoxelGrid,
     parts: Vec<Extent>,
 }
 
 impl OrderedGrid {
-    /// With room for `parts`. The dimensions are those of grids that there are, and need no check.
+    /// Allocates the slots of `parts`. `dims` must be those of an existing grid; they are not
+    /// checked.
     pub(crate) fn new(dims: [u32; 3], world: Option<World>, parts: Vec<Extent>) -> Self {
         let bricks = parts.iter().map(|part| part.bricks).sum();
         let runs = parts.iter().map(|part| part.runs).sum();
@@ -112,7 +114,7 @@ impl OrderedGrid {
         Self { grid, parts }
     }
 
-    /// Of each part; what is pushed must be what was counted.
+    /// A writer for each part. Pushed bricks must be those that were counted.
     pub(crate) fn writers(&mut self) -> Vec<Writer<'_>> {
         let VoxelGrid { keys, masks, full, .. } = &mut self.grid;
         let (mut keys, mut masks, mut full) = (&mut keys[..], &mut masks[..], &mut full[..]);
@@ -132,9 +134,9 @@ impl OrderedGrid {
     }
 }
 
-/// The grid of what `write` pushes for `parts`, which follow one another and share no row, and what
-/// it returns for each. It is called twice for each, to count and to write; in between, `fits` says
-/// whether the grid may take so many bytes.
+/// Builds a grid from the bricks that `write` pushes for each of `parts`, which are in canonical
+/// order and share no row. Returns it with the values that `write` returns. `write` runs twice per
+/// part, to count and to write; in between, `fits` checks the grid's size in bytes.
 pub(crate) fn in_order<P: Sync, T: Send, E>(
     dims: [u32; 3],
     world: Option<World>,

@@ -1,11 +1,11 @@
-//! Grids from files that have full bricks as runs.
+//! Grids from files that store full bricks as runs.
 
 use super::{BRICK, BrickKey, FullRun, Mask, VoxelGrid};
 use crate::grid::GridError;
 
 impl VoxelGrid {
-    /// The union of `bricks` and of full bricks in `runs` along `x`: each its first one, and how many
-    /// they are. All may be in any order and repeated.
+    /// The union of `bricks` and of `runs` of full bricks along `x`, each the first key and the
+    /// number of bricks. Any order; repeats are allowed.
     ///
     /// # Errors
     /// As [`from_bricks`](Self::from_bricks).
@@ -22,13 +22,13 @@ impl VoxelGrid {
         Ok(grid.union(&full))
     }
 
-    /// The runs of full bricks: of each the first one, and how many they are.
+    /// The runs of full bricks: the first key and the number of bricks of each.
     pub(crate) fn full_runs(&self) -> impl ExactSizeIterator<Item = (BrickKey, u32)> + '_ {
         self.full.iter().map(|run| (run.start, run.len))
     }
 }
 
-/// The same bricks as sorted runs, none of which touches another.
+/// Sorts `runs` and merges those that overlap or touch.
 fn maximal(dims: [u32; 3], mut runs: Vec<(BrickKey, u32)>) -> Result<Vec<FullRun>, GridError> {
     runs.sort_unstable();
     let mut maximal: Vec<FullRun> = Vec::new();
@@ -52,7 +52,7 @@ fn check_inside(dims: [u32; 3], start: BrickKey, len: u32) -> Result<(), GridErr
     let end = [x + u64::from(len), y + 1, z + 1].map(|b| b * u64::from(BRICK));
     match (0..3).all(|a| end[a] <= u64::from(dims[a])) {
         true => Ok(()),
-        // A length that no grid has is past every grid's end.
+        // Saturates: `len` comes from a file and may exceed any grid.
         false => Err(GridError::Outside {
             voxel: end.map(|c| u32::try_from(c.saturating_sub(1)).unwrap_or(u32::MAX)),
             dims,

@@ -1,4 +1,4 @@
-//! Sections: one layer of a grid, row by row. No more than eight rows are in memory at a time.
+//! Sections: one layer of a grid, row by row. At most eight rows are in memory at a time.
 
 use super::brick::{BRICK, Mask, count, is_empty, mask_voxels};
 use super::{BrickKey, BrickRun, VoxelGrid, join, run_bounds};
@@ -11,8 +11,9 @@ use crate::srgb::Rgba;
 ///
 /// let grid = VoxelGrid::from_voxels([3, 2, 9], [[2, 0, 7], [0, 1, 7]])?;
 /// let section = grid.section(2, 7).expect("a layer of the grid");
-/// let draw = |row: Vec<Option<_>>| row.iter().map(|c| if c.is_some() { '#' } else { '.' }).collect();
-/// let rows: Vec<String> = section.rows([0; 4]).map(draw).collect();
+/// let cell = |color: &Option<_>| if color.is_some() { '#' } else { '.' };
+/// let rows: Vec<String> =
+///     section.rows([0; 4]).map(|row| row.iter().map(cell).collect()).collect();
 /// assert_eq!(rows, ["#..", "..#"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -21,7 +22,7 @@ pub struct Section<'a> {
     grid: &'a VoxelGrid,
     axis: usize,
     index: u32,
-    /// The layer in its bricks.
+    /// The layer's voxels within a brick.
     mask: Mask,
 }
 
@@ -36,7 +37,7 @@ impl VoxelGrid {
 }
 
 impl Section<'_> {
-    /// The axes that run to the right and upwards: x and y across z, x and z across y, y and z across x.
+    /// The axes to the right and upwards: x and y across z, x and z across y, y and z across x.
     #[must_use]
     pub fn plane(&self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.axis]
@@ -48,44 +49,44 @@ impl Section<'_> {
         self.plane().map(|axis| self.grid.dims[axis])
     }
 
-    /// How many voxels of it are occupied.
+    /// The number of occupied voxels.
     #[must_use]
     pub fn occupied(&self) -> u64 {
-        let pieces = self.pieces(None);
-        pieces.map(|piece| u64::from(count(&piece.mask)) * u64::from(piece.len)).sum()
+        let runs = self.runs(None);
+        runs.map(|run| u64::from(count(&run.mask)) * u64::from(run.len)).sum()
     }
 
-    /// Smallest and largest occupied voxel along the axes of the plane, if there are any.
+    /// Smallest and largest occupied voxel along the axes of the plane; `None` if it is empty.
     #[must_use]
     pub fn bounds(&self) -> Option<[[u32; 2]; 2]> {
-        let pieces = self.pieces(None);
-        let bounds = pieces.map(|piece| run_bounds(piece.start, piece.len, &piece.mask));
+        let runs = self.runs(None);
+        let bounds = runs.map(|run| run_bounds(run.start, run.len, &run.mask));
         bounds.reduce(join).map(|ends| ends.map(|voxel| self.plane().map(|axis| voxel[axis])))
     }
 
-    /// Its rows, the topmost first, and in these from the left on the colours of voxels, `None` where one is
-    /// empty; `plain` is the colour of those of a grid without colours.
-    pub fn rows(&self, plain: Rgba) -> impl Iterator<Item = Vec<Option<Rgba>>> {
+    /// The rows from the top, each from the left: the colours of voxels, `None` where a voxel is
+    /// empty. `default` is the colour of all voxels of a grid without colours.
+    pub fn rows(&self, default: Rgba) -> impl Iterator<Item = Vec<Option<Rgba>>> {
         let [_, height] = self.size();
         let bands = (0..height.div_ceil(BRICK)).rev();
         bands.flat_map(move |band| {
-            let mut rows = self.band(band, plain);
+            let mut rows = self.band(band, default);
             rows.truncate((height - band * BRICK).min(BRICK) as usize);
             rows.into_iter().rev()
         })
     }
 
-    /// The rows of the bricks at height `band`, from the lowest up.
-    fn band(&self, band: u32, plain: Rgba) -> Vec<Vec<Option<Rgba>>> {
+    /// The eight rows of the bricks at brick height `band`, from the lowest up.
+    fn band(&self, band: u32, default: Rgba) -> Vec<Vec<Option<Rgba>>> {
         let [right, up] = self.plane();
         let mut rows = vec![vec![None; self.size()[0] as usize]; BRICK as usize];
         let colors = self.grid.colors.as_ref();
-        for BrickRun { start, len, mask } in self.pieces(Some(band)) {
+        for BrickRun { start, len, mask } in self.runs(Some(band)) {
             for key in (0..len).map(|n| start.along_x(n)) {
                 let colors = colors.map(|colors| colors.of_brick(key));
                 for voxel in mask_voxels(base(key), mask) {
                     let [x, y, z] = voxel.map(|c| c % BRICK);
-                    let color = colors.map_or(plain, |colors| colors.at(x, 8 * y + z));
+                    let color = colors.map_or(default, |colors| colors.at(x, 8 * y + z));
                     rows[(voxel[up] % BRICK) as usize][voxel[right] as usize] = Some(color);
                 }
             }
@@ -93,8 +94,8 @@ impl Section<'_> {
         rows
     }
 
-    /// What bricks hold of it, all or those at height `band`.
-    fn pieces(&self, band: Option<u32>) -> impl Iterator<Item = BrickRun> {
+    /// The runs of the section's voxels, of all bricks or of those at brick height `band`.
+    fn runs(&self, band: Option<u32>) -> impl Iterator<Item = BrickRun> {
         let [_, up] = self.plane();
         let mut from = [0; 3];
         let mut to = self.grid.dims.map(|d| d.div_ceil(BRICK));
@@ -104,9 +105,9 @@ impl Section<'_> {
                 (from[axis], to[axis]) = (brick, brick + 1);
             }
         }
-        let within = |piece: BrickRun| {
-            let mask = std::array::from_fn(|x| piece.mask[x] & self.mask[x]);
-            (!is_empty(&mask)).then_some(BrickRun { mask, ..piece })
+        let within = |run: BrickRun| {
+            let mask = std::array::from_fn(|x| run.mask[x] & self.mask[x]);
+            (!is_empty(&mask)).then_some(BrickRun { mask, ..run })
         };
         self.grid.brick_runs_in(from, to).filter_map(within)
     }
@@ -132,7 +133,7 @@ mod tests {
     use crate::grid::{Colors, FULL};
     use fastrand::Rng;
 
-    /// Bricks that are full or scattered, each voxel in a colour that tells where it is.
+    /// Full and random bricks; the colour of each voxel encodes its position.
     fn scattered() -> VoxelGrid {
         let mut rng = Rng::with_seed(11);
         let mut bricks = Vec::new();
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn voxels_without_colours_are_plain() {
+    fn voxels_of_a_grid_without_colours_have_the_default_colour() {
         let grid = VoxelGrid::from_voxels([2, 1, 1], [[1, 0, 0]]).unwrap();
         let rows: Vec<_> = grid.section(2, 0).unwrap().rows([9; 4]).collect();
         assert_eq!(rows, [vec![None, Some([9; 4])]]);

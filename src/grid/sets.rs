@@ -1,5 +1,4 @@
-//! Grids as sets of voxels. Voxels are the same where their indices are, wherever the grids lie in
-//! the world.
+//! Set operations on grids. Voxels are compared by index; world positions are ignored.
 
 use std::convert::Infallible;
 
@@ -9,8 +8,8 @@ use super::brick_runs::{BrickRun, overlay, parts};
 use super::ordered::in_order;
 use super::{BRICK, Mask, VoxelGrid};
 
-/// Each takes a step for a brick or a run of full bricks. The result lies where the first grid does,
-/// and is as large as the larger of the two along each axis; it has no colours.
+/// Set operations, linear in the number of bricks and runs. The result has the first grid's world
+/// position, the larger dimension along each axis, and no colours.
 impl VoxelGrid {
     /// The voxels that are in this grid, in `other` or in both.
     ///
@@ -40,8 +39,8 @@ impl VoxelGrid {
         self.combine(other, |a, b| a & !b)
     }
 
-    /// The voxels that a grid of `dims` voxels, not more than this one has, has room for, in such a
-    /// grid; in at most `memory` bytes besides this one.
+    /// The grid cropped to `dims`, which must not exceed its own. The result takes at most `memory`
+    /// bytes besides this grid.
     ///
     /// # Errors
     /// [`BackendError::Memory`].
@@ -50,8 +49,7 @@ impl VoxelGrid {
             (0..3).all(|a| (1..=self.dims[a]).contains(&dims[a])),
             "{dims:?} of {self:?}"
         );
-        let is_inside =
-            |piece: BrickRun| is_within(dims, &piece) || within(dims, &piece).eq([piece]);
+        let is_inside = |run: BrickRun| is_within(dims, &run) || clipped(dims, &run).eq([run]);
         if self.brick_runs().all(is_inside) {
             return Ok(Self { dims, ..self });
         }
@@ -60,23 +58,23 @@ impl VoxelGrid {
             false => Ok(()),
         };
         let cropped = in_order(dims, self.world, &parts(&[&self]), fits, |&[first, end], out| {
-            let pieces = self.brick_runs_between(first, end);
-            let inside = pieces.flat_map(|piece| within(dims, &piece));
+            let runs = self.brick_runs_between(first, end);
+            let inside = runs.flat_map(|run| clipped(dims, &run));
             inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
         });
         cropped.map(|(grid, _)| grid)
     }
 
-    /// Where `decide` says so of the two grids' bits; where both are 0 it must be 0.
-    fn combine(&self, other: &Self, decide: impl Fn(u64, u64) -> u64 + Sync) -> Self {
+    /// Applies `op` to the masks of both grids; `op(0, 0)` must be 0.
+    fn combine(&self, other: &Self, op: impl Fn(u64, u64) -> u64 + Sync) -> Self {
         let dims = std::array::from_fn(|a| self.dims[a].max(other.dims[a]));
         let fits = |_| Ok::<(), Infallible>(());
         let combined =
             in_order(dims, self.world, &parts(&[self, other]), fits, |&[first, end], out| {
-                let pieces = [self, other].map(|grid| grid.brick_runs_between(first, end));
-                for both in overlay(pieces) {
+                let runs = [self, other].map(|grid| grid.brick_runs_between(first, end));
+                for both in overlay(runs) {
                     let [a, b] = &both.masks;
-                    out.push(both.start, both.len, &std::array::from_fn(|x| decide(a[x], b[x])));
+                    out.push(both.start, both.len, &std::array::from_fn(|x| op(a[x], b[x])));
                 }
             });
         let Ok((grid, _)) = combined;
@@ -84,10 +82,10 @@ impl VoxelGrid {
     }
 }
 
-/// What of `piece` is within a grid of `dims` voxels: bricks that are whole along `x`, and the one at
-/// its end.
-fn within(dims: [u32; 3], piece: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
-    let &BrickRun { start, len, mask } = piece;
+/// Clips `run` to a grid of `dims` voxels: the bricks that fit along `x`, and the one that the
+/// grid's end cuts.
+fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
+    let &BrickRun { start, len, mask } = run;
     let from = start.position().map(|brick| brick * BRICK);
     let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));
     let rows = (0..y.min(BRICK)).fold(0, |rows, row| rows | 0xff_u64 << (8 * row));
@@ -103,10 +101,10 @@ fn within(dims: [u32; 3], piece: &BrickRun) -> impl Iterator<Item = BrickRun> + 
     parts.map(move |(start, len, slices)| BrickRun { start, len, mask: trimmed(slices) })
 }
 
-/// Whether all bricks of `piece` are within a grid of `dims` voxels.
-fn is_within(dims: [u32; 3], piece: &BrickRun) -> bool {
-    let [x, y, z] = piece.start.position();
-    let ends = [x + piece.len, y + 1, z + 1];
+/// Whether all bricks of `run` are within a grid of `dims` voxels.
+fn is_within(dims: [u32; 3], run: &BrickRun) -> bool {
+    let [x, y, z] = run.start.position();
+    let ends = [x + run.len, y + 1, z + 1];
     (0..3).all(|a| ends[a] * BRICK <= dims[a])
 }
 

@@ -1,31 +1,31 @@
-//! Rectangles of set bits in a square of 64 by 64.
+//! Greedy decomposition of a 64 by 64 bit plane into rectangles.
 
-/// A square of bits: bit `b` of word `a` is cell `(a, b)`.
+/// A bit plane: bit `b` of word `a` is cell `(a, b)`.
 pub(super) type Plane = [u64; 64];
 
-/// A rectangle of cells: the first one, and how many there are along each axis.
+/// A rectangle of cells: its first cell, and the number of cells along each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cells {
     pub(super) first: [u32; 2],
     pub(super) count: [u32; 2],
 }
 
-/// Which cells may be one rectangle with the next.
+/// Which neighbouring cells may be merged.
 #[derive(Debug, Clone)]
 pub(super) struct Joins {
-    /// Bit `b` of word `a`: `(a, b)` with `(a, b + 1)`.
+    /// Bit `b` of word `a`: merge `(a, b)` with `(a, b + 1)`.
     pub(super) along: Plane,
-    /// Bit `b` of word `a`: `(a, b)` with `(a - 1, b)`.
+    /// Bit `b` of word `a`: merge `(a, b)` with `(a - 1, b)`.
     pub(super) across: Plane,
 }
 
 impl Joins {
-    /// All with all.
+    /// All neighbours may be merged.
     pub(super) const ALL: Self = Self { along: [u64::MAX; 64], across: [u64::MAX; 64] };
 }
 
-/// Takes rectangles from `cells`, each from its first cell on as long and then as wide as it can be,
-/// until none is left.
+/// Moves rectangles from `cells` to `take` until none is left. Each grows from the first cell left,
+/// first along `b`, then along `a`.
 pub(super) fn rectangles<E>(
     cells: &mut Plane,
     joins: &Joins,
@@ -45,18 +45,17 @@ pub(super) fn rectangles<E>(
     Ok(())
 }
 
-/// How many cells from the first on are set and joined.
+/// The number of cells from the first on that are set and joined.
 fn length(cells: u64, joins: u64) -> u32 {
-    // A cell goes on where it is joined to the next, which is set too.
-    let goes_on = joins & cells >> 1;
-    goes_on.trailing_ones() + 1
+    let continues = joins & cells >> 1;
+    continues.trailing_ones() + 1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Cell by cell, without words.
+    /// The reference: the same algorithm cell by cell.
     fn expected(cells: &Plane, joins: &Joins) -> Vec<Cells> {
         let mut left = *cells;
         let mut found = Vec::new();
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn words_find_the_rectangles_that_cells_do() {
+    fn word_operations_find_the_rectangles_of_the_reference() {
         let mut random = fastrand::Rng::with_seed(2);
         for round in 0..300 {
             let mut any = |dense: u32| {

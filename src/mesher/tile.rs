@@ -1,29 +1,29 @@
-//! A tile of a grid, and the rectangles of the faces of its voxels.
+//! A tile of a grid, and the rectangles of its faces.
 
 use super::greedy::{self, Cells, Joins, Plane};
 use super::{EDGE, Rectangle};
 use crate::grid::{BRICK, BrickColors, BrickKey, FULL, Mask, VoxelGrid, is_empty, set_bits};
 use crate::srgb::Rgba;
 
-/// Bricks along the edge of a tile with those around it.
-const AROUND: u32 = EDGE + 2;
+/// Bricks along the edge of a tile with its border.
+const PADDED: u32 = EDGE + 2;
 
-/// How far the next brick along each axis is in the list of masks.
-const STEPS: [usize; 3] = [1, AROUND as usize, (AROUND * AROUND) as usize];
+/// The strides of `masks` along each axis.
+const STRIDES: [usize; 3] = [1, PADDED as usize, (PADDED * PADDED) as usize];
 
-/// One byte of a word in eight.
+/// The lowest bit of each byte.
 const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
 
-/// The voxels of a tile and around it.
+/// The voxels of a tile and of a border of one brick.
 pub(super) struct Tile<'a> {
     grid: &'a VoxelGrid,
     /// Whether voxels differ in colour.
-    is_painted: bool,
-    /// The colour of all voxels, if they do not.
+    has_varied_colors: bool,
+    /// The colour of all voxels if they do not.
     color: Option<Rgba>,
-    /// The first brick.
+    /// The first brick, in bricks of the grid.
     corner: [u32; 3],
-    /// `x` fastest; the first of all is the brick before the first along each axis.
+    /// `x` fastest, border included.
     masks: Vec<Mask>,
     /// The bricks that have faces.
     visible: Vec<Visible<'a>>,
@@ -31,47 +31,47 @@ pub(super) struct Tile<'a> {
 
 /// A brick that has faces.
 struct Visible<'a> {
-    /// In the tile.
+    /// Position in the tile, in bricks.
     at: [u32; 3],
-    /// In the list of masks.
+    /// Index in `masks`.
     index: usize,
     colors: Option<BrickColors<'a>>,
 }
 
-/// Faces of a tile that lie in one plane and look the same way.
+/// The faces of a tile in one plane with the same outward normal.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     axis: usize,
-    /// Of the layer of voxels in the tile.
+    /// The layer of voxels along `axis`, from 0 in the tile.
     layer: u32,
     is_upper: bool,
 }
 
 impl<'a> Tile<'a> {
-    /// Nothing of `grid` yet.
+    /// An empty tile of `grid`.
     pub(super) fn new(grid: &'a VoxelGrid) -> Self {
         let colors = grid.colors.as_ref();
         Self {
             grid,
-            is_painted: colors.is_some_and(|colors| !colors.is_uniform()),
+            has_varied_colors: colors.is_some_and(|colors| !colors.is_uniform()),
             color: colors.map(|colors| colors.rest()),
             corner: [0; 3],
-            masks: vec![[0; 8]; AROUND.pow(3) as usize],
+            masks: vec![[0; 8]; PADDED.pow(3) as usize],
             visible: Vec::with_capacity(EDGE.pow(3) as usize),
         }
     }
 
-    /// Takes the tile whose first brick is `corner`.
+    /// Loads the tile whose first brick is `corner`.
     pub(super) fn load(&mut self, corner: [u32; 3]) {
         self.corner = corner;
         self.masks.fill([0; 8]);
         let bricks = self.grid.dims().map(|d| d.div_ceil(BRICK));
         let from = corner.map(|c| c.saturating_sub(1));
         let to = std::array::from_fn(|a| (corner[a] + EDGE + 1).min(bricks[a]));
-        for piece in self.grid.brick_runs_in(from, to) {
-            let at = piece.start.position();
+        for run in self.grid.brick_runs_in(from, to) {
+            let at = run.start.position();
             let index = index_of(std::array::from_fn(|a| at[a] + 1 - corner[a]));
-            self.masks[index..index + piece.len as usize].fill(piece.mask);
+            self.masks[index..index + run.len as usize].fill(run.mask);
         }
         self.find_visible();
     }
@@ -85,13 +85,13 @@ impl<'a> Tile<'a> {
                 continue;
             }
             let key = BrickKey::new(std::array::from_fn(|a| self.corner[a] + at[a]));
-            let colors = self.grid.colors.as_ref().filter(|_| self.is_painted);
+            let colors = self.grid.colors.as_ref().filter(|_| self.has_varied_colors);
             let colors = colors.map(|colors| colors.of_brick(key));
             self.visible.push(Visible { at, index, colors });
         }
     }
 
-    /// Gives `take` the rectangles.
+    /// Calls `take` with the rectangles of all sides.
     pub(super) fn rectangles<E>(
         &self,
         take: &mut impl FnMut(&Rectangle) -> Result<(), E>,
@@ -99,7 +99,7 @@ impl<'a> Tile<'a> {
         if self.visible.is_empty() {
             return Ok(());
         }
-        let mut colors = vec![[0; 4]; if self.is_painted { 64 * 64 } else { 0 }];
+        let mut colors = vec![[0; 4]; if self.has_varied_colors { 64 * 64 } else { 0 }];
         for axis in 0..3 {
             for layer in 0..u64::BITS {
                 for is_upper in [false, true] {
@@ -118,10 +118,10 @@ impl<'a> Tile<'a> {
         take: &mut impl FnMut(&Rectangle) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut cells = [0; 64];
-        if !self.gather(side, &mut cells, colors) {
+        if !self.collect_faces(side, &mut cells, colors) {
             return Ok(());
         }
-        if self.is_painted {
+        if self.has_varied_colors {
             let joins = joins(&cells, colors);
             greedy::rectangles(&mut cells, &joins, |found| {
                 let [a, b] = found.first;
@@ -134,13 +134,13 @@ impl<'a> Tile<'a> {
         }
     }
 
-    /// Sets the bits of the faces of `side`, and where voxels differ in colour their colours. Whether
-    /// there are any.
-    fn gather(&self, side: Side, cells: &mut Plane, colors: &mut [Rgba]) -> bool {
+    /// Sets the bits of the faces of `side` and, if colours vary, their colours. Returns whether
+    /// there is a face.
+    fn collect_faces(&self, side: Side, cells: &mut Plane, colors: &mut [Rgba]) -> bool {
         let [u, v] = across(side.axis);
         let mut has_faces = false;
-        let is_there = |brick: &&Visible| brick.at[side.axis] == side.layer / BRICK;
-        for brick in self.visible.iter().filter(is_there) {
+        let is_in_layer = |brick: &&Visible| brick.at[side.axis] == side.layer / BRICK;
+        for brick in self.visible.iter().filter(is_in_layer) {
             let faces = self.faces(brick.index, side);
             if faces == 0 {
                 continue;
@@ -160,14 +160,14 @@ impl<'a> Tile<'a> {
         has_faces
     }
 
-    /// The faces of a brick: bit `8 u + v` of the axes across that of the side.
+    /// The faces of a brick: bit `8 u + v`, where `u` and `v` are the axes across that of the side.
     fn faces(&self, index: usize, Side { axis, layer, is_upper }: Side) -> u64 {
-        let step = STEPS[axis];
+        let stride = STRIDES[axis];
         let layer = layer % BRICK;
         let next = match (is_upper, layer) {
-            (true, 7) => slice(&self.masks[index + step], axis, 0),
+            (true, 7) => slice(&self.masks[index + stride], axis, 0),
             (true, _) => slice(&self.masks[index], axis, layer + 1),
-            (false, 0) => slice(&self.masks[index - step], axis, 7),
+            (false, 0) => slice(&self.masks[index - stride], axis, 7),
             (false, _) => slice(&self.masks[index], axis, layer - 1),
         };
         slice(&self.masks[index], axis, layer) & !next
@@ -193,34 +193,36 @@ fn across(axis: usize) -> [usize; 2] {
 }
 
 fn index_of(at: [u32; 3]) -> usize {
-    (0..3).map(|a| at[a] as usize * STEPS[a]).sum()
+    (0..3).map(|a| at[a] as usize * STRIDES[a]).sum()
 }
 
-/// Whether a brick has no face: it is empty, or full among full ones.
+/// Whether a brick has no faces: it is empty, or full with six full neighbours.
 fn is_hidden(masks: &[Mask], index: usize) -> bool {
     let is_full = |index: usize| masks[index] == FULL;
     let is_buried = || {
-        is_full(index) && STEPS.iter().all(|step| is_full(index - step) && is_full(index + step))
+        let has_full_neighbors =
+            |stride: &usize| is_full(index - stride) && is_full(index + stride);
+        is_full(index) && STRIDES.iter().all(has_full_neighbors)
     };
     is_empty(&masks[index]) || is_buried()
 }
 
-/// A layer of voxels that stands on `axis`: bit `8 u + v` of the axes across.
+/// The layer of voxels across `axis`: bit `8 u + v`, where `u` and `v` are the other axes.
 fn slice(mask: &Mask, axis: usize, layer: u32) -> u64 {
     match axis {
         0 => mask[layer as usize],
         1 => u64::from_le_bytes(mask.map(|word| (word >> (BRICK * layer)) as u8)),
-        _ => u64::from_le_bytes(mask.map(|word| gathered(word >> layer))),
+        _ => u64::from_le_bytes(mask.map(|word| lowest_bits(word >> layer))),
     }
 }
 
-/// The lowest bit of each byte.
-fn gathered(word: u64) -> u8 {
-    // Bit 8 i is moved by 56 - 7 i to bit 56 + i; no two of the products meet.
+/// The lowest bit of each byte, packed.
+fn lowest_bits(word: u64) -> u8 {
+    // Bit 8 i is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
     ((word & LOWEST_BITS).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
-/// The word of a brick's mask, and the bit in it, of bit `bit` in a layer.
+/// The mask word and its bit for bit `bit` of a layer.
 fn voxel(axis: usize, layer: u32, bit: u32) -> (u32, u32) {
     let [u, v] = [bit / BRICK, bit % BRICK];
     match axis {
@@ -230,19 +232,19 @@ fn voxel(axis: usize, layer: u32, bit: u32) -> (u32, u32) {
     }
 }
 
-/// Which of `cells` have the colour of those beside them.
+/// Joins neighbouring `cells` of the same colour.
 fn joins(cells: &Plane, colors: &[Rgba]) -> Joins {
     let mut joins = Joins { along: [0; 64], across: [0; 64] };
     for (a, &row) in cells.iter().enumerate() {
         for b in set_bits(row) {
             let cell = 64 * a + b as usize;
-            // What lies beside may be no face; then the colour there has no effect.
-            let is_like = |other: Option<usize>| {
+            // A neighbour that is no face has a stale colour, but is never merged.
+            let is_same = |other: Option<usize>| {
                 let other = other.and_then(|other| colors.get(other));
                 u64::from(other == Some(&colors[cell]))
             };
-            joins.along[a] |= is_like(Some(cell + 1)) << b;
-            joins.across[a] |= is_like(cell.checked_sub(64)) << b;
+            joins.along[a] |= is_same(Some(cell + 1)) << b;
+            joins.across[a] |= is_same(cell.checked_sub(64)) << b;
         }
     }
     joins

@@ -1,4 +1,4 @@
-//! Which of the 2^24 colours there are, and how often each comes.
+//! The set of distinct colours, as a bit set of all 2^24, and a histogram over it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,31 +8,31 @@ use super::Rgb;
 use crate::grid::{Colors, set_bits};
 use crate::srgb::Rgba;
 
-/// All colours there can be, 64 of them in a word.
+/// Words of a bit set of all colours.
 const WORDS: usize = 1 << 18;
-/// Colours that one task looks at.
-const CHUNK: usize = 1 << 15;
+/// Colours per task.
+const BATCH: usize = 1 << 15;
 
-/// A set of colours, each with an index in the order of red, green and blue.
+/// A set of colours, indexed in the order of red, green and blue.
 pub(super) struct Distinct {
-    /// A bit for each colour that there is.
+    /// The bit set.
     words: Vec<u64>,
-    /// How many come before each word.
+    /// The exclusive prefix sum of the words' bit counts.
     before: Vec<u32>,
 }
 
 impl Distinct {
-    /// Those that `occupied` voxels have; one at least, whatever their number.
+    /// The colours of a grid with `occupied` voxels; for an empty grid the default colour.
     pub(super) fn new(colors: &Colors, occupied: u64) -> Self {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         let set = |color: &Rgba| {
-            let [word, bit] = place(color);
-            // Nearly always it is there already: reading does not stop others.
+            let [word, bit] = bit_position(color);
+            // The bit is nearly always set already, and a load does not contend with others.
             if words[word].load(Ordering::Relaxed) >> bit & 1 == 0 {
                 words[word].fetch_or(1 << bit, Ordering::Relaxed);
             }
         };
-        colors.own().par_iter().with_min_len(CHUNK).for_each(set);
+        colors.own().par_iter().with_min_len(BATCH).for_each(set);
         if rest_count(colors, occupied) > 0 || occupied == 0 {
             set(&colors.rest());
         }
@@ -50,7 +50,7 @@ impl Distinct {
         (self.before[WORDS - 1] + self.words[WORDS - 1].count_ones()) as usize
     }
 
-    /// All of them, by their index.
+    /// The colours by index.
     pub(super) fn colors(&self) -> Vec<Rgb> {
         let mut colors = Vec::with_capacity(self.len());
         for (index, &word) in (0..).zip(&self.words) {
@@ -62,20 +62,20 @@ impl Distinct {
         colors
     }
 
-    /// That of a colour that is in the set.
+    /// The index of a colour of the set.
     #[inline]
     pub(super) fn index(&self, color: &Rgba) -> usize {
-        let [word, bit] = place(color);
+        let [word, bit] = bit_position(color);
         let below = self.words[word] & ((1 << bit) - 1);
         (self.before[word] + below.count_ones()) as usize
     }
 
-    /// How many of `occupied` voxels have each colour, by its index.
+    /// The histogram of the `occupied` voxels, by colour index.
     pub(super) fn counts(&self, colors: &Colors, occupied: u64) -> Vec<u64> {
         let counts: Vec<AtomicU64> = (0..self.len()).map(|_| AtomicU64::new(0)).collect();
-        colors.own().par_chunks(CHUNK).for_each(|part| {
-            // Neighbours often have the same.
-            for run in part.chunk_by(|a, b| a[..3] == b[..3]) {
+        colors.own().par_chunks(BATCH).for_each(|batch| {
+            // Neighbours often have the same colour.
+            for run in batch.chunk_by(|a, b| a[..3] == b[..3]) {
                 counts[self.index(&run[0])].fetch_add(run.len() as u64, Ordering::Relaxed);
             }
         });
@@ -87,14 +87,14 @@ impl Distinct {
     }
 }
 
-/// How many voxels have no colour of their own.
+/// The number of voxels with the default colour.
 fn rest_count(colors: &Colors, occupied: u64) -> u64 {
     occupied.saturating_sub(colors.own_count())
 }
 
-/// The word and the bit of a colour.
+/// The word and the bit of a colour in the bit set.
 #[inline]
-fn place(&[r, g, b, _]: &Rgba) -> [usize; 2] {
+fn bit_position(&[r, g, b, _]: &Rgba) -> [usize; 2] {
     let value = u32::from_be_bytes([0, r, g, b]) as usize;
     [value / 64, value % 64]
 }

@@ -1,10 +1,10 @@
-//! Ordered dithering in three dimensions: T. Knoll, "Pattern dithering", United States patent 6,606,166
-//! (1999, expired 2019).
+//! Ordered dithering in three dimensions: T. Knoll, "Pattern dithering", United States patent
+//! 6,606,166 (1999, expired 2019).
 //!
-//! A colour becomes a mixture of [`STEPS`] of the palette's, found one after another: each is near to
-//! what the mixture still lacks, in linear light, as eyes mix it, and to the colour itself, in Oklab,
-//! so that a mixture has as little grain as it can. Sorted from dark to light, the place of a voxel
-//! says which of them it gets.
+//! A colour becomes a mixture of [`LEVELS`] palette colours, chosen greedily: each minimizes the
+//! distance to the remaining error in linear light, in which the eye mixes, plus a penalty for its
+//! distance to the colour in Oklab, which limits grain. The mixture is sorted from dark to light
+//! and indexed by the threshold of the voxel's position.
 
 use quantette::deps::palette::Oklab;
 
@@ -12,74 +12,75 @@ use super::Rgb;
 use super::nearest::{Nearest, oklab};
 use crate::srgb::linear_of;
 
-/// Colours in a mixture: as many as a square of 4 by 4 voxels.
-const STEPS: usize = 16;
+/// Colours in a mixture, and thresholds in a square of 4 by 4 voxels.
+const LEVELS: usize = 16;
 
-/// Indices of a palette's colours, from dark to light.
-pub(super) type Mixture = [u8; STEPS];
+/// Palette indices, from dark to light.
+pub(super) type Mixture = [u8; LEVELS];
 
-/// What a distance in Oklab counts, squared, against one in linear light: for the sake of less grain
-/// the sum of a mixture may be off by about the root of it.
+/// The weight of a squared distance in Oklab against one in linear light. The mean of a mixture may
+/// be off by about its square root.
 const GRAIN: f32 = 1.0 / 16.0;
 
-/// Colours, and those that are too far away to be chosen: as many as vectors hold.
-const ROOM: usize = 256;
+/// Palette slots, a multiple of all vector widths; unused ones are at the distance `FAR`.
+const SLOTS: usize = 256;
 const FAR: f32 = 1e9;
 
-/// A palette's colours, from dark to light.
+/// The palette colours, from dark to light.
 pub(super) struct Mixer {
-    /// Each channel from 0 to 1.
-    light: [[f32; ROOM]; 3],
-    look: Vec<Oklab>,
+    /// Linear light by channel, from 0 to 1.
+    light: [[f32; SLOTS]; 3],
+    oklab: Vec<Oklab>,
     indices: Vec<u8>,
 }
 
 impl Mixer {
-    /// Of those that `nearest` may find.
+    /// Mixes the candidates of `nearest`.
     pub(super) fn new(nearest: &Nearest) -> Self {
         let mut all: Vec<(u8, Rgb, Oklab)> = nearest.candidates().collect();
         all.sort_by(|(.., a), (.., b)| a.l.total_cmp(&b.l));
-        let mut lights = [[FAR; ROOM]; 3];
-        for (place, (_, color, _)) in all.iter().enumerate() {
-            (0..3).for_each(|c| lights[c][place] = light(color[c]));
+        let mut lights = [[FAR; SLOTS]; 3];
+        for (slot, (_, color, _)) in all.iter().enumerate() {
+            (0..3).for_each(|c| lights[c][slot] = light(color[c]));
         }
         Self {
             light: lights,
-            look: all.iter().map(|&(.., look)| look).collect(),
+            oklab: all.iter().map(|&(.., oklab)| oklab).collect(),
             indices: all.iter().map(|&(index, ..)| index).collect(),
         }
     }
 
-    /// The mixtures that are like `colors`.
+    /// The mixtures of `colors`.
     pub(super) fn mixtures(&self, colors: &[Rgb]) -> Vec<Mixture> {
-        let mixture = |(color, look): (&Rgb, _)| self.mixture(color.map(light), look);
+        let mixture = |(color, oklab): (&Rgb, _)| self.mixture(color.map(light), oklab);
         colors.iter().zip(oklab(colors)).map(mixture).collect()
     }
 
-    fn mixture(&self, aim: [f32; 3], look: Oklab) -> Mixture {
-        let mut grain = [0.0; ROOM];
-        for (grain, other) in grain.iter_mut().zip(&self.look) {
-            let d = [look.l - other.l, look.a - other.a, look.b - other.b];
+    fn mixture(&self, target: [f32; 3], oklab: Oklab) -> Mixture {
+        let mut grain = [0.0; SLOTS];
+        for (grain, other) in grain.iter_mut().zip(&self.oklab) {
+            let d = [oklab.l - other.l, oklab.a - other.a, oklab.b - other.b];
             *grain = GRAIN * square(d);
         }
-        let mut lack = aim;
-        let mut mixture = [0; STEPS].map(|_: u8| {
-            let found = self.nearest(lack, &grain);
-            lack = [0, 1, 2].map(|c| lack[c] + aim[c] - self.light[c][usize::from(found)]);
-            found
+        // The target for the next colour: `target` plus the error of the colours chosen so far.
+        let mut next = target;
+        let mut mixture = [0; LEVELS].map(|_: u8| {
+            let slot = self.nearest(next, &grain);
+            next = [0, 1, 2].map(|c| next[c] + target[c] - self.light[c][usize::from(slot)]);
+            slot
         });
         mixture.sort_unstable();
-        mixture.map(|found| self.indices[usize::from(found)])
+        mixture.map(|slot| self.indices[usize::from(slot)])
     }
 
-    /// The place of the colour nearest to `lack`, with what each has of grain.
-    fn nearest(&self, lack: [f32; 3], grain: &[f32; ROOM]) -> u8 {
+    /// The slot with the least sum of `grain` and the squared distance to `target`.
+    fn nearest(&self, target: [f32; 3], grain: &[f32; SLOTS]) -> u8 {
         let [r, g, b] = &self.light;
-        // Floats that are not negative are ordered as their bits are; the last of these make room for
-        // the place, so that the least of all numbers holds it.
-        let costs: [i32; ROOM] = std::array::from_fn(|place| {
-            let d = [lack[0] - r[place], lack[1] - g[place], lack[2] - b[place]];
-            (grain[place] + square(d)).to_bits() as i32 & !0xff | place as i32
+        // The bits of non-negative floats are ordered as the floats. The slot replaces the lowest
+        // eight, so the minimum contains its slot.
+        let costs: [i32; SLOTS] = std::array::from_fn(|slot| {
+            let d = [target[0] - r[slot], target[1] - g[slot], target[2] - b[slot]];
+            (grain[slot] + square(d)).to_bits() as i32 & !0xff | slot as i32
         });
         costs.into_iter().fold(i32::MAX, i32::min) as u8
     }
@@ -93,11 +94,12 @@ fn square([x, y, z]: [f32; 3]) -> f32 {
     x * x + y * y + z * z
 }
 
-/// Which colour of its mixture a voxel gets. In each square of 4 by 4 voxels that lies along two axes
-/// it is every one once, and near voxels get ones far apart: in two dimensions it is B. Bayer's matrix
-/// ("An optimum method for two-level rendition of continuous-tone pictures", 1973).
+/// The dither threshold of a voxel, an index of its mixture. Every axis-aligned square of 4 by 4
+/// voxels holds each threshold once, and neighbours have distant ones: Bayer's matrix (B. Bayer,
+/// "An optimum method for two-level rendition of continuous-tone pictures", 1973) in three
+/// dimensions.
 #[inline]
-pub(super) fn step([x, y, z]: [u32; 3]) -> usize {
+pub(super) fn threshold([x, y, z]: [u32; 3]) -> usize {
     let (a, b) = (x ^ y, y ^ z);
     ((a & 1) << 3 | (b & 1) << 2 | (a & 2) | (b & 2) >> 1) as usize
 }
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_square_of_four_by_four_voxels_holds_every_step_once() {
+    fn every_square_of_four_by_four_voxels_holds_every_threshold_once() {
         for (i, j) in [(0, 1), (1, 2), (0, 2)] {
             for base in [[0, 0, 0], [1, 2, 3], [7, 5, 2]] {
                 let mut seen = 0;
@@ -115,7 +117,7 @@ mod tests {
                     let mut voxel = base;
                     voxel[i] += n % 4;
                     voxel[j] += n / 4;
-                    seen |= 1 << step(voxel);
+                    seen |= 1 << threshold(voxel);
                 }
                 assert_eq!(seen, u16::MAX, "along axes {i} and {j} from {base:?}");
             }

@@ -1,4 +1,4 @@
-//! Which colour of a palette each voxel of a grid has.
+//! The palette index of each voxel of a grid.
 
 use rayon::prelude::*;
 
@@ -9,26 +9,26 @@ use super::{Palette, Rgb};
 use crate::grid::VoxelGrid;
 use crate::srgb::Rgba;
 
-/// Colours that one task looks up.
-const CHUNK: usize = 1 << 12;
+/// Colours per task.
+const BATCH: usize = 1 << 12;
 
-/// The colours of a grid's voxels as indices of a palette's. Takes 3 MiB, and for each colour that is
-/// different from all others one byte, or 16 if dithered.
+/// The colours of a grid's voxels as palette indices. Takes 3 MiB, and for each distinct colour one
+/// byte, or 16 if dithered.
 pub struct IndexedColors {
     palette: Palette,
     distinct: Distinct,
     table: Table,
 }
 
-/// What each colour becomes, by its index in the set of them.
+/// The lookup table, by the index of a distinct colour.
 enum Table {
-    Plain(Vec<u8>),
+    Nearest(Vec<u8>),
     Dithered(Vec<Mixture>),
 }
 
 impl IndexedColors {
-    /// Those of `grid` by the `palette`, or where none is given by those that suit it best; `None` where
-    /// the grid has no colours.
+    /// The indices of `grid` in `palette` or, if `None`, in [`Palette::of_grid`]. `None` if the
+    /// grid has no colours.
     #[must_use]
     pub fn new(grid: &VoxelGrid, palette: Option<&Palette>, dither: bool) -> Option<Self> {
         let (colors, occupied) = (grid.colors.as_ref()?, grid.occupied());
@@ -39,40 +39,40 @@ impl IndexedColors {
         };
         let (all, nearest) = (distinct.colors(), Nearest::new(&palette));
         let table = match dither {
-            false => Table::Plain(by_parts(&all, |part| nearest.of(part))),
+            false => Table::Nearest(map_batches(&all, |batch| nearest.of(batch))),
             true => {
                 let mixer = Mixer::new(&nearest);
-                Table::Dithered(by_parts(&all, |part| mixer.mixtures(part)))
+                Table::Dithered(map_batches(&all, |batch| mixer.mixtures(batch)))
             }
         };
         Some(Self { palette, distinct, table })
     }
 
-    /// What the indices are of.
+    /// The palette that the indices refer to.
     #[must_use]
     pub fn palette(&self) -> &Palette {
         &self.palette
     }
 
-    /// The index of the palette's colour that `voxel`, of this `color`, has.
+    /// The palette index of `voxel`, whose colour is `color`.
     #[must_use]
     #[inline]
     pub fn index(&self, voxel: [u32; 3], color: &Rgba) -> u8 {
         let index = self.distinct.index(color);
         match &self.table {
-            Table::Plain(table) => table[index],
-            Table::Dithered(table) => table[index][dither::step(voxel)],
+            Table::Nearest(table) => table[index],
+            Table::Dithered(table) => table[index][dither::threshold(voxel)],
         }
     }
 }
 
-/// What `of` makes of `colors`, part by part.
-fn by_parts<T: Copy + Default + Send>(
+/// Maps `colors` by `map`, batch by batch in parallel.
+fn map_batches<T: Copy + Default + Send>(
     colors: &[Rgb],
-    of: impl Fn(&[Rgb]) -> Vec<T> + Sync,
+    map: impl Fn(&[Rgb]) -> Vec<T> + Sync,
 ) -> Vec<T> {
     let mut all = vec![T::default(); colors.len()];
-    let parts = all.par_chunks_mut(CHUNK).zip(colors.par_chunks(CHUNK));
-    parts.for_each(|(all, part)| all.copy_from_slice(&of(part)));
+    let batches = all.par_chunks_mut(BATCH).zip(colors.par_chunks(BATCH));
+    batches.for_each(|(all, batch)| all.copy_from_slice(&map(batch)));
     all
 }

@@ -1,4 +1,4 @@
-//! The nearest colour of a palette, in Oklab, and the order in which people find colours.
+//! Nearest palette colours in Oklab, and the order of a palette.
 
 use quantette::PaletteBuf;
 use quantette::color_map::{IndexedColorMap, NearestNeighborColorMap};
@@ -7,10 +7,10 @@ use quantette::deps::palette::{Oklab, Srgb, cast};
 
 use super::{Palette, Rgb, UNUSED};
 
-/// Finds the nearest of a palette's colours.
+/// Nearest-neighbour search over a palette.
 pub(super) struct Nearest {
     map: NearestNeighborColorMap<Oklab, f32, 3>,
-    /// The index in the palette of each colour of the map: used ones, each once.
+    /// The palette index of each colour of the map: distinct colours of used indices.
     indices: Vec<u8>,
     colors: Vec<Rgb>,
 }
@@ -26,21 +26,21 @@ impl Nearest {
                 colors.push([r, g, b]);
             }
         }
-        let looks = PaletteBuf::new(oklab(&colors)).expect("1 to 255 colours");
-        Self { map: NearestNeighborColorMap::new(looks), indices, colors }
+        let points = PaletteBuf::new(oklab(&colors)).expect("1 to 255 colours");
+        Self { map: NearestNeighborColorMap::new(points), indices, colors }
     }
 
-    /// The colours that it may find, each with its index.
+    /// The distinct palette colours, each with its index.
     pub(super) fn candidates(&self) -> impl Iterator<Item = (u8, Rgb, Oklab)> {
-        let looks = self.map.palette().iter();
+        let points = self.map.palette().iter();
         self.indices
             .iter()
             .zip(&self.colors)
-            .zip(looks)
-            .map(|((&i, &color), &look)| (i, color, look))
+            .zip(points)
+            .map(|((&i, &color), &oklab)| (i, color, oklab))
     }
 
-    /// The index of the one nearest to each of `colors`.
+    /// The palette index nearest to each of `colors`.
     pub(super) fn of(&self, colors: &[Rgb]) -> Vec<u8> {
         let mut found = self.map.map_to_indices(&oklab(colors));
         found.iter_mut().for_each(|index| *index = self.indices[usize::from(*index)]);
@@ -53,19 +53,19 @@ pub(super) fn oklab(colors: &[Rgb]) -> Vec<Oklab> {
     srgb8_to_oklab(cast::from_array_slice::<Srgb<u8>>(colors))
 }
 
-/// Sorts colours as they are looked for: greys, then hue by hue, and in these from dark to light.
+/// Sorts colours for display: greys first, then by hue, each from dark to light.
 pub(super) fn sort(colors: &mut [Rgb]) {
     colors.sort_by_cached_key(|&color| {
         let Oklab { l, a, b } = oklab(&[color])[0];
-        // As an integer, so that it is ordered; what is as light is ordered by its value.
+        // Lightness as an integer, for a total order; ties are broken by value.
         (hue(a, b), (l * 1e6) as i32, color)
     });
 }
 
-/// Chroma up to which a colour is a grey.
+/// Chroma below which a colour counts as grey.
 const GREY: f32 = 0.02;
 
-/// The eighth of the circle of hues in which a colour is, from red on; 0 for greys.
+/// The octant of the hue circle, 1 to 8 from red on; 0 for greys.
 fn hue(a: f32, b: f32) -> u32 {
     if a * a + b * b < GREY * GREY {
         return 0;

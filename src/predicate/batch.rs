@@ -1,12 +1,12 @@
 //! [`touches`](super::touches()) for many triangles and one box, several triangles with each vector
 //! instruction.
 //!
-//! Worth it where early rejection does not pay: when about as many pairs touch as not, a test that
-//! stops early stops unpredictably. The thirteen axes are those of [`touches`](super::touches()),
-//! decided here in `f32`, and yet exactly (below).
+//! Pays where early rejection does not: when about half of the pairs touch, the exits of a test
+//! that stops early are mispredicted. The thirteen axes are those of [`touches`](super::touches()),
+//! decided in `f32`, and exactly (below).
 //!
 //! # Nine numbers for ten axes
-//! Let `v_i` be the corners seen from the box's centre, `w_i = v_i x v_(i+1)` and
+//! Let `v_i` be the corners relative to the box's centre, `w_i = v_i x v_(i+1)` and
 //! `n = w_0 + w_1 + w_2`, which is the triangle's normal. Along the cross product of box normal `a`
 //! and the edge from corner `i`, that edge projects to component `a` of `w_i`, and the corner
 //! across from it to that of `w_i - n` (or both to the negatives). The interval between `p` and
@@ -14,15 +14,15 @@
 //! So the components of the `w_i` serve the nine edge axes and the plane.
 //!
 //! # Exact in `f32`
-//! Let `D` bound the corners' coordinates, seen from the centre, and the half edge. The bit budget
-//! of [`place`](mod@crate::place) says `D <= 2^24`, so these are exact in `f32`, and so are the box
-//! normals. Along every other axis the gap between triangle and box is an integer, and positive if
-//! and only if the axis separates; so its sign is certain where it is computed with an error below
-//! 1/2, or is farther from 1/2 than its error. Doubtful triangles are given to
+//! Let `D` bound the corners' coordinates, relative to the centre, and the half edge. The bit
+//! budget of [`place`](mod@crate::place) says `D <= 2^24`, so these are exact in `f32`, and so are
+//! the box normals. Along every other axis the gap between triangle and box is an integer, and
+//! positive if and only if the axis separates; so its sign is certain where it is computed with an
+//! error below 1/2, or is farther from 1/2 than its error. Uncertain triangles fall back to
 //! [`touches`](super::touches()).
 //!
 //! With `u = 2^-24`, the relative error of one rounding, these are the largest values and errors,
-//! fused or not; terms of second order are less than a thousandth of what is to spare:
+//! fused or not; terms of second order are less than a thousandth of the slack:
 //!
 //! - `w_i`, from two products: `2 D^2`, off by `(2 + 2) u D^2`;
 //! - `n`, twice an area in a square of `2 D`, from three `w_i`: `4 D^2`, off by
@@ -48,10 +48,10 @@ use crate::predicate::touches;
 /// Triangles tested per word of answers.
 const LANES: usize = u64::BITS as usize;
 
-/// One coordinate of each triangle's.
+/// One coordinate of one corner, by lane.
 type Coordinates = [f32; LANES];
 
-/// 64 triangles. Aligned to lines of the cache, so that no vector is in two.
+/// 64 triangles. Aligned to cache lines, so that no vector straddles two.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 struct Block {
@@ -62,7 +62,7 @@ struct Block {
 }
 
 impl Block {
-    /// Lays out up to 64 triangles, at least one, and fills up with copies of the last.
+    /// Lays out 1 to 64 triangles; spare lanes are copies of the last.
     fn new(triangles: &[Triangle]) -> Self {
         let coordinate = |lane: usize, corner: usize, axis: usize| {
             let coordinate = triangles[lane.min(triangles.len() - 1)][corner][axis];
@@ -83,7 +83,7 @@ impl Block {
     }
 }
 
-/// Triangles laid out for testing against one box at a time.
+/// Triangles in structure-of-arrays layout, tested against one box at a time.
 ///
 /// ```
 /// use trivox::predicate::batch::Batch;
@@ -106,7 +106,7 @@ impl Batch {
         Self { len: triangles.len(), blocks: triangles.chunks(LANES).map(Block::new).collect() }
     }
 
-    /// How many triangles there are.
+    /// The number of triangles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -140,7 +140,7 @@ impl Batch {
     }
 }
 
-/// Some triangles against one box.
+/// A test of triangles against one box.
 struct Test<'a> {
     blocks: &'a [Block],
     center: [i32; 3],
@@ -156,47 +156,48 @@ impl WithSimd for Test<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { blocks, center, half, words } = self;
         for (block, word) in blocks.iter().zip(words) {
-            let (separated, doubtful) = Cube::new(simd, block, center, half).separates(block);
+            let (separated, uncertain) = Cube::new(simd, block, center, half).separates(block);
             *word = !separated;
-            if doubtful != 0 {
-                *word = decide(block, center, half, *word, doubtful);
+            if uncertain != 0 {
+                *word = decide(block, center, half, *word, uncertain);
             }
         }
     }
 }
 
-/// Decides doubtful lanes of `word` one by one.
+/// Decides the uncertain lanes of `word` exactly, one by one.
 #[cold]
-fn decide(block: &Block, center: [i32; 3], half: i32, word: u64, doubtful: u64) -> u64 {
-    (0..LANES).filter(|lane| doubtful >> lane & 1 == 1).fold(word & !doubtful, |word, lane| {
+fn decide(block: &Block, center: [i32; 3], half: i32, word: u64, uncertain: u64) -> u64 {
+    (0..LANES).filter(|lane| uncertain >> lane & 1 == 1).fold(word & !uncertain, |word, lane| {
         word | u64::from(touches(&block.triangle(lane), center, half)) << lane
     })
 }
 
-/// The signs of gaps: above `apart` an axis separates, below `clear` it does not.
+/// Thresholds of gaps: above `apart` an axis certainly separates, below `clear` it certainly does
+/// not.
 #[derive(Clone, Copy)]
-struct Signs<S: Simd> {
+struct Thresholds<S: Simd> {
     apart: S::f32s,
     clear: S::f32s,
 }
 
-impl<S: Simd> Signs<S> {
-    /// Of gaps that are integers but for an `error`.
+impl<S: Simd> Thresholds<S> {
+    /// For gaps that are integers plus an error of at most `error`.
     #[inline(always)]
     fn new(simd: S, error: f32) -> Self {
         Self { apart: simd.splat_f32s(0.5 + error), clear: simd.splat_f32s(0.5 - error) }
     }
 }
 
-/// A box, for triangles of one block.
+/// A box, set up for the triangles of one block.
 struct Cube<S: Simd> {
     simd: S,
     center: [S::f32s; 3],
     half: S::f32s,
     minus_half: S::f32s,
     edge: S::f32s,
-    on_edges: Signs<S>,
-    on_plane: Signs<S>,
+    on_edges: Thresholds<S>,
+    on_plane: Thresholds<S>,
 }
 
 impl<S: Simd> Cube<S> {
@@ -215,38 +216,40 @@ impl<S: Simd> Cube<S> {
             half: simd.splat_f32s(half),
             minus_half: simd.splat_f32s(-half),
             edge: simd.splat_f32s(2.0 * half),
-            on_edges: Signs::new(simd, error(EXACT_EDGES, EDGES_ERROR * reach * reach)),
-            on_plane: Signs::new(simd, error(EXACT_PLANE, PLANE_ERROR * reach * reach * reach)),
+            on_edges: Thresholds::new(simd, error(EXACT_EDGES, EDGES_ERROR * reach * reach)),
+            on_plane: Thresholds::new(
+                simd,
+                error(EXACT_PLANE, PLANE_ERROR * reach * reach * reach),
+            ),
         }
     }
 
-    /// The lanes of `block` that an axis certainly separates, and those that are in doubt.
+    /// The lanes of `block` that an axis certainly separates, and those that are uncertain.
     #[inline(always)]
     fn separates(&self, block: &Block) -> (u64, u64) {
-        let (mut separated, mut doubtful) = ([0; LANES], [0; LANES]);
+        let (mut separated, mut uncertain) = ([0; LANES], [0; LANES]);
         let bits = S::as_simd_u32s(&BITS).0;
         let separated_by_vector = S::as_mut_simd_u32s(&mut separated).0;
-        let doubtful_by_vector = S::as_mut_simd_u32s(&mut doubtful).0;
+        let uncertain_by_vector = S::as_mut_simd_u32s(&mut uncertain).0;
         let none = self.simd.splat_u32s(0);
         for vector in 0..LANES / S::F32_LANES {
-            let seen = |corner: usize, axis: usize| {
+            let relative = |corner: usize, axis: usize| {
                 let all = S::as_simd_f32s(&block.corners[corner][axis]).0;
                 self.simd.sub_f32s(all[vector], self.center[axis])
             };
-            let axis = |a: usize| [seen(0, a), seen(1, a), seen(2, a)];
+            let axis = |a: usize| [relative(0, a), relative(1, a), relative(2, a)];
             let (apart, unclear) = self.separates_vector([axis(0), axis(1), axis(2)]);
             let bit = bits[vector];
             let apart = self.simd.select_u32s(apart, bit, none);
             let unclear = self.simd.select_u32s(unclear, bit, none);
             separated_by_vector[vector] = apart;
-            doubtful_by_vector[vector] = unclear;
+            uncertain_by_vector[vector] = unclear;
         }
         let separated = word_of(&separated);
-        (separated, word_of(&doubtful) & !separated)
+        (separated, word_of(&uncertain) & !separated)
     }
 
-    /// The triangles that an axis certainly separates, and those, among others, of which that is
-    /// not certain.
+    /// The triangles that an axis certainly separates, and a superset of the uncertain ones.
     #[inline(always)]
     fn separates_vector(&self, [x, y, z]: [[S::f32s; 3]; 3]) -> (S::m32s, S::m32s) {
         let simd = self.simd;
@@ -257,8 +260,10 @@ impl<S: Simd> Cube<S> {
         let edges = simd.max_f32s(simd.max_f32s(gap_x, gap_y), gap_z);
         let plane = self.gap_of_plane([x[0], y[0], z[0]], [nx, ny, nz]);
 
-        let sure = |gap, signs: &Signs<S>| simd.greater_than_f32s(gap, signs.apart);
-        let unsure = |gap, signs: &Signs<S>| simd.greater_than_or_equal_f32s(gap, signs.clear);
+        let sure = |gap, thresholds: &Thresholds<S>| simd.greater_than_f32s(gap, thresholds.apart);
+        let unsure = |gap, thresholds: &Thresholds<S>| {
+            simd.greater_than_or_equal_f32s(gap, thresholds.clear)
+        };
         let apart = simd.or_m32s(sure(edges, &self.on_edges), sure(plane, &self.on_plane));
         let unclear = simd.or_m32s(unsure(edges, &self.on_edges), unsure(plane, &self.on_plane));
         (simd.or_m32s(apart, self.faces_separate([x, y, z])), unclear)
@@ -320,16 +325,16 @@ impl<S: Simd> Cube<S> {
     }
 }
 
-/// Largest reach for which all is exact on the edge axes.
+/// Largest reach for which the edge axes are exact.
 const EXACT_EDGES: f32 = (1 << 10) as f32;
-/// Largest reach for which all is exact on the plane.
+/// Largest reach for which the plane axis is exact.
 const EXACT_PLANE: f32 = (1 << 6) as f32;
 /// Largest error on an edge axis, for a reach of 1.
 const EDGES_ERROR: f32 = 1.0 / (1 << 17) as f32;
 /// Largest error on the plane, for a reach of 1.
 const PLANE_ERROR: f32 = 1.0 / (1 << 16) as f32;
 
-/// Each lane's bit in its half of the word.
+/// Each lane's bit in its 32-bit half of the word.
 const BITS: [u32; LANES] = {
     let mut bits = [0; LANES];
     let mut lane = 0;
@@ -340,7 +345,7 @@ const BITS: [u32; LANES] = {
     bits
 };
 
-/// The word of bits that lanes have in its halves.
+/// Packs the lanes' bits into one word.
 #[inline(always)]
 fn word_of(lanes: &[u32; LANES]) -> u64 {
     let (low, high) = lanes.split_at(LANES / 2);

@@ -1,31 +1,30 @@
 //! [`touches`](super::touches()) for blocks of up to 4 x 4 x 4 boxes, several triangles with each
 //! vector instruction.
 //!
-//! A block's answer is one word, a bit for each box. A lane of the vector holds one (triangle,
-//! block) pair, so that setting up a triangle's axes, as much work as testing some dozen boxes, is
-//! shared as well; and from box to box an axis changes by a constant, so that a test is an
-//! addition and a comparison.
+//! A block's result is one word, a bit for each box. A lane of the vector holds one (triangle,
+//! block) pair, so the set-up of a triangle's axes, as much work as tests of some dozen boxes, is
+//! vectorized too. From box to box an axis changes by a constant, so a test is an addition and a
+//! comparison.
 //!
 //! The thirteen axes are those of [`touches`](super::touches()), in the form that
-//! [`batch`](super::batch) explains. With `w_i = v_i x v_(i+1)` and `n = w_0 + w_1 + w_2`, seen
-//! from a box's centre, one edge axis separates if and only if `|2 w_i - n| > |n| + 2 r`; the edge
-//! axes along one box normal do not depend on the box's place along that normal, so 16 tests serve
-//! 64 boxes. The box normals are not tested: blocks are cut to the triangle's bounding box.
+//! [`batch`](super::batch) derives. With `w_i = v_i x v_(i+1)` and `n = w_0 + w_1 + w_2`, relative
+//! to a box's centre, one edge axis separates if and only if `|2 w_i - n| > |n| + 2 r`; the edge
+//! axes along one box normal do not depend on the box's index along that normal, so 16 tests serve
+//! 64 boxes. The box normals are not tested: blocks are clipped to the triangle's bounding box.
 //!
 //! # Exact in `f64`
-//! The bit budget of [`place`](mod@crate::place) bounds what is seen from a block's corner or a
-//! box's centre by `D = 2^24`, also the block's edge. All values are integers, and on the edge
+//! The bit budget of [`place`](mod@crate::place) bounds coordinates relative to a block's corner or
+//! a box's centre by `D = 2^24`, also the block's edge. All values are integers, and on the edge
 //! axes none exceeds `2 D^2` for `w_i`, `D^2` for `n` (twice the area of a triangle in a square of
 //! `D`), `5 D^2` for `2 w_i - n` and `3 D^2` for the right-hand side: below `2^53`, hence exact in
 //! any order, fused or not.
 //!
-//! The plane's `s = n . (c - v_0)` and `r = h |n|_1` are sums of terms whose absolute values sum
-//! to at most `m`. Below `2^53` they are exact too. Otherwise at most 24 roundings lead to
-//! `t = |s| - r`, each off by at most `2^-53 m` but for the later ones' share in them, together by
-//! less than `2^-48 m`: a sign outside that is certain, and a lane with a sign inside is decided
-//! anew in `i128`. A plane parallel to a face of the boxes decides nothing that the bounding box
-//! does not, and is left out: otherwise those of models that lie on the lattice would all be in
-//! doubt.
+//! The plane's `s = n . (c - v_0)` and `r = h |n|_1` are sums of terms whose absolute values sum to
+//! at most `m`. Below `2^53` they are exact too. Otherwise at most 24 roundings lead to `t = |s| -
+//! r`, each off by at most `2^-53 m` up to second order, together by less than `2^-48 m`: a sign
+//! outside that interval is certain, and a lane with `t` inside it is decided again in `i128`. A
+//! plane parallel to a box face is skipped, since the bounding box decides it: otherwise all such
+//! planes of models aligned to the lattice would be uncertain.
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
@@ -51,7 +50,7 @@ const ALONG_Y: BlockMask = 0x1111;
 /// Boxes that share `y` and `z`.
 const ALONG_X: BlockMask = 0x0001_0001_0001_0001;
 
-/// The first `extent` boxes along each axis, each from 1 to 4.
+/// The first `extent` boxes along each axis, 1 to 4 each.
 #[must_use]
 #[inline]
 pub fn first_boxes([x, y, z]: [i32; 3]) -> BlockMask {
@@ -63,7 +62,7 @@ pub fn first_boxes([x, y, z]: [i32; 3]) -> BlockMask {
     ALONG[0][x as usize - 1] & ALONG[1][y as usize - 1] & ALONG[2][z as usize - 1]
 }
 
-/// One coordinate of each pair's.
+/// One coordinate, by lane.
 pub type Coordinate = [i32; LANES];
 
 /// Up to [`LANES`] pairs of a triangle and a block of boxes, all boxes of one size.
@@ -78,14 +77,14 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// None yet, with boxes of `2^box_bits` units, at least 2 so that centres are integers.
+    /// No pairs; boxes of `2^box_bits` units, at least 2 so that centres are integers.
     #[must_use]
     pub fn new(box_bits: u32) -> Self {
         debug_assert!(box_bits > 0);
         Self { box_bits, len: 0, corners: [[[0; LANES]; 3]; 3], lowest: [[0; LANES]; 3] }
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
@@ -104,7 +103,10 @@ impl Pairs {
         &self.lowest
     }
 
-    /// Adds `triangle` with the block whose lowest box is `lowest`. There must be room.
+    /// Adds `triangle` with the block whose lowest box is `lowest`.
+    ///
+    /// # Panics
+    /// There are [`LANES`] pairs already.
     #[inline(always)]
     pub fn push(&mut self, triangle: &Triangle, lowest: [i32; 3]) {
         assert!(self.len < LANES, "no room for a ninth pair");
@@ -118,9 +120,9 @@ impl Pairs {
         self.len += 1;
     }
 
-    /// Of the first `extent` boxes of each block those that its triangle touches, if it touches
-    /// them along the box normals: the boxes must be within its bounding box, and within the bit
-    /// budget. The pairs are gone then.
+    /// The boxes that its triangle touches, of the first `extent` boxes of each block. Box normals
+    /// are not tested: all these boxes must meet the triangle's bounding box and keep the bit
+    /// budget. Removes the pairs.
     #[inline(always)]
     pub fn solve<S: Simd>(&mut self, simd: S, extent: [i32; 3]) -> [BlockMask; LANES] {
         self.len = 0;
@@ -136,35 +138,36 @@ impl Pairs {
         }
         let size = simd.splat_f64s(f64::from(1i32 << self.box_bits));
         let boxes = Boxes { simd, size, extent };
-        let (mut masks, mut doubtful) = ([0; LANES], [0; LANES]);
+        let (mut masks, mut uncertain) = ([0; LANES], [0; LANES]);
         let (mask_vectors, _) = S::as_mut_simd_u64s(&mut masks);
-        let (doubt_vectors, _) = S::as_mut_simd_u64s(&mut doubtful);
-        for (i, (separated, doubtful)) in mask_vectors.iter_mut().zip(doubt_vectors).enumerate() {
+        let (uncertain_vectors, _) = S::as_mut_simd_u64s(&mut uncertain);
+        let vectors = mask_vectors.iter_mut().zip(uncertain_vectors);
+        for (i, (separated, uncertain)) in vectors.enumerate() {
             let corner = |c: usize, axis: usize| S::as_simd_f64s(&corners[c][axis]).0[i];
             let axis = |a: usize| [corner(0, a), corner(1, a), corner(2, a)];
-            (*separated, *doubtful) = boxes.separated([axis(0), axis(1), axis(2)]);
+            (*separated, *uncertain) = boxes.separated([axis(0), axis(1), axis(2)]);
         }
         let within = first_boxes(extent);
-        let mut in_doubt = 0;
+        let mut any_uncertain = 0;
         for lane in 0..LANES {
             masks[lane] = !masks[lane] & within;
-            in_doubt |= doubtful[lane];
+            any_uncertain |= uncertain[lane];
         }
-        if in_doubt != 0 {
-            self.resolve(&corners, &doubtful, &mut masks);
+        if any_uncertain != 0 {
+            self.resolve(&corners, &uncertain, &mut masks);
         }
         masks
     }
 
-    /// Decides the plane again, exactly, where it is doubtful.
+    /// Decides the plane axis of uncertain lanes again, exactly.
     #[cold]
     fn resolve(
         &self,
         corners: &[[[f64; LANES]; 3]; 3],
-        doubtful: &[u64; LANES],
+        uncertain: &[u64; LANES],
         masks: &mut [BlockMask; LANES],
     ) {
-        for lane in (0..LANES).filter(|&lane| doubtful[lane] != 0) {
+        for lane in (0..LANES).filter(|&lane| uncertain[lane] != 0) {
             let corner = |c: usize| [0, 1, 2].map(|axis| corners[c][axis][lane] as i64);
             let plane = Plane::new([corner(0), corner(1), corner(2)], self.box_bits);
             if !plane.is_exact_in_f64() {
@@ -174,7 +177,7 @@ impl Pairs {
     }
 }
 
-/// The plane of a triangle seen from the lowest corner of a block, in integers.
+/// The plane of a triangle relative to the lowest corner of a block, in integers.
 struct Plane {
     normal: [i64; 3],
     point: [i64; 3],
@@ -187,10 +190,10 @@ impl Plane {
         Self { normal, point: a, half: 1 << (box_bits - 1) }
     }
 
-    /// Whether the test in `f64` has rounded nothing, and was certain of every sign but 0. All its
-    /// terms are multiples of one power of two, of models that lie on the lattice of a large one; it
-    /// is exact if their sum is below `2^53` of it, and below `2^48` the error that is allowed for is
-    /// less than it.
+    /// Whether the test in `f64` was exact, and certain of every sign but 0. All its terms are
+    /// multiples of one power of two `p`, which is large for models aligned to a coarse lattice.
+    /// The test is exact if the sum of the terms is below `2^53 p`; and below `2^48 p` its error
+    /// bound is less than `p`.
     fn is_exact_in_f64(&self) -> bool {
         let Self { normal: n, point: p, half } = self;
         let zeros =
@@ -242,7 +245,7 @@ struct Edges<S: Simd> {
 }
 
 impl<S: Simd> Boxes<S> {
-    /// The boxes that an axis certainly separates, and whether the plane is in doubt about one.
+    /// The boxes that an axis certainly separates, and whether the plane is uncertain for one.
     #[inline(always)]
     fn separated(&self, [x, y, z]: [[S::f64s; 3]; 3]) -> (S::u64s, S::u64s) {
         let none = self.simd.splat_u64s(0);
@@ -270,9 +273,9 @@ impl<S: Simd> Boxes<S> {
         let mut edges = Edges { origin: w, step_a: eb, step_b: ea, reach: [zero; 3], normal };
         let two = simd.splat_f64s(2.0);
         for i in 0..3 {
-            // Seen from the centre (c, c) of the lowest box, 2 w is less by 2 c (eb - ea).
-            let seen = simd.sub_f64s(simd.mul_f64s(two, w[i]), normal);
-            edges.origin[i] = simd.add_f64s(seen, simd.sub_f64s(ea[i], eb[i]));
+            // Relative to the centre (c, c) of the lowest box, 2 w is less by 2 c (eb - ea).
+            let at_corner = simd.sub_f64s(simd.mul_f64s(two, w[i]), normal);
+            edges.origin[i] = simd.add_f64s(at_corner, simd.sub_f64s(ea[i], eb[i]));
             edges.step_a[i] = simd.mul_f64s(simd.splat_f64s(-2.0), eb[i]);
             edges.step_b[i] = simd.mul_f64s(two, ea[i]);
             let radius = simd.add_f64s(simd.abs_f64s(ea[i]), simd.abs_f64s(eb[i]));
@@ -281,8 +284,8 @@ impl<S: Simd> Boxes<S> {
         edges
     }
 
-    /// Adds to `separated` the boxes that `edges` separate. Box `(i, j)` of axes `a` and `b` stands
-    /// for the boxes of `line`, shifted by `i shift_a + j shift_b`.
+    /// Adds to `separated` the boxes that `edges` separate. The test at `(i, j)` on axes `a` and
+    /// `b` decides the boxes of `line`, shifted by `i shift_a + j shift_b`.
     #[inline(always)]
     fn separated_by_edges(
         &self,
@@ -315,8 +318,8 @@ impl<S: Simd> Boxes<S> {
         separated
     }
 
-    /// Adds to `separated` the boxes that the plane through `point` certainly separates, and tells
-    /// for which triangles it is in doubt about one.
+    /// Adds to `separated` the boxes that the plane through `point` certainly separates; also
+    /// returns the triangles for which it is uncertain about a box.
     #[inline(always)]
     fn separated_by_plane(
         &self,
@@ -340,7 +343,7 @@ impl<S: Simd> Boxes<S> {
         let step = times(self.size, normal);
         let origin = simd.sub_f64s(simd.mul_f64s(half, sum(normal)), sum(at_point));
 
-        // At most `7 reach` for the centre, as far as 3.5 boxes, and one for the reach itself.
+        // At most `7 reach` for a centre up to 3.5 boxes away, and `reach` for the right-hand side.
         let largest = simd.mul_f64s(simd.splat_f64s(10.0), reach);
         let largest = simd.add_f64s(
             largest,
@@ -353,7 +356,7 @@ impl<S: Simd> Boxes<S> {
         let rounded = simd.greater_than_or_equal_f64s(largest, simd.splat_f64s(EXACT));
         let error = simd.mul_f64s(simd.splat_f64s(ERROR), largest);
         let error = simd.select_f64s(rounded, error, simd.splat_f64s(0.0));
-        // No two components differ from 0: parallel to a face.
+        // The plane is parallel to a face if fewer than two components differ from 0.
         let products = simd.add_f64s(
             simd.mul_f64s(sizes[0], simd.add_f64s(sizes[1], sizes[2])),
             simd.mul_f64s(sizes[1], sizes[2]),
@@ -379,10 +382,10 @@ impl<S: Simd> Boxes<S> {
             }
             layer = simd.add_f64s(layer, step[0]);
         }
-        let doubtful = simd.less_than_or_equal_f64s(nearest, error);
-        let doubtful = simd.and_m64s(doubtful, rounded);
-        let doubtful = simd.select_u64s(doubtful, simd.splat_u64s(1), simd.splat_u64s(0));
-        (separated, doubtful)
+        let uncertain = simd.less_than_or_equal_f64s(nearest, error);
+        let uncertain = simd.and_m64s(uncertain, rounded);
+        let uncertain = simd.select_u64s(uncertain, simd.splat_u64s(1), simd.splat_u64s(0));
+        (separated, uncertain)
     }
 }
 

@@ -25,8 +25,7 @@ impl BoxRange {
         Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
     }
 
-    /// The boxes whose centres are within the bounds of `triangle`, each axis for itself; `box_bits` is
-    /// at least 1.
+    /// The boxes whose centres are within the bounding box of `triangle`; `box_bits` is at least 1.
     ///
     /// The centre of box `i` is at `(i + 1/2) 2^k`, hence from `ceil(min / 2^k - 1/2)` to
     /// `floor(max / 2^k - 1/2)`.
@@ -49,7 +48,7 @@ impl BoxRange {
         Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
     }
 
-    /// The boxes `2^bits` times as large that hold these.
+    /// The boxes `2^bits` times as large that contain these.
     #[must_use]
     #[inline]
     pub fn coarser(&self, bits: u32) -> Self {
@@ -63,7 +62,7 @@ impl BoxRange {
         (0..3).any(|i| self.lo[i] > self.hi[i])
     }
 
-    /// How many boxes lie along each axis.
+    /// The number of boxes along each axis.
     #[must_use]
     #[inline]
     pub fn extent(&self) -> [i32; 3] {
@@ -71,7 +70,7 @@ impl BoxRange {
         [extent(0), extent(1), extent(2)]
     }
 
-    /// How many boxes lie along the longest axis.
+    /// The number of boxes along the longest axis.
     #[must_use]
     #[inline]
     pub fn longest(&self) -> i32 {

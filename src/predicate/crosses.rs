@@ -3,23 +3,23 @@
 //!
 //! A column runs along an axis and is given by its centre in the plane across it: `(y, z)` for
 //! columns along `x`, `(z, x)` along `y`, `(x, y)` along `z`. The triangle is projected to that
-//! plane and turned counter-clockwise. A centre strictly inside is covered; one exactly on an edge
-//! belongs to the triangle if and only if that edge runs down: towards smaller second coordinate
-//! or, when level, towards smaller first coordinate. That is the top-left rule of rasterizers. It
-//! decides as if the centre were moved by an infinitesimal step up the first coordinate and a far
-//! smaller one down the second, and then it is on no edge. So of two triangles that share an edge
-//! and lie on opposite sides of it exactly one has the centre, and a column crosses a closed mesh
-//! an even number of times, as often into it as out of it.
+//! plane and oriented counter-clockwise. A centre strictly inside is covered; one exactly on an
+//! edge is covered if and only if that edge runs down: towards smaller second coordinate or, when
+//! level, towards smaller first coordinate. That is the top-left rule of rasterizers. It is a
+//! symbolic perturbation: the centre moves by an infinitesimal step up the first coordinate and a
+//! far smaller one down the second, and then lies on no edge. So of two triangles that share an
+//! edge and lie on opposite sides of it exactly one covers the centre, and a column crosses a
+//! closed mesh an even number of times, as often into it as out of it.
 //!
-//! A triangle that is seen edge-on, or is degenerate, needs no special case. Its edge functions
-//! add up to 0, so a centre that it covers is on all its edges, and all of them run down; but then
-//! they do not add up to nothing.
+//! A triangle that projects to a segment or point needs no special case: it covers no centre. Its
+//! edge functions add up to 0, so a covered centre would be on all its edges, and all would run
+//! down; but edge vectors add up to 0, so not all of them run down.
 //!
-//! # Where
+//! # The voxel
 //! The edge functions at the centre, divided by their sum, are the weights of the corners across
 //! from the edges. So the [`Height`] of the crossing, along the axis, is a fraction with that sum
-//! as its denominator. Which voxel that is in is found in floats with an error bound, and where that
-//! leaves several voxels, by comparing the fraction with their ends.
+//! as its denominator. Its voxel is found in `f64` with an error bound; where that leaves several
+//! voxels, the fraction is compared with their ends.
 //!
 //! # Sizes
 //! By the bit budget of [`place`](mod@crate::place), corners and centres of columns through the
@@ -29,8 +29,8 @@
 //! denominator, twice the projected area and at most `2^49`: all are exact in `f64`. The numerator
 //! is below `2^75`, for `i128`.
 //!
-//! The shader of the same name has the same functions on integers built from `u32`, and a filter
-//! in `f32` before them.
+//! The shader of the same name has the same functions on integers built from `u32`, behind a filter
+//! in `f32`.
 
 mod row;
 
@@ -68,7 +68,7 @@ impl Axis {
         }
     }
 
-    /// The numbers of the coordinates across the axis, in their order.
+    /// The indices of the coordinates across the axis, in their order.
     #[must_use]
     #[inline]
     pub fn across(self) -> [usize; 2] {
@@ -79,7 +79,7 @@ impl Axis {
         }
     }
 
-    /// The point that [`project`](Self::project) takes to `across` and `along`.
+    /// The inverse of [`project`](Self::project).
     #[must_use]
     #[inline]
     pub fn unproject(self, [first, second]: [i32; 2], along: i32) -> [i32; 3] {
@@ -136,10 +136,10 @@ impl Crossing {
         }
     }
 
-    /// By how much the winding number grows where a column, going up its axis, passes the triangle:
-    /// 1 where it enters, against the normal, and -1 where it leaves. 0 where no column crosses.
+    /// The change of the winding number where a column, going up its axis, crosses the triangle: 1
+    /// where it enters, against the normal, and -1 where it leaves. 0 if no column crosses.
     ///
-    /// The normal is that of corners which are counter-clockwise for who looks at it.
+    /// The corners are counter-clockwise seen from the side that the normal points to.
     #[must_use]
     #[inline]
     pub fn winding(&self) -> i32 {
@@ -155,9 +155,10 @@ impl Crossing {
         (bc.excess(center) | ca.excess(center) | ab.excess(center)) >= 0
     }
 
-    /// The columns that pass through the triangle, of those with the index `second` in the second
-    /// coordinate and an index `within` in the first; `None` if there are none. They keep to the bit
-    /// budget; voxels are of `2^unit_bits` units, `unit_bits` being at least [`MIN_UNIT_BITS`].
+    /// The columns that pass through the triangle, of those with index `second` in the second
+    /// coordinate and an index in `within` in the first; `None` if there are none. The columns must
+    /// keep the bit budget. Voxels have `2^unit_bits` units, `unit_bits` at least
+    /// [`MIN_UNIT_BITS`].
     #[must_use]
     #[inline]
     pub fn row(&self, second: i32, within: Range<i32>, unit_bits: u32) -> Option<Row<'_>> {
@@ -176,14 +177,14 @@ impl Crossing {
         Some(Row::new(self, columns, level, unit_bits))
     }
 
-    /// Where the column whose centre is `center` passes through the triangle, if it does.
+    /// The height at which the column with centre `center` crosses the triangle, if it does.
     #[must_use]
     #[inline]
     pub fn at(&self, center: [i32; 2]) -> Option<Height> {
         self.covers(center).then(|| self.height(center))
     }
 
-    /// The same for a column that is known to pass through it.
+    /// As [`at`](Self::at), for a column that is known to cross.
     #[inline]
     fn height(&self, center: [i32; 2]) -> Height {
         debug_assert!(self.covers(center), "{center:?} is not covered");
@@ -197,12 +198,12 @@ impl Crossing {
     }
 }
 
-/// An edge of a triangle with that triangle on its left, as a linear form that is positive there.
+/// The edge function of an edge with the triangle on its left, where it is positive.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     slope: [i64; 2],
     constant: i64,
-    /// What the form is at least where the triangle has the centre.
+    /// The least value at covered centres: 0 or, by the top-left rule, 1.
     least: i64,
 }
 
@@ -223,8 +224,9 @@ impl Edge {
         self.slope[0] * p + self.slope[1] * q + self.constant
     }
 
-    /// The part of `row`, at the second coordinate `level`, that the edge does not leave out. The value at a centre is at least `least`
-    /// if and only if `i step >= need` for the centre's index `i`; below `2^53` are `need` and `step`.
+    /// Clips `row`, at the second coordinate `level`, to the edge's inner side. The value at a
+    /// centre is at least `least` if and only if `i step >= need` for the centre's index `i`;
+    /// `need` and `step` are below `2^53`.
     #[inline]
     fn clip(&self, row: Range<i32>, level: i32, unit_bits: u32) -> Range<i32> {
         let need = self.least - self.value([center_of(0, unit_bits), level]);
@@ -237,26 +239,27 @@ impl Edge {
         }
     }
 
-    /// Negative where the edge leaves the centre out.
+    /// Negative where the centre is outside the edge.
     #[inline]
     fn excess(&self, center: [i32; 2]) -> i64 {
         self.value(center) - self.least
     }
 }
 
-/// An index as far away as an index can be.
+/// Saturates to `i32`.
 #[inline]
 fn clamp(index: i64) -> i32 {
     index.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }
 
-/// Whether an edge runs down: of its two directions just one does, and one of no length does not.
+/// Whether an edge vector runs down. Exactly one of a vector and its negative does; the zero vector
+/// does not.
 #[inline]
 fn runs_down(along: [i64; 2]) -> bool {
     along[1] < 0 || (along[1] == 0 && along[0] < 0)
 }
 
-/// To look at so many columns one by one takes less time than to divide.
+/// Up to this many columns, testing each is faster than two divisions per edge.
 const SHORT: usize = 3;
 
 /// The centre of voxel `index` along an axis.
@@ -265,14 +268,14 @@ fn center_of(index: i32, unit_bits: u32) -> i32 {
     (index << unit_bits) + (1 << (unit_bits - 1))
 }
 
-/// Where a column passes through a triangle: an exact fraction of lattice units along the axis.
+/// The height at which a column crosses a triangle: an exact fraction, in lattice units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Height {
-    /// The first corner's.
+    /// The first corner's height.
     base: i32,
-    /// From the first corner to the second, and to the third.
+    /// The heights of the second and third corner above the first.
     rises: [i32; 2],
-    /// The second corner's and the third's, out of `area`.
+    /// The barycentric weights of the second and third corner, times `area`.
     weights: [i64; 2],
     area: i64,
 }
@@ -293,17 +296,17 @@ impl Height {
         self.area
     }
 
-    /// The first voxel, of `2^unit_bits` units, whose centre is at the crossing or past it. Voxels
-    /// outside the grid are counted too, in both directions. `unit_bits` is at least 1.
+    /// The first voxel, of `2^unit_bits` units, whose centre is at the crossing or above. The index
+    /// may be outside the grid. `unit_bits` is at least 1.
     #[must_use]
     #[inline]
     pub fn first_center(&self, unit_bits: u32) -> i32 {
         self.first_end(self.bounds(), unit_bits, 1 << (unit_bits - 1), true)
     }
 
-    /// The voxel `k`, of `S = 2^unit_bits` units, whose interval `[k S, (k + 1) S)` the crossing is
-    /// in; but the last of the grid's `count` voxels if the crossing is exactly on its far face.
-    /// Voxels outside the grid are counted too, in both directions.
+    /// The voxel `k`, of `S = 2^unit_bits` units, whose half-open interval `[k S, (k + 1) S)`
+    /// contains the crossing; the last of the grid's `count` voxels also contains its far face. The
+    /// index may be outside the grid.
     #[must_use]
     #[inline]
     pub fn voxel(&self, unit_bits: u32, count: i32) -> i32 {
@@ -312,8 +315,8 @@ impl Height {
         voxel - i32::from(on_far_face)
     }
 
-    /// The first voxel `k` for which the crossing is below `k S + end`, or at it where `closed`; the
-    /// crossing is known to lie within `bounds`.
+    /// The first voxel `k` for which the crossing is below `k S + end`, or at it if `closed`; the
+    /// crossing lies within `bounds`.
     #[inline]
     fn first_end(&self, bounds: [i32; 2], unit_bits: u32, end: i32, closed: bool) -> i32 {
         let first = |height: i32| {
@@ -332,7 +335,7 @@ impl Height {
         lo
     }
 
-    /// Two integers that the height is between, or at.
+    /// Integer bounds of the height, inclusive.
     ///
     /// The weights add up to at most `area`, so the height is at most `reach` from `base`. Product,
     /// sum, quotient and the last sum each round by at most `2^-53` of that.
@@ -345,7 +348,7 @@ impl Height {
         [self.base + (rise - error).floor() as i32, self.base + (rise + error).ceil() as i32]
     }
 
-    /// Whether the crossing is below `limit`, or at it where `closed`.
+    /// Whether the crossing is below `limit`, or at it if `closed`.
     #[inline]
     fn is_below(&self, limit: i32, closed: bool) -> bool {
         let limit = i128::from(limit) * i128::from(self.area);
@@ -353,5 +356,5 @@ impl Height {
     }
 }
 
-/// Above `4 * 2^-53`, with room for terms of second order.
+/// Exceeds `4 * 2^-53`, with slack for terms of second order.
 const RELATIVE_ERROR: f64 = 1.0 / (1u64 << 50) as f64;

@@ -1,10 +1,9 @@
-//! The sets of vector instructions that the batched tests are compiled for, to compare them: which
-//! one is used is otherwise chosen when the program runs.
+//! The vector instruction sets that the batched predicates are compiled for, to compare them.
+//! Otherwise the best one is chosen at run time.
 
 use pulp::Arch;
 
-/// The sets that this processor has, with their names; the one that is chosen comes first, and the
-/// one of plain numbers last.
+/// The instruction sets of this processor, with their names: the best one first, scalar code last.
 #[must_use]
 pub fn instruction_sets() -> Vec<(&'static str, Arch)> {
     let mut sets = vector_sets();

@@ -1,5 +1,5 @@
-//! The exact decisions that voxels rest on, one by one, by blocks of boxes and in batches of
-//! triangles; and the published floating-point tests they descend from.
+//! The exact predicates: triangle-box overlap, one pair at a time, by blocks of boxes and by
+//! batches of triangles; and triangle-column crossings. Also the published floating-point tests.
 
 pub mod batch;
 pub mod blocks;

@@ -16,8 +16,8 @@
 //! radius at most `2^51`, a component of the normal at most `2^49`, and the plane at most
 //! `3 * 2^49 * 2^25 < 2^76`: edges are exact in `i64`, the plane in `i128`.
 //!
-//! The shader of the same name has the same functions on integers built from `u32`, and before
-//! them a filter in `f32` that settles all signs it can be sure of.
+//! The shader of the same name has the same functions on integers built from `u32`, behind a filter
+//! in `f32` that decides all signs outside its error bound.
 
 use crate::place::Triangle;
 
@@ -58,8 +58,9 @@ fn edge_axes_separate(start: [i64; 3], end: [i64; 3], across: [i64; 3], half: i6
         || edge_separates(xy(e), xy(start), xy(across), half)
 }
 
-/// The axis `e x n` for the box normal `n` that the two dimensions leave out. Both ends of the
-/// edge project to one value, so the edge's start and the corner across from it are all there is.
+/// The axis `e x n`, where the box normal `n` is the axis left out of the two dimensions. Both ends
+/// of the edge project to one value, so the edge's start and the opposite corner bound the
+/// projection.
 fn edge_separates(e: [i64; 2], start: [i64; 2], across: [i64; 2], half: i64) -> bool {
     let p = e[1] * start[0] - e[0] * start[1];
     let q = e[1] * across[0] - e[0] * across[1];
@@ -67,7 +68,7 @@ fn edge_separates(e: [i64; 2], start: [i64; 2], across: [i64; 2], half: i64) -> 
     r < p.min(q) || p.max(q) < -r
 }
 
-/// The triangle's own plane.
+/// The triangle's plane.
 fn plane_separates(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
     let n = cross(sub64(b, a), sub64(c, b));
     let size = n[0].abs() + n[1].abs() + n[2].abs();

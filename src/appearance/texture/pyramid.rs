@@ -1,12 +1,12 @@
-//! The mip levels of a texture (L. Williams, "Pyramidal Parametrics", SIGGRAPH 1983), in linear light:
-//! a texel of level `k` is the mean of the up to `2^k` by `2^k` texels that it covers.
+//! The mip levels of a texture (L. Williams, "Pyramidal Parametrics", SIGGRAPH 1983), in linear
+//! light: a texel of level `k` is the mean of the up to `2^k` by `2^k` texels that it covers.
 
 use std::sync::OnceLock;
 
 use crate::appearance::texture::Texture;
 use crate::srgb::{Rgba, linear_of};
 
-/// What is seen of a texel, from 0 to 1: red, green and blue multiplied by opacity, the opacity, and
+/// A filtered texel, from 0 to 1: linear red, green and blue premultiplied by opacity, opacity, and
 /// the share of the area whose opacity is not 0.
 pub(crate) type Sample = [f64; 5];
 
@@ -21,23 +21,23 @@ const LIGHT: [f64; 256] = {
     light
 };
 
-/// How the opacity of a texel is read. A cutoff applies to texels, before any mean is taken.
+/// The alpha mode of texels. A cutoff applies to texels, before filtering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Reading {
+pub(crate) enum TexelAlpha {
     /// Every texel is opaque.
     Opaque,
     /// Texels of at least this opacity (0 to 255) are opaque; all others are transparent.
-    Cut(u16),
-    /// As it is.
+    Cutoff(u16),
+    /// Opacity as stored.
     Blend,
 }
 
-impl Reading {
+impl TexelAlpha {
     #[inline(always)]
     pub(crate) fn sample(self, [r, g, b, opacity]: Rgba) -> Sample {
         let [r, g, b] = [r, g, b].map(|value| LIGHT[usize::from(value)]);
         match self {
-            Self::Cut(least) if u16::from(opacity) < least => [0.0; 5],
+            Self::Cutoff(cutoff) if u16::from(opacity) < cutoff => [0.0; 5],
             Self::Blend if opacity == 0 => [0.0; 5],
             Self::Blend if opacity < u8::MAX => {
                 let opacity = f64::from(opacity) / 255.0;
@@ -48,7 +48,7 @@ impl Reading {
     }
 }
 
-/// One level: samples of 65,535.
+/// One mip level; samples are scaled to 65,535.
 #[derive(Debug)]
 struct Level {
     size: [u32; 2],
@@ -57,9 +57,9 @@ struct Level {
 
 impl Level {
     fn new(size: [u32; 2], sample: impl Fn(u32, u32) -> Sample) -> Self {
-        let places = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y)));
+        let positions = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y)));
         let texel = |(x, y)| sample(x, y).map(|c| (c * 65535.0 + 0.5) as u16);
-        Self { size, texels: places.map(texel).collect() }
+        Self { size, texels: positions.map(texel).collect() }
     }
 
     #[inline]
@@ -69,13 +69,13 @@ impl Level {
     }
 }
 
-/// The levels above the base, down to one texel, of a base of `size` texels.
+/// The mip levels above a base of `size` texels, down to one texel.
 fn smaller_levels(size: [u32; 2], base: impl Fn(u32, u32) -> Sample) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     let mut shape = size;
     while shape != [1, 1] {
         let edge = 1_u64 << levels.len();
-        // A texel at the far edge may cover less than the others.
+        // A texel at the far edge may cover fewer base texels than the others.
         let width = |a: usize, i: u32| edge.min(u64::from(size[a]) - u64::from(i) * edge) as f64;
         let half = shape.map(|s| s.div_ceil(2));
         let pair = |i: u32, end: u32| 2 * i..end.min(2 * i + 2);
@@ -87,9 +87,9 @@ fn smaller_levels(size: [u32; 2], base: impl Fn(u32, u32) -> Sample) -> Vec<Leve
                         Some(level) => level.sample(x, y),
                         None => base(x, y),
                     };
-                    let part = width(0, x) * width(1, y);
-                    (0..5).for_each(|i| sum[i] += part * sample[i]);
-                    area += part;
+                    let weight = width(0, x) * width(1, y);
+                    (0..5).for_each(|i| sum[i] += weight * sample[i]);
+                    area += weight;
                 }
             }
             sum.map(|c| c / area)
@@ -115,9 +115,9 @@ impl Strip {
     }
 }
 
-/// Which part of the texture an axis is reduced to.
+/// How an axis of the texture is reduced to one texel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reduced {
+pub(crate) enum AxisReduction {
     /// The first row or column.
     First,
     /// The last row or column.
@@ -126,45 +126,45 @@ pub(crate) enum Reduced {
     Mean,
 }
 
-/// A texture under one reading, with what is made of it when it is first needed.
+/// The mip levels of a texture under one alpha mode, made on first use.
 #[derive(Debug)]
 pub(crate) struct Pyramid {
-    reading: Reading,
+    texel_alpha: TexelAlpha,
     smaller: OnceLock<Vec<Level>>,
-    /// By the axis that is reduced, then by [`Reduced`].
+    /// By the axis that is reduced, then by [`AxisReduction`].
     strips: [[OnceLock<Strip>; 3]; 2],
 }
 
 impl Pyramid {
-    pub(crate) fn new(reading: Reading) -> Self {
-        Self { reading, smaller: OnceLock::new(), strips: Default::default() }
+    pub(crate) fn new(texel_alpha: TexelAlpha) -> Self {
+        Self { texel_alpha, smaller: OnceLock::new(), strips: Default::default() }
     }
 
-    pub(crate) fn reading(&self) -> Reading {
-        self.reading
+    pub(crate) fn texel_alpha(&self) -> TexelAlpha {
+        self.texel_alpha
     }
 
-    // The closures given to `get_or_init` must not use rayon: a thread that waits for others may take up
-    // work that asks for the same value, and would wait for itself.
+    // The closures given to `get_or_init` must not use rayon: a waiting thread may steal a task
+    // that needs the same value, and deadlock on itself.
     fn smaller(&self, texture: &Texture) -> &[Level] {
-        let base = |x, y| self.reading.sample(texture.texel(x, y));
+        let base = |x, y| self.texel_alpha.sample(texture.texel(x, y));
         self.smaller.get_or_init(|| smaller_levels(texture.size(), base))
     }
 
-    fn strip(&self, texture: &Texture, axis: usize, which: Reduced) -> &Strip {
-        self.strips[axis][which as usize].get_or_init(|| {
+    fn strip(&self, texture: &Texture, axis: usize, to: AxisReduction) -> &Strip {
+        self.strips[axis][to as usize].get_or_init(|| {
             let mut size = texture.size();
             let count = std::mem::replace(&mut size[axis], 1);
-            let range = match which {
-                Reduced::First => 0..1,
-                Reduced::Last => count - 1..count,
-                Reduced::Mean => 0..count,
+            let range = match to {
+                AxisReduction::First => 0..1,
+                AxisReduction::Last => count - 1..count,
+                AxisReduction::Mean => 0..count,
             };
             Strip::new(size, |x, y| {
                 let mut sum = [0.0; 5];
                 for i in range.clone() {
                     let [x, y] = if axis == 0 { [i, y] } else { [x, i] };
-                    let sample = self.reading.sample(texture.texel(x, y));
+                    let sample = self.texel_alpha.sample(texture.texel(x, y));
                     (0..5).for_each(|c| sum[c] += sample[c]);
                 }
                 sum.map(|c| c / range.len() as f64)
@@ -173,7 +173,7 @@ impl Pyramid {
     }
 }
 
-/// An image with mip levels: a texture, or one that has a single row or column.
+/// An image with mip levels: a texture, or a texture with one axis reduced.
 #[derive(Clone, Copy)]
 pub(crate) enum Mipmapped<'a> {
     Whole { texture: &'a Texture, pyramid: &'a Pyramid },
@@ -186,9 +186,9 @@ impl<'a> Mipmapped<'a> {
         texture: &'a Texture,
         pyramid: &'a Pyramid,
         axis: usize,
-        which: Reduced,
+        to: AxisReduction,
     ) -> Self {
-        Self::Strip(pyramid.strip(texture, axis, which))
+        Self::Strip(pyramid.strip(texture, axis, to))
     }
 
     pub(crate) fn size(self) -> [u32; 2] {
@@ -198,20 +198,20 @@ impl<'a> Mipmapped<'a> {
         }
     }
 
-    /// The texel `(x, y)` of a level, clamped to the image.
+    /// The texel `(x, y)` of a level, clamped to its size.
     #[inline(always)]
     pub(crate) fn sample(self, level: u32, [x, y]: [i64; 2]) -> Sample {
         let clamp = |i: i64, count: u32| i.clamp(0, i64::from(count) - 1) as u32;
         let at = |level: &Level| level.sample(clamp(x, level.size[0]), clamp(y, level.size[1]));
         let smaller = |levels: &[Level]| match levels.get(level as usize - 1).or(levels.last()) {
             Some(level) => at(level),
-            // The base has one texel.
+            // A base of one texel has no smaller levels.
             None => self.sample(0, [0, 0]),
         };
         match (self, level) {
             (Self::Whole { texture, pyramid }, 0) => {
                 let [width, height] = texture.size();
-                pyramid.reading.sample(texture.texel(clamp(x, width), clamp(y, height)))
+                pyramid.texel_alpha.sample(texture.texel(clamp(x, width), clamp(y, height)))
             }
             (Self::Whole { texture, pyramid }, _) => smaller(pyramid.smaller(texture)),
             (Self::Strip(strip), 0) => at(&strip.base),

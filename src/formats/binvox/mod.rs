@@ -1,11 +1,11 @@
-//! `.binvox`: cubes of voxels as runs of equal ones, which many tools of geometry and learning read.
+//! `.binvox`: run-length encoded cubes of voxels, read by many geometry and machine learning tools.
 //!
-//! The format is Patrick Min's (*binvox voxel file format specification*, 2004 to 2024): a header of
-//! lines of text, then pairs of bytes, a value and how many voxels have it. `y` runs fastest, then
-//! `z`, then `x`. `translate` is the grid's corner and `scale` the edge of the whole cube, so a grid
-//! that is not a cube is padded to one, past its last voxels, and reading gives the cube. A grid that
-//! does not say where it lies is written with its corner at the origin and voxels of size 1. Which
-//! axis is up is not part of the format: reading assumes `y`.
+//! The format is Patrick Min's (*binvox voxel file format specification*, 2004 to 2024): a text
+//! header, then pairs of bytes, a value and a run length. `y` is fastest, then `z`, then `x`.
+//! `translate` is the grid's corner and `scale` the edge of the whole cube, so a grid that is not a
+//! cube is padded at its far ends, and is read back as the cube. A grid without a world position is
+//! written with its corner at the origin and voxels of size 1. The format does not store the up
+//! axis: reading assumes `y`.
 
 mod read;
 mod write;
@@ -16,7 +16,7 @@ use crate::grid::VoxelGrid;
 pub use read::read;
 pub use write::write;
 
-/// binvox's.
+/// The `.binvox` format.
 pub const SPEC: GridSpec = GridSpec {
     extension: "binvox",
     name: "binvox",
@@ -29,10 +29,10 @@ pub const SPEC: GridSpec = GridSpec {
     has_colors: false,
 };
 
-/// Voxels in one run.
+/// Most voxels in one run.
 const LONGEST_RUN: u64 = 255;
 
-/// Voxels along the cube that holds a grid of `dims`.
+/// The edge, in voxels, of the cube that contains a grid of `dims`.
 fn edge([x, y, z]: [u32; 3]) -> u32 {
     x.max(y).max(z)
 }

@@ -10,15 +10,14 @@ use crate::formats::{LoadedGrid, ReadError, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
 use crate::place::MAX_DIM;
 
-/// Longest header that is read. Ours are about 100 bytes.
+/// Longest header that is read, in bytes; `write` makes about 100.
 const MAX_HEADER: u64 = 1 << 12;
 
-/// Reads a grid, also one that is no cube, as some tools write. What has another value than 0 is
-/// occupied.
+/// Reads a grid, which need not be a cube, as some tools write. Every value but 0 is occupied.
 ///
 /// # Errors
-/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`]; a place where no grid can lie; too
-/// few voxels, or too many.
+/// Not `.binvox`; no dimensions, or one of 0 or above [`MAX_DIM`]; an impossible world position;
+/// too few or too many voxels.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
     let mut bricks = Bricks::new(header.dims);
@@ -46,7 +45,7 @@ fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
 
-/// Whether there is another pair. There must be one until all `voxels` are there.
+/// Reads the next pair; `false` at the end of the file, which is an error before `voxels` are read.
 fn read_pair(
     input: &mut dyn BufRead,
     pair: &mut [u8; 2],
@@ -65,7 +64,7 @@ fn read_pair(
     })
 }
 
-/// What a header says.
+/// The header's fields.
 #[derive(Debug, Default, PartialEq)]
 struct Header {
     dims: [u32; 3],
@@ -78,7 +77,7 @@ impl Header {
         self.dims.iter().map(|&d| u64::from(d)).product()
     }
 
-    /// Where the grid lies, if that is said, and what else is to be said of that.
+    /// The world position, if stated, and a warning.
     fn world(&self) -> Result<(Option<World>, Option<String>), ReadError> {
         let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
             return Ok((None, None));
@@ -130,7 +129,7 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
         match key {
             "data" => break,
             "dim" => {
-                // In the file's order of axes, from the slowest.
+                // The file's order of axes, slowest first.
                 let [x, z, y] = numbers(words).ok_or_else(malformed)?;
                 header.dims = dims([x, y, z])?;
             }
@@ -139,7 +138,7 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
                 let [scale] = numbers(words).ok_or_else(malformed)?;
                 header.scale = Some(scale);
             }
-            // Comments, and what other programs have to say.
+            // Comments and fields of other programs.
             _ => {}
         }
     }
@@ -163,31 +162,31 @@ fn dims(dims: [u64; 3]) -> Result<[u32; 3], ReadError> {
     }
 }
 
-/// The bricks of what was read.
+/// Collects voxels in file order into bricks, one slab of bricks along `x` at a time.
 struct Bricks {
     dims: [u32; 3],
-    /// That of the slab being read, in bricks.
+    /// The current slab, in bricks.
     x: u32,
-    /// One for each brick of the slab, `y` fastest: 0 where no voxel has been met, else the number of
-    /// its mask, from 1. Grows with what is read, so that a lying header allocates nothing.
-    numbers: Vec<u32>,
-    /// The masks, with their brick's place in `numbers`.
+    /// For each brick of the slab, `y` fastest: 0 if empty, else the index of its mask plus 1.
+    /// Grows with the voxels read, so that a false header allocates nothing.
+    mask_numbers: Vec<u32>,
+    /// The masks, each with its brick's index in the slab.
     masks: Vec<(usize, Mask)>,
-    /// For each place the number of its last run, from 1.
+    /// For each brick of the slab the index of its last run, plus 1; 0 for none.
     last: Vec<u32>,
-    /// Full bricks along `x`.
+    /// Runs of full bricks along `x`.
     runs: Vec<(BrickKey, u32)>,
-    /// That are not full.
+    /// Bricks that are not full.
     bricks: Vec<(BrickKey, Mask)>,
 }
 
 impl Bricks {
     fn new(dims: [u32; 3]) -> Self {
-        let (numbers, masks, last) = (Vec::new(), Vec::new(), Vec::new());
-        Self { dims, x: 0, numbers, masks, last, runs: Vec::new(), bricks: Vec::new() }
+        let (mask_numbers, masks, last) = (Vec::new(), Vec::new(), Vec::new());
+        Self { dims, x: 0, mask_numbers, masks, last, runs: Vec::new(), bricks: Vec::new() }
     }
 
-    /// Takes voxels in the file's order, after all before.
+    /// Adds occupied voxels, a range of file indices after all ranges before.
     fn occupy(&mut self, Range { start: mut at, end }: Range<u64>) {
         let [_, ny, nz] = self.dims.map(u64::from);
         while at < end {
@@ -213,35 +212,35 @@ impl Bricks {
         }
     }
 
-    fn mask(&mut self, place: usize) -> &mut Mask {
-        if self.numbers.len() <= place {
-            self.numbers.resize(place + 1, 0);
+    fn mask(&mut self, brick: usize) -> &mut Mask {
+        if self.mask_numbers.len() <= brick {
+            self.mask_numbers.resize(brick + 1, 0);
         }
-        if self.numbers[place] == 0 {
-            self.masks.push((place, [0; 8]));
+        if self.mask_numbers[brick] == 0 {
+            self.masks.push((brick, [0; 8]));
             // At most 8192 squared.
-            self.numbers[place] = self.masks.len() as u32;
+            self.mask_numbers[brick] = self.masks.len() as u32;
         }
-        &mut self.masks[self.numbers[place] as usize - 1].1
+        &mut self.masks[self.mask_numbers[brick] as usize - 1].1
     }
 
-    /// Ends the slab.
+    /// Moves the slab's bricks to `bricks` and `runs`.
     fn drain(&mut self) {
         let per_row = self.dims[1].div_ceil(BRICK) as usize;
-        self.last.resize(self.numbers.len(), 0);
-        for (place, mask) in self.masks.drain(..) {
-            self.numbers[place] = 0;
-            let key = BrickKey::new([self.x, (place % per_row) as u32, (place / per_row) as u32]);
+        self.last.resize(self.mask_numbers.len(), 0);
+        for (brick, mask) in self.masks.drain(..) {
+            self.mask_numbers[brick] = 0;
+            let key = BrickKey::new([self.x, (brick % per_row) as u32, (brick / per_row) as u32]);
             if mask != FULL {
                 self.bricks.push((key, mask));
                 continue;
             }
-            let last = self.last[place] as usize;
+            let last = self.last[brick] as usize;
             match self.runs[..last].last_mut() {
                 Some((start, len)) if start.along_x(*len) == key => *len += 1,
                 _ => {
                     self.runs.push((key, 1));
-                    self.last[place] = self.runs.len() as u32;
+                    self.last[brick] = self.runs.len() as u32;
                 }
             }
         }

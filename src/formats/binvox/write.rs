@@ -9,7 +9,7 @@ use crate::formats::npy::ONES;
 use crate::formats::npy::bits_of_bytes;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
 
-/// Writes `grid`. Whatever the grid, that takes no more than 4 MiB of memory.
+/// Writes `grid`, in at most 4 MiB of memory.
 ///
 /// # Errors
 /// `out` fails.
@@ -36,16 +36,16 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 
 fn header(grid: &VoxelGrid) -> String {
     let edge = edge(grid.dims());
-    let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
-    let World { origin: [x, y, z], voxel_size, .. } = grid.world.unwrap_or(unsaid);
+    let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
+    let World { origin: [x, y, z], voxel_size, .. } = grid.world.unwrap_or(default);
     let scale = voxel_size * f64::from(edge);
     format!(
         "#binvox 1\ndim {edge} {edge} {edge}\ntranslate {x:?} {y:?} {z:?}\nscale {scale:?}\ndata\n"
     )
 }
 
-/// Bricks at hand: of one `x`, and of as many `z` in a row as there is room for. All of them, unless
-/// they are very many: then each brick is looked up once for its eight `x`.
+/// A cache of the bricks at one `x` and a range of `z`, as large as the capacity allows. If all `z`
+/// fit, each brick is looked up once for its eight `x`; otherwise once per `x`.
 #[derive(Default)]
 struct Slab {
     x: u32,
@@ -54,7 +54,7 @@ struct Slab {
     rows: Vec<Row>,
 }
 
-/// Bricks in a row along `y` that hold the same voxels; one, or full ones.
+/// Consecutive bricks along `y` with one mask: a single brick, or full ones.
 struct Row {
     z: u32,
     y: Range<u32>,
@@ -62,33 +62,33 @@ struct Row {
 }
 
 impl Slab {
-    /// Rows that are kept; those of the last `z` may be more, by 8192 at most.
-    const ROOM: usize = 1 << 15;
+    /// Capacity in rows; the last `z` may exceed it by at most 8192.
+    const CAPACITY: usize = 1 << 15;
 
     /// The bricks at `x` and `z`, in bricks.
     fn row(&mut self, grid: &VoxelGrid, x: u32, z: u32) -> &[Row] {
         if self.x != x || !self.z.contains(&z) {
-            self.gather(grid, x, z);
+            self.load(grid, x, z);
         }
         let from = self.rows.partition_point(|row| row.z < z);
         let rows = &self.rows[from..];
         &rows[..rows.partition_point(|row| row.z == z)]
     }
 
-    /// Takes bricks at `x`, from `z` on.
-    fn gather(&mut self, grid: &VoxelGrid, x: u32, z: u32) {
+    /// Loads the bricks at `x` from `z` on.
+    fn load(&mut self, grid: &VoxelGrid, x: u32, z: u32) {
         let [_, ny, nz] = grid.dims().map(|d| d.div_ceil(BRICK));
         self.rows.clear();
-        self.rows.reserve_exact(Self::ROOM.min(ny as usize * nz as usize) + ny as usize);
+        self.rows.reserve_exact(Self::CAPACITY.min(ny as usize * nz as usize) + ny as usize);
         (self.x, self.z) = (x, z..z);
-        while self.z.end < nz && self.rows.len() < Self::ROOM {
+        while self.z.end < nz && self.rows.len() < Self::CAPACITY {
             let z = self.z.end;
             let layer = [0, ny - 1].map(|y| BrickKey::new([0, y, z]));
-            // All of a layer is looked through: that is quicker than to find each row's brick.
-            for piece in grid.brick_runs_between(layer[0], layer[1].next_row()) {
-                let [first, y, _] = piece.start.position();
-                if (first..first + piece.len).contains(&x) {
-                    self.push(z, y, piece.mask);
+            // A scan of the layer is faster than a binary search per row.
+            for run in grid.brick_runs_between(layer[0], layer[1].next_row()) {
+                let [first, y, _] = run.start.position();
+                if (first..first + run.len).contains(&x) {
+                    self.push(z, y, run.mask);
                 }
             }
             self.z.end += 1;
@@ -106,7 +106,7 @@ impl Slab {
 }
 
 impl Row {
-    /// Gives `take` the voxels in a row along `y`, at `x` and `z` within the bricks.
+    /// Calls `take` with the runs of occupied voxels along `y`, at `x` and `z` within the bricks.
     fn runs(
         &self,
         [x, z]: [u32; 2],
@@ -127,17 +127,17 @@ impl Row {
     }
 }
 
-/// Voxels in the file's order, most of them empty.
+/// The run-length encoder, in file order.
 struct Runs<W> {
     out: W,
-    /// How many voxels are written.
+    /// The number of voxels written.
     written: u64,
-    /// Occupied ones after them, to which more may come.
+    /// The pending run of occupied voxels, which may still grow.
     ones: Range<u64>,
 }
 
 impl<W: Write> Runs<W> {
-    /// Takes occupied voxels that come after all before.
+    /// Adds occupied voxels, after all before.
     fn ones(&mut self, voxels: Range<u64>) -> io::Result<()> {
         if voxels.start != self.ones.end {
             self.flush()?;
@@ -155,7 +155,7 @@ impl<W: Write> Runs<W> {
         Ok(())
     }
 
-    /// Writes what is left of `total` voxels.
+    /// Writes the pending run and empty voxels up to `total`.
     fn finish(mut self, total: u64) -> io::Result<W> {
         self.flush()?;
         self.put(0, total - self.written)?;
@@ -163,13 +163,13 @@ impl<W: Write> Runs<W> {
     }
 
     fn put(&mut self, value: u8, count: u64) -> io::Result<()> {
-        const AT_ONCE: usize = 256;
-        let longest = [[value, LONGEST_RUN as u8]; AT_ONCE];
+        const BATCH: usize = 256;
+        let longest = [[value, LONGEST_RUN as u8]; BATCH];
         let mut whole = count / LONGEST_RUN;
         while whole > 0 {
-            let some = whole.min(AT_ONCE as u64);
-            self.out.write_all(longest[..some as usize].as_flattened())?;
-            whole -= some;
+            let batch = whole.min(BATCH as u64);
+            self.out.write_all(longest[..batch as usize].as_flattened())?;
+            whole -= batch;
         }
         match (count % LONGEST_RUN) as u8 {
             0 => Ok(()),

@@ -1,4 +1,4 @@
-//! What an array's header says.
+//! Parses an array's header.
 
 use std::io::BufRead;
 
@@ -8,10 +8,10 @@ use crate::formats::{ReadError, excerpt};
 use crate::place::MAX_DIM;
 
 pub(super) const MAGIC: [u8; 6] = *b"\x93NUMPY";
-/// Longest header that is read. NumPy's own limit is 10,000 bytes, ours are about 80.
+/// Longest header that is read, in bytes. NumPy's own limit is 10,000; `write` makes about 80.
 const MAX_HEADER: u32 = 1 << 16;
 
-/// What a header says.
+/// The header's fields.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Header {
     pub(super) dims: [u32; 3],
@@ -19,13 +19,13 @@ pub(super) struct Header {
     pub(super) is_fortran: bool,
 }
 
-/// What there is of each voxel.
+/// The data of each voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     Bool,
-    /// Not zero is occupied.
+    /// Occupied unless zero.
     Byte,
-    /// The same.
+    /// Occupied unless zero.
     SignedByte,
     /// Four bytes along the last axis.
     Rgba,
@@ -39,7 +39,7 @@ impl Header {
         fields.interpret()
     }
 
-    /// Of the array.
+    /// The array's length in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.voxels() * if self.element == Element::Rgba { 4 } else { 1 }
     }
@@ -55,7 +55,7 @@ impl Header {
     }
 }
 
-/// Its text, after what says how long it is.
+/// Reads the preamble and the header's text.
 fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
     let mut start = [0; 8];
     fill(input, &mut start, "the first 8 bytes: not an .npy file")?;
@@ -78,8 +78,8 @@ fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The header's dictionary, as text. Read by hand: the crate `npyz` multiplies the dimensions before anybody
-/// can check them, and panics where that overflows.
+/// The header's dictionary, as text. Parsed by hand: the crate `npyz` multiplies the dimensions
+/// before they can be checked, and panics on overflow.
 #[derive(Default)]
 struct Fields<'a> {
     descr: Option<&'a str>,
@@ -88,7 +88,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// `None` where the text is not a dictionary of these three, in any order.
+    /// `None` if the text is not a dictionary with only these keys, in any order.
     fn parse(text: &'a str) -> Option<Self> {
         let mut fields = Self::default();
         let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim_start();
@@ -148,14 +148,14 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A Python string without escapes, and what follows it.
+/// A Python string without escapes, and the text after it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     text[1..].split_once(quote)
 }
 
-/// A string's content, a tuple with its parentheses or a bare word, and what follows it. A list
-/// is the type of a record, and taken to the end: it is not supported, whatever it holds.
+/// A string's content, a tuple with its parentheses or a bare word, and the text after it. A list
+/// is the type of a record, which is not supported; it is returned with all that follows.
 fn value(text: &str) -> Option<(&str, &str)> {
     match text.chars().next()? {
         '\'' | '"' => quoted(text),
@@ -168,7 +168,7 @@ fn value(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The dimensions in a tuple, and whether there are four channels of each voxel.
+/// The dimensions in a tuple, and whether each voxel has four channels.
 fn dims(shape: &str) -> Result<([u32; 3], bool), ReadError> {
     let shown = excerpt(shape);
     let malformed = || content(format!("the shape {shown} is malformed"));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_lie_or_are_malformed_are_refused() {
+    fn unsupported_and_malformed_headers_are_refused() {
         let header = |text: &str| {
             Fields::parse(text).ok_or_else(|| content("malformed")).and_then(|f| f.interpret())
         };

@@ -1,12 +1,12 @@
 //! NumPy `.npy`: occupancy as an array of shape `(nx, ny, nz)`, index `[x, y, z]`.
 //!
-//! Written as `bool` in C order, also where there are colours: a script expects truths, and `.npz` has
-//! room for both. Read as `bool`, `uint8` or `int8` (not zero is occupied), in C or Fortran order; and
-//! as `uint8` of shape `(nx, ny, nz, 4)` in C order, colours: red, green, blue and opacity in sRGB, a
-//! voxel where the opacity is not zero. The array is never held as a whole: a file of 4096 cubed is 64 GiB, a grid of it
-//! perhaps a hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times
-//! the grid, and 4 bytes for each brick of a slab, 1 MiB at 4096 cubed. Where the grid lies in the
-//! world is not part of the format.
+//! Written as `bool` in C order, also for grids with colours: scripts expect occupancy, and `.npz`
+//! holds both. Read as `bool`, `uint8` or `int8` (occupied unless zero) in C or Fortran order; and
+//! as `uint8` of shape `(nx, ny, nz, 4)` in C order: red, green, blue and opacity in sRGB, occupied
+//! unless the opacity is zero. The array is never in memory as a whole: a file of 4096 cubed is 64
+//! GiB, its grid about a hundredth of that. Writing takes a few MiB besides the grid; reading takes
+//! a few times the grid, and 4 bytes per brick of a slab, 1 MiB at 4096 cubed. The format has no
+//! world position.
 //!
 //! The format is NumPy Enhancement Proposal 1 (Robert Kern, "A Simple File Format for NumPy
 //! Arrays", 2007): a magic string, a version, the length of a header, the header as a Python
@@ -27,7 +27,7 @@ use crate::grid::{BRICK, VoxelGrid};
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
-/// NumPy's.
+/// NumPy's `.npy`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "npy",
     name: "NumPy",
@@ -44,11 +44,10 @@ pub const SPEC: GridSpec = GridSpec {
     has_colors: false,
 };
 
-/// One in each byte of a word.
+/// 1 in each byte of a word.
 pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// Writes `grid` as `bool` in C order, one byte per voxel. Whatever the grid, that takes no more
-/// than 4 MiB of memory.
+/// Writes `grid` as `bool` in C order, one byte per voxel, in at most 4 MiB of memory.
 ///
 /// # Errors
 /// `out` fails.
@@ -56,7 +55,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let [nx, ny, nz] = grid.dims();
     let mut out = BufWriter::new(out);
     out.write_all(&header("|b1", &grid.dims()))?;
-    // The voxels of one x and of one brick along y, which are contiguous in the file.
+    // The voxels of one x and one brick along y: contiguous in the file.
     let mut rows = vec![0; (BRICK.min(ny) * nz) as usize];
     let mut slab = Slab::default();
     for x in 0..nx {
@@ -64,7 +63,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
             let rows = &mut rows[..(BRICK.min(ny - y * BRICK) * nz) as usize];
             rows.fill(0);
             for run in slab.row(grid, x / BRICK, y) {
-                run.spread(x % BRICK, rows, nz as usize);
+                run.fill(x % BRICK, rows, nz as usize);
             }
             out.write_all(rows)?;
         }
@@ -72,7 +71,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
-/// Bytes of a file that holds a grid of `dims` voxels.
+/// The file size, in bytes, of a grid of `dims` voxels.
 #[must_use]
 pub fn file_size(dims: [u32; 3]) -> u64 {
     let voxels: u64 = dims.iter().map(|&d| u64::from(d)).product();
@@ -82,7 +81,7 @@ pub fn file_size(dims: [u32; 3]) -> u64 {
 /// Bytes before the header's text: the magic string, a version and the length of the text.
 const START: usize = 10;
 
-/// The header of an array in C order, whose elements NumPy describes as `descr`.
+/// The header of an array in C order with elements of type `descr`.
 pub(super) fn header(descr: &str, shape: &[u32]) -> Vec<u8> {
     let shape: String = shape.iter().map(|length| format!("{length}, ")).collect();
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
@@ -94,29 +93,29 @@ pub(super) fn header(descr: &str, shape: &[u32]) -> Vec<u8> {
     [&MAGIC[..], &[1, 0], &length, text.as_bytes()].concat()
 }
 
-/// Byte `i` is bit `i`.
+/// Unpacks bits: byte `i` is bit `i`.
 pub(super) fn bytes_of_bits(bits: u8) -> [u8; 8] {
     // Byte i keeps bit i alone, at most 128; adding 127 carries it, if set, to the byte's top.
     let spread = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
 }
 
-/// Bit `i` is byte `i`, where each byte is 0 or 1.
+/// Packs bits: bit `i` is byte `i`, which must be 0 or 1.
 pub(super) fn bits_of_bytes(word: u64) -> u64 {
-    // Byte i, at bit 8 i, is moved by 56 - 7 i to bit 56 + i; no two of the products meet.
+    // Byte i, at bit 8 i, is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
     word.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Reads a grid.
 ///
 /// # Errors
-/// Not `.npy`; another element type than `bool`, `uint8` and `int8`; not three dimensions, nor four of
-/// which the last is 4, or one of 0 or above [`MAX_DIM`]; a `bool` that is neither 0 nor 1; too few
-/// bytes, or too many.
+/// Not `.npy`; an element type other than `bool`, `uint8` and `int8`; a shape other than three
+/// dimensions, or four with the last 4; a dimension of 0 or above [`MAX_DIM`]; a `bool` that is
+/// neither 0 nor 1; too few or too many bytes.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let header = Header::read(input)?;
     let grid = if header.element == Element::Rgba {
-        rgba::Painted::read_after(&header, input)?.grid()?
+        rgba::ColorArray::read_after(&header, input)?.grid()?
     } else {
         let bricks = read::bricks(input, &header)?;
         end(input, &header)?;
@@ -138,7 +137,7 @@ fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
 
-/// Fills `bytes`, or says what the file ends in.
+/// Fills `bytes`; an error names `what` if the file ends early.
 fn fill(
     input: &mut dyn BufRead,
     bytes: &mut [u8],

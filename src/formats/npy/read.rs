@@ -7,7 +7,7 @@ use super::{ONES, bits_of_bytes, content, fill};
 use crate::formats::ReadError;
 use crate::grid::{BrickKey, FULL, Mask, mask_voxels};
 
-/// The bricks of the array that follows the header, each once.
+/// Reads the array after the header: its bricks, each once.
 pub(super) fn bricks(
     input: &mut dyn BufRead,
     header: &Header,
@@ -25,7 +25,7 @@ pub(super) fn bricks(
             if header.element == Element::Bool {
                 check_bools(rows, before)?;
             }
-            slab.gather(s % 8, m / 8, rows);
+            slab.add_rows(s % 8, m / 8, rows);
         }
         if s % 8 == 7 || s + 1 == slow {
             slab.drain(s / 8, header, &mut bricks);
@@ -35,7 +35,7 @@ pub(super) fn bricks(
 }
 
 fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
-    // Folded rather than searched: this way it runs at the speed of memory.
+    // A fold vectorizes, and runs at memory bandwidth.
     if rows.iter().fold(0, |all, byte| all | byte) <= 1 {
         return Ok(());
     }
@@ -44,60 +44,60 @@ fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
     Err(content(format!("element {index} is {value}, but a bool is 0 or 1")))
 }
 
-/// A slab one brick thick as it is read, with the file's axes: word = slowest, bit = `8 mid + fast`.
+/// A slab one brick thick, in the file's axes: word = slowest, bit = `8 mid + fast`.
 #[derive(Default)]
 struct ReadSlab {
     /// Voxels along the fastest axis.
     row: usize,
-    /// One for each brick, fastest axis first: 0 where no voxel has been met, else the number of
-    /// its mask, from 1. Grows with what is read, so that a lying header allocates nothing.
-    numbers: Vec<u32>,
-    /// The masks, with their brick's place in `numbers`.
+    /// For each brick, fastest axis first: 0 if empty, else the index of its mask plus 1. Grows
+    /// with the data read, so that a false header allocates nothing.
+    mask_numbers: Vec<u32>,
+    /// The masks, each with its brick's index in the slab.
     masks: Vec<(usize, Mask)>,
 }
 
 impl ReadSlab {
-    /// Takes the up to eight rows at `slow` within the slab and at brick `mid`.
-    fn gather(&mut self, slow: usize, mid: usize, rows: &[u8]) {
+    /// Adds up to eight rows at `slow` within the slab and at brick `mid`.
+    fn add_rows(&mut self, slow: usize, mid: usize, rows: &[u8]) {
         let bricks = self.row.div_ceil(8);
         let begin = mid * bricks;
-        self.numbers.resize(self.numbers.len().max(begin + bricks), 0);
+        self.mask_numbers.resize(self.mask_numbers.len().max(begin + bricks), 0);
         for (m, row) in rows.chunks_exact(self.row).enumerate() {
             let (eights, rest) = row.as_chunks::<8>();
             let mut last = [0; 8];
             last[..rest.len()].copy_from_slice(rest);
-            for (place, eight) in (begin..begin + bricks).zip(eights.iter().chain([&last])) {
+            for (brick, eight) in (begin..begin + bricks).zip(eights.iter().chain([&last])) {
                 let word = u64::from_le_bytes(*eight);
                 if word != 0 {
                     let bits = bits_of_bytes(ones_where_not_zero(word)) << (8 * m);
-                    self.mask(place)[slow] |= bits;
+                    self.mask(brick)[slow] |= bits;
                 }
             }
         }
     }
 
-    fn mask(&mut self, place: usize) -> &mut Mask {
-        if self.numbers[place] == 0 {
-            self.masks.push((place, [0; 8]));
+    fn mask(&mut self, brick: usize) -> &mut Mask {
+        if self.mask_numbers[brick] == 0 {
+            self.masks.push((brick, [0; 8]));
             // At most 8192 squared.
-            self.numbers[place] = self.masks.len() as u32;
+            self.mask_numbers[brick] = self.masks.len() as u32;
         }
-        &mut self.masks[self.numbers[place] as usize - 1].1
+        &mut self.masks[self.mask_numbers[brick] as usize - 1].1
     }
 
-    /// Moves the bricks of the slab at `slow` (in bricks) that hold a voxel to `bricks`.
+    /// Moves the bricks of the slab at `slow` (in bricks) to `bricks`.
     fn drain(&mut self, slow: usize, header: &Header, bricks: &mut Vec<(BrickKey, Mask)>) {
         let per_row = self.row.div_ceil(8);
-        for (place, mask) in self.masks.drain(..) {
-            self.numbers[place] = 0;
-            let position = [slow, place / per_row, place % per_row].map(|b| b as u32);
+        for (brick, mask) in self.masks.drain(..) {
+            self.mask_numbers[brick] = 0;
+            let position = [slow, brick / per_row, brick % per_row].map(|b| b as u32);
             let key = BrickKey::new(header.file_order(position));
             bricks.push((key, if header.is_fortran { exchange_x_z(&mask) } else { mask }));
         }
     }
 }
 
-/// Each byte that is not 0 becomes 1.
+/// Maps each nonzero byte to 1.
 fn ones_where_not_zero(word: u64) -> u64 {
     let low_bits = 0x7f * ONES;
     ((((word & low_bits) + low_bits) | word) >> 7) & ONES
@@ -107,9 +107,9 @@ fn exchange_x_z(mask: &Mask) -> Mask {
     if *mask == FULL {
         return FULL;
     }
-    mask_voxels([0; 3], *mask).fold([0; 8], |mut turned: Mask, [x, y, z]| {
-        turned[z as usize] |= 1 << (8 * y + x);
-        turned
+    mask_voxels([0; 3], *mask).fold([0; 8], |mut exchanged: Mask, [x, y, z]| {
+        exchanged[z as usize] |= 1 << (8 * y + x);
+        exchanged
     })
 }
 

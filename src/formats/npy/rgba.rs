@@ -1,20 +1,20 @@
-//! Colours: `uint8` of shape `(nx, ny, nz, 4)`, red, green, blue and opacity in sRGB, zeros where there
-//! is no voxel.
+//! Colour arrays: `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue and opacity in sRGB, zeros
+//! for empty voxels.
 
 use std::io::{BufRead, BufWriter, Write};
 
 use super::header::{Element, Header};
 use super::slab::{Run, Slab};
 use super::{content, end, fill, header};
-use crate::formats::brick_colors::{self, Paint, Patch};
+use crate::formats::brick_colors::{self, ColorRun, MaskColors};
 use crate::formats::{ReadError, WriteError};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
 use crate::srgb::Rgba;
 
-/// Where there is no voxel.
+/// An empty voxel.
 const NONE: Rgba = [0; 4];
 
-/// Writes the colours of `grid` in C order. Whatever the grid, that takes no more than 4 MiB of memory.
+/// Writes the colours of `grid` in C order, in at most 4 MiB of memory.
 ///
 /// # Errors
 /// `out` fails.
@@ -31,7 +31,7 @@ pub(in crate::formats) fn write(
     for (x, y) in (0..nx).flat_map(|x| (0..ny).map(move |y| (x, y))) {
         row.fill(NONE);
         for run in slab.row(grid, x / BRICK, y / BRICK) {
-            paint(run, colors, [x % BRICK, y % BRICK], &mut row);
+            fill_colors(run, colors, [x % BRICK, y % BRICK], &mut row);
         }
         out.write_all(row.as_flattened())?;
     }
@@ -39,7 +39,7 @@ pub(in crate::formats) fn write(
 }
 
 /// Sets the colours of the voxels at `x` and `y` within the bricks, in a row along `z`.
-fn paint(run: &Run, colors: &Colors, [x, y]: [u32; 2], row: &mut [Rgba]) {
+fn fill_colors(run: &Run, colors: &Colors, [x, y]: [u32; 2], row: &mut [Rgba]) {
     let bits = u64::from(run.mask[x as usize].to_le_bytes()[y as usize]);
     let own = run.own.map(|index| colors.brick(index));
     for z in run.z.clone() {
@@ -50,8 +50,8 @@ fn paint(run: &Run, colors: &Colors, [x, y]: [u32; 2], row: &mut [Rgba]) {
     }
 }
 
-/// An array of colours, brick by brick, in canonical order.
-pub(in crate::formats) struct Painted {
+/// A colour array by brick, in canonical order.
+pub(in crate::formats) struct ColorArray {
     pub(in crate::formats) dims: [u32; 3],
     bricks: Vec<Brick>,
 }
@@ -60,45 +60,45 @@ pub(in crate::formats) struct Painted {
 struct Brick {
     key: BrickKey,
     mask: Mask,
-    paint: Colored,
+    colors: OwnedColors,
 }
 
 /// The colours of the voxels of a mask, in its order.
-enum Colored {
+enum OwnedColors {
     All(Rgba),
     Each(Vec<Rgba>),
 }
 
 impl Brick {
-    fn patch(&self) -> Patch<'_> {
-        let paint = match &self.paint {
-            Colored::All(color) => Paint::All(*color),
-            Colored::Each(colors) => Paint::Each(colors),
+    fn color_run(&self) -> ColorRun<'_> {
+        let colors = match &self.colors {
+            OwnedColors::All(color) => MaskColors::All(*color),
+            OwnedColors::Each(colors) => MaskColors::Each(colors),
         };
-        Patch { start: self.key, len: 1, mask: &self.mask, paint }
+        ColorRun { start: self.key, len: 1, mask: &self.mask, colors }
     }
 
-    /// Takes the voxel of bit `bit` in word `x`. It comes after all before.
+    /// Adds the voxel at bit `bit` of word `x`, after all voxels before.
     fn push(&mut self, x: usize, bit: usize, color: Rgba) {
         let count = || self.mask.iter().map(|word| word.count_ones() as usize).sum();
-        match &mut self.paint {
-            Colored::Each(colors) => colors.push(color),
-            Colored::All(before) if *before == color => {}
-            Colored::All(before) => {
+        match &mut self.colors {
+            OwnedColors::Each(colors) => colors.push(color),
+            OwnedColors::All(before) if *before == color => {}
+            OwnedColors::All(before) => {
                 let mut colors = vec![*before; count()];
                 colors.push(color);
-                self.paint = Colored::Each(colors);
+                self.colors = OwnedColors::Each(colors);
             }
         }
         self.mask[x] |= 1 << bit;
     }
 
-    /// The voxels that are not wholly transparent.
+    /// The voxels that are not fully transparent.
     fn visible(&self) -> Mask {
-        match &self.paint {
-            Colored::All([.., 0]) => [0; 8],
-            Colored::All(_) => self.mask,
-            Colored::Each(colors) => {
+        match &self.colors {
+            OwnedColors::All([.., 0]) => [0; 8],
+            OwnedColors::All(_) => self.mask,
+            OwnedColors::Each(colors) => {
                 let mut colors = colors.iter();
                 let mut visible = |word| {
                     let is_visible = |_: &u32| colors.next().is_some_and(|color| color[3] > 0);
@@ -110,11 +110,11 @@ impl Brick {
     }
 }
 
-impl Painted {
+impl ColorArray {
     /// Reads an array.
     ///
     /// # Errors
-    /// It has another type or shape; too few bytes, or too many.
+    /// Another type or shape; too few or too many bytes.
     pub(in crate::formats) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
         let header = Header::read(input)?;
         match header.element {
@@ -123,7 +123,7 @@ impl Painted {
         }
     }
 
-    /// Reads what follows the header.
+    /// Reads the array after the header.
     pub(super) fn read_after(header: &Header, input: &mut dyn BufRead) -> Result<Self, ReadError> {
         if header.is_fortran {
             return Err(content(
@@ -144,7 +144,7 @@ impl Painted {
                     bytes,
                     format_args!("the array, after {before} or more of {all} bytes"),
                 )?;
-                slab.gather(x, y, &row);
+                slab.add_row(x, y, &row);
             }
             if x % BRICK == BRICK - 1 || x + 1 == nx {
                 slab.drain(&mut bricks);
@@ -155,35 +155,34 @@ impl Painted {
         Ok(Self { dims: header.dims, bricks })
     }
 
-    /// The grid of the voxels that are not wholly transparent, with their colours.
+    /// The grid of the voxels that are not fully transparent, with their colours.
     pub(in crate::formats) fn grid(&self) -> Result<VoxelGrid, ReadError> {
         let visible = self.bricks.iter().map(|brick| (brick.key, brick.visible())).collect();
         let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;
-        // Each voxel has one.
         grid.colors = self.colors(&grid);
         Ok(grid)
     }
 
     /// The colours of the voxels of `grid`, unless they would take too much memory.
     pub(in crate::formats) fn colors(&self, grid: &VoxelGrid) -> Option<Colors> {
-        brick_colors::colors(grid, self.bricks.iter().map(Brick::patch), NONE)
+        brick_colors::colors(grid, self.bricks.iter().map(Brick::color_run), NONE)
     }
 }
 
-/// A slab one brick thick as it is read.
+/// A slab one brick thick.
 #[derive(Default)]
 struct ReadSlab {
     /// Bricks along `z`.
     row_bricks: usize,
-    /// One for each brick: 0 where no voxel has been met, else its place in `bricks`, from 1. Grows with
-    /// what is read, so that a lying header allocates nothing.
+    /// For each brick of the slab: 0 if empty, else its index in `bricks` plus 1. Grows with the
+    /// data read, so that a false header allocates nothing.
     numbers: Vec<u32>,
     bricks: Vec<Brick>,
 }
 
 impl ReadSlab {
-    /// Takes the row at `x` and `y`.
-    fn gather(&mut self, x: u32, y: u32, row: &[Rgba]) {
+    /// Adds the row at `x` and `y`.
+    fn add_row(&mut self, x: u32, y: u32, row: &[Rgba]) {
         let begin = (y / BRICK) as usize * self.row_bricks;
         self.numbers.resize(self.numbers.len().max(begin + self.row_bricks), 0);
         for (n, eight) in (0..).zip(row.chunks(BRICK as usize)) {
@@ -194,14 +193,14 @@ impl ReadSlab {
         }
     }
 
-    fn brick(&mut self, position: [u32; 3], place: usize, color: Rgba) -> &mut Brick {
-        if self.numbers[place] == 0 {
+    fn brick(&mut self, position: [u32; 3], brick: usize, color: Rgba) -> &mut Brick {
+        if self.numbers[brick] == 0 {
             let key = BrickKey::new(position);
-            self.bricks.push(Brick { key, mask: [0; 8], paint: Colored::All(color) });
+            self.bricks.push(Brick { key, mask: [0; 8], colors: OwnedColors::All(color) });
             // At most 8192 squared.
-            self.numbers[place] = self.bricks.len() as u32;
+            self.numbers[brick] = self.bricks.len() as u32;
         }
-        &mut self.bricks[self.numbers[place] as usize - 1]
+        &mut self.bricks[self.numbers[brick] as usize - 1]
     }
 
     fn drain(&mut self, bricks: &mut Vec<Brick>) {

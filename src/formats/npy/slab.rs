@@ -1,12 +1,12 @@
-//! Bricks at hand for writing, by slabs of `x`.
+//! A cache of bricks for writing, by slabs along `x`.
 
 use std::ops::Range;
 
 use super::bytes_of_bits;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid};
 
-/// Bricks at hand for writing: of one `x`, and of as many `y` in a row as there is room for. All of
-/// them, unless they are very many: then each brick is looked up once for its eight `x`.
+/// A cache of the bricks at one `x` and a range of `y`, as large as the capacity allows. If all `y`
+/// fit, each brick is looked up once for its eight `x`; otherwise once per `x`.
 #[derive(Default)]
 pub(super) struct Slab<'a> {
     colors: Option<&'a Colors>,
@@ -16,18 +16,18 @@ pub(super) struct Slab<'a> {
     runs: Vec<Run>,
 }
 
-/// Bricks in a row along `z` that hold the same voxels; full ones, for the most part.
+/// Consecutive bricks along `z` with one mask, mostly full ones.
 pub(super) struct Run {
     y: u32,
     pub(super) z: Range<u32>,
     pub(super) mask: Mask,
-    /// The colours of its only brick, by their index, where voxels have one of their own.
+    /// The index of the brick's own colours, for a run of one brick that has them.
     pub(super) own: Option<usize>,
 }
 
 impl<'a> Slab<'a> {
-    /// Runs that are kept, 96 bytes each; those of the last `y` may be more, by 8192 at most.
-    const ROOM: usize = 3 << 13;
+    /// Capacity in runs of 96 bytes; the last `y` may exceed it by at most 8192.
+    const CAPACITY: usize = 3 << 13;
 
     pub(super) fn with_colors(colors: &'a Colors) -> Self {
         Self { colors: Some(colors), ..Self::default() }
@@ -36,20 +36,20 @@ impl<'a> Slab<'a> {
     /// The bricks at `x` and `y`, in bricks.
     pub(super) fn row(&mut self, grid: &VoxelGrid, x: u32, y: u32) -> &[Run] {
         if self.x != x || !self.y.contains(&y) {
-            self.gather(grid, x, y);
+            self.load(grid, x, y);
         }
         let from = self.runs.partition_point(|run| run.y < y);
         let row = &self.runs[from..];
         &row[..row.partition_point(|run| run.y == y)]
     }
 
-    /// Takes bricks at `x`, from `y` on.
-    fn gather(&mut self, grid: &VoxelGrid, x: u32, y: u32) {
+    /// Loads the bricks at `x` from `y` on.
+    fn load(&mut self, grid: &VoxelGrid, x: u32, y: u32) {
         let [_, ny, nz] = grid.dims().map(|d| d.div_ceil(BRICK));
         self.runs.clear();
-        self.runs.reserve_exact(Self::ROOM.min(ny as usize * nz as usize) + nz as usize);
+        self.runs.reserve_exact(Self::CAPACITY.min(ny as usize * nz as usize) + nz as usize);
         (self.x, self.y) = (x, y..y);
-        while self.y.end < ny && self.runs.len() < Self::ROOM {
+        while self.y.end < ny && self.runs.len() < Self::CAPACITY {
             let y = self.y.end;
             for z in 0..nz {
                 let key = BrickKey::new([x, y, z]);
@@ -77,7 +77,7 @@ impl Run {
     }
 
     /// Sets the bytes of the voxels at `x` within the bricks, in rows of `nz` bytes.
-    pub(super) fn spread(&self, x: u32, rows: &mut [u8], nz: usize) {
+    pub(super) fn fill(&self, x: u32, rows: &mut [u8], nz: usize) {
         let [begin, end] = [self.z.start, self.z.end].map(|z| (z * BRICK) as usize);
         let word = self.mask[x as usize].to_le_bytes();
         for (row, bits) in rows.chunks_exact_mut(nz).zip(word) {

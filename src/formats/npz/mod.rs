@@ -1,11 +1,11 @@
-//! NumPy `.npz`: occupancy as in `.npy`, where it lies, and its colours.
+//! NumPy `.npz`: occupancy as in `.npy`, world position and colours.
 //!
-//! A zip archive of `.npy` arrays: `occupied`, `bool` of shape `(nx, ny, nz)`; where the grid says
-//! where it lies, `origin`, its corner, three `float64`; `voxel_size`, a `float64`; and `up`, the
-//! letter of the axis; and where it has colours, `rgba`, `uint8` of shape `(nx, ny, nz, 4)`, in sRGB,
-//! zeros where there is no voxel. Written deflated and as a stream. Read deflated or stored, also with
-//! other arrays beside it. Without `occupied` the voxels are those of `rgba` that are not wholly
-//! transparent, and without that those of the first array that can be.
+//! A zip archive of `.npy` arrays: `occupied`, `bool` of shape `(nx, ny, nz)`; for a grid with a
+//! world position, `origin`, its corner, three `float64`, `voxel_size`, a `float64`, and `up`, the
+//! letter of the axis; for a grid with colours, `rgba`, `uint8` of shape `(nx, ny, nz, 4)` in sRGB,
+//! zeros for empty voxels. Written deflated, as a stream. Read deflated or stored; other arrays are
+//! ignored. Without `occupied` the voxels are those of `rgba` that are not fully transparent;
+//! without either, those of the first suitable array.
 
 mod read;
 mod zip;
@@ -17,7 +17,7 @@ use crate::grid::{Up, VoxelGrid, World};
 
 pub use read::read;
 
-/// NumPy's.
+/// NumPy's `.npz`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",
     name: "NumPy",
@@ -36,7 +36,7 @@ const ORIGIN: &str = "origin.npy";
 const VOXEL_SIZE: &str = "voxel_size.npy";
 const UP: &str = "up.npy";
 
-/// Writes `grid`. Whatever the grid, that takes no more than 4 MiB of memory.
+/// Writes `grid`, in at most 4 MiB of memory.
 ///
 /// # Errors
 /// `out` fails.
@@ -66,7 +66,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(zip.finish()?.flush()?)
 }
 
-/// The header of a small `.npy` array, 128 bytes.
+/// The 128-byte header of a small `.npy` array.
 fn npy_header(descr: &str, shape: &str) -> Vec<u8> {
     const LEN: usize = 118;
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");

@@ -1,36 +1,38 @@
-//! Reading: the arrays that make a grid, out of those that there are.
+//! Reading: selects the arrays that make a grid.
 
 use std::io::{BufRead, BufReader, Read};
 
 use super::{OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, npy_header, zip};
 use crate::formats::brick_colors::TOO_MANY_COLORS;
 use crate::formats::description::is_possible;
-use crate::formats::npy::rgba::Painted;
+use crate::formats::npy::rgba::ColorArray;
 use crate::formats::{LoadedGrid, ReadError, npy};
 use crate::grid::{Up, VoxelGrid, World};
 
-/// The most of an array that says where a grid lies.
-const LONGEST: u64 = 1 << 10;
+/// Most bytes read of an array of the world position.
+const MAX_SMALL: u64 = 1 << 10;
 
 /// Reads a grid.
 ///
 /// # Errors
-/// No zip archive, one that is damaged, or in which there is no array `occupied`, nor just one array;
-/// what [`npy::read`] refuses; a place where no grid can lie.
+/// Not a zip archive, or a damaged one; no array of voxels; the errors of [`npy::read`]; an
+/// impossible world position.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
-    let mut found = Found::default();
-    zip::read(input, |name, content| found.take(name, content))?;
-    found.finish()
+    let mut arrays = Arrays::default();
+    zip::read(input, |name, content| arrays.take(name, content))?;
+    arrays.finish()
 }
 
 fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
 
+/// The arrays found so far.
 #[derive(Default)]
-struct Found {
+struct Arrays {
+    /// The array of voxels, with its name.
     grid: Option<(String, VoxelGrid)>,
-    painted: Option<Painted>,
+    rgba: Option<ColorArray>,
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
     up: Option<Up>,
@@ -38,7 +40,7 @@ struct Found {
     warnings: Vec<String>,
 }
 
-impl Found {
+impl Arrays {
     fn take(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
         match name {
             ORIGIN => {
@@ -65,11 +67,11 @@ impl Found {
     }
 
     fn take_colors(&mut self, content: &mut dyn Read) -> Result<(), ReadError> {
-        if self.painted.is_some() {
+        if self.rgba.is_some() {
             return Err(self::content(format!("{RGBA} is there twice")));
         }
-        match Painted::read(&mut BufReader::new(content)) {
-            Ok(painted) => self.painted = Some(painted),
+        match ColorArray::read(&mut BufReader::new(content)) {
+            Ok(rgba) => self.rgba = Some(rgba),
             Err(ReadError::Io(error)) => return Err(error.into()),
             Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
         }
@@ -87,7 +89,7 @@ impl Found {
                 Ok(loaded) => Some(loaded.grid),
                 Err(error) if name == OCCUPIED => return Err(error),
                 Err(ReadError::Io(error)) => return Err(error.into()),
-                // Arrays of other kinds may be there.
+                // An array of another kind.
                 Err(_) => None,
             },
         };
@@ -124,24 +126,24 @@ impl Found {
         Ok(LoadedGrid { grid, warnings })
     }
 
-    /// Gives the grid its colours, or makes it of them.
+    /// Sets the grid's colours, or makes the grid from them.
     fn color(&mut self) -> Result<(), ReadError> {
-        let Some(painted) = self.painted.take() else { return Ok(()) };
+        let Some(rgba) = self.rgba.take() else { return Ok(()) };
         match &mut self.grid {
-            Some((name, grid)) if name == OCCUPIED && grid.dims() == painted.dims => {
-                grid.colors = painted.colors(grid);
+            Some((name, grid)) if name == OCCUPIED && grid.dims() == rgba.dims => {
+                grid.colors = rgba.colors(grid);
                 if grid.colors.is_none() {
                     self.warnings.push(format!("{RGBA} is ignored: {TOO_MANY_COLORS}"));
                 }
             }
             Some((name, grid)) if name == OCCUPIED => {
-                let [[x, y, z], [nx, ny, nz]] = [painted.dims, grid.dims()];
+                let [[x, y, z], [nx, ny, nz]] = [rgba.dims, grid.dims()];
                 self.warnings.push(format!(
                     "{RGBA} is ignored: it has {x}x{y}x{z} voxels, and {OCCUPIED} {nx}x{ny}x{nz}"
                 ));
             }
             _ => {
-                let before = self.grid.replace((RGBA.to_owned(), painted.grid()?));
+                let before = self.grid.replace((RGBA.to_owned(), rgba.grid()?));
                 self.ignored.extend(before.map(|(name, _)| name));
             }
         }
@@ -149,7 +151,7 @@ impl Found {
     }
 }
 
-/// The elements of an array of just this type and shape.
+/// The elements of an array of exactly this type and shape.
 fn small<const N: usize>(
     content: &mut dyn Read,
     descr: &str,
@@ -157,14 +159,15 @@ fn small<const N: usize>(
     name: &str,
 ) -> Result<[u8; N], ReadError> {
     let mut bytes = Vec::new();
-    content.take(LONGEST).read_to_end(&mut bytes)?;
+    content.take(MAX_SMALL).read_to_end(&mut bytes)?;
     let malformed = || self::content(format!("{name} is no array of {descr} of shape {shape}"));
     let words = |header: &[u8]| {
         let text = String::from_utf8_lossy(header);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let (header, elements) = bytes.split_last_chunk().ok_or_else(malformed)?;
-    // All after the magic string, the version and the length, which depends on the spaces.
-    let is_so = header.len() > 10 && words(&header[10..]) == words(&npy_header(descr, shape)[10..]);
-    is_so.then_some(*elements).ok_or_else(malformed)
+    // The texts, after magic string, version and length; the length depends on the padding.
+    let is_same =
+        header.len() > 10 && words(&header[10..]) == words(&npy_header(descr, shape)[10..]);
+    is_same.then_some(*elements).ok_or_else(malformed)
 }

@@ -1,8 +1,7 @@
-//! Zip archives as streams: what `.npz` needs of them.
+//! Streaming zip archives, as far as `.npz` needs them.
 //!
-//! By hand: to read with the crate `zip` takes a file that can be sought in, or one whose lengths come
-//! before the content, and neither is so of what comes and goes through a pipe. After PKWARE,
-//! *APPNOTE.TXT* 6.3.10; sections are named where they matter.
+//! By hand: the crate `zip` reads seekable files, or entries with the lengths before the content; a
+//! pipe offers neither. After PKWARE, *APPNOTE.TXT* 6.3.10.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -18,17 +17,17 @@ const END: u32 = 0x0605_4b50;
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR_64: u32 = 0x0706_4b50;
 
-/// Version 4.5 of the specification is the first with lengths of 64 bits.
+/// Version 4.5 of the specification, the first with 64-bit lengths.
 const VERSION: u16 = 45;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
-/// The lengths come after the content.
+/// Flag: the lengths are in a descriptor after the content.
 const HAS_DESCRIPTOR: u16 = 1 << 3;
 const ENCRYPTED: u16 = 1;
-/// Marks lengths that an extra field has.
+/// Marks a length that is in the extra field.
 const IN_EXTRA: u32 = u32::MAX;
 const EXTRA_64: u16 = 1;
-/// 1 January 1980, the first day that there is: the same grid is the same file.
+/// 1 January 1980, the earliest date: a fixed date makes files reproducible.
 const DATE: u16 = 1 << 5 | 1;
 
 /// Writes an archive.
@@ -50,7 +49,7 @@ impl<W: Write> Writer<W> {
         Self { out: Checked::new(out), entries: Vec::new() }
     }
 
-    /// Adds a file with what `write` writes.
+    /// Adds a file with the content that `write` writes.
     pub(super) fn file(
         &mut self,
         name: &'static str,
@@ -60,7 +59,7 @@ impl<W: Write> Writer<W> {
         let head = bytes(&[&LOCAL.to_le_bytes(), &common(0, [IN_EXTRA; 2], name, 20)]);
         self.out.write_all(&head)?;
         self.out.write_all(name.as_bytes())?;
-        // Lengths of 64 bits are announced here, or readers take those of the descriptor for shorter.
+        // This field makes readers expect 64-bit lengths in the descriptor.
         self.out.write_all(&extra_64(&[0, 0]))?;
         let begin = self.out.len;
         let (crc, len) = deflate(&mut self.out, write)?;
@@ -75,7 +74,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes the directory.
+    /// Writes the central directory.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let begin = self.out.len;
         for Entry { name, offset, crc, deflated, len } in &self.entries {
@@ -84,7 +83,7 @@ impl<W: Write> Writer<W> {
                 &CENTRAL.to_le_bytes(),
                 &VERSION.to_le_bytes(),
                 &common(*crc, [IN_EXTRA; 2], name, extra.len() as u16),
-                // No comment, on no other disk, without attributes.
+                // Comment length, disk number and attributes.
                 &[0; 10],
                 &IN_EXTRA.to_le_bytes(),
                 name.as_bytes(),
@@ -108,7 +107,7 @@ impl<W: Write> Writer<W> {
             &1_u32.to_le_bytes(),
             &END.to_le_bytes(),
             &[0; 4],
-            // All as in the record of 64 bits.
+            // Counts, length and offset are in the 64-bit record.
             &[0xff; 12],
             &[0; 2],
         ]);
@@ -117,7 +116,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Deflates what `write` writes: its check sum and its length.
+/// Deflates the content that `write` writes. Returns its CRC-32 and its length.
 fn deflate(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
@@ -129,7 +128,7 @@ fn deflate(
     Ok((crc.finalize(), len))
 }
 
-/// The fields that a file's record in the directory has in common with the one before its content.
+/// The common fields of a local header and a central directory record.
 fn common(crc: u32, lens: [u32; 2], name: &str, extra: u16) -> Vec<u8> {
     bytes(&[
         &VERSION.to_le_bytes(),
@@ -154,7 +153,7 @@ fn bytes(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// Counts what goes through, and sums it up.
+/// A reader or writer that computes length and CRC-32.
 struct Checked<T> {
     inner: T,
     crc: Hasher,
@@ -196,8 +195,8 @@ fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
 
-/// Reads an archive to its end, and gives `take` each file's name and content. It need not read all of
-/// it.
+/// Reads an archive to its end, and calls `take` with the name and content of each file. `take`
+/// need not read all of the content.
 pub(super) fn read(
     input: &mut dyn BufRead,
     mut take: impl FnMut(&str, &mut dyn Read) -> Result<(), ReadError>,
@@ -230,7 +229,7 @@ pub(super) fn read(
     }
 }
 
-/// Reads one file, from behind its signature to the next one's.
+/// Reads one file, after its signature, with its descriptor.
 fn read_file(
     input: &mut dyn BufRead,
     take: &mut impl FnMut(&str, &mut dyn Read) -> Result<(), ReadError>,
@@ -275,7 +274,7 @@ fn read_file(
     }
 }
 
-/// Reads all of a file: its check sum and its length.
+/// Reads a file to its end. Returns its CRC-32 and its length.
 fn drained<R: Read>(
     content: &mut Checked<R>,
     name: &str,
@@ -295,8 +294,8 @@ fn drained<R: Read>(
     Ok((content.crc.clone().finalize(), content.len))
 }
 
-/// The check sum and the length in a descriptor, after a file of `len` bytes. Its signature is
-/// optional, and its lengths have 32 bits or 64 (section 4.3.9).
+/// The CRC-32 and the length in the descriptor of a file of `len` bytes. Its signature is optional,
+/// and its lengths have 32 or 64 bits (section 4.3.9).
 fn read_descriptor(input: &mut dyn BufRead, len: u64) -> Result<(u32, u64), ReadError> {
     let mut crc = Fields::new(input, 4)?.u32();
     if crc == DESCRIPTOR {
@@ -304,14 +303,14 @@ fn read_descriptor(input: &mut dyn BufRead, len: u64) -> Result<(u32, u64), Read
     }
     let mut lens = Fields::new(input, 8)?;
     let (_, second) = (lens.u32(), u64::from(lens.u32()));
-    // Where the lengths have 64 bits, this is the upper half of the first one.
+    // With 64-bit lengths, `second` is the upper half of the first.
     if second == len && len > 0 {
         return Ok((crc, second));
     }
     Ok((crc, Fields::new(input, 8)?.u64()))
 }
 
-/// Skips a record whose first `head` bytes say how many more there are.
+/// Skips a record. `more` returns its remaining length from its first `head` bytes.
 fn skip_fields(
     input: &mut dyn BufRead,
     head: u64,
@@ -328,11 +327,11 @@ fn skip(input: &mut dyn BufRead, len: u64) -> Result<(), ReadError> {
     }
 }
 
-/// Little-endian numbers, and zeros past the last one.
+/// A record of little-endian numbers; reads past its end give zeros.
 struct Fields(Vec<u8>);
 
 impl Fields {
-    /// The next bytes; at most 65,535.
+    /// Reads the next `len` bytes, at most 65,535.
     fn new(input: &mut dyn BufRead, len: u64) -> Result<Self, ReadError> {
         let mut bytes = Vec::new();
         input.take(len).read_to_end(&mut bytes)?;

@@ -1,14 +1,14 @@
-//! Blosc's chunks with LZ4 inside, which is how most programs compress OpenVDB files.
+//! Blosc chunks compressed by LZ4, as in most OpenVDB files.
 //!
 //! F. Alted, "Why Modern CPUs Are Starving and What Can Be Done about It" (Computing in Science &
-//! Engineering 12, 2010). Version 1 of the format: 16 bytes about the chunk, where each block lies,
-//! and the blocks. In a block the bytes of its elements are *shuffled*, all first ones first; it may
-//! be *split* into a stream for each of an element's bytes.
+//! Engineering 12, 2010). Version 1 of the format: a header of 16 bytes, the offset of each block,
+//! and the blocks. The bytes of a block's elements are *shuffled* (all first bytes first), and a
+//! block may be *split* into one stream per byte of an element.
 
 use std::io::{self, ErrorKind, Read};
 
 const HEAD: usize = 16;
-/// More than any writer has.
+/// Limit of a block's size, above that of any writer.
 const MAX_BLOCK: usize = 1 << 24;
 
 // Flags.
@@ -16,7 +16,7 @@ const SHUFFLED: u8 = 1;
 const COPIED: u8 = 2;
 const BITS_SHUFFLED: u8 = 4;
 const NOT_SPLIT: u8 = 16;
-/// Which codec, in the highest three bits.
+/// The codec, in the highest three bits.
 const LZ4: u8 = 1;
 
 /// A compressed chunk.
@@ -24,9 +24,9 @@ const LZ4: u8 = 1;
 pub(super) struct Chunk {
     bytes: Vec<u8>,
     flags: u8,
-    /// Bytes of an element.
+    /// Bytes per element.
     element: usize,
-    /// Bytes of the content, and of a block of it.
+    /// Bytes of the content, and per block.
     content: usize,
     block: usize,
 }
@@ -36,7 +36,7 @@ fn invalid(what: &str) -> io::Error {
 }
 
 impl Chunk {
-    /// Of all its bytes.
+    /// Parses the header of the chunk `bytes`.
     pub(super) fn new(bytes: Vec<u8>) -> io::Result<Self> {
         let number = |at| u32_at(&bytes, at).map(|n| n as usize);
         let &[_, _, flags, element, ..] = &bytes[..] else { return Err(invalid("no head")) };
@@ -60,7 +60,7 @@ impl Chunk {
         self.content.div_ceil(self.block.max(1))
     }
 
-    /// The content of block `n` of [`blocks`](Self::blocks).
+    /// Decompresses block `n`, below [`blocks`](Self::blocks).
     fn read_block(&self, n: usize) -> io::Result<Vec<u8>> {
         let begin = n * self.block;
         let len = self.block.min(self.content - begin);
@@ -93,7 +93,7 @@ fn u32_at(bytes: &[u8], at: usize) -> io::Result<u32> {
     number.map(|bytes| u32::from_le_bytes(*bytes)).ok_or_else(|| invalid("a chunk ends early"))
 }
 
-/// What does not become smaller is stored as it is.
+/// Decompresses LZ4; incompressible input is stored uncompressed.
 fn unpack(input: &[u8], out: &mut [u8]) -> io::Result<()> {
     if input.len() == out.len() {
         out.copy_from_slice(input);
@@ -114,13 +114,13 @@ fn unshuffled(bytes: &[u8], element: usize) -> Vec<u8> {
     out
 }
 
-/// What chunks hold together; each stands after its length, a `u64`.
+/// Reads a sequence of chunks, each after its length, a `u64`.
 pub(super) struct Chunks<R> {
     input: R,
     chunk: Chunk,
     /// The next block of the chunk.
     next: usize,
-    /// What is left of the block before it.
+    /// The rest of the current block.
     block: io::Cursor<Vec<u8>>,
 }
 
@@ -154,7 +154,7 @@ impl<R: Read> Read for Chunks<R> {
     }
 }
 
-/// `len` bytes, without room for more than there are.
+/// Reads `len` bytes; allocates no more than the input has.
 pub(super) fn read_exactly(input: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(len).read_to_end(&mut bytes)?;

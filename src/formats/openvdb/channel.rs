@@ -1,4 +1,4 @@
-//! The grids of a file: the density, and where the voxels have colours, these.
+//! The grids of a file: the density, and the colours if the voxels have any.
 
 use half::f16;
 
@@ -6,22 +6,22 @@ use crate::formats::openvdb::tree::Entry;
 use crate::grid::{BrickColors, BrickRun, Colors, FULL, Mask, VoxelGrid, set_bits};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 
-/// What a grid of a file says of the voxels.
+/// The quantity that a grid of a file stores.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Channel<'a> {
-    /// That they are there: 1.
+    /// 1 in occupied voxels.
     Density,
-    /// Their colours, in linear light from 0 to 1.
+    /// Colours, in linear light from 0 to 1.
     Color(&'a Colors),
 }
 
 impl<'a> Channel<'a> {
-    /// Those that there are.
+    /// The channels of `grid`.
     pub(super) fn all(grid: &'a VoxelGrid) -> impl Iterator<Item = Self> {
         [Self::Density].into_iter().chain(grid.colors.as_ref().map(Self::Color))
     }
 
-    /// The grid's name: what renderers look for.
+    /// The grid's name, as renderers expect it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Density => super::DENSITY,
@@ -29,13 +29,13 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// Floats of a value.
+    /// Floats per value.
     pub(super) fn floats(self) -> usize {
         self.tile().floats(float).count()
     }
 
-    /// What is there where there is no voxel: of colours that of the rest, with which those of voxels
-    /// at a surface mix where a renderer interpolates.
+    /// The value of empty voxels. For colours it is the default colour, since renderers interpolate
+    /// between empty and occupied voxels at a surface.
     pub(super) fn background(self) -> Value {
         match self {
             Self::Density => Value::Density(0.0),
@@ -43,7 +43,7 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// What is there in tiles.
+    /// The value of tiles.
     pub(super) fn tile(self) -> Value {
         match self {
             Self::Density => Value::Density(1.0),
@@ -51,25 +51,25 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// A piece as parts whose bricks are one kind of entry in their lower nodes.
-    pub(super) fn cut(self, piece: BrickRun) -> impl Iterator<Item = (BrickRun, Entry)> {
-        let end = piece.start.along_x(piece.len);
+    /// Splits a run into runs whose bricks are the same kind of entry in their lower nodes.
+    pub(super) fn split(self, run: BrickRun) -> impl Iterator<Item = (BrickRun, Entry)> {
+        let end = run.start.along_x(run.len);
         let colors = match self {
-            Self::Color(colors) if piece.mask == FULL => Some(colors),
+            Self::Color(colors) if run.mask == FULL => Some(colors),
             _ => None,
         };
-        let own = colors.into_iter().flat_map(move |colors| colors.between(piece.start, end));
+        let own = colors.into_iter().flat_map(move |colors| colors.between(run.start, end));
         let own = own.filter(|(_, colors)| colors.is_own()).map(|(key, _)| key);
-        let (mut own, mut at) = (own.peekable(), piece.start);
+        let (mut own, mut at) = (own.peekable(), run.start);
         std::iter::from_fn(move || {
             let (stop, entry) = match own.peek() {
                 _ if at == end => return None,
-                _ if piece.mask != FULL => (end, Entry::Node),
+                _ if run.mask != FULL => (end, Entry::Node),
                 Some(&key) if key == at => (key.along_x(1), Entry::Node),
                 Some(&key) => (key, Entry::Full),
                 None => (end, Entry::Full),
             };
-            let part = BrickRun { start: at, len: at.bricks_to(stop), ..piece };
+            let part = BrickRun { start: at, len: at.bricks_to(stop), ..run };
             own.next_if(|&key| key < stop);
             at = stop;
             Some((part, entry))
@@ -77,7 +77,7 @@ impl<'a> Channel<'a> {
     }
 }
 
-/// A value of a grid of a file.
+/// A voxel value of a file's grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Value {
     Density(f32),
@@ -85,7 +85,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// Its floats; `light` is the linear light of an sRGB value.
+    /// The value as floats; `light` maps an sRGB value to linear light.
     pub(super) fn floats(self, light: fn(u8) -> f32) -> impl Iterator<Item = f32> {
         let (floats, count) = match self {
             Self::Density(density) => ([density; 3], 1),
@@ -106,12 +106,12 @@ pub(super) const fn float(value: u8) -> f32 {
     linear_of(value) as f32 / u16::MAX as f32
 }
 
-/// The same as far as a half float has it. Steps of sRGB are at least 9 of those of half floats apart.
+/// [`float`], rounded to a half float. sRGB values are at least 9 half-float steps apart.
 pub(super) fn rounded(value: u8) -> f32 {
     HALVES[usize::from(value)].to_f32()
 }
 
-/// The same as a half float.
+/// [`float`] as the bytes of a half float.
 pub(super) fn half(value: u8) -> [u8; 2] {
     HALVES[usize::from(value)].to_le_bytes()
 }
@@ -127,7 +127,7 @@ const HALVES: [f16; 256] = {
     halves
 };
 
-/// The sRGB colour nearest to linear light, which is 0 where it is no number, or below; opaque.
+/// The opaque sRGB colour nearest to linear light; NaN and negative values become 0.
 pub(super) fn rgba_of(light: [f32; 3]) -> Rgba {
     let [r, g, b] =
         light.map(|light| srgb_of((light.clamp(0.0, 1.0) * f32::from(u16::MAX) + 0.5) as u16));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn light_that_no_screen_shows_is_the_nearest_that_it_does() {
+    fn light_out_of_range_is_clamped() {
         assert_eq!(rgba_of([f32::NAN, -3.0, 1e9]), [0, 0, 255, 255]);
         assert_eq!(rgba_of([f32::INFINITY, f32::NEG_INFINITY, -0.0]), [255, 0, 0, 255]);
     }

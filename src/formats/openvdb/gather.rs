@@ -1,7 +1,7 @@
-//! Reading: from leaves and tiles, wherever they lie in index space, to a grid.
+//! Reading: collects leaves and tiles, anywhere in index space, into a grid.
 
 use crate::error::GridError;
-use crate::formats::brick_colors::{self, Paint, Patch, TOO_MANY_COLORS};
+use crate::formats::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
 use crate::formats::openvdb::source::content;
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{LoadedGrid, ReadError, description};
@@ -11,32 +11,32 @@ use crate::grid::{
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
-/// A brick's edge, for places.
+/// A brick's edge in voxels, for signed positions.
 const BRICK_EDGE: i64 = BRICK as i64;
-/// Most rows of full bricks in tiles: those of the largest solid, 16 bytes each. A file of some KiB
-/// can say more.
+/// Limit of rows of full bricks in tiles: those of the largest solid, 16 bytes each. A file of a
+/// few KiB can encode more.
 const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 
-/// What a tree holds, of densities or of colours. Places are in bricks.
+/// The content of a tree of densities or colours. Positions are in bricks.
 #[derive(Default)]
 pub(super) struct Gathered {
     leaves: Vec<([i32; 3], Mask)>,
     tiles: Vec<Tile>,
-    /// Of the voxels in leaves, as they come; none of densities.
+    /// The colours of the leaves' voxels, in file order; empty for densities.
     colors: Vec<Rgba>,
     background: Rgba,
 }
 
-/// A voxel's value: of a density nothing but that it is above 0.
+/// The placeholder for a colour in trees of densities.
 pub(super) const DENSE: Rgba = [0; 4];
 
-/// Full cubes in a row along `x`.
+/// Full cubes of one colour, consecutive along `x`.
 #[derive(Clone, Copy)]
 struct Tile {
     at: [i32; 3],
-    /// Of one cube.
+    /// The edge of one cube, in bricks.
     edge: u32,
-    /// Of all.
+    /// The length of all, in bricks.
     len: u32,
     color: Rgba,
 }
@@ -49,7 +49,7 @@ impl Tile {
     }
 }
 
-/// Full bricks in a row along `x`.
+/// Consecutive full bricks along `x`.
 #[derive(Clone, Copy)]
 struct FullRow {
     at: [i32; 3],
@@ -57,69 +57,69 @@ struct FullRow {
     color: Rgba,
 }
 
-/// Bricks in a row along `x` that hold the same voxels.
+/// Consecutive bricks along `x` with the same mask.
 #[derive(Clone, Copy)]
 struct Row<'a> {
     at: [i32; 3],
     len: u32,
     mask: &'a Mask,
-    paint: Paint<'a>,
+    colors: MaskColors<'a>,
 }
 
 impl<'a> Row<'a> {
     fn of_leaf((at, mask): &'a ([i32; 3], Mask)) -> Self {
-        Self { at: *at, len: 1, mask, paint: Paint::All(DENSE) }
+        Self { at: *at, len: 1, mask, colors: MaskColors::All(DENSE) }
     }
 }
 
-/// What a file says of a grid beside the voxels.
+/// The metadata of a grid.
 #[derive(Default)]
-pub(super) struct Said {
-    /// Our text, where the file has one.
+pub(super) struct GridMetadata {
+    /// The grid description, if the file has one.
     pub(super) text: Option<String>,
-    /// `None` where the grid is turned, or stretched along an axis.
+    /// `None` if the transform rotates or scales the axes differently.
     pub(super) world_from_index: Option<WorldFromIndex>,
     pub(super) warnings: Vec<String>,
 }
 
 impl Gathered {
-    /// Takes a leaf at `corner`, in voxels.
+    /// Adds a leaf at `corner`, in voxels.
     pub(super) fn leaf(&mut self, corner: [i32; 3], mask: Mask) {
         self.leaves.push((bricks(corner), mask));
     }
 
-    /// Takes a full cube at `corner` of `edge` voxels.
+    /// Adds a full cube of `edge` voxels at `corner`.
     pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32, color: Rgba) {
         let edge = edge / BRICK;
         self.tiles.push(Tile { at: bricks(corner), edge, len: edge, color });
     }
 
-    /// Takes the colour of the next voxel of the leaves.
+    /// Adds the colour of the next voxel of the leaves.
     pub(super) fn color(&mut self, color: Rgba) {
         self.colors.push(color);
     }
 
-    /// Takes the colour of what is in no leaf and no tile.
+    /// Sets the colour outside leaves and tiles.
     pub(super) fn background(&mut self, color: Rgba) {
         self.background = color;
     }
 
-    /// The masks of the leaves, in the order in which they were taken, and their voxels' colours.
+    /// The masks of the leaves, in the order added, and their voxels' colours.
     pub(super) fn masks_mut(&mut self) -> (impl Iterator<Item = &mut Mask>, &mut Vec<Rgba>) {
         (self.leaves.iter_mut().map(|(_, mask)| mask), &mut self.colors)
     }
 
-    /// The grid: of the size that our text says, else from the brick with the least voxel to the
-    /// greatest voxel; and its colours, where there is a tree of them.
+    /// The grid, with colours if there is a tree of them. Its dimensions are those of the
+    /// description; without one it spans from the brick of the minimum voxel to the maximum voxel.
     pub(super) fn into_grid(
         mut self,
-        said: Said,
-        colors: Option<(Self, Said)>,
+        metadata: GridMetadata,
+        colors: Option<(Self, GridMetadata)>,
     ) -> Result<LoadedGrid, ReadError> {
         self.leaves.retain(|(_, mask)| !is_empty(mask));
         self.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
         let tiles = joined(self.tiles);
-        let Said { text, world_from_index, mut warnings } = said;
+        let GridMetadata { text, world_from_index, mut warnings } = metadata;
         let described = text.as_deref().and_then(description::parse_description);
         let leaves = self.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
         let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(join);
@@ -140,9 +140,10 @@ impl Gathered {
         let (mut grid, _) = in_order(frame.dims, world, &[()], fits, |(), writer| {
             rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
         })?;
-        if let Some((colors, said)) = colors {
-            let is_there = world_from_index.is_some() && said.world_from_index == world_from_index;
-            let found = match is_there {
+        if let Some((colors, metadata)) = colors {
+            let is_aligned =
+                world_from_index.is_some() && metadata.world_from_index == world_from_index;
+            let found = match is_aligned {
                 true => colors.into_colors(&grid, &frame)?.ok_or(TOO_MANY_COLORS),
                 false => Err("they lie elsewhere than the voxels"),
             };
@@ -154,7 +155,7 @@ impl Gathered {
         Ok(LoadedGrid { grid, warnings })
     }
 
-    /// The colours of `grid`, which lies in `frame`, unless they would take too much memory.
+    /// The colours of `grid`, which is `frame`; `None` if they would take too much memory.
     fn into_colors(self, grid: &VoxelGrid, frame: &Frame) -> Result<Option<Colors>, ReadError> {
         let rows = full_rows(&joined(self.tiles))?;
         let mut begin = 0;
@@ -167,13 +168,13 @@ impl Gathered {
         leaves.sort_unstable_by_key(|&(at, ..)| canonical(at));
         let leaves = leaves.into_iter().map(|(at, mask, begin)| {
             let colors = &self.colors[begin..][..count(mask) as usize];
-            Row { at, len: 1, mask, paint: Paint::Each(colors) }
+            Row { at, len: 1, mask, colors: MaskColors::Each(colors) }
         });
         let leaves: Vec<Row> = leaves.collect();
         let rows = || merged(leaves.iter().copied(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
-        let patches = rows().filter_map(|row| frame.patch(&row));
-        Ok(brick_colors::colors(grid, patches, self.background))
+        let color_runs = rows().filter_map(|row| frame.color_run(&row));
+        Ok(brick_colors::colors(grid, color_runs, self.background))
     }
 }
 
@@ -181,12 +182,12 @@ fn bricks(corner: [i32; 3]) -> [i32; 3] {
     corner.map(|c| c.div_euclid(BRICK as i32))
 }
 
-/// Sorts places as a grid does.
+/// The sort key of a grid's canonical order.
 fn canonical([x, y, z]: [i32; 3]) -> [i32; 3] {
     [z, y, x]
 }
 
-/// Tiles that follow one another along `x` as one: in a large solid most do.
+/// Merges tiles that are consecutive along `x`, as most are in a large solid.
 fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles.sort_unstable_by_key(|tile| (tile.edge, canonical(tile.at)));
     tiles.dedup_by(|next, tile| {
@@ -199,10 +200,10 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// The rows of full bricks in tiles, in canonical order.
+/// The rows of full bricks of tiles, in canonical order.
 ///
 /// # Errors
-/// Tiles lie over one another; too many rows.
+/// Tiles overlap; too many rows.
 fn full_rows(tiles: &[Tile]) -> Result<Vec<FullRow>, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
@@ -229,9 +230,11 @@ fn merged<'a>(
     full: &'a [FullRow],
 ) -> impl Iterator<Item = Row<'a>> + Clone {
     let mut leaves = leaves.peekable();
-    let full = full.iter().map(|&FullRow { at, len, color }| {
-        let paint = Paint::All(color);
-        Row { at, len, mask: &FULL, paint }
+    let full = full.iter().map(|&FullRow { at, len, color }| Row {
+        at,
+        len,
+        mask: &FULL,
+        colors: MaskColors::All(color),
     });
     let mut full = full.peekable();
     std::iter::from_fn(move || match (leaves.peek(), full.peek()) {
@@ -242,7 +245,7 @@ fn merged<'a>(
 }
 
 /// # Errors
-/// Rows, given by their begin and their length in canonical order, lie over one another.
+/// Rows, given by start and length in canonical order, overlap.
 fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadError> {
     let mut before = None;
     for (at @ [x, y, z], len) in rows {
@@ -255,7 +258,7 @@ fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadEr
     Ok(())
 }
 
-/// Least and greatest voxel per axis.
+/// Minimum and maximum voxel per axis.
 type Bounds = [[i64; 3]; 2];
 
 fn leaf_bounds(at: [i32; 3], mask: &Mask) -> Bounds {
@@ -267,12 +270,12 @@ fn join([a_lo, a_hi]: Bounds, [b_lo, b_hi]: Bounds) -> Bounds {
     [[0, 1, 2].map(|a| a_lo[a].min(b_lo[a])), [0, 1, 2].map(|a| a_hi[a].max(b_hi[a]))]
 }
 
-/// Whether a grid of `dims` voxels can hold them.
+/// Whether a grid of `dims` voxels contains `bounds`.
 fn holds(dims: [u32; 3], bounds: Option<Bounds>) -> bool {
     bounds.is_none_or(|[lo, hi]| (0..3).all(|a| lo[a] >= 0 && hi[a] < i64::from(dims[a])))
 }
 
-/// The part of index space that is the grid.
+/// The grid's box in index space.
 struct Frame {
     /// In bricks.
     base: [i32; 3],
@@ -281,14 +284,14 @@ struct Frame {
 
 impl Frame {
     /// # Errors
-    /// There is no voxel, or two are too far apart.
+    /// There is no voxel, or the extent is too large.
     fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
         let [lo, hi] = bounds.ok_or_else(|| {
             content(
                 "no voxel is active and above 0, and the file does not say how large the grid is",
             )
         })?;
-        // Places come from i32.
+        // Voxel positions come from i32.
         let base = lo.map(|c| c.div_euclid(BRICK_EDGE) as i32);
         let dims = [0, 1, 2].map(|a| (hi[a] + 1 - i64::from(base[a]) * BRICK_EDGE) as u64);
         match dims.iter().all(|&d| d <= u64::from(MAX_DIM)) {
@@ -297,26 +300,27 @@ impl Frame {
         }
     }
 
-    /// Of a brick inside.
+    /// The key of a brick inside.
     fn key(&self, at: [i32; 3]) -> BrickKey {
         BrickKey::new([0, 1, 2].map(|a| (at[a] - self.base[a]) as u32))
     }
 
-    /// What of a row of colours is inside.
-    fn patch<'a>(&self, row: &Row<'a>) -> Option<Patch<'a>> {
+    /// Clips a row of colours to the frame.
+    fn color_run<'a>(&self, row: &Row<'a>) -> Option<ColorRun<'a>> {
         let edge = i64::from(MAX_DIM / BRICK);
         let [x, y, z] = [0, 1, 2].map(|a| i64::from(row.at[a]) - i64::from(self.base[a]));
         let (begin, end) = (x.max(0), edge.min(x + i64::from(row.len)));
         let is_inside = begin < end && [y, z].iter().all(|c| (0..edge).contains(c));
-        is_inside.then(|| Patch {
+        is_inside.then(|| ColorRun {
             start: BrickKey::new([begin, y, z].map(|c| c as u32)),
             len: (end - begin) as u32,
             mask: row.mask,
-            paint: row.paint,
+            colors: row.colors,
         })
     }
 
-    /// Where the grid lies: as our text says, to the last bit, if the file still says the same.
+    /// The grid's world: that of the description, exact to the last bit, if the file's transform
+    /// still agrees with it; otherwise from the transform.
     fn world(
         &self,
         described: Option<Option<World>>,

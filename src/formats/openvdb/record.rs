@@ -1,6 +1,6 @@
-//! Little-endian records as they are made.
+//! A builder of little-endian records.
 
-/// Bytes that grow by little-endian numbers.
+/// A record to which little-endian numbers are appended.
 #[derive(Debug, Default)]
 pub(super) struct Record(pub(super) Vec<u8>);
 
@@ -50,7 +50,7 @@ impl Record {
     }
 }
 
-/// Bits, the first of eight being a byte's lowest; a multiple of eight.
+/// Packs bits, lowest first; their number must be a multiple of eight.
 pub(super) fn put_bits(record: &mut Record, mut bits: impl Iterator<Item = bool>) {
     while let Some(first) = bits.next() {
         let rest = (1..8).zip(&mut bits).fold(0, |byte, (i, bit)| byte | u8::from(bit) << i);

@@ -1,23 +1,23 @@
-//! Little-endian numbers from a file, and where in it they are.
+//! A reader of little-endian numbers that tracks the file offset.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
 use crate::formats::{ReadError, excerpt};
 
-/// Longest text that is read; names and the like are some dozens of bytes.
+/// Longest text that is read, in bytes; names are some dozens of bytes.
 const MAX_TEXT: u32 = 1 << 16;
 
 pub(super) fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
 
-/// What is left of a file.
+/// The unread rest of a file.
 pub(super) struct Source<'a> {
     input: Box<dyn Read + 'a>,
-    /// Bytes that were read.
+    /// Bytes read so far.
     at: u64,
-    /// CRC-32 of the bytes since it was started.
+    /// The CRC-32 of the bytes read since [`start_crc`](Self::start_crc).
     crc: Option<crc32fast::Hasher>,
 }
 
@@ -26,12 +26,12 @@ impl<'a> Source<'a> {
         Self { input: Box::new(input), at: 0, crc: None }
     }
 
-    /// Begins a CRC-32 of what is read from here on.
+    /// Starts a CRC-32 of the bytes that follow.
     pub(super) fn start_crc(&mut self) {
         self.crc = Some(crc32fast::Hasher::new());
     }
 
-    /// The CRC-32 so far; that of nothing where it was not started.
+    /// The CRC-32 so far; of no bytes if it was not started.
     pub(super) fn crc(&self) -> crc32fast::Hasher {
         self.crc.clone().unwrap_or_default()
     }
@@ -40,7 +40,7 @@ impl<'a> Source<'a> {
         self.at
     }
 
-    /// Fills `bytes`, or says in what the file ends.
+    /// Fills `bytes`; an error names `what` if the file ends early.
     pub(super) fn fill(
         &mut self,
         bytes: &mut [u8],
@@ -79,7 +79,7 @@ impl<'a> Source<'a> {
         self.array(what).map(u64::from_le_bytes)
     }
 
-    /// `N` numbers of 4 bytes.
+    /// `N` 32-bit integers.
     pub(super) fn i32s<const N: usize>(
         &mut self,
         what: impl fmt::Display + Copy,
@@ -91,7 +91,7 @@ impl<'a> Source<'a> {
         Ok(numbers)
     }
 
-    /// `N` numbers of 8 bytes.
+    /// `N` 64-bit floats.
     pub(super) fn f64s<const N: usize>(
         &mut self,
         what: impl fmt::Display + Copy,
@@ -115,7 +115,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// A text after its length.
+    /// A text, preceded by its length.
     pub(super) fn text(&mut self, what: impl fmt::Display + Copy) -> Result<String, ReadError> {
         let len = self.u32(what)?;
         self.text_of(len, what)
@@ -136,12 +136,12 @@ impl<'a> Source<'a> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The next `len` bytes, to be read elsewhere; of them, those that are read count as read.
-    pub(super) fn part(&mut self, len: u64) -> impl Read {
-        Part { source: self, left: len }
+    /// A reader of the next `len` bytes; bytes it reads advance the offset.
+    pub(super) fn take(&mut self, len: u64) -> impl Read {
+        Take { source: self, left: len }
     }
 
-    /// Passes over `len` bytes.
+    /// Skips `len` bytes.
     pub(super) fn skip(&mut self, len: u64, what: impl fmt::Display) -> Result<(), ReadError> {
         let mut skipped_bytes = self.input.by_ref().take(len);
         let skipped = match &mut self.crc {
@@ -155,10 +155,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Passes over what comes before byte `to`.
+    /// Skips to byte `to`.
     ///
     /// # Errors
-    /// The file ends, or that is behind.
+    /// The file ends before it, or it is already passed.
     pub(super) fn skip_to(&mut self, to: u64, what: &str) -> Result<(), ReadError> {
         let at = self.at;
         let len = to.checked_sub(at).ok_or_else(|| {
@@ -177,13 +177,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A fault that was just read.
+    /// An error about the bytes just read.
     pub(super) fn fault(&self, what: impl fmt::Display) -> ReadError {
         content(format!("before byte {}: {what}", self.at))
     }
 }
 
-/// Writes, and updates a CRC-32 by what is written.
+/// A writer that updates a CRC-32 of the bytes written.
 pub(super) struct Hashing<'a, W> {
     pub(super) crc: &'a mut crc32fast::Hasher,
     pub(super) out: W,
@@ -204,7 +204,7 @@ impl<W: io::Write> io::Write for Hashing<'_, W> {
 fn ended(error: io::Error, what: impl fmt::Display) -> ReadError {
     match error.kind() {
         ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
-        // Of a compressed part.
+        // Errors of decompression.
         ErrorKind::InvalidInput | ErrorKind::InvalidData => {
             content(format!("{what}: {}", excerpt(&error.to_string())))
         }
@@ -212,12 +212,12 @@ fn ended(error: io::Error, what: impl fmt::Display) -> ReadError {
     }
 }
 
-struct Part<'a, 'b> {
+struct Take<'a, 'b> {
     source: &'a mut Source<'b>,
     left: u64,
 }
 
-impl Read for Part<'_, '_> {
+impl Read for Take<'_, '_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let len = self.left.min(bytes.len() as u64) as usize;
         let read = self.source.input.read(&mut bytes[..len])?;

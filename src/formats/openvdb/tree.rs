@@ -1,16 +1,15 @@
-//! The tree that OpenVDB and NanoVDB share, over a grid that stays as it is.
+//! The tree that OpenVDB and NanoVDB share, generated from a grid.
 //!
 //! K. Museth, "VDB: High-Resolution Sparse Volumes with Dynamic Topology" (ACM Transactions on
-//! Graphics 32, 2013). A *leaf* is 8 voxels along each axis, and its mask is a brick's mask as it is:
-//! word = `x`, bit = `8 y + z`. A *lower* node is 16 leaves along each axis, an *upper* node 32
-//! lower nodes, and the *root* lists upper nodes. What is full is no node but a *tile* in the node
-//! above: of 8, 128 or 4096 voxels along each axis; but a full brick is a leaf in the tree of colours if
-//! they are not all those of the rest. Nodes come in one order at all levels: `x`
-//! slowest, `z` fastest.
+//! Graphics 32, 2013). A *leaf* is 8 voxels along each axis, and its mask is a brick's mask: word =
+//! `x`, bit = `8 y + z`. A *lower* node is 16 leaves along each axis, an *upper* node 32 lower
+//! nodes, and the *root* lists upper nodes. A full node is a *tile* of the node above: 8, 128 or
+//! 4096 voxels along each axis. In the tree of colours, a full brick with own colours is a leaf. At
+//! all levels nodes are ordered with `x` slowest, `z` fastest.
 //!
-//! Writers need the nodes several times: to count, for their masks, for their values. Each time they
-//! are made again from the grid, one upper and one lower node at a time, so that they take some
-//! hundred KiB whatever the grid.
+//! Writers traverse the nodes several times: to count, for masks, for values. Each time nodes are
+//! generated from the grid again, one upper and one lower node at a time, in a few hundred KiB of
+//! memory for any grid.
 
 use crate::formats::openvdb::channel::Channel;
 use crate::grid::{BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, join, run_bounds, set_bits};
@@ -35,12 +34,12 @@ pub(super) const UPPER_VOXELS: u32 = UPPER_BRICKS * BRICK;
 /// Smallest and largest voxel per axis.
 pub(super) type Bounds = [[u32; 3]; 2];
 
-/// How many there are.
+/// Numbers of nodes, tiles and voxels.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
-    /// Nodes.
+    /// Lower nodes.
     pub(super) lowers: u64,
-    /// Nodes.
+    /// Leaves.
     pub(super) leaves: u64,
     /// Full bricks in lower nodes.
     pub(super) leaf_tiles: u64,
@@ -65,14 +64,14 @@ impl Counts {
 /// An entry of the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Upper {
-    /// Of the least corner, in bricks.
+    /// The minimum corner, in bricks.
     corner: [u32; 3],
     counts: Counts,
     pub(super) bounds: Bounds,
 }
 
 impl Upper {
-    /// The least corner, in voxels.
+    /// The minimum corner, in voxels.
     pub(super) fn origin(&self) -> [u32; 3] {
         self.corner.map(|b| b * BRICK)
     }
@@ -83,7 +82,7 @@ impl Upper {
     }
 }
 
-/// What a node has in one place.
+/// An entry of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
     Empty,
@@ -93,10 +92,10 @@ pub(super) enum Entry {
     Node,
 }
 
-/// What an upper node's lower nodes hold, in order.
+/// The entries of an upper node, in order.
 pub(super) struct Slots(Vec<Slot>);
 
-/// How many bricks a lower node has of each kind, 4096 together at most.
+/// The numbers of bricks of each kind in a lower node, together at most 4096.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     partial: u16,
@@ -124,9 +123,9 @@ impl Slots {
 
     fn fill(&mut self, parts: impl Iterator<Item = (BrickRun, Entry)>) {
         self.0.fill(Slot::default());
-        for (piece, entry) in parts {
-            let [x, y, z] = piece.start.position().map(|b| b % UPPER_BRICKS);
-            let end = x + piece.len;
+        for (run, entry) in parts {
+            let [x, y, z] = run.start.position().map(|b| b % UPPER_BRICKS);
+            let end = x + run.len;
             let column = (y / LOWER) * UPPER + z / LOWER;
             for lower in x / LOWER..end.div_ceil(LOWER) {
                 let bricks = end.min((lower + 1) * LOWER) - x.max(lower * LOWER);
@@ -158,7 +157,7 @@ impl Slots {
 
 /// A lower node.
 pub(super) struct Lower {
-    /// What each brick is, in order.
+    /// The entry of each brick, in order.
     entries: Vec<Entry>,
     masks: Vec<Mask>,
     /// In bricks.
@@ -176,13 +175,13 @@ impl Lower {
         self.entries.iter().copied()
     }
 
-    /// Its leaves, each with its least corner in voxels.
+    /// The leaves, each with its minimum corner in voxels.
     pub(super) fn leaves(&self) -> impl Iterator<Item = ([u32; 3], &Mask)> {
         let bricks = (0..).zip(&self.entries).zip(&self.masks);
         let leaves = bricks.filter(|&((_, &entry), _)| entry == Entry::Node);
         leaves.map(|((index, _), mask): ((u32, _), _)| {
-            let place = [index / LOWER / LOWER, index / LOWER % LOWER, index % LOWER];
-            (std::array::from_fn(|a| (self.corner[a] + place[a]) * BRICK), mask)
+            let index = [index / LOWER / LOWER, index / LOWER % LOWER, index % LOWER];
+            (std::array::from_fn(|a| (self.corner[a] + index[a]) * BRICK), mask)
         })
     }
 
@@ -190,20 +189,20 @@ impl Lower {
         self.corner = corner;
         self.entries.fill(Entry::Empty);
         let mut bounds = None;
-        for (piece, entry) in parts {
-            let [x, y, z] = piece.start.position().map(|b| b % LOWER);
-            for x in x..x + piece.len {
+        for (run, entry) in parts {
+            let [x, y, z] = run.start.position().map(|b| b % LOWER);
+            for x in x..x + run.len {
                 let index = ((x * LOWER + y) * LOWER + z) as usize;
-                (self.entries[index], self.masks[index]) = (entry, piece.mask);
+                (self.entries[index], self.masks[index]) = (entry, run.mask);
             }
-            bounds = wider(bounds, &piece);
+            bounds = extended(bounds, &run);
         }
         self.bounds = bounds.unwrap_or_default();
     }
 }
 
-fn wider(bounds: Option<Bounds>, piece: &BrickRun) -> Option<Bounds> {
-    let more = run_bounds(piece.start, piece.len, &piece.mask);
+fn extended(bounds: Option<Bounds>, run: &BrickRun) -> Option<Bounds> {
+    let more = run_bounds(run.start, run.len, &run.mask);
     Some(bounds.map_or(more, |bounds| join(bounds, more)))
 }
 
@@ -213,7 +212,7 @@ pub(super) struct Tree<'a> {
     pub(super) channel: Channel<'a>,
     /// The root's entries, in order; at most 16 cubed.
     pub(super) root: Vec<Upper>,
-    /// Of all.
+    /// The counts of the whole tree.
     pub(super) counts: Counts,
 }
 
@@ -233,22 +232,22 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The root's entry for the bricks at `corner`, if there are any.
+    /// The root's entry for the bricks at `corner`, if it is not empty.
     fn upper(&self, corner: [u32; 3], slots: &mut Slots) -> Option<Upper> {
         let (mut bounds, mut leaf_voxels) = (None, 0);
-        let parts = self.parts(corner, UPPER_BRICKS).inspect(|(piece, entry)| {
-            bounds = wider(bounds, piece);
-            leaf_voxels += if *entry == Entry::Full { 0 } else { u64::from(count(&piece.mask)) };
+        let parts = self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
+            bounds = extended(bounds, run);
+            leaf_voxels += if *entry == Entry::Full { 0 } else { u64::from(count(&run.mask)) };
         });
         slots.fill(parts);
         let counts = Counts { leaf_voxels, ..slots.counts() };
         Some(Upper { corner, counts, bounds: bounds? })
     }
 
-    /// The pieces in a cube of bricks, and what each of their bricks is in its lower node.
-    fn parts(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (BrickRun, Entry)> {
-        let pieces = self.grid.brick_runs_in(corner, corner.map(|c| c + edge));
-        pieces.flat_map(|piece| self.channel.cut(piece))
+    /// The runs in a cube of bricks, each with the entry of its bricks in their lower nodes.
+    fn entries(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (BrickRun, Entry)> {
+        let runs = self.grid.brick_runs_in(corner, corner.map(|c| c + edge));
+        runs.flat_map(|run| self.channel.split(run))
     }
 
     /// The root's nodes.
@@ -261,19 +260,19 @@ impl<'a> Tree<'a> {
         self.root.iter().filter(|upper| upper.is_full())
     }
 
-    /// The least and the greatest occupied voxel, if there is one.
+    /// Minimum and maximum occupied voxel; `None` for an empty grid.
     pub(super) fn bounds(&self) -> Option<Bounds> {
         self.root.iter().map(|upper| upper.bounds).reduce(join)
     }
 
-    /// Visits all upper nodes, with what they hold.
+    /// Visits all upper nodes, with their entries.
     pub(super) fn each_upper<E>(
         &self,
         mut visit: impl FnMut(&Upper, &Slots) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut slots = Slots::new();
         self.uppers().try_for_each(|upper| {
-            slots.fill(self.parts(upper.corner, UPPER_BRICKS));
+            slots.fill(self.entries(upper.corner, UPPER_BRICKS));
             visit(upper, &slots)
         })
     }
@@ -288,9 +287,9 @@ impl<'a> Tree<'a> {
         let mut lower = Lower::new();
         let nodes = (0..).zip(slots.entries()).filter(|&(_, entry)| entry == Entry::Node);
         for (index, _) in nodes {
-            let place: [u32; 3] = [index / UPPER / UPPER, index / UPPER % UPPER, index % UPPER];
-            let corner = std::array::from_fn(|a| upper.corner[a] + place[a] * LOWER);
-            lower.fill(corner, self.parts(corner, LOWER));
+            let index: [u32; 3] = [index / UPPER / UPPER, index / UPPER % UPPER, index % UPPER];
+            let corner = std::array::from_fn(|a| upper.corner[a] + index[a] * LOWER);
+            lower.fill(corner, self.entries(corner, LOWER));
             visit(&lower)?;
         }
         Ok(())
@@ -310,16 +309,16 @@ pub(super) fn brick_at(corner: [u32; 3]) -> BrickKey {
     BrickKey::new(corner.map(|c| c / BRICK))
 }
 
-/// Where the child at `place` lies, in voxels, in a node at `corner` of `per_axis` children along each
-/// axis, each of `edge` voxels.
-pub(super) fn child_corner(corner: [i32; 3], place: u32, per_axis: u32, edge: u32) -> [i32; 3] {
-    let [x, y, z] = [place / per_axis / per_axis, place / per_axis % per_axis, place % per_axis];
+/// The corner, in voxels, of the child with index `index` in a node at `corner` with `per_axis`
+/// children along each axis, each of `edge` voxels.
+pub(super) fn child_corner(corner: [i32; 3], index: u32, per_axis: u32, edge: u32) -> [i32; 3] {
+    let [x, y, z] = [index / per_axis / per_axis, index / per_axis % per_axis, index % per_axis];
     let [a, b, c] = corner;
-    // A node of the root's lies within i32 as a whole.
+    // Upper nodes lie entirely within i32.
     [a + (x * edge) as i32, b + (y * edge) as i32, c + (z * edge) as i32]
 }
 
-/// The places that are set in a mask.
-pub(super) fn set_places(mask: &[u64]) -> impl Iterator<Item = u32> {
+/// The indices of the set bits of a mask.
+pub(super) fn set_indices(mask: &[u64]) -> impl Iterator<Item = u32> {
     (0..).zip(mask).flat_map(|(n, &word)| set_bits(word).map(move |bit| 64 * n + bit))
 }

@@ -1,21 +1,21 @@
-//! Where a grid lies: index space, whose integers are the voxels' centres, and the world.
+//! The transform from index space, where voxel centres are integers, to the world.
 
 use crate::formats::WriteError;
 use crate::formats::description::is_possible;
 use crate::grid::{Up, VoxelGrid, World};
 
-/// `world = scale * index + shift`.
+/// `world = scale * index + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WorldFromIndex {
     pub(super) scale: f64,
-    pub(super) shift: [f64; 3],
+    pub(super) translation: [f64; 3],
 }
 
 impl WorldFromIndex {
-    /// Of a grid.
+    /// The transform of a grid.
     ///
     /// # Errors
-    /// No grid can lie where it says.
+    /// The world position or voxel size is impossible.
     pub(super) fn of(grid: &VoxelGrid) -> Result<Self, WriteError> {
         match grid.world.filter(|world| !is_possible(world)) {
             Some(world) => Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}"))),
@@ -23,27 +23,29 @@ impl WorldFromIndex {
         }
     }
 
-    /// A grid that does not say where it lies has its corner at the origin, and voxels of size 1.
+    /// The transform of a world; by default the corner is at the origin, and voxels have size 1.
     pub(super) fn of_world(world: Option<World>) -> Self {
-        let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-        let World { origin, voxel_size, up: _ } = world.unwrap_or(unsaid);
-        Self { scale: voxel_size, shift: origin.map(|c| c + 0.5 * voxel_size) }
+        let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
+        let World { origin, voxel_size, up: _ } = world.unwrap_or(default);
+        Self { scale: voxel_size, translation: origin.map(|c| c + 0.5 * voxel_size) }
     }
 
-    /// Of a diagonal and a shift, if all axes have one scale and a grid can lie so.
-    pub(super) fn of_diagonal(diagonal: [f64; 3], shift: [f64; 3]) -> Option<Self> {
+    /// The transform of a diagonal matrix and a translation, if the scale is uniform and valid.
+    pub(super) fn of_diagonal(diagonal: [f64; 3], translation: [f64; 3]) -> Option<Self> {
         let [scale, y, z] = diagonal;
-        let world = World { origin: shift, voxel_size: scale, up: Up::default() };
-        (scale == y && scale == z && is_possible(&world)).then_some(Self { scale, shift })
+        let world = World { origin: translation, voxel_size: scale, up: Up::default() };
+        (scale == y && scale == z && is_possible(&world)).then_some(Self { scale, translation })
     }
 
-    /// Of a matrix whose rows are what the axes become, if it turns nothing.
-    pub(super) fn of_matrix(matrix: [[f64; 3]; 3], shift: [f64; 3]) -> Option<Self> {
+    /// The transform of a matrix, whose rows are the images of the axes, if it is diagonal.
+    pub(super) fn of_matrix(matrix: [[f64; 3]; 3], translation: [f64; 3]) -> Option<Self> {
         let is_diagonal = (0..3).all(|i| (0..3).all(|j| i == j || matrix[i][j] == 0.0));
-        is_diagonal.then(|| Self::of_diagonal([0, 1, 2].map(|a| matrix[a][a]), shift)).flatten()
+        is_diagonal
+            .then(|| Self::of_diagonal([0, 1, 2].map(|a| matrix[a][a]), translation))
+            .flatten()
     }
 
     pub(super) fn apply(&self, index: [f64; 3]) -> [f64; 3] {
-        std::array::from_fn(|a| self.scale * index[a] + self.shift[a])
+        std::array::from_fn(|a| self.scale * index[a] + self.translation[a])
     }
 }

@@ -1,16 +1,16 @@
-//! The blocks that voxels become.
+//! The palette of blocks.
 //!
-//! Full, opaque, alike on all sides, at rest wherever they are, and in the game since its version 1.13:
-//! concrete, wool and terracotta in their colours. Each colour is the mean of the block's texture in
-//! sRGB values, as programs that build pictures of blocks publish it (*mcgradient*, for one, with
-//! fractions); they agree to within 1. Mojang publishes none.
+//! Concrete, wool and terracotta: full, opaque blocks, the same on all sides, not affected by
+//! gravity, and in the game since version 1.13. Each colour is the mean of the block's texture in
+//! sRGB values, as pixel-art tools publish it (such as *mcgradient*, with fractions); they agree to
+//! within 1. Mojang publishes none.
 
 use crate::srgb::Rgba;
 
-/// In place of voxels without colours.
+/// The block for voxels without colours.
 pub(super) const STONE: &str = "stone";
 
-/// How many blocks there are.
+/// The number of blocks.
 pub(super) const COUNT: usize = 3 * NAMES.len() + 1;
 
 const NAMES: [&str; 16] = [
@@ -91,7 +91,7 @@ const TERRACOTTA: [[u8; 3]; 16] = [
 
 const PLAIN_TERRACOTTA: [u8; 3] = [152, 94, 67];
 
-/// All of them, without their namespace, with their colours.
+/// All blocks: names without namespace, and colours.
 pub(super) fn all() -> Vec<(String, Rgba)> {
     let kinds = [("concrete", CONCRETE), ("wool", WOOL), ("terracotta", TERRACOTTA)];
     let colored = kinds.into_iter().flat_map(|(kind, colors)| {

@@ -1,15 +1,14 @@
-//! Sponge's `.schem`, version 3: blocks of Minecraft, for WorldEdit and its kin.
+//! Sponge `.schem`, version 3: Minecraft blocks, for WorldEdit and similar tools.
 //!
-//! Named binary tags, compressed by gzip (SpongePowered, *Sponge Schematic Specification*, version 3,
-//! 2021). In the game `y` is up: where it is `z` in the grid, voxels are turned, `(x, y, z)` to
-//! `(x, z, -y)`, without mirroring. A block is a byte, `x` fastest, then `z`, then `y`. The offset is 0: a
-//! pasted schematic has its least corner where the player stands. Where the grid lies in the mesh's
-//! coordinates is in `Metadata`, as `trivox`: its corner, the edge of a voxel, and the axis that is up
-//! there.
+//! Named binary tags, compressed by gzip (SpongePowered, *Sponge Schematic Specification*, version
+//! 3, 2021). In the game `y` is up: grids with `z` up are rotated, `(x, y, z)` to `(x, z, -y)`,
+//! without mirroring. A block is a byte, `x` fastest, then `z`, then `y`. The offset is 0: a
+//! schematic is pasted with its minimum corner at the player. `Metadata` holds a compound `trivox`
+//! with the grid's corner in mesh coordinates, the voxel size and the mesh's up axis.
 //!
-//! A voxel's block is the one whose colour is nearest in Oklab, of concrete, wool and terracotta, as
-//! [`palette`](crate::palette) finds it, dithered if that is asked for; [`WriteOptions::palette`] has no
-//! part in it. In a grid without colours it is stone.
+//! A voxel becomes the block of concrete, wool and terracotta with the nearest colour in Oklab, as
+//! [`palette`](crate::palette) finds it, optionally dithered; [`WriteOptions::palette`] is ignored.
+//! In a grid without colours it becomes stone.
 
 mod blocks;
 mod nbt;
@@ -24,7 +23,7 @@ use crate::formats::{GridSpec, WriteError, WriteOptions, dense, lost_opacity};
 use crate::grid::{BRICK, BrickKey, BrickRun, Up, VoxelGrid};
 use crate::palette::{IndexedColors, Palette};
 
-/// Sponge's.
+/// Sponge's `.schem`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "schem",
     name: "Sponge schematic",
@@ -38,12 +37,12 @@ pub const SPEC: GridSpec = GridSpec {
     has_colors: true,
 };
 
-/// Minecraft 1.13.2, the first with these names of blocks: later ones bring it up to date.
+/// Minecraft 1.13.2, the first version with these block names; later versions upgrade it.
 const DATA_VERSION: u32 = 1631;
 
-/// A short without sign.
+/// Dimensions are unsigned 16-bit integers.
 const MAX_EDGE: u32 = u16::MAX as u32;
-/// Arrays are counted by integers with a sign.
+/// Array lengths are signed 32-bit integers.
 const MAX_VOLUME: u64 = i32::MAX as u64;
 
 fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
@@ -63,7 +62,7 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
     changed.into_iter().chain(lost_opacity(grid)).collect()
 }
 
-/// Writes `grid`, in little memory.
+/// Writes `grid`, in constant memory.
 ///
 /// # Errors
 /// `out` fails, or the grid is too large.
@@ -87,7 +86,7 @@ pub fn write(
     tags.end()?;
     tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
     frame.rows(grid, &kinds, |row| tags.out.write_all(row))?;
-    // Of the blocks, the schematic and the root.
+    // Ends the blocks, the schematic and the root.
     (0..3).try_for_each(|_| tags.end())?;
     Ok(tags.out.finish()?.flush()?)
 }
@@ -113,11 +112,11 @@ fn write_head(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> i
     Ok(())
 }
 
-/// Which blocks voxels are.
+/// The palette of blocks, and the block of each voxel.
 struct Kinds {
-    /// By their numbers; the first is air.
+    /// Block names by index; the first is air.
     names: Vec<String>,
-    /// Of all but air.
+    /// The indices of voxels, without air.
     indexed: Option<IndexedColors>,
 }
 
@@ -133,20 +132,20 @@ impl Kinds {
         Self { names, indexed: IndexedColors::new(grid, Some(&palette), dither) }
     }
 
-    /// Sets the blocks of a brick's voxels in one row along `x`, which are bit `bit` of each word.
-    fn put(&self, grid: &VoxelGrid, piece: &BrickRun, bit: u32, row: &mut [u8]) {
-        let is_there = |x: usize| piece.mask[x] >> bit & 1 == 1;
+    /// Sets the blocks of a run's voxels in one row along `x`: bit `bit` of each word.
+    fn put(&self, grid: &VoxelGrid, run: &BrickRun, bit: u32, row: &mut [u8]) {
+        let is_occupied = |x: usize| run.mask[x] >> bit & 1 == 1;
         let (Some(indexed), Some(colors)) = (&self.indexed, &grid.colors) else {
             for (x, block) in row.iter_mut().enumerate() {
-                *block = u8::from(is_there(x % BRICK as usize));
+                *block = u8::from(is_occupied(x % BRICK as usize));
             }
             return;
         };
         for (n, row) in (0..).zip(row.chunks_mut(BRICK as usize)) {
-            let key = piece.start.along_x(n);
+            let key = run.start.along_x(n);
             let own = colors.of_brick(key);
             let [x0, y, z] = key.position().map(|c| c * BRICK);
-            for (x, block) in (0..).zip(row).filter(|&(x, _)| is_there(x as usize)) {
+            for (x, block) in (0..).zip(row).filter(|&(x, _)| is_occupied(x as usize)) {
                 let voxel = [x0 + x, y + bit / BRICK, z + bit % BRICK];
                 *block = 1 + indexed.index(voxel, &own.at(x, bit));
             }
@@ -170,7 +169,7 @@ impl Frame {
         Self { width, height, length, up }
     }
 
-    /// Gives `take` all rows of blocks in their order.
+    /// Calls `take` with all rows of blocks, in file order.
     fn rows(
         &self,
         grid: &VoxelGrid,
@@ -178,7 +177,7 @@ impl Frame {
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         let width = self.width as usize;
-        // The rows of one height and of one brick across it.
+        // The rows of one height and of one brick across.
         let mut rows = vec![0; width * BRICK as usize];
         for height in 0..self.height {
             let bricks = self.length.div_ceil(BRICK);
@@ -188,12 +187,12 @@ impl Frame {
                 let rows = &mut rows[..width * count as usize];
                 rows.fill(0);
                 let brick = self.brick(height / BRICK, across);
-                for piece in grid.brick_runs_between(brick, brick.next_row()) {
-                    let begin = (piece.start.position()[0] * BRICK) as usize;
-                    let end = (begin + (piece.len * BRICK) as usize).min(width);
+                for run in grid.brick_runs_between(brick, brick.next_row()) {
+                    let begin = (run.start.position()[0] * BRICK) as usize;
+                    let end = (begin + (run.len * BRICK) as usize).min(width);
                     for (inside, row) in (0..).zip(rows.chunks_exact_mut(width)) {
                         let bit = self.bit(height % BRICK, inside);
-                        kinds.put(grid, &piece, bit, &mut row[begin..end]);
+                        kinds.put(grid, &run, bit, &mut row[begin..end]);
                     }
                 }
                 let mut in_order = rows.chunks_exact(width);
@@ -206,7 +205,7 @@ impl Frame {
         Ok(())
     }
 
-    /// The first brick of a row, by its height and its place across.
+    /// The first brick of a row, by its height and its position across, in bricks.
     fn brick(&self, height: u32, across: u32) -> BrickKey {
         match self.up {
             Up::Y => BrickKey::new([0, height, across]),
@@ -214,7 +213,7 @@ impl Frame {
         }
     }
 
-    /// The bit of a row in a brick, by its height and its place across in it.
+    /// The bit of a row within a brick, by its height and its position across in the brick.
     fn bit(&self, height: u32, across: u32) -> u32 {
         match self.up {
             Up::Y => BRICK * height + across,

@@ -1,4 +1,4 @@
-//! Named binary tags, written one after another: the numbers are big-endian.
+//! A streaming writer of named binary tags; numbers are big-endian.
 
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ impl<W: Write> Tags<W> {
         self.name(COMPOUND, name)
     }
 
-    /// Of a compound.
+    /// Ends a compound.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.out.write_all(&[END])
     }
@@ -60,7 +60,7 @@ impl<W: Write> Tags<W> {
         self.out.write_all(values.map(u32::to_be_bytes).as_flattened())
     }
 
-    /// An array of so many bytes, which are to follow.
+    /// Begins an array of `length` bytes, which must follow.
     pub(super) fn bytes(&mut self, name: &str, length: u32) -> io::Result<()> {
         self.name(BYTE_ARRAY, name)?;
         self.out.write_all(&length.to_be_bytes())
@@ -71,7 +71,7 @@ impl<W: Write> Tags<W> {
         self.text(name)
     }
 
-    /// Of fewer than 2^16 bytes, as all are here.
+    /// `text` must have fewer than 2^16 bytes.
     fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(&(text.len() as u16).to_be_bytes())?;
         self.out.write_all(text.as_bytes())

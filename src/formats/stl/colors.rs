@@ -1,29 +1,30 @@
-//! Colours of triangles in binary STL files, in either of the two schemes that programs write into the
-//! attributes, of which the format does not say what they are. Both have five bits a channel.
+//! Face colours of binary STL files. Two schemes store them in the attribute bytes, which the
+//! format leaves undefined, with five bits per channel.
 
 use crate::appearance::Appearance;
 use crate::formats::flat_colors::PlainColors;
 use crate::formats::stl::{HEADER, RECORD, attribute};
 use crate::srgb::Rgba;
 
-/// Triangles without a colour, where others have one.
+/// The colour of triangles without one, in files with colours.
 const GREY: Rgba = [200, 200, 200, 255];
-/// In the attributes.
+/// The attributes' flag bit.
 const TOP_BIT: u16 = 1 << 15;
 
-/// How attributes are read.
+/// The colour scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scheme {
-    /// `VisCAM` and `SolidView`: blue, green, red from the lowest bit, where the top bit is set.
+    /// `VisCAM` and `SolidView`: blue, green, red from the lowest bit; valid if the top bit is set.
     BlueFirst,
-    /// Magics, whose header has the colour of the whole: red, green, blue, where the top bit is not set.
+    /// Magics, with a default colour in the header: red, green, blue; valid if the top bit is
+    /// clear.
     RedFirst { of_whole: Rgba },
-    /// Magics, where no triangle has a colour of its own.
+    /// Magics, where all triangles have the default colour.
     Whole(Rgba),
 }
 
 impl Scheme {
-    /// What the attributes of `records` tell, if they are colours; warns where they are none.
+    /// The scheme of the attributes of `records`, if they are colours; otherwise a warning.
     pub(super) fn of(
         bytes: &[u8],
         records: &[[u8; RECORD]],
@@ -32,7 +33,8 @@ impl Scheme {
         let mut attributes = records.iter().map(attribute);
         let has_attributes = attributes.clone().any(|attribute| attribute != 0);
         if let Some(of_whole) = of_whole(&bytes[..HEADER]) {
-            // Black all over is what files would be that have the colour in their header only.
+            // Files with a colour in the header only have zero attributes, which would be all
+            // black.
             let scheme =
                 if has_attributes { Self::RedFirst { of_whole } } else { Self::Whole(of_whole) };
             return Some(scheme);
@@ -56,13 +58,13 @@ impl Scheme {
     }
 }
 
-/// The lowest five bits, as eight.
+/// Expands the lowest five bits to eight.
 fn channel(bits: u16) -> u8 {
     (((bits & 31) * 255 + 15) / 31) as u8
 }
 
-/// The colour that the header of a Magics file tells. Nothing says what its last channel is where it
-/// would make all invisible.
+/// The colour in the header of a Magics file. A last channel of 0 is not opacity, as it would make
+/// everything invisible.
 fn of_whole(header: &[u8]) -> Option<Rgba> {
     const MARK: &[u8] = b"COLOR=";
     let at = header[..80].windows(MARK.len()).position(|word| word == MARK)?;
@@ -70,7 +72,7 @@ fn of_whole(header: &[u8]) -> Option<Rgba> {
     Some(if color[3] == 0 { [color[0], color[1], color[2], 255] } else { color })
 }
 
-/// What the triangles look like.
+/// The appearance of the triangles.
 pub(super) fn appearance(scheme: Scheme, records: &[[u8; RECORD]]) -> Appearance {
     if let Scheme::Whole(color) = scheme {
         let material = PlainColors::material(color);

@@ -1,11 +1,11 @@
 //! The STL reader, of text and of binary files.
 //!
-//! A binary file is an 80-byte header, a count, and 50 bytes a triangle; nothing says that it is not
-//! text, and many begin with `solid`, as text does. So what a file is is told by its length first.
-//! Written here rather than taken from `stl_io`, which looks at that word only, takes text for 32-bit
-//! numbers in lower case, and looks vertices up in a hash map, which costs more than all else.
+//! A binary file is an 80-byte header, a count, and 50 bytes per triangle. It has no magic number,
+//! and many begin with `solid`, like text. So a file is classified by its length first. By hand:
+//! the crate `stl_io` checks only that word, parses text as 32-bit numbers with lower-case
+//! keywords, and merges vertices by a hash map, which dominates the time.
 //!
-//! Every triangle has three vertices of its own.
+//! Every triangle gets three vertices of its own.
 
 mod colors;
 mod text;
@@ -25,29 +25,30 @@ pub const SPEC: MeshSpec = MeshSpec {
     read: |bytes, _, options| read_with(&bytes, options),
 };
 
-/// What comes before the triangles of a binary file.
+/// Bytes before the triangles of a binary file.
 const HEADER: usize = 84;
-/// A triangle of a binary file: its normal, three corners, two bytes of attributes.
+/// Bytes of a triangle of a binary file: normal, three corners, two attribute bytes.
 const RECORD: usize = 50;
-/// Bytes of a triangle in memory: three vertices of its own, and their numbers.
+/// Bytes of a triangle in memory: three vertices and their indices.
 const TRIANGLE: u64 = 3 * 24 + 12;
-/// Different colours: those of 15 bits, and that of the whole.
+/// Most distinct colours: those of 15 bits, and the default.
 const MOST_COLORS: u64 = (1 << 15) + 1;
-/// Whatever does not depend on the file.
+/// Bytes of memory independent of the file.
 const REST: u64 = 4 << 10;
 
 /// Reads the mesh in `bytes`.
 ///
 /// # Errors
-/// Neither text nor binary STL, malformed or cut off, coordinates that are not finite, no triangles.
+/// Neither text nor binary STL, malformed or truncated content, coordinates that are not finite, no
+/// triangles.
 pub fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
     read_with(bytes, &ReadOptions::default())
 }
 
-/// The same, as `options` say; `bytes` are a part of the memory that it may take.
+/// As [`read`], with `options`; the memory limit includes `bytes`.
 ///
 /// # Errors
-/// It could take more; all that [`read`] refuses.
+/// The memory limit, or as [`read`].
 pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadError> {
     let limit = options.memory;
     if bytes.is_empty() {
@@ -75,20 +76,20 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     Ok(Loaded { mesh, warnings })
 }
 
-/// The triangles whose corners follow one another.
+/// The mesh of unshared vertices, three per triangle.
 fn soup(positions: Vec<[f64; 3]>) -> Result<Mesh, ReadError> {
-    // Past u32 the mesh is refused by its check: there are more vertices than an index can name.
+    // Past `u32`, `Mesh::new` fails: there are too many vertices.
     let triangles = (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
     Ok(Mesh::new(positions, triangles.collect())?)
 }
 
-/// How many triangles the header of a binary file says that it has.
+/// The number of triangles in the header of a binary file.
 fn binary_count(bytes: &[u8]) -> Option<usize> {
     let count = bytes.get(80..HEADER)?.try_into().ok()?;
     usize::try_from(u32::from_le_bytes(count)).ok()
 }
 
-/// Refuses what is neither text nor as long as a binary file of so many triangles.
+/// Rejects files that are neither text nor of the length that a binary header implies.
 fn check_start(start: &[u8], len: Option<u64>) -> Result<(), ReadError> {
     let (Some(len), Some(count)) = (len, binary_count(start)) else { return Ok(()) };
     let room = len.saturating_sub(HEADER as u64) / RECORD as u64;
@@ -106,7 +107,7 @@ fn too_short(count: usize, room: u64) -> ReadError {
     ))
 }
 
-/// The triangles of a binary file, and a warning of what is behind them.
+/// The triangles of a binary file, and a warning about trailing bytes.
 fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     let Some(count) = binary_count(bytes) else {
         let what = "not an STL file: it neither begins with 'solid' nor has a binary file's header \
@@ -135,7 +136,7 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     Ok((&records[..count], warning.into_iter().collect()))
 }
 
-/// What a triangle has besides its corners.
+/// The attribute bytes of a triangle.
 fn attribute(record: &[u8; RECORD]) -> u16 {
     u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]])
 }
@@ -147,7 +148,7 @@ fn corners(record: &[u8; RECORD]) -> [[f64; 3]; 3] {
     [3, 6, 9].map(|i| [i, i + 1, i + 2].map(number))
 }
 
-/// Where in a binary file the fault is.
+/// Adds the triangle of a binary file to an error about its vertex.
 fn located(error: ReadError) -> ReadError {
     match error {
         ReadError::Mesh(MeshError::NotFinite { vertex, value }) => {

@@ -1,26 +1,26 @@
-//! Text STL: keywords in any case, spaces and line ends of any kind, several solids.
+//! Text STL: case-insensitive keywords, any white space and line ends, several solids.
 
 use crate::formats::ReadError;
 use crate::formats::tokens::{Words, number, quoted};
 
-/// Whether `bytes` are text: they begin with `solid`, and have no zero, as the numbers of nearly every
-/// binary file have.
+/// Whether `bytes` are text: they begin with `solid` and have no zero byte, as nearly all binary
+/// files do.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     let first = Words::new(bytes).next();
     first.is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) && !bytes.contains(&0)
 }
 
-/// At most so many vertices are in `text`: each is at least `vertex 0 0 0` and a space, and has an `x`
-/// in its keyword, as no other keyword and no number has.
+/// An upper bound of the number of vertices in `text`: each takes at least `vertex 0 0 0` and a
+/// space, and only the keyword `vertex` contains an `x`.
 pub(super) fn most_vertices(text: &[u8]) -> usize {
     let marks = text.iter().filter(|byte| byte.eq_ignore_ascii_case(&b'x')).count();
     marks.min(text.len() / 13 + 1)
 }
 
-/// The corners of all triangles, three by three.
+/// The corners of all triangles, three per triangle.
 ///
 /// # Errors
-/// Whatever is not in its place, by line; a solid that does not end.
+/// Unexpected tokens, with their line; a solid without an end.
 pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
     let mut corners = Vec::with_capacity(most_vertices(text));
     let mut words = Words::new(text);
@@ -30,7 +30,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
         if in_solid && is("facet") {
             read_facet(&mut words, &mut corners)?;
         } else if is(if in_solid { "endsolid" } else { "solid" }) {
-            // Names may hold anything.
+            // Names may contain any tokens.
             words.rest_of_line();
             in_solid = !in_solid;
         } else {
@@ -44,7 +44,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<[f64; 3]>, ReadError> {
     }
 }
 
-/// What follows `facet`: a normal, which need not be one, and three vertices.
+/// Parses a facet after its keyword: a normal, which is ignored, and three vertices.
 fn read_facet(words: &mut Words, corners: &mut Vec<[f64; 3]>) -> Result<(), ReadError> {
     for _ in 0..4 {
         if words.clone().next().is_some_and(|word| word.eq_ignore_ascii_case(b"outer")) {

@@ -1,20 +1,19 @@
-//! glTF 2.0 as one binary file, `.glb`: triangles, and the colours of vertices.
+//! Binary glTF 2.0, `.glb`: triangles with vertex colours.
 //!
-//! Positions are counted in voxels, which 32-bit floats hold exactly; the node's matrix brings them into
-//! the mesh's coordinates, in 64 bits as far as a reader has them. In glTF `y` is up: where it is `z` in
-//! the grid, the matrix turns the mesh, `(x, y, z)` to `(x, z, -y)`, without mirroring. There are no
-//! normals, which means flat faces. Colours are 16-bit numbers in linear light (`COLOR_0`), of a white
-//! material without gloss; it is blended where a voxel is not opaque. A grid without voxels is a scene
-//! without a mesh.
+//! Positions are in voxels, exact in 32-bit floats; the node's matrix transforms them to mesh
+//! coordinates. In glTF `y` is up: for grids with `z` up the matrix also rotates, `(x, y, z)` to
+//! `(x, z, -y)`, without mirroring. Without normals, faces are shaded flat. Colours are 16-bit
+//! linear values (`COLOR_0`) on a white, rough material, which is blended if a voxel is not opaque.
+//! An empty grid is a scene without a mesh.
 
 use std::io::{BufWriter, Write};
 
-use super::{Part, Size, is_opaque, parts, world};
+use super::{Element, Size, elements, is_opaque, world};
 use crate::formats::{GridSpec, WriteError};
 use crate::grid::{Up, VoxelGrid, World};
 use crate::srgb::linear_of_rgba;
 
-/// glTF's, as a mesh of voxels.
+/// Binary glTF, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
     extension: "glb",
     name: "glTF 2.0",
@@ -30,17 +29,17 @@ pub const SPEC: GridSpec = GridSpec {
 /// Bytes of a rectangle's two triangles.
 const INDICES: u64 = 6 * 4;
 
-/// glTF's numbers for what accessors and views hold.
+/// glTF's constants of component types and buffer targets.
 const FLOAT: u32 = 5126;
 const UNSIGNED_SHORT: u32 = 5123;
 const UNSIGNED_INT: u32 = 5125;
 const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
-/// Writes the surface of `grid`, in little memory.
+/// Writes the surface of `grid`, in constant memory.
 ///
 /// # Errors
-/// `out` fails; the file would have more than 4 GiB, which is the format's limit.
+/// `out` fails; the file would exceed 4 GiB, the format's limit.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let layout = Layout { size: Size::of(grid)?, has_colors: grid.colors.is_some() };
@@ -63,7 +62,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
-/// The length of a file.
+/// The file length, if the format can hold it.
 fn checked(length: u64) -> Result<u32, WriteError> {
     u32::try_from(length).map_err(|_| {
         WriteError::Unsupported(format!(
@@ -79,8 +78,8 @@ fn write_numbers<const N: usize>(out: &mut dyn Write, numbers: [u32; N]) -> std:
 }
 
 fn write_vertices(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    parts(grid, |part| {
-        let Part::Vertex(corner, color) = part else { return Ok(()) };
+    elements(grid, |element| {
+        let Element::Vertex(corner, color) = element else { return Ok(()) };
         out.write_all(corner.map(|c| (c as f32).to_le_bytes()).as_flattened())?;
         if let Some(color) = color {
             let light = linear_of_rgba(color).map(u16::to_le_bytes);
@@ -91,14 +90,14 @@ fn write_vertices(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteErro
 }
 
 fn write_triangles(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    parts(grid, |part| {
-        let Part::Quad(vertices) = part else { return Ok(()) };
+    elements(grid, |element| {
+        let Element::Quad(vertices) = element else { return Ok(()) };
         let [a, b, c, d] = vertices.map(|number| number as u32);
         Ok(write_numbers(out, [a, b, c, a, c, d])?)
     })
 }
 
-/// What the binary part of a file holds: vertices, then triangles.
+/// The binary chunk: vertices, then triangles.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     size: Size,
@@ -106,7 +105,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Bytes of a vertex.
+    /// Bytes per vertex.
     fn stride(self) -> u64 {
         if self.has_colors { 12 + 8 } else { 12 }
     }
@@ -124,7 +123,7 @@ impl Layout {
     }
 }
 
-/// The JSON, its members always in the same order.
+/// The JSON document, with members in a fixed order.
 fn document(grid: &VoxelGrid, layout: Layout) -> String {
     let head =
         r#""asset":{"version":"2.0","generator":"trivox"},"scene":0,"scenes":[{"nodes":[0]}]"#;
@@ -140,7 +139,7 @@ fn document(grid: &VoxelGrid, layout: Layout) -> String {
     }
 }
 
-/// All that a mesh needs: itself, its material, and what its bytes are.
+/// The mesh, its material, accessors, buffer views and buffer.
 fn mesh([min, last]: [[u32; 3]; 2], layout: Layout, is_opaque: bool) -> String {
     let max = last.map(|c| c + 1);
     let Size { vertices, quads } = layout.size;
@@ -175,12 +174,12 @@ fn mesh([min, last]: [[u32; 3]; 2], layout: Layout, is_opaque: bool) -> String {
     .join(",")
 }
 
-/// From voxels to glTF's coordinates, column by column.
+/// The matrix from voxels to glTF coordinates, column-major.
 fn matrix(World { origin: [x, y, z], voxel_size: s, up }: &World) -> [f64; 16] {
     let (x, y, z, s) = (*x, *y, *z, *s);
     match up {
         Up::Y => [s, 0.0, 0.0, 0.0, 0.0, s, 0.0, 0.0, 0.0, 0.0, s, 0.0, x, y, z, 1.0],
-        // Subtracted from 0, which is never -0.
+        // `0.0 - y` is never -0.
         Up::Z => [s, 0.0, 0.0, 0.0, 0.0, 0.0, -s, 0.0, 0.0, s, 0.0, 0.0, x, z, 0.0 - y, 1.0],
     }
 }

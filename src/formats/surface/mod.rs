@@ -1,14 +1,13 @@
 //! The surface of a grid as a mesh: `.ply`, `.obj` and `.glb` files.
 //!
-//! They hold the faces that occupied voxels turn to empty ones or to the outside, in the mesh's
-//! coordinates, outside in front; those in one plane and of one colour are merged into rectangles of up
-//! to 64 by 64 voxels ([`mesher`]). Merged, they make T-junctions: a rectangle's corner
-//! may lie in the middle of another's side. The surface has no holes, but an edge need not have two
-//! faces, and programs that ask for that (repair, subdivision, physics) need it remeshed. Faces between
-//! a voxel that can be seen through and an opaque one are left out, as all between two voxels.
+//! The mesh is the exposed faces of voxels, in mesh coordinates, front sides out; coplanar faces of
+//! one colour are merged into rectangles of up to 64 by 64 voxels ([`mesher`]). Merging makes
+//! T-junctions: a rectangle's corner may lie inside another's side. The surface has no holes, but
+//! an edge need not have two faces; programs that require that (repair, subdivision, physics) need
+//! it remeshed. Faces between two voxels are omitted, also between a transparent and an opaque one.
 //!
-//! Rectangles share a corner where it has one colour and they are near one another in the file; what
-//! they share depends on the grid alone. Writing takes the surface up to three times, and little memory.
+//! Rectangles share a vertex if the colours are equal and they are close in the file; sharing
+//! depends on the grid alone. Writing generates the surface up to three times, in constant memory.
 
 pub mod glb;
 pub mod obj;
@@ -20,36 +19,36 @@ use crate::grid::{Up, VoxelGrid, World};
 use crate::mesher;
 use crate::srgb::Rgba;
 
-use share::Shared;
+use share::VertexCache;
 
-/// A part of a mesh; vertices come before what has them.
-enum Part {
-    /// Its place in the grid, and its colour where the grid has colours.
+/// An element of a mesh; a quad comes after its vertices.
+enum Element {
+    /// Its position in voxels, and its colour if the grid has colours.
     Vertex([u32; 3], Option<Rgba>),
-    /// The numbers of its vertices, from 0, counter-clockwise as seen from outside.
+    /// Its vertex indices, from 0, counter-clockwise seen from outside.
     Quad([u64; 4]),
 }
 
-/// Gives `take` the surface of `grid`, always in the same order.
-fn parts(
+/// Calls `take` with the elements of the surface of `grid`, in a fixed order.
+fn elements(
     grid: &VoxelGrid,
-    mut take: impl FnMut(Part) -> Result<(), WriteError>,
+    mut take: impl FnMut(Element) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    let mut shared = Shared::new();
+    let mut cache = VertexCache::new();
     mesher::rectangles(grid, |rectangle| {
         let mut quad = [0; 4];
-        for (number, corner) in quad.iter_mut().zip(rectangle.corners()) {
-            let (found, is_new) = shared.number(corner, rectangle.color.unwrap_or_default());
-            *number = found;
+        for (vertex, corner) in quad.iter_mut().zip(rectangle.corners()) {
+            let (index, is_new) = cache.index(corner, rectangle.color.unwrap_or_default());
+            *vertex = index;
             if is_new {
-                take(Part::Vertex(corner, rectangle.color))?;
+                take(Element::Vertex(corner, rectangle.color))?;
             }
         }
-        take(Part::Quad(quad))
+        take(Element::Quad(quad))
     })
 }
 
-/// How many vertices and quads a surface has.
+/// The numbers of vertices and quads of a surface.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     vertices: u64,
@@ -57,16 +56,16 @@ struct Size {
 }
 
 impl Size {
-    /// That of the surface of `grid`, in a format that numbers vertices with 32 bits.
+    /// The size of the surface of `grid`, for a format with 32-bit vertex indices.
     ///
     /// # Errors
-    /// It has too many.
+    /// More than 32 bits can index.
     fn of(grid: &VoxelGrid) -> Result<Self, WriteError> {
         let mut size = Self::default();
-        parts(grid, |part| {
-            match part {
-                Part::Vertex(..) => size.vertices += 1,
-                Part::Quad(_) => size.quads += 1,
+        elements(grid, |element| {
+            match element {
+                Element::Vertex(..) => size.vertices += 1,
+                Element::Quad(_) => size.quads += 1,
             }
             Ok(())
         })?;
@@ -86,18 +85,17 @@ impl Size {
     }
 }
 
-/// Where `grid` lies; with its corner at the origin and voxels of size 1, if it does not say.
+/// The world of `grid`; by default its corner is at the origin and voxels have size 1.
 fn world(grid: &VoxelGrid) -> World {
-    let unsaid = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-    grid.world.unwrap_or(unsaid)
+    grid.world.unwrap_or(World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() })
 }
 
-/// The place in mesh units of a corner of voxels.
+/// The position, in mesh units, of a corner of voxels.
 fn placed(World { origin, voxel_size, .. }: &World, corner: [u32; 3]) -> [f64; 3] {
     std::array::from_fn(|a| origin[a] + f64::from(corner[a]) * voxel_size)
 }
 
-/// Whether all voxels that have a colour are opaque; so they are where there are no colours.
+/// Whether all voxels are opaque; `true` without colours.
 fn is_opaque(grid: &VoxelGrid) -> bool {
     grid.colors.as_ref().is_none_or(|colors| colors.are_opaque(grid.occupied()))
 }
@@ -107,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_corners_or_rectangles_than_32_bits_count_are_refused() {
+    fn more_corners_or_rectangles_than_32_bits_can_index_are_refused() {
         let most = u64::from(u32::MAX);
         assert!(Size { vertices: most, quads: most }.checked().is_ok());
         for [vertices, quads] in [[most + 1, 9], [9, most + 1]] {

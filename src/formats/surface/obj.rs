@@ -1,16 +1,16 @@
-//! Wavefront `.obj`: quads, and behind the coordinates of a vertex its colour.
+//! Wavefront `.obj`: quads, with colours after the vertex coordinates.
 //!
-//! Coordinates are written in as many digits as a `double` needs, colours as display values (sRGB) from
-//! 0 to 1, as MeshLab and Blender read them; there is no material file. How opaque voxels are,
-//! and which axis is up, is not part of the format.
+//! Coordinates have as many digits as a `double` needs; colours are sRGB values from 0 to 1, as
+//! MeshLab and Blender read them; there is no material file. The format has no opacity and no up
+//! axis.
 
 use std::io::{BufWriter, Write};
 
-use super::{Part, parts, placed, world};
+use super::{Element, elements, placed, world};
 use crate::formats::{GridSpec, WriteError, lost_opacity, lost_up};
 use crate::grid::VoxelGrid;
 
-/// Wavefront's, as a mesh of voxels.
+/// Wavefront OBJ, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
     extension: "obj",
     name: "Wavefront",
@@ -23,26 +23,26 @@ pub const SPEC: GridSpec = GridSpec {
     has_colors: true,
 };
 
-/// Writes the surface of `grid`, in little memory.
+/// Writes the surface of `grid`, in constant memory.
 ///
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let world = world(grid);
-    parts(grid, |part| {
-        match part {
-            Part::Vertex(corner, color) => {
+    elements(grid, |element| {
+        match element {
+            Element::Vertex(corner, color) => {
                 let [x, y, z] = placed(&world, corner);
                 write!(out, "v {x} {y} {z}")?;
                 if let Some([r, g, b, _]) = color {
-                    // Three digits tell all values of 8 bits apart.
+                    // Three digits distinguish all 8-bit values.
                     let [r, g, b] = [r, g, b].map(|value| f64::from(value) / 255.0);
                     write!(out, " {r:.3} {g:.3} {b:.3}")?;
                 }
                 writeln!(out)?;
             }
-            Part::Quad(vertices) => {
+            Element::Quad(vertices) => {
                 let [a, b, c, d] = vertices.map(|number| number + 1);
                 writeln!(out, "f {a} {b} {c} {d}")?;
             }

@@ -1,17 +1,16 @@
-//! Stanford `.ply`, binary and little-endian: quads, and the colours of vertices.
+//! Stanford `.ply`, binary and little-endian: quads with vertex colours.
 //!
-//! Coordinates are `double` where `float` would be off by more than a ten-thousandth of a voxel: in
-//! grids past about 2,000 voxels an axis, and in those that lie far from the origin. Colours are `red`,
-//! `green` and `blue` in sRGB, with `alpha` where a voxel is not opaque. Which axis is up is not part of
-//! the format.
+//! Coordinates are `double` if `float` would round by more than a ten-thousandth of a voxel: for
+//! grids past about 2,000 voxels per axis, or far from the origin. Colours are `red`, `green` and
+//! `blue` in sRGB, with `alpha` if a voxel is not opaque. The format has no up axis.
 
 use std::io::{BufWriter, Write};
 
-use super::{Part, Size, is_opaque, parts, placed, world};
+use super::{Element, Size, elements, is_opaque, placed, world};
 use crate::formats::{GridSpec, WriteError, lost_up};
 use crate::grid::{VoxelGrid, World};
 
-/// Stanford's, as a mesh of voxels.
+/// Stanford PLY, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
     extension: "ply",
     name: "Stanford",
@@ -24,7 +23,7 @@ pub const SPEC: GridSpec = GridSpec {
     has_colors: true,
 };
 
-/// Writes the surface of `grid`, in little memory.
+/// Writes the surface of `grid`, in constant memory.
 ///
 /// # Errors
 /// `out` fails; the surface has more than 2^32 - 1 rectangles or corners.
@@ -38,8 +37,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         Some(_) => 3 + usize::from(!is_opaque(grid)),
     };
     out.write_all(header(size, is_double, channels).as_bytes())?;
-    parts(grid, |part| {
-        let Part::Vertex(corner, color) = part else { return Ok(()) };
+    elements(grid, |element| {
+        let Element::Vertex(corner, color) = element else { return Ok(()) };
         for coordinate in placed(&world, corner) {
             match is_double {
                 true => out.write_all(&coordinate.to_le_bytes())?,
@@ -48,19 +47,20 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         }
         Ok(out.write_all(&color.unwrap_or_default()[..channels])?)
     })?;
-    parts(grid, |part| {
-        let Part::Quad(vertices) = part else { return Ok(()) };
+    elements(grid, |element| {
+        let Element::Quad(vertices) = element else { return Ok(()) };
         out.write_all(&[4])?;
         Ok(out.write_all(vertices.map(|number| (number as u32).to_le_bytes()).as_flattened())?)
     })?;
     Ok(out.flush()?)
 }
 
-/// Whether 32-bit floats hold all corners of voxels to a ten-thousandth of a voxel.
+/// Whether 32-bit floats represent all voxel corners to a ten-thousandth of a voxel.
 fn suits_floats(world: &World, dims: [u32; 3]) -> bool {
     let corners = [placed(world, [0; 3]), placed(world, dims)];
     let largest = corners.as_flattened().iter().fold(0.0, |most: f64, c| most.max(c.abs())) as f32;
-    // Floats are nowhere further apart than past the largest; past all of them, that is no number.
+    // The spacing of floats is largest at the largest value; past the last float it is not a
+    // number.
     f64::from(largest.next_up() - largest) / 2.0 <= 1e-4 * world.voxel_size
 }
 

@@ -1,13 +1,13 @@
-//! Which corners of rectangles are one vertex.
+//! Vertex sharing between rectangles.
 
 use crate::srgb::Rgba;
 
-/// Vertices that are remembered: those of a few tiles of an ordinary surface.
+/// The logarithm of the cache's size: the vertices of a few tiles of a typical surface.
 const BITS: u32 = 16;
 
-/// Numbers vertices. Each place of a table of fixed size remembers one, the last that belonged there: a
-/// vertex that was forgotten is there twice.
-pub(super) struct Shared {
+/// Indexes vertices by a direct-mapped cache of fixed size. A vertex that was evicted is written
+/// again with a new index.
+pub(super) struct VertexCache {
     table: Vec<Vertex>,
     next: u64,
 }
@@ -16,31 +16,31 @@ pub(super) struct Shared {
 struct Vertex {
     corner: [u32; 3],
     color: Rgba,
-    number: u64,
+    index: u64,
 }
 
-impl Shared {
+impl VertexCache {
     pub(super) fn new() -> Self {
-        // No corner of a voxel.
-        let none = Vertex { corner: [u32::MAX; 3], color: [0; 4], number: 0 };
+        // `u32::MAX` is no voxel corner.
+        let none = Vertex { corner: [u32::MAX; 3], color: [0; 4], index: 0 };
         Self { table: vec![none; 1 << BITS], next: 0 }
     }
 
-    /// The number of the vertex at `corner` that has this `color`, and whether it is a new one.
-    pub(super) fn number(&mut self, corner: [u32; 3], color: Rgba) -> (u64, bool) {
-        let known = &mut self.table[place(corner, color)];
-        if (known.corner, known.color) == (corner, color) {
-            return (known.number, false);
+    /// The index of the vertex at `corner` with this `color`, and whether it is new.
+    pub(super) fn index(&mut self, corner: [u32; 3], color: Rgba) -> (u64, bool) {
+        let cached = &mut self.table[slot(corner, color)];
+        if (cached.corner, cached.color) == (corner, color) {
+            return (cached.index, false);
         }
-        *known = Vertex { corner, color, number: self.next };
+        *cached = Vertex { corner, color, index: self.next };
         self.next += 1;
-        (known.number, true)
+        (cached.index, true)
     }
 }
 
-/// Corners near one another of one colour have different places; other colours are spread by the golden
-/// ratio's multiples (D. Knuth, The Art of Computer Programming 3, section 6.4, 1973).
-fn place([x, y, z]: [u32; 3], color: Rgba) -> usize {
+/// The cache slot. Close corners of one colour have different slots; blocks and colours are spread
+/// by Fibonacci hashing (D. Knuth, The Art of Computer Programming 3, section 6.4, 1973).
+fn slot([x, y, z]: [u32; 3], color: Rgba) -> usize {
     const NEAR: u32 = BITS / 3;
     let near = |c: u32| u64::from(c & ((1 << NEAR) - 1));
     let block = [x, y, z].map(|c| u64::from(c >> NEAR));

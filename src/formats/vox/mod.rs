@@ -2,7 +2,7 @@
 //!
 //! The format is ephtracy's ("MagicaVoxel File Format", 2016, and its scene graph extension): a
 //! tree of chunks, each a four-letter name, the length of its content, the length of its
-//! children, and these. What matters here:
+//! children, its content and its children. The relevant parts:
 //!
 //! - a *model* (`SIZE`, `XYZI`) is a list of voxels `(x, y, z, colour)`, a byte each, in a box of
 //!   at most 256 per axis, with `z` up;
@@ -13,29 +13,28 @@
 //! - MagicaVoxel shows positions from -1000 to 999 and clips the rest.
 //!
 //! # What is written
-//! Always a scene graph, whatever the size: readers without one take the models as they are, and a
-//! grid of up to 256 per axis is one model. Grids whose mesh is `y` up are rotated to `z` up,
-//! `(x, y, z)` to `(x, -z, y)`, without mirroring. The scene is centred in `x` and `y` and stands
-//! on the ground, or as far below it as its height makes necessary.
+//! Always a scene graph: readers that ignore it still get the model of a grid of up to 256 per
+//! axis. Grids whose mesh is `y` up are rotated to `z` up, `(x, y, z)` to `(x, -z, y)`, without
+//! mirroring. The scene is centred in `x` and `y` and stands on the ground, or as far below it as
+//! its height requires.
 //!
-//! One attribute of the root, `trivox`, says what MagicaVoxel has no place for: the grid's size,
-//! its up axis and where it lies in the mesh's coordinates. With it, reading gives back the grid
-//! that was written.
+//! The root attribute `trivox` stores what the format does not: the grid's dimensions, its up axis
+//! and its position in mesh coordinates. With it, reading restores the grid that was written.
 //!
-//! Larger grids are several files, each of a box of up to 2000 voxels per axis that lies in its own
-//! world as a grid would. The attribute says where the box lies, in the mesh's coordinates and in the
-//! grid.
+//! Larger grids are written as several files, each a box of up to 2000 voxels per axis, centred as
+//! a grid of its own. The attribute stores the box's position in mesh coordinates and in the grid.
 //!
 //! # Colours
-//! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and 255
-//! are usable. A grid's colours become 255 or fewer, as [`palette`](crate::palette) has it, the same
-//! in all files of it; a grid without colours is light grey, beside colours to paint with.
+//! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
+//! 255 are usable. A grid's colours are quantized to 255 or fewer by [`palette`](crate::palette),
+//! the same in all its files; a grid without colours is light grey, in a palette of colours to
+//! paint with.
 //!
-//! Reading takes a file's palette, or MagicaVoxel's own where it has none, and only the colours in it:
-//! opacities in a palette have no effect there, and materials (`MATL`) are said and left out. `IMAP`
-//! tells in which order MagicaVoxel shows the palette, and changes no voxel. Where models overlap, the
-//! one that comes last in the scene graph wins, and of a model's voxels in one place the last. A grid
-//! that was written without colours has none when it is read.
+//! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
+//! in MagicaVoxel. Materials (`MATL`) are ignored with a warning; `IMAP`, the display order of the
+//! palette, affects no voxel. Where models overlap, the last in the scene graph wins, and of a
+//! model's voxels at one position the last. A grid that was written without colours is read without
+//! colours.
 
 mod default_palette;
 mod paint;
@@ -53,7 +52,7 @@ pub use parts::Part;
 pub use read::read;
 pub use write::{Files, check_dims, write};
 
-/// MagicaVoxel's.
+/// MagicaVoxel's `.vox`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
@@ -81,23 +80,23 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
 
 /// Most voxels along an axis of one model.
 const MAX_MODEL: u32 = 256;
-/// Most voxels along an axis of a scene, and so of a file: positions -1000 to 999.
+/// Most voxels along an axis of a scene, and of a file: positions -1000 to 999.
 pub const MAX_SCENE: u32 = 2000;
 /// The first position past MagicaVoxel's world.
 const WORLD_END: i64 = 1000;
 /// The root attribute that describes the grid.
 const ATTRIBUTE: &str = "trivox";
 
-/// A grid, or a part of one, as a box in MagicaVoxel's axes.
+/// The box of a grid, or of a part of one, in MagicaVoxel's axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Frame {
-    /// In the grid's axes.
+    /// Voxels along the grid's axes.
     dims: [u32; 3],
     up: Up,
 }
 
 impl Frame {
-    /// A grid that does not say what is up is taken to be `z` up.
+    /// A grid without a world is assumed to be `z` up.
     fn new(dims: [u32; 3], world: Option<World>) -> Self {
         Self { dims, up: world.map_or(Up::Z, |world| world.up) }
     }
@@ -111,7 +110,7 @@ impl Frame {
         }
     }
 
-    /// MagicaVoxel's position of the frame's minimum corner, where the frame is a whole scene.
+    /// The position of the minimum corner in MagicaVoxel, if the frame is a whole scene.
     fn corner(&self) -> [i64; 3] {
         let [x, y, z] = self.size().map(i64::from);
         [-(x / 2), -(y / 2), (WORLD_END - z).min(0)]
@@ -139,11 +138,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turning_back_undoes_turning_and_does_not_mirror() {
+    fn axis_conversions_are_inverse_and_do_not_mirror() {
         for up in [Up::Y, Up::Z] {
             let frame = Frame { dims: [5, 6, 7], up };
-            let turn = |v| frame.vox_from_grid(v).map(i64::from);
-            let [o, x, y, z] = [[1, 2, 3], [2, 2, 3], [1, 3, 3], [1, 2, 4]].map(turn);
+            let rotation = |v| frame.vox_from_grid(v).map(i64::from);
+            let [o, x, y, z] = [[1, 2, 3], [2, 2, 3], [1, 3, 3], [1, 2, 4]].map(rotation);
             assert_eq!(frame.grid_from_vox(frame.vox_from_grid([1, 2, 3])), [1, 2, 3]);
             let [a, b, c] = [x, y, z].map(|p| [0, 1, 2].map(|i| p[i] - o[i]));
             let cross = [0, 1, 2].map(|i| {

@@ -1,25 +1,24 @@
-//! The colours of the voxels that are read, as indices of a palette.
+//! The palette indices of the voxels that are read.
 
 use super::default_palette::default_palette;
-use super::write::{PLAIN, plain_palette};
+use super::write::{UNCOLORED, uncolored_palette};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, count, set_bits};
 use crate::srgb::Rgba;
 
-/// The index that each voxel of some bricks has.
+/// The palette index of each voxel of a list of bricks.
 pub(super) struct Paint<'a> {
     /// In canonical order.
     bricks: &'a [(BrickKey, Mask)],
-    /// The index of each brick's first voxel.
+    /// The number of voxels before each brick (an exclusive prefix sum).
     first: Vec<usize>,
-    /// Of each voxel, by words of its brick's mask and in these from the lowest bit up; 0 where it has
-    /// none yet.
+    /// By voxel, in the order of mask words and of bits within a word; 0 if not set yet.
     indices: Vec<u8>,
-    /// The brick of the voxel before: most voxels are in the same one.
+    /// The brick of the last voxel, since most voxels are in the same one.
     latest: usize,
 }
 
 impl<'a> Paint<'a> {
-    /// Of voxels that have none yet.
+    /// No indices set.
     pub(super) fn new(bricks: &'a [(BrickKey, Mask)]) -> Self {
         let mut voxels = 0;
         let mut first = Vec::with_capacity(bricks.len());
@@ -30,7 +29,7 @@ impl<'a> Paint<'a> {
         Self { bricks, first, indices: vec![0; voxels], latest: 0 }
     }
 
-    /// Gives a voxel, which is there, an index, unless it has one.
+    /// Sets the index of a voxel of the bricks, unless it has one.
     pub(super) fn set(&mut self, voxel: [u32; 3], index: u8) {
         let key = BrickKey::new(voxel.map(|c| c / BRICK));
         if self.bricks[self.latest].0 != key {
@@ -46,7 +45,7 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// Which indices voxels have.
+    /// The indices that voxels use.
     pub(super) fn used(&self) -> [bool; 256] {
         self.counts().map(|count| count > 0)
     }
@@ -57,11 +56,11 @@ impl<'a> Paint<'a> {
         counts
     }
 
-    /// The colours by a file's `palette`, or by MagicaVoxel's own. `None` where there are no voxels,
-    /// and of a grid of ours that was written without.
+    /// The colours by the file's `palette`, or by MagicaVoxel's default. `None` if there are no
+    /// voxels, or if the file was written by this crate from a grid without colours.
     pub(super) fn colors(&self, palette: Option<&[Rgba]>, is_ours: bool) -> Option<Colors> {
-        let is_plain = || self.indices.iter().all(|&index| index == PLAIN);
-        let is_uncolored = is_ours && palette == Some(&plain_palette()) && is_plain();
+        let is_uncolored_index = || self.indices.iter().all(|&index| index == UNCOLORED);
+        let is_uncolored = is_ours && palette == Some(&uncolored_palette()) && is_uncolored_index();
         if self.indices.is_empty() || is_uncolored {
             return None;
         }
@@ -71,10 +70,10 @@ impl<'a> Paint<'a> {
             let [r, g, b, _] = palette[usize::from(index) - 1];
             [r, g, b, u8::MAX]
         };
-        // What most voxels have need not be kept for each.
+        // The most common colour becomes the default.
         let counts = self.counts();
         let commonest = (1..=u8::MAX).max_by_key(|&index| counts[usize::from(index)]);
-        let rest = color_of(commonest.unwrap_or(PLAIN));
+        let rest = color_of(commonest.unwrap_or(UNCOLORED));
         let mut colors = Colors::uniform(rest);
         let mut indices = self.indices.iter();
         for &(key, mask) in self.bricks {

@@ -1,20 +1,20 @@
-//! Grids past MagicaVoxel's world: the parts that files of their own hold.
+//! Grids larger than MagicaVoxel's world, split into parts with one file each.
 
 use super::MAX_SCENE;
-use crate::formats::description::Place;
+use crate::formats::description::Region;
 use crate::grid::{BRICK, BrickRun, VoxelGrid, World};
 
 /// Bricks along the edge of the largest part.
 const PART_BRICKS: u32 = MAX_SCENE / BRICK;
 
-/// A part of a grid that one file holds: [`MAX_SCENE`] voxels along each axis, fewer at the end.
+/// The part of a grid in one file: [`MAX_SCENE`] voxels along each axis, fewer at the grid's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     index: [u32; 3],
     /// The minimum corner, in the grid's voxels.
     pub(super) base: [u32; 3],
     pub(super) dims: [u32; 3],
-    /// The grid's.
+    /// The dimensions of the whole grid.
     of: [u32; 3],
 }
 
@@ -25,13 +25,13 @@ impl Part {
         Self { index, base, dims, of }
     }
 
-    /// Which part it is along `x`, `y` and `z` of the grid, counted from 0.
+    /// The index of the part along `x`, `y` and `z`, from 0.
     #[must_use]
     pub fn index(&self) -> [u32; 3] {
         self.index
     }
 
-    /// The grid's voxel that is its first.
+    /// The part's first voxel, in the grid.
     #[must_use]
     pub fn base(&self) -> [u32; 3] {
         self.base
@@ -43,26 +43,26 @@ impl Part {
         self.dims
     }
 
-    /// Where it lies, unless it is the whole grid.
-    pub(super) fn place(&self) -> Option<Place> {
-        (self.dims != self.of).then_some(Place { base: self.base, of: self.of })
+    /// The region of the grid; `None` for the whole grid.
+    pub(super) fn region(&self) -> Option<Region> {
+        (self.dims != self.of).then_some(Region { base: self.base, of: self.of })
     }
 
-    /// Where it lies in the world, and its grid at `world`.
+    /// The part's world position in a grid at `world`.
     pub(super) fn world(&self, world: World) -> World {
         let moved = |a| world.origin[a] + f64::from(self.base[a]) * world.voxel_size;
         let origin = if self.base == [0; 3] { world.origin } else { [0, 1, 2].map(moved) };
         World { origin, ..world }
     }
 
-    /// From which of the grid's bricks to before which.
+    /// The half-open box of bricks, as its minimum and end corners.
     pub(super) fn bricks(&self) -> [[u32; 3]; 2] {
         let end = std::array::from_fn(|a| (self.base[a] + self.dims[a]).div_ceil(BRICK));
         [self.base.map(|b| b / BRICK), end]
     }
 }
 
-/// The parts of `grid` that hold a voxel, `x` fastest; the first where there are no voxels.
+/// The parts of `grid` that are not empty, `x` fastest; for an empty grid the first part.
 pub(super) fn parts(grid: &VoxelGrid) -> Vec<Part> {
     let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(MAX_SCENE));
     let mut is_held = vec![false; (nx * ny * nz) as usize];

@@ -1,53 +1,53 @@
-//! Reading: the chunks of a file become models and nodes.
+//! Reading: parses the chunks of a file into models and nodes.
 //!
-//! By hand: `dot_vox` skips chunks that are malformed, stops without a word where a chunk's length
-//! lies, takes a node's number to be its position and panics on a rotation that is none.
+//! By hand: the crate `dot_vox` skips malformed chunks, stops silently at a wrong chunk length,
+//! takes a node's id for its position in the file and panics on an invalid rotation.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
-use super::scene::{self, Assembled, Turn};
+use super::scene::{self, Assembled, Rotation};
 use super::{ATTRIBUTE, MAX_MODEL};
-use crate::formats::description::Place;
+use crate::formats::description::Region;
 use crate::formats::{LoadedGrid, ReadError, counted, excerpt};
 use crate::srgb::Rgba;
 
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
 const VERSIONS: [i32; 2] = [150, 200];
 
-/// Reads the grid in a `.vox` file: all that the scene graph places, hidden or not, in the palette's
-/// colours. Its size is the extent of the models' boxes, or what the file says where it is one of
-/// ours. Of an animation it is the first frame.
+/// Reads the grid of a `.vox` file: all models that the scene graph places, hidden or not, in the
+/// palette's colours; of an animation the first frame. Its dimensions are those of the `trivox`
+/// attribute or, without it, the extent of the models' boxes.
 ///
 /// # Errors
-/// Anything malformed; several models without a scene graph, which were frames of an animation; a
-/// graph with cycles, or with more instances than any scene has use for; a grid past the largest
-/// dimensions; one that is not where the file says that it is.
+/// Malformed content; several models without a scene graph (frames of an animation); a graph with
+/// cycles or too many instances; a grid past the largest dimensions; models outside the region that
+/// the attribute states.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut file = Vec::new();
     input.read_to_end(&mut file)?;
     let scene = parse(&file)?;
     let Assembled { grid, part, used } = scene::assemble(&scene)?;
     let mut warnings = scene.warnings(&used);
-    warnings.extend(part.map(|Place { base, of: [x, y, z] }| {
+    warnings.extend(part.map(|Region { base, of: [x, y, z] }| {
         format!("it is a part of a grid of {x}x{y}x{z} voxels, from voxel {base:?} on")
     }));
     Ok(LoadedGrid { grid, warnings })
 }
 
-/// What a file holds.
+/// The parsed content of a file.
 #[derive(Default)]
 pub(super) struct Scene<'a> {
     pub(super) models: Vec<Model<'a>>,
-    /// By their number.
+    /// By node id.
     pub(super) nodes: HashMap<i32, Node>,
-    /// What the root says of the grid, where it is one of ours.
+    /// The root's `trivox` attribute.
     pub(super) description: Option<&'a [u8]>,
-    /// Where the file has one; entry `n` is the colour of index `n + 1`.
+    /// The file's palette; entry `n` is the colour of index `n + 1`.
     pub(super) palette: Option<&'a [Rgba]>,
-    /// The indices whose material is none of plain colour.
+    /// The indices with a material other than diffuse.
     pub(super) materials: Vec<u8>,
 }
 
@@ -62,16 +62,16 @@ pub(super) struct Model<'a> {
 
 /// A node of the scene graph.
 pub(super) struct Node {
-    /// Where in the file.
+    /// Byte offset in the file.
     pub(super) at: usize,
     pub(super) kind: NodeKind,
     is_hidden: bool,
-    /// Of an animation; 1 where there is none.
+    /// Animation frames; 1 without an animation.
     frames: usize,
 }
 
 pub(super) enum NodeKind {
-    Transform { turn: Turn, shift: [i32; 3], child: i32 },
+    Transform { rotation: Rotation, translation: [i32; 3], child: i32 },
     Group { children: Vec<i32> },
     Shape { model: i32 },
 }
@@ -108,8 +108,8 @@ fn parse(file: &[u8]) -> Result<Scene<'_>, ReadError> {
 }
 
 impl<'a> Scene<'a> {
-    /// Takes one chunk; those that say nothing of voxels or places are skipped. `size` is that of
-    /// a model whose voxels are still to come.
+    /// Adds one chunk; chunks without effect on voxels are skipped. `size` is the size of a model
+    /// whose voxels are still to come.
     fn add(&mut self, mut chunk: Cursor<'a>, size: &mut Option<[u32; 3]>) -> Result<(), ReadError> {
         match &chunk.name {
             b"SIZE" => {
@@ -125,7 +125,7 @@ impl<'a> Scene<'a> {
             b"nGRP" => self.add_node(&mut chunk, Self::group)?,
             b"nSHP" => self.add_node(&mut chunk, Self::shape)?,
             b"RGBA" => self.palette = Some(chunk.take(1024, "the palette")?.as_chunks().0),
-            // Whatever is wrong with one: it has no effect.
+            // Errors are ignored, since materials have no effect.
             b"MATL" => {
                 self.materials.extend(material(&mut chunk).ok().flatten());
                 return Ok(());
@@ -135,7 +135,7 @@ impl<'a> Scene<'a> {
         chunk.end()
     }
 
-    /// Takes a node, whose number and attributes come first and the rest as `kind` reads it.
+    /// Adds a node: its id and attributes, then the rest, parsed by `kind`.
     fn add_node(
         &mut self,
         chunk: &mut Cursor<'a>,
@@ -156,8 +156,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What has no effect on the grid, though it shows in MagicaVoxel. Its voxels have the colours
-    /// that are `used`.
+    /// Warnings about content that MagicaVoxel shows, but that has no effect on the grid. `used`
+    /// are the palette indices of voxels.
     fn warnings(&self, used: &[bool; 256]) -> Vec<String> {
         let count = |is: fn(&Node) -> bool| self.nodes.values().filter(|node| is(node)).count();
         let mut warnings = Vec::new();
@@ -179,14 +179,14 @@ impl<'a> Scene<'a> {
         warnings
     }
 
-    // The kinds of node, and how many frames they have.
+    // Parsers of the kinds of node; each also returns the number of frames.
 
     fn transform(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
         let child = chunk.int("the child")?;
         chunk.int("the reserved number")?;
         chunk.int("the layer")?;
-        let ((turn, shift), frames) = first_frame(chunk)?;
-        Ok((NodeKind::Transform { turn, shift, child }, frames))
+        let ((rotation, translation), frames) = first_frame(chunk)?;
+        Ok((NodeKind::Transform { rotation, translation, child }, frames))
     }
 
     fn group(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
@@ -195,7 +195,7 @@ impl<'a> Scene<'a> {
         Ok((NodeKind::Group { children: children.collect::<Result<_, _>>()? }, 1))
     }
 
-    /// Of several models the first: the others are later frames.
+    /// The first of the models; the others are later frames.
     fn shape(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
         // A number and an empty dictionary take 8 bytes.
         let count = chunk.count(8, "models")?;
@@ -210,12 +210,12 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The index that has a material, unless it is one of plain colour.
+/// The index of a material that is not diffuse.
 fn material(chunk: &mut Cursor) -> Result<Option<u8>, ReadError> {
     let index = chunk.int("the material's number")?;
     let properties = chunk.dict()?;
-    let is_plain = find(&properties, "_type").is_none_or(|kind| kind == b"_diffuse");
-    Ok(u8::try_from(index).ok().filter(|_| !is_plain))
+    let is_diffuse = find(&properties, "_type").is_none_or(|kind| kind == b"_diffuse");
+    Ok(u8::try_from(index).ok().filter(|_| !is_diffuse))
 }
 
 fn model_size(chunk: &mut Cursor) -> Result<[u32; 3], ReadError> {
@@ -245,8 +245,8 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
     }
 }
 
-/// The first of a transform's frames, and how many there are.
-fn first_frame(chunk: &mut Cursor) -> Result<((Turn, [i32; 3]), usize), ReadError> {
+/// The first of a transform's frames, and the number of frames.
+fn first_frame(chunk: &mut Cursor) -> Result<((Rotation, [i32; 3]), usize), ReadError> {
     // An empty dictionary takes 4 bytes.
     let count = chunk.count(4, "frames")?;
     let mut first = None;
@@ -254,24 +254,26 @@ fn first_frame(chunk: &mut Cursor) -> Result<((Turn, [i32; 3]), usize), ReadErro
         let frame = chunk.dict()?;
         let text = |key| find(&frame, key).map(String::from_utf8_lossy);
         if first.is_none() {
-            first = Some((parse_turn(text("_r"), chunk)?, parse_shift(text("_t"), chunk)?));
+            first =
+                Some((parse_rotation(text("_r"), chunk)?, parse_translation(text("_t"), chunk)?));
         }
     }
     let first = first.ok_or_else(|| chunk.fault("the transform has no frame"))?;
     Ok((first, count))
 }
 
-fn parse_turn(text: Option<Cow<str>>, chunk: &Cursor) -> Result<Turn, ReadError> {
-    let Some(text) = text else { return Ok(Turn::NONE) };
-    let turn = text.parse().ok().and_then(Turn::from_bits);
-    turn.ok_or_else(|| chunk.fault(format_args!("'{}' is not a rotation", excerpt(&text))))
+fn parse_rotation(text: Option<Cow<str>>, chunk: &Cursor) -> Result<Rotation, ReadError> {
+    let Some(text) = text else { return Ok(Rotation::NONE) };
+    let rotation = text.parse().ok().and_then(Rotation::from_bits);
+    rotation.ok_or_else(|| chunk.fault(format_args!("'{}' is not a rotation", excerpt(&text))))
 }
 
-fn parse_shift(text: Option<Cow<str>>, chunk: &Cursor) -> Result<[i32; 3], ReadError> {
+fn parse_translation(text: Option<Cow<str>>, chunk: &Cursor) -> Result<[i32; 3], ReadError> {
     let Some(text) = text else { return Ok([0; 3]) };
     let numbers: Result<Vec<i32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
-    let shift = numbers.ok().and_then(|numbers| numbers.try_into().ok());
-    shift.ok_or_else(|| chunk.fault(format_args!("'{}' is not a translation", excerpt(&text))))
+    let translation = numbers.ok().and_then(|numbers| numbers.try_into().ok());
+    translation
+        .ok_or_else(|| chunk.fault(format_args!("'{}' is not a translation", excerpt(&text))))
 }
 
 /// Keys and values, in the file's order.
@@ -281,11 +283,11 @@ fn find<'a>(dict: &Dict<'a>, key: &str) -> Option<&'a [u8]> {
     dict.iter().find(|(k, _)| *k == key.as_bytes()).map(|&(_, value)| value)
 }
 
-/// The bytes of a chunk that are still to be read.
+/// The unread bytes of a chunk.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     name: [u8; 4],
-    /// Where in the file.
+    /// Byte offset in the file.
     at: usize,
     rest: &'a [u8],
 }
@@ -317,7 +319,7 @@ impl<'a> Cursor<'a> {
         usize::try_from(len).map_err(|_| self.fault(format_args!("{what} is {len}")))
     }
 
-    /// A number of items that take `item_bytes` at least: no more than what is left has room for.
+    /// A number of items of at least `item_bytes` each, limited by the bytes left.
     fn count(&mut self, item_bytes: usize, what: &str) -> Result<usize, ReadError> {
         let count = self.len("the number of items")?;
         let room = self.rest.len() / item_bytes;

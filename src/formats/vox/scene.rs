@@ -1,4 +1,4 @@
-//! The scene graph: which model lies where, and the grid of all of them.
+//! The scene graph: the transforms of all model instances, and their union as a grid.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -7,7 +7,7 @@ use super::paint::Paint;
 use super::read::{Model, NodeKind, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::error::GridError;
-use crate::formats::description::Place;
+use crate::formats::description::Region;
 use crate::formats::{ReadError, excerpt};
 use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid};
 use crate::place::MAX_DIM;
@@ -16,28 +16,28 @@ use crate::place::MAX_DIM;
 pub(super) const ROOT: i32 = 0;
 /// Deepest nesting of nodes.
 const MAX_DEPTH: usize = 256;
-/// Most nodes that are visited, each as often as it is used: instances of instances multiply.
+/// Most node visits; a node is visited once per use, so nested instances multiply.
 const MAX_VISITS: usize = 1 << 18;
-/// Most voxels of all instances, if the file has not more itself: some ten seconds' work, and with
-/// their colours 1.3 GB.
+/// Most voxels of all instances, unless the file itself has more: about ten seconds of work, and
+/// 1.3 GB with colours.
 const MAX_PLACED: u64 = 1 << 28;
-/// Most bricks of all instances, if the file has not more voxels itself: more than MagicaVoxel's
-/// world has room for, 250 cubed. About 2 GB.
+/// Most bricks of all instances, unless the file has more voxels: above the 250 cubed of
+/// MagicaVoxel's world. About 2 GB.
 const MAX_BRICKS: usize = 1 << 24;
 
-/// A quarter turn about any axis, mirrored or not: row `i` of the matrix has `sign[i]` in column
-/// `axis[i]` and 0 elsewhere.
+/// A signed permutation matrix, a rotation by quarter turns or a reflection: row `i` has `sign[i]`
+/// in column `axis[i]` and 0 elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Turn {
+pub(super) struct Rotation {
     axis: [usize; 3],
     sign: [i64; 3],
 }
 
-impl Turn {
+impl Rotation {
     pub(super) const NONE: Self = Self { axis: [0, 1, 2], sign: [1; 3] };
 
-    /// As the file has it: the first row's axis in bits 0 and 1, the second's in bits 2 and 3, the
-    /// signs in bits 4 to 6, set for negative. `None` where these are not a rotation.
+    /// Decodes the file's byte: the first row's axis in bits 0 and 1, the second's in bits 2 and 3,
+    /// the signs in bits 4 to 6, set for negative. `None` if it is not a signed permutation.
     pub(super) fn from_bits(bits: u8) -> Option<Self> {
         let (a, b) = (usize::from(bits & 3), usize::from(bits >> 2 & 3));
         let is_valid = a < 3 && b < 3 && a != b && bits < 128;
@@ -58,29 +58,32 @@ impl Turn {
     }
 }
 
-/// A turn, then a shift.
+/// A rotation, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pose {
-    turn: Turn,
-    /// Below 2^40: `MAX_DEPTH` numbers of 32 bits.
-    shift: [i64; 3],
+    rotation: Rotation,
+    /// Below 2^40: a sum of `MAX_DEPTH` 32-bit numbers.
+    translation: [i64; 3],
 }
 
 impl Pose {
-    const NONE: Self = Self { turn: Turn::NONE, shift: [0; 3] };
+    const NONE: Self = Self { rotation: Rotation::NONE, translation: [0; 3] };
 
     fn apply(&self, v: [i64; 3]) -> [i64; 3] {
-        let turned = self.turn.apply(v);
-        [0, 1, 2].map(|i| turned[i] + self.shift[i])
+        let rotated = self.rotation.apply(v);
+        [0, 1, 2].map(|i| rotated[i] + self.translation[i])
     }
 
-    /// `self` after a turn and a shift.
-    fn after(&self, turn: &Turn, shift: [i32; 3]) -> Self {
-        Self { turn: self.turn.after(turn), shift: self.apply(shift.map(i64::from)) }
+    /// `self` after a rotation and a translation.
+    fn after(&self, rotation: &Rotation, translation: [i32; 3]) -> Self {
+        Self {
+            rotation: self.rotation.after(rotation),
+            translation: self.apply(translation.map(i64::from)),
+        }
     }
 }
 
-/// A model in the scene.
+/// An instance of a model in the scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Instance {
     model: usize,
@@ -88,34 +91,34 @@ struct Instance {
 }
 
 impl Instance {
-    /// Where a voxel of its model lies. What is turned is the voxel's cube, about the pivot's
-    /// minimum corner: by its centre, in half voxels, which is then rounded down to its own corner.
+    /// The position of a voxel of the model. The voxel's centre, in half voxels, is rotated about
+    /// the pivot's minimum corner, then rounded down to the voxel's minimum corner.
     fn place(&self, voxel: [u32; 3], size: [u32; 3]) -> [i64; 3] {
         let centre = [0, 1, 2].map(|a| 2 * (i64::from(voxel[a]) - i64::from(size[a] / 2)) + 1);
-        let turned = self.pose.turn.apply(centre);
-        [0, 1, 2].map(|a| (turned[a] >> 1) + self.pose.shift[a])
+        let rotated = self.pose.rotation.apply(centre);
+        [0, 1, 2].map(|a| (rotated[a] >> 1) + self.pose.translation[a])
     }
 
-    /// Its box: minimum and maximum voxel.
+    /// The box: minimum and maximum voxel.
     fn bounds(&self, size: [u32; 3]) -> [[i64; 3]; 2] {
         let [a, b] = [self.place([0; 3], size), self.place(size.map(|d| d - 1), size)];
         [[0, 1, 2].map(|i| a[i].min(b[i])), [0, 1, 2].map(|i| a[i].max(b[i]))]
     }
 }
 
-/// What a scene makes.
+/// The result of a scene.
 pub(super) struct Assembled {
     pub(super) grid: VoxelGrid,
-    /// Where it lies in a larger grid, if it is a part of one.
-    pub(super) part: Option<Place>,
-    /// Which of the palette's indices its voxels have.
+    /// The region of a larger grid, if it is a part of one.
+    pub(super) part: Option<Region>,
+    /// The palette indices that voxels use.
     pub(super) used: [bool; 256],
 }
 
-/// The grid of all that `scene` places.
+/// The union of all instances of `scene`.
 pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
     let mut instances = instances(scene)?;
-    // The same model twice at the same place adds nothing, and takes its time.
+    // Duplicate instances add no voxels, but cost time.
     let mut seen = HashSet::new();
     instances.retain(|&instance| seen.insert(instance));
     let bounds = bounds(scene, &instances)?;
@@ -149,12 +152,12 @@ fn content(what: String) -> ReadError {
     ReadError::Content(what)
 }
 
-/// What is wrong with node `id`, which lies at byte `at` of the file.
+/// An error about node `id`, at byte `at` of the file.
 fn fault(id: i32, at: usize, what: impl fmt::Display) -> ReadError {
     content(format!("node {id} of the scene graph, byte {at}: {what}"))
 }
 
-/// What the root says of the grid, in which everything from `lo` to `hi` must lie.
+/// Parses the root's description of the grid, which must contain the box from `lo` to `hi`.
 fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Description, String> {
     let text = String::from_utf8_lossy(text);
     let description = Description::parse(&text).ok_or_else(|| {
@@ -179,10 +182,10 @@ fn checked_dims(dims: [i64; 3]) -> Result<[u32; 3], GridError> {
     }
 }
 
-/// All models, where they are placed; the last of the scene graph, which covers all others, first.
+/// All instances, in reverse order of the scene graph: the first takes precedence.
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match scene.models.len() {
-        _ if !scene.nodes.is_empty() => Walk::default().run(scene),
+        _ if !scene.nodes.is_empty() => Traversal::default().run(scene),
         1 => Ok(vec![Instance { model: 0, pose: Pose::NONE }]),
         0 => Err(content("the file has no models".into())),
         n => Err(content(format!(
@@ -192,25 +195,25 @@ fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     }
 }
 
-/// A walk of the scene graph, depth first from the root on, the last child of a node first.
+/// A depth-first traversal of the scene graph, the last child of a node first.
 #[derive(Default)]
-struct Walk {
-    /// From the root to the node that is visited.
+struct Traversal {
+    /// The nodes from the root to the current one.
     path: Vec<i32>,
-    /// Nodes to visit, each with how many are above it and what they do to it.
-    open: Vec<(i32, usize, Pose)>,
+    /// Nodes to visit, each with its depth and its parent's pose.
+    stack: Vec<(i32, usize, Pose)>,
     visits: usize,
-    found: Vec<Instance>,
+    instances: Vec<Instance>,
 }
 
-impl Walk {
+impl Traversal {
     fn run(mut self, scene: &Scene) -> Result<Vec<Instance>, ReadError> {
-        self.open.push((ROOT, 0, Pose::NONE));
-        while let Some((id, depth, pose)) = self.open.pop() {
+        self.stack.push((ROOT, 0, Pose::NONE));
+        while let Some((id, depth, pose)) = self.stack.pop() {
             self.path.truncate(depth);
             self.visit(scene, id, pose)?;
         }
-        Ok(self.found)
+        Ok(self.instances)
     }
 
     fn visit(&mut self, scene: &Scene, id: i32, pose: Pose) -> Result<(), ReadError> {
@@ -224,28 +227,28 @@ impl Walk {
         self.path.push(id);
         let depth = self.path.len();
         match &node.kind {
-            NodeKind::Transform { turn, shift, child } => {
-                self.open.push((*child, depth, pose.after(turn, *shift)));
+            NodeKind::Transform { rotation, translation, child } => {
+                self.stack.push((*child, depth, pose.after(rotation, *translation)));
             }
             NodeKind::Group { children } => {
-                self.open.extend(children.iter().map(|&child| (child, depth, pose)));
+                self.stack.extend(children.iter().map(|&child| (child, depth, pose)));
             }
             NodeKind::Shape { model } => {
                 let index = usize::try_from(*model).ok().filter(|&m| m < scene.models.len());
                 let index = index.ok_or_else(|| fault(format!("there is no model {model}")))?;
-                self.found.push(Instance { model: index, pose });
+                self.instances.push(Instance { model: index, pose });
             }
         }
         Ok(())
     }
 
-    /// Whether the walk may go on to node `id`.
+    /// Checks that node `id` may be visited: no cycle, and within the limits.
     fn check(&self, id: i32) -> Result<(), String> {
         if self.path.contains(&id) {
             Err("it is part of itself".into())
         } else if self.path.len() >= MAX_DEPTH {
             Err(format!("it is nested more than {MAX_DEPTH} deep"))
-        } else if self.visits + self.open.len() >= MAX_VISITS {
+        } else if self.visits + self.stack.len() >= MAX_VISITS {
             Err(format!("it is one of more than {MAX_VISITS} nodes: too many instances"))
         } else {
             Ok(())
@@ -262,7 +265,7 @@ fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadEr
     union.ok_or_else(|| content("the scene graph places no models".into()))
 }
 
-/// Voxels in the file, each once.
+/// The number of voxels in the file, without instances.
 fn stored(scene: &Scene) -> u64 {
     scene.models.iter().map(|model| model.voxels.len() as u64).sum()
 }
@@ -272,24 +275,24 @@ struct Placed<'a> {
     scene: &'a Scene<'a>,
     instances: &'a [Instance],
     frame: Frame,
-    /// Where the grid begins in the scene; all instances lie in it.
+    /// The grid's minimum corner in the scene; all instances are inside the grid.
     corner: [i64; 3],
 }
 
 impl Placed<'_> {
-    /// The voxels of an instance, each with its colour's index, the last first.
+    /// The voxels of an instance, each with its palette index, the last first.
     fn voxels(&self, instance: &Instance) -> impl Iterator<Item = ([u32; 3], u8)> {
         let Model { size, voxels } = self.scene.models[instance.model];
         let coloured = voxels.iter().rev().filter(|&&[.., color]| color != 0);
         coloured.map(move |&[x, y, z, color]| {
             let placed = instance.place([x, y, z].map(u32::from), size);
-            // Not negative and below the frame's size: all boxes lie inside.
+            // In range, since all boxes are inside the frame.
             let voxel = [0, 1, 2].map(|a| (placed[a] - self.corner[a]) as u32);
             (self.frame.grid_from_vox(voxel), color)
         })
     }
 
-    /// The bricks of all instances in canonical order, `limit` or fewer.
+    /// The bricks of all instances in canonical order, at most `limit`.
     fn bricks(&self, limit: usize) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
         let models = &self.scene.models;
         let placed: u64 = self.instances.iter().map(|i| models[i.model].voxels.len() as u64).sum();
@@ -301,7 +304,7 @@ impl Placed<'_> {
         let mut bricks = Bricks::default();
         for instance in self.instances {
             self.voxels(instance).for_each(|(voxel, _)| bricks.set(voxel));
-            bricks.put_away();
+            bricks.flush();
             if bricks.all.len() > limit {
                 return Err(content(format!(
                     "the scene graph's instances fill more than {limit} bricks"
@@ -313,7 +316,7 @@ impl Placed<'_> {
         Ok(bricks)
     }
 
-    /// The colours of the voxels in `bricks`, which are all.
+    /// The palette indices of `bricks`, which must be those of all instances.
     fn paint<'a>(&self, bricks: &'a [(BrickKey, Mask)]) -> Paint<'a> {
         let mut paint = Paint::new(bricks);
         for instance in self.instances {
@@ -323,8 +326,8 @@ impl Placed<'_> {
     }
 }
 
-/// Bricks of voxels in any order. The latest is kept at hand: most voxels are in the brick of the
-/// one before.
+/// Collects voxels in any order into bricks. The latest brick is cached, since consecutive voxels
+/// are mostly in one brick.
 #[derive(Default)]
 struct Bricks {
     all: HashMap<BrickKey, Mask>,
@@ -335,7 +338,7 @@ impl Bricks {
     fn set(&mut self, voxel: [u32; 3]) {
         let key = BrickKey::new(voxel.map(|c| c / BRICK));
         if self.latest.is_none_or(|(latest, _)| latest != key) {
-            self.put_away();
+            self.flush();
             self.latest = Some((key, [0; 8]));
         }
         if let Some((_, mask)) = &mut self.latest {
@@ -344,7 +347,7 @@ impl Bricks {
         }
     }
 
-    fn put_away(&mut self) {
+    fn flush(&mut self) {
         if let Some((key, mask)) = self.latest.take() {
             let union = self.all.entry(key).or_default();
             (0..8).for_each(|x| union[x] |= mask[x]);
@@ -357,20 +360,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_compose_as_they_apply() {
-        let turns: Vec<Turn> = (0..=u8::MAX).filter_map(Turn::from_bits).collect();
-        assert_eq!(turns.len(), 48);
+    fn rotations_compose_as_they_apply() {
+        let rotations: Vec<Rotation> = (0..=u8::MAX).filter_map(Rotation::from_bits).collect();
+        assert_eq!(rotations.len(), 48);
         let v = [1, 20, 300];
-        for (a, b) in turns.iter().flat_map(|a| turns.iter().map(move |b| (a, b))) {
+        for (a, b) in rotations.iter().flat_map(|a| rotations.iter().map(move |b| (a, b))) {
             assert_eq!(a.after(b).apply(v), a.apply(b.apply(v)));
         }
     }
 
     #[test]
-    fn the_example_of_the_specification_is_read_as_it_says() {
-        let turn = Turn::from_bits(1 | 2 << 2 | 1 << 5 | 1 << 6).expect("a rotation");
+    fn the_specification_s_example_of_a_rotation_is_decoded() {
+        let rotation = Rotation::from_bits(1 | 2 << 2 | 1 << 5 | 1 << 6).expect("a rotation");
         // Rows (0 1 0), (0 0 -1), (-1 0 0).
-        assert_eq!(turn.apply([1, 2, 3]), [2, -3, -1]);
+        assert_eq!(rotation.apply([1, 2, 3]), [2, -3, -1]);
     }
 
     #[test]
@@ -378,7 +381,7 @@ mod tests {
         let voxels: Vec<[u8; 4]> = (0..32).map(|i| [8 * i, 0, 0, 1]).collect();
         let model = Model { size: [256, 1, 1], voxels: &voxels };
         let scene = Scene { models: vec![model], ..Scene::default() };
-        let pose = |y| Pose { shift: [128, y, 0], ..Pose::NONE };
+        let pose = |y| Pose { translation: [128, y, 0], ..Pose::NONE };
         let instances: Vec<_> = (0..5).map(|y| Instance { model: 0, pose: pose(8 * y) }).collect();
         let frame = Frame { dims: [256, 256, 1], up: Up::Z };
         let placed = Placed { scene: &scene, instances: &instances, frame, corner: [0; 3] };

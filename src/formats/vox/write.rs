@@ -1,5 +1,4 @@
-//! Writing: the models of a part are counted first, so that every chunk's length is known, and then
-//! streamed.
+//! Writing in two passes: models are counted first, which gives all chunk lengths, then streamed.
 
 use std::io::{BufWriter, Write};
 
@@ -11,8 +10,8 @@ use crate::palette::IndexedColors;
 use crate::srgb::Rgba;
 
 const VERSION: i32 = 150;
-/// The colour of every voxel of a grid without colours, as an index into the palette counted from 1.
-pub(super) const PLAIN: u8 = 1;
+/// The palette index, from 1, of all voxels of a grid without colours.
+pub(super) const UNCOLORED: u8 = 1;
 /// Bytes of a chunk's name and lengths.
 const CHUNK_HEAD: u64 = 12;
 /// Bricks along the edge of the largest model.
@@ -21,8 +20,8 @@ const MODEL_BRICKS: u32 = MAX_MODEL / BRICK;
 /// Writes `grid`, in its colours or those of the options' palette.
 ///
 /// # Errors
-/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip: [`Files`] are of
-/// such grids; more bytes than the format's 32-bit lengths can say.
+/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip (use [`Files`]);
+/// more bytes than 32-bit lengths can express.
 pub fn write(
     grid: &VoxelGrid,
     options: &WriteOptions,
@@ -48,8 +47,7 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     })
 }
 
-/// A grid as the files of its parts, one where MagicaVoxel's world can hold it. All have the same
-/// palette.
+/// A grid split into files with one palette; a single file if the grid fits MagicaVoxel's world.
 pub struct Files<'a> {
     grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,
@@ -57,14 +55,14 @@ pub struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Those that are needed for `grid`.
+    /// The files of `grid`.
     #[must_use]
     pub fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
         let indexed = IndexedColors::new(grid, options.palette.as_ref(), options.dither);
         Self { grid, colors: grid.colors.as_ref().zip(indexed), parts: parts(grid) }
     }
 
-    /// The parts of the grid that hold a voxel, in order; the first where there are no voxels at all.
+    /// The parts that are not empty, in order; for an empty grid the first part.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -73,7 +71,7 @@ impl<'a> Files<'a> {
     /// Writes one of the parts.
     ///
     /// # Errors
-    /// `out` fails; more bytes than the format's 32-bit lengths can say.
+    /// `out` fails; more bytes than 32-bit lengths can express.
     pub fn write(&self, part: &Part, out: &mut dyn Write) -> Result<(), WriteError> {
         let world = self.grid.world.map(|world| part.world(world));
         if let Some(world) = world.filter(|world| !is_possible(world)) {
@@ -107,7 +105,7 @@ impl<'a> Files<'a> {
     }
 
     fn palette_chunk(&self) -> Vec<u8> {
-        let mut palette = plain_palette();
+        let mut palette = uncolored_palette();
         if let Some((_, colors)) = &self.colors {
             palette.fill([0; 4]);
             let colors = colors.palette().colors();
@@ -124,11 +122,11 @@ impl<'a> Files<'a> {
 
         let [first, end] = model.bricks();
         let mut bytes = Vec::with_capacity(4 * BRICK.pow(3) as usize);
-        for piece in self.grid.brick_runs_in(first, end) {
-            for key in (0..piece.len).map(|n| piece.start.along_x(n)) {
+        for run in self.grid.brick_runs_in(first, end) {
+            for key in (0..run.len).map(|n| run.start.along_x(n)) {
                 bytes.clear();
                 let color_of = self.colors_of(key);
-                for voxel in mask_voxels(key.position().map(|b| b * BRICK), piece.mask) {
+                for voxel in mask_voxels(key.position().map(|b| b * BRICK), run.mask) {
                     let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
                     let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
                     bytes.extend([x, y, z, color_of(voxel)]);
@@ -139,11 +137,11 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// The colours of the voxels of a brick, as indices counted from 1.
+    /// The palette indices, from 1, of the voxels of a brick.
     fn colors_of(&self, key: BrickKey) -> impl Fn([u32; 3]) -> u8 {
         let colors = self.colors.as_ref().map(|(colors, indexed)| (colors.of_brick(key), indexed));
         move |voxel| {
-            colors.map_or(PLAIN, |(colors, indexed)| {
+            colors.map_or(UNCOLORED, |(colors, indexed)| {
                 let [x, y, z] = voxel.map(|c| c % BRICK);
                 1 + indexed.index(voxel, &colors.at(x, 8 * y + z))
             })
@@ -155,7 +153,6 @@ impl<'a> Files<'a> {
 struct Model {
     /// The minimum corner, in the grid's voxels.
     base: [u32; 3],
-    /// Its box.
     frame: Frame,
     /// At most 256 cubed, 2^24.
     voxels: u32,
@@ -166,18 +163,18 @@ impl Model {
         4 + 4 * self.voxels
     }
 
-    /// Bytes of both its chunks.
+    /// Bytes of the two chunks.
     fn file_len(&self) -> u64 {
         CHUNK_HEAD + 12 + CHUNK_HEAD + u64::from(self.content_len())
     }
 
-    /// From which brick to before which.
+    /// The half-open box of bricks, as its minimum and end corners.
     fn bricks(&self) -> [[u32; 3]; 2] {
         let end = std::array::from_fn(|a| (self.base[a] + self.frame.dims[a]).div_ceil(BRICK));
         [self.base.map(|b| b / BRICK), end]
     }
 
-    /// Where the pivot lies in MagicaVoxel's world, the whole scene being that of `part`.
+    /// The pivot's position in MagicaVoxel's world, in the scene of `part`.
     fn pivot(&self, part: &Part, scene: &Frame) -> [i64; 3] {
         let first: [u32; 3] = std::array::from_fn(|a| self.base[a] - part.base[a]);
         let last = std::array::from_fn(|a| first[a] + self.frame.dims[a] - 1);
@@ -187,14 +184,14 @@ impl Model {
     }
 }
 
-/// The models of a part that hold a voxel, or an empty one where there are no voxels at all.
+/// The models of a part that are not empty; for an empty part one empty model.
 fn models(grid: &VoxelGrid, part: &Part, world: Option<World>) -> Vec<Model> {
     let [nx, ny, nz] = part.dims.map(|d| d.div_ceil(MAX_MODEL));
     let mut voxels = vec![0; (nx * ny * nz) as usize];
     let [first, end] = part.bricks();
-    for piece in grid.brick_runs_in(first, end) {
-        let each = count(&piece.mask);
-        for key in (0..piece.len).map(|n| piece.start.along_x(n)) {
+    for run in grid.brick_runs_in(first, end) {
+        let each = count(&run.mask);
+        for key in (0..run.len).map(|n| run.start.along_x(n)) {
             let at = key.position();
             let [x, y, z] = std::array::from_fn(|a| (at[a] - first[a]) / MODEL_BRICKS);
             voxels[((z * ny + y) * nx + x) as usize] += each;
@@ -214,7 +211,7 @@ fn models(grid: &VoxelGrid, part: &Part, world: Option<World>) -> Vec<Model> {
 /// Transform 0 over group 1 over a transform and a shape for each model.
 fn scene_graph(part: &Part, world: Option<World>, models: &[Model]) -> Vec<u8> {
     let scene = Frame::new(part.dims, world);
-    let text = Description { dims: part.dims, world, part: part.place() }.to_string();
+    let text = Description { dims: part.dims, world, part: part.region() }.to_string();
     let root = Transform { id: 0, attributes: &[(ATTRIBUTE, &text)], child: 1, layer: -1 };
     let mut graph = root.chunk(&[]);
     // At most 8 cubed models.
@@ -231,18 +228,18 @@ fn scene_graph(part: &Part, world: Option<World>, models: &[Model]) -> Vec<u8> {
     graph
 }
 
-/// A transform node. No dictionary of ours has more than one entry, so that readers that keep them
-/// in hash maps write stable bytes too.
+/// A transform node. Its dictionaries have at most one entry, so that programs that keep them in
+/// hash maps write reproducible files too.
 struct Transform<'a> {
     id: i32,
     attributes: &'a [(&'a str, &'a str)],
     child: i32,
-    /// The root is in none, -1.
+    /// -1 for the root: no layer.
     layer: i32,
 }
 
 impl Transform<'_> {
-    /// With one frame.
+    /// The node's chunk, with one frame.
     fn chunk(&self, frame: &[(&str, &str)]) -> Vec<u8> {
         const RESERVED: i32 = -1;
         let node = Chunk::default().int(self.id).dict(self.attributes);
@@ -250,9 +247,9 @@ impl Transform<'_> {
     }
 }
 
-/// Of a grid without colours: ours, then colours to paint with, a cube of six steps per channel and a
-/// ramp of greys. The last entry belongs to no index.
-pub(super) fn plain_palette() -> [Rgba; 256] {
+/// The palette of a grid without colours: the grid's light grey, then colours to paint with: a cube
+/// of six steps per channel and a ramp of greys. The last entry has no index.
+pub(super) fn uncolored_palette() -> [Rgba; 256] {
     const LIGHT_GREY: Rgba = [200, 200, 200, 255];
     std::array::from_fn(|entry| match entry as u8 {
         0 => LIGHT_GREY,
@@ -280,7 +277,7 @@ fn write_head(
     out.write_all(&children.to_le_bytes())
 }
 
-/// The content of a chunk without children, as it grows.
+/// A builder of chunks without children.
 #[derive(Default)]
 struct Chunk(Vec<u8>);
 
@@ -300,7 +297,7 @@ impl Chunk {
         texts.fold(chunk, |chunk, text| chunk.int(text.len() as i32).bytes(text.as_bytes()))
     }
 
-    /// The whole chunk. All that are made this way are small.
+    /// The whole chunk, which must be shorter than 2 GiB.
     fn finish(self, name: &[u8; 4]) -> Vec<u8> {
         let len = (self.0.len() as i32).to_le_bytes();
         [&name[..], &len, &[0; 4], &self.0].concat()

@@ -1,43 +1,44 @@
-//! Rows of columns: what their crossings have in common is worked out once.
+//! Crossings of a row of columns, by incremental evaluation.
 
 use std::ops::Range;
 
 use crate::predicate::crosses::{Crossing, Height, center_of};
 
-/// A row of columns that pass through a triangle, next to one another along the first coordinate.
+/// Consecutive columns along the first coordinate that cross a triangle.
 ///
-/// From one to the next the height of the crossing grows by a constant. So heights are sums of
-/// fixed-point numbers, with an error bound, and only where that leaves two voxels a [`Height`].
+/// From column to column the height grows by a constant. So heights are fixed-point sums with an
+/// error bound; only where that bound leaves two voxels is an exact [`Height`] computed.
 ///
 /// # Error
 /// In `f64`, where `u = 2^-53`, the height at the first column is the first corner's plus a mean of
-/// the corners' rises: product, sum and quotient round it by less than `4 u reach`, `reach` being the
-/// largest rise. The growth is rounded as often; along the row weights stay between 0 and the area, so
-/// its terms times the number of columns are at most `reach` each, and what rounding adds to all of
-/// them is less than `8 u reach`. To add the corner's height rounds by less than `2^21 u`, as heights
-/// are at most `2^20` voxels. To cut both to fixed point adds a unit for each column, and one.
-/// Where nothing rises, nothing is rounded: lattice units are fixed-point numbers.
+/// the corners' rises: product, sum and quotient round it by less than `4 u reach`, `reach` being
+/// the largest rise. The growth is rounded as often; along the row weights stay between 0 and the
+/// area, so its terms times the number of columns are at most `reach` each, and their rounding
+/// errors add up to less than `8 u reach`. Adding the corner's height rounds by less than `2^21 u`,
+/// as heights are at most `2^20` voxels. Truncation to fixed point adds one unit per column, and
+/// one. Where all rises are 0 nothing is rounded: lattice units are fixed-point numbers.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
     crossing: &'a Crossing,
     columns: Range<i32>,
-    /// The second coordinate of their centres.
+    /// The second coordinate of the columns' centres.
     level: i32,
     unit_bits: u32,
-    /// At the first column, in `2^-FIXED_BITS` voxel, as are those that follow.
+    /// The height at the first column, in `2^-FIXED_BITS` voxel.
     height: i64,
-    /// From column to column.
+    /// The growth from column to column, in the same unit.
     growth: i64,
+    /// The error bound, in the same unit.
     error: i64,
 }
 
-/// Heights of up to `2^20` voxels leave this many of 64 bits, with room for a sum and a sign.
+/// Fraction bits: heights of up to `2^20` voxels leave them in 64 bits, besides carries and a sign.
 const FIXED_BITS: u32 = 40;
-/// A fixed-point number's one.
+/// 1 in fixed point.
 const FIXED_ONE: f64 = (1u64 << FIXED_BITS) as f64;
-/// Above `12 * 2^-53`, with room for terms of second order.
+/// Exceeds `12 * 2^-53`, with slack for terms of second order.
 const ROW_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
-/// Above `2^21 u`.
+/// Exceeds `2^21 u`.
 const CORNER_ERROR: i64 = 1 << (FIXED_BITS - 31);
 
 impl<'a> Row<'a> {
@@ -61,7 +62,7 @@ impl<'a> Row<'a> {
         let rounding = (ROW_ERROR * reach * scale) as i64 + CORNER_ERROR + columns.len() as i64 + 2;
         Self {
             height: (height * scale) as i64,
-            // Of a column alone it may be anything.
+            // The bound of the growth does not hold for a single column.
             growth: if columns.len() > 1 { (growth * scale) as i64 } else { 0 },
             error: if reach > 0.0 { rounding } else { 0 },
             crossing,
@@ -78,17 +79,17 @@ impl<'a> Row<'a> {
         self.columns.clone()
     }
 
-    /// Without columns, at both ends, for which neither voxel nor first centre are in `along`, which
-    /// may begin with `i32::MIN` and end with `i32::MAX`.
+    /// Drops columns from both ends whose voxel and first centre are both outside `along`. An end
+    /// at `i32::MIN` or `i32::MAX` is unbounded.
     #[must_use]
     #[inline]
     pub fn near(self, along: &Range<i32>) -> Self {
-        // A voxel more on either side is more than the error.
+        // A margin of one voxel on both sides exceeds the error.
         let height_of = |voxel: i32| (i64::from(voxel) << FIXED_BITS) - self.height;
         let lo = if along.start > i32::MIN { height_of(along.start - 1) } else { i64::MIN };
         let hi = if along.end < i32::MAX { height_of(along.end + 1) } else { i64::MAX };
         let Range { start, end } = self.columns;
-        // Where heights fall, from the other end.
+        // Falling heights enter the range at its upper end.
         let [from, to] = match self.growth.signum() {
             1 => [lo.div_euclid(self.growth), hi.div_euclid(self.growth).saturating_add(1)],
             -1 => [
@@ -108,7 +109,7 @@ impl<'a> Row<'a> {
     #[must_use]
     #[inline]
     pub fn first_center(&self, column: i32) -> i32 {
-        // The first centre at a height or past it is half a voxel above a face that is below it.
+        // The first centre at or above height `h` is in the voxel of the last unit below `h + 1/2`.
         let above = self.height_of(column) + (1 << (FIXED_BITS - 1)) - 1;
         match self.voxel_of(above) {
             Some(voxel) => voxel,
@@ -121,7 +122,7 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn voxel(&self, column: i32, count: i32) -> i32 {
         match self.voxel_of(self.height_of(column)) {
-            // Which may be on the far face.
+            // `count` may be the far face, which belongs to the last voxel.
             Some(voxel) if voxel != count => voxel,
             _ => self.exactly(column).voxel(self.unit_bits, count),
         }
@@ -132,7 +133,7 @@ impl<'a> Row<'a> {
         self.height + i64::from(column - self.columns.start) * self.growth
     }
 
-    /// The voxel in which all are that `height` may be.
+    /// The voxel of `height`, if the error bound leaves only one.
     #[inline]
     fn voxel_of(&self, height: i64) -> Option<i32> {
         let [lo, hi] = [height - self.error, height + self.error].map(|h| h >> FIXED_BITS);

@@ -1,6 +1,6 @@
 //! Does a plane meet an axis-aligned box?
 //!
-//! Two forms of one idea: project the box on the plane's normal.
+//! Both forms project the box on the plane's normal.
 //!
 //! - [`overlaps`], for a box given by centre and half edges: S. Gottschalk, "Collision Queries
 //!   using Oriented Bounding Boxes", PhD thesis, University of North Carolina at Chapel Hill,
@@ -12,8 +12,8 @@
 //!   Rendering, 1991.
 //!
 //! Known limits: the two forms round differently, so they may disagree on a plane within rounding
-//! of a corner. A normal of zero describes no plane: it meets every box where the distance is 0,
-//! and no box elsewhere.
+//! of a corner. A zero normal is no plane: it meets every box if the distance is 0, and otherwise
+//! none.
 
 use super::{Aabb, Plane, Point, dot};
 
@@ -26,7 +26,7 @@ pub fn overlaps(aabb: &Aabb, plane: &Plane) -> bool {
     !separated
 }
 
-/// Whether `plane` meets the box between two opposite corners, whichever they are.
+/// Whether `plane` meets the box between any two opposite corners.
 #[must_use]
 pub fn overlaps_corners(corners: [Point; 2], plane: &Plane) -> bool {
     let along = |i: usize| corners.map(|corner| plane.normal[i] * corner[i]);

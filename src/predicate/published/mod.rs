@@ -1,7 +1,7 @@
 //! The published floating-point overlap tests, in `f64`, as their papers give them.
 //!
-//! They are here to be used on their own, to be compared, and to show what
-//! [`touches`](super::touches()) does differently. No voxel depends on them.
+//! For use on their own, and for comparison with [`touches`](super::touches()). No voxel depends on
+//! them.
 //!
 //! | module | question | source |
 //! |---|---|---|
@@ -11,16 +11,16 @@
 //! | [`obb`] | triangle and oriented box | both |
 //!
 //! # Conventions
-//! Triangles and boxes are closed, so touching counts. A test finds an axis that separates or
-//! answers `true`. Coordinates are finite; nothing is promised for a NaN.
+//! Triangles and boxes are closed, so touching counts. A test returns `true` unless an axis
+//! separates. Coordinates must be finite; results for NaN are unspecified.
 //!
 //! # Known limits
-//! - Every difference, product and sum is rounded. A pair within rounding of touching may be
-//!   answered either way, and differently by two of the tests. [`sat`] and [`moller`] are exact
+//! - Every difference, product and sum is rounded. Pairs within rounding of touching may be decided
+//!   either way, and differently by two of the tests. [`sat`] and [`moller`] are exact
 //!   where all coordinates, those of the box's faces included, are integers up to `D = 2^15`: all
 //!   terms are then multiples of a half, and none exceeds `24 D^3 < 2^52`.
-//! - The normal of a triangle of almost no area is mostly rounding error. The paper of 2001 leaves
-//!   this open; see [`moller`].
+//! - The normal of a sliver is mostly rounding error. The paper of 2001 leaves this open; see
+//!   [`moller`].
 //! - Terms are cubic in the coordinates: they underflow below about `1e-103`, and overflow above
 //!   about `1e102`.
 
@@ -32,7 +32,7 @@ pub mod sat;
 /// A point or a vector.
 pub type Point = [f64; 3];
 
-/// Three corners, in either order.
+/// Three corners, in either orientation.
 pub type Triangle = [Point; 3];
 
 /// An axis-aligned box.
@@ -45,10 +45,10 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// The box between two opposite corners, whichever they are.
+    /// The box between any two opposite corners.
     ///
-    /// The centre and the half edges are rounded, so a face may end up a rounding error away from
-    /// the corner it was given by.
+    /// The centre and the half edges are rounded, so a face may be a rounding error away from its
+    /// corner.
     #[must_use]
     pub fn from_corners(a: Point, b: Point) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Aabb {
         }
     }
 
-    /// All eight corners: bit `i` of the index chooses the larger coordinate on axis `i`.
+    /// All eight corners: bit `i` of the index selects the larger coordinate on axis `i`.
     #[must_use]
     pub fn corners(&self) -> [Point; 8] {
         std::array::from_fn(|index| {
@@ -69,12 +69,12 @@ impl Aabb {
     }
 }
 
-/// A box turned in space.
+/// An oriented box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Obb {
     /// The centre.
     pub center: Point,
-    /// The directions of the edges: unit vectors at right angles.
+    /// The directions of the edges: orthonormal.
     pub axes: [Point; 3],
     /// Half the edge along each of `axes`; not negative.
     pub half: Point,
@@ -86,11 +86,11 @@ impl From<Aabb> for Obb {
     }
 }
 
-/// The points `p` with `normal . p = distance`. The normal need not be of unit length; `distance`
-/// is in multiples of its length.
+/// The points `p` with `normal . p = distance`. The normal need not have unit length; `distance`
+/// scales with its length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plane {
-    /// A vector at right angles to the plane.
+    /// A normal vector.
     pub normal: Point,
     /// `normal . p` for every point `p` of the plane.
     pub distance: f64,

@@ -1,22 +1,22 @@
 //! Does a triangle meet an axis-aligned box? The optimised test.
 //!
-//! T. Akenine-Möller, "Fast 3D Triangle-Box Overlap Testing", Journal of Graphics Tools 6(1),
-//! 2001: the thirteen axes of [`sat`](super::sat), with the box moved to the origin, so that its
-//! projection is a radius; with both ends of an edge projected once, since they coincide; and
-//! with the axes in three parts, the paper's bullets, to be run in whatever order rejects soonest:
+//! T. Akenine-Möller, "Fast 3D Triangle-Box Overlap Testing", Journal of Graphics Tools 6(1), 2001:
+//! the thirteen axes of [`sat`](super::sat), with the box moved to the origin, so that its
+//! projection is a radius; with both ends of an edge projected once, since they coincide; and with
+//! the axes in three groups, the paper's bullets, to be tested in the order that rejects soonest:
 //!
 //! 1. [`box_normals_separate`], three axes: the triangle's bounding box against the box;
 //! 2. [`plane_separates`], one axis: the triangle's plane, as in [`aabb_plane`];
 //! 3. [`edges_separate`], nine axes: the cross products of the box normals and the edges.
 //!
-//! [`overlaps`] takes them in the order 3, 1, 2, as the paper's code does.
+//! [`overlaps`] tests them in the order 3, 1, 2, as the paper's code does.
 //!
 //! # Known limits
-//! Those of [all these tests](super), and one of its own, which the paper names and leaves open.
-//! The plane is represented by one corner and the normal. The normal of a long sliver is mostly
-//! rounding error, so it need not be at right angles to the edges, and the plane through the
-//! first corner may miss the other two by far: a box that holds the third corner can be reported
-//! disjoint. [`sat`](super::sat) is immune, since it projects all corners.
+//! Those of [all these tests](super), and one that the paper leaves open. The plane is given by one
+//! corner and the normal. The normal of a long sliver is mostly rounding error, so it need not be
+//! perpendicular to the edges, and the plane through the first corner may miss the other two by
+//! far: a box that contains the third corner can be reported disjoint. [`sat`](super::sat) is not
+//! affected, since it projects all corners.
 
 use super::{Aabb, Plane, Point, Triangle, aabb_plane, cross, dot, sub};
 

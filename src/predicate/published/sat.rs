@@ -1,4 +1,4 @@
-//! Does a triangle meet an axis-aligned box? The separating axis test as it is written down.
+//! Does a triangle meet an axis-aligned box? The separating axis test, as published.
 //!
 //! Two convex polyhedra are disjoint if and only if they are separated along a face normal of
 //! either or a cross product of an edge of each: S. Gottschalk, M. C. Lin and D. Manocha,
@@ -6,12 +6,12 @@
 //! triangle and a box that is thirteen axes: T. Akenine-Möller, "Fast 3D Triangle-Box Overlap
 //! Testing", Journal of Graphics Tools 6(1), 2001.
 //!
-//! All three corners of the triangle and all eight of the box are projected on every axis. That
-//! is slow and hard to get wrong: an axis that is not what it should be can hide a separation,
-//! but never invent one. [`moller`](super::moller) is the same test made fast.
+//! All three corners of the triangle and all eight of the box are projected on every axis. That is
+//! slow but robust: an inexact axis can miss a separation, but never report one that does not
+//! exist. [`moller`](super::moller) is the same test, optimised.
 //!
-//! Known limits: those of [all these tests](super). Axes are not normalised, so that an edge
-//! parallel to a box normal gives the zero axis, which separates nothing, and not NaN.
+//! Known limits: those of [all these tests](super). Axes are not normalised: an edge parallel to a
+//! box normal gives the zero axis, which separates nothing, instead of NaN.
 
 use super::{Aabb, Point, Triangle, cross, dot, sub};
 

@@ -1,14 +1,14 @@
-//! NanoVDB `.nvdb`: OpenVDB's tree as it lies in a graphics card's memory.
+//! NanoVDB `.nvdb`: OpenVDB's tree in the memory layout of GPUs.
 //!
 //! K. Museth, "NanoVDB: A GPU-Friendly and Portable VDB Data Structure For Real-Time Rendering And
 //! Simulation" (SIGGRAPH Talks, 2021). Version 32.3 of the format, with the magic `NanoVDB0` that
 //! version began with: the one pbrt-v4 reads, and later versions of the library read it too.
 //!
-//! A file is a head of 16 bytes, for each grid 176 bytes about it and its name, and the grids as they
-//! are in memory: 672 bytes about the grid and 64 about its tree, then the root and its entries, all upper
-//! nodes, all lower nodes, all leaves, and in `density` the text of ours as "blind data". Nodes point
-//! to their children by the number of bytes between them. Floats need 2 KiB for each leaf, colours, of
-//! three floats each, 6 KiB.
+//! A file is a header of 16 bytes, for each grid 176 bytes of metadata and its name, and the grids
+//! in their memory layout: a grid header of 672 bytes, a tree header of 64, then the root and its
+//! entries, all upper nodes, all lower nodes, all leaves, and in `density` the text field as "blind
+//! data". Child pointers are byte offsets relative to the node. Floats take 2 KiB per leaf, colours
+//! 6 KiB.
 
 mod read;
 mod write;
@@ -18,7 +18,7 @@ pub use write::write;
 
 use crate::formats::{GridSpec, lost_opacity};
 
-/// NanoVDB's.
+/// NanoVDB's `.nvdb`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "nvdb",
     name: "NanoVDB",
@@ -32,21 +32,22 @@ pub const SPEC: GridSpec = GridSpec {
     has_colors: true,
 };
 
-/// Of files, and of grids.
+/// The magic number of files and of grids.
 const MAGIC: [u8; 8] = *b"NanoVDB0";
-/// Of files that are read; the last is that of later versions.
+/// The magic numbers of files that are read; the last is that of later versions.
 const MAGICS: [[u8; 8]; 2] = [MAGIC, *b"NanoVDB2"];
-/// Of grids that are read.
+/// The magic numbers of grids that are read.
 const GRID_MAGICS: [[u8; 8]; 2] = [MAGIC, *b"NanoVDB1"];
-/// The layout of what follows.
+/// The major version, which determines the layout.
 const MAJOR_VERSION: u32 = 32;
 /// 32.3.3: the major version in 11 bits, then 11 and 10.
 const VERSION: u32 = MAJOR_VERSION << 21 | 3 << 10 | 3;
 
-/// A checksum, or a half of one, that is not there.
+/// Marks an absent checksum, or half of one.
 const NO_CHECKSUM: u32 = u32::MAX;
-/// In our text, before the CRC-32 in 8 hexadecimal digits of all nodes and of the text up to there:
-/// the checksum of the format is of the head only, as libraries compute that of nodes in three ways.
+/// In the text field, before 8 hexadecimal digits: the CRC-32 of all nodes and of the text before
+/// it. The format's own checksum covers the header only, as libraries compute that of nodes in
+/// three ways.
 const CRC_LABEL: &str = " crc32=";
 const CRC_DIGITS: usize = 8;
 
@@ -65,16 +66,16 @@ const GRID: usize = 672;
 const TREE: usize = 64;
 const ROOT_ENTRY: usize = 32;
 const BLIND: usize = 288;
-/// All parts begin at a multiple of this.
+/// The alignment of all parts.
 const ALIGNMENT: usize = 32;
 
-/// Bytes of nodes, which values of one or three floats make.
+/// Sizes in bytes of nodes with values of one or three floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sizes {
     value: usize,
     /// A child or a tile's value.
     entry: usize,
-    /// Before its entries.
+    /// The root without its entries.
     root: usize,
     upper: usize,
     lower: usize,
@@ -85,7 +86,7 @@ impl Sizes {
     fn of(floats: usize) -> Self {
         let value = 4 * floats;
         let entry = value.next_multiple_of(8);
-        // Least and greatest value, mean and deviation.
+        // Minimum, maximum, mean and standard deviation.
         let statistics = 2 * value + 8;
         // A box and flags; two masks.
         let head = |masks: usize| (32 + masks + statistics).next_multiple_of(ALIGNMENT);

@@ -1,5 +1,5 @@
-//! Reading: level by level, as the nodes come in the file. Children need not come in their parents'
-//! order, but all nodes of a level come before those of the next.
+//! Reading, level by level in file order. Children may be in any order, but all nodes of a level
+//! must come before those of the next.
 
 use std::io::BufRead;
 
@@ -11,29 +11,30 @@ use super::{
 };
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
-use crate::formats::openvdb::gather::{DENSE, Gathered, Said};
+use crate::formats::openvdb::gather::{DENSE, Gathered, GridMetadata};
 use crate::formats::openvdb::source::{Source, content};
 use crate::formats::openvdb::tree::{
-    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_places,
+    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 use crate::srgb::Rgba;
 
-/// Bytes of a grid before those of its checksum.
+/// Bytes at the beginning of a grid that its checksum does not cover.
 const UNCHECKED: usize = 16;
-/// Version 32.6.0, the last in which the first half of a checksum is of the root too.
+/// Version 32.6.0, the last in which the first half of the checksum also covers the root.
 const LAST_WITH_ROOT: u32 = MAJOR_VERSION << 21 | 6 << 10;
-/// Most bytes of our text.
+/// Most bytes of the text field.
 const MAX_TEXT: u64 = 1 << 12;
 
-/// Reads the grid of floats named `density`, or else the first. Occupied is what is active and above
-/// 0. Its colours are those of the grid of vectors named `Cd`.
+/// Reads the grid of floats named `density`, or else the first. Voxels are occupied if active and
+/// above
+/// 0. Colours are those of the grid of vectors named `Cd`.
 ///
 /// # Errors
-/// Anything malformed; no such grid; a level set; another major version than 32; nodes in
-/// another order than level by level; voxels more than 65,536 apart.
+/// Malformed content; no such grid; a level set; a major version other than 32; nodes not in level
+/// order; voxels more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let head = FileHead::read(&mut source)?;
@@ -52,17 +53,17 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         source.skip_to(end, "the next grid")?;
     }
     source.end()?;
-    // There is one that is wanted.
-    let (gathered, mut said) = found.unwrap_or_default();
+    // `wanted` is in range, so there is one.
+    let (gathered, mut metadata) = found.unwrap_or_default();
     let others = grids.len() - 1 - usize::from(colors.is_some());
     if others > 0 {
         let name = excerpt(&grids[wanted].name);
-        said.warnings.push(format!("only the grid {name} is read, not {others} others"));
+        metadata.warnings.push(format!("only the grid {name} is read, not {others} others"));
     }
-    gathered.into_grid(said, colors)
+    gathered.into_grid(metadata, colors)
 }
 
-/// What the file begins with.
+/// The file header.
 struct FileHead {
     grids: u16,
     codec: u16,
@@ -93,7 +94,7 @@ fn check_version(source: &mut Source) -> Result<(), ReadError> {
     }
 }
 
-/// What stands before all grids of each.
+/// The metadata of a grid in the file header.
 struct GridHead {
     name: String,
     file_bytes: u64,
@@ -122,7 +123,7 @@ impl GridHead {
     }
 }
 
-/// Which of the grids is read.
+/// The index of the grid to read.
 fn wanted(grids: &[GridHead]) -> Result<usize, ReadError> {
     let named = grids.iter().position(|grid| grid.is_read() && grid.name == DENSITY);
     let any = || grids.iter().position(GridHead::is_read);
@@ -138,22 +139,25 @@ fn read_codec(
     codec: u16,
     bytes: u64,
     sizes: Sizes,
-) -> Result<(Gathered, Said), ReadError> {
+) -> Result<(Gathered, GridMetadata), ReadError> {
     const ZIP: u16 = 1;
     const BLOSC: u16 = 2;
     match codec {
-        0 => read_grid(source.part(bytes), sizes),
+        0 => read_grid(source.take(bytes), sizes),
         ZIP => {
             let bytes = source.u64("the grid")?;
-            read_grid(ZlibDecoder::new(source.part(bytes)), sizes)
+            read_grid(ZlibDecoder::new(source.take(bytes)), sizes)
         }
-        BLOSC => read_grid(Chunks::new(source.part(bytes)), sizes),
+        BLOSC => read_grid(Chunks::new(source.take(bytes)), sizes),
         _ => Err(content(format!("compression {codec} is not supported"))),
     }
 }
 
-/// Reads the grid that `input` begins with.
-fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Gathered, Said), ReadError> {
+/// Reads the grid at the beginning of `input`.
+fn read_grid(
+    input: impl std::io::Read,
+    sizes: Sizes,
+) -> Result<(Gathered, GridMetadata), ReadError> {
     let mut reader = Reader { source: Source::new(input), gathered: Gathered::default(), sizes };
     let mut grid = [0; GRID];
     let (unchecked, checked) = grid.split_at_mut(UNCHECKED);
@@ -166,18 +170,19 @@ fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Gathered, Said)
     }
     check_version(&mut Source::new(version))?;
     let [bytes, blind] = [32, 640].map(|at| u64_at(&grid, at));
-    let mut said = Said { world_from_index: world_from_index(&grid), ..Said::default() };
-    if said.world_from_index.is_none() {
-        said.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
+    let mut metadata =
+        GridMetadata { world_from_index: world_from_index(&grid), ..GridMetadata::default() };
+    if metadata.world_from_index.is_none() {
+        metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
     reader.tree(&grid)?;
     let Reader { mut source, gathered, .. } = reader;
-    said.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
+    metadata.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
     source.skip_to(bytes, "the grid's end")?;
-    Ok((gathered, said))
+    Ok((gathered, metadata))
 }
 
-/// Compares the first half of a grid's checksum, if there is one, which is of its head.
+/// Checks the first half of a grid's checksum, which covers its header, if present.
 fn check_head(grid: &[u8; GRID], crc: crc32fast::Hasher) -> Result<(), ReadError> {
     let [head, nodes] = [8, 12].map(|at| u32_at(grid, at));
     let is_absent = head == 0 || [head, nodes] == [NO_CHECKSUM; 2];
@@ -191,15 +196,15 @@ fn damaged(what: &str) -> ReadError {
     content(format!("the checksum of {what} is another: the file is damaged, copy it again"))
 }
 
-/// Of the map's matrix and shift in double precision.
+/// The transform by the map's matrix and translation in double precision.
 fn world_from_index(grid: &[u8; GRID]) -> Option<WorldFromIndex> {
     let number = |at: usize| f64::from_bits(u64_at(grid, at));
-    // Matrix, inverse and shift, after the same in single precision and a taper.
+    // Matrix, inverse and translation, after the same in single precision and a taper.
     let matrix = [0, 1, 2].map(|row| [0, 1, 2].map(|column| number(384 + 8 * (3 * row + column))));
     WorldFromIndex::of_matrix(matrix, [528, 536, 544].map(number))
 }
 
-/// Our text among `count` blind records at `begin`.
+/// Finds the text field among `count` blind records at `begin`.
 fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<String>, ReadError> {
     const WHAT: &str = "blind data";
     if count == 0 {
@@ -229,10 +234,10 @@ fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<Strin
     }
 }
 
-/// A node that its parent points to.
+/// A child node.
 #[derive(Clone, Copy)]
 struct Child {
-    /// In the grid, in bytes.
+    /// Byte offset in the grid.
     at: u64,
     corner: [i32; 3],
 }
@@ -308,7 +313,8 @@ impl Reader<'_> {
         Ok(children)
     }
 
-    /// Reads a node of `bytes`, and `WORDS` words a mask; takes its tiles, of `edge` voxels.
+    /// Reads a node of `bytes` with masks of `WORDS` words; adds its tiles, of `edge` voxels, and
+    /// returns its children.
     fn node<const WORDS: usize>(
         &mut self,
         Child { at, corner }: Child,
@@ -317,7 +323,7 @@ impl Reader<'_> {
     ) -> Result<Vec<Child>, ReadError> {
         const WHAT: &str = "a node";
         let (mut tiles, mut nodes) = ([0; WORDS], [0; WORDS]);
-        // Its box and flags.
+        // Bounding box and flags.
         self.source.skip(32, WHAT)?;
         self.source.words(&mut tiles, WHAT)?;
         self.source.words(&mut nodes, WHAT)?;
@@ -330,22 +336,22 @@ impl Reader<'_> {
         let entry = |n| &table[n as usize * entry_bytes..][..entry_bytes];
         let place = |place| child_corner(corner, place, per_axis, edge);
         tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles &= !nodes);
-        for n in set_places(&tiles) {
+        for n in set_indices(&tiles) {
             if let Some(value) = self.decode(entry(n)) {
                 self.gathered.tile(place(n), edge, value);
             }
         }
         let child = |n| Child { at: at.wrapping_add(u64_at(entry(n), 0)), corner: place(n) };
-        Ok(set_places(&nodes).map(child).collect())
+        Ok(set_indices(&nodes).map(child).collect())
     }
 
-    /// Reads a leaf to `bytes`, of which there are as many as a leaf has.
+    /// Reads a leaf, into a buffer `bytes` of a leaf's size.
     fn leaf(&mut self, leaf: Child, bytes: &mut [u8]) -> Result<(), ReadError> {
         self.source.fill(bytes, "a leaf")?;
         let value_bytes = self.sizes.value;
         let (head, values) = bytes.split_at(bytes.len() - 512 * value_bytes);
         let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
-        for n in set_places(&mask.clone()) {
+        for n in set_indices(&mask.clone()) {
             match self.decode(&values[n as usize * value_bytes..]) {
                 Some(color) if self.has_colors() => self.gathered.color(color),
                 Some(_) => {}
@@ -360,7 +366,7 @@ impl Reader<'_> {
         self.sizes.value == 12
     }
 
-    /// The value that `bytes` begin with, if it is one: a density must be above 0.
+    /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0.
     fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
         let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
         match self.has_colors() {
@@ -370,7 +376,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where a root's entry lies: 21 bits an axis, in upper nodes, of coordinates as if without a sign.
+/// The corner of a root entry: 21 bits per axis, in upper nodes, of the unsigned coordinates.
 fn root_corner(key: u64) -> [i32; 3] {
     [42, 21, 0].map(|shift| ((key >> shift) as u32 & 0x1f_ffff).wrapping_mul(UPPER_VOXELS) as i32)
 }

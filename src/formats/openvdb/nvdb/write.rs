@@ -1,8 +1,8 @@
-//! Writing: nodes are counted first, so that every distance is known, and then streamed. Besides the
-//! grid that takes less than 2 MiB.
+//! Writing in two passes: nodes are counted first, which gives all offsets, then streamed. Takes
+//! less than 2 MiB besides the grid.
 //!
-//! Statistics are of occupied voxels, whose value is 1: least, greatest and mean are 1 wherever there
-//! is one, and they do not deviate. Of colours there are none. The checksum is NanoVDB's partial one, of all but the nodes.
+//! Statistics cover the occupied voxels, whose value is 1: minimum, maximum and mean are 1, and the
+//! deviation 0. Colours have none. The checksum is NanoVDB's partial one, of all but the nodes.
 
 use std::io::{BufWriter, Write};
 
@@ -19,23 +19,23 @@ use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, run_bounds, set_bits};
 
-/// All nodes have boxes.
+/// Grid flag: all nodes have bounding boxes.
 const HAS_BOUNDS: u32 = 0b10;
-/// They have extremes, means and deviations.
+/// Grid flags: nodes have minima, maxima, means and deviations.
 const HAS_STATISTICS: u32 = 0b1_1100;
-/// They come breadth first.
+/// Grid flag: nodes are in breadth-first order.
 const IS_BREADTH_FIRST: u32 = 0b10_0000;
-/// The node has a box.
+/// Node flag: the node has a bounding box.
 const NODE_FLAG: u8 = 2;
-/// Least, greatest, mean and deviation of densities.
+/// Minimum, maximum, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
-/// The same of colours, which nobody reads.
+/// The unused statistics of colours.
 const NO_STATISTICS: [f32; 8] = [0.0; 8];
 
 /// Writes `grid`.
 ///
 /// # Errors
-/// `out` fails; the grid lies nowhere, or has more nodes than the format can count.
+/// `out` fails; an impossible world position or voxel size; more nodes than the format can count.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let world_from_index = WorldFromIndex::of(grid)?;
     let planned = Channel::all(grid).map(|channel| {
@@ -78,7 +78,7 @@ fn write_grid(
     out.write_all(&blind_data(&text).0)
 }
 
-/// How many nodes there are of each kind, and where they begin: bytes from the grid's begin.
+/// The numbers of nodes of each kind, and their byte offsets in the grid.
 struct Layout {
     /// Leaves, lower and upper nodes.
     nodes: [u32; 3],
@@ -89,7 +89,7 @@ struct Layout {
     leaves: u64,
     blind: u64,
     end: u64,
-    /// Where it stands, once in a file.
+    /// The text field, in one grid per file.
     text: Option<String>,
     sizes: Sizes,
 }
@@ -103,7 +103,7 @@ impl Layout {
             WriteError::Unsupported(what.into())
         };
         let text = match tree.channel {
-            // With room for the digits.
+            // With a placeholder for the CRC-32.
             Channel::Density => {
                 Some(description::describe(tree.grid) + CRC_LABEL + &"0".repeat(CRC_DIGITS))
             }
@@ -136,7 +136,7 @@ impl Layout {
     }
 }
 
-/// What comes before all grids: so that a reader need not read one to say what it is.
+/// The metadata of a grid in the file header.
 fn put_description(
     head: &mut Record,
     tree: &Tree,
@@ -179,7 +179,7 @@ fn name_key(name: &str) -> u64 {
     })
 }
 
-/// The grid up to its nodes.
+/// The grid header, the tree header and the root.
 fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
     let mut head = Record::default();
     head.bytes(&MAGIC);
@@ -201,7 +201,7 @@ fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &
         Channel::Color(_) => 0,
     };
     head.u32(bounds | statistics | IS_BREADTH_FIRST);
-    // The first of one grid: those of a file do not know of one another.
+    // Grid 0 of 1: the grids of a file are independent.
     head.each([0, 1], Record::u32);
     head.u64(layout.end);
     head.padded(tree.channel.name().as_bytes(), 256);
@@ -211,23 +211,23 @@ fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &
     let [kind, class] = kind_and_class(tree.channel);
     head.each([class, kind], Record::u32);
     head.u64(layout.blind);
-    // Blind records, and three fields without use.
+    // Blind records, and three unused fields.
     head.each([layout.text.iter().count() as u32, 0], Record::u32);
     head.each([0; 2], Record::u64);
 }
 
-/// World from index, as matrix, inverse and shift: in single precision, then in double.
+/// The transform as matrix, inverse and translation: in single precision, then in double.
 fn put_map(head: &mut Record, world_from_index: &WorldFromIndex) {
     const TAPER: f64 = 1.0;
-    let WorldFromIndex { scale, shift } = *world_from_index;
+    let WorldFromIndex { scale, translation } = *world_from_index;
     let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
     let [matrix, inverse] = [diagonal(scale), diagonal(1.0 / scale)];
-    let numbers = || matrix.into_iter().chain(inverse).chain(shift).chain([TAPER]);
+    let numbers = || matrix.into_iter().chain(inverse).chain(translation).chain([TAPER]);
     numbers().for_each(|number| head.f32(number as f32));
     numbers().for_each(|number| head.f64(number));
 }
 
-/// The box of the occupied voxels, as cells and not as their centres.
+/// The world bounds of the occupied voxels, as cells rather than centres.
 fn put_world_bounds(head: &mut Record, bounds: Option<Bounds>, world_from_index: &WorldFromIndex) {
     let [lo, hi] = bounds.map_or([[f64::MAX; 3], [f64::MIN; 3]], |[lo, hi]| {
         let lo = lo.map(|c| f64::from(c) - 0.5);
@@ -244,7 +244,7 @@ fn put_bounds(record: &mut Record, bounds: Option<Bounds>) {
 }
 
 fn put_tree(head: &mut Record, tree: &Tree, layout: &Layout) {
-    // Where leaves, lower nodes, upper nodes and the root begin, from here.
+    // Offsets of leaves, lower nodes, upper nodes and the root, from the tree header.
     let begins = [layout.leaves, layout.lowers, layout.uppers];
     for (begin, count) in begins.into_iter().zip(layout.nodes) {
         head.u64(if count > 0 { begin - GRID as u64 } else { 0 });
@@ -265,7 +265,7 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
         _ => put_statistics(head, channel),
     }
     head.align(ALIGNMENT);
-    // From the root.
+    // The offset of the first child, from the root.
     let mut child = layout.uppers - (GRID + TREE) as u64;
     for upper in &tree.root {
         let [x, y, z] = upper.origin().map(|c| u64::from(c / UPPER_VOXELS));
@@ -308,7 +308,7 @@ fn write_lowers(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::R
     })
 }
 
-/// Where the next node comes to lie, and its next child.
+/// A writer of the nodes of one level: the offsets of the next node and of its next child.
 struct Nodes<'a> {
     channel: Channel<'a>,
     at: u64,
@@ -317,7 +317,7 @@ struct Nodes<'a> {
 }
 
 impl Nodes<'_> {
-    /// Makes `record` the next node.
+    /// Encodes the next node into `record`.
     fn put(
         &mut self,
         record: &mut Record,
@@ -385,7 +385,7 @@ fn write_leaves(
     })
 }
 
-/// Its box, its flag, its mask.
+/// A leaf's bounding box, flag and mask.
 fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
     let [lo, hi] = run_bounds(brick_at(corner), 1, mask);
     let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
@@ -424,10 +424,10 @@ fn put_colors(values: &mut [u8], colors: &Colors, corner: [u32; 3], mask: &Mask)
     }
 }
 
-/// One record of characters, and the characters.
+/// A blind record of characters, and the characters.
 fn blind_data(text: &str) -> Record {
     let mut record = Record::default();
-    // The text follows at once.
+    // The text follows immediately.
     record.u64(BLIND as u64);
     record.u64(text.len() as u64);
     // Bytes of a character (flags before version 32.4); semantics, class and type are unknown.

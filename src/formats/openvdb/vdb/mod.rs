@@ -1,11 +1,10 @@
-//! OpenVDB `.vdb`: what Blender, Houdini and the film renderers read.
+//! OpenVDB `.vdb`, read by Blender, Houdini and film renderers.
 //!
-//! The Academy Software Foundation's format has no specification but the library's source. Version
-//! 224: a head; the file's metadata; for each grid its name, its type, where its parts lie, how it is
-//! compressed, its metadata, its transform, its tree's *topology* (the root's entries, then each
-//! node's masks and tiles, depth first) and its *buffers* (each leaf's mask again, and its values).
-//! Values are kept as half floats, and only those of active voxels and tiles. Half floats tell all sRGB
-//! values apart, and take half the room.
+//! The Academy Software Foundation's format is specified only by the library's source. Version 224:
+//! a header; the file's metadata; for each grid its name, type, offsets, compression, metadata,
+//! transform, its tree's *topology* (the root's entries, then each node's masks and tiles, depth
+//! first) and its *buffers* (each leaf's mask again, and its values). Values are half floats, only
+//! of active voxels and tiles. Half floats distinguish all sRGB values, in half the size.
 
 mod read;
 mod values;
@@ -16,7 +15,7 @@ pub use write::write;
 
 use crate::formats::{GridSpec, lost_opacity};
 
-/// OpenVDB's.
+/// OpenVDB's `.vdb`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",
@@ -29,13 +28,13 @@ pub const SPEC: GridSpec = GridSpec {
     has_colors: true,
 };
 
-/// "VDB " as the low half of a number of 8 bytes.
+/// "VDB " as the low half of a 64-bit number.
 const MAGIC: [u8; 8] = *b" BDV\0\0\0\0";
-/// Of the format.
+/// The format version.
 const VERSION: u32 = 224;
-/// Compression: inactive values are not stored where they are all the background.
+/// Compression flag: inactive values that equal the background are not stored.
 const ACTIVE_MASK: u32 = 2;
-/// Of a node's values: the inactive ones are the background, and not stored.
+/// Of a node's values: inactive values equal the background and are not stored.
 const BACKGROUND_ELSEWHERE: u8 = 0;
 /// Bytes of an upper node's mask.
 const UPPER_MASK: usize = 4096;

@@ -1,27 +1,27 @@
-//! Reading: the tree's masks and tiles first, then the leaves' values, as they come in the file.
+//! Reading, in file order: the tree's masks and tiles, then the leaves' values.
 
 use std::io::BufRead;
 
 use super::values::{Kind, Values};
 use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
-use crate::formats::openvdb::gather::{DENSE, Gathered, Said};
+use crate::formats::openvdb::gather::{DENSE, Gathered, GridMetadata};
 use crate::formats::openvdb::source::{Source, content};
 use crate::formats::openvdb::tree::{
-    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_places,
+    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 
-/// The oldest version that is read, of 2013: since then each grid says how it is compressed.
+/// The oldest version that is read, of 2013: the first with a compression flag per grid.
 const OLDEST: u32 = 222;
 
-/// Reads the grid named `density`, or else the first whose values are single numbers or truths.
-/// Occupied is what is active and above 0. Its colours are those of the grid `Cd`, of vectors of floats.
+/// Reads the grid named `density`, or else the first with scalar or boolean values. Voxels are
+/// occupied if active and above 0. Colours are those of the grid `Cd` of float vectors.
 ///
 /// # Errors
-/// Anything malformed; no such grid; a level set; a file older than version 222; a transform that
-/// is none of index space, such as a frustum; voxels more than 65,536 apart.
+/// Malformed content; no such grid; a level set; a version before 222; a nonlinear transform, such
+/// as a frustum; voxels more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let has_offsets = read_head(&mut source)?;
@@ -48,19 +48,19 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     if found.is_none() {
         passed.extend(colors.take().map(|colors| colors.name));
     }
-    let Found { name, gathered, mut said } = found.ok_or_else(|| no_grid(&passed))?;
+    let Found { name, gathered, mut metadata } = found.ok_or_else(|| no_grid(&passed))?;
     if !passed.is_empty() {
         let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
-        said.warnings.push(format!("only the grid {name} is read, not {passed}"));
+        metadata.warnings.push(format!("only the grid {name} is read, not {passed}"));
     }
-    gathered.into_grid(said, colors.map(|colors| (colors.gathered, colors.said)))
+    gathered.into_grid(metadata, colors.map(|colors| (colors.gathered, colors.metadata)))
 }
 
 /// A grid that was read.
 struct Found {
     name: String,
     gathered: Gathered,
-    said: Said,
+    metadata: GridMetadata,
 }
 
 fn no_grid(passed: &[String]) -> ReadError {
@@ -73,7 +73,7 @@ fn no_grid(passed: &[String]) -> ReadError {
     })
 }
 
-/// Whether the file says where its parts lie.
+/// Reads the header. Returns whether the file has offsets.
 fn read_head(source: &mut Source) -> Result<bool, ReadError> {
     let magic = source.array("the first 8 bytes: not an OpenVDB file")?;
     if magic != MAGIC {
@@ -92,7 +92,7 @@ fn read_head(source: &mut Source) -> Result<bool, ReadError> {
     Ok(has_offsets)
 }
 
-/// What metadata say that matters here.
+/// The metadata that are used.
 #[derive(Default)]
 struct Metadata {
     class: String,
@@ -114,7 +114,7 @@ fn read_metadata(source: &mut Source) -> Result<Metadata, ReadError> {
     Ok(metadata)
 }
 
-/// What comes before a grid.
+/// The descriptor before a grid.
 struct Descriptor {
     name: String,
     kind: String,
@@ -127,7 +127,7 @@ struct Descriptor {
 impl Descriptor {
     fn read(source: &mut Source) -> Result<Self, ReadError> {
         let name = source.text("a grid's name")?;
-        // Names that come twice have a number after this.
+        // Repeated names have a suffix after this separator.
         let name = name.split('\u{1e}').next().unwrap_or_default().to_owned();
         let kind = source.text("a grid's type")?;
         let parent = source.text("the name of a grid's parent")?;
@@ -137,7 +137,7 @@ impl Descriptor {
         Ok(Self { name, kind, parent, begin, end })
     }
 
-    /// Of the values, if it is one that is read.
+    /// The type of values, if it is supported.
     fn kind(&self) -> Option<Kind> {
         let colors = || Kind::of_color_tree(&self.kind).filter(|_| self.name == COLOR);
         Kind::of_tree(&self.kind).or_else(colors).filter(|_| self.parent.is_empty())
@@ -170,30 +170,31 @@ fn read_grid(
         let name = excerpt(&name);
         return Err(content(format!("the grid {name} is a level set: convert it to a fog volume")));
     }
-    let mut said = Said { text, world_from_index: read_transform(source)?, warnings: Vec::new() };
-    if said.world_from_index.is_none() {
-        said.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
+    let mut metadata =
+        GridMetadata { text, world_from_index: read_transform(source)?, warnings: Vec::new() };
+    if metadata.world_from_index.is_none() {
+        metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
     let gathered = Reader { source, values, gathered: Gathered::default() }.tree()?;
     if has_offsets && source.at() != descriptor.end {
         let (at, end) = (source.at(), descriptor.end);
         return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
     }
-    Ok(Found { name, gathered, said })
+    Ok(Found { name, gathered, metadata })
 }
 
-/// World from index, or `None` where it turns or stretches.
+/// The world-from-index transform; `None` if it rotates or scales the axes differently.
 fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadError> {
     const WHAT: &str = "the transform";
     let name = source.text(WHAT)?;
     let has_shift = name.ends_with("TranslateMap");
     match &*name {
         "UniformScaleMap" | "ScaleMap" | "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
-            let shift = if has_shift { source.f64s(WHAT)? } else { [0.0; 3] };
+            let translation = if has_shift { source.f64s(WHAT)? } else { [0.0; 3] };
             let scale = source.f64s(WHAT)?;
-            // What the library computes from the scale.
+            // Values that the library derives from the scale.
             source.f64s::<12>(WHAT)?;
-            Ok(WorldFromIndex::of_diagonal(scale, shift))
+            Ok(WorldFromIndex::of_diagonal(scale, translation))
         }
         "TranslationMap" => Ok(WorldFromIndex::of_diagonal([1.0; 3], source.f64s(WHAT)?)),
         "AffineMap" | "UnitaryMap" => {
@@ -201,8 +202,8 @@ fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadErr
             for row in &mut rows {
                 *row = source.f64s(WHAT)?;
             }
-            let [x, y, z, shift] = rows.map(|[x, y, z, _]| [x, y, z]);
-            Ok(WorldFromIndex::of_matrix([x, y, z], shift))
+            let [x, y, z, translation] = rows.map(|[x, y, z, _]| [x, y, z]);
+            Ok(WorldFromIndex::of_matrix([x, y, z], translation))
         }
         _ => Err(content(format!("a transform of type {} is not supported", excerpt(&name)))),
     }
@@ -267,14 +268,14 @@ impl Reader<'_, '_> {
 
     fn upper(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
         let children = self.node::<{ UPPER_MASK / 8 }>(corner, LOWER_VOXELS)?;
-        set_places(&children).try_for_each(|place| {
+        set_indices(&children).try_for_each(|place| {
             self.lower(child_corner(corner, place, UPPER_VOXELS / LOWER_VOXELS, LOWER_VOXELS))
         })
     }
 
     fn lower(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
         let children = self.node::<{ LOWER_MASK / 8 }>(corner, LEAF_VOXELS)?;
-        set_places(&children).try_for_each(|place| {
+        set_indices(&children).try_for_each(|place| {
             let mut mask = [0; LEAF_MASK / 8];
             self.source.words(&mut mask, "the mask of a leaf")?;
             let edge = LOWER_VOXELS / LEAF_VOXELS;
@@ -283,8 +284,8 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Reads a node of `WORDS` words a mask; takes its tiles, of `edge` voxels, and returns where it
-    /// has children.
+    /// Reads a node with masks of `WORDS` words; adds its tiles, of `edge` voxels, and returns the
+    /// mask of its children.
     fn node<const WORDS: usize>(
         &mut self,
         corner: [i32; 3],

@@ -1,4 +1,4 @@
-//! The values of a node: which of the active ones are above 0, or which colours they are.
+//! The values of a node: decodes densities (only whether they are above 0) and colours.
 
 use std::io::{Cursor, Read};
 
@@ -14,18 +14,18 @@ use crate::formats::openvdb::source::{Source, content};
 use crate::grid::Mask;
 use crate::srgb::Rgba;
 
-// How values are compressed, besides leaving out inactive ones.
+// Compression flags, besides `ACTIVE_MASK`.
 const ZIP: u32 = 1;
 const BLOSC: u32 = 4;
 
-// What a node has before its values, besides the case without anything.
+// What precedes a node's values, besides `BACKGROUND_ELSEWHERE`.
 const ONE_INACTIVE: u8 = 2;
 const SELECTED_BACKGROUND: u8 = 3;
 const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;
 const ALL: u8 = 6;
 
-/// What values are.
+/// The type of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Half,
@@ -35,14 +35,14 @@ pub(super) enum Kind {
     Int32,
     Int64,
     Bool,
-    /// No value beside being active.
+    /// Activity only, without values.
     Mask,
     HalfVector,
     Vector,
 }
 
 impl Kind {
-    /// Of a tree of 8, 16 and 32 along each axis.
+    /// The type by the name of a tree with 8, 16 and 32 children along each axis.
     pub(super) fn of_tree(name: &str) -> Option<Self> {
         Some(match name {
             "Tree_float_5_4_3_HalfFloat" => Self::Half,
@@ -57,7 +57,7 @@ impl Kind {
         })
     }
 
-    /// Of a tree of colours.
+    /// The type by the name of a tree of colours.
     pub(super) fn of_color_tree(name: &str) -> Option<Self> {
         Some(match name {
             "Tree_vec3s_5_4_3_HalfFloat" => Self::HalfVector,
@@ -70,7 +70,7 @@ impl Kind {
         matches!(self, Self::HalfVector | Self::Vector)
     }
 
-    /// Bytes of a value by itself.
+    /// Bytes of a single value outside nodes.
     fn whole_bytes(self) -> usize {
         match self {
             Self::Half | Self::Float | Self::Int32 => 4,
@@ -89,7 +89,7 @@ impl Kind {
         }
     }
 
-    /// As whose values a node has them.
+    /// The type that stores the values in nodes.
     fn in_node(self) -> Self {
         match self {
             Self::HalfDouble => Self::Half,
@@ -97,7 +97,7 @@ impl Kind {
         }
     }
 
-    /// As which a value by itself is.
+    /// The type that stores single values outside nodes.
     fn alone(self) -> Self {
         match self {
             Self::Half => Self::Float,
@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// What a value is, if it is one: a density must be above 0.
+    /// Decodes a value; `None` for a density that is not above 0.
     #[inline]
     fn decode(self, bytes: &[u8]) -> Option<Rgba> {
         match self {
@@ -123,8 +123,8 @@ impl Kind {
         }
     }
 
-    /// Whether a number is above 0; a float is if its bits are from those of the least above 0 to
-    /// those of infinity.
+    /// Whether a number is above 0. The bits of positive floats, infinity included, are 1 to those
+    /// of infinity.
     fn is_positive(self, bytes: &[u8]) -> bool {
         let mut low = [0; 8];
         low[..bytes.len()].copy_from_slice(bytes);
@@ -141,11 +141,11 @@ impl Kind {
     }
 }
 
-/// How a grid's values are stored.
+/// A decoder of a grid's values.
 pub(super) struct Values {
     kind: Kind,
     compression: u32,
-    /// Kept for its memory; at most those of an upper node, 384 KiB.
+    /// The buffer of values, reused; at most those of an upper node, 384 KiB.
     bytes: Vec<u8>,
 }
 
@@ -161,7 +161,7 @@ impl Values {
         self.kind.is_color()
     }
 
-    /// Reads one value that stands by itself, if it is one.
+    /// Reads a single value outside nodes.
     pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<Option<Rgba>, ReadError> {
         let mut bytes = [0; 12];
         let bytes = &mut bytes[..self.kind.whole_bytes()];
@@ -169,7 +169,8 @@ impl Values {
         Ok(self.kind.alone().decode(bytes))
     }
 
-    /// Reads a leaf's buffer, takes from its mask what is no value, and gives `take` those that are.
+    /// Reads a leaf's buffer, clears the mask's voxels without a value, and calls `take` with the
+    /// others.
     pub(super) fn leaf(
         &mut self,
         source: &mut Source,
@@ -193,8 +194,8 @@ impl Values {
         Ok(())
     }
 
-    /// Reads a node's values, takes from the mask of the active ones what is no value, and gives `take`
-    /// those that are, with their places.
+    /// Reads a node's values, clears the active bits without a value, and calls `take` with the
+    /// others and their indices.
     pub(super) fn node(
         &mut self,
         source: &mut Source,
@@ -219,11 +220,11 @@ impl Values {
             false => active.iter().map(|word| word.count_ones() as usize).sum(),
         };
         self.load(source, count)?;
-        self.sift(active, is_dense, take);
+        self.filter(active, is_dense, take);
         Ok(())
     }
 
-    fn sift(&self, active: &mut [u64], is_dense: bool, mut take: impl FnMut(u32, Rgba)) {
+    fn filter(&self, active: &mut [u64], is_dense: bool, mut take: impl FnMut(u32, Rgba)) {
         let kind = self.kind.in_node();
         let size = kind.stored_bytes();
         let mut next = 0;
@@ -250,7 +251,7 @@ impl Values {
         self.bytes.clear();
         self.bytes.resize(count * self.kind.in_node().stored_bytes(), 0);
         let is_packed = self.compression & (ZIP | BLOSC) != 0 && !(is_half && count == 0);
-        // Not above 0 where packing makes them no smaller.
+        // Not positive if compression did not reduce the size: the negated length.
         let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };
         if packed <= 0 {
             if is_packed && packed.unsigned_abs() != self.bytes.len() as u64 {
@@ -267,7 +268,7 @@ impl Values {
         const WHAT: &str = "compressed values";
         let end = source.at() + packed;
         let is_blosc = self.compression & BLOSC != 0;
-        let part = source.part(packed);
+        let part = source.take(packed);
         let mut values = match is_blosc {
             true => Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part))),
             false => Source::new(ZlibDecoder::new(part)),

@@ -1,5 +1,5 @@
-//! Writing: nodes are counted first, so that it is known where each part lies, and then streamed.
-//! Besides the grid that takes less than 2 MiB.
+//! Writing in two passes: nodes are counted first, which gives all offsets, then streamed. Takes
+//! less than 2 MiB besides the grid.
 
 use std::io::{BufWriter, Write};
 
@@ -14,11 +14,11 @@ use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, count};
 
-/// Floats in a tree of 8, 16 and 32 along each axis, stored as half floats.
+/// A tree of floats with 8, 16 and 32 children along each axis, stored as half floats.
 const FLOATS: &str = "Tree_float_5_4_3_HalfFloat";
-/// The same of vectors of three floats.
+/// The same for vectors of three floats.
 const VECTORS: &str = "Tree_vec3s_5_4_3_HalfFloat";
-/// The library's version that we write like.
+/// The library version that the file claims.
 const LIBRARY: [u32; 2] = [10, 0];
 /// 1.0 as a half float, for each voxel of a leaf.
 const ONES: [[u8; 2]; 512] = [[0x00, 0x3c]; 512];
@@ -30,7 +30,7 @@ const ROOT_CHILD: u64 = 12;
 /// Writes `grid`.
 ///
 /// # Errors
-/// `out` fails; the grid lies nowhere.
+/// `out` fails; an impossible world position or voxel size.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let world_from_index = WorldFromIndex::of(grid)?;
     let mut out = BufWriter::with_capacity(1 << 18, out);
@@ -43,13 +43,13 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
-/// All that comes before the grids.
+/// The file header.
 fn head(grid: &VoxelGrid) -> Record {
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u32(VERSION);
     head.each(LIBRARY, Record::u32);
-    // The file says where its parts lie.
+    // The file has offsets.
     head.bytes(&[1]);
     head.bytes(uuid(grid).as_bytes());
     // No metadata of the file.
@@ -57,7 +57,7 @@ fn head(grid: &VoxelGrid) -> Record {
     head
 }
 
-/// Writes a grid of the file, which begins at byte `at`; returns where it ends.
+/// Writes a grid that begins at byte `at`. Returns its end.
 fn write_grid(
     tree: &Tree,
     at: u64,
@@ -73,7 +73,7 @@ fn write_grid(
             Channel::Color(_) => VECTORS,
         },
     );
-    // Its tree is not another grid's.
+    // No parent: the tree is not shared.
     put_text(&mut descriptor, "");
     let head = grid_head(tree, world_from_index);
     let begin = at + (descriptor.0.len() + 3 * size_of::<u64>()) as u64;
@@ -87,7 +87,7 @@ fn write_grid(
     Ok(end)
 }
 
-/// Of the grid's content, so that files are the same where grids are: version 8 of RFC 9562, free
+/// A UUID from the grid's content, so that files are reproducible: version 8 of RFC 9562, custom
 /// but for six bits.
 fn uuid(grid: &VoxelGrid) -> String {
     let mut digits = match &grid.colors {
@@ -101,7 +101,7 @@ fn uuid(grid: &VoxelGrid) -> String {
     groups.map(|group| String::from_utf8_lossy(&digits[group]).into_owned()).join("-")
 }
 
-/// Digits that tell grids apart by their colours, too.
+/// A hash of voxels and colours.
 fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(grid.hash().to_string().as_bytes());
@@ -130,7 +130,7 @@ fn put_metadata(head: &mut Record, tree: &Tree) {
     let text = description::describe(tree.grid);
     let (class, last): (_, (&str, &[u8])) = match tree.channel {
         Channel::Density => ("fog volume", (TEXT, text.as_bytes())),
-        // Turning the grid does not turn its values.
+        // A transform of the grid does not transform its values.
         Channel::Color(_) => ("unknown", ("vector_type", b"invariant")),
     };
     let entries: [(&str, &str, &[u8]); 8] = [
@@ -151,11 +151,11 @@ fn put_metadata(head: &mut Record, tree: &Tree) {
     }
 }
 
-/// The shift, then what the library would else compute from the scale again.
+/// The translation, then the values that the library derives from the scale.
 fn put_transform(head: &mut Record, world_from_index: &WorldFromIndex) {
-    let WorldFromIndex { scale, shift } = *world_from_index;
+    let WorldFromIndex { scale, translation } = *world_from_index;
     put_text(head, "UniformScaleTranslateMap");
-    head.each(shift, Record::f64);
+    head.each(translation, Record::f64);
     let voxel_size = scale;
     for number in [scale, voxel_size, 1.0 / scale, 1.0 / (scale * scale), 0.5 / scale] {
         head.each([number; 3], Record::f64);
@@ -214,7 +214,7 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
     })
 }
 
-/// Its masks, and the values of its tiles.
+/// A node's masks, and the values of its tiles.
 fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, tile: Value) {
     put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
     put_bits(record, entries.clone().map(|entry| entry == Entry::Full));

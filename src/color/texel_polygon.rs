@@ -1,26 +1,26 @@
-//! Convex polygons in the plane of a texture.
+//! Convex polygons in texture space.
 
-/// Vertices, at most: nine of a piece of a triangle and four for the sides of a box, with room for
+/// Nine vertices of a clipped triangle, one more for each side of a box, and three to spare for
 /// rounding.
-const MOST: usize = 16;
+const MAX_POINTS: usize = 16;
 
 /// A convex polygon, in texels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Flat {
-    points: [[f64; 2]; MOST],
+pub(super) struct TexelPolygon {
+    points: [[f64; 2]; MAX_POINTS],
     len: usize,
 }
 
 /// Integrals over a polygon, divided by its area.
 pub(super) struct Moments {
-    /// The signed area.
+    /// Signed.
     pub(super) area: f64,
     /// The means of `x`, `y` and `x y`.
     pub(super) mean: [f64; 3],
 }
 
-impl Flat {
-    pub(super) const EMPTY: Self = Self { points: [[0.0; 2]; MOST], len: 0 };
+impl TexelPolygon {
+    pub(super) const EMPTY: Self = Self { points: [[0.0; 2]; MAX_POINTS], len: 0 };
 
     #[inline]
     pub(super) fn points(&self) -> &[[f64; 2]] {
@@ -32,42 +32,38 @@ impl Flat {
         &mut self.points[..self.len]
     }
 
-    /// Adds a vertex. Rounding may have a sliver cross a line more than twice: what there is no room for
-    /// then has no area to speak of.
+    /// Adds a vertex if there is room. After rounding, a sliver may cross a line more than twice;
+    /// the vertices dropped then enclose negligible area.
     #[inline(always)]
     pub(super) fn push(&mut self, point: [f64; 2]) {
-        if let Some(place) = self.points.get_mut(self.len) {
-            *place = point;
+        if let Some(slot) = self.points.get_mut(self.len) {
+            *slot = point;
             self.len += 1;
         }
     }
 
-    /// The least and the greatest value along each axis.
     #[inline]
     pub(super) fn bounds(&self) -> [[f64; 2]; 2] {
-        let nothing = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
-        self.points().iter().fold(nothing, |[low, high], p| {
-            [[low[0].min(p[0]), low[1].min(p[1])], [high[0].max(p[0]), high[1].max(p[1])]]
-        })
+        bounds(self.points())
     }
 
-    /// What of it is in `low..=high` along `axis`.
+    /// Clips to `low..=high` along `axis`.
     pub(super) fn slab(&self, axis: usize, [low, high]: [f64; 2]) -> Self {
-        let [least, most] = self.bounds();
-        let mut part = *self;
-        if least[axis] < low {
-            part = part.half(axis, low, 1.0);
+        let [min, max] = self.bounds();
+        let mut clipped = *self;
+        if min[axis] < low {
+            clipped = clipped.half_plane(axis, low, 1.0);
         }
-        if most[axis] > high {
-            part = part.half(axis, high, -1.0);
+        if max[axis] > high {
+            clipped = clipped.half_plane(axis, high, -1.0);
         }
-        part
+        clipped
     }
 
-    /// What of it is on one side of `bound`: above it where `sign` is 1, below it where it is -1.
-    fn half(&self, axis: usize, bound: f64, sign: f64) -> Self {
-        let mut part = Self::EMPTY;
-        let Some(mut last) = self.points().last() else { return part };
+    /// Clips to one side of `bound`: above it for `sign` 1, below it for -1.
+    fn half_plane(&self, axis: usize, bound: f64, sign: f64) -> Self {
+        let mut clipped = Self::EMPTY;
+        let Some(mut last) = self.points().last() else { return clipped };
         let height = |point: &[f64; 2]| sign * (point[axis] - bound);
         let mut before = height(last);
         for point in self.points() {
@@ -76,20 +72,20 @@ impl Flat {
                 let share = before / (before - now);
                 let mut crossing = [0, 1].map(|a| last[a] + share * (point[a] - last[a]));
                 crossing[axis] = bound;
-                part.push(crossing);
+                clipped.push(crossing);
             }
             if now >= 0.0 {
-                part.push(*point);
+                clipped.push(*point);
             }
             (last, before) = (point, now);
         }
-        part
+        clipped
     }
 
-    /// `None` where it has no area.
+    /// `None` for a polygon without area.
     pub(super) fn moments(&self) -> Option<Moments> {
         let [first, rest @ ..] = self.points() else { return None };
-        // From the first vertex, for precision.
+        // Relative to the first vertex, for precision.
         let local = |p: &[f64; 2]| [p[0] - first[0], p[1] - first[1]];
         let (mut area, mut x, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0);
         for pair in rest.windows(2) {
@@ -118,4 +114,13 @@ impl Flat {
         };
         (rest.windows(2).map(cross).sum::<f64>() / 2.0).abs()
     }
+}
+
+/// Minimum and maximum along each axis.
+#[inline]
+pub(super) fn bounds(points: &[[f64; 2]]) -> [[f64; 2]; 2] {
+    let empty = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
+    points.iter().fold(empty, |[low, high], p| {
+        [[low[0].min(p[0]), low[1].min(p[1])], [high[0].max(p[0]), high[1].max(p[1])]]
+    })
 }

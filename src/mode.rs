@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use web_time::Instant;
 
+#[cfg(feature = "gpu")]
+use crate::Gpu;
 use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::solid::{FillReport, Solid, solidify};
-use crate::voxelize::finder::Finder;
+use crate::voxelize::finder::{By, Finder, without_waiting};
 use crate::voxelize::report::RunReport;
 use crate::voxelize::{Backend, BackendError, Rule, RunOptions};
 
@@ -67,15 +69,39 @@ pub fn voxelize(
     options: &RunOptions,
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
+    without_waiting(voxelize_by(By::Backend(backend), mesh, mode, options, progress))
+}
+
+/// The asynchronous form of [`voxelize`] on a GPU, for a browser, where nothing may wait.
+///
+/// # Errors
+/// The GPU failed, or there is not enough memory.
+#[cfg(feature = "gpu")]
+pub async fn voxelize_async(
+    gpu: &Gpu,
+    mesh: &PlacedMesh,
+    mode: Mode,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<Voxels, BackendError> {
+    voxelize_by(By::Gpu(gpu), mesh, mode, options, progress).await
+}
+
+async fn voxelize_by(
+    by: By<'_>,
+    mesh: &PlacedMesh,
+    mode: Mode,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<Voxels, BackendError> {
     let began = Instant::now();
     let mesh = Cow::Borrowed(mesh);
-    let mut finder =
-        Finder { backend, mesh, options, progress, report: None, time: Duration::ZERO };
+    let mut finder = Finder { by, mesh, options, progress, report: None, time: Duration::ZERO };
     let (grid, fill_report) = match mode {
-        Mode::Surface => (finder.find(Rule::Conservative, 0)?.grid, None),
-        Mode::Thin => (finder.find(Rule::SixSeparating, 0)?.grid, None),
+        Mode::Surface => (finder.find(Rule::Conservative, 0).await?.grid, None),
+        Mode::Thin => (finder.find(Rule::SixSeparating, 0).await?.grid, None),
         Mode::Solid(solid) => {
-            let (grid, fill_report) = solidify(&mut finder, solid)?;
+            let (grid, fill_report) = solidify(&mut finder, solid).await?;
             (grid, Some(fill_report))
         }
     };

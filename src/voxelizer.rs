@@ -16,10 +16,16 @@ use rayon::ThreadPool;
 use thiserror::Error;
 use web_time::Instant;
 
+#[cfg(feature = "gpu")]
+use crate::Gpu;
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, read_mesh_from, read_mesh_with};
+use crate::formats::{
+    Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from, read_mesh_with,
+};
 use crate::grid::{BRICK, Colors, GridBuilder, Up, VoxelGrid, World};
 use crate::mesh::Mesh;
+#[cfg(feature = "gpu")]
+use crate::mode::voxelize_async;
 use crate::mode::{Mode, Voxels, voxelize};
 use crate::place::{Bounds, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::progress::{NoProgress, Progress};
@@ -394,8 +400,8 @@ impl Voxelizer {
         self.finish(self.place_file(path)?)
     }
 
-    /// The voxels of the mesh in `bytes`, a file of the format `spec`. Sidecar files are looked for in
-    /// `folder`; without one they are missing.
+    /// The voxels of the mesh in `bytes`, a file of the format `spec`, with its `sidecars`: only
+    /// those are opened.
     ///
     /// # Errors
     /// As [`run_file`](Self::run_file).
@@ -403,10 +409,10 @@ impl Voxelizer {
         &self,
         bytes: Vec<u8>,
         spec: &MeshSpec,
-        folder: Option<&Path>,
+        sidecars: &Sidecars,
     ) -> Result<Voxelized, VoxelizeError> {
         let options = self.read_options();
-        let read = || read_mesh_from(bytes, spec, folder, &options);
+        let read = || read_mesh_from(bytes, spec, sidecars, &options);
         self.finish(self.read_and_place(read)?)
     }
 
@@ -544,20 +550,53 @@ impl Voxelizer {
         start: Duration,
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, VoxelizeError> {
-        let options = RunOptions {
-            memory: (self.memory)(),
-            time_stages: self.time_stages,
-            ..RunOptions::default()
-        };
+        let options = self.run_options();
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
-        let Voxels { mut grid, fill_report, report, voxelize, fill } = self.install(run)??;
+        let voxels = self.install(run)??;
+        let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
+        let mut voxelized = self.placed_voxels(mesh, voxels, backend)?;
+        voxelized.warnings.splice(..0, by.warning().map(Warning::Backend));
+        voxelized.timings.start = start;
+        Ok(voxelized)
+    }
+
+    /// The asynchronous form of [`voxelize`](Self::voxelize), on an open GPU with this label, for a
+    /// browser, where nothing may wait.
+    ///
+    /// # Errors
+    /// The GPU failed; too little memory; cancelled.
+    #[cfg(feature = "gpu")]
+    pub async fn voxelize_async(
+        &self,
+        mesh: &PlacedMesh,
+        gpu: &Gpu,
+        label: &str,
+    ) -> Result<Voxelized, VoxelizeError> {
+        let options = self.run_options();
+        let voxels = voxelize_async(gpu, mesh, self.mode, &options, &*self.progress).await?;
+        let backend =
+            UsedBackend { adapter: Some(label.to_owned()), reason: "asked for".to_owned() };
+        self.placed_voxels(mesh, voxels, backend)
+    }
+
+    fn run_options(&self) -> RunOptions {
+        let memory = (self.memory)();
+        RunOptions { memory, time_stages: self.time_stages, ..RunOptions::default() }
+    }
+
+    /// What a backend found, in the world of `mesh`.
+    fn placed_voxels(
+        &self,
+        mesh: &PlacedMesh,
+        voxels: Voxels,
+        backend: UsedBackend,
+    ) -> Result<Voxelized, VoxelizeError> {
+        let Voxels { mut grid, fill_report, report, voxelize, fill } = voxels;
         self.refuse_cancelled()?;
         grid.world = Some(World::of(mesh.lattice(), self.up));
-        let mut warnings: Vec<Warning> = by.warning().map(Warning::Backend).into_iter().collect();
-        warnings.extend(fill_report.iter().flat_map(Warning::of_filling));
+        let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
         let fill = fill_report.as_ref().map(|_| fill);
-        let timings = Timings { start, voxelize, fill, ..Timings::default() };
-        let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
+        let timings = Timings { voxelize, fill, ..Timings::default() };
         Ok(Voxelized { grid, fill_report, transparent: 0, report, backend, warnings, timings })
     }
 

@@ -16,7 +16,7 @@ use std::path::Path;
 use fastrand::Rng;
 use trivox::Mesh;
 use trivox::appearance::Appearance;
-use trivox::formats::{Loaded, ReadError};
+use trivox::formats::{Loaded, ReadError, Sidecars};
 use trivox::srgb::Rgba;
 
 /// A reader of files' bytes.
@@ -24,7 +24,7 @@ type Reader = fn(&[u8]) -> Result<Loaded, ReadError>;
 
 /// Small files of each format, with some of everything.
 fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
-    let gltf: Reader = |bytes| trivox::formats::gltf::read(bytes, Path::new("mesh.gltf"));
+    let gltf: Reader = |bytes| trivox::formats::gltf::read(bytes, &Sidecars::none());
     vec![
         ("binary STL", trivox::formats::stl::read, stl::binary()),
         ("text STL", trivox::formats::stl::read, stl::TEXT.into()),

@@ -1,46 +1,44 @@
-//! Where the files are that a mesh's file names: materials, images.
+//! The search for a sidecar file by the name that a mesh's file gives it.
 //!
-//! The names were true on the machine where they were written. Elsewhere a folder of that machine is not
-//! there, a backslash separates nothing, and upper case is not lower case.
+//! The name was written on another machine: its folders may be missing here, it may separate them by
+//! backslashes, and its case of letters may differ.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::formats::sidecars::Sidecars;
 use crate::formats::tally::Named;
 
 /// Folders beside a model in which images often are.
-pub(super) const IMAGE_FOLDERS: [&str; 5] = ["textures", "texture", "tex", "images", "maps"];
+pub(in crate::formats) const IMAGE_FOLDERS: [&str; 5] =
+    ["textures", "texture", "tex", "images", "maps"];
 
-/// The folder of the file at `path`.
-pub(super) fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// Finds files, and remembers what is in which folder.
-#[derive(Debug, Default)]
-pub(super) struct Finder {
+/// Finds files, and caches the listings of folders.
+#[derive(Debug)]
+pub(in crate::formats) struct Finder<'a> {
+    sidecars: &'a Sidecars,
     listings: HashMap<PathBuf, Vec<Entry>>,
     /// Names that may be those of several files.
     ambiguous: Named,
 }
 
-/// What is in a folder: its name, and the same in lower case.
+/// A file or folder in a listing: its name, and the same in lower case.
 #[derive(Debug)]
 struct Entry {
     lower: String,
     name: OsString,
 }
 
-impl Finder {
+impl<'a> Finder<'a> {
+    pub(in crate::formats) fn new(sidecars: &'a Sidecars) -> Self {
+        Self { sidecars, listings: HashMap::new(), ambiguous: Named::default() }
+    }
+
     /// The file called `name`, which is looked for in each of `folders`: where the name says; there in
     /// other cases of letters; without the folders that the name says, also in folders of the names
     /// `inside`. A `?` in `name` stands for any character.
-    pub(super) fn find(
+    pub(in crate::formats) fn find(
         &mut self,
         name: &str,
         folders: &[PathBuf],
@@ -48,7 +46,7 @@ impl Finder {
     ) -> Option<PathBuf> {
         let name = name.replace('\\', "/");
         let as_named = folders.iter().map(|folder| folder.join(&name));
-        if let Some(path) = as_named.into_iter().find(|path| path.is_file()) {
+        if let Some(path) = as_named.into_iter().find(|path| self.sidecars.is_file(path)) {
             return Some(path);
         }
         let found = folders.iter().find_map(|folder| self.walk(folder, &name));
@@ -71,17 +69,17 @@ impl Finder {
                 _ => self.entry(&path, part)?,
             };
         }
-        path.is_file().then_some(path)
+        self.sidecars.is_file(&path).then_some(path)
     }
 
     /// What is called `name` in `folder`: exactly so if that is there.
     fn entry(&mut self, folder: &Path, name: &str) -> Option<PathBuf> {
         let exact = folder.join(name);
-        if exact.exists() {
+        if self.sidecars.exists(&exact) {
             return Some(exact);
         }
         if !self.listings.contains_key(folder) {
-            self.listings.insert(folder.to_owned(), list(folder));
+            self.listings.insert(folder.to_owned(), self.list(folder));
         }
         let lower = name.to_lowercase();
         let mut entries = self.listings[folder].iter().filter(|entry| matches(entry, &lower));
@@ -92,20 +90,17 @@ impl Finder {
         Some(folder.join(&first.name))
     }
 
+    /// What is in a folder, in order; nothing where it cannot be read.
+    fn list(&self, folder: &Path) -> Vec<Entry> {
+        let lower = |name: &OsString| name.to_string_lossy().to_lowercase();
+        let entry = |name: OsString| Entry { lower: lower(&name), name };
+        self.sidecars.list(folder).into_iter().map(entry).collect()
+    }
+
     /// What was found, but perhaps not the right one.
-    pub(super) fn warning(&self) -> Option<String> {
+    pub(in crate::formats) fn warning(&self) -> Option<String> {
         self.ambiguous.warning("several files have the name, in other cases of letters")
     }
-}
-
-/// What is in a folder, in order; nothing where it cannot be read.
-fn list(folder: &Path) -> Vec<Entry> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let lower = |name: &OsString| name.to_string_lossy().to_lowercase();
-    let mut entries: Vec<Entry> = names.map(|name| Entry { lower: lower(&name), name }).collect();
-    entries.sort_unstable_by(|one, two| one.name.cmp(&two.name));
-    entries
 }
 
 fn matches(entry: &Entry, name: &str) -> bool {

@@ -140,7 +140,7 @@ fn the_whole_grid_is_in_the_picture_and_fills_it() {
                 let part = |i: usize| used[i].len() as f64 / f64::from(size[i]);
                 // All but twice the margin, one way or the other.
                 let most = part(0).max(part(1));
-                assert!((0.8..0.92).contains(&most), "{view:?}, {projection:?}, {size:?}: {most}");
+                assert!((0.75..0.92).contains(&most), "{view:?}, {projection:?}, {size:?}: {most}");
                 assert!(used[0][0] > 0 && used[1][0] > 0, "{view:?}, {projection:?}, {size:?}");
             }
         }
@@ -418,8 +418,8 @@ const OF_PLATFORMS: [&str; 13] = [
 #[test]
 fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = vec![source.join("render.rs"), source.join("raymarch.rs")];
-    for folder in ["render", "raymarch"] {
+    let mut files = vec![source.join("render.rs"), source.join("trace.rs")];
+    for folder in ["render", "trace"] {
         let entries = fs::read_dir(source.join(folder)).unwrap().map(|entry| entry.unwrap().path());
         files.extend(entries.filter(|path| path.is_file()));
     }
@@ -505,8 +505,8 @@ fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
         .with_view(View::Top)
         .with_margin(0.0)
         .with_background(Background::Transparent);
-    // Four voxels from the tower: to the right, left, below and above in the picture.
-    let sides = [[125, 85], [45, 85], [85, 125], [85, 45]];
+    // About three voxels from the tower, in an orbit four: to the right, left, below and above in the picture.
+    let sides = [[113, 85], [57, 85], [85, 113], [85, 57]];
     for (azimuth, turn, in_shadow) in [
         (90.0, 0.0, 1),
         (-90.0, 0.0, 0),

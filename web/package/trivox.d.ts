@@ -93,7 +93,7 @@ export class Grid {
 export interface PictureOptions {
   /** Width and height in pixels. */
   size?: [number, number];
-  view?: 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
+  view?: 'three-quarter' | 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
   /** Rays along each side of a pixel. */
   samples?: number;
   transparent?: boolean;

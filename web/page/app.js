@@ -143,7 +143,7 @@ async function open(files, example = null) {
     state.example = example;
     $('model-name').textContent = main.name;
     form.classList.toggle('grid', !isMesh);
-    camera.reset('iso');
+    camera.reset('three-quarter');
     await compute();
   });
 }

@@ -1,8 +1,8 @@
 // The camera of the view, moved by mouse, touch and keyboard.
 
-/** Yaw and pitch, in radians. `iso` is that of `voxelize render`. */
+/** Yaw and pitch, in radians. `three-quarter` is that of `voxelize render`. */
 export const PRESETS = {
-  'iso': [0.6632, 0.4887],
+  'three-quarter': [0.6632, 0.4887],
   'front': [0, 0], 'back': [Math.PI, 0], 'left': [-Math.PI / 2, 0], 'right': [Math.PI / 2, 0],
   'top': [0, Math.PI / 2], 'bottom': [0, -Math.PI / 2],
 };
@@ -14,7 +14,7 @@ export class Camera extends EventTarget {
     super();
     this.canvas = canvas;
     this.pointers = new Map();
-    this.reset('iso');
+    this.reset('three-quarter');
     canvas.addEventListener('pointerdown', (event) => this.press(event));
     canvas.addEventListener('pointermove', (event) => this.move(event));
     for (const end of ['pointerup', 'pointercancel']) {
@@ -92,7 +92,7 @@ export class Camera extends EventTarget {
     } else if (event.key === '-') {
       this.zoomBy(1 / 1.2);
     } else if (event.key === '0' || event.key === 'Home') {
-      this.reset('iso');
+      this.reset('three-quarter');
     } else {
       return;
     }

@@ -433,7 +433,8 @@ struct PictureOptions {
 
 impl PictureOptions {
     fn render_options(&self) -> Result<RenderOptions, JsError> {
-        let view = match self.view.as_deref().unwrap_or("iso") {
+        let view = match self.view.as_deref().unwrap_or("three-quarter") {
+            "three-quarter" => View::ThreeQuarter,
             "iso" => View::Iso,
             "front" => View::Front,
             "back" => View::Back,
@@ -442,7 +443,7 @@ impl PictureOptions {
             "top" => View::Top,
             "bottom" => View::Bottom,
             view => {
-                let known = "iso, front, back, left, right, top or bottom";
+                let known = "three-quarter, iso, front, back, left, right, top or bottom";
                 return Err(unknown("view", view, known));
             }
         };

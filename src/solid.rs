@@ -1,28 +1,27 @@
-//! Solids: a voxel is inside if its centre is. Which ways to tell there are, which of them suits a
-//! mesh, and how far it can be trusted.
+//! Solids: a voxel is inside if its centre is. This module chooses the fill for a mesh, and reports how
+//! far the result can be trusted.
 //!
-//! The backend finds where columns of voxels cross the surface, or the surface itself; filling between
-//! is the same on the host for all of them ([`fill`]). All of it is exact. What is inside
-//! is beyond doubt for a mesh that is closed and consistently oriented and no part of which overlaps
-//! another; for others there is no right answer, and what is doubtful about the one that was given is
-//! said ([`Doubt`]).
+//! The backend finds where columns of voxels cross the surface, or the voxels that the surface
+//! touches. Filling from there is done on the host, in the same way for all backends ([`fill`]). What
+//! is inside is certain for a mesh that is closed and consistently oriented and no part of which
+//! overlaps another. For others it depends on the fill, and warnings say why ([`FillWarning`]).
 
 mod report;
 
-pub use report::{Caps, Doubt, Filling, Volume};
+pub use report::{Caps, FillReport, FillWarning, Volume};
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::backend::finder::Finder;
-use crate::backend::{Rule, Run};
 use crate::compare::compare;
 use crate::error::BackendError;
-use crate::fill::{self, Dispute, Generalized};
+use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{self, Boundary, Topology, Turned};
+use crate::voxelize::finder::Finder;
+use crate::voxelize::{Rule, Run};
 
 /// How to make a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -76,7 +75,7 @@ const LEAK: f64 = 0.01;
 struct Findings {
     unended: Option<u64>,
     windings: Option<Windings>,
-    dispute: Option<Dispute>,
+    dispute: Option<AxisDisagreement>,
     enclosed: Option<u64>,
     leaked: Option<u64>,
     caps: Option<Caps>,
@@ -96,7 +95,7 @@ impl Done {
     }
 
     fn share_in_dispute(&self) -> f64 {
-        self.findings.dispute.as_ref().map_or(0.0, Dispute::share)
+        self.findings.dispute.as_ref().map_or(0.0, AxisDisagreement::share)
     }
 }
 
@@ -104,14 +103,14 @@ impl Done {
 pub(crate) async fn solidify(
     finder: &mut Finder<'_>,
     solid: Solid,
-) -> Result<(VoxelGrid, Filling), BackendError> {
+) -> Result<(VoxelGrid, FillReport), BackendError> {
     finder.progress.start("look at the mesh", 0);
-    let surface = Surface::of(finder)?;
+    let mut surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
     let done = match solid.fill {
-        Fill::Auto => automatic(finder, &surface).await?,
+        Fill::Auto => automatic(finder, &mut surface).await?,
         Fill::Parity => parity(finder, asked_for, &surface.topology).await?,
-        Fill::Winding => winding(finder, asked_for, &surface).await?,
+        Fill::Winding => winding(finder, asked_for, &mut surface).await?,
         Fill::Vote => vote(finder, asked_for).await?,
         // Where bounds cut the mesh, the flood comes in.
         Fill::Flood if surface.topology.is_closed() && finder.mesh.outside() == 0 => {
@@ -123,7 +122,7 @@ pub(crate) async fn solidify(
         }
     };
     let Done { fill, reason, grid, findings } = done;
-    let filling = Filling::new(&finder.mesh, (fill, reason), surface, findings, &grid);
+    let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, &grid);
     let grid = if solid.shell { with_shell(finder, grid).await? } else { grid };
     Ok((grid, filling))
 }
@@ -140,36 +139,44 @@ struct Surface {
 impl Surface {
     /// Of the mesh of `finder`, which becomes the one with parts turned.
     fn of(finder: &mut Finder) -> Result<Self, BackendError> {
-        let looked = |finder: &Finder| {
-            finder.within(0, |memory| {
-                let needed = Topology::bytes(&finder.mesh);
-                if needed > memory {
-                    return Err(BackendError::Memory { needed, allowed: memory });
-                }
-                Ok(Topology::with_boundary(&finder.mesh))
-            })
-        };
-        let (topology, boundary) = looked(finder)?;
-        if topology.is_oriented() {
-            return Ok(Self { topology, boundary, turned: None });
+        let mut surface = Self::as_given(finder)?;
+        if !surface.topology.is_oriented() {
+            surface.turn(finder)?;
         }
+        Ok(surface)
+    }
+
+    /// Turns the parts that face the wrong way; returns whether there are any.
+    fn turn(&mut self, finder: &mut Finder) -> Result<bool, BackendError> {
         let (turned, which) = topology::turned(&finder.mesh);
-        let Some(which) = which else {
-            return Ok(Self { topology, boundary, turned: Some(turned) });
-        };
-        finder.mesh = Cow::Owned(finder.mesh.with_turned(&which));
-        let (topology, boundary) = looked(finder)?;
-        Ok(Self { topology, boundary, turned: Some(turned) })
+        if let Some(which) = &which {
+            finder.mesh = Cow::Owned(finder.mesh.with_turned(which));
+            *self = Self::as_given(finder)?;
+        }
+        self.turned = Some(turned);
+        Ok(which.is_some())
+    }
+
+    fn as_given(finder: &Finder) -> Result<Self, BackendError> {
+        let (topology, boundary) = finder.within(0, |memory| {
+            let needed = Topology::bytes(&finder.mesh);
+            if needed > memory {
+                return Err(BackendError::Memory { needed, allowed: memory });
+            }
+            Ok(Topology::with_boundary(&finder.mesh))
+        })?;
+        Ok(Self { topology, boundary, turned: None })
     }
 }
 
 /// Fills in the way that suits the mesh.
-async fn automatic(finder: &mut Finder<'_>, surface: &Surface) -> Result<Done, BackendError> {
+async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Done, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
         let wound =
-            along_x(finder, Fill::Winding, "the mesh is closed, and parts overlap".into()).await?;
-        return Ok(if wound.overlaps() { wound } else { as_parity(wound, CLOSED.into()) });
+            winding(finder, "the mesh is closed, and parts overlap".into(), surface).await?;
+        let is_wound = wound.overlaps() || wound.findings.caps.is_some();
+        return Ok(if is_wound { wound } else { as_parity(wound, CLOSED.into()) });
     }
     if topology.is_closed() {
         return along_x(finder, Fill::Parity, CLOSED.into()).await;
@@ -197,11 +204,17 @@ async fn automatic(finder: &mut Finder<'_>, surface: &Surface) -> Result<Done, B
 async fn winding(
     finder: &mut Finder<'_>,
     reason: String,
-    surface: &Surface,
+    surface: &mut Surface,
 ) -> Result<Done, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
-        return along_x(finder, Fill::Winding, reason).await;
+        let wound = along_x(finder, Fill::Winding, reason).await?;
+        let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
+        if opposed && surface.turned.is_none() && surface.turn(finder)? {
+            // Patches that met at edges of more than two triangles may have a boundary now.
+            return Box::pin(winding(finder, wound.reason, surface)).await;
+        }
+        return Ok(wound);
     };
     let Run { crossings, .. } = finder.find(Rule::Crossings, 0).await?;
     let Some(crossings) = crossings else {
@@ -244,8 +257,12 @@ async fn parity(
     Ok(Done { findings, ..done })
 }
 
-async fn along_x(finder: &mut Finder<'_>, fill: Fill, reason: String) -> Result<Done, BackendError> {
-    let rule = if fill == Fill::Winding { Rule::WindingFlips } else { Rule::Flips(Axis::X) };
+async fn along_x(
+    finder: &mut Finder<'_>,
+    fill: Fill,
+    reason: String,
+) -> Result<Done, BackendError> {
+    let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = finder.find(rule, 0).await?;
     finder.progress.start("fill", 0);
     let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
@@ -262,10 +279,10 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
         return Err(BackendError::NoRoomToVote);
     }
     // All rays leave empty what an even number of parts have in common, and agree on it.
-    let windings = finder.find(Rule::WindingFlips, 0).await?.windings;
-    let x = finder.find(Rule::Flips(Axis::X), 0).await?.grid;
-    let y = finder.find(Rule::Flips(Axis::Y), x.bytes()).await?.grid;
-    let z = finder.find(Rule::Flips(Axis::Z), x.bytes() + y.bytes()).await?.grid;
+    let windings = finder.find(Rule::Winding, 0).await?.windings;
+    let x = finder.find(Rule::Parity(Axis::X), 0).await?.grid;
+    let y = finder.find(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
+    let z = finder.find(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
     finder.progress.start("fill", 0);
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
@@ -281,7 +298,7 @@ async fn flood(
     voted: Option<&Done>,
 ) -> Result<Done, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
-    let surface = finder.find(Rule::Touched, kept).await?.grid;
+    let surface = finder.find(Rule::Conservative, kept).await?.grid;
     finder.progress.start("fill", 0);
     let kept = kept + surface.bytes();
     let flooded = finder.within(kept, |memory| fill::flood(&surface, memory))?;
@@ -294,7 +311,7 @@ async fn flood(
 
 /// `grid` and the voxels that the surface touches.
 async fn with_shell(finder: &mut Finder<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-    let surface = finder.find(Rule::Touched, grid.bytes()).await?.grid;
+    let surface = finder.find(Rule::Conservative, grid.bytes()).await?.grid;
     // No more than both, whatever they share.
     let both = grid.bytes() + surface.bytes();
     finder.within(both, |memory| match both > memory {

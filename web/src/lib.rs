@@ -17,7 +17,7 @@ use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::Colors;
 use trivox::render::{Background, RenderOptions, Renderer, View};
-use trivox::solid::{Fill, Filling, Solid};
+use trivox::solid::{Fill, FillReport, Solid};
 use trivox::voxelizer::{Placed, Timings};
 use trivox::{ColorSource, Gpu, Mode, PlacedMesh, Up, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
@@ -140,7 +140,7 @@ impl Options {
             .color(color)
             .keep_transparent(self.keep_transparent || color == ColorSource::None)
             .memory(MEMORY)
-            .backend(trivox::backend::Choice::Cpu)
+            .backend(trivox::voxelize::BackendChoice::Cpu)
             .progress(Arc::new(Reporter::default()));
         Ok(match self.voxel_size {
             Some(size) => voxelizer.voxel_size(size),
@@ -292,7 +292,7 @@ impl Model {
             "unit_bits": lattice.unit_bits,
             "backend": done.backend.name(),
             "adapter": done.backend.adapter,
-            "fill": done.filling.as_ref().map(fill),
+            "fill": done.fill_report.as_ref().map(fill),
             "transparent": done.transparent,
             "timings_ms": {
                 "load": milliseconds(self.timings.load),
@@ -310,7 +310,7 @@ impl Model {
     }
 }
 
-fn fill(filling: &Filling) -> Value {
+fn fill(filling: &FillReport) -> Value {
     let caps = filling.caps.as_ref().map(ToString::to_string);
     json!({ "rule": filling.fill.to_string(), "reason": filling.reason, "caps": caps })
 }

@@ -5,8 +5,8 @@
 use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 use trivox::gpu::Device;
-use trivox::raymarch::gpu::{GpuScene, SCENE_SOURCE};
-use trivox::raymarch::{DIRECTION_BITS, Ray, Scene};
+use trivox::trace::gpu::{GpuScene, SCENE_SOURCE};
+use trivox::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;
 use trivox::{BackendError, Gpu, Up, VoxelGrid};
 
@@ -199,7 +199,7 @@ impl Look {
             }
             let time = (f64::from(cut) - start[axis]) / towards[axis];
             start = sum(start, scaled(time, towards));
-            start[axis] = f64::from(cut) - trivox::raymarch::UNIT;
+            start[axis] = f64::from(cut) - trivox::trace::UNIT;
             normal[axis] = 1.0;
         }
         let Ok(ray) = Ray::new(start, towards) else { return behind };

@@ -244,7 +244,7 @@ $('download').addEventListener('click', () => job(async () => {
   const extension = $('format').value;
   const isPicture = extension === 'png';
   const { bytes, lost } = isPicture
-    ? await ask('picture', { options: pictureOptions() })
+    ? await ask('picture', { options: pictureOptions(), backend: form.elements.backend.value })
     : await ask('write', { extension });
   save(bytes, `${stem()}.${extension}`, isPicture ? 'image/png' : undefined);
   $('saved-note').textContent = [`${stem()}.${extension}, ${counted(bytes.length, 'byte')}.`, ...lost].join(' ');

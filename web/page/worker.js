@@ -73,8 +73,9 @@ const requests = {
   async write({ extension }) {
     return { bytes: grid.write(extension), lost: grid.lost(extension) };
   },
-  async picture({ options }) {
-    return { bytes: await voxelizer.picture(grid, options), lost: [] };
+  async picture({ options, backend }) {
+    const by = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : voxelizer;
+    return { bytes: await by.picture(grid, options), lost: [] };
   },
   shaders,
 };

@@ -5,6 +5,10 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // Only the program tells it: a library need not be compiled again for each commit.
+    if std::env::var_os("CARGO_FEATURE_CLI").is_none() {
+        return;
+    }
     // In a package from a registry there is no repository, or it is another project's.
     if !Path::new(".git").exists() {
         return;

@@ -51,6 +51,8 @@ const browser = await puppeteer.launch({
 
 let failures = 0;
 async function test(name, work) {
+  // ONLY=REGEX runs some.
+  if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) return;
   const began = Date.now();
   try {
     const note = await work();
@@ -95,12 +97,13 @@ const drawn = (tab) => tab.waitForFunction(() => {
 
 try {
   const models = [['cube.obj', 64], ['torus-knot.obj', 128], ['lighthouse.obj', 128]];
-  let hasGpu = false;
+  const first = await opened('no-cache&res=64');
+  const hasGpu = await first.evaluate(() => document.body.dataset.adapter !== '');
+  await first.close();
   await test('hashes are those of the native program', async () => {
     for (const backend of ['cpu', 'gpu']) {
       for (const [name, res] of models) {
         const tab = await opened(`no-cache&res=${res}&backend=${backend}`);
-        hasGpu = await tab.evaluate(() => document.body.dataset.adapter !== '');
         if (backend === 'gpu' && !hasGpu) {
           await tab.close();
           assert.ok(!(process.env.TRIVOX_WEBGPU ?? '').split(' ').includes(kind), 'WebGPU is promised');
@@ -151,23 +154,30 @@ try {
     });
   }
 
-  await test('from a file to a download with the bytes of the program', async () => {
-    const tab = await opened('no-cache&res=64');
-    await drop(tab, asset('torus-knot.obj'));
-    const fetched = await tab.evaluate(async () => {
+  for (const [format, command] of [['vox', []], ['png', ['render']]]) await test(`from files to a .${format} with the bytes of the program`, async () => {
+    // A large picture takes minutes on a GPU in software.
+    const tab = await opened(`no-cache&res=64${format === 'png' ? '&backend=cpu' : ''}`);
+    await drop(tab, ...['obj', 'mtl', 'png'].map((extension) => asset(`lighthouse.${extension}`)));
+    assert.equal(await text(tab, 'warnings'), '');
+    const fetched = await tab.evaluate(async (format) => {
       const blobs = [];
       const create = URL.createObjectURL;
       URL.createObjectURL = (blob) => { blobs.push(blob); return create(blob); };
-      document.getElementById('format').value = 'vox';
+      const select = document.getElementById('format');
+      select.value = format;
+      select.dispatchEvent(new Event('change'));
       document.getElementById('download').click();
       while (blobs.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       return [document.getElementById('saved').download, [...new Uint8Array(await blobs[0].arrayBuffer())]];
-    });
-    const out = join(scratch, 'torus-knot.vox');
-    execFileSync(program, [asset('torus-knot.obj'), '--res', '64', '-o', out, '--quiet']);
-    assert.equal(fetched[0], 'torus-knot.vox');
+    }, format);
+    const said = (await text(tab, 'command')).split(' ');
+    const out = join(scratch, `lighthouse.${format}`);
+    assert.deepEqual(said.slice(0, command.length + 4),
+      ['voxelize', ...command, 'lighthouse.obj', '-o', `lighthouse.${format}`]);
+    // The very command that the page gives.
+    execFileSync(program, [...command, asset('lighthouse.obj'), '-o', out, ...said.slice(command.length + 4), '--quiet']);
+    assert.equal(fetched[0], `lighthouse.${format}`);
     assert.ok(Buffer.from(fetched[1]).equals(readFileSync(out)), 'bytes differ');
-    assert.equal(await text(tab, 'command'), 'voxelize torus-knot.obj -o torus-knot.vox --res 64');
     await tab.close();
     return `${fetched[1].length} bytes`;
   });
@@ -207,6 +217,31 @@ try {
     return message;
   });
 
+  if (hasGpu && kind === 'chromium') {
+    await test('a GPU that is lost in the middle: the CPU takes its place and says so', async () => {
+      const tab = await opened('no-cache&res=64');
+      await tab.workers()[0].evaluate(() => {
+        const make = GPUDevice.prototype.createCommandEncoder;
+        GPUDevice.prototype.createCommandEncoder = function lose(...args) {
+          GPUDevice.prototype.createCommandEncoder = make;
+          this.destroy();
+          return make.apply(this, args);
+        };
+      });
+      await drop(tab, asset('torus-knot.obj'));
+      assert.equal(await text(tab, 'error'), '');
+      assert.match(await text(tab, 'warnings'), /computed on the CPU instead/);
+      const expected = native(asset('torus-knot.obj'), '--res', '64', '--backend', 'cpu');
+      assert.equal(await term(tab, 'hash'), expected.hash);
+      await drawn(tab);
+      await drop(tab, asset('cube.obj'));
+      assert.match(await term(tab, 'backend'), /^gpu, /);
+      // What the browser says of the lost device is expected here.
+      faults.length = 0;
+      await tab.close();
+    });
+  }
+
   await test('cancel ends the work, and two files in a row end with the second', async () => {
     const tab = await opened('no-cache&res=1024&backend=cpu&mode=solid&fill=vote');
     const input = await tab.$('#files');
@@ -232,17 +267,29 @@ try {
     await tab.keyboard.press('ArrowLeft');
     await tab.waitForFunction((before) => document.getElementById('canvas').toDataURL() !== before, { timeout: 60_000 }, before);
     const frame = await tab.evaluate(() => document.body.dataset.frame);
-    for (const [name, width, height] of [['wide', 1400, 900], ['tablet', 900, 1100], ['phone', 390, 844]]) {
+    for (const [name, width, height] of [['wide', 1400, 900], ['tablet', 900, 1350], ['phone', 390, 1900]]) {
       await tab.setViewport({ width, height });
       await new Promise((resolve) => setTimeout(resolve, 300));
       await tab.waitForFunction(() => document.getElementById('canvas').dataset.samples, { timeout: 120_000 });
-      await tab.screenshot({ path: join(shots, `${kind}-${name}.png`), fullPage: name !== 'wide' });
+      await tab.screenshot({ path: join(shots, `${kind}-${name}.png`) });
       const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overflow <= 0, `${name}: ${overflow} pixels wider than the screen`);
     }
     await tab.close();
     return frame && `a moving frame took ${frame} ms`;
   });
+
+  if (kind === 'chromium') {
+    await test('works without a network once it was loaded', async () => {
+      const tab = await opened('res=32');
+      await tab.waitForFunction(() => navigator.serviceWorker.controller, { timeout: 60_000 });
+      await tab.setOfflineMode(true);
+      await tab.goto(`${url}?res=32&model=cube.obj`, { waitUntil: 'load' });
+      await tab.waitForFunction(() => document.querySelector('#report dd.hash'), { timeout: 60_000 });
+      assert.equal(await term(tab, 'grid'), '32 x 32 x 32 voxels of 0.03125');
+      await tab.close();
+    });
+  }
 
   await test('no error on the console', async () => {
     assert.deepEqual(faults, []);

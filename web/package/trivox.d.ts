@@ -60,8 +60,11 @@ export class Voxelizer {
   readonly adapter: string | null;
   /** Why there is no GPU. */
   readonly reason: string | null;
-  /** The voxels of a mesh. Rejects with the message that the program prints. */
-  voxelize(mesh: File, options?: Options): Promise<Grid>;
+  /**
+   * The voxels of a mesh. `sidecars` are the files beside it: materials, textures, buffers, with names as the
+   * mesh has them. Rejects with the message that the program prints.
+   */
+  voxelize(mesh: File, options?: Options, sidecars?: File[]): Promise<Grid>;
   /** The PNG that `voxelize render` draws. */
   picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array>;
   /** Readies `grid` to be drawn again and again. */
@@ -93,7 +96,11 @@ export class Grid {
 export interface PictureOptions {
   /** Width and height in pixels. */
   size?: [number, number];
-  view?: 'three-quarter' | 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
+  view?: 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
+  /** Degrees from the front to the right, and above the horizon; instead of those of `view`. */
+  azimuth?: number;
+  elevation?: number;
+  zoom?: number;
   /** Rays along each side of a pixel. */
   samples?: number;
   transparent?: boolean;

@@ -23,18 +23,28 @@ function owned(object, inner) {
   return object;
 }
 
+/** What the browser tells of its GPU; `undefined` where there is none. */
+async function nameOfGpu() {
+  const adapter = await globalThis.navigator?.gpu?.requestAdapter();
+  if (!adapter) return undefined;
+  const { description, vendor, architecture } = adapter.info ?? {};
+  return description || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
+}
+
 export class Voxelizer {
   static async open({ gpu = true } = {}) {
     await init();
-    const wanted = gpu && typeof navigator !== 'undefined' && 'gpu' in navigator;
-    const voxelizer = owned(new Voxelizer(), await wasm.Engine.open(wanted));
+    const name = gpu ? await nameOfGpu() : undefined;
+    const voxelizer = owned(new Voxelizer(), await wasm.Engine.open(name));
     voxelizer.adapter = voxelizer.inner.adapter ?? null;
-    voxelizer.reason = gpu && !wanted ? 'this browser has no WebGPU' : voxelizer.inner.without ?? null;
+    voxelizer.reason = gpu && name === undefined ? 'there is no WebGPU here' : voxelizer.inner.without ?? null;
     return voxelizer;
   }
 
-  async voxelize({ name, bytes }, options = {}) {
-    const model = this.inner.read(name, bytes, JSON.stringify(options));
+  async voxelize({ name, bytes }, options = {}, sidecars = []) {
+    const names = sidecars.map((file) => file.name);
+    const contents = sidecars.map((file) => new Uint8Array(file.bytes));
+    const model = this.inner.read(name, bytes, names, contents, JSON.stringify(options));
     try {
       return gridOf(await this.inner.voxelize(model));
     } finally {

@@ -134,11 +134,18 @@ function warn(message) {
   $('warnings').append(item);
 }
 
+/** Bytes of a file: WebAssembly has 4 GiB, in which the mesh is there as well. */
+const LARGEST = 1_000_000_000;
+
 async function open(files, example = null) {
   if (files.length === 0) return;
   await job(async () => {
     await workerReady;
     const { main, isMesh, others } = mainOf(files, state.formats);
+    if (main.file.size > LARGEST) {
+      throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
+        + `${grouped(LARGEST)}: use the program on the command line`);
+    }
     state.model = { name: main.name, files, isMesh, others };
     state.example = example;
     $('model-name').textContent = main.name;
@@ -210,7 +217,7 @@ function saySame() {
   if (!state.model) return;
   const { name, isMesh } = state.model;
   const values = settings.read(form);
-  $('command').textContent = settings.command(values, name.split('/').pop(), $('format').value, !isMesh);
+  $('command').textContent = settings.command(values, name.split('/').pop(), $('format').value, !isMesh, pictureOptions());
   history.replaceState(null, '', `?${settings.query(values, state.example)}`);
 }
 
@@ -237,11 +244,19 @@ $('download').addEventListener('click', () => job(async () => {
   const extension = $('format').value;
   const isPicture = extension === 'png';
   const { bytes, lost } = isPicture
-    ? await ask('picture', { options: {} })
+    ? await ask('picture', { options: pictureOptions(), backend: form.elements.backend.value })
     : await ask('write', { extension });
   save(bytes, `${stem()}.${extension}`, isPicture ? 'image/png' : undefined);
   $('saved-note').textContent = [`${stem()}.${extension}, ${counted(bytes.length, 'byte')}.`, ...lost].join(' ');
 }));
+
+/** What `voxelize render` draws from where the view is; a cut and a shift it does not have. */
+function pictureOptions() {
+  const degrees = (angle) => Number((angle * 180 / Math.PI).toFixed(1));
+  const { yaw, pitch, zoom } = camera;
+  if (camera.preset && zoom === 1) return { view: camera.preset };
+  return { azimuth: degrees(yaw) % 360, elevation: degrees(pitch), zoom: Number(zoom.toFixed(3)) };
+}
 
 $('picture').addEventListener('click', () => {
   canvas.toBlob((blob) => save(blob, `${stem()}.png`), 'image/png');
@@ -368,7 +383,10 @@ function refresh(moving) {
 function moved() {
   refresh(true);
   clearTimeout(rest);
-  rest = setTimeout(() => refresh(false), 200);
+  rest = setTimeout(() => {
+    refresh(false);
+    saySame();
+  }, 200);
 }
 
 camera.addEventListener('change', moved);
@@ -385,7 +403,11 @@ new ResizeObserver(() => {
   const ratio = Math.min(2, devicePixelRatio);
   const size = [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * ratio)));
   if (size[0] === canvas.width && size[1] === canvas.height) return;
+  // A canvas that changes its size is empty: the last picture stays until the next.
+  [small.width, small.height] = [canvas.width, canvas.height];
+  small.getContext('2d').drawImage(canvas, 0, 0);
   [canvas.width, canvas.height] = size;
+  context.drawImage(small, 0, 0, canvas.width, canvas.height);
   moved();
 }).observe(canvas);
 

@@ -33,9 +33,12 @@ export class Camera extends EventTarget {
     this.zoom = 1;
     this.pan = [0, 0];
     this.changed();
+    this.preset = preset;
   }
 
   changed() {
+    /** The name of what is seen, until it moves. */
+    this.preset = null;
     this.dispatchEvent(new Event('change'));
   }
 

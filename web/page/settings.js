@@ -50,13 +50,20 @@ export function query(values, example) {
 const quoted = (word) => (/^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** The command that does the same. */
-export function command(values, name, extension, isGrid) {
+export function command(values, name, extension, isGrid, picture) {
   const stem = name.replace(/\.[^.]*$/, '');
   const file = name.startsWith('-') ? `./${name}` : name;
   const out = `${file === name ? '' : './'}${stem}.${extension}`;
-  if (isGrid) return ['voxelize', extension === 'png' ? 'render' : 'convert', file, '-o', out].map(quoted).join(' ');
-  const words = extension === 'png'
-    ? ['voxelize', 'render', file, '-o', out] : ['voxelize', file, '-o', out];
+  const words = ['voxelize', file, '-o', out];
+  if (extension === 'png') {
+    words.splice(1, 0, 'render');
+    for (const [option, value] of Object.entries(picture)) {
+      if (value !== 'iso' && !(option === 'zoom' && value === 1)) words.push(`--${option}`, String(value));
+    }
+  } else if (isGrid) {
+    words.splice(1, 0, 'convert');
+  }
+  if (isGrid) return words.map(quoted).join(' ');
   words.push('--res', values.res);
   if (values.mode !== 'surface') words.push('--mode', values.mode);
   if (values.mode === 'solid' && values.fill !== 'auto') words.push('--fill', values.fill);

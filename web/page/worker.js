@@ -33,10 +33,14 @@ function show(next) {
   sharpened = null;
 }
 
+/** Whether a mesh may name such a file: what else was dropped is not read. */
+const isSidecar = ({ name }) => /\.(mtl|bin|png|jpe?g|tga|bmp|webp|gif)$/i.test(name);
 const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
 
 async function voxelized(options) {
-  const made = await voxelizer.voxelize({ name: model.name, bytes: await bytesOf(model.file) }, options);
+  const named = async ({ name, file }) => ({ name, bytes: await bytesOf(file) });
+  const sidecars = await Promise.all(model.sidecars.map(named));
+  const made = await voxelizer.voxelize(await named(model), options, sidecars);
   // A device that was lost once is not asked again; a new one may do.
   if (voxelizer.adapter && options.backend === 'auto' && made.report.backend === 'cpu') await open();
   return made;
@@ -44,7 +48,8 @@ async function voxelized(options) {
 
 const requests = {
   async voxelize({ name, files, options }) {
-    model = { name, ...files.find((file) => file.name === name) };
+    const others = files.filter((file) => file.name !== name && isSidecar(file));
+    model = { ...files.find((file) => file.name === name), sidecars: others };
     const made = await voxelized(options);
     show(made);
     return made.report;
@@ -68,8 +73,9 @@ const requests = {
   async write({ extension }) {
     return { bytes: grid.write(extension), lost: grid.lost(extension) };
   },
-  async picture({ options }) {
-    return { bytes: await voxelizer.picture(grid, options), lost: [] };
+  async picture({ options, backend }) {
+    const by = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : voxelizer;
+    return { bytes: await by.picture(grid, options), lost: [] };
   },
   shaders,
 };
@@ -156,11 +162,11 @@ async function frame(now) {
   post(size, [0, size[1]], pixels, took);
 }
 
-/** The picture at rest: once with a ray a pixel, then with nine. */
+/** The picture at rest: once with a ray a pixel, then with four. */
 async function sharpen(now) {
   const [width, height] = now.size;
   let rows = 8;
-  for (const samples of [1, 3]) {
+  for (const samples of [1, 2]) {
     for (let first = 0; first < height;) {
       const count = Math.min(rows, height - first);
       const began = performance.now();

@@ -13,7 +13,7 @@ use std::time::Duration;
 use js_sys::Uint8Array;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec};
+use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec, Sidecars};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::Colors;
 use trivox::render::{Background, RenderOptions, Renderer, View};
@@ -159,19 +159,19 @@ pub struct Engine {
 
 #[wasm_bindgen]
 impl Engine {
-    /// Opens the GPU, if it is wanted and there is one.
-    pub async fn open(wants_gpu: bool) -> Engine {
-        if !wants_gpu {
+    /// Opens the GPU, if there is one, under this name; without a name only the CPU computes.
+    pub async fn open(gpu_name: Option<String>) -> Engine {
+        let Some(name) = gpu_name else {
             return Self { gpu: None, without: Some("not asked for".into()) };
-        }
+        };
         let opened = async {
             let adapter = trivox::gpu::Adapter::find_async(None).await?;
             let gpu = Gpu::open(&adapter).await?;
             gpu.device().check()?;
-            Ok::<_, trivox::BackendError>((gpu, adapter.label()))
+            Ok::<_, trivox::BackendError>(gpu)
         };
         match opened.await {
-            Ok(gpu) => Self { gpu: Some(gpu), without: None },
+            Ok(gpu) => Self { gpu: Some((gpu, format!("webgpu: {name}"))), without: None },
             Err(error) => Self { gpu: None, without: Some(error.to_string()) },
         }
     }
@@ -188,24 +188,42 @@ impl Engine {
         self.without.clone()
     }
 
-    /// Reads and places the mesh in `bytes`, a file of this name.
+    /// Reads and places the mesh in `bytes`, a file of this name. Its sidecar files (materials, textures,
+    /// buffers) are found by their names among `names`, whose bytes are in `contents`.
     ///
     /// # Errors
     /// The file does not hold a valid mesh; options that are not possible.
-    pub fn read(&self, name: &str, bytes: Vec<u8>, options: &str) -> Result<Model, JsError> {
+    pub fn read(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        names: Vec<String>,
+        contents: Vec<Uint8Array>,
+        options: &str,
+    ) -> Result<Model, JsError> {
         let of_file = of_file(name);
         let options = Options::parse(options)?;
         let voxelizer = options.voxelizer()?;
         let began = Instant::now();
         let spec = MeshSpec::of_path(Path::new(name)).map_err(|error| of_file(&error))?;
-        let loaded = formats::read_mesh_from(bytes, spec, None, &voxelizer.read_options());
+        let contents = contents.iter().map(Uint8Array::to_vec);
+        let sidecars = Sidecars::in_memory(names.into_iter().zip(contents)).of_mesh(name);
+        let read_options = voxelizer.read_options();
+        let loaded = formats::read_mesh_from(bytes, spec, &sidecars, &read_options);
         let loaded = loaded.map_err(|error| of_file(&error))?;
         let load = began.elapsed();
         let Placed { mesh, warnings, mut timings, .. } =
             voxelizer.place(&loaded.mesh).map_err(|error| of_file(&error))?;
         let warnings = loaded.warnings.into_iter().chain(warnings.iter().map(ToString::to_string));
         timings.load = load;
-        Ok(Model { name: name.into(), options, voxelizer, warnings: warnings.collect(), timings, mesh })
+        Ok(Model {
+            name: name.into(),
+            options,
+            voxelizer,
+            warnings: warnings.collect(),
+            timings,
+            mesh,
+        })
     }
 
     /// The voxels of `model`, on the backend that its options ask for. Where the GPU fails that nobody
@@ -221,7 +239,8 @@ impl Engine {
                 let done = model.voxelizer.voxelize_async(&model.mesh, gpu, label).await;
                 match done {
                     Err(error) if !is_asked_for => {
-                        warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
+                        warning =
+                            Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
                         model.voxelizer.voxelize(&model.mesh)
                     }
                     done => done,
@@ -260,7 +279,8 @@ impl Engine {
     /// They do not fit on the GPU; it fails.
     pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, JsError> {
         let gpu = self.gpu.as_ref();
-        let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &voxels.grid)).transpose().map_err(failed)?;
+        let gpu =
+            gpu.map(|(gpu, _)| GpuView::new(gpu, &voxels.grid)).transpose().map_err(failed)?;
         Ok(Viewer { grid: voxels.grid.clone(), gpu })
     }
 }
@@ -426,6 +446,12 @@ struct PictureOptions {
     #[serde(default)]
     view: Option<String>,
     #[serde(default)]
+    azimuth: Option<f64>,
+    #[serde(default)]
+    elevation: Option<f64>,
+    #[serde(default)]
+    zoom: Option<f64>,
+    #[serde(default)]
     samples: Option<u32>,
     #[serde(default)]
     transparent: bool,
@@ -448,10 +474,10 @@ impl PictureOptions {
             }
         };
         let options = RenderOptions::new(self.size).with_view(view);
-        let options = match self.samples {
-            Some(samples) => options.with_samples(samples),
-            None => options,
-        };
+        let options = self.azimuth.into_iter().fold(options, RenderOptions::with_azimuth);
+        let options = self.elevation.into_iter().fold(options, RenderOptions::with_elevation);
+        let options = self.zoom.into_iter().fold(options, RenderOptions::with_zoom);
+        let options = self.samples.into_iter().fold(options, RenderOptions::with_samples);
         Ok(match self.transparent {
             true => options.with_background(Background::Transparent),
             false => options,
@@ -470,9 +496,9 @@ pub fn formats() -> String {
             })
         })
         .collect();
-    let meshes = MESH_FORMATS.map(|spec| {
-        json!({ "extension": spec.extension, "name": spec.name, "carries": spec.carries })
-    });
+    let meshes = MESH_FORMATS.map(
+        |spec| json!({ "extension": spec.extension, "name": spec.name, "carries": spec.carries }),
+    );
     json!({ "meshes": meshes, "grids": grids }).to_string()
 }
 

@@ -112,13 +112,10 @@ impl Look {
             Up::Y => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             Up::Z => [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
         };
-        let of_world = |[x, y, z]: Vec3| {
-            sum(sum(scaled(x, axes[0]), scaled(y, axes[1])), scaled(z, axes[2]))
-        };
-        let ([sin_y, cos_y], [sin_p, cos_p]) = (
-            [options.yaw.sin(), options.yaw.cos()],
-            [options.pitch.sin(), options.pitch.cos()],
-        );
+        let of_world =
+            |[x, y, z]: Vec3| sum(sum(scaled(x, axes[0]), scaled(y, axes[1])), scaled(z, axes[2]));
+        let ([sin_y, cos_y], [sin_p, cos_p]) =
+            ([options.yaw.sin(), options.yaw.cos()], [options.pitch.sin(), options.pitch.cos()]);
         let back = of_world([sin_y * cos_p, sin_p, cos_y * cos_p]);
         let right = of_world([cos_y, 0.0, -sin_y]);
         let up = of_world([-sin_y * sin_p, cos_p, -cos_y * sin_p]);
@@ -133,7 +130,10 @@ impl Look {
         let target = sum(middle, scaled(radius, sum(scaled(pan_x, right), scaled(pan_y, up))));
         let [width, height] = options.size.map(f64::from);
         let pixel = 2.0 * HALF_ANGLE / width.min(height);
-        let distance = radius * (1.0 / HALF_ANGLE + 0.1) / options.zoom.clamp(0.1, 1e4);
+        // The sphere about the grid fits, with a margin.
+        let distance = 1.03 * radius * (1.0 + HALF_ANGLE * HALF_ANGLE).sqrt()
+            / HALF_ANGLE
+            / options.zoom.clamp(0.1, 1e4);
         let eye = sum(target, scaled(distance, back));
         let to_corner = sum(scaled(-0.5 * width * pixel, right), scaled(0.5 * height * pixel, up));
         let cut = options.cut.filter(|(axis, _)| *axis < 3).map(|(axis, part)| {
@@ -239,7 +239,8 @@ impl Look {
         let [first, rows] = self.options.rows;
         let samples = self.options.samples.clamp(1, 8);
         let mut bytes = Vec::with_capacity(4 * (width * rows) as usize);
-        for (row, column) in (first..first + rows).flat_map(|row| (0..width).map(move |x| (row, x))) {
+        for (row, column) in (first..first + rows).flat_map(|row| (0..width).map(move |x| (row, x)))
+        {
             let mut light = [0.0; 3];
             for sample in 0..samples * samples {
                 let inside = [sample % samples, sample / samples]
@@ -249,7 +250,8 @@ impl Look {
                 light = sum(light, self.light(scene, towards, y));
             }
             let share = 1.0 / f64::from(samples * samples);
-            let byte = |c: f64| (255.0 * (c * share).clamp(0.0, 1.0).powf(1.0 / GAMMA)).round() as u8;
+            let byte =
+                |c: f64| (255.0 * (c * share).clamp(0.0, 1.0).powf(1.0 / GAMMA)).round() as u8;
             bytes.extend(light.map(byte));
             bytes.push(u8::MAX);
         }

@@ -12,8 +12,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut bindgen = Bindgen::new();
-    let generated = (bindgen.input_path(module).typescript(false).web(true))
-        .and_then(|bindgen| bindgen.generate(folder));
+    let generated =
+        (bindgen.input_path(module).typescript(false).remove_name_section(true).web(true))
+            .and_then(|bindgen| bindgen.generate(folder));
     match generated {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,12 +1,11 @@
-//! Judges a grid, whoever made it, by the exact voxels of its mesh.
+//! Verifies a grid, from any program, against the exact voxels of its mesh.
 //!
-//! 1. Placement: where the mesh lies, from what the caller states, from the grid's file, or from the
-//!    grid's size ([`Source`]).
-//! 2. The caller's closure voxelizes the placed mesh: with any backend, and in any mode.
-//! 3. Search: where the grids disagree, a permutation, mirror or shift of the axes that explains it
+//! 1. Placement: the position of the mesh, as stated by the caller, by the grid's file, or fitted
+//!    to the grid's size ([`Source`]).
+//! 2. The caller's closure voxelizes the placed mesh, with any backend and in any mode.
+//! 3. Search: if the grids differ, a permutation, mirror or shift of the axes that explains it
 //!    ([`Alignment`]).
-//! 4. The [`Verdict`]: which voxels are missing, which are spurious, and a picture of the worst
-//!    [`Slice`].
+//! 4. The [`Verdict`]: missing and spurious voxels, and a picture of the worst [`Slice`].
 
 mod alignment;
 mod placement;
@@ -26,37 +25,37 @@ use crate::error::{BackendError, GridError, PlaceError};
 use crate::grid::{VoxelGrid, World};
 use crate::mesh::Mesh;
 use crate::place::{Lattice, PlacedMesh, place};
-use crate::verify::slice::Pair;
+use crate::verify::slice::GridPair;
 
-/// How to judge.
+/// Options of [`verify`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct VerifyOptions {
-    /// What is known of where the mesh lies.
+    /// What the caller knows of the mesh's placement.
     pub stated: Stated,
-    /// Whether the grid has to lie as it is placed, and no other alignment is looked for.
+    /// Whether only the identity alignment is allowed, without a search.
     pub as_placed: bool,
-    /// How many wrong voxels are listed, at most.
+    /// Maximum number of wrong voxels to list.
     pub named: usize,
 }
 
 impl Default for VerifyOptions {
-    /// Nothing stated, any alignment, eight voxels.
+    /// Nothing stated, any alignment, eight listed voxels.
     fn default() -> Self {
         Self { stated: Stated::default(), as_placed: false, named: 8 }
     }
 }
 
-/// Why a grid could not be judged.
+/// Why a grid could not be verified.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// The mesh cannot lie as stated, or as the grid says.
+    /// The mesh cannot be placed as stated, or as the grid's file says.
     #[error("cannot place the mesh {}: {error}", describe(.by))]
     Place {
-        /// Who says how it lies.
+        /// The source of the placement.
         by: Source,
-        /// Why it cannot.
+        /// The reason.
         error: PlaceError,
     },
     /// The backend failed.
@@ -72,59 +71,59 @@ fn describe(source: &Source) -> &'static str {
     }
 }
 
-/// In which way a voxel is wrong.
+/// The kind of a wrong voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// It should be occupied.
+    /// Occupied only in the exact grid.
     Missing,
-    /// It should not.
+    /// Occupied only in the verified grid.
     Spurious,
 }
 
-/// A voxel that is wrong.
+/// A wrong voxel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wrong {
-    /// In the grid that is judged; negative or past its end where that lacks it altogether.
+    /// Index in the verified grid; may be outside of it.
     pub voxel: [i64; 3],
-    /// Its centre in the world, in mesh units.
+    /// Its centre in world coordinates, in mesh units.
     pub position: [f64; 3],
-    /// In which way.
+    /// Missing or spurious.
     pub fault: Fault,
 }
 
-/// What is right and wrong in a grid, as it is best aligned.
+/// The result of a verification, in the best alignment.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The exact grid, as the mesh was placed.
+    /// The exact grid of the placed mesh.
     pub exact: VoxelGrid,
-    /// How the mesh was placed.
+    /// The lattice of the placed mesh.
     pub lattice: Lattice,
-    /// Who said so.
+    /// The source of the placement.
     pub source: Source,
-    /// Where the grid's file says that it lies, if the caller stated something else.
+    /// The placement in the grid's file, if it contradicts that of the caller.
     pub contradicted: Option<World>,
-    /// How the grid lies relative to the exact one; everything below holds for that.
+    /// The grid's alignment relative to the exact grid. The fields below refer to the aligned grid.
     pub alignment: Alignment,
-    /// How many voxels differ without that alignment.
+    /// Number of differing voxels without the alignment.
     pub differing_as_placed: u64,
-    /// Voxels that are rightly occupied.
+    /// Number of voxels occupied in both grids.
     pub agreeing: u64,
-    /// Voxels that should be occupied and are not.
+    /// Number of missing voxels.
     pub missing: u64,
-    /// Voxels that should not be occupied and are.
+    /// Number of spurious voxels.
     pub spurious: u64,
-    /// Smallest and largest wrong voxel per axis, in the grid that is judged.
+    /// Bounds of the wrong voxels, inclusive, in indices of the verified grid.
     pub bounds: Option<[[i64; 3]; 2]>,
     /// The first few wrong voxels.
     pub first: Vec<Wrong>,
-    /// The worst place.
+    /// The slice with the most wrong voxels.
     pub slice: Option<Slice>,
 }
 
-/// An alignment explains a grid if it leaves this part of the wrong voxels, or less.
+/// An alignment explains the differences if it reduces them at least by this factor.
 const EXPLAINED: u64 = 4;
-/// More wrong voxels than this part of all are no faults here and there.
+/// Above this fraction of wrong voxels (1 - IoU), a wrong placement is likely.
 const DOUBTFUL: f64 = 0.1;
 
 impl Verdict {
@@ -146,17 +145,17 @@ impl Verdict {
         iou(self.agreeing, self.differing())
     }
 
-    /// Whether so much is wrong that the grid probably lies otherwise, by parts of a voxel, or is of
-    /// another mesh or kind.
+    /// Whether so many voxels are wrong that the grid probably has another placement, by fractions
+    /// of a voxel, or is of another mesh or mode.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
         self.iou() < 1.0 - DOUBTFUL
     }
 }
 
-/// Judges `grid` by the voxels that `voxelize` finds for `mesh` placed as `options` and the grid
-/// say. Where nobody says how it is placed, several ways are tried until one is right; else the one
-/// with the fewest wrong voxels is reported.
+/// Verifies `grid` against the voxels that `voxelize` returns for the placed `mesh`. If neither
+/// `options` nor the grid's file give the placement, several are tried, up to the first without
+/// wrong voxels; else the one with the fewest wrong voxels is reported.
 ///
 /// ```
 /// use trivox::verify::{Fault, VerifyOptions, verify};
@@ -196,9 +195,9 @@ pub fn verify(
             }
         };
         let exact = voxelize(&placed)?;
-        let most = best.as_ref().map_or(u64::MAX, |best| best.differing() - 1);
+        let limit = best.as_ref().map_or(u64::MAX, |best| best.differing() - 1);
         let candidate = Candidate { exact, lattice: *placed.lattice(), source };
-        if let Some(alignment) = candidate.align(grid, options, most) {
+        if let Some(alignment) = candidate.align(grid, options, limit) {
             let verdict = candidate.judge(grid, alignment, options.named);
             best = Some(verdict.map_err(BackendError::from)?);
         }
@@ -209,32 +208,42 @@ pub fn verify(
     best.ok_or_else(|| refusal.expect("there is at least one placement"))
 }
 
-/// An exact grid, to hold the other one against.
+/// The exact grid of one placement.
 struct Candidate {
     exact: VoxelGrid,
     lattice: Lattice,
     source: Source,
 }
 
-/// How a grid lies, and how many voxels differ from the exact ones if it lay as placed.
-type Found = (Alignment, u64);
+/// The best alignment, and the number of differing voxels under the identity.
+type BestAlignment = (Alignment, u64);
 
 impl Candidate {
-    /// How the grid lies; `None` if more than `most` voxels are wrong however that is.
-    fn align(&self, grid: &VoxelGrid, options: &VerifyOptions, most: u64) -> Option<Found> {
+    /// The best alignment; `None` if more than `limit` voxels differ in every one.
+    fn align(
+        &self,
+        grid: &VoxelGrid,
+        options: &VerifyOptions,
+        limit: u64,
+    ) -> Option<BestAlignment> {
         let as_placed = compare(&self.exact, grid, 0).differing();
         let explained = (as_placed > 0 && !options.as_placed)
-            .then(|| search::explain(&self.exact, grid, most.min(as_placed / EXPLAINED)))
+            .then(|| search::explain(&self.exact, grid, limit.min(as_placed / EXPLAINED)))
             .flatten();
-        let identity = (as_placed <= most).then_some(Alignment::IDENTITY);
+        let identity = (as_placed <= limit).then_some(Alignment::IDENTITY);
         Some((explained.or(identity)?, as_placed))
     }
 
-    fn judge(self, grid: &VoxelGrid, found: Found, named: usize) -> Result<Verdict, GridError> {
+    fn judge(
+        self,
+        grid: &VoxelGrid,
+        found: BestAlignment,
+        named: usize,
+    ) -> Result<Verdict, GridError> {
         let (alignment, differing_as_placed) = found;
         let Self { exact, lattice, source } = self;
         let aligned = Aligned::new(&exact, grid, &alignment)?;
-        let pair = Pair { exact: &aligned.exact, grid: &aligned.grid, corner: aligned.corner };
+        let pair = GridPair { exact: &aligned.exact, grid: &aligned.grid, corner: aligned.corner };
         let Comparison { both, only, bounds, first, .. } = compare(pair.exact, pair.grid, named);
         let slice = Slice::worst(pair);
         let corner = aligned.corner;
@@ -242,7 +251,7 @@ impl Candidate {
         let map = alignment.map(exact.dims());
         let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
             voxel: in_grid(voxel),
-            position: centre(&lattice, map.invert(in_grid(voxel))),
+            position: center(&lattice, map.invert(in_grid(voxel))),
             fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
         };
         drop(aligned);
@@ -263,11 +272,11 @@ impl Candidate {
     }
 }
 
-/// The exact grid and the other one in a frame that holds both.
+/// The exact grid and the verified grid in a common frame that contains both.
 struct Aligned<'a> {
     exact: Cow<'a, VoxelGrid>,
     grid: Cow<'a, VoxelGrid>,
-    /// The frame's corner, in voxels of the grid that is judged; none is positive.
+    /// The frame's minimum corner, in voxels of the verified grid; at most 0.
     corner: [i64; 3],
 }
 
@@ -284,27 +293,27 @@ impl<'a> Aligned<'a> {
         let map = alignment.map(exact.dims());
         let [lo, hi] = map.apply_box([[0; 3], exact.dims().map(|d| d - 1)]);
         let corner = lo.map(|c| c.min(0));
-        let back = corner.map(|c| -c);
-        // The search admits only what a frame can hold.
+        let shift = corner.map(|c| -c);
+        // The search returns only alignments whose frame fits in a grid.
         let dims = [0, 1, 2].map(|a| (hi[a] + 1).max(i64::from(grid.dims()[a])) - corner[a]);
         let dims = dims.map(|d| d as u32);
-        let moved = Alignment { shift: back, ..Alignment::IDENTITY };
-        let grid = match back {
+        let shifted = Alignment { shift, ..Alignment::IDENTITY };
+        let grid = match shift {
             [0, 0, 0] => Cow::Borrowed(grid),
-            _ => Cow::Owned(moved.map(grid.dims()).grid(grid, dims)?),
+            _ => Cow::Owned(shifted.map(grid.dims()).grid(grid, dims)?),
         };
-        Ok(Self { exact: Cow::Owned(map.moved(back).grid(exact, dims)?), grid, corner })
+        Ok(Self { exact: Cow::Owned(map.shifted(shift).grid(exact, dims)?), grid, corner })
     }
 }
 
 /// The world position of the centre of a voxel of the lattice's grid.
-fn centre(lattice: &Lattice, voxel: [i64; 3]) -> [f64; 3] {
+fn center(lattice: &Lattice, voxel: [i64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|a| lattice.origin[a] + (voxel[a] as f64 + 0.5) * lattice.voxel_size)
 }
 
-/// Whether that is where the lattice's grid lies, up to rounding.
+/// Whether `world` is the placement of the lattice's grid, up to rounding.
 fn lies_at(lattice: &Lattice, world: &World) -> bool {
-    // A thousandth of a voxel over the whole grid is what no one would state otherwise.
+    // Tolerance: a thousandth of a voxel over the whole grid.
     let close = |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * world.voxel_size;
     (0..3).all(|a| close(lattice.origin[a], world.origin[a], 1e-3))
         && close(lattice.voxel_size, world.voxel_size, 1e-3 / f64::from(crate::place::MAX_DIM))

@@ -35,7 +35,7 @@ fn scene_entry(ray: Ray) -> Touch {
     if scene.root == NO_NODES {
         return NO_TOUCH;
     }
-    var begin = AT_ONCE;
+    var begin = TIME_ZERO;
     // Later than any: distance 2^37 over length 1.
     var end = Time(Int64(0u, 0x20u), 1u);
     for (var a = 0u; a < 3u; a++) {

@@ -1,4 +1,4 @@
-//! How a grid lies relative to another: its axes permuted and mirrored, and shifted by whole voxels.
+//! Alignments of two grids: permutation and mirroring of the axes, and a shift by whole voxels.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use crate::error::GridError;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
 use crate::place::MAX_DIM;
 
-/// One of the 48 permutations and mirrors of the axes, and then a shift: how a grid comes out of
-/// the exact one.
+/// A transform from the exact grid to the verified grid: one of the 48 permutations and mirrors of
+/// the axes, then a shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alignment {
     /// Axis `a` of the grid is axis `axes[a]` of the exact grid.
     pub axes: [usize; 3],
-    /// Whether it runs the other way, within the exact grid's extent.
+    /// Whether axis `a` is mirrored, within the exact grid's extent.
     pub mirrored: [bool; 3],
-    /// Voxels that the grid is shifted by after that, along its own axes.
+    /// Shift after permutation and mirroring, in voxels along the verified grid's axes.
     pub shift: [i64; 3],
 }
 
 impl Alignment {
-    /// As placed.
+    /// No permutation, mirror or shift.
     pub const IDENTITY: Self = Self { axes: [0, 1, 2], mirrored: [false; 3], shift: [0; 3] };
 
-    /// Whether nothing is permuted, mirrored or shifted.
+    /// Whether it is [`IDENTITY`](Self::IDENTITY).
     #[must_use]
     pub fn is_identity(&self) -> bool {
         *self == Self::IDENTITY
     }
 
-    /// The 48 without a shift.
+    /// The 48 alignments without a shift.
     pub(super) fn symmetries() -> impl Iterator<Item = Self> {
         const ORDERS: [[usize; 3]; 6] =
             [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]];
@@ -40,14 +40,14 @@ impl Alignment {
         })
     }
 
-    /// How far it is from the identity, for a choice between equals.
+    /// Order of simplicity, for ties: displaced axes, mirrored axes, length of the shift.
     pub(super) fn complexity(&self) -> (usize, usize, u64) {
         let displaced = (0..3).filter(|&a| self.axes[a] != a).count();
         let mirrored = self.mirrored.iter().filter(|&&is| is).count();
         (displaced, mirrored, self.shift.iter().map(|s| s.unsigned_abs()).sum())
     }
 
-    /// As a map from the voxels of an exact grid of `dims` voxels.
+    /// The map of voxels of an exact grid of `dims` voxels.
     pub(super) fn map(&self, dims: [u32; 3]) -> Map {
         let last = |a: usize| i64::from(dims[self.axes[a]]) - 1;
         let begin = |a: usize| if self.mirrored[a] { last(a) } else { 0 };
@@ -85,12 +85,12 @@ impl fmt::Display for Alignment {
     }
 }
 
-/// Takes voxels of the exact grid to where an alignment has them.
+/// Maps voxels of the exact grid to voxels of the verified grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Map {
     axes: [usize; 3],
     mirrored: [bool; 3],
-    /// Where voxel (0, 0, 0) comes to lie.
+    /// Image of voxel (0, 0, 0).
     offset: [i64; 3],
 }
 
@@ -102,7 +102,7 @@ impl Map {
         })
     }
 
-    /// The exact grid's voxel that comes to lie at `voxel`; outside that grid, too.
+    /// The inverse of `apply`, also outside the exact grid.
     pub(super) fn invert(&self, voxel: [i64; 3]) -> [i64; 3] {
         let mut exact = [0; 3];
         for a in 0..3 {
@@ -112,28 +112,27 @@ impl Map {
         exact
     }
 
-    /// Smallest and largest voxel of a box, per axis.
+    /// The image of an inclusive box.
     pub(super) fn apply_box(&self, [lo, hi]: [[u32; 3]; 2]) -> [[i64; 3]; 2] {
         let (a, b) = (self.apply(lo), self.apply(hi));
         [[0, 1, 2].map(|i| a[i].min(b[i])), [0, 1, 2].map(|i| a[i].max(b[i]))]
     }
 
-    /// Shifted by `by` more.
-    pub(super) fn moved(self, by: [i64; 3]) -> Self {
+    /// Followed by a shift.
+    pub(super) fn shifted(self, by: [i64; 3]) -> Self {
         Self { offset: [0, 1, 2].map(|a| self.offset[a] + by[a]), ..self }
     }
 
-    /// Where the voxels of a brick come to lie: up to eight bricks, by position, without those that
-    /// remain empty.
-    fn spread(&self, key: BrickKey, mask: Mask) -> impl Iterator<Item = ([i64; 3], Mask)> {
+    /// The image of a brick: up to eight bricks, by position, without empty ones.
+    fn apply_brick(&self, key: BrickKey, mask: Mask) -> impl Iterator<Item = ([i64; 3], Mask)> {
         let brick = i64::from(BRICK);
         let base = key.position().map(|b| b * BRICK);
         let [corner, _] = self.apply_box([base, base.map(|c| c + BRICK - 1)]);
         let first = corner.map(|c| c.div_euclid(brick));
         let within = [0, 1, 2].map(|a| corner[a].rem_euclid(brick) as u32);
         let masks = match mask {
-            FULL => full_parts(within),
-            _ => self.parts(mask, within),
+            FULL => split_full(within),
+            _ => self.split(mask, within),
         };
         let parts = masks.into_iter().zip(0i64..).filter(|(mask, _)| *mask != [0; 8]);
         parts.map(move |(mask, i)| {
@@ -141,12 +140,12 @@ impl Map {
         })
     }
 
-    /// The voxels of a brick, turned and mirrored, `within` voxels past the corner of the first of
-    /// eight bricks.
-    fn parts(&self, mask: Mask, within: [u32; 3]) -> [Mask; 8] {
+    /// Permutes and mirrors the voxels of a brick and splits them over 2 x 2 x 2 bricks; its image
+    /// begins at voxel `within` of the first.
+    fn split(&self, mask: Mask, within: [u32; 3]) -> [Mask; 8] {
         let mut masks = [[0; 8]; 8];
         for voxel in mask_voxels([0; 3], mask) {
-            // Below 16: in the first brick along each axis, or in the second.
+            // Below 16: in the first or the second brick along each axis.
             let [x, y, z] = [0, 1, 2].map(|a| {
                 let along = voxel[self.axes[a]];
                 within[a] + if self.mirrored[a] { BRICK - 1 - along } else { along }
@@ -157,23 +156,23 @@ impl Map {
         masks
     }
 
-    /// The voxels of `exact` as they come to lie in a grid of `dims` voxels.
+    /// The image of `exact` in a grid of `dims` voxels.
     ///
     /// # Errors
-    /// One comes to lie outside.
+    /// A voxel is outside.
     pub(super) fn grid(&self, exact: &VoxelGrid, dims: [u32; 3]) -> Result<VoxelGrid, GridError> {
-        let pieces = exact.bricks().flat_map(|(key, mask)| self.spread(key, mask));
-        // A brick with a negative position is outside, as the largest one is.
+        let images = exact.bricks().flat_map(|(key, mask)| self.apply_brick(key, mask));
+        // A negative position becomes that of the largest brick, which is outside too.
         let key =
             |brick: [i64; 3]| key_at(brick).unwrap_or(BrickKey::new([MAX_DIM / BRICK - 1; 3]));
-        VoxelGrid::from_bricks(dims, pieces.map(|(brick, mask)| (key(brick), mask)).collect())
+        VoxelGrid::from_bricks(dims, images.map(|(brick, mask)| (key(brick), mask)).collect())
     }
 
-    /// How many voxels of `exact` come to lie outside of `grid`'s voxels; `None` if that is more
-    /// than `most`.
+    /// Number of voxels of `exact` whose image is not occupied in `grid`; `None` if more than
+    /// `most`.
     pub(super) fn misses(&self, exact: &VoxelGrid, grid: &VoxelGrid, most: u64) -> Option<u64> {
         let mut misses = 0;
-        for (brick, mask) in exact.bricks().flat_map(|(key, mask)| self.spread(key, mask)) {
+        for (brick, mask) in exact.bricks().flat_map(|(key, mask)| self.apply_brick(key, mask)) {
             let there = key_at(brick).and_then(|key| grid.bricks_between(key, key).next());
             let there = there.map_or([0; 8], |(_, mask)| mask);
             misses += u64::from(count(&std::array::from_fn(|x| mask[x] & !there[x])));
@@ -185,8 +184,8 @@ impl Map {
     }
 }
 
-/// The same of a full brick: in each of the eight bricks a box.
-fn full_parts(within: [u32; 3]) -> [Mask; 8] {
+/// [`Map::split`] for a full brick: a box in each of the eight bricks.
+fn split_full(within: [u32; 3]) -> [Mask; 8] {
     std::array::from_fn(|part| {
         let [xs, ys, zs] = [0, 1, 2].map(|a| match part >> a & 1 {
             0 => within[a]..BRICK,
@@ -198,7 +197,7 @@ fn full_parts(within: [u32; 3]) -> [Mask; 8] {
     })
 }
 
-/// The key of the brick at `position`, if any grid can have one there.
+/// The key of the brick at `position`, if it is within the largest grid.
 fn key_at(position: [i64; 3]) -> Option<BrickKey> {
     let is_possible = position.iter().all(|&b| (0..i64::from(MAX_DIM / BRICK)).contains(&b));
     is_possible.then(|| BrickKey::new(position.map(|b| b as u32)))

@@ -1,39 +1,39 @@
-//! Where a grid's mesh has to lie: what the caller states, else what the grid's file says, else the
-//! ways in which tools commonly fit a mesh to a grid.
+//! The placement of a grid's mesh: as stated by the caller, else by the grid's file, else the
+//! common ways in which tools fit a mesh to a grid.
 
 use crate::error::PlaceError;
 use crate::grid::{VoxelGrid, World};
 use crate::mesh::Mesh;
 use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing, place};
 
-/// How it is known where the mesh lies.
+/// The source of a mesh's placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The caller stated it.
     Stated,
-    /// The grid's file says origin and voxel size, and the mesh's own bounds with some padding give
-    /// exactly these: the placement is that of the run that made it.
+    /// The grid's file: the mesh's bounds with some padding give exactly its origin and voxel size,
+    /// so the placement is that of the run that made the grid.
     File,
-    /// The grid's file says origin and voxel size, which were not found from the mesh's bounds. The
-    /// lattice is that of a run with such bounds up to its last bit.
+    /// The grid's file, whose origin and voxel size do not follow from the mesh's bounds. They are
+    /// used as explicit bounds: the lattice is exact up to the last bit.
     FileBounds,
-    /// Nobody says. The mesh's longest axis was fitted to this many voxels of the grid.
+    /// Unknown: the mesh's longest axis was fitted to the grid.
     Fitted {
         /// Voxels along the mesh's longest axis.
         resolution: u32,
-        /// Voxels around it on all sides.
+        /// Voxels of padding on all sides.
         pad: u32,
     },
 }
 
-/// What is known of where the mesh lies; what is `None` is found from the grid.
+/// What the caller knows of the mesh's placement; `None` is derived from the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stated {
-    /// The voxels' size; by default the grid's longest axis is that of the bounds.
+    /// The voxel size; by default the bounds' longest axis is fitted to the grid's.
     pub sizing: Option<Sizing>,
     /// The box that was voxelized; by default the mesh's own.
     pub bounds: Option<Bounds>,
-    /// Voxels around it; none by default.
+    /// Voxels of padding around it; 0 by default.
     pub pad: Option<u32>,
 }
 
@@ -57,7 +57,7 @@ fn longest(dims: [u32; 3]) -> u32 {
     dims[0].max(dims[1]).max(dims[2])
 }
 
-/// The ways to place `mesh` for `grid`, the likeliest first; one, unless it has to be guessed.
+/// The placements of `mesh` to try for `grid`, likeliest first; one only, unless unknown.
 pub(super) fn placements(
     mesh: &Mesh,
     grid: &VoxelGrid,
@@ -72,11 +72,11 @@ pub(super) fn placements(
     }
 }
 
-/// The options that give exactly the file's lattice, if the mesh's own bounds do; else bounds.
+/// Options that give exactly the file's lattice from the mesh's bounds, or else explicit bounds.
 fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (Source, PlaceOptions) {
     let World { origin, voxel_size, up } = world;
     let [min, max] = mesh.bounds();
-    // Past the range it is no padding, and the largest will not give the file's lattice.
+    // If clamped, the options will not give the file's lattice.
     let pad = ((min[0] - origin[0]) / voxel_size).round().clamp(0.0, f64::from(MAX_DIM)) as u32;
     let resolution = longest(dims).saturating_sub(pad.saturating_mul(2));
     let sizings = [Sizing::Resolution(resolution), Sizing::VoxelSize(voxel_size)];
@@ -91,7 +91,7 @@ fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (Source, PlaceOptions) 
     }
 }
 
-/// The lattice of any mesh with these bounds.
+/// The lattice of a mesh with these bounds.
 fn lattice_within(
     [min, max]: [[f64; 3]; 2],
     options: &PlaceOptions,
@@ -104,29 +104,29 @@ fn lattice_within(
 
 fn bounds_of_file(dims: [u32; 3], world: World) -> PlaceOptions {
     let World { origin, voxel_size, .. } = world;
-    // Half a voxel less, so that rounding does not add a layer.
+    // Minus half a voxel, so that rounding does not add a layer.
     let max = [0, 1, 2].map(|a| origin[a] + (f64::from(dims[a]) - 0.5) * voxel_size);
     PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_bounds(Bounds { min: origin, max })
 }
 
-/// The mesh's longest axis fills the grid's; or else what is occupied of it, without a layer around
-/// that only the outermost points touch or with one.
+/// Placements by size: the mesh's longest axis is fitted to the grid, or to its occupied voxels,
+/// with or without their outermost layers, which may be touched by the outermost points only.
 fn fitted(grid: &VoxelGrid) -> Vec<(Source, PlaceOptions)> {
     let dim = longest(grid.dims());
     let occupied = grid
         .occupied_bounds()
         .map_or(dim, |[lo, hi]| longest([0, 1, 2].map(|a| hi[a] - lo[a] + 1)));
-    let within = |resolution: u32| {
+    let padded = |resolution: u32| {
         let pad = ((dim - resolution) / 2).max(1);
         (resolution, pad)
     };
     let mut fits = vec![(dim, 0)];
     if let Some(resolution) = occupied.checked_sub(2).filter(|&r| r > 0) {
-        fits.push(within(resolution));
+        fits.push(padded(resolution));
     }
     if occupied < dim {
         fits.push((occupied, 0));
-        fits.push(within(occupied));
+        fits.push(padded(occupied));
     }
     let options = |(resolution, pad): (u32, u32)| {
         let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);

@@ -1,9 +1,9 @@
-//! Looks for the alignment that explains a grid which does not agree as it was placed.
+//! Searches for an alignment that explains the differences of two grids.
 //!
-//! All 48 symmetries with thousands of shifts are tried on a few voxels of the exact grid; the best
-//! of them on more, and so on; the last few are counted whole, unless the few voxels already rule
-//! them out. Only occupied voxels are looked at, and of a solid those at its surface, as the others
-//! are in most alignments.
+//! Successive halving: all 48 symmetries with thousands of shifts are tested on a few voxels of the
+//! exact grid, the best of them on more, and so on; the voxels of the last few are counted in full,
+//! unless the samples already exclude them. Only occupied voxels are sampled, and of a solid those
+//! at its surface: interior voxels match in most alignments.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,16 +13,16 @@ use crate::grid::VoxelGrid;
 use crate::place::MAX_DIM;
 use crate::verify::alignment::{Alignment, Map};
 
-/// Voxels that candidates are tried on, and how many candidates go on from there.
+/// Per round: the number of sampled voxels, and of candidates kept.
 const ROUNDS: [(usize, usize); 3] = [(16, 4096), (128, 512), (1024, 96)];
-/// Shifts from where the grids' origins meet.
+/// Maximum shift around that of equal origins, in voxels.
 const NEAR: i64 = 2;
 
-/// The best alignment of `exact` with `grid`, if at most `differing` voxels differ in it. Between
-/// equals the simplest.
+/// The best alignment of `exact` with `grid` in which at most `differing` voxels differ; of equals,
+/// the simplest.
 pub(super) fn explain(exact: &VoxelGrid, grid: &VoxelGrid, differing: u64) -> Option<Alignment> {
     let (expected, found) = (exact.occupied(), grid.occupied());
-    // With m voxels of the exact grid missed, m + (found - (expected - m)) differ.
+    // With m missed voxels of the exact grid, m + (found - (expected - m)) voxels differ.
     let most = (differing + expected).checked_sub(found)? / 2;
     let fewest = expected.saturating_sub(found);
     if most < fewest {
@@ -45,7 +45,7 @@ pub(super) fn explain(exact: &VoxelGrid, grid: &VoxelGrid, differing: u64) -> Op
         least.fetch_min(misses, Ordering::Relaxed);
         Some((alignment, misses))
     };
-    // The likeliest first and alone: most of the others need not be counted then.
+    // The likeliest first, sequentially: its count excludes most of the others early.
     let (first, others) = candidates.split_first()?;
     let counted =
         count(first).into_iter().chain(others.par_iter().filter_map(count).collect::<Vec<_>>());
@@ -53,8 +53,8 @@ pub(super) fn explain(exact: &VoxelGrid, grid: &VoxelGrid, differing: u64) -> Op
     best.map(|(alignment, _)| alignment)
 }
 
-/// Those of `candidates` that miss the fewest of `voxels`, `kept` at most, none of which misses more
-/// than `most`; each with how many, the best first.
+/// The at most `kept` candidates with the fewest misses on `voxels`, each at most `most`, with
+/// their misses; best first.
 fn best_on(
     voxels: &[[u32; 3]],
     candidates: Vec<(u64, Alignment)>,
@@ -76,7 +76,7 @@ fn best_on(
 fn misses(voxels: &[[u32; 3]], map: &Map, grid: &VoxelGrid, most: u64) -> Option<u64> {
     let mut misses = 0;
     for &voxel in voxels {
-        // What does not fit is outside of any grid.
+        // Coordinates that do not fit in `u32` are outside.
         let there = map.apply(voxel).map(|c| u32::try_from(c).unwrap_or(u32::MAX));
         misses += u64::from(!grid.contains(there));
         if misses > most {
@@ -86,27 +86,27 @@ fn misses(voxels: &[[u32; 3]], map: &Map, grid: &VoxelGrid, most: u64) -> Option
     Some(misses)
 }
 
-/// Up to `number` voxels at the surface of what is occupied, from all over it and on all sides of
-/// it, no two the same, the first few of them too.
+/// Up to `number` distinct surface voxels, spread over the whole grid and all six sides. So is each
+/// prefix of the list.
 fn samples(grid: &VoxelGrid, number: usize) -> Vec<[u32; 3]> {
     let step = grid.occupied().div_ceil(number as u64).max(1) as usize;
-    let spread = grid.voxels().step_by(step).zip((0..6).cycle());
+    let seeds = grid.voxels().step_by(step).zip((0..6).cycle());
     let mut outer: Vec<[u32; 3]> =
-        spread.map(|(voxel, side)| outermost(grid, voxel, side)).collect();
+        seeds.map(|(voxel, side)| outermost(grid, voxel, side)).collect();
     outer.sort_unstable();
     outer.dedup();
-    // Odd, so no common factor with a power of two: every place comes once.
-    let places = outer.len().next_power_of_two();
-    let order = (0..places).map(|i| i.wrapping_mul(0x9E37_79B1) % places);
+    // The factor is odd, hence coprime to a power of two: a permutation.
+    let slots = outer.len().next_power_of_two();
+    let order = (0..slots).map(|i| i.wrapping_mul(0x9E37_79B1) % slots);
     order.filter_map(|i| outer.get(i).copied()).collect()
 }
 
-/// The last occupied voxel from `voxel` on, towards one of the six sides.
+/// The last voxel of the occupied run that begins at `voxel`, towards one of the six sides.
 fn outermost(grid: &VoxelGrid, mut voxel: [u32; 3], side: usize) -> [u32; 3] {
     let (axis, is_up) = (side / 2, side % 2 == 1);
     loop {
         let mut next = voxel;
-        // Past either end there is none.
+        // Wraps past the lower end to a voxel outside the grid.
         next[axis] = if is_up { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
         if !grid.contains(next) {
             return voxel;
@@ -115,7 +115,7 @@ fn outermost(grid: &VoxelGrid, mut voxel: [u32; 3], side: usize) -> [u32; 3] {
     }
 }
 
-/// All alignments that are tried.
+/// All alignments to test.
 fn candidates(exact: &VoxelGrid, grid: &VoxelGrid) -> Vec<Alignment> {
     let (Some(from), Some(to)) = (exact.occupied_bounds(), grid.occupied_bounds()) else {
         return Vec::new();
@@ -137,9 +137,9 @@ fn candidates(exact: &VoxelGrid, grid: &VoxelGrid) -> Vec<Alignment> {
     candidates
 }
 
-/// Shifts along one axis of a grid of `dim` voxels, of which those `to` are occupied: small ones,
-/// those that bring the `occupied` voxels of the exact grid there, and those that bring the `whole`
-/// of it to the far end or the middle.
+/// Candidate shifts along one axis of a grid of `dim` voxels with occupied range `to`: small ones;
+/// those that map an end of the exact grid's `occupied` range to that of `to`, or next to it; and
+/// those that map the `whole` exact grid to the far end or the middle.
 fn shifts(whole: [i64; 2], occupied: [i64; 2], to: [i64; 2], dim: i64) -> Vec<i64> {
     let mut shifts: Vec<i64> = (-NEAR..=NEAR).collect();
     shifts.extend([0, 1].into_iter().flat_map(|end| {
@@ -148,12 +148,12 @@ fn shifts(whole: [i64; 2], occupied: [i64; 2], to: [i64; 2], dim: i64) -> Vec<i6
     }));
     let spare = dim - 1 - whole[1];
     shifts.extend([spare, spare / 2]);
-    // No grid could hold both.
-    let holds = |&shift: &i64| {
+    // The common frame must fit in a grid.
+    let fits = |&shift: &i64| {
         let (lo, hi) = ((whole[0] + shift).min(0), (whole[1] + 1 + shift).max(dim));
         hi - lo <= i64::from(MAX_DIM)
     };
-    shifts.retain(holds);
+    shifts.retain(fits);
     shifts.sort_unstable();
     shifts.dedup();
     shifts

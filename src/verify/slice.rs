@@ -1,54 +1,55 @@
-//! A picture in characters of where a grid is most wrong.
+//! A text picture of the slice with the most wrong voxels.
 
 use crate::grid::VoxelGrid;
 
-/// Most columns and rows of a picture.
+/// Maximum columns and rows of a picture.
 const WINDOW: [i64; 2] = [60, 30];
 
-/// The slice with the most differences, or what a window around most of them shows of it.
+/// The slice with the most wrong voxels, cropped to a window around most of them.
 ///
-/// `.` is empty, `#` occupied in both, `-` missing and `+` spurious. Coordinates are the grid's.
+/// `.` is empty, `#` occupied in both, `-` missing and `+` spurious. Coordinates are those of the
+/// verified grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// The axis that it is perpendicular to: 0 is x.
+    /// The axis perpendicular to the slice: 0 is x.
     pub axis: usize,
-    /// Where on that axis.
+    /// Position on that axis, in voxels.
     pub index: i64,
-    /// Differing voxels in the whole slice.
+    /// Number of wrong voxels in the whole slice.
     pub differing: u64,
-    /// The axes that run to the right and upwards.
+    /// The axes to the right and upwards.
     pub plane: [usize; 2],
     /// The coordinates, along `plane`, of the last row's first character.
     pub from: [i64; 2],
-    /// The rows, the topmost first.
+    /// The rows, top first.
     pub rows: Vec<String>,
 }
 
-/// The exact grid and the one that is judged, both in a frame whose corner lies at voxel `corner` of
-/// the latter.
+/// The exact grid and the verified grid in a common frame, whose minimum corner is voxel `corner`
+/// of the verified grid.
 #[derive(Clone, Copy)]
-pub(super) struct Pair<'a> {
+pub(super) struct GridPair<'a> {
     pub(super) exact: &'a VoxelGrid,
     pub(super) grid: &'a VoxelGrid,
     pub(super) corner: [i64; 3],
 }
 
 impl Slice {
-    /// The worst slice across `z`, `y` or `x`; `None` where nothing differs.
-    pub(super) fn worst(pair: Pair) -> Option<Self> {
+    /// The slice with the most wrong voxels perpendicular to any axis; `None` if there are none.
+    pub(super) fn worst(pair: GridPair) -> Option<Self> {
         let dims = pair.dims();
         let mut counts = dims.map(|d| vec![0u64; d as usize]);
         for (voxel, _) in pair.exact.difference(pair.grid) {
             (0..3).for_each(|a| counts[a][voxel[a] as usize] += 1);
         }
         let slices = (0..3).flat_map(|axis| (0..dims[axis]).map(move |index| (axis, index)));
-        // The last of equals: across z, where there is a choice.
+        // `max_by_key` returns the last of equals: perpendicular to z if possible.
         let (axis, index) = slices.max_by_key(|&(axis, index)| counts[axis][index as usize])?;
         let differing = counts[axis][index as usize];
         (differing > 0).then(|| Self::draw(pair, axis, index, differing))
     }
 
-    fn draw(pair: Pair, axis: usize, index: u32, differing: u64) -> Self {
+    fn draw(pair: GridPair, axis: usize, index: u32, differing: u64) -> Self {
         let plane = [[1, 2], [0, 2], [0, 1]][axis];
         let dims = plane.map(|a| i64::from(pair.dims()[a]));
         let in_slice = pair.exact.difference(pair.grid).filter(|(voxel, _)| voxel[axis] == index);
@@ -69,7 +70,7 @@ impl Slice {
     }
 }
 
-impl Pair<'_> {
+impl GridPair<'_> {
     fn dims(&self) -> [u32; 3] {
         let (a, b) = (self.exact.dims(), self.grid.dims());
         [0, 1, 2].map(|i| a[i].max(b[i]))
@@ -86,8 +87,8 @@ impl Pair<'_> {
     }
 }
 
-/// What a picture shows along axis `i` of the plane, of `dim` voxels: all, or the window in whose
-/// middle the most `points` are.
+/// The range shown along axis `i` of the plane, of `dim` voxels: all, or a window centred on the
+/// tile with the most `points`.
 fn window(points: &[[i64; 2]], i: usize, dim: i64) -> std::ops::Range<i64> {
     let size = WINDOW[i].min(dim);
     let half = WINDOW.map(|w| w / 2);

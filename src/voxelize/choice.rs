@@ -144,12 +144,12 @@ fn pairs_in(milliseconds: u64) -> u64 {
 /// The backends of a process, shared by any number of meshes: the CPU, and at most one GPU.
 ///
 /// ```
-/// use trivox::voxelize::{Backends, Choice};
+/// use trivox::voxelize::{BackendChoice, Backends};
 /// use trivox::Backend;
 /// # use trivox::{Mesh, NoProgress, PlaceOptions, Sizing, place};
 /// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
-/// let backends = Backends::new(Choice::Auto, None);
+/// let backends = Backends::new(BackendChoice::Auto, None);
 /// let chosen = backends.choose(&mesh)?;
 /// let grid = chosen.voxelize(&mesh, &NoProgress)?;
 /// assert_eq!((grid.occupied(), chosen.name()), (13, "cpu"));

@@ -19,9 +19,9 @@ pub enum BackendError {
         adapter: String,
         /// The limit's name.
         what: &'static str,
-        /// What the adapter has.
+        /// The adapter's limit.
         has: u64,
-        /// What the shaders need.
+        /// The required minimum.
         needs: u64,
     },
     /// The device was lost, ran out of memory, timed out or reported an error.

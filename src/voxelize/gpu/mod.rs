@@ -20,10 +20,6 @@
 //! A mesh is a [`Job`]. It runs in batches, which fit the mesh buffer, and these in sub-batches,
 //! which fit the other buffers.
 
-/// The adapters of a machine, under their former path.
-pub mod adapters {
-    pub use crate::gpu::{Adapter, Device};
-}
 mod buffers;
 mod crossings;
 pub mod data;
@@ -63,12 +59,12 @@ pub use job::Budget;
 /// Voxelizes on a GPU.
 ///
 /// ```no_run
-/// # use trivox::{Backend, NoProgress, backend::{Rule, RunOptions}};
+/// # use trivox::{Backend, NoProgress, voxelize::{Rule, RunOptions}};
 /// # use trivox::{Gpu, gpu::Adapter};
 /// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
 /// let gpu = Gpu::new(&Adapter::find(None)?)?;
 /// let options = RunOptions { time_stages: true, ..RunOptions::default() };
-/// let run = gpu.run(mesh, Rule::Touched, &options, &NoProgress)?;
+/// let run = gpu.run(mesh, Rule::Conservative, &options, &NoProgress)?;
 /// for stage in run.report.unwrap_or_default().stages {
 ///     println!("{}: {:?} ms, {} bytes", stage.name, stage.ms, stage.bytes);
 /// }
@@ -352,8 +348,7 @@ impl Gpu {
     ) -> Result<bool, BackendError> {
         let sizes = workspace.sizes();
         // At least double, since the count after an overflow may be too low.
-        let larger =
-            |has: u32, needs: u32, max_triangles: u32| needs.max(2 * has).min(max_triangles);
+        let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);
         let larger = match overflow {
             Overflow::Pairs(needs) if needs <= budget.pairs => {
                 Sizes { pairs: larger(sizes.pairs, needs, budget.pairs), ..sizes }

@@ -32,6 +32,7 @@ use crate::place::Lattice;
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
+mod arrays;
 mod brick;
 mod build;
 mod colors;

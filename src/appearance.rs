@@ -1,6 +1,8 @@
 //! What the triangles of a mesh look like: materials, textures, and colours of vertices. All that
 //! readers of meshes gather of it, and all that [`color`](mod@crate::color) knows.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::MeshError;
 use crate::srgb::Linear;
 pub use texture::{Filter, Texture, Wrap};
@@ -8,7 +10,7 @@ pub use texture::{Filter, Texture, Wrap};
 pub(crate) mod texture;
 
 /// What the triangles of a mesh look like.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Appearance {
     /// What triangles can be made of.
     pub materials: Vec<Material>,
@@ -25,7 +27,7 @@ pub struct Appearance {
 }
 
 /// What triangles are made of, as far as it shows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// The colour, by which those of textures and vertices are multiplied.
     pub color: Linear,
@@ -53,7 +55,7 @@ impl Default for Material {
 }
 
 /// A texture, and how it is read.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TextureRef {
     /// Which of the textures.
     pub texture: u32,
@@ -64,7 +66,7 @@ pub struct TextureRef {
 }
 
 /// What opacity means.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub enum Alpha {
     /// Nothing: all is opaque.
     #[default]

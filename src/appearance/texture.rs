@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::sync::OnceLock;
 
 use image::{ImageError, ImageReader, Limits};
+use serde::{Deserialize, Serialize};
 
 use crate::appearance::texture::levels::{Level, smaller_levels};
 use crate::srgb::{Rgba, linear_of};
@@ -11,7 +12,7 @@ use crate::srgb::{Rgba, linear_of};
 mod levels;
 
 /// What is past the edges of a texture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Wrap {
     /// The texture again.
     #[default]
@@ -23,7 +24,7 @@ pub enum Wrap {
 }
 
 /// What is between the centres of texels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Filter {
     /// A mixture of the four around.
     #[default]
@@ -48,12 +49,13 @@ const LIGHT: [f64; 256] = {
 };
 
 /// An image: sRGB colours, and how opaque they are.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Texture {
     size: [u32; 2],
     /// Row by row, from the top left.
     texels: Vec<Rgba>,
     /// The image at a half of its size, a quarter and so on; made when they are first needed.
+    #[serde(skip)]
     smaller: OnceLock<Vec<Level>>,
 }
 

@@ -16,6 +16,9 @@
 //! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
 //! grid, whoever made it.
 //!
+//! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures and PNG pictures)
+//! and `palette` (.vox, .schem and palettes). The library needs none of them.
+//!
 //! ```
 //! use trivox::{Cpu, Backend, Mesh, NoProgress, PlaceOptions, Sizing, place};
 //!
@@ -40,6 +43,7 @@ pub mod grid;
 pub mod mesh;
 pub mod mesher;
 pub mod mode;
+#[cfg(feature = "palette")]
 pub mod palette;
 pub mod place;
 pub mod predicate;
@@ -61,6 +65,7 @@ pub use error::{BackendError, GridError, MeshError, PlaceError};
 pub use grid::{Up, VoxelGrid, World};
 pub use mesh::Mesh;
 pub use mode::{Mode, Voxels, voxelize};
+#[cfg(feature = "palette")]
 pub use palette::Palette;
 pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};

@@ -30,12 +30,14 @@ use crate::grid::{Up, VoxelGrid};
 use crate::raymarch::Scene;
 #[cfg(feature = "gpu")]
 use crate::raymarch::gpu::GpuScene;
+#[cfg(feature = "images")]
 pub use crate::render::animation::Animation;
 pub use crate::render::camera::{Camera, Projection, View};
 pub use crate::render::picture::Picture;
 use crate::render::shade::{Look, Shader};
 use crate::srgb::Rgba;
 
+#[cfg(feature = "images")]
 mod animation;
 mod camera;
 mod film;

@@ -1,8 +1,10 @@
 //! Images, as they lie on triangles.
 
+#[cfg(feature = "images")]
 use std::io::Cursor;
 use std::sync::OnceLock;
 
+#[cfg(feature = "images")]
 use image::{ImageError, ImageReader, Limits};
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +85,7 @@ impl Texture {
     ///
     /// # Errors
     /// Why there is none: not an image, malformed or cut off, too large.
+    #[cfg(feature = "images")]
     pub fn decode(bytes: &[u8], name: &str, limit: u64) -> Result<Self, String> {
         let mut reader = ImageReader::new(Cursor::new(bytes))
             .with_guessed_format()
@@ -106,6 +109,15 @@ impl Texture {
             return Err("it has no pixels".into());
         }
         Ok(Self::new(size, bytemuck::cast_vec(image.into_raw())))
+    }
+
+    /// Refuses all images.
+    ///
+    /// # Errors
+    /// Always: the feature `images` is off.
+    #[cfg(not(feature = "images"))]
+    pub fn decode(_bytes: &[u8], _name: &str, _limit: u64) -> Result<Self, String> {
+        Err("this build reads no images: it was compiled without the feature `images`".into())
     }
 
     /// Texels along `u` and `v`.

@@ -44,7 +44,7 @@ use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::formats::vox::is_possible;
+use crate::formats::description::is_possible;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
 use crate::grid::{BrickKey, Colors, FULL, Mask, Up, VoxelGrid, World, count, is_empty};
 use crate::srgb::Rgba;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "images")]
 use image::{ImageDecoder, ImageReader};
 use rayon::prelude::*;
 
@@ -107,14 +108,24 @@ fn failures(files: &[(PathBuf, Use)], results: &[Result<Texture, String>]) -> Ve
 /// can be decoded.
 fn most_memory(path: &Path) -> u64 {
     let file = fs::metadata(path).map_or(0, |file| file.len());
+    file.saturating_add(decoded_memory(path))
+}
+
+/// The same without the file itself.
+#[cfg(feature = "images")]
+fn decoded_memory(path: &Path) -> u64 {
     let decoder = ImageReader::open(path).and_then(ImageReader::with_guessed_format);
-    let image = decoder.ok().and_then(|reader| reader.into_decoder().ok()).map_or(0, |decoder| {
+    decoder.ok().and_then(|reader| reader.into_decoder().ok()).map_or(0, |decoder| {
         let (width, height) = decoder.dimensions();
         let texels = u64::from(width).saturating_mul(u64::from(height)).saturating_mul(4);
         // What `Texture::decode` demands, and its copy for an opacity.
         decoder.total_bytes().saturating_mul(5).max(2 * texels.min(u64::MAX / 2))
-    });
-    file.saturating_add(image)
+    })
+}
+
+#[cfg(not(feature = "images"))]
+fn decoded_memory(_path: &Path) -> u64 {
+    0
 }
 
 fn decode(path: &Path, of: Use, limit: u64) -> Result<Texture, String> {
@@ -135,9 +146,16 @@ const TOO_LARGE: &str = "it is too large for the memory that is left";
 const UNKNOWN: &str = "files of this kind are not read; save it as PNG or JPEG";
 
 /// Whether the image is of a format that is read.
+#[cfg(feature = "images")]
 fn is_known(bytes: &[u8], path: &Path) -> bool {
     let format = image::guess_format(bytes).or_else(|_| image::ImageFormat::from_path(path));
     format.is_ok_and(|format| format.reading_enabled())
+}
+
+/// Without the feature `images` none is read, which [`Texture::decode`] says.
+#[cfg(not(feature = "images"))]
+fn is_known(_bytes: &[u8], _path: &Path) -> bool {
+    true
 }
 
 /// The image whose opacity is that of `texture`, or its brightness where it is opaque all over.

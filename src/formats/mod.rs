@@ -4,6 +4,7 @@ mod beside;
 pub mod binvox;
 pub mod bricks;
 mod dense;
+mod description;
 pub mod error;
 pub mod gltf;
 mod images;
@@ -17,10 +18,12 @@ mod patches;
 mod plain;
 pub mod ply;
 mod polygons;
+#[cfg(feature = "palette")]
 pub mod schem;
 pub mod stl;
 pub mod surface;
 mod textures;
+#[cfg(feature = "palette")]
 pub mod vox;
 pub mod vti;
 mod words;
@@ -32,6 +35,7 @@ use std::path::Path;
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::formats::openvdb::{nvdb, vdb};
 use crate::grid::{Up, VoxelGrid};
+#[cfg(feature = "palette")]
 use crate::palette::Palette;
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
@@ -73,6 +77,7 @@ impl ReadOptions {
 #[non_exhaustive]
 pub struct WriteOptions {
     /// The colours of formats that have few; `None` has them chosen.
+    #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
     /// Whether colours that a format has not are mixed of several that it has.
     pub dither: bool,
@@ -80,6 +85,7 @@ pub struct WriteOptions {
 
 impl WriteOptions {
     /// In the colours of `palette`, where the format has few.
+    #[cfg(feature = "palette")]
     #[must_use]
     pub fn with_palette(self, palette: Palette) -> Self {
         Self { palette: Some(palette), ..self }
@@ -161,6 +167,7 @@ pub const MESH_FORMATS: [&MeshSpec; 5] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridFormat {
     /// MagicaVoxel.
+    #[cfg(feature = "palette")]
     Vox,
     /// NumPy.
     Npy,
@@ -179,6 +186,7 @@ pub enum GridFormat {
     /// NanoVDB.
     Nvdb,
     /// Sponge's, for Minecraft.
+    #[cfg(feature = "palette")]
     Schem,
     /// Stanford's: a mesh of the voxels' surface, as are those below.
     Ply,
@@ -190,7 +198,8 @@ pub enum GridFormat {
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; if cfg!(feature = "palette") { 13 } else { 11 }] = [
+        #[cfg(feature = "palette")]
         Self::Vox,
         Self::Npy,
         Self::Npz,
@@ -200,6 +209,7 @@ impl GridFormat {
         Self::Bricks,
         Self::Vdb,
         Self::Nvdb,
+        #[cfg(feature = "palette")]
         Self::Schem,
         Self::Ply,
         Self::Obj,
@@ -210,6 +220,7 @@ impl GridFormat {
     #[must_use]
     pub fn spec(self) -> &'static GridSpec {
         match self {
+            #[cfg(feature = "palette")]
             Self::Vox => &vox::SPEC,
             Self::Npy => &npy::SPEC,
             Self::Npz => &npz::SPEC,
@@ -219,6 +230,7 @@ impl GridFormat {
             Self::Bricks => &bricks::SPEC,
             Self::Vdb => &vdb::SPEC,
             Self::Nvdb => &nvdb::SPEC,
+            #[cfg(feature = "palette")]
             Self::Schem => &schem::SPEC,
             Self::Ply => &surface::ply::SPEC,
             Self::Obj => &surface::obj::SPEC,
@@ -229,7 +241,7 @@ impl GridFormat {
     /// Whether its colours are those of a palette.
     #[must_use]
     pub fn has_palette(self) -> bool {
-        self == Self::Vox
+        self.extension() == "vox"
     }
 
     /// The file extension, without the dot.

@@ -144,6 +144,7 @@ impl Colors {
     }
 
     /// Those that voxels have of their own, brick by brick.
+    #[cfg(feature = "palette")]
     pub(crate) fn own(&self) -> &[Rgba] {
         &self.own
     }

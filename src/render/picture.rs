@@ -1,8 +1,11 @@
 //! A finished picture.
 
+#[cfg(feature = "images")]
 use std::io::{self, Write};
 
+#[cfg(feature = "images")]
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+#[cfg(feature = "images")]
 use image::{ExtendedColorType, ImageEncoder, ImageError};
 
 use crate::srgb::Rgba;
@@ -46,6 +49,7 @@ impl Picture {
     ///
     /// # Errors
     /// `out` cannot be written to.
+    #[cfg(feature = "images")]
     pub fn write_png(&self, out: impl Write) -> io::Result<()> {
         let [width, height] = self.size;
         let encoder =
@@ -65,6 +69,7 @@ impl Picture {
 }
 
 /// Red, green and blue of each.
+#[cfg(feature = "images")]
 pub(super) fn opaque_bytes(pixels: &[Rgba]) -> Vec<u8> {
     pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()
 }

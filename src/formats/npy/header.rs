@@ -7,7 +7,7 @@ use crate::error::GridError;
 use crate::formats::{ReadError, excerpt};
 use crate::place::MAX_DIM;
 
-const MAGIC: [u8; 6] = *b"\x93NUMPY";
+pub(super) const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// Longest header that is read. NumPy's own limit is 10,000 bytes, ours are about 80.
 const MAX_HEADER: u32 = 1 << 16;
 
@@ -78,7 +78,7 @@ fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The header's dictionary, as text. Read by hand: `npyz` multiplies the dimensions before anybody
+/// The header's dictionary, as text. Read by hand: the crate `npyz` multiplies the dimensions before anybody
 /// can check them, and panics where that overflows.
 #[derive(Default)]
 struct Fields<'a> {

@@ -18,11 +18,9 @@ pub(super) mod rgba;
 mod slab;
 
 use std::fmt;
-use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
+use std::io::{BufRead, BufWriter, ErrorKind, Write};
 
-use npyz::WriterBuilder;
-
-use self::header::{Element, Header};
+use self::header::{Element, Header, MAGIC};
 use self::slab::Slab;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, lost_colors, lost_place};
 use crate::grid::{BRICK, VoxelGrid};
@@ -57,7 +55,7 @@ pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let [nx, ny, nz] = grid.dims();
     let mut out = BufWriter::new(out);
-    out.write_all(&header_of::<bool>(&grid.dims())?)?;
+    out.write_all(&header("|b1", &grid.dims()))?;
     // The voxels of one x and of one brick along y, which are contiguous in the file.
     let mut rows = vec![0; (BRICK.min(ny) * nz) as usize];
     let mut slab = Slab::default();
@@ -78,20 +76,22 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 #[must_use]
 pub fn file_size(dims: [u32; 3]) -> u64 {
     let voxels: u64 = dims.iter().map(|&d| u64::from(d)).product();
-    // Only a writer that fails could make the header fail.
-    voxels + header_of::<bool>(&dims).map_or(0, |header| header.len() as u64)
+    voxels + header("|b1", &dims).len() as u64
 }
 
-/// The header of an array of `T`s.
-fn header_of<T: npyz::AutoSerialize>(shape: &[u32]) -> io::Result<Vec<u8>> {
-    let mut header = Vec::new();
-    let shape: Vec<u64> = shape.iter().copied().map(u64::from).collect();
-    npyz::WriteOptions::new_header_only()
-        .dtype(T::default_dtype())
-        .shape(&shape)
-        .writer(&mut header)
-        .write_header_only()?;
-    Ok(header)
+/// Bytes before the header's text: the magic string, a version and the length of the text.
+const START: usize = 10;
+
+/// The header of an array in C order, whose elements NumPy describes as `descr`.
+pub(super) fn header(descr: &str, shape: &[u32]) -> Vec<u8> {
+    let shape: String = shape.iter().map(|length| format!("{length}, ")).collect();
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+    // The elements begin at a multiple of 64 bytes, as NumPy writes them.
+    let padded = (START + text.len() + 1).next_multiple_of(64) - START;
+    text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
+    text.push('\n');
+    let length = (text.len() as u16).to_le_bytes();
+    [&MAGIC[..], &[1, 0], &length, text.as_bytes()].concat()
 }
 
 /// Byte `i` is bit `i`.

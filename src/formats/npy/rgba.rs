@@ -5,7 +5,7 @@ use std::io::{BufRead, BufWriter, Write};
 
 use super::header::{Element, Header};
 use super::slab::{Run, Slab};
-use super::{content, end, fill, header_of};
+use super::{content, end, fill, header};
 use crate::formats::patches::{self, Paint, Patch};
 use crate::formats::{ReadError, WriteError};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
@@ -25,7 +25,7 @@ pub(in crate::formats) fn write(
 ) -> Result<(), WriteError> {
     let [nx, ny, nz] = grid.dims();
     let mut out = BufWriter::new(out);
-    out.write_all(&header_of::<u8>(&[nx, ny, nz, 4])?)?;
+    out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
     let mut row = vec![NONE; nz as usize];
     let mut slab = Slab::with_colors(colors);
     for (x, y) in (0..nx).flat_map(|x| (0..ny).map(move |y| (x, y))) {

@@ -4,7 +4,7 @@ use crate::error::GridError;
 use crate::formats::openvdb::source::content;
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::patches::{self, Paint, Patch, TOO_MANY_COLORS};
-use crate::formats::{LoadedGrid, ReadError, vox};
+use crate::formats::{LoadedGrid, ReadError, description};
 use crate::grid::{
     BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order, is_empty, piece_bounds,
 };
@@ -120,7 +120,7 @@ impl Gathered {
         self.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
         let tiles = joined(self.tiles);
         let Said { text, world_from_index, mut warnings } = said;
-        let described = text.as_deref().and_then(vox::parse_description);
+        let described = text.as_deref().and_then(description::parse_description);
         let leaves = self.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
         let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(join);
         let frame = match described {

@@ -1,7 +1,7 @@
 //! Where a grid lies: index space, whose integers are the voxels' centres, and the world.
 
 use crate::formats::WriteError;
-use crate::formats::vox::is_possible;
+use crate::formats::description::is_possible;
 use crate::grid::{Up, VoxelGrid, World};
 
 /// `world = scale * index + shift`.

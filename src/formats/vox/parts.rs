@@ -1,6 +1,7 @@
 //! Grids past MagicaVoxel's world: the parts that files of their own hold.
 
 use super::MAX_SCENE;
+use crate::formats::description::Place;
 use crate::grid::{BRICK, Piece, VoxelGrid, World};
 
 /// Bricks along the edge of the largest part.
@@ -15,15 +16,6 @@ pub struct Part {
     pub(super) dims: [u32; 3],
     /// The grid's.
     of: [u32; 3],
-}
-
-/// Where a part lies in its grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The grid's voxel that is the part's first.
-    pub(super) base: [u32; 3],
-    /// Voxels along the grid's axes.
-    pub(super) of: [u32; 3],
 }
 
 impl Part {

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 
-use super::parts::Place;
 use super::scene::{self, Assembled, Turn};
 use super::{ATTRIBUTE, MAX_MODEL};
+use crate::formats::description::Place;
 use crate::formats::{LoadedGrid, ReadError, counted, excerpt};
 use crate::srgb::Rgba;
 

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::paint::Paint;
-use super::parts::Place;
 use super::read::{Model, NodeKind, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::error::GridError;
+use crate::formats::description::Place;
 use crate::formats::{ReadError, excerpt};
 use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid};
 use crate::place::MAX_DIM;

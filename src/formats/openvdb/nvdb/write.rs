@@ -15,7 +15,7 @@ use crate::formats::openvdb::channel::{Channel, Value, float};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::tree::{Bounds, Entry, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::{WriteError, vox};
+use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, piece_bounds, set_bits};
 
 /// All nodes have boxes.
@@ -101,7 +101,7 @@ impl Layout {
             WriteError::Unsupported(what.into())
         };
         let text = match tree.channel {
-            Channel::Density => Some(vox::describe(tree.grid)),
+            Channel::Density => Some(description::describe(tree.grid)),
             Channel::Color(_) => None,
         };
         let sizes = Sizes::of(tree.channel.floats());

@@ -11,7 +11,7 @@ use crate::formats::openvdb::channel::{Channel, Value, colors_of, half, rounded}
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::tree::{Counts, Entry, Lower, Tree, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::{WriteError, vox};
+use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, count};
 
 /// Floats in a tree of 8, 16 and 32 along each axis, stored as half floats.
@@ -127,7 +127,7 @@ fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
 fn put_metadata(head: &mut Record, tree: &Tree) {
     let corner = |corner: [u32; 3]| corner.map(u32::to_le_bytes).concat();
     let [lo, hi] = tree.bounds().unwrap_or_default();
-    let text = vox::describe(tree.grid);
+    let text = description::describe(tree.grid);
     let (class, last): (_, (&str, &[u8])) = match tree.channel {
         Channel::Density => ("fog volume", (TEXT, text.as_bytes())),
         // Turning the grid does not turn its values.

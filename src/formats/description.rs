@@ -1,0 +1,155 @@
+//! The text by which files describe a grid: its size, its place in the world and, of a part of a
+//! grid, its place in the whole. Formats keep it in an attribute of their own.
+
+use std::fmt;
+
+use crate::grid::{Up, VoxelGrid, World};
+
+/// Where a part lies in its grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The grid's voxel that is the part's first.
+    pub base: [u32; 3],
+    /// Voxels along the grid's axes.
+    pub of: [u32; 3],
+}
+
+/// What the attribute says, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a
+/// version, the grid's dimensions and, where it is known, its [`World`]. Numbers have as many
+/// digits as they need to be read back as they were. Of a part `from=2000,0,0 of=2055,99,100` follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Description {
+    pub dims: [u32; 3],
+    pub world: Option<World>,
+    pub part: Option<Place>,
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dims: [x, y, z], world, part } = self;
+        write!(f, "1 dims={x},{y},{z}")?;
+        if let Some(World { origin: [x, y, z], voxel_size, up }) = world {
+            let up = match up {
+                Up::Y => 'y',
+                Up::Z => 'z',
+            };
+            write!(f, " up={up} origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
+        }
+        if let Some(Place { base: [x, y, z], of: [dx, dy, dz] }) = part {
+            write!(f, " from={x},{y},{z} of={dx},{dy},{dz}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Description {
+    /// `None` where the text is none of ours.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (dims, world, part) = match words[..] {
+            ["1", dims] => (dims, None, None),
+            ["1", dims, from, of] => (dims, None, Some([from, of])),
+            ["1", dims, up, origin, voxel] => (dims, Some([up, origin, voxel]), None),
+            ["1", dims, up, origin, voxel, from, of] => {
+                (dims, Some([up, origin, voxel]), Some([from, of]))
+            }
+            _ => return None,
+        };
+        let dims = numbers(dims.strip_prefix("dims=")?)?;
+        let world = world.map(|words| parse_world(words).ok_or(())).transpose().ok()?;
+        let part = part.map(|words| parse_place(words, dims).ok_or(())).transpose().ok()?;
+        Some(Self { dims, world, part })
+    }
+}
+
+/// The [`Description`] of a whole grid, for other formats too.
+pub(super) fn describe(grid: &VoxelGrid) -> String {
+    Description { dims: grid.dims(), world: grid.world, part: None }.to_string()
+}
+
+/// What [`describe`] said, or `None` where the text is none of its.
+pub(super) fn parse_description(text: &str) -> Option<([u32; 3], Option<World>)> {
+    let Description { dims, world, part } = Description::parse(text)?;
+    part.is_none().then_some((dims, world))
+}
+
+/// Where a part of `dims` voxels lies, which must be inside.
+fn parse_place([from, of]: [&str; 2], dims: [u32; 3]) -> Option<Place> {
+    let base: [u32; 3] = numbers(from.strip_prefix("from=")?)?;
+    let of: [u32; 3] = numbers(of.strip_prefix("of=")?)?;
+    let is_inside = |a: usize| base[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
+    (0..3).all(is_inside).then_some(Place { base, of })
+}
+
+fn parse_world([up, origin, voxel]: [&str; 3]) -> Option<World> {
+    let up = match up {
+        "up=y" => Up::Y,
+        "up=z" => Up::Z,
+        _ => return None,
+    };
+    let origin = numbers(origin.strip_prefix("origin=")?)?;
+    let [voxel_size] = numbers(voxel.strip_prefix("voxel=")?)?;
+    Some(World { origin, voxel_size, up }).filter(is_possible)
+}
+
+fn numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
+    let numbers: Option<Vec<T>> = text.split(',').map(|number| number.parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+/// Whether a grid can lie so in the world at all.
+pub(super) fn is_possible(world: &World) -> bool {
+    world.origin.iter().all(|c| c.is_finite())
+        && world.voxel_size.is_finite()
+        && world.voxel_size > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_are_read_back_as_written() {
+        let place = Place { base: [2000, 0, 4000], of: [2055, 99, 4100] };
+        for (up, c) in [(Up::Y, 0.1 + 0.2), (Up::Z, -0.0), (Up::Y, 5e-324), (Up::Z, f64::MAX)] {
+            let world = World { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE, up };
+            for (world, part) in
+                [(None, None), (Some(world), None), (None, Some(place)), (Some(world), Some(place))]
+            {
+                let description = Description { dims: [55, 99, 100], world, part };
+                let text = description.to_string();
+                let read = Description::parse(&text).expect(&text);
+                assert_eq!(read, description, "{text}");
+                let bits = |d: Description| d.world.map(|world| world.origin.map(f64::to_bits));
+                assert_eq!(bits(read), bits(description), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn descriptions_that_lie_are_refused() {
+        let good = "1 dims=5,6,7 up=y origin=0.0,1.0,2.0 voxel=0.5 from=2,0,0 of=7,6,8";
+        assert!(Description::parse(good).is_some());
+        for (from, to) in [
+            ("1 ", "2 "),
+            ("1 ", "1  "),
+            ("5,6,7", "5,6"),
+            ("5,6,7", "5,6,-7"),
+            ("5,6,7", "5,6,4294967296"),
+            ("up=y", "up=x"),
+            ("up=y ", ""),
+            ("2.0 ", "NaN "),
+            ("2.0 ", "1e999 "),
+            ("voxel=0.5", "voxel=0.0"),
+            ("voxel=0.5", "voxel=0.5 more"),
+            ("from=2,0,0", "from=3,0,0"),
+            ("from=2,0,0", "from=4294967295,0,0"),
+            (" of=7,6,8", ""),
+            ("of=7,6,8", "of=7,6,6"),
+            ("of=7,6,8", "of=7,6,8 more"),
+        ] {
+            let text = good.replace(from, to);
+            assert_eq!(Description::parse(&text), None, "{text}");
+        }
+    }
+}

@@ -93,7 +93,10 @@ pub fn color(
         return Err(BackendError::Memory { needed, allowed: options.memory });
     }
     let is_solid = matches!(options.mode, Mode::Solid(_));
-    let painted = Painter { mesh, appearance, grid: &grid, is_solid }.paint();
+    let painted = Painter { mesh, appearance, grid: &grid, is_solid, progress }.paint();
+    if progress.is_cancelled() {
+        return Err(BackendError::Cancelled);
+    }
     let (grid, transparent) = match is_solid || options.keep_transparent {
         true => (grid, 0),
         false => without_transparent(grid, &painted)?,
@@ -187,6 +190,7 @@ struct Painter<'a> {
     appearance: &'a Appearance,
     grid: &'a VoxelGrid,
     is_solid: bool,
+    progress: &'a dyn Progress,
 }
 
 impl Painter<'_> {
@@ -198,6 +202,9 @@ impl Painter<'_> {
     }
 
     fn paint_brick(&self, key: BrickKey, triangles: &[u32], weights: Weights) -> Painted {
+        if self.progress.is_cancelled() {
+            return Painted { key, touched: [0; 8], seen: [0; 8], colors: Vec::new() };
+        }
         // Of a solid also what is not in it: its neighbours may be seen, and look like this.
         let wanted = if self.is_solid { [u64::MAX; 8] } else { self.grid.mask_of(key) };
         let look = |&triangle: &u32| {

@@ -213,6 +213,9 @@ pub enum BackendError {
     /// What was computed is no grid: a mistake in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),
+    /// The caller cancelled the work ([`Progress::is_cancelled`](crate::Progress::is_cancelled)).
+    #[error("cancelled")]
+    Cancelled,
     /// The worker threads could not be started.
     #[error("could not start {threads} threads: {reason}")]
     Threads {

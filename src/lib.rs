@@ -54,6 +54,7 @@ pub mod solid;
 pub mod srgb;
 pub mod topology;
 pub mod verify;
+pub mod voxelizer;
 
 pub use appearance::Appearance;
 #[cfg(feature = "gpu")]
@@ -70,6 +71,9 @@ pub use palette::Palette;
 pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
+pub use voxelizer::{ColorSource, VoxelizeError, Voxelized, Voxelizer};
+#[cfg(feature = "gpu")]
+pub use wgpu;
 
 /// The README's examples run as tests.
 #[cfg(doctest)]

@@ -1,6 +1,8 @@
 //! What users call a mode: a surface, a thin surface or a solid, made of what backends find.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use web_time::Instant;
 
 use crate::backend::report::Report;
 use crate::backend::{Backend, Rule, Run, RunOptions};
@@ -93,6 +95,9 @@ pub(crate) struct Finder<'a> {
 impl Finder<'_> {
     /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
     pub(crate) fn find(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
+        if self.progress.is_cancelled() {
+            return Err(BackendError::Cancelled);
+        }
         let began = Instant::now();
         let mut run = self.within(kept, |memory| {
             let options = RunOptions { memory, ..*self.options };

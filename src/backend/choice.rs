@@ -25,7 +25,7 @@ pub enum Choice {
 /// A backend that is ready, and why it was chosen. If it is a GPU that [`Choice::Auto`] chose, and it
 /// fails, then from there on it is the CPU, with a warning.
 pub struct Chosen {
-    backend: Box<dyn Backend>,
+    backend: Box<dyn Backend + Send + Sync>,
     adapter: Option<String>,
     reason: String,
     warning: Option<String>,
@@ -36,7 +36,11 @@ pub struct Chosen {
 impl Chosen {
     /// The GPU behind `backend`, which [`Choice::Gpu`] or a name asked for.
     #[must_use]
-    pub fn gpu(backend: Box<dyn Backend>, adapter: String, reason: impl Into<String>) -> Self {
+    pub fn gpu(
+        backend: Box<dyn Backend + Send + Sync>,
+        adapter: String,
+        reason: impl Into<String>,
+    ) -> Self {
         let (adapter, reason) = (Some(adapter), reason.into());
         Self { backend, adapter, reason, warning: None, replacement: None }
     }
@@ -106,6 +110,7 @@ impl Backend for Chosen {
         if failure.get().is_none() {
             match self.backend.run(mesh, rule, options, progress) {
                 Ok(run) => return Ok(run),
+                Err(BackendError::Cancelled) => return Err(BackendError::Cancelled),
                 Err(error) => failure.get_or_init(|| error),
             };
         }
@@ -184,12 +189,13 @@ impl Backends {
         }
     }
 
-    /// The backend that is not `chosen`, whatever was asked for: the GPU where that is the CPU.
+    /// Another backend than the one with this adapter, whatever was asked for: the GPU where there is
+    /// no adapter, and the CPU was used.
     ///
     /// # Errors
     /// The GPU cannot be started.
-    pub fn other_than(&self, chosen: &Chosen) -> Result<Chosen, BackendError> {
-        match chosen.adapter() {
+    pub fn other_than(&self, adapter: Option<&str>) -> Result<Chosen, BackendError> {
+        match adapter {
             Some(_) => Ok(Chosen::cpu("to check the GPU")),
             None => self.open("to check the CPU"),
         }

@@ -4,7 +4,7 @@ use crate::backend::Backend;
 use crate::error::BackendError;
 
 /// What [`SharedGpu::open`] gives: the backend, and the adapter's label.
-pub type Opened = (Box<dyn Backend>, String);
+pub type Opened = (Box<dyn Backend + Send + Sync>, String);
 
 #[cfg(feature = "gpu")]
 pub use with_gpu::SharedGpu;

@@ -380,6 +380,24 @@ pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, Read
     (spec.read)(bytes_within(path, options.memory)?, path, options)
 }
 
+/// Reads the mesh in `bytes`, a file of the format `spec`, as `options` say. Sidecar files (materials,
+/// images, buffers) are looked for in `folder`; without one none is found.
+///
+/// # Errors
+/// As [`read_mesh_with`]; `bytes` are a part of the memory.
+pub fn read_mesh_from(
+    bytes: Vec<u8>,
+    spec: &MeshSpec,
+    folder: Option<&Path>,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
+    check_memory(bytes.len() as u64, options.memory)?;
+    // No file can be in the folder of this name: it would be a file itself.
+    let nowhere = Path::new("/dev/null/");
+    let name = format!("mesh.{}", spec.extension);
+    (spec.read)(bytes, &folder.unwrap_or(nowhere).join(name), options)
+}
+
 /// The bytes of a file, in at most `limit` bytes of memory.
 fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     let file = File::open(path)?;

@@ -110,7 +110,7 @@ impl Tools<'_> {
 
     /// Voxelizes again on the backend that did not make the voxels, and compares.
     fn check(&self, maker: &Maker, mesh: &PlacedMesh, made: &Made) -> Result<Check> {
-        let other = self.backends.other_than(&made.by).context("--check")?;
+        let other = self.backends.other_than(made.by.adapter()).context("--check")?;
         let again = maker.voxels(&other, mesh).context("--check")?;
         let backends = [made.by.to_string(), other.to_string()];
         Ok(Check::new(&made.voxels.grid, &again.grid, backends))

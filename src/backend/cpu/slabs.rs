@@ -36,14 +36,17 @@ pub(super) fn voxelize(
     while first < tasks.layers() {
         let slab = first..tasks.layers().min(first + layers);
         budget.begin(memory.unordered);
-        let parts = tasks.fill(&slab, &budget);
+        let parts = tasks.fill(&slab, &budget, progress);
+        if progress.is_cancelled() {
+            return Err(BackendError::Cancelled);
+        }
         let fits = budget.dropped() == 0 && memory.holds(builder.bytes(), builder.order(&parts));
         if !fits {
             if slab.end - slab.start > 1 {
                 layers = (slab.end - slab.start).div_ceil(4);
             } else if !memory.make_room(&builder, &budget, &tasks) {
                 drop((parts, builder, budget));
-                return Err(memory.refuse(&tasks));
+                return Err(memory.refuse(&tasks, progress));
             }
             budget.take_back(parts);
             continue;
@@ -95,12 +98,15 @@ impl Allowance {
     }
 
     /// Counts what the whole grid would take.
-    fn refuse(&self, tasks: &Tasks) -> BackendError {
+    fn refuse(&self, tasks: &Tasks, progress: &dyn Progress) -> BackendError {
         let (mut kept, mut most) = (0, 0);
         let (mut budget, mut builder) = (tasks.budget(), GridBuilder::counting());
         for layer in 0..tasks.layers() {
             budget.begin(self.unordered);
-            let parts = tasks.fill(&(layer..layer + 1), &budget);
+            let parts = tasks.fill(&(layer..layer + 1), &budget, progress);
+            if progress.is_cancelled() {
+                return BackendError::Cancelled;
+            }
             // Where there is no room to tell which were closed several times, all count.
             kept += if budget.dropped() == 0 { builder.order(&parts) } else { budget.closed() };
             most = most.max(budget.closed());

@@ -15,6 +15,7 @@ use crate::grid::BRICK;
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::Axis;
+use crate::progress::Progress;
 
 /// Tasks for each thread, so that none waits long for the last.
 const TASKS: usize = 8;
@@ -129,8 +130,14 @@ impl<'a> Tasks<'a> {
         self.bricks_of_layer() * self.layers()
     }
 
-    /// The bricks of a slab, given in layers of bricks, in no order.
-    pub(super) fn fill(&self, slab: &Range<u64>, budget: &Budget) -> Vec<Closed> {
+    /// The bricks of a slab, given in layers of bricks, in no order. Some are missing once the caller
+    /// has cancelled.
+    pub(super) fn fill(
+        &self,
+        slab: &Range<u64>,
+        budget: &Budget,
+        progress: &dyn Progress,
+    ) -> Vec<Closed> {
         let layers = slab.end - slab.start;
         let regions = self.regions(layers);
         let thickness = layers.div_ceil(regions);
@@ -140,7 +147,11 @@ impl<'a> Tasks<'a> {
             (0..self.chunks()).map(move |chunk| (chunk, layers.clone()))
         });
         let tasks: Vec<(usize, Range<u64>)> = tasks.collect();
-        let parts = tasks.into_par_iter().map(|(chunk, layers)| self.run(chunk, &layers, budget));
+        let run = |(chunk, layers): (usize, Range<u64>)| match progress.is_cancelled() {
+            true => Vec::new(),
+            false => self.run(chunk, &layers, budget),
+        };
+        let parts = tasks.into_par_iter().map(run);
         parts.flatten_iter().collect()
     }
 

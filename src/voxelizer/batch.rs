@@ -1,0 +1,171 @@
+//! Many inputs at once, their results one after another in the order of the inputs.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The stack of a worker thread, in bytes: as large as a main thread's.
+const STACK: usize = 8 << 20;
+/// Inputs that each worker may be ahead of the caller by: finished grids take memory.
+const AHEAD: usize = 4;
+
+/// A result, or the panic of the thread that worked on it.
+type Outcome<R> = (usize, thread::Result<R>);
+
+/// Results in the order of their inputs. Dropping it ends the work after the inputs in progress.
+pub(super) struct Ordered<R> {
+    results: Receiver<Outcome<R>>,
+    /// Those that came before their turn.
+    early: BTreeMap<usize, thread::Result<R>>,
+    turn: Arc<Turn>,
+}
+
+/// Whose turn it is.
+#[derive(Default)]
+struct Turn {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Inputs taken by workers.
+    taken: usize,
+    /// Results given to the caller.
+    given: usize,
+    is_over: bool,
+}
+
+impl Turn {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits until a worker may take an input; `false` when there is nobody to take results.
+    fn wait(&self, most_ahead: usize) -> bool {
+        let is_full = |state: &mut State| {
+            !state.is_over && state.taken >= state.given.saturating_add(most_ahead)
+        };
+        let waited = self.changed.wait_while(self.lock(), is_full);
+        !waited.unwrap_or_else(PoisonError::into_inner).is_over
+    }
+}
+
+impl<R: Send + 'static> Ordered<R> {
+    /// Applies `work` to each of `inputs` on `workers` threads. The threads are not those of a rayon
+    /// pool: one that waits for a GPU must not hold up the pool in which another computes.
+    ///
+    /// # Errors
+    /// The operating system refuses to start a thread.
+    pub(super) fn new<T: Send + 'static>(
+        inputs: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        work: impl Fn(T) -> R + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let (inputs, work) = (Arc::new(Mutex::new(inputs)), Arc::new(work));
+        let (sender, results) = channel();
+        let ordered = Self { results, early: BTreeMap::new(), turn: Arc::default() };
+        for _ in 0..workers {
+            let (inputs, work, sender) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
+            let turn = Arc::clone(&ordered.turn);
+            let worker = move || run(&inputs, &turn, AHEAD * workers, &*work, &sender);
+            thread::Builder::new().stack_size(STACK).spawn(worker)?;
+        }
+        Ok(ordered)
+    }
+}
+
+fn run<T, R>(
+    inputs: &Mutex<impl Iterator<Item = T>>,
+    turn: &Turn,
+    most_ahead: usize,
+    work: &impl Fn(T) -> R,
+    sender: &Sender<Outcome<R>>,
+) {
+    while turn.wait(most_ahead) {
+        let (index, input) = {
+            let mut inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(input) = inputs.next() else { return };
+            let mut state = turn.lock();
+            state.taken += 1;
+            (state.taken - 1, input)
+        };
+        // Fails once nobody takes results any more.
+        if sender.send((index, catch_unwind(AssertUnwindSafe(|| work(input))))).is_err() {
+            return;
+        }
+    }
+}
+
+impl<R> Iterator for Ordered<R> {
+    type Item = R;
+
+    /// # Panics
+    /// The work on this input panicked.
+    fn next(&mut self) -> Option<R> {
+        let turn = self.turn.lock().given;
+        let result = loop {
+            if let Some(result) = self.early.remove(&turn) {
+                break result;
+            }
+            let (index, result) = self.results.recv().ok()?;
+            self.early.insert(index, result);
+        };
+        self.turn.change(|state| state.given += 1);
+        Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+}
+
+impl<R> Drop for Ordered<R> {
+    fn drop(&mut self) {
+        self.turn.change(|state| state.is_over = true);
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    #[test]
+    fn results_are_in_order_though_the_first_is_the_slowest() {
+        let work = |input: u64| {
+            thread::sleep(Duration::from_millis(20 - input));
+            10 * input
+        };
+        let results: Vec<u64> = Ordered::new(0..20, 5, work).unwrap().collect();
+        assert_eq!(results, (0..20).map(|input| 10 * input).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn workers_are_not_far_ahead_of_the_caller_and_end_when_it_goes() {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&begun);
+        let work = move |_: usize| count.fetch_add(1, Ordering::SeqCst);
+        let mut results = Ordered::new(0..usize::MAX, 2, work).unwrap();
+        results.next().unwrap();
+        thread::sleep(Duration::from_millis(50));
+        // Two workers may pass the check at the same time.
+        assert!(begun.load(Ordering::SeqCst) <= 1 + 2 * AHEAD + 1);
+        drop(results);
+        thread::sleep(Duration::from_millis(20));
+        // The workers have let go of the counter.
+        assert_eq!(Arc::strong_count(&begun), 1);
+    }
+
+    #[test]
+    fn a_panic_comes_to_whoever_takes_the_result() {
+        let results = Ordered::new(0..3, 2, |input| assert_ne!(input, 1)).unwrap();
+        assert!(catch_unwind(AssertUnwindSafe(|| results.count())).is_err());
+    }
+}

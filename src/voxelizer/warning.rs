@@ -1,0 +1,121 @@
+//! What a caller may not expect of the voxels of a mesh.
+
+use std::fmt;
+
+use crate::grid::VoxelGrid;
+use crate::place::PlacedMesh;
+use crate::solid::{Doubt, Filling};
+
+/// What a caller may not expect of the voxels of a mesh: a sentence by [`Display`](fmt::Display).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The file has content that is not used.
+    File(String),
+    /// Triangles reach outside the given bounds.
+    OutsideBounds {
+        /// How many.
+        triangles: usize,
+    },
+    /// The mesh reaches so far past the bounds that a voxel has fewer lattice units than the grid
+    /// alone would allow.
+    CoarseLattice {
+        /// Lattice units along a voxel's edge.
+        units: u32,
+        /// What they would be without the part outside the bounds.
+        of_grid: u32,
+    },
+    /// The GPU failed, and the CPU took its place.
+    Backend(String),
+    /// The inside of a solid is not certain.
+    Fill(Doubt),
+    /// Voxels were left out because everything in them is transparent.
+    Transparent {
+        /// How many.
+        voxels: u64,
+    },
+    /// No voxel is occupied.
+    Empty {
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+impl Warning {
+    /// Those about a mesh on its lattice.
+    pub(super) fn of_mesh(mesh: &PlacedMesh) -> Vec<Self> {
+        let mut warnings = Vec::new();
+        let triangles = mesh.outside();
+        if triangles > 0 {
+            warnings.push(Self::OutsideBounds { triangles });
+        }
+        let lattice = mesh.lattice();
+        if lattice.unit_bits < lattice.unit_bits_of_grid() {
+            warnings.push(Self::CoarseLattice {
+                units: 1 << lattice.unit_bits,
+                of_grid: 1 << lattice.unit_bits_of_grid(),
+            });
+        }
+        warnings
+    }
+
+    /// Those about how a solid was filled.
+    pub(super) fn of_filling(filling: &Filling) -> impl Iterator<Item = Self> + '_ {
+        filling.doubts.iter().cloned().map(Self::Fill)
+    }
+
+    /// Those about the finished voxels, of which `transparent` were left out.
+    pub(super) fn of_voxels(
+        mesh: &PlacedMesh,
+        grid: &VoxelGrid,
+        is_solid: bool,
+        transparent: u64,
+    ) -> impl Iterator<Item = Self> {
+        let left_out = (transparent > 0).then_some(Self::Transparent { voxels: transparent });
+        let reason = match grid.occupied() {
+            1.. => None,
+            _ if transparent > 0 => Some("all of the mesh is transparent"),
+            _ if mesh.is_missed() => Some("the bounds miss the mesh"),
+            _ if is_solid => Some("no voxel's centre is inside the mesh as it was filled"),
+            _ => Some("no line through voxel centres in the grid crosses the mesh"),
+        };
+        left_out.into_iter().chain(reason.map(|reason| Self::Empty { reason }))
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(text) | Self::Backend(text) => f.write_str(text),
+            Self::OutsideBounds { triangles } => write!(
+                f,
+                "{} reach outside the bounds; what lies there has no voxels",
+                counted(*triangles as u64, "triangle")
+            ),
+            Self::CoarseLattice { units, of_grid } => write!(
+                f,
+                "the mesh reaches so far past the bounds that vertices are rounded to 1/{units} of a \
+                 voxel instead of 1/{of_grid}"
+            ),
+            Self::Fill(doubt) => write!(f, "the fill is doubtful: {doubt}"),
+            Self::Transparent { voxels } => {
+                let voxels = counted(*voxels, "voxel");
+                write!(f, "{voxels} in which all is transparent were left out")
+            }
+            Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
+        }
+    }
+}
+
+/// A number, with commas between thousands, and what it counts.
+fn counted(number: u64, thing: &str) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{text} {thing}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,177 @@
+//! The way in: [`Voxelizer`] gives what its steps give, in order, and ends when it is told to.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use trivox::backend::Choice;
+use trivox::formats::{MeshSpec, read_mesh};
+use trivox::solid::Solid;
+use trivox::voxelizer::{Many, Source, Timings, Warning};
+use trivox::{
+    Backend, BackendError, Bounds, ColorSource, Cpu, Mesh, Mode, NoProgress, PlaceOptions,
+    Progress, Sizing, VoxelizeError, Voxelized, Voxelizer, place,
+};
+
+const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+
+fn on_cpu() -> Voxelizer {
+    Voxelizer::new().backend(Choice::Cpu)
+}
+
+/// An octahedron with corners at this distance from the origin.
+fn octahedron(radius: f64) -> Mesh {
+    let corners = (0..6).map(|i| {
+        let mut corner = [0.0; 3];
+        corner[i / 2] = if i % 2 == 0 { radius } else { -radius };
+        corner
+    });
+    let faces = (0..8_u32).map(|i| {
+        let [x, y, z] = [i & 1, 2 + (i >> 1 & 1), 4 + (i >> 2)];
+        if i.count_ones() % 2 == 0 { [x, y, z] } else { [x, z, y] }
+    });
+    Mesh::new(corners.collect(), faces.collect()).unwrap()
+}
+
+#[test]
+fn everything_may_go_to_another_thread() {
+    fn check<T: Send + Sync>() {}
+    check::<Voxelizer>();
+    check::<Voxelized>();
+    check::<VoxelizeError>();
+    check::<Box<dyn Progress>>();
+    fn check_send<T: Send>() {}
+    check_send::<Many<String>>();
+}
+
+#[test]
+fn the_voxels_are_those_of_the_steps() {
+    let mesh = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
+    let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
+    let voxelizer = on_cpu().resolution(64);
+    let of_file = voxelizer.run_file(Path::new(LIGHTHOUSE)).unwrap();
+    assert!(of_file.grid.voxels().eq(grid.voxels()));
+    assert!(of_file.grid.colors.is_some() && of_file.grid.world.is_some());
+    assert_eq!(of_file.backend.name(), "cpu");
+    assert!(of_file.timings.load > Duration::ZERO && of_file.timings.color.is_some());
+    assert_eq!(voxelizer.run(&mesh).unwrap().grid, of_file.grid);
+    let own_threads = voxelizer.clone().threads(3).run(&mesh).unwrap();
+    assert_eq!(own_threads.grid, of_file.grid);
+    let plain = voxelizer.color(ColorSource::None).run(&mesh).unwrap();
+    assert!(plain.grid.colors.is_none());
+    assert_ne!(plain.timings, Timings::default());
+}
+
+#[test]
+fn a_mesh_in_memory_has_the_sidecar_files_of_the_folder() {
+    let path = Path::new(LIGHTHOUSE);
+    let (bytes, spec) = (std::fs::read(path).unwrap(), MeshSpec::of_path(path).unwrap());
+    let voxelizer = on_cpu().resolution(32);
+    let expected = voxelizer.run_file(path).unwrap();
+    let with = voxelizer.run_bytes(bytes.clone(), spec, path.parent()).unwrap();
+    assert_eq!(with.grid, expected.grid);
+    let without = voxelizer.run_bytes(bytes, spec, None).unwrap();
+    assert!(without.grid.voxels().eq(expected.grid.voxels()));
+    assert!(!without.warnings.is_empty());
+}
+
+#[test]
+fn warnings_say_what_is_left_out() {
+    let far = Bounds { min: [10.0; 3], max: [12.0; 3] };
+    let missed = on_cpu().resolution(8).bounds(far).run(&octahedron(1.0)).unwrap();
+    let said: Vec<String> = missed.warnings.iter().map(Warning::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "8 triangles reach outside the bounds; what lies there has no voxels",
+            "no voxel is occupied: the bounds miss the mesh"
+        ]
+    );
+}
+
+#[test]
+fn a_batch_is_in_order_and_has_errors_of_items() {
+    let solid = Mode::Solid(Solid::default());
+    let voxelizer = on_cpu().voxel_size(0.25).mode(solid).threads(4);
+    let item = |i: usize| match i % 5 {
+        3 => (i, Source::File("not there.obj".into())),
+        _ => (i, octahedron(1.0 + i as f64).into()),
+    };
+    let results = voxelizer.many((0..30).map(item)).unwrap();
+    for (expected, (i, result)) in results.enumerate() {
+        assert_eq!(i, expected);
+        match result {
+            Err(VoxelizeError::Read(_)) => assert_eq!(i % 5, 3),
+            result => {
+                let alone = voxelizer.run(&octahedron(1.0 + i as f64)).unwrap();
+                assert_eq!(result.unwrap().grid, alone.grid, "{i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
+    let mesh = octahedron(1.0);
+    let voxelizer = on_cpu().resolution(512).threads(4);
+    let needed = (16..40)
+        .map(|bits| 1 << bits)
+        .find(|&memory: &u64| voxelizer.clone().memory(memory).run(&mesh).is_ok());
+    let voxelizer = voxelizer.memory(needed.unwrap());
+    let items: Vec<(usize, Source)> = (0..6).map(|i| (i, mesh.clone().into())).collect();
+    assert!(voxelizer.many(items.clone()).unwrap().all(|(_, result)| result.is_ok()));
+    let too_little = voxelizer.memory(1 << 12);
+    assert!(
+        too_little.many(items).unwrap().all(|(_, result)| result.is_err_and(|e| e.is_memory()))
+    );
+}
+
+/// Cancels once it was asked so many times.
+#[derive(Debug)]
+struct Cancel {
+    after: usize,
+    asked: AtomicUsize,
+}
+
+impl Progress for Cancel {
+    fn start(&self, _step: &str, _total: u64) {}
+    fn advance(&self, _units: u64) {}
+    fn is_cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) >= self.after
+    }
+}
+
+#[test]
+fn cancelling_ends_the_work_soon_whenever_it_is() {
+    for mode in [Mode::Surface, Mode::Thin, Mode::Solid(Solid::default())] {
+        let voxelizer = on_cpu().resolution(4096).mode(mode);
+        let voxelizer = voxelizer.color(ColorSource::None);
+        for after in [0, 1, 3, 10] {
+            let cancel = Arc::new(Cancel { after, asked: AtomicUsize::new(0) });
+            let began = Instant::now();
+            let result = voxelizer.clone().progress(cancel).run(&octahedron(1.0));
+            let error = result.expect_err("cancelled");
+            assert!(error.is_cancelled(), "{error}");
+            assert!(matches!(error, VoxelizeError::Backend(BackendError::Cancelled)));
+            assert!(began.elapsed() < Duration::from_secs(2), "{mode:?} {:?}", began.elapsed());
+        }
+    }
+}
+
+#[test]
+fn an_estimate_is_about_what_the_work_takes() {
+    let voxelizer = on_cpu().resolution(512);
+    let mesh = octahedron(1.0);
+    let estimate = voxelizer.estimate(&mesh).unwrap();
+    let grid = voxelizer.run(&mesh).unwrap().grid;
+    let bricks = grid.brick_count() as u64;
+    assert_eq!(estimate.dims, grid.dims());
+    assert!((bricks..20 * bricks).contains(&estimate.brick_pairs), "{estimate:?} {bricks}");
+    assert!(estimate.memory >= grid.bytes(), "{estimate:?} {}", grid.bytes());
+    let finer = voxelizer.resolution(1024).estimate(&mesh).unwrap();
+    assert!(finer.core_seconds > 3.0 * estimate.core_seconds);
+}

@@ -1,17 +1,19 @@
-//! One mesh, from its source to its grid.
+//! The library's voxelizer, as a caller's options and process have it.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use serde_json::json;
-use trivox::backend::{Backends, Choice, RunOptions};
-use trivox::{ColorOptions, Mode, PlaceOptions, Progress, Up, World, place, voxelize};
+use serde_json::{Value, json};
+use trivox::backend::{Backends, Choice};
+use trivox::solid::Filling;
+use trivox::{ColorSource, Mode, PlaceError, PlaceOptions, Up, Voxelized, Voxelizer, place};
 
 use crate::error::Failure;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 
+/// A caller's options.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub place: PlaceOptions,
@@ -22,52 +24,119 @@ pub struct Plan {
     pub choice: Choice,
     pub adapter: Option<String>,
     pub threads: Option<usize>,
-    pub memory: u64,
+    pub memory: Option<u64>,
     pub time_limit: Option<Duration>,
 }
 
 impl Plan {
+    /// Refuses what no mesh can be placed with.
+    ///
+    /// # Errors
+    /// A resolution, voxel size or bounds that are not possible.
     pub fn check(&self) -> Result<(), Failure> {
         let triangle = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        let mesh = trivox::Mesh::new(triangle, vec![[0, 1, 2]])?;
-        match place(&mesh, &self.place) {
-            Err(error @ (trivox::PlaceError::Resolution(_) | trivox::PlaceError::VoxelSize(_) | trivox::PlaceError::Bounds { .. })) => Err(error.into()),
+        match place(&trivox::Mesh::new(triangle, vec![[0, 1, 2]])?, &self.place) {
+            Err(
+                error @ (PlaceError::Resolution(_)
+                | PlaceError::VoxelSize(_)
+                | PlaceError::Bounds { .. }),
+            ) => Err(Failure::option("option.place", error)),
             _ => Ok(()),
         }
     }
+
+    /// A voxelizer for this process, which `job` watches.
+    ///
+    /// # Errors
+    /// The operating system refused to start threads.
+    pub fn voxelizer(&self, job: &Arc<Job>) -> Result<Voxelizer, Failure> {
+        let voxelizer = Voxelizer::new()
+            .place_options(self.place)
+            .mode(self.mode)
+            .up(self.up)
+            .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
+            .keep_transparent(self.keep_transparent)
+            .backends(self.backends())
+            .pool(job::pool(self.threads)?)
+            .progress(Arc::<Job>::clone(job));
+        Ok(match self.memory {
+            Some(bytes) => voxelizer.memory(bytes),
+            None => voxelizer,
+        })
+    }
+
+    /// Those of the process: a GPU is opened once, and a forked child opens it for itself.
+    fn backends(&self) -> Arc<Backends> {
+        type Key = (u32, Choice, Option<String>);
+        static BACKENDS: Mutex<Vec<(Key, Arc<Backends>)>> = Mutex::new(Vec::new());
+        let key = (std::process::id(), self.choice, self.adapter.clone());
+        let mut all = BACKENDS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, backends)) = all.iter().find(|(own, _)| *own == key) {
+            return Arc::clone(backends);
+        }
+        let backends = Arc::new(Backends::new(self.choice, self.adapter.clone()));
+        all.push((key, Arc::clone(&backends)));
+        backends
+    }
 }
 
-pub fn run(plan: &Plan, source: Source, job: &Job) -> Result<PyGrid, Failure> {
-    let pool = job::pool(plan.threads)?;
-    let mut began = Instant::now();
-    let mut lap = || {
-        let ms = began.elapsed().as_secs_f64() * 1e3;
-        began = Instant::now();
-        ms
+/// # Errors
+/// As the library's.
+pub fn run(plan: &Plan, source: &Source, job: &Arc<Job>) -> Result<PyGrid, Failure> {
+    let voxelizer = plan.voxelizer(job)?;
+    let made = match source {
+        Source::Mesh(mesh) => voxelizer.run(&mesh.mesh),
+        Source::Path(path) => voxelizer.run_file(path),
     };
-    job.start("load", 0);
-    let mesh = pool.install(|| source.load())?;
-    let load = lap();
-    let placed = pool.install(|| place(&mesh.mesh, &plan.place))?;
-    let place_ms = lap();
-    let (mut voxels, name, adapter, reason) = pool.install(|| {
-        let by = Backends::new(plan.choice, plan.adapter.clone()).choose(&placed)?;
-        let options = RunOptions { memory: plan.memory, ..RunOptions::default() };
-        let voxels = voxelize(&by, &placed, plan.mode, &options, job)?;
-        Ok::<_, Failure>((voxels, by.name(), by.adapter().map(str::to_owned), by.reason()))
-    })?;
-    voxels.grid.world = Some(World::of(placed.lattice(), plan.up));
-    let made = lap();
-    let mut colors = ColorOptions::new(plan.mode);
-    colors.keep_transparent = plan.keep_transparent || !plan.color;
-    let grid = match plan.color {
-        true => pool.install(|| trivox::color(&placed, voxels.grid, &colors, job))?.grid,
-        false => voxels.grid,
-    };
-    let color = lap();
-    let report = json!({
-        "triangles": placed.len(), "occupied": grid.occupied(), "backend": name, "adapter": adapter, "reason": reason,
-        "timings_ms": {"load": load, "place": place_ms, "voxelize": made, "color": color},
-    });
-    Ok(PyGrid { grid: Arc::new(grid), report: report.to_string(), warnings: mesh.warnings.to_vec() })
+    let made = made.map_err(|error| source.failure(error.into()))?;
+    Ok(grid_of(made))
+}
+
+/// What Python gets of a result.
+pub fn grid_of(made: Voxelized) -> PyGrid {
+    let warnings: Vec<String> = made.warnings.iter().map(ToString::to_string).collect();
+    PyGrid::new(made.grid.clone(), report(&made).to_string(), warnings)
+}
+
+fn report(made: &Voxelized) -> Value {
+    let ms = |time: Duration| json!(time.as_secs_f64() * 1e3);
+    let times = &made.timings;
+    let mut timings = serde_json::Map::new();
+    let steps = [
+        ("load", Some(times.load).filter(|time| !time.is_zero())),
+        ("place", Some(times.place)),
+        ("start", Some(times.start)),
+        ("voxelize", Some(times.voxelize)),
+        ("fill", times.fill),
+        ("color", times.color),
+    ];
+    for (step, time) in steps {
+        if let Some(time) = time {
+            timings.insert(step.to_owned(), ms(time));
+        }
+    }
+    json!({
+        "occupied": made.grid.occupied(),
+        "backend": made.backend.name(),
+        "adapter": made.backend.adapter,
+        "reason": made.backend.reason,
+        "timings_ms": timings,
+        "transparent": made.transparent,
+        "fill": made.filling.as_ref().map(filling),
+    })
+}
+
+fn filling(filling: &Filling) -> Value {
+    let doubts = filling.doubts.iter();
+    let doubts = doubts.map(|doubt| json!({"kind": doubt.kind(), "text": doubt.to_string()}));
+    json!({
+        "rule": filling.fill.to_string(),
+        "reason": filling.reason,
+        "doubtful": filling.is_doubtful(),
+        "doubts": doubts.collect::<Vec<_>>(),
+        "closed": filling.topology.is_closed(),
+        "oriented": filling.topology.is_oriented(),
+        "voxel_volume": filling.volume.voxels,
+        "mesh_volume": filling.volume.mesh,
+    })
 }

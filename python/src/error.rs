@@ -11,7 +11,7 @@ use pyo3::types::PyModule;
 use trivox::formats::{ReadError, WriteError};
 use trivox::render::RenderError;
 use trivox::verify::VerifyError;
-use trivox::{BackendError, GridError, MeshError, PlaceError};
+use trivox::{BackendError, GridError, MeshError, PlaceError, VoxelizeError};
 
 /// An error while detached from the interpreter.
 #[derive(Debug)]
@@ -80,9 +80,8 @@ impl Failure {
 /// `trivox._errors`.
 pub fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || {
-        PyModule::import(py, "trivox._errors").map(Bound::unbind)
-    })?;
+    let module =
+        MODULE.get_or_try_init(py, || PyModule::import(py, "trivox._errors").map(Bound::unbind))?;
     Ok(module.bind(py).clone())
 }
 
@@ -150,6 +149,7 @@ impl From<BackendError> for Failure {
             BackendError::Memory { .. } => {
                 return Self::own("MemoryLimitError", "memory", error);
             }
+            BackendError::Cancelled => return Self::Cancelled,
             BackendError::NoAdapter(_) => "backend.no_adapter",
             BackendError::Unsuitable { .. } => "backend.unsuitable",
             BackendError::Device(_) => "backend.device",
@@ -201,6 +201,17 @@ impl From<VerifyError> for Failure {
         match error {
             VerifyError::Backend(error) => error.into(),
             other => Self::own("PlaceError", "place.verify", other),
+        }
+    }
+}
+
+impl From<VoxelizeError> for Failure {
+    fn from(error: VoxelizeError) -> Self {
+        match error {
+            VoxelizeError::Read(error) => error.into(),
+            VoxelizeError::Place(error) => error.into(),
+            VoxelizeError::Backend(error) => error.into(),
+            other => Self::own("TrivoxError", "trivox", other),
         }
     }
 }

@@ -6,9 +6,8 @@ use pyo3::sync::PyOnceLock;
 /// `trivox._glue`.
 pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || {
-        PyModule::import(py, "trivox._glue").map(Bound::unbind)
-    })?;
+    let module =
+        MODULE.get_or_try_init(py, || PyModule::import(py, "trivox._glue").map(Bound::unbind))?;
     Ok(module.bind(py).clone())
 }
 

@@ -155,7 +155,8 @@ impl PyGrid {
         let make = || -> Result<VoxelGrid, Failure> {
             let voxel = |row: numpy::ndarray::ArrayView1<'_, i64>| {
                 let [x, y, z] = [row[0], row[1], row[2]];
-                let inside = [x, y, z].iter().zip(dims).all(|(&c, d)| (0..i64::from(d)).contains(&c));
+                let inside =
+                    [x, y, z].iter().zip(dims).all(|(&c, d)| (0..i64::from(d)).contains(&c));
                 if !inside {
                     let [dx, dy, dz] = dims;
                     let message =
@@ -626,7 +627,10 @@ impl PyGrid {
         format!("<trivox.Grid: {x} x {y} x {z}, {} voxels{colors}>", self.grid.occupied())
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let bytes = self.to_bytes(py, "bricks")?;
         let state = (bytes, &self.report, &self.warnings).into_pyobject(py)?;
         Ok((PyModule::import(py, "trivox._trivox")?.getattr("_restore_grid")?, state))
@@ -636,9 +640,7 @@ impl PyGrid {
 impl PyGrid {
     fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
         let grid = Arc::clone(&self.grid);
-        job::run(py, None, None, move |_| {
-            Ok(job::pool(None)?.install(|| render(&grid, &options))?)
-        })
+        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| render(&grid, &options))?))
     }
 }
 
@@ -665,7 +667,8 @@ fn world_of(
     let up = up_of(py, up)?;
     match (origin, voxel_size) {
         (Some(origin), Some(voxel_size)) => {
-            if !(voxel_size > 0.0 && voxel_size.is_finite() && origin.iter().all(|c| c.is_finite())) {
+            if !(voxel_size > 0.0 && voxel_size.is_finite() && origin.iter().all(|c| c.is_finite()))
+            {
                 let message = "use finite numbers for origin, and a positive one for voxel_size";
                 return Err(option_error(py, "option.world", message));
             }

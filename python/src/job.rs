@@ -15,7 +15,7 @@ use rayon::ThreadPool;
 use crate::error::Failure;
 
 /// How long a signal may wait for the caller's thread to look for it.
-const POLL: Duration = Duration::from_millis(20);
+pub const POLL: Duration = Duration::from_millis(20);
 
 /// Of a thread that works on a mesh: as large as a main thread's, whoever recurses.
 const STACK: usize = 8 << 20;
@@ -74,6 +74,10 @@ impl trivox::Progress for Job {
     fn advance(&self, units: u64) {
         self.done.fetch_add(units, Ordering::Relaxed);
     }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed) || self.is_late()
+    }
 }
 
 /// Does `work` on a thread of its own, detached. `progress` is called now and then, by the thread that
@@ -86,7 +90,7 @@ pub fn run<T: Send + 'static>(
     py: Python<'_>,
     time_limit: Option<Duration>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Job) -> Result<T, Failure> + Send + 'static,
+    work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     let job = Arc::new(Job::new(time_limit));
     let (sender, mut receiver) = channel();

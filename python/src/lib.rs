@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod core;
 mod error;
 mod glue;
@@ -15,11 +16,13 @@ mod voxelizer;
 #[pyo3::pymodule]
 mod _trivox {
     #[pymodule_export]
+    use crate::batch::Batch;
+    #[pymodule_export]
     use crate::grid::{PyGrid, load, restore_grid};
     #[pymodule_export]
     use crate::mesh::{PyMesh, read_mesh, restore_mesh};
     #[pymodule_export]
-    use crate::results::{adapters, diff, grid_formats, mesh_formats};
+    use crate::results::{adapters, diff, grid_formats, mesh_formats, verify};
     #[pymodule_export]
     use crate::voxelizer::PyVoxelizer;
 }

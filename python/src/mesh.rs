@@ -11,9 +11,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use rayon::prelude::*;
-use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::srgb::{Linear, linear, linear_of};
 use trivox::Appearance;
+use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::formats::{MeshSpec, ReadOptions, read_mesh_from};
+use trivox::srgb::{Linear, linear, linear_of};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
@@ -129,9 +130,8 @@ impl PyMesh {
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mesh = Arc::clone(&self.mesh);
-        let bounds = job::run(py, None, None, move |_| {
-            Ok(job::pool(None)?.install(|| mesh.bounds()))
-        })?;
+        let bounds =
+            job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| mesh.bounds())))?;
         PyArray1::from_slice(py, bounds.as_flattened()).reshape([2, 3])
     }
 
@@ -163,7 +163,10 @@ impl PyMesh {
         other.cast::<Self>().is_ok_and(|other| *other.get().mesh == *self.mesh)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let positions = PyBytes::new(py, bytemuck::cast_slice(self.mesh.positions()));
         let triangles = PyBytes::new(py, bytemuck::cast_slice(self.mesh.triangles()));
         let look = self.mesh.appearance().map(postcard::to_stdvec).transpose();
@@ -219,9 +222,7 @@ fn as_array<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArra
 }
 
 /// `value` as an array of `T`, converted where it is of another type.
-fn converted<'py, T: Element>(
-    value: &Bound<'py, PyUntypedArray>,
-) -> PyResult<Bound<'py, PyAny>> {
+fn converted<'py, T: Element>(value: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
     value.call_method1("astype", (numpy::dtype::<T>(value.py()),))
 }
 
@@ -422,7 +423,8 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
     }
     let kind: String = array.dtype().getattr("kind")?.extract()?;
     if kind != "f" {
-        let message = format!("{what} of type {} are not possible: use uint8 or float", array.dtype());
+        let message =
+            format!("{what} of type {} are not possible: use uint8 or float", array.dtype());
         return Err(Failure::own("MeshError", "mesh.type", message).into_py(value.py()));
     }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
@@ -457,7 +459,9 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
-            Self::Mesh(mesh) => mesh.path.as_ref().map_or("mesh".into(), |p| p.display().to_string()),
+            Self::Mesh(mesh) => {
+                mesh.path.as_ref().map_or("mesh".into(), |p| p.display().to_string())
+            }
         }
     }
 
@@ -465,6 +469,14 @@ impl Source {
         match self {
             Self::Mesh(mesh) => Ok(mesh),
             Self::Path(path) => load(path),
+        }
+    }
+
+    /// A failure, of this file.
+    pub fn failure(&self, failure: Failure) -> Failure {
+        match self {
+            Self::Path(path) => failure.at(path),
+            Self::Mesh(_) => failure,
         }
     }
 }
@@ -475,10 +487,10 @@ fn load(path: PathBuf) -> Result<PyMesh, Failure> {
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, Some(path)))
 }
 
-fn load_bytes(bytes: &[u8], format: &str) -> Result<PyMesh, Failure> {
-    let file = tempfile::Builder::new().suffix(&format!(".{format}")).tempfile()?;
-    std::fs::write(file.path(), bytes)?;
-    let loaded = trivox::formats::read_mesh(file.path())?;
+fn load_bytes(bytes: Vec<u8>, format: &str) -> Result<PyMesh, Failure> {
+    let name = PathBuf::from(format!("mesh.{}", format.trim_start_matches('.')));
+    let spec = MeshSpec::of_path(&name)?;
+    let loaded = read_mesh_from(bytes, spec, None, &ReadOptions::default())?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, None))
 }
 
@@ -521,7 +533,9 @@ pub fn read_mesh(source: &Bound<'_, PyAny>, format: Option<String>) -> PyResult<
                 return Err(option_error(py, "option.format", message));
             };
             let bytes = bytes.as_bytes().to_vec();
-            job::run(py, None, None, move |_| job::pool(None)?.install(|| load_bytes(&bytes, &format)))?
+            job::run(py, None, None, move |_| {
+                job::pool(None)?.install(|| load_bytes(bytes, &format))
+            })?
         }
         Err(_) => {
             let path: PathBuf = source.extract()?;

@@ -2,14 +2,18 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use trivox::backend::RunOptions;
 use trivox::backend::gpu::adapters::Adapter;
-use trivox::compare;
 use trivox::formats::{GridFormat, MESH_FORMATS};
+use trivox::verify::{Fault, Source as Origin, Stated, VerifyOptions};
+use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
 
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job;
+use crate::mesh::Source;
+use crate::voxelizer::parse_mode;
 
 /// Compares two grids voxel by voxel, by their indices, wherever they lie.
 ///
@@ -32,9 +36,8 @@ pub fn diff<'py>(
     named: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (a, b) = (a.get().grid.clone(), b.get().grid.clone());
-    let found = job::run(py, None, None, move |_| {
-        Ok(job::pool(None)?.install(|| compare(&a, &b, named)))
-    })?;
+    let found =
+        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| compare(&a, &b, named))))?;
     let fields = PyDict::new(py);
     fields.set_item("equal", found.is_equal())?;
     fields.set_item("dims", (found.dims[0], found.dims[1]))?;
@@ -47,6 +50,89 @@ pub fn diff<'py>(
     let first = found.first.iter().map(|&([x, y, z], of)| ((x, y, z), ["a", "b"][of]));
     fields.set_item("first", first.collect::<Vec<_>>())?;
     glue::module(py)?.getattr("Difference")?.call((), Some(&fields))
+}
+
+/// Judges a grid, whoever made it, by the exact voxels of its mesh.
+///
+/// Parameters
+/// ----------
+/// mesh : Mesh, path, or a mesh of another package
+/// grid : Grid
+/// mode, fill, shell
+///     What the grid's voxels are, as in `Voxelizer`.
+/// resolution, voxel_size, bounds, pad
+///     How the mesh was placed, where that is known. Otherwise the grid's origin and voxel size say, or
+///     the ways in which tools commonly fit a mesh to a grid are tried.
+/// as_placed : bool, default False
+///     Whether no permutation, mirror or shift of the axes is looked for.
+/// named : int, default 8
+///     How many wrong voxels are listed, at most.
+///
+/// Returns
+/// -------
+/// Verdict
+///     Truthy if no voxel is wrong.
+#[pyfunction]
+#[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", shell=false, resolution=None,
+    voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+pub fn verify<'py>(
+    mesh: &Bound<'py, PyAny>,
+    grid: &Bound<'py, PyGrid>,
+    mode: &str,
+    fill: &str,
+    shell: bool,
+    resolution: Option<u32>,
+    voxel_size: Option<f64>,
+    bounds: Option<[[f64; 3]; 2]>,
+    pad: Option<u32>,
+    as_placed: bool,
+    named: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = mesh.py();
+    let mode = parse_mode(py, mode, fill, shell)?;
+    let mut options = VerifyOptions::default();
+    options.as_placed = as_placed;
+    options.named = named;
+    options.stated = Stated {
+        sizing: resolution.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
+        bounds: bounds.map(|[min, max]| Bounds { min, max }),
+        pad,
+    };
+    let (source, grid) = (Source::of(mesh)?, grid.get().grid.clone());
+    let found = job::run(py, None, None, move |job| {
+        let pool = job::pool(None)?;
+        let mesh = pool.install(|| source.load())?;
+        let judge = || {
+            trivox::verify::verify(&mesh.mesh, &grid, &options, &mut |placed| {
+                let made = voxelize(&Cpu::default(), placed, mode, &RunOptions::default(), &**job);
+                made.map(|voxels| voxels.grid)
+            })
+        };
+        Ok(pool.install(judge)?)
+    })?;
+    let source = match found.source {
+        Origin::Stated => "stated",
+        Origin::File => "file",
+        Origin::FileBounds => "file_bounds",
+        Origin::Fitted { .. } => "fitted",
+    };
+    let first = found.first.iter().map(|wrong| {
+        let fault = if wrong.fault == Fault::Missing { "missing" } else { "spurious" };
+        let [x, y, z] = wrong.voxel;
+        ((x, y, z), fault)
+    });
+    let fields = PyDict::new(py);
+    fields.set_item("source", source)?;
+    fields.set_item("alignment", found.alignment.to_string())?;
+    fields.set_item("agreeing", found.agreeing)?;
+    fields.set_item("missing", found.missing)?;
+    fields.set_item("spurious", found.spurious)?;
+    fields.set_item("iou", found.iou())?;
+    fields.set_item("bounds", found.bounds)?;
+    fields.set_item("first", first.collect::<Vec<_>>())?;
+    fields.set_item("exact", Bound::new(py, PyGrid::new(found.exact, "{}".to_owned(), vec![]))?)?;
+    glue::module(py)?.getattr("Verdict")?.call((), Some(&fields))
 }
 
 /// The machine's GPUs, as they are named for ``Voxelizer(adapter=...)``.

@@ -1,5 +1,6 @@
 //! The voxelizer: options, and what becomes of a mesh with them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -8,11 +9,12 @@ use trivox::backend::Choice;
 use trivox::solid::{Fill, Solid};
 use trivox::{Bounds, Mode, PlaceOptions, Sizing, Up};
 
+use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
 use crate::error::option_error;
 use crate::glue;
 use crate::grid::{PyGrid, up_of};
-use crate::job;
+use crate::job::{self, Job};
 use crate::mesh::Source;
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
@@ -92,6 +94,28 @@ where
     Err(option_error(py, "option.value", message))
 }
 
+/// What voxels are.
+///
+/// # Errors
+/// A name that is not known; a fill for what is no solid.
+pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, shell: bool) -> PyResult<Mode> {
+    let fills = [
+        ("auto", Fill::Auto),
+        ("parity", Fill::Parity),
+        ("winding", Fill::Winding),
+        ("flood", Fill::Flood),
+        ("vote", Fill::Vote),
+    ];
+    let solid = Solid { fill: parsed(py, "fill", fill, &fills)?, shell };
+    let modes = [("surface", Mode::Surface), ("thin", Mode::Thin), ("solid", Mode::Solid(solid))];
+    let parsed = parsed(py, "mode", mode, &modes)?;
+    if mode != "solid" && (fill != "auto" || shell) {
+        let message = "fill and shell are of solids: give mode='solid'";
+        return Err(option_error(py, "option.combination", message));
+    }
+    Ok(parsed)
+}
+
 /// A number of bytes, or text with a unit.
 fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(bytes) = value.extract::<u64>() {
@@ -148,22 +172,8 @@ impl PyVoxelizer {
             (None, Some(size)) => Sizing::VoxelSize(size),
             (resolution, None) => Sizing::Resolution(resolution.unwrap_or(256)),
         };
-        let fills = [
-            ("auto", Fill::Auto),
-            ("parity", Fill::Parity),
-            ("winding", Fill::Winding),
-            ("flood", Fill::Flood),
-            ("vote", Fill::Vote),
-        ];
-        let solid = Solid { fill: parsed(py, "fill", fill, &fills)?, shell };
-        let modes =
-            [("surface", Mode::Surface), ("thin", Mode::Thin), ("solid", Mode::Solid(solid))];
-        let mode_of = parsed(py, "mode", mode, &modes)?;
-        if mode != "solid" && (fill != "auto" || shell) {
-            return refuse("fill and shell are of solids: give mode='solid'");
-        }
-        let backends =
-            [("auto", Choice::Auto), ("cpu", Choice::Cpu), ("gpu", Choice::Gpu)];
+        let mode_of = parse_mode(py, mode, fill, shell)?;
+        let backends = [("auto", Choice::Auto), ("cpu", Choice::Cpu), ("gpu", Choice::Gpu)];
         let choice = parsed(py, "backend", backend, &backends)?;
         if backend == "cpu" && adapter.is_some() {
             return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");
@@ -231,7 +241,7 @@ impl PyVoxelizer {
             choice,
             adapter,
             threads,
-            memory: memory.unwrap_or(u64::MAX),
+            memory,
             time_limit: time,
         };
         // What no mesh can change is refused now.
@@ -272,11 +282,63 @@ impl PyVoxelizer {
         let source = Source::of(mesh)?;
         let name = source.name();
         let plan = self.plan.clone();
-        let work = move |job: &job::Job| core::run(&plan, source, job);
+        let work = move |job: &Arc<Job>| core::run(&plan, &source, job);
         let made = job::run(py, self.plan.time_limit, progress, work)?;
         glue::warn(py, &made.warnings)?;
         glue::log_done(py, &name, &made.report)?;
         Ok(made)
+    }
+
+    /// Voxelizes many meshes, several at once.
+    ///
+    /// Parameters
+    /// ----------
+    /// items : iterable
+    ///     Of what `__call__` takes, or of pairs (key, mesh); taken as results are asked for, a few
+    ///     ahead.
+    /// on_error : {"return", "raise", "skip"}, default "return"
+    ///     What becomes of an item that fails: it has the exception as its result, or the exception is
+    ///     raised in its turn, or it is left out and logged.
+    ///
+    /// Returns
+    /// -------
+    /// iterator of (key, Grid or Exception)
+    ///     In the order of `items`. The key is the one given, else the path, else the item's number.
+    ///     Warnings are in ``grid.warnings`` alone.
+    #[pyo3(signature = (items, *, on_error="return"))]
+    fn many(&self, items: &Bound<'_, PyAny>, on_error: &str) -> PyResult<Batch> {
+        let choices =
+            [("return", OnError::Return), ("raise", OnError::Raise), ("skip", OnError::Skip)];
+        let on_error = parsed(items.py(), "on_error", on_error, &choices)?;
+        Batch::new(&self.plan, items, on_error)
+    }
+
+    /// What voxelizing a mesh is likely to take; the mesh is placed, and its triangles are sampled.
+    ///
+    /// Parameters
+    /// ----------
+    /// mesh : as `__call__` takes
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     ``dims``: voxels along each axis; ``brick_pairs``: (triangle, brick) pairs, the measure of
+    ///     the work; ``core_seconds``: of one CPU core, within a factor of about two; ``memory``:
+    ///     bytes for the mesh and the grid's surface.
+    fn estimate<'py>(&self, mesh: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let py = mesh.py();
+        let source = Source::of(mesh)?;
+        let plan = self.plan.clone();
+        let estimate = job::run(py, self.plan.time_limit, None, move |job| {
+            let voxelizer = plan.voxelizer(job)?;
+            Ok(voxelizer.estimate(&source.load()?.mesh)?)
+        })?;
+        let fields = PyDict::new(py);
+        fields.set_item("dims", estimate.dims)?;
+        fields.set_item("brick_pairs", estimate.brick_pairs)?;
+        fields.set_item("core_seconds", estimate.core_seconds)?;
+        fields.set_item("memory", estimate.memory)?;
+        Ok(fields)
     }
 
     /// The options that were given, as a dict; ``Voxelizer(**options)`` is an equal voxelizer.

@@ -35,6 +35,7 @@ from ._trivox import (
     diff,
     load,
     read_mesh,
+    verify,
 )
 
 __version__ = _version("trivox")
@@ -72,4 +73,5 @@ __all__ = [
     "load",
     "progress_bar",
     "read_mesh",
+    "verify",
 ]

@@ -1,4 +1,4 @@
-//! From a mesh to a picture with the library alone: a ray tracer to begin your own from.
+//! A small ray tracer on the library, to start your own from: mesh to voxels to picture.
 //!
 //! `cargo run --release --example raytrace -- assets/lighthouse.obj 96 picture.png`
 
@@ -11,17 +11,17 @@ use trivox::{Backend, ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, Sizing}
 
 type Vec3 = [f64; 3];
 
-/// From below the middle of the voxels to the eye, in lengths of their longest side.
+/// From a point below the middle of the grid to the eye, in units of its longest side.
 const TO_EYE: Vec3 = [0.96, 0.90, 1.42];
-/// Width and height of what is seen at distance 1.
+/// Width and height of the image plane at distance 1.
 const FILM: f64 = 0.94;
-/// Of length 1, as are all normals.
+/// Unit vector.
 const TO_SUN: Vec3 = [-0.64, 0.60, 0.48];
-/// Linear light, and what part of it the ground throws back.
+/// Radiance in linear light, and the albedo of the ground.
 const SUN: Vec3 = [0.95, 0.80, 0.58];
 const SKY: Vec3 = [0.32, 0.40, 0.52];
 const GROUND: Vec3 = [0.66, 0.62, 0.55];
-/// Rays through a pixel. From where each ends one goes to the sun, and one anywhere to the sky.
+/// Camera rays per pixel. Each hit adds a shadow ray to the sun and one ray to the sky.
 const RAYS: u32 = 64;
 
 fn main() -> Result<()> {
@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     draw(mesh, resolution, 480).context(mesh.clone())?.save(picture).context(picture.clone())
 }
 
-/// Reads, places, voxelizes and colours a mesh, and looks at it.
+/// Reads, places, voxelizes, colours and draws a mesh.
 pub(crate) fn draw(mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
     let mesh = trivox::formats::read_mesh(mesh.as_ref())?.mesh;
     let placed = trivox::place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
@@ -61,7 +61,7 @@ pub(crate) fn draw(mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
     Ok(picture)
 }
 
-/// The light that comes to the eye from a direction.
+/// Radiance that reaches `eye` from `direction`.
 fn light(scene: &Scene, eye: Vec3, direction: Vec3, n: u32) -> Vec3 {
     let Ok(ray) = Ray::new(eye, direction) else { return SKY };
     let (point, normal, albedo) = if let Some(hit) = scene.first_hit(&ray) {
@@ -74,7 +74,7 @@ fn light(scene: &Scene, eye: Vec3, direction: Vec3, n: u32) -> Vec3 {
     } else {
         return SKY;
     };
-    // A ray that leaves a surface begins off it, or it would hit what it leaves.
+    // The offset keeps a secondary ray from hitting the face that it starts on.
     let from = add(point, 0.001, normal);
     let arrives = |to| Ray::new(from, to).is_ok_and(|ray| scene.first_hit(&ray).is_none());
     let facing: f64 = (0..3).map(|i| normal[i] * TO_SUN[i]).sum();
@@ -84,7 +84,7 @@ fn light(scene: &Scene, eye: Vec3, direction: Vec3, n: u32) -> Vec3 {
     [0, 1, 2].map(|i| (albedo[i] * (SUN[i] * sun + SKY[i] * sky)).min(1.0))
 }
 
-/// The `n`th of points that are evenly spread in a cube, however many (M. Roberts, 2018).
+/// The `n`th point of the low-discrepancy sequence R3 in the unit cube (M. Roberts, 2018).
 fn spread(n: u32) -> Vec3 {
     [0.819_172_513, 0.671_043_607, 0.549_700_478].map(|step| (f64::from(n) * step).fract())
 }

@@ -1,5 +1,5 @@
-//! What the triangles of a mesh look like: materials, textures, and colours of vertices. All that
-//! readers of meshes gather of it, and all that [`color`](mod@crate::color) knows.
+//! The look of a mesh's triangles: materials, textures and vertex colours. Mesh readers produce it, and
+//! [`color`](mod@crate::color) uses it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,35 +9,35 @@ pub use texture::{Filter, Texture, Wrap};
 
 pub(crate) mod texture;
 
-/// What the triangles of a mesh look like.
+/// The look of a mesh's triangles.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Appearance {
-    /// What triangles can be made of.
+    /// The materials that `material_of` refers to.
     pub materials: Vec<Material>,
-    /// Which material each triangle has. Empty: all have the first.
+    /// The material index of each triangle. Empty: all have the first material.
     pub material_of: Vec<u32>,
     /// The images that materials refer to.
     pub textures: Vec<Texture>,
-    /// Of each triangle, where its corners are in textures: `(0, 0)` is the corner of the image's
+    /// The texture coordinates of each triangle's corners: `(0, 0)` is the outer corner of the image's
     /// first texel, `(1, 1)` that of its last, so `v` points down. Empty where there are no textures. A
-    /// coordinate that is not finite means that there is none: the triangle has its material's colour.
+    /// triangle with a coordinate that is not finite has its material's colour.
     pub uvs: Vec<[[f32; 2]; 3]>,
-    /// Of each vertex. Empty where no material uses them.
+    /// The colour of each vertex. Empty where no material uses them.
     pub vertex_colors: Vec<Linear>,
 }
 
-/// What triangles are made of, as far as it shows.
+/// The base colour and opacity of a surface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Material {
-    /// The colour, by which those of textures and vertices are multiplied.
+    /// The factor of the colours of textures and vertices.
     pub color: Linear,
-    /// What is painted on it.
+    /// The base colour texture.
     pub texture: Option<TextureRef>,
-    /// An image of which only the opacity counts, besides that of `texture`.
+    /// An image whose opacity is multiplied by that of `texture`; its colours are not used.
     pub opacity: Option<TextureRef>,
-    /// Whether the colours of vertices show.
+    /// Whether vertex colours are used.
     pub has_vertex_colors: bool,
-    /// What is visible of it.
+    /// How opacity is used.
     pub alpha: Alpha,
 }
 
@@ -57,24 +57,32 @@ impl Default for Material {
 /// A texture, and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TextureRef {
-    /// Which of the textures.
+    /// The index in [`Appearance::textures`].
     pub texture: u32,
-    /// What is past the edges, along `u` and `v`.
+    /// The wrap modes along `u` and `v`.
     pub wrap: [Wrap; 2],
-    /// What is between texels.
+    /// The magnification filter.
     pub filter: Filter,
 }
 
-/// What opacity means.
+/// The alpha mode of a material.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub enum Alpha {
-    /// Nothing: all is opaque.
+    /// Opacity is ignored.
     #[default]
     Opaque,
-    /// What has less than this, of 65,535, is not there; all else is opaque.
+    /// The cutoff, of 65,535: what has less opacity is transparent, all else is opaque.
     Mask(u16),
-    /// How much is seen of the surface, and not of what is behind it.
+    /// Opacity is the share of the surface's colour in what is seen.
     Blend,
+}
+
+impl Alpha {
+    /// Whether nothing is transparent, whatever the opacity.
+    #[must_use]
+    pub fn is_opaque(self) -> bool {
+        matches!(self, Self::Opaque | Self::Mask(0))
+    }
 }
 
 impl Appearance {
@@ -96,30 +104,6 @@ impl Appearance {
         texture_refs().try_for_each(|of| check_index("texture", of.texture, textures))
     }
 
-    /// With textures without transparency for materials that show none: what is hidden in an image has a
-    /// colour all the same.
-    pub(crate) fn with_opaque_textures(mut self) -> Self {
-        let Self { materials, textures, .. } = &mut self;
-        let mut opaque: Vec<Option<u32>> = vec![None; textures.len()];
-        for material in materials {
-            match material.alpha {
-                // All has at least so much.
-                Alpha::Mask(0) => material.alpha = Alpha::Opaque,
-                Alpha::Opaque => {}
-                Alpha::Mask(_) | Alpha::Blend => continue,
-            }
-            let Some(read) = &mut material.texture else { continue };
-            let index = read.texture as usize;
-            if textures[index].has_transparency() {
-                read.texture = *opaque[index].get_or_insert_with(|| {
-                    textures.push(textures[index].opaque());
-                    textures.len() as u32 - 1
-                });
-            }
-        }
-        self
-    }
-
     /// The material of a triangle.
     #[must_use]
     #[inline]
@@ -131,7 +115,7 @@ impl Appearance {
     #[must_use]
     pub fn has_transparency(&self) -> bool {
         let of_image = |read: &TextureRef| self.textures[read.texture as usize].has_transparency();
-        self.materials.iter().filter(|material| material.alpha != Alpha::Opaque).any(|material| {
+        self.materials.iter().filter(|material| !material.alpha.is_opaque()).any(|material| {
             let Material { color, texture, opacity, has_vertex_colors, .. } = material;
             let of_vertices = || self.vertex_colors.iter().any(|color| color[3] < u16::MAX);
             color[3] < u16::MAX
@@ -147,7 +131,7 @@ impl Appearance {
             let Material { color: [r, g, b, _], texture, opacity, has_vertex_colors, alpha } =
                 material;
             let is_plain = texture.or(*opacity).is_none() && !has_vertex_colors;
-            (is_plain && *alpha == Alpha::Opaque).then_some([*r, *g, *b, u16::MAX])
+            (is_plain && alpha.is_opaque()).then_some([*r, *g, *b, u16::MAX])
         };
         let is_used = |index: usize| match &self.material_of[..] {
             [] => index == 0,

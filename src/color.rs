@@ -1,21 +1,20 @@
-//! The colours of voxels: of each the mean over all that is inside it of the mesh's surface, by area and
-//! in linear light.
+//! The colours of voxels: the mean of the mesh's surface inside each voxel, weighted by area, in linear
+//! light.
 //!
-//! Triangles are handed to the bricks that they touch (`nodes`), cut into pieces at the planes between
-//! voxels (`clip`), and looked at (`shade`): a piece of a textured triangle in as many places as there
-//! are texels in it, or in a smaller image of as many texels. Pieces are summed in integers (`sums`), so
-//! the order in which they come has no effect; and all of it is done on the CPU, whatever backend found
-//! the voxels. What is computed in floating point uses basic operations alone. So colours, too, are the
-//! same on every machine, to the bit.
+//! Triangles are assigned to the bricks that they touch (`nodes`) and cut into pieces at the planes
+//! between voxels (`clip`). The mean look of a piece (`shade`) is that of the texels that it covers,
+//! each weighted by the covered area (`texels`, `coverage`). Pieces are summed in integers (`sums`), so
+//! their order has no effect. All of it runs on the CPU, whatever backend found the voxels, and uses only
+//! the basic operations of floating point: the colours are the same on every machine, to the bit.
 //!
-//! Voxels of a solid that the surface does not touch have one colour, the mean of all others; but those
-//! that can be seen look like what is next to them (`beside`).
+//! Voxels of a solid that the surface does not touch have one colour, the mean of all others; those of
+//! them that are exposed have the colour of their neighbours (`beside`).
 
 use rayon::prelude::*;
 
-use crate::appearance::Appearance;
-use crate::color::clip::cut;
-use crate::color::shade::{Look, Shade};
+use crate::color::clip::{Plane, corners, cut};
+use crate::color::coverage::Scratch;
+use crate::color::shade::{Look, Looks, Shade};
 use crate::color::sums::{Sums, Weights};
 use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, set_bits};
@@ -28,24 +27,26 @@ use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 mod beside;
 mod clip;
 mod coverage;
+mod flat;
 mod nodes;
 mod shade;
 mod sums;
+mod texels;
 
 /// How voxels are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColorOptions {
-    /// What the voxels are. Of surfaces, those in which all is transparent are left out.
+    /// How the grid was voxelized. Surface voxels in which everything is transparent are left out.
     pub mode: Mode,
-    /// Not to leave any out.
+    /// Keep the transparent voxels of surfaces.
     pub keep_transparent: bool,
-    /// The most bytes of memory that the work may take, the colours included.
+    /// The limit of memory in bytes, the colours included.
     pub memory: u64,
 }
 
 impl ColorOptions {
-    /// For voxels of `mode`, in any memory.
+    /// For voxels of `mode`, without a limit of memory.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
         Self { mode, keep_transparent: false, memory: u64::MAX }
@@ -58,12 +59,12 @@ impl ColorOptions {
 pub struct Colored {
     /// With colours, if the mesh has any.
     pub grid: VoxelGrid,
-    /// How many voxels were left out, in which all is transparent.
+    /// Number of voxels that were left out because everything in them is transparent.
     pub transparent: u64,
 }
 
 impl Colored {
-    /// As it is.
+    /// `grid` without colours.
     #[must_use]
     pub fn without_colors(grid: VoxelGrid) -> Self {
         Self { grid, transparent: 0 }
@@ -93,7 +94,8 @@ pub fn color(
         return Err(BackendError::Memory { needed, allowed: options.memory });
     }
     let is_solid = matches!(options.mode, Mode::Solid(_));
-    let painted = Painter { mesh, appearance, grid: &grid, is_solid, progress }.paint();
+    let looks = Looks::new(appearance);
+    let painted = Painter { mesh, looks, grid: &grid, is_solid, progress }.paint();
     if progress.is_cancelled() {
         return Err(BackendError::Cancelled);
     }
@@ -109,7 +111,7 @@ pub fn color(
     Ok(Colored { grid: grid.with_colors(colors), transparent })
 }
 
-/// Leaves out the voxels in which something is, but nothing is seen; and counts them.
+/// Removes the voxels that have pieces, all of them transparent. Returns how many.
 fn without_transparent(
     grid: VoxelGrid,
     painted: &[Painted],
@@ -125,8 +127,8 @@ fn without_transparent(
     })
 }
 
-/// Bytes, about: the triangles on their way to bricks; what is painted, the colours of the surface made
-/// of it, and those of the grid.
+/// An upper estimate of bytes: triangle lists of bricks, painted bricks, the colours of the surface and
+/// those of the grid.
 fn most_memory(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     let bricks = grid.keys().len() as u64;
     let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
@@ -135,19 +137,18 @@ fn most_memory(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     mesh.len() as u64 * 16 + bricks * a_brick + voxels * a_voxel
 }
 
-/// What is seen of a brick.
+/// The colours of a brick's voxels.
 struct Painted {
     key: BrickKey,
     /// The voxels in which there is a piece of a triangle.
     touched: Mask,
     /// Those in which it is not altogether transparent.
     seen: Mask,
-    /// Of those.
+    /// One for each voxel of `seen`.
     colors: Vec<Rgba>,
 }
 
-/// The surface of a mesh in colour: voxels in which something is seen, whether they are in the grid or
-/// not.
+/// The coloured surface of a mesh, including voxels that are not in the grid.
 struct Surface {
     touched: Vec<(BrickKey, Mask)>,
     colors: Colors,
@@ -169,7 +170,7 @@ impl Surface {
     }
 }
 
-/// Of voxels of which nothing is known.
+/// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
 
 /// The mean in linear light, opaque.
@@ -187,7 +188,7 @@ fn mean<'a>(colors: impl Iterator<Item = &'a Rgba>) -> Option<Rgba> {
 
 struct Painter<'a> {
     mesh: &'a PlacedMesh,
-    appearance: &'a Appearance,
+    looks: Looks<'a>,
     grid: &'a VoxelGrid,
     is_solid: bool,
     progress: &'a dyn Progress,
@@ -205,11 +206,11 @@ impl Painter<'_> {
         if self.progress.is_cancelled() {
             return Painted { key, touched: [0; 8], seen: [0; 8], colors: Vec::new() };
         }
-        // Of a solid also what is not in it: its neighbours may be seen, and look like this.
+        // Of a solid also voxels outside it: exposed neighbours take their colour.
         let wanted = if self.is_solid { [u64::MAX; 8] } else { self.grid.mask_of(key) };
         let look = |&triangle: &u32| {
             let triangle = triangle as usize;
-            Look::new(self.appearance, triangle, self.mesh.indices()[triangle])
+            self.looks.of(triangle, self.mesh.indices()[triangle])
         };
         let only = triangles.first().map(look).and_then(|look| look.plain());
         let is_only = |triangle: &u32| look(triangle).plain() == only;
@@ -221,8 +222,10 @@ impl Painter<'_> {
             return Painted { key, touched: wanted, seen: wanted, colors: colors.collect() };
         }
         let mut sums = [Sums::default(); 512];
+        let mut scratch = Scratch::default();
+        let mut pieces = Pieces { key, weights, wanted: &wanted, sums: &mut sums };
         for triangle in triangles {
-            self.add(key, *triangle as usize, &look(triangle), weights, &wanted, &mut sums);
+            self.add(*triangle as usize, &look(triangle), &mut pieces, &mut scratch);
         }
         let mut painted = Painted { key, touched: [0; 8], seen: [0; 8], colors: Vec::new() };
         for (x, &word) in wanted.iter().enumerate() {
@@ -238,31 +241,34 @@ impl Painter<'_> {
         painted
     }
 
-    /// Adds the pieces of a triangle in `wanted` voxels of a brick.
-    fn add(
-        &self,
-        key: BrickKey,
-        triangle: usize,
-        look: &Look,
-        weights: Weights,
-        wanted: &Mask,
-        sums: &mut [Sums; 512],
-    ) {
+    /// Adds the pieces of a triangle.
+    fn add(&self, triangle: usize, look: &Look, pieces: &mut Pieces, scratch: &mut Scratch) {
         let unit_bits = self.mesh.lattice().unit_bits;
         let dims = self.grid.dims();
         let triangle = self.mesh.triangle(triangle);
-        let base = key.position().map(|b| (b * BRICK) as i32);
+        let base = pieces.key.position().map(|b| (b * BRICK) as i32);
         let brick = BoxRange {
             lo: base,
             hi: std::array::from_fn(|a| (base[a] + BRICK as i32).min(dims[a] as i32) - 1),
         };
         let range = BoxRange::of_triangle(&triangle, unit_bits).intersect(&brick);
-        cut(&triangle, unit_bits, base, &range, |[x, y, z], piece| {
+        let corners = corners(&triangle, base, unit_bits);
+        let plane = Plane::new(&corners);
+        cut(&corners, base, &range, |[x, y, z], piece| {
             let (x, bit) = (x as usize, 8 * y + z);
-            if wanted[x] >> bit & 1 == 1 {
-                let (shade, area) = look.mean(piece);
-                sums[64 * x + bit as usize].add(weights.of(area), &shade);
+            if pieces.wanted[x] >> bit & 1 == 1 {
+                let weight = pieces.weights.of(plane.area(piece));
+                let shade = look.mean(&plane, piece, scratch);
+                pieces.sums[64 * x + bit as usize].add(weight, &shade);
             }
         });
     }
+}
+
+/// The pieces of triangles in the voxels of a brick.
+struct Pieces<'a> {
+    key: BrickKey,
+    weights: Weights,
+    wanted: &'a Mask,
+    sums: &'a mut [Sums; 512],
 }

@@ -17,6 +17,9 @@
 
 mod along_x;
 mod flood;
+mod generalized;
+mod offsets;
+mod solid_angle;
 mod vote;
 
 use crate::error::BackendError;
@@ -24,6 +27,7 @@ use crate::grid::VoxelGrid;
 
 pub use along_x::along_x;
 pub use flood::flood;
+pub use generalized::{Confidence, Generalized, generalized};
 pub use vote::vote;
 
 /// What [`along_x()`] makes.

@@ -15,15 +15,15 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::error::GridError;
 use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
 pub(crate) use crate::grid::brick::{is_empty, set_bits};
-pub use crate::grid::build::Windings;
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
+pub use crate::grid::build::{Crossings, Windings};
 pub(crate) use crate::grid::colors::PLAIN;
 pub use crate::grid::colors::{BrickColors, Colors};
+pub use crate::grid::error::GridError;
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
 pub use crate::grid::pieces::{Piece, Pieces};
 pub(crate) use crate::grid::pieces::{overlay, parts};
@@ -36,6 +36,7 @@ mod arrays;
 mod brick;
 mod build;
 mod colors;
+mod error;
 mod ordered;
 mod pieces;
 mod runs;

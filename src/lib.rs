@@ -39,6 +39,8 @@ pub mod compare;
 pub mod error;
 pub mod fill;
 pub mod formats;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod grid;
 pub mod mesh;
 pub mod mesher;
@@ -59,23 +61,26 @@ pub mod voxelizer;
 pub use appearance::Appearance;
 #[cfg(feature = "gpu")]
 pub use backend::gpu::Gpu;
-pub use backend::{Backend, cpu::Cpu};
+pub use backend::{Backend, BackendError, cpu::Cpu};
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
-pub use error::{BackendError, GridError, MeshError, PlaceError};
-pub use grid::{Up, VoxelGrid, World};
-pub use mesh::Mesh;
+pub use grid::{GridError, Up, VoxelGrid, World};
+pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};
 #[cfg(feature = "palette")]
 pub use palette::Palette;
-pub use place::{Bounds, Lattice, PlaceOptions, PlacedMesh, Sizing, place};
+pub use place::{Bounds, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
 pub use voxelizer::{ColorSource, VoxelizeError, Voxelized, Voxelizer};
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
-/// The README's examples run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+/// The examples in the pages run as tests.
+#[cfg(all(doctest, feature = "cli"))]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/library.md")]
+    struct Library;
+}

@@ -9,7 +9,8 @@ use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
 use crate::program::{
-    Closed, Verdict, adapters, convert, diff, formats, info, render, say, slice, verify, voxelize,
+    Closed, Verdict, adapters, convert, diff, formats, info, inputs, manual, render, say, slice,
+    verify, voxelize,
 };
 
 fn main() -> ExitCode {
@@ -26,7 +27,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> anyhow::Result<Verdict> {
+fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
+    // Holds a copy of standard input until the end, if that is read.
+    let _copy = inputs::replace_stdin(&mut cli)?;
     match (cli.command, cli.job) {
         (Some(Command::Adapters(args)), _) => adapters::run(&args),
         (Some(Command::Formats(args)), _) => formats::run(&args),
@@ -36,10 +39,12 @@ fn run(cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Verify(args)), _) => verify::run(&args),
         (Some(Command::Render(args)), _) => render::run(&args),
         (Some(Command::Slice(args)), _) => slice::run(&args),
+        (Some(Command::Completions(args)), _) => manual::completions(args.shell),
+        (Some(Command::Man), _) => manual::page(),
         (None, Some(job)) => voxelize::run(&job, &cli.what, &cli.few_colors, &cli.machine),
         // `voxelize` alone: clap words the complaint, and exits.
         (None, None) => {
-            let what = "a mesh is missing: voxelize mesh.obj --res 256 -o out.vox";
+            let what = "a mesh is missing: voxelize mesh.obj -o out.vox";
             Cli::complain(ErrorKind::MissingRequiredArgument, what)
         }
     }

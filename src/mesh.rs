@@ -4,9 +4,47 @@ use std::array::from_fn;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use thiserror::Error;
 
 use crate::appearance::Appearance;
-use crate::error::MeshError;
+
+/// Why a list of positions and triangles is not a valid [`Mesh`](crate::Mesh).
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// There is nothing to voxelize.
+    #[error("the mesh has no triangles")]
+    NoTriangles,
+    /// A triangle names a vertex that does not exist.
+    #[error("triangle {triangle} uses vertex {index}, but there are {vertices} (counted from 0)")]
+    IndexOutOfRange {
+        /// Which triangle, from 0.
+        triangle: usize,
+        /// The vertex it names.
+        index: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("vertex {vertex} has the coordinate {value}, which is not a finite number")]
+    NotFinite {
+        /// Which vertex, from 0.
+        vertex: usize,
+        /// The coordinate.
+        value: f64,
+    },
+    /// More vertices or triangles than a 32-bit index can name.
+    #[error("the mesh has {count} {what}; at most {} are supported", u32::MAX)]
+    TooLarge {
+        /// `vertices` or `triangles`.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+    /// What it looks like does not fit its triangles and vertices.
+    #[error("the mesh's appearance does not fit it: {0}")]
+    Appearance(String),
+}
 
 /// A triangle mesh in its own units: every index names a vertex, and every vertex that a triangle
 /// uses is finite. Degenerate triangles (a segment, a point) are valid.
@@ -58,7 +96,21 @@ impl Mesh {
     /// It has other triangles or vertices, or refers to a material or texture that is not there.
     pub fn with_appearance(self, appearance: Appearance) -> Result<Self, MeshError> {
         appearance.check(self.positions.len(), self.triangles.len())?;
-        Ok(Self { appearance: Some(Arc::new(appearance.with_opaque_textures())), ..self })
+        Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
+    }
+
+    /// The same mesh with `map` applied to each vertex position.
+    ///
+    /// # Errors
+    /// A coordinate that a triangle uses is no longer finite.
+    pub fn with_positions(
+        self,
+        map: impl Fn([f64; 3]) -> [f64; 3] + Sync,
+    ) -> Result<Self, MeshError> {
+        let Self { mut positions, triangles, appearance } = self;
+        positions.par_iter_mut().for_each(|position| *position = map(*position));
+        let mesh = Self::new(positions, Arc::unwrap_or_clone(triangles))?;
+        Ok(Self { appearance, ..mesh })
     }
 
     /// What the triangles look like, where that is known.

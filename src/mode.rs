@@ -1,12 +1,13 @@
 //! What users call a mode: a surface, a thin surface or a solid, made of what backends find.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use web_time::Instant;
 
+use crate::backend::finder::Finder;
 use crate::backend::report::Report;
-use crate::backend::{Backend, Rule, Run, RunOptions};
-use crate::error::BackendError;
+use crate::backend::{Backend, BackendError, Rule, RunOptions};
 use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
@@ -67,6 +68,7 @@ pub fn voxelize(
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
     let began = Instant::now();
+    let mesh = Cow::Borrowed(mesh);
     let mut finder =
         Finder { backend, mesh, options, progress, report: None, time: Duration::ZERO };
     let (grid, filling) = match mode {
@@ -80,54 +82,4 @@ pub fn voxelize(
     let Finder { report, time: voxelize, .. } = finder;
     let fill = began.elapsed().saturating_sub(voxelize);
     Ok(Voxels { grid, filling, report, voxelize, fill })
-}
-
-/// A backend at work on one mesh.
-pub(crate) struct Finder<'a> {
-    backend: &'a dyn Backend,
-    pub(crate) mesh: &'a PlacedMesh,
-    options: &'a RunOptions,
-    pub(crate) progress: &'a dyn Progress,
-    report: Option<Report>,
-    time: Duration,
-}
-
-impl Finder<'_> {
-    /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
-    pub(crate) fn find(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
-        if self.progress.is_cancelled() {
-            return Err(BackendError::Cancelled);
-        }
-        let began = Instant::now();
-        let mut run = self.within(kept, |memory| {
-            let options = RunOptions { memory, ..*self.options };
-            self.backend.run(self.mesh, rule, &options, self.progress)
-        })?;
-        self.time += began.elapsed();
-        match (&mut self.report, run.report.take()) {
-            (Some(report), Some(more)) => report.add(more),
-            (report, more) => *report = more,
-        }
-        Ok(run)
-    }
-
-    /// Without the voxels that flips have past the mesh's grid.
-    pub(crate) fn crop(&self, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-        self.within(grid.bytes(), |memory| grid.cropped(self.mesh.lattice().dims, memory))
-    }
-
-    /// What `work` makes in the memory that `kept` bytes leave of all that is allowed.
-    pub(crate) fn within<T>(
-        &self,
-        kept: u64,
-        work: impl FnOnce(u64) -> Result<T, BackendError>,
-    ) -> Result<T, BackendError> {
-        work(self.options.memory.saturating_sub(kept)).map_err(|error| match error {
-            BackendError::Memory { needed, .. } => BackendError::Memory {
-                needed: needed.saturating_add(kept),
-                allowed: self.options.memory,
-            },
-            other => other,
-        })
-    }
 }

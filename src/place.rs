@@ -29,9 +29,9 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use thiserror::Error;
 
 use crate::appearance::Appearance;
-use crate::error::PlaceError;
 use crate::mesh::Mesh;
 
 /// Most voxels along an axis of a grid, padding included.
@@ -51,6 +51,76 @@ pub const MIN_CUBE: u32 = 64;
 
 /// A triangle on the lattice: three corners of three coordinates.
 pub type Triangle = [[i32; 3]; 3];
+
+/// Why a mesh cannot be put on the lattice as asked.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// A resolution of zero, or past the largest grid.
+    #[error("a resolution of {0} is not possible: use 1 to {MAX_DIM}")]
+    Resolution(u32),
+    /// A voxel size that is not a positive finite number.
+    #[error("a voxel size of {} is not possible: use a positive number", short(.0))]
+    VoxelSize(f64),
+    /// Bounds that are empty, inverted or not finite.
+    #[error(
+        "bounds from {} to {} on the {axis} axis are not possible: \
+         use finite numbers with the minimum below the maximum", short(.min), short(.max)
+    )]
+    Bounds {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// The lower bound.
+        min: f64,
+        /// The upper bound.
+        max: f64,
+    },
+    /// All vertices are the same point, so no length can be divided into voxels.
+    #[error(
+        "all vertices are at one point ({}, {}, {}), so a resolution has no length to divide: \
+         give a voxel size instead", short(&.0[0]), short(&.0[1]), short(&.0[2])
+    )]
+    NoExtent([f64; 3]),
+    /// The extent, or a length divided by it, leaves the range of 64-bit floating point.
+    #[error(
+        "the mesh is {extent:e} units long, which cannot be divided into voxels of the size asked \
+         for in 64-bit floating point: scale the mesh"
+    )]
+    ExtentRange {
+        /// Longest extent in mesh units.
+        extent: f64,
+    },
+    /// The grid would have more voxels along an axis than are supported.
+    #[error(
+        "the grid would be {} voxels along the {axis} axis, padding included; at most \
+         {MAX_DIM} are supported: use a lower resolution or larger voxels", short(.voxels)
+    )]
+    TooManyVoxels {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// Voxels along it (a float: it may be past any integer type).
+        voxels: f64,
+    },
+    /// The mesh reaches so far past the bounds that its vertices do not fit the lattice.
+    #[error(
+        "the mesh and the bounds together span {} voxels; at most {MAX_SPAN_VOXELS} can be \
+         represented exactly: use larger voxels or cut the mesh", short(.voxels)
+    )]
+    TooFar {
+        /// The distance in voxels.
+        voxels: f64,
+    },
+}
+
+/// A number for a message: with an exponent where it would otherwise have many zeros.
+pub(crate) fn short(number: &f64) -> String {
+    match number.abs() {
+        size if size != 0.0 && size.is_finite() && !(1e-5..1e15).contains(&size) => {
+            format!("{number:e}")
+        }
+        _ => number.to_string(),
+    }
+}
 
 /// How large the voxels are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -192,6 +262,16 @@ impl PlacedMesh {
         (0..self.len()).map(|index| self.triangle(index))
     }
 
+    /// The same mesh, with those triangles turned around.
+    pub(crate) fn with_turned(&self, is_turned: &[bool]) -> Self {
+        let turn = |(&[a, b, c], &is_turned): (&[u32; 3], &bool)| match is_turned {
+            true => [a, c, b],
+            false => [a, b, c],
+        };
+        let triangles = self.triangles.par_iter().zip(is_turned).map(turn).collect();
+        Self { triangles: Arc::new(triangles), ..self.clone() }
+    }
+
     /// What the triangles look like, where that is known.
     #[must_use]
     pub fn appearance(&self) -> Option<&Appearance> {
@@ -225,6 +305,19 @@ impl PlacedMesh {
             })
         };
         self.count(is_apart) == self.len()
+    }
+
+    /// The same lattice points in voxels `2^bits` times as wide, those past the end of the grid left
+    /// out if triangles are. `None` where such voxels have more than [`MAX_UNIT_BITS`].
+    pub(crate) fn coarser(&self, bits: u32) -> Option<Self> {
+        let Lattice { dims, unit_bits, scale, voxel_size, origin } = self.lattice;
+        let unit_bits = (unit_bits + bits <= MAX_UNIT_BITS).then_some(unit_bits + bits)?;
+        let past = if self.outside() == 0 { (1 << bits) - 1 } else { 0 };
+        let dims = dims.map(|d| ((d + past) >> bits).max(1));
+        let voxel_size = voxel_size * f64::from(1u32 << bits);
+        let lattice = Lattice { dims, unit_bits, scale, voxel_size, origin };
+        let (vertices, triangles) = (self.vertices.clone(), Arc::clone(&self.triangles));
+        Some(Self { lattice, vertices, triangles, appearance: None })
     }
 
     fn count(&self, is_one: impl Fn(&Triangle) -> bool + Sync) -> usize {

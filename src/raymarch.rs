@@ -33,7 +33,9 @@
 //! Voxel Traversal Algorithm for Ray Tracing*, 1987), and into those that hold something. Where it reaches
 //! planes of two axes at once, the up to eight voxels about that point are looked at one by one.
 
-use crate::error::RayError;
+use thiserror::Error;
+
+use crate::place::short;
 pub(crate) use crate::raymarch::march::Touch;
 pub use crate::raymarch::scene::{Node, Scene};
 
@@ -53,6 +55,24 @@ pub const MAX_DISTANCE: u32 = 1 << 20;
 
 /// The components of a direction are at most `2^DIRECTION_BITS`.
 pub const DIRECTION_BITS: u32 = 24;
+
+/// Why a ray cannot be searched along.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RayError {
+    /// An origin that is too far from the grid, or not finite.
+    #[error(
+        "a ray from ({}, {}, {}) is not possible: begin at most {MAX_DISTANCE} voxels from the grid's \
+         corner along each axis", short(&.0[0]), short(&.0[1]), short(&.0[2])
+    )]
+    Origin([f64; 3]),
+    /// A direction that is none.
+    #[error(
+        "a ray to ({}, {}, {}) is not possible: use finite numbers that are not all zero, and for \
+         integers at most 2^24", short(&.0[0]), short(&.0[1]), short(&.0[2])
+    )]
+    Direction([f64; 3]),
+}
 
 /// A half-line: where it begins, and where it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

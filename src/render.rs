@@ -226,35 +226,57 @@ impl<'a> Renderer<'a> {
     /// A picture of the grid: all of it fills the picture.
     ///
     /// # Errors
-    /// Options that are not possible; the GPU fails.
+    /// Options that are not possible; the GPU fails; in a browser, where nothing waits, there is one.
     pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
+        let look = self.look(options)?;
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &self.gpu {
+            let pixels = gpu.wait_for_pixels(&look, options.size)?;
+            return Ok(Picture::new(options.size, pixels));
+        }
+        Ok(Picture::new(options.size, pixels(&self.scene, &look, options.size)))
+    }
+
+    /// The asynchronous form of [`render`](Self::render), for a browser's GPU; on the CPU it does not
+    /// wait.
+    ///
+    /// # Errors
+    /// Options that are not possible; the GPU fails.
+    #[cfg(feature = "gpu")]
+    pub async fn render_async(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
+        let look = self.look(options)?;
+        let pixels = match &self.gpu {
+            Some(gpu) => gpu.pixels(&look, options.size).await?,
+            None => pixels(&self.scene, &look, options.size),
+        };
+        Ok(Picture::new(options.size, pixels))
+    }
+
+    /// All that a picture depends on beside the voxels.
+    fn look(&self, options: &RenderOptions) -> Result<Look, RenderError> {
         options.check()?;
         let grid = self.scene.grid();
         let up = grid.world.map_or(Up::default(), |world| world.up);
         let camera = Camera::new(grid, up, options);
-        let look = Look::new(self.scene.bounds(), &camera, options);
-        #[cfg(feature = "gpu")]
-        if let Some(gpu) = &self.gpu {
-            return Ok(Picture::new(options.size, gpu.pixels(&look, options.size)?));
-        }
-        Ok(Picture::new(options.size, self.pixels(&look, options.size)))
+        Ok(Look::new(self.scene.bounds(), &camera, options))
     }
+}
 
-    fn pixels(&self, look: &Look, [width, height]: [u32; 2]) -> Vec<Rgba> {
-        let [width, height] = [width, height].map(|side| side as usize);
-        let dark = look.ground.as_ref().map(|ground| ground.dark(&self.scene)).unwrap_or_default();
-        let mut pixels = vec![[0; 4]; width * height];
-        let bands = pixels.par_chunks_mut(width * BAND).enumerate();
-        bands.for_each(|(band, pixels)| {
-            let mut shader = Shader::new(&self.scene, look, &dark);
-            for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
-                for (column, pixel) in pixels.iter_mut().enumerate() {
-                    *pixel = shader.pixel([column, row]);
-                }
+/// All pixels of a picture, drawn on the CPU.
+fn pixels(scene: &Scene, look: &Look, [width, height]: [u32; 2]) -> Vec<Rgba> {
+    let [width, height] = [width, height].map(|side| side as usize);
+    let dark = look.ground.as_ref().map(|ground| ground.dark(scene)).unwrap_or_default();
+    let mut pixels = vec![[0; 4]; width * height];
+    let bands = pixels.par_chunks_mut(width * BAND).enumerate();
+    bands.for_each(|(band, pixels)| {
+        let mut shader = Shader::new(scene, look, &dark);
+        for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
+            for (column, pixel) in pixels.iter_mut().enumerate() {
+                *pixel = shader.pixel([column, row]);
             }
-        });
-        pixels
-    }
+        }
+    });
+    pixels
 }
 
 /// A picture of `grid`, drawn on the CPU: all of it fills the picture.

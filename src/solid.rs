@@ -9,19 +9,20 @@
 
 mod report;
 
-pub use report::{Doubt, Filling, Volume};
+pub use report::{Caps, Doubt, Filling, Volume};
 
+use std::borrow::Cow;
 use std::fmt;
 
+use crate::backend::finder::Finder;
 use crate::backend::{Rule, Run};
 use crate::compare::compare;
 use crate::error::BackendError;
-use crate::fill::{self, Dispute};
+use crate::fill::{self, Dispute, Generalized};
 use crate::grid::{VoxelGrid, Windings};
-use crate::mode::Finder;
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
-use crate::topology::Topology;
+use crate::topology::{self, Boundary, Topology, Turned};
 
 /// How to make a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -35,13 +36,15 @@ pub struct Solid {
 /// How to tell what is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Fill {
-    /// The first that suits the mesh: parity where it is closed, or winding where parts of it overlap;
-    /// where it is open a vote, or a flood if the axes disagree on much and no hole lets it in.
+    /// The first that suits the mesh: parity where it is closed; winding where parts of it overlap or
+    /// it is open. Of a mesh with more than [`MAX_EDGES`](crate::topology::MAX_EDGES) boundary edges
+    /// a vote, or a flood if the axes disagree on much and no hole lets it in.
     #[default]
     Auto,
     /// What a ray along `x` comes to after an odd number of crossings.
     Parity,
-    /// Where the winding number is not 0: parts may overlap, if all are oriented alike.
+    /// Where the generalized winding number is at least 1/2, or, of a closed mesh, not 0: parts may
+    /// overlap, and there may be holes. Parts that face the wrong way are turned before.
     Winding,
     /// What cannot be reached from outside, but through the surface: for meshes whose holes are
     /// smaller than a voxel. The surface's voxels belong to it.
@@ -76,6 +79,7 @@ struct Findings {
     dispute: Option<Dispute>,
     enclosed: Option<u64>,
     leaked: Option<u64>,
+    caps: Option<Caps>,
 }
 
 /// A fill that was done, and why this one.
@@ -102,21 +106,15 @@ pub(crate) fn solidify(
     solid: Solid,
 ) -> Result<(VoxelGrid, Filling), BackendError> {
     finder.progress.start("look at the mesh", 0);
-    let topology = finder.within(0, |memory| {
-        let needed = Topology::bytes(finder.mesh);
-        if needed > memory {
-            return Err(BackendError::Memory { needed, allowed: memory });
-        }
-        Ok(Topology::of(finder.mesh))
-    })?;
+    let surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
     let done = match solid.fill {
-        Fill::Auto => automatic(finder, &topology)?,
-        Fill::Parity => parity(finder, asked_for, &topology)?,
-        Fill::Winding => along_x(finder, Fill::Winding, asked_for)?,
+        Fill::Auto => automatic(finder, &surface)?,
+        Fill::Parity => parity(finder, asked_for, &surface.topology)?,
+        Fill::Winding => winding(finder, asked_for, &surface)?,
         Fill::Vote => vote(finder, asked_for)?,
         // Where bounds cut the mesh, the flood comes in.
-        Fill::Flood if topology.is_closed() && finder.mesh.outside() == 0 => {
+        Fill::Flood if surface.topology.is_closed() && finder.mesh.outside() == 0 => {
             flood(finder, asked_for, None)?
         }
         Fill::Flood => {
@@ -125,13 +123,49 @@ pub(crate) fn solidify(
         }
     };
     let Done { fill, reason, grid, findings } = done;
-    let filling = Filling::new(finder.mesh, (fill, reason), topology, findings, &grid);
+    let filling = Filling::new(&finder.mesh, (fill, reason), surface, findings, &grid);
     let grid = if solid.shell { with_shell(finder, grid)? } else { grid };
     Ok((grid, filling))
 }
 
+/// What a mesh is as a surface, after its parts were turned that face the wrong way.
+struct Surface {
+    topology: Topology,
+    /// `None` if it has too many edges.
+    boundary: Option<Boundary>,
+    /// `None` where the mesh is closed and oriented as it is given.
+    turned: Option<Turned>,
+}
+
+impl Surface {
+    /// Of the mesh of `finder`, which becomes the one with parts turned.
+    fn of(finder: &mut Finder) -> Result<Self, BackendError> {
+        let looked = |finder: &Finder| {
+            finder.within(0, |memory| {
+                let needed = Topology::bytes(&finder.mesh);
+                if needed > memory {
+                    return Err(BackendError::Memory { needed, allowed: memory });
+                }
+                Ok(Topology::with_boundary(&finder.mesh))
+            })
+        };
+        let (topology, boundary) = looked(finder)?;
+        if topology.is_oriented() {
+            return Ok(Self { topology, boundary, turned: None });
+        }
+        let (turned, which) = topology::turned(&finder.mesh);
+        let Some(which) = which else {
+            return Ok(Self { topology, boundary, turned: Some(turned) });
+        };
+        finder.mesh = Cow::Owned(finder.mesh.with_turned(&which));
+        let (topology, boundary) = looked(finder)?;
+        Ok(Self { topology, boundary, turned: Some(turned) })
+    }
+}
+
 /// Fills in the way that suits the mesh.
-fn automatic(finder: &mut Finder, topology: &Topology) -> Result<Done, BackendError> {
+fn automatic(finder: &mut Finder, surface: &Surface) -> Result<Done, BackendError> {
+    let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
         let wound = along_x(finder, Fill::Winding, "the mesh is closed, and parts overlap".into())?;
         return Ok(if wound.overlaps() { wound } else { as_parity(wound, CLOSED.into()) });
@@ -140,6 +174,9 @@ fn automatic(finder: &mut Finder, topology: &Topology) -> Result<Done, BackendEr
         return along_x(finder, Fill::Parity, CLOSED.into());
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
+    if surface.boundary.is_some() {
+        return winding(finder, format!("the mesh has {holes}"), surface);
+    }
     let voted = vote(finder, format!("the mesh has {holes}"))?;
     let share = voted.share_in_dispute();
     if share <= MUCH {
@@ -153,6 +190,26 @@ fn automatic(finder: &mut Finder, topology: &Topology) -> Result<Done, BackendEr
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= LEAK * voted.grid.occupied() as f64;
     Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
+}
+
+/// By winding numbers: where the mesh has no boundary whole ones, otherwise generalized ones.
+fn winding(finder: &mut Finder, reason: String, surface: &Surface) -> Result<Done, BackendError> {
+    let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
+    let Some(boundary) = boundary else {
+        return along_x(finder, Fill::Winding, reason);
+    };
+    let Run { crossings, .. } = finder.find(Rule::Crossings, 0)?;
+    let Some(crossings) = crossings else {
+        return Err(BackendError::Device("it returned no crossings".into()));
+    };
+    finder.progress.start("fill", 0);
+    let lattice = finder.mesh.lattice();
+    let Generalized { grid, lowest, highest } = finder.within(crossings.bytes(), |memory| {
+        fill::generalized(&crossings, boundary, lattice, memory)
+    })?;
+    let caps = Caps { loops: boundary.loops().len() as u64, lowest, highest };
+    let findings = Findings { caps: Some(caps), ..Findings::default() };
+    Ok(Done { fill: Fill::Winding, reason, grid, findings })
 }
 
 const CLOSED: &str = "the mesh is closed";

@@ -62,8 +62,27 @@ pub const fn linear_of(value: u8) -> u16 {
 #[must_use]
 #[inline]
 pub fn srgb_of(light: u16) -> u8 {
-    ENDS[..255].partition_point(|&end| end <= light) as u8
+    let mut value = NEAR[usize::from(light >> 4)];
+    while value < u8::MAX && ENDS[usize::from(value)] <= light {
+        value += 1;
+    }
+    value
 }
+
+/// The nearest sRGB value of every 16th linear value. The darkest steps of sRGB are 20 apart, so that
+/// the nearest value of those between is at most one more.
+const NEAR: [u8; 4096] = {
+    let mut table = [0; 4096];
+    let (mut index, mut value) = (0, 0);
+    while index < 4096 {
+        while value < 255 && ENDS[value] <= (index * 16) as u16 {
+            value += 1;
+        }
+        table[index] = value as u8;
+        index += 1;
+    }
+    table
+};
 
 /// A colour in linear light.
 #[must_use]
@@ -109,6 +128,14 @@ mod tests {
     fn values_that_are_none_are_clamped() {
         let found = [-1.0, f64::NAN, f64::NEG_INFINITY, 2.0, f64::INFINITY].map(linear);
         assert_eq!(found, [0, 0, 0, 65535, 65535]);
+    }
+
+    #[test]
+    fn the_nearest_value_is_the_first_that_ends_above_the_light() {
+        for light in 0..=u16::MAX {
+            let expected = ENDS[..255].partition_point(|&end| end <= light);
+            assert_eq!(usize::from(srgb_of(light)), expected, "{light}");
+        }
     }
 
     #[test]

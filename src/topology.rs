@@ -18,12 +18,18 @@
 //! vertex lies exactly on the long one. Triangles that occur twice count twice.
 
 mod bins;
+mod boundary;
 mod edges;
 mod measure;
+mod patches;
 mod shells;
 mod weld;
 
 use crate::place::PlacedMesh;
+pub use crate::topology::boundary::{Boundary, MAX_EDGES};
+pub use crate::topology::patches::Turned;
+pub(crate) use crate::topology::patches::turned;
+
 use crate::topology::edges::Matching;
 use crate::topology::measure::Measure;
 use crate::topology::weld::Weld;
@@ -74,11 +80,18 @@ impl Topology {
     /// Of `mesh`, in the current thread pool.
     #[must_use]
     pub fn of(mesh: &PlacedMesh) -> Self {
+        Self::with_boundary(mesh).0
+    }
+
+    /// The same, and the mesh's boundary: `None` if it has more than [`MAX_EDGES`] edges.
+    #[must_use]
+    pub fn with_boundary(mesh: &PlacedMesh) -> (Self, Option<Boundary>) {
         let weld = Weld::new(mesh.vertices());
         let tally = Matching::new(mesh, &weld).tally();
         let triangles = tally.half_edges / 3;
         let Measure { volume_times_six, area } = Measure::of(mesh);
-        Self {
+        let boundary = Boundary::of(tally.boundary);
+        let topology = Self {
             collapsed: mesh.len() as u64 - triangles,
             shells: triangles - tally.joins,
             edges: tally.edges,
@@ -90,7 +103,8 @@ impl Topology {
             example: tally.worst.map(|(_, edge)| edge),
             volume_times_six,
             area,
-        }
+        };
+        (topology, boundary)
     }
 
     /// Whether every edge has an even number of triangles. Then every column crosses the surface
@@ -113,6 +127,6 @@ impl Topology {
     pub fn bytes(mesh: &PlacedMesh) -> u64 {
         let (vertices, triangles) = (mesh.vertices().len(), mesh.len());
         let matching = weld::kept_bytes(vertices) + edges::bytes(vertices, triangles);
-        QUEUES + weld::bytes(vertices).max(matching)
+        QUEUES + boundary::BYTES + weld::bytes(vertices).max(matching) + patches::bytes(triangles)
     }
 }

@@ -17,14 +17,13 @@ use thiserror::Error;
 use web_time::Instant;
 
 use crate::backend::report::Report;
-use crate::backend::{Backends, Choice, Chosen, RunOptions, brick_pairs};
+use crate::backend::{BackendError, Backends, Choice, Chosen, RunOptions, brick_pairs};
 use crate::color::{ColorOptions, Colored, color};
-use crate::error::{BackendError, PlaceError};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, read_mesh_from, read_mesh_with};
 use crate::grid::{BRICK, Colors, GridBuilder, Up, VoxelGrid, World};
 use crate::mesh::Mesh;
 use crate::mode::{Mode, Voxels, voxelize};
-use crate::place::{Bounds, PlaceOptions, PlacedMesh, Sizing, place};
+use crate::place::{Bounds, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::progress::{NoProgress, Progress};
 use crate::solid::Filling;
 use crate::srgb::Rgba;
@@ -507,6 +506,11 @@ impl Voxelizer {
         self.begin("load")?;
         let (loaded, load) = timed(|| self.install(read))?;
         let Loaded { mesh, warnings } = loaded?;
+        // The placed mesh has half as many bytes for each vertex.
+        let (needed, limit) = (size_of_val(mesh.positions()) as u64 / 2, (self.memory)());
+        if needed > limit {
+            return Err(ReadError::Memory { needed, limit }.into());
+        }
         let mut placed = self.place(&mesh)?;
         placed.timings.load = load;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
@@ -538,7 +542,11 @@ impl Voxelizer {
         start: Duration,
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, VoxelizeError> {
-        let options = RunOptions { memory: (self.memory)(), time_stages: self.time_stages };
+        let options = RunOptions {
+            memory: (self.memory)(),
+            time_stages: self.time_stages,
+            ..RunOptions::default()
+        };
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
         let Voxels { mut grid, filling, report, voxelize, fill } = self.install(run)??;
         self.refuse_cancelled()?;

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use saphyr::{LoadableYamlNode, Yaml};
 use tempfile::TempDir;
-use trivox::backend::gpu::adapters::Adapter;
+use trivox::gpu::Adapter;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const WORKFLOW: &str = include_str!("../examples/ci/voxelize.yml");

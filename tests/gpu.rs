@@ -5,16 +5,15 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
 use common::gpu::adapters;
 use common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use common::{oracle, shapes};
 use fastrand::Rng;
-use trivox::backend::gpu::Budget;
-use trivox::backend::gpu::adapters::Adapter;
-use trivox::backend::{Chosen, Rule, Run, RunOptions};
+use trivox::backend::{Chosen, Kernel, Rule, Run, RunOptions};
+use trivox::gpu::Adapter;
 use trivox::place::Triangle;
+use trivox::raymarch::{Ray, Scene};
+use trivox::render::{RenderOptions, Renderer};
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,
     Sizing, VoxelGrid, place,
@@ -22,23 +21,20 @@ use trivox::{
 
 const VOXEL: i32 = 1 << 16;
 
-const UNLIMITED: Budget = Budget {
-    triangles: u32::MAX,
-    pairs: u32::MAX,
-    bricks: u32::MAX,
-    crossings: u32::MAX,
-    candidates: u32::MAX,
-    groups: u32::MAX,
-};
-
 fn on_every_adapter(mut test: impl FnMut(&Adapter, &str)) {
     for adapter in adapters() {
         test(&adapter, &adapter.label());
     }
 }
 
+/// What both kernels give.
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
-    gpu.voxelize(mesh, &NoProgress).unwrap()
+    let [rows, voxels] = [Kernel::Rows, Kernel::Voxels].map(|kernel| {
+        let options = RunOptions { kernel, ..RunOptions::default() };
+        gpu.run(mesh, Rule::Touched, &options, &NoProgress).unwrap().grid
+    });
+    assert_eq!(rows, voxels, "the kernels differ");
+    rows
 }
 
 fn cpu_grid(mesh: &PlacedMesh) -> VoxelGrid {
@@ -105,63 +101,6 @@ fn grids_of_every_depth_agree() {
 }
 
 #[test]
-fn a_triangle_across_a_large_grid_is_found_without_testing_its_bounds() {
-    let corners = [[0.0, 0.1, 0.2], [1.0, 0.9, 0.3], [0.4, 1.0, 1.0]];
-    let mesh = shapes::mesh_of(&[corners]);
-    on_every_adapter(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
-        let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(520))).unwrap();
-        assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}");
-    });
-}
-
-/// Counts the parts in which work is done.
-#[derive(Default)]
-struct Parts(AtomicUsize);
-
-impl Progress for Parts {
-    fn start(&self, _: &str, _: u64) {}
-    fn advance(&self, _: u64) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
-
-#[test]
-fn shrunken_limits_run_in_parts_and_change_nothing() {
-    // With the least number of parts that each makes necessary.
-    let budgets = [
-        (1, UNLIMITED),
-        (80, Budget { triangles: 1, ..UNLIMITED }),
-        (5, Budget { triangles: 17, ..UNLIMITED }),
-        (80, Budget { pairs: 1, ..UNLIMITED }),
-        (3, Budget { pairs: 100, bricks: 10, ..UNLIMITED }),
-        (20, Budget { bricks: 1, ..UNLIMITED }),
-        (10, Budget { candidates: 1, ..UNLIMITED }),
-        (1, Budget { groups: 1, ..UNLIMITED }),
-        (
-            4,
-            Budget { triangles: 50, pairs: 64, bricks: 7, candidates: 600, groups: 1, ..UNLIMITED },
-        ),
-    ];
-    let mut rng = Rng::with_seed(6);
-    let mesh = placed(&soup(&mut rng, 80, 20 * VOXEL, 1), [20; 3]);
-    let expected = cpu_grid(&mesh);
-    // One adapter that is not the slowest will do: the parts are the host's work.
-    let Some(adapter) = adapters().into_iter().find(|a| !a.label().contains("SwiftShader")) else {
-        return;
-    };
-    for (least, budget) in budgets {
-        let gpu = Gpu::new(&adapter).unwrap().with_budget(budget);
-        let parts = Parts::default();
-        assert_eq!(gpu.voxelize(&mesh, &parts).unwrap(), expected, "{budget:?}");
-        let parts = parts.0.into_inner();
-        assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {budget:?}");
-        // The enlarged buffers of the first run are kept for the second.
-        assert_eq!(gpu_grid(&gpu, &mesh), expected, "{budget:?} again");
-    }
-}
-
-#[test]
 fn vertices_that_no_triangle_uses_change_nothing() {
     let mut vertices = vec![[0.0; 3], [1.0, 0.3, 0.0], [0.2, 1.0, 0.7]];
     let plain = Mesh::new(vertices.clone(), vec![[0, 1, 2]]).unwrap();
@@ -176,23 +115,6 @@ fn vertices_that_no_triangle_uses_change_nothing() {
 }
 
 #[test]
-fn order_of_triangles_makes_no_difference() {
-    let mut rng = Rng::with_seed(8);
-    let mut triangles = soup(&mut rng, 500, 30 * VOXEL, 1);
-    let expected = cpu_grid(&placed(&triangles, [30; 3]));
-    on_every_adapter(|adapter, label| {
-        let gpu = Gpu::new(adapter).unwrap();
-        let mut triangles = triangles.clone();
-        for _ in 0..3 {
-            rng.shuffle(&mut triangles);
-            assert_eq!(gpu_grid(&gpu, &placed(&triangles, [30; 3])), expected, "{label}");
-        }
-    });
-    triangles.pop();
-    assert_ne!(cpu_grid(&placed(&triangles, [30; 3])), expected, "a missing triangle is noticed");
-}
-
-#[test]
 fn a_cube_fills_its_shell_at_many_sizes() {
     on_every_adapter(|adapter, label| {
         let gpu = Gpu::new(adapter).unwrap();
@@ -203,6 +125,35 @@ fn a_cube_fills_its_shell_at_many_sizes() {
             assert_eq!(grid.occupied(), n.pow(3) - hollow.pow(3), "{label}, {n}");
         }
     });
+}
+
+#[test]
+fn asynchronous_runs_overlap_and_give_the_same() {
+    let mut rng = Rng::with_seed(12);
+    let meshes = [1, VOXEL / 2].map(|step| placed(&soup(&mut rng, 200, 20 * VOXEL, step), [20; 3]));
+    let options = RunOptions::default();
+    let picture = RenderOptions::new([9, 7]).with_samples(1);
+    for adapter in adapters() {
+        // An executor that knows nothing of the device.
+        let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
+        std::thread::scope(|threads| {
+            for mesh in &meshes {
+                threads.spawn(move || {
+                    let run = gpu.run_async(mesh, Rule::Touched, &options, &NoProgress);
+                    let grid = pollster::block_on(run).unwrap().grid;
+                    assert_eq!(grid, cpu_grid(mesh));
+                    let scene = pollster::block_on(gpu.scene_async(mesh)).unwrap();
+                    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+                    let hits = pollster::block_on(scene.first_hits_async(&[ray])).unwrap();
+                    assert_eq!(hits, [Scene::new(&grid).first_hit(&ray)]);
+                    let drawn = Renderer::on_gpu(&grid, gpu).unwrap();
+                    let drawn = pollster::block_on(drawn.render_async(&picture)).unwrap();
+                    let expected = Renderer::new(&grid).render(&picture).unwrap();
+                    assert_eq!(drawn.pixels(), expected.pixels());
+                });
+            }
+        });
+    }
 }
 
 #[test]

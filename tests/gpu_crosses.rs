@@ -11,7 +11,7 @@ use common::columns::{Column, Found, Mistake, columns, crosses, mistaken, oracle
 use common::gpu::{Kernel, adapters};
 use common::lattice::lattice_triangles;
 use rayon::prelude::*;
-use trivox::backend::gpu::data::CROSSES_SOURCE;
+use trivox::gpu::kernels::module;
 use trivox::predicate::Axis;
 
 /// A column as the kernel takes it: the corners, the axis, the center, the unit bits, the count.
@@ -83,7 +83,7 @@ fn on_every_adapter_with(source: &str, test: impl Fn(&Kernel, &str, usize)) {
 }
 
 fn source() -> String {
-    [CROSSES_SOURCE, include_str!("shaders/crosses.wgsl")].concat()
+    module("exact/crosses").unwrap() + include_str!("shaders/crosses.wgsl")
 }
 
 /// The columns along all three axes through every point of the small lattice, in units of

@@ -12,13 +12,13 @@ use common::shapes::{placed, soup};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
 use trivox::backend::report::{Report, StageReport};
-use trivox::backend::{Rule, Run, RunOptions};
+use trivox::backend::{Kernel, Rule, Run, RunOptions};
 use trivox::place::Triangle;
 use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
 
 const VOXEL: i32 = 1 << 16;
 const STAGES: [&str; 7] =
-    ["seed", "scan_blocks", "scan_totals", "scan_pairs", "refine", "find_bricks", "voxels"];
+    ["seed", "scan_blocks", "scan_totals", "scan_pairs", "refine", "find_bricks", "voxel_rows"];
 /// Bytes read beside the bricks: counters and timestamps.
 const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
@@ -61,11 +61,16 @@ fn counts_are_those_of_a_known_mesh() {
         assert_eq!(counts("scan_totals"), (2, 2, 0));
         assert_eq!(counts("scan_pairs"), (2, 4, 0));
         assert_eq!(counts("find_bricks"), (1, 3, 0));
-        assert_eq!(counts("voxels"), (1, 9, 9));
+        assert_eq!(counts("voxel_rows"), (1, 9, 9));
         assert_eq!(stage(&report, "seed").bytes, 2 * 48 + 2 * 16);
         assert_eq!((report.runs, report.waits), (1, 1));
         // Two triangles, and six vertices.
         assert_eq!(report.upload_bytes, 4 * (2 * 3 + 6 * 3));
+        // Voxels of the bounds: 3 x 2 x 5, and 3 x 1 x 3 in both bricks.
+        let options = RunOptions { kernel: Kernel::Voxels, ..RunOptions::default() };
+        let plain = gpu.run(&mesh, Rule::Touched, &options, &NoProgress).unwrap().report.unwrap();
+        let voxels = stage(&plain, "voxels");
+        assert_eq!((voxels.dispatches, voxels.invocations, voxels.tests), (1, 39, 39));
     }
 }
 
@@ -147,7 +152,7 @@ fn work_in_parts_adds_up() {
     let parts = report(&Gpu::new(&adapter).unwrap().with_budget(budget), &mesh);
     assert_eq!(parts.runs, 4);
     assert!(parts.waits >= 4);
-    for name in ["seed", "refine", "find_bricks", "voxels"] {
+    for name in ["seed", "refine", "find_bricks", "voxel_rows"] {
         let (whole, parts) = (stage(&whole, name), stage(&parts, name));
         assert_eq!((whole.invocations, whole.tests), (parts.invocations, parts.tests), "{name}");
         assert!(parts.dispatches > whole.dispatches && parts.bytes >= whole.bytes);

@@ -12,7 +12,7 @@ use common::lattice::{lattice_triangles, voxel_centers};
 use common::oracle;
 use common::pairs::{SPAN, pairs};
 use rayon::prelude::*;
-use trivox::backend::gpu::data::ROWS_SOURCE;
+use trivox::gpu::kernels::module;
 use trivox::place::Triangle;
 use trivox::predicate::touches;
 
@@ -110,7 +110,8 @@ fn compare(
 fn on_every_adapter(test: impl Fn(&Kernel, &str, usize)) {
     for (nth, adapter) in adapters().iter().enumerate() {
         let device = adapter.open().unwrap();
-        let source = [ROWS_SOURCE, include_str!("shaders/rows.wgsl")].concat();
+        let source =
+            module("exact/touches_row").unwrap() + include_str!("shaders/touches_row.wgsl");
         test(&Kernel::new(&device, &source), &adapter.label(), nth);
     }
 }

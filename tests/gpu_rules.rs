@@ -1,5 +1,5 @@
-//! The GPU backend by the rules that look at columns, on every adapter: equal to the slow oracle and to
-//! the CPU, to the bit, whatever the sizes, the limits, the bounds and the order.
+//! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to the
+//! bit, whatever the sizes, the limits, the bounds and the order.
 #![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,9 +12,9 @@ use common::rules::{RULES, voxelize as oracle};
 use common::shapes::{degenerate_soup, mesh_of, placed, soup};
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
-use trivox::backend::gpu::adapters::Adapter;
 use trivox::backend::report::Report;
-use trivox::backend::{Rule, RunOptions};
+use trivox::backend::{Kernel, Rule, RunOptions};
+use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::predicate::Axis;
 use trivox::{Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh};
@@ -32,12 +32,26 @@ const UNLIMITED: Budget = Budget {
     groups: u32::MAX,
 };
 
-fn grid(backend: &impl Backend, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    backend.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
+/// Every rule, and both kernels of the one that has two.
+fn methods() -> impl Iterator<Item = (Rule, Kernel)> {
+    let rows = RULES.map(|rule| (rule, Kernel::Rows));
+    rows.into_iter().chain([(Rule::Touched, Kernel::Voxels)])
 }
 
-fn report(gpu: &Gpu, mesh: &PlacedMesh, rule: Rule) -> Report {
-    gpu.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().report.unwrap()
+fn with_kernel(kernel: Kernel) -> RunOptions {
+    RunOptions { kernel, ..RunOptions::default() }
+}
+
+fn grid(backend: &impl Backend, mesh: &PlacedMesh, (rule, kernel): (Rule, Kernel)) -> VoxelGrid {
+    backend.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().grid
+}
+
+fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
+    grid(&Cpu::default(), mesh, (rule, Kernel::default()))
+}
+
+fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, Kernel)) -> Report {
+    gpu.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
 }
 
 fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {
@@ -56,9 +70,9 @@ fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for ((name, mesh), grids) in meshes.iter().zip(&expected) {
-            for (rule, expected) in RULES.into_iter().zip(grids) {
-                let what = format!("{}, {rule:?}, {name}", adapter.label());
-                assert_same(&grid(&gpu, mesh, rule), expected, &what);
+            for (method, expected) in methods().zip(grids.iter().chain(&grids[..1])) {
+                let what = format!("{}, {method:?}, {name}", adapter.label());
+                assert_same(&grid(&gpu, mesh, method), expected, &what);
             }
         }
     }
@@ -118,7 +132,7 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
         .chain([(0, Rule::WindingFlips)])
     {
         let first = |(_, mesh): &(String, PlacedMesh)| {
-            grid(&Cpu::default(), mesh, rule).voxels().filter(|v| v[a] == 0).count()
+            cpu_grid(mesh, rule).voxels().filter(|v| v[a] == 0).count()
         };
         let before: usize = meshes.iter().map(first).sum();
         assert!(before > 100, "{rule:?}: {before}");
@@ -183,10 +197,11 @@ fn triangles_across_a_large_grid_are_those_of_the_cpu() {
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(520))).unwrap();
     let Some(adapter) = fast_adapter() else { return };
     let gpu = Gpu::new(&adapter).unwrap();
-    for rule in RULES {
-        let expected = grid(&Cpu::default(), &mesh, rule);
+    for (rule, kernel) in methods() {
+        let expected = cpu_grid(&mesh, rule);
         assert!(expected.occupied() > 50_000);
-        assert_same(&grid(&gpu, &mesh, rule), &expected, &format!("{rule:?}"));
+        let what = format!("{rule:?}, {kernel:?}");
+        assert_same(&grid(&gpu, &mesh, (rule, kernel)), &expected, &what);
     }
 }
 
@@ -233,19 +248,27 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
     let meshes = [[0; 3], [-7 * UNIT; 3]]
         .map(|by| placed(&triangles.iter().map(|t| moved(*t, by)).collect::<Vec<_>>(), [20; 3]));
     let Some(adapter) = fast_adapter() else { return };
-    // The rules of which each has a last stage of its own, and needs no other test of this.
-    let rules = [Rule::Crossed, Rule::Flips(Axis::Y), Rule::WindingFlips];
-    let expected = rules.map(|rule| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
+    // Those of which each has a last stage of its own; the others need no other test of this.
+    let methods = [
+        (Rule::Touched, Kernel::Rows),
+        (Rule::Touched, Kernel::Voxels),
+        (Rule::Crossed, Kernel::Rows),
+        (Rule::Flips(Axis::Y), Kernel::Rows),
+        (Rule::WindingFlips, Kernel::Rows),
+    ];
+    let expected = methods.map(|(rule, _)| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
     for (least, budget) in budgets {
         let gpu = Gpu::new(&adapter).unwrap().with_budget(budget);
-        for (rule, expected) in rules.into_iter().zip(&expected) {
+        for ((rule, kernel), expected) in methods.into_iter().zip(&expected) {
             let parts = Parts::default();
-            let what = format!("{rule:?}, {budget:?}");
-            let run = gpu.run(&meshes[0], rule, &RunOptions::default(), &parts).unwrap();
+            let what = format!("{rule:?}, {kernel:?}, {budget:?}");
+            let run = gpu.run(&meshes[0], rule, &with_kernel(kernel), &parts).unwrap();
             assert_same(&run.grid, &expected[0], &what);
             let parts = parts.0.into_inner();
             assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {what}");
-            assert_same(&grid(&gpu, &meshes[1], rule), &expected[1], &format!("{what}, cut"));
+            // The enlarged buffers of the first run are kept for the second.
+            let cut = grid(&gpu, &meshes[1], (rule, kernel));
+            assert_same(&cut, &expected[1], &format!("{what}, cut"));
         }
     }
 }
@@ -264,7 +287,7 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
         let run = gpu.run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
         assert_same(&run.grid, &expected, &adapter.label());
         assert!(run.report.unwrap().runs > 1, "{}", adapter.label());
-        let again = report(&gpu, &mesh, rule);
+        let again = report(&gpu, &mesh, (rule, Kernel::Rows));
         assert_eq!((again.runs, again.waits), (1, 1), "{}", adapter.label());
     }
 }
@@ -273,26 +296,27 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
 fn order_of_triangles_and_of_rules_makes_no_difference() {
     let mut rng = Rng::with_seed(8);
     let mut triangles = soup(&mut rng, 500, 30 * UNIT, 1);
-    let expected = RULES.map(|rule| grid(&Cpu::default(), &placed(&triangles, [30; 3]), rule));
-    let mut rules = [0, 1, 2, 3, 4, 5];
+    let cpu_grids = |triangles: &[Triangle]| {
+        let mesh = placed(triangles, [30; 3]);
+        RULES.map(|rule| cpu_grid(&mesh, rule))
+    };
+    let expected = cpu_grids(&triangles);
+    let mut shuffled: Vec<_> = methods().zip(expected.iter().chain(&expected[..1])).collect();
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for _ in 0..3 {
             rng.shuffle(&mut triangles);
-            rng.shuffle(&mut rules);
+            rng.shuffle(&mut shuffled);
             let mesh = placed(&triangles, [30; 3]);
-            for rule in rules {
-                let found = grid(&gpu, &mesh, RULES[rule]);
-                let what = format!("{}, {:?}", adapter.label(), RULES[rule]);
-                assert_same(&found, &expected[rule], &what);
+            for (method, expected) in &shuffled {
+                let what = format!("{}, {method:?}", adapter.label());
+                assert_same(&grid(&gpu, &mesh, *method), expected, &what);
             }
         }
     }
     triangles.pop();
-    for (rule, expected) in RULES.into_iter().zip(&expected) {
-        let found = grid(&Cpu::default(), &placed(&triangles, [30; 3]), rule);
-        assert!(&found != expected, "{rule:?}: a missing triangle is noticed");
-    }
+    let less = cpu_grids(&triangles);
+    assert!(expected.iter().zip(&less).all(|(a, b)| a != b), "a missing triangle is noticed");
 }
 
 #[test]
@@ -301,15 +325,16 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
     let shared = ["seed", "scan_blocks", "scan_totals", "scan_pairs", "refine"];
     let Some(adapter) = fast_adapter() else { return };
     let gpu = Gpu::new(&adapter).unwrap();
-    for rule in RULES {
-        let last: &[&str] = match rule {
-            Rule::Touched => &["find_bricks", "voxels"],
-            Rule::Crossed => &["find_bricks", "crossed"],
-            Rule::Flips(_) => &["find_bricks", "flips"],
-            Rule::WindingFlips => &["list_crossings"],
+    for (rule, kernel) in methods() {
+        let last: &[&str] = match (rule, kernel) {
+            (Rule::Touched, Kernel::Rows) => &["find_bricks", "voxel_rows"],
+            (Rule::Touched, Kernel::Voxels) => &["find_bricks", "voxels"],
+            (Rule::Crossed, _) => &["find_bricks", "crossed"],
+            (Rule::Flips(_), _) => &["find_bricks", "flips"],
+            (Rule::WindingFlips | Rule::Crossings, _) => &["list_crossings"],
         };
-        report(&gpu, &mesh, rule);
-        let report = report(&gpu, &mesh, rule);
+        report(&gpu, &mesh, (rule, kernel));
+        let report = report(&gpu, &mesh, (rule, kernel));
         let names: Vec<&str> = report.stages.iter().map(|stage| stage.name).collect();
         assert_eq!(names, [&shared, last].concat(), "{rule:?}");
         assert_eq!((report.runs, report.waits), (1, 1), "{rule:?}");
@@ -332,7 +357,7 @@ fn counts_are_those_of_a_known_mesh() {
             (Rule::Flips(Axis::Y), "flips", 0),
             (Rule::WindingFlips, "list_crossings", 2),
         ] {
-            let report = report(&gpu, &mesh, rule);
+            let report = report(&gpu, &mesh, (rule, Kernel::Rows));
             let last = report.stages.iter().find(|s| s.name == stage).unwrap();
             assert_eq!((last.invocations, last.tests), (16 * pairs, 16 * pairs), "{rule:?}");
             let read = if pairs == 0 { 0 } else { 68 * pairs + 4 };
@@ -363,7 +388,7 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
         let within = |memory| {
             gpu.run(&mesh, rule, &RunOptions { memory, ..RunOptions::default() }, &NoProgress)
         };
-        let grid = grid(&Cpu::default(), &mesh, rule);
+        let grid = cpu_grid(&mesh, rule);
         for too_little in [72 * grid.brick_count(), 0] {
             let Err(BackendError::Memory { needed, allowed }) = within(too_little) else {
                 panic!("{rule:?}: refused")
@@ -381,10 +406,10 @@ fn the_oracle_notices_a_wrong_grid() {
     let mesh = placed(&soup(&mut rng, 50, 20 * UNIT, 1), [20; 3]);
     let Some(adapter) = fast_adapter() else { return };
     let gpu = Gpu::new(&adapter).unwrap();
-    for rule in RULES {
+    for (rule, kernel) in methods() {
         let expected = oracle(&mesh, rule);
         let wrong = expected.voxels().skip(1);
         let wrong = VoxelGrid::from_voxels(expected.dims(), wrong).unwrap();
-        assert!(grid(&gpu, &mesh, rule) != wrong, "{rule:?}");
+        assert!(grid(&gpu, &mesh, (rule, kernel)) != wrong, "{rule:?}");
     }
 }

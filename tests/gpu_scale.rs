@@ -13,9 +13,9 @@ use common::gpu::adapters;
 use common::shapes::mesh_of;
 use fastrand::Rng;
 use trivox::backend::gpu::Budget;
-use trivox::backend::gpu::adapters::Adapter;
 use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
+use trivox::gpu::Adapter;
 use trivox::{Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
 /// Buffers of less than 10 MB in all.

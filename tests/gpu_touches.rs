@@ -12,7 +12,7 @@ use common::lattice::{lattice_triangles, voxel_centers};
 use common::oracle;
 use common::pairs::pairs;
 use rayon::prelude::*;
-use trivox::backend::gpu::data::TOUCHES_SOURCE;
+use trivox::gpu::kernels::module;
 use trivox::place::Triangle;
 use trivox::predicate::touches;
 
@@ -67,7 +67,7 @@ fn compare(
 fn on_every_adapter(test: impl Fn(&Kernel, &str)) {
     for adapter in adapters() {
         let device = adapter.open().unwrap();
-        let source = [TOUCHES_SOURCE, include_str!("shaders/touches.wgsl")].concat();
+        let source = module("exact/touches").unwrap() + include_str!("shaders/touches.wgsl");
         test(&Kernel::new(&device, &source), &adapter.label());
     }
 }
@@ -145,7 +145,7 @@ fn wide_integers_equal_i128_over_edge_values() {
         .collect();
     for adapter in adapters() {
         let device = adapter.open().unwrap();
-        let source = [TOUCHES_SOURCE, include_str!("shaders/wide.wgsl")].concat();
+        let source = module("exact/int64").unwrap() + include_str!("shaders/int64.wgsl");
         let results = Kernel::new(&device, &source).run(triples.as_flattened(), triples.len(), 23);
         for (triple, found) in triples.iter().zip(results.chunks(23)) {
             assert_eq!(found, expected_wide(*triple), "{}: {triple:?}", adapter.label());

@@ -1,16 +1,19 @@
-//! The shaders as text: all valid, and holding the same structs, constants and function names as
-//! the host.
+//! The shaders: every file valid by itself with its imports, and the same layouts and constants in
+//! the shaders and on the host.
 #![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trivox::backend::gpu::data::{self, CROSSES_SOURCE, Pair, Params, SOURCES, TOUCHES_SOURCE};
-use trivox::raymarch::gpu::tree::{NODE_WORDS, TREE_STAGES, TreeParams};
-use trivox::raymarch::gpu::{self as rays, FIRST_HITS, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
-use trivox::render::gpu::{LookWords, NO_GROUND, STAGES, SUM_WORDS};
+use trivox::backend::gpu::data::{self, Pair, Params};
+use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, module, resolve};
+use trivox::gpu::{self, kernels};
+use trivox::raymarch::gpu::tree::{NODE_WORDS, TreeParams};
+use trivox::raymarch::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
+use trivox::render::gpu::{DrawParams, NO_GROUND, SUM_WORDS};
 use wgpu::naga;
 
 /// Checked with no feature beyond WebGPU's core.
@@ -24,56 +27,156 @@ fn validated(name: &str, source: &str) -> naga::Module {
     module
 }
 
-/// The stages that follow rays.
-fn ray_stages() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [FIRST_HITS].into_iter().chain(STAGES)
+/// All files of the registry.
+fn files() -> impl Iterator<Item = File> {
+    MODULES.iter().copied().chain(KERNELS.iter().map(Kernel::file))
 }
 
-/// All stages: their entry points, and their sources.
-fn stages() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SOURCES.into_iter().chain(TREE_STAGES).chain(ray_stages())
-}
-
-#[test]
-fn every_stage_is_valid_and_has_its_entry_point() {
-    let of_rays = ray_stages().map(|stage| (stage, RAY_GROUP));
-    let of_trees = TREE_STAGES.map(|stage| (stage, data::GROUP));
-    for ((name, source), group) in
-        SOURCES.map(|stage| (stage, data::GROUP)).into_iter().chain(of_trees).chain(of_rays)
-    {
-        let module = validated(name, source);
-        let entries: Vec<&str> = module.entry_points.iter().map(|e| e.name.as_str()).collect();
-        assert_eq!(entries, [name]);
-        let size = module.entry_points[0].workgroup_size;
-        assert_eq!(size, [group, 1, 1], "{name}");
+/// The paths of the files in a folder and below, without extension.
+fn paths(root: &Path, folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            paths(root, &path, found);
+        } else {
+            let path = path.strip_prefix(root).unwrap().with_extension("");
+            found.insert(path.to_str().unwrap().replace('\\', "/"));
+        }
     }
 }
 
 #[test]
-fn what_follows_rays_is_valid_without_a_stage() {
-    validated("scene", SCENE_SOURCE);
+fn every_file_is_registered_once() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let mut found = BTreeSet::new();
+    paths(&root, &root, &mut found);
+    let registered: BTreeSet<String> = files().map(|file| file.path.to_owned()).collect();
+    assert_eq!(found, registered);
+    assert_eq!(files().count(), registered.len());
+    let names: BTreeSet<&str> = KERNELS.iter().map(Kernel::name).collect();
+    assert_eq!(names.len(), KERNELS.len(), "kernels are told apart by their names");
 }
 
 #[test]
-fn crosses_is_valid() {
-    validated("crosses", CROSSES_SOURCE);
+fn every_file_is_valid_with_its_imports_alone() {
+    for file in files() {
+        let module = validated(file.path, &resolve(&file));
+        let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);
+        assert_eq!(module.entry_points.len(), usize::from(is_kernel), "{}", file.path);
+    }
+}
+
+#[test]
+fn every_import_is_used() {
+    for file in files() {
+        for import in imports(&file) {
+            let line = format!("// #import {import}\n");
+            let less = File { text: String::leak(file.text.replace(&line, "")), ..file };
+            let source = resolve(&less);
+            let is_valid = naga::front::wgsl::parse_str(&source).is_ok();
+            let others = imports(&less);
+            let is_imported_anyway =
+                others.iter().any(|other| closure(other).contains(&import.to_owned()));
+            assert!(!is_valid || is_imported_anyway, "{} needs no {import}", file.path);
+        }
+    }
+}
+
+fn imports(file: &File) -> Vec<&'static str> {
+    let file: File = *file;
+    file.text.lines().filter_map(|line| line.strip_prefix("// #import ")).collect()
+}
+
+/// All that a module imports, directly or not.
+fn closure(path: &str) -> BTreeSet<String> {
+    let file = MODULES.iter().find(|file| file.path == path).unwrap();
+    let direct = imports(file);
+    let mut all: BTreeSet<String> = direct.iter().map(|path| (*path).to_owned()).collect();
+    direct.iter().for_each(|path| all.append(&mut closure(path)));
+    all
+}
+
+#[test]
+fn kernels_begin_with_their_stage_and_dispatch() {
+    for kernel in KERNELS {
+        let text = kernel.file().text;
+        let comment: Vec<&str> = text.lines().take_while(|line| line.starts_with("//")).collect();
+        assert!(comment[0].starts_with("// Stage: "), "{}", kernel.name());
+        let has_dispatch = comment.iter().any(|line| line.starts_with("// Dispatch: "));
+        assert!(has_dispatch, "{}", kernel.name());
+    }
+}
+
+#[test]
+fn kernels_have_the_entry_point_and_the_workgroup_of_the_registry() {
+    for kernel in KERNELS {
+        let module = validated(kernel.name(), &kernel.source());
+        let entry = &module.entry_points[0];
+        let path = kernel.file().path;
+        let follows_rays =
+            path.starts_with("draw/") || imports(&kernel.file()).contains(&"trace/traverse");
+        let group = if follows_rays { RAY_GROUP } else { gpu::GROUP };
+        assert_eq!((entry.name.as_str(), entry.workgroup_size), (kernel.name(), [group, 1, 1]));
+    }
+}
+
+/// What naga finds where [`bindings`] reads lines.
+fn bindings_by_naga(module: &naga::Module) -> Vec<Binding> {
+    let bound = module.global_variables.iter().filter_map(|(_, variable)| {
+        let at = variable.binding?;
+        let ty = match variable.space {
+            naga::AddressSpace::Uniform => wgpu::BufferBindingType::Uniform,
+            naga::AddressSpace::Storage { access } => wgpu::BufferBindingType::Storage {
+                read_only: !access.contains(naga::StorageAccess::STORE),
+            },
+            space => panic!("{space:?}"),
+        };
+        let name = variable.name.clone().unwrap();
+        Some(Binding { group: at.group, number: at.binding, name, ty })
+    });
+    bound.collect()
+}
+
+#[test]
+fn bindings_are_read_as_naga_reads_them_and_fit_the_default_limits() {
+    let limits = wgpu::Limits::default();
+    for kernel in KERNELS {
+        let read = bindings(&kernel.source());
+        assert_eq!(read, bindings_by_naga(&validated(kernel.name(), &kernel.source())));
+        let is_storage = |b: &&Binding| b.ty != wgpu::BufferBindingType::Uniform;
+        let storage = read.iter().filter(is_storage).count();
+        assert!(storage <= limits.max_storage_buffers_per_shader_stage as usize);
+        let numbers: BTreeSet<_> = read.iter().map(|b| (b.group, b.number)).collect();
+        let names: BTreeSet<_> = read.iter().map(|b| &b.name).collect();
+        assert_eq!((numbers.len(), names.len()), (read.len(), read.len()), "{}", kernel.name());
+    }
+}
+
+#[test]
+fn the_published_source_is_that_of_the_kernels() {
+    assert_eq!(SCENE_SOURCE, module("trace/traverse").unwrap());
+    validated("scene", SCENE_SOURCE);
 }
 
 /// `TRIVOX_TINT` names a folder in which the npm package `webgpu` is installed.
 #[test]
-fn tint_compiles_every_stage_too() {
+fn tint_compiles_every_file_too() {
     let Some(folder) = std::env::var_os("TRIVOX_TINT").map(PathBuf::from) else {
         return println!("skipped: TRIVOX_TINT not set");
     };
-    let folder_of_stages = tempfile::TempDir::new().unwrap();
-    for (name, source) in stages() {
-        std::fs::write(folder_of_stages.path().join(format!("{name}.wgsl")), source).unwrap();
+    let sources = tempfile::TempDir::new().unwrap();
+    for file in files() {
+        let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);
+        // Tint makes a pipeline of a kernel: its file has the name of its entry point.
+        let name = file.path.rsplit('/').next().unwrap();
+        let name = if is_kernel { name.into() } else { file.path.replace('/', ".") + ".module" };
+        std::fs::write(sources.path().join(name + ".wgsl"), resolve(&file)).unwrap();
     }
     // Packages are looked for beside the script.
     let script = folder.join("check.mjs");
     std::fs::write(&script, include_str!("tint/check.mjs")).unwrap();
     let mut node = Command::new("node");
-    node.arg(script).arg(folder_of_stages.path());
+    node.arg(script).arg(sources.path());
     // Dawn refuses older llvmpipes, so it is shown SwiftShader alone.
     if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
         node.env("VK_DRIVER_FILES", driver);
@@ -81,26 +184,16 @@ fn tint_compiles_every_stage_too() {
     let output = node.output().unwrap();
     let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
     assert!(output.status.success(), "{said}");
-    let stages = stages().count();
-    assert!(said.contains(&format!("tint: {stages} stages, 0 complaints")), "{said}");
-}
-
-#[test]
-fn every_shader_file_belongs_to_a_stage() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
-    let mut files = 0;
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let is_used = stages().any(|(_, source)| source.contains(&text));
-        assert!(is_used, "{} is in no stage", path.display());
-        files += 1;
-    }
-    assert!(files > 10, "{files} shaders found");
+    let (files, kernels) = (files().count(), KERNELS.len());
+    assert!(
+        said.contains(&format!("tint: {files} files, {kernels} kernels, 0 complaints")),
+        "{said}"
+    );
 }
 
 /// Name and offset of each member, and the size, of a struct in a shader.
-fn layout(module: &naga::Module, name: &str) -> (Vec<(String, usize)>, usize) {
+fn layout(file: &str, name: &str) -> (Vec<(String, usize)>, usize) {
+    let module = validated(file, &module(file).unwrap());
     let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
     let naga::TypeInner::Struct { members, span } = &found.unwrap().1.inner else {
         panic!("{name} is no struct");
@@ -110,15 +203,13 @@ fn layout(module: &naga::Module, name: &str) -> (Vec<(String, usize)>, usize) {
 }
 
 macro_rules! host_layout {
-    ($type:ty, $($field:ident),+) => {
+    ($type:ty, $($field:ident),+ $(,)?) => {
         (vec![$((stringify!($field).to_owned(), offset_of!($type, $field))),+], size_of::<$type>())
     };
 }
 
 #[test]
 fn host_structs_are_laid_out_as_in_the_shaders() {
-    let (_, source) = SOURCES.iter().find(|(name, _)| *name == "voxels").unwrap();
-    let module = validated("voxels", source);
     let params = host_layout!(
         Params,
         region_lo,
@@ -138,31 +229,20 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         crossing_capacity,
         table_mask,
         candidate_limit,
-        max_groups
+        max_groups,
     );
-    assert_eq!(layout(&module, "Params"), params);
-    let pair = host_layout!(Pair, triangle, node_xy, node_z, candidates);
-    assert_eq!(layout(&module, "Pair"), pair);
-}
-
-#[test]
-fn scenes_and_looks_are_laid_out_as_in_the_shaders() {
-    let (name, source) = STAGES[1];
-    let module = validated(name, source);
-    let header = host_layout!(Header, version, top, root, rest, lo, bricks, hi, has_colors);
-    assert_eq!(layout(&module, "Scene"), header);
-    assert_eq!(
-        layout(&module, "Node"),
-        host_layout!(WordNode, partial, full, before, first, parent)
+    let tree = host_layout!(
+        TreeParams, items, item_words, first_item, first_node, nodes, are_nodes, table_mask,
+        max_groups,
     );
-    let look = host_layout!(
-        LookWords,
+    let draw = host_layout!(
+        DrawParams,
         size,
         first_row,
         rows,
         samples,
-        sky_ways,
-        ground_ways,
+        sky_directions,
+        ground_directions,
         max_groups,
         edge_step,
         edge_width,
@@ -180,46 +260,99 @@ fn scenes_and_looks_are_laid_out_as_in_the_shaders() {
         ground_height,
         ground_up,
         rows_at,
-        suns_at,
-        skies_at,
-        ground_ways_at,
+        sun_directions_at,
+        sky_directions_at,
+        ground_directions_at,
         sky_left_at,
         srgb_ends_at,
         sky_sets,
         sun,
         of_sun,
-        of_sky
+        of_sky,
     );
-    assert_eq!(layout(&module, "Look"), look);
-    let (name, source) = TREE_STAGES[0];
-    let params = host_layout!(
-        TreeParams, items, item_words, first_item, first_node, nodes, are_nodes, table_mask,
-        max_groups
-    );
-    assert_eq!(layout(&validated(name, source), "Params"), params);
-    let words = |offset: usize| (offset / 4) as u32;
-    assert_eq!(shader_constant("BEFORE"), words(offset_of!(WordNode, before)));
-    assert_eq!(shader_constant("FIRST"), words(offset_of!(WordNode, first)));
-    assert_eq!(shader_constant("PARENT"), words(offset_of!(WordNode, parent)));
+    let layouts = [
+        ("voxelize/params", "Params", params),
+        ("voxelize/pair", "Pair", host_layout!(Pair, triangle, node_xy, node_z, candidates)),
+        (
+            "trace/scene",
+            "Scene",
+            host_layout!(Header, version, top, root, rest, lo, bricks, hi, has_colors),
+        ),
+        ("trace/scene", "Node", host_layout!(WordNode, partial, full, before, first, parent)),
+        ("trace/tree", "Params", tree),
+        ("draw/params", "DrawParams", draw),
+    ];
+    for (file, name, host) in layouts {
+        assert_eq!(layout(file, name), host, "{file}, {name}");
+    }
 }
 
-/// The value of `const NAME: u32 = VALUEu;`.
-fn shader_constant(name: &str) -> u32 {
-    let line = stages().flat_map(|(_, source)| source.lines()).find_map(|line| {
-        line.strip_prefix(&format!("const {name}: u32 = ")).map(|rest| rest.to_owned())
-    });
-    let value = line.unwrap_or_else(|| panic!("no constant {name}"));
-    value.split('u').next().unwrap().parse().unwrap()
+/// The constants that files declare as `const NAME: u32 = VALUEu;`, by file and name.
+fn shader_constants() -> BTreeMap<(&'static str, &'static str), u32> {
+    let mut constants = BTreeMap::new();
+    for file in files() {
+        for line in file.text.lines() {
+            let Some((name, rest)) =
+                line.strip_prefix("const ").and_then(|line| line.split_once(": u32 = "))
+            else {
+                continue;
+            };
+            let value = rest.split(['u', ';']).next().unwrap();
+            let value = match value.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => value.parse(),
+            };
+            constants.insert((file.path, name), value.unwrap());
+        }
+    }
+    constants
 }
+
+/// Constants that no host code uses: kinds, axes, and parts of records inside the shaders.
+const SHADER_ONLY: [&str; 32] = [
+    "CLEAR",
+    "IN_DOUBT",
+    "SEPARATES",
+    "AXIS_X",
+    "AXIS_Y",
+    "AXIS_Z",
+    "NO_NODE",
+    "SCAN_ITEMS",
+    "FREE",
+    "NO_ENTRY",
+    "MAX_PROBES",
+    "EMPTY",
+    "PARTIAL",
+    "FULL",
+    "NO_AXIS",
+    "NO_FACE",
+    "NOTHING",
+    "VOXEL",
+    "GROUND",
+    "TO_SEE",
+    "TO_SKY",
+    "TO_SUN",
+    "NOT_LIT",
+    "LIT",
+    "LIT_IN_PART",
+    "COVERED",
+    "SAMPLES",
+    "DIFFERS",
+    "COLUMN_WORDS",
+    "ROW_WORDS",
+    "ONE",
+    "GROUND_SAMPLES",
+];
 
 #[test]
-fn host_constants_are_those_of_the_shaders() {
-    let constants = [
-        ("GROUP", data::GROUP),
+fn every_constant_that_host_and_shaders_share_has_one_value() {
+    let words = |offset: usize| (offset / 4) as u32;
+    let host = [
+        ("GROUP", gpu::GROUP),
+        ("BRICK_WORDS", gpu::BRICK_WORDS as u32),
+        ("KEY_WORDS", gpu::KEY_WORDS as u32),
         ("SCAN_BLOCK", data::SCAN_BLOCK),
         ("START_NODES", data::MAX_CANDIDATES),
-        ("BRICK_WORDS", data::BRICK_WORDS as u32),
-        ("KEY_WORDS", data::KEY_WORDS as u32),
         ("LEVELS", data::LEVELS as u32),
         ("BRICKS", data::BRICKS as u32),
         ("FAILURES", data::FAILURES as u32),
@@ -233,116 +366,38 @@ fn host_constants_are_those_of_the_shaders() {
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
         ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
         ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
+        ("KIND_ROW", data::KIND_ROW),
+        ("KIND_COLUMN", data::KIND_COLUMN),
+        ("KIND_VOXEL", data::KIND_VOXEL),
         ("SCENE_VERSION", rays::SCENE_VERSION),
-        ("SCENE_BRICK_WORDS", data::BRICK_WORDS as u32),
-        ("SCENE_KEY_WORDS", data::KEY_WORDS as u32),
+        ("SCENE_BRICK_WORDS", gpu::BRICK_WORDS as u32),
+        ("SCENE_KEY_WORDS", gpu::KEY_WORDS as u32),
+        ("NO_NODES", rays::NO_NODES),
         ("RAY_GROUP", RAY_GROUP),
         ("RAY_WORDS", rays::RAY_WORDS as u32),
         ("HIT_WORDS", rays::HIT_WORDS as u32),
         ("NO_HIT", rays::NO_HIT),
         ("GAVE_UP", rays::GAVE_UP),
+        ("UNIT_BITS", trivox::raymarch::UNIT_BITS),
+        ("NODE_WORDS", NODE_WORDS),
+        ("BEFORE", words(offset_of!(WordNode, before))),
+        ("FIRST", words(offset_of!(WordNode, first))),
+        ("PARENT", words(offset_of!(WordNode, parent))),
         ("NO_GROUND", NO_GROUND),
         ("SUM_WORDS", SUM_WORDS),
-        ("NODE_WORDS", NODE_WORDS),
-        ("UNIT_BITS", trivox::raymarch::UNIT_BITS),
     ];
-    for (name, host) in constants {
-        assert_eq!(shader_constant(name), host, "{name}");
+    let shared: BTreeMap<&str, u32> = host.into();
+    let shader = shader_constants();
+    for ((file, name), value) in &shader {
+        match shared.get(name) {
+            Some(host) => assert_eq!(value, host, "{name} in {file}"),
+            None => assert!(SHADER_ONLY.contains(name), "{name} in {file} is not checked"),
+        }
     }
-    assert_eq!(shader_constant("SCAN_ITEMS") * data::GROUP, data::SCAN_BLOCK);
-}
-
-/// Names of the functions in a source, in order.
-fn functions(source: &str) -> Vec<&str> {
-    let names = source.lines().filter_map(|line| {
-        let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-        line.strip_prefix("fn ")?.split(['(', '<']).next()
-    });
-    names.collect()
-}
-
-#[test]
-fn the_twins_of_touches_have_the_same_functions_in_the_same_order() {
-    let rust = include_str!("../src/predicate/touches.rs");
-    let wgsl = include_str!("../shaders/touches.wgsl");
-    let decisions = |source| -> Vec<&str> {
-        let all = functions(source).into_iter();
-        all.filter(|name| *name == "touches" || name.contains("separate")).collect()
-    };
-    assert_eq!(decisions(rust), decisions(wgsl));
-    assert_eq!(decisions(rust).len(), 6);
-    assert!(TOUCHES_SOURCE.contains(wgsl));
-}
-
-#[test]
-fn the_twins_of_crosses_have_the_same_functions_in_the_same_order() {
-    let rust = include_str!("../src/predicate/crosses.rs");
-    let wgsl = include_str!("../shaders/crosses.wgsl");
-    let shared = |source| -> Vec<&str> {
-        const SHARED: [&str; 10] = [
-            "project",
-            "unproject",
-            "covers",
-            "at",
-            "runs_down",
-            "first_center",
-            "voxel",
-            "first_end",
-            "bounds",
-            "is_below",
-        ];
-        functions(source).into_iter().filter(|name| SHARED.contains(name)).collect()
-    };
-    assert_eq!(shared(rust), shared(wgsl));
-    assert_eq!(shared(rust).len(), 10);
-}
-
-#[test]
-fn the_twins_of_rays_have_the_same_functions_in_the_same_order() {
-    const SHARED: [(&str, &str, &[&str]); 2] = [
-        (
-            include_str!("../src/raymarch/march.rs"),
-            concat!(include_str!("../shaders/march.wgsl"), include_str!("../shaders/walk.wgsl")),
-            &[
-                "runs_in_plane",
-                "left_by",
-                "search",
-                "touched_at",
-                "position",
-                "along",
-                "enter",
-                "planes_about",
-                "walk_from",
-                "advance",
-                "time_of",
-            ],
-        ),
-        (
-            include_str!("../src/render/shade.rs"),
-            concat!(
-                include_str!("../shaders/shade.wgsl"),
-                include_str!("../shaders/ground.wgsl"),
-                include_str!("../shaders/surface.wgsl"),
-                include_str!("../shaders/faces.wgsl"),
-            ),
-            &[
-                "background",
-                "light_on_ground",
-                "look_at",
-                "facing",
-                "point_on",
-                "middle_of",
-                "off",
-                "others",
-                "bilinear",
-            ],
-        ),
-    ];
-    for (rust, wgsl, names) in SHARED {
-        let shared = |source| -> Vec<&str> {
-            functions(source).into_iter().filter(|name| names.contains(name)).collect()
-        };
-        assert_eq!(shared(rust), names);
-        assert_eq!(shared(wgsl), names);
-    }
+    let declared: BTreeSet<&str> = shader.keys().map(|(_, name)| *name).collect();
+    let unknown: Vec<_> =
+        shared.keys().chain(&SHADER_ONLY).filter(|name| !declared.contains(**name)).collect();
+    assert!(unknown.is_empty(), "no shader declares {unknown:?}");
+    assert_eq!(shader[&("voxelize/scan", "SCAN_ITEMS")] * gpu::GROUP, data::SCAN_BLOCK);
+    assert_eq!(kernels::VOXELS.name(), "voxels");
 }

@@ -16,7 +16,7 @@ pub fn print(jobs: &[Job], gpu: &OpenGpu, patience: Patience) -> Result<()> {
     let [least, middle, most] = [0, pair.len() / 2, pair.len() - 1].map(|i| pair[i]);
     let run = small_run(gpu, patience)?;
 
-    println!("\n### What auto weighs\n");
+    println!("\n### Constants by which `auto` chooses the backend\n");
     println!("| | | measured |");
     println!("|---|---|--:|");
     print!("| `NANOSECONDS_A_PAIR` | of one CPU thread, for a (triangle, brick) pair ");

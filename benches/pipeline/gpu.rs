@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use trivox::backend::gpu::Gpu;
-use trivox::backend::gpu::adapters::{Adapter, Device};
 use trivox::backend::report::{Report, StageReport};
-use trivox::backend::{Rule, RunOptions};
+use trivox::backend::{Kernel, Rule, RunOptions};
 use trivox::formats::read_mesh;
+use trivox::gpu::{Adapter, Device};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 use wgpu::BufferUsages as Usage;
 
@@ -57,24 +57,26 @@ impl OpenGpu {
         let rate = copy_rate(self.gpu.device())?;
         let mut reports = Vec::new();
         for model in models {
-            let report = fastest_run(&self.gpu, &model.path, resolution, runs)?;
-            reports.push((model.name.as_str(), report));
+            for (kernel, what) in [(Kernel::Rows, ""), (Kernel::Voxels, ", by voxels")] {
+                let report = fastest_run(&self.gpu, &model.path, (resolution, kernel), runs)?;
+                reports.push((format!("{}{what}", model.name), report));
+            }
         }
         print_reports(&reports, resolution, rate);
         Ok(())
     }
 }
 
-fn print_reports(reports: &[(&str, Report)], resolution: u32, rate: f64) {
-    println!("\n### GPU stages at {resolution}\n");
+fn print_reports(reports: &[(String, Report)], resolution: u32, rate: f64) {
+    println!("\n### GPU stages at {resolution} voxels\n");
     println!("Buffers are copied at {:.1} GB/s, reading and writing.\n", rate / 1e9);
-    println!("| mesh | stage | ms | items | M items/s | MB | GB/s | floor ms | ms / floor |");
+    println!("| mesh | stage | ms | items | M items/s | MB | GB/s | bound ms | ms / bound |");
     println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
     for (name, report) in reports {
         report.stages.iter().for_each(|stage| row(name, stage, rate));
         row(name, &all_stages(report), rate);
     }
-    println!("\n### GPU runs at {resolution}, milliseconds on the host\n");
+    println!("\n### GPU runs at {resolution} voxels, time on the host (milliseconds)\n");
     println!("| mesh | runs | waits | MB up | MB back | upload | submit | wait | read |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (name, report) in reports {
@@ -112,13 +114,18 @@ fn all_stages(report: &Report) -> StageReport {
 }
 
 /// The report of the fastest of `runs` runs after a first, which sizes the buffers.
-fn fastest_run(gpu: &Gpu, path: &Path, resolution: u32, runs: u32) -> Result<Report> {
+fn fastest_run(
+    gpu: &Gpu,
+    path: &Path,
+    (resolution, kernel): (u32, Kernel),
+    runs: u32,
+) -> Result<Report> {
     let mesh = read_mesh(path)?.mesh;
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
-    gpu.voxelize(&mesh, &NoProgress)?;
+    let options = RunOptions { time_stages: true, kernel, ..RunOptions::default() };
+    gpu.run(&mesh, Rule::Touched, &options, &NoProgress)?;
     let mut fastest: Option<Report> = None;
     for _ in 0..runs {
-        let options = RunOptions { time_stages: true, ..RunOptions::default() };
         let report =
             gpu.run(&mesh, Rule::Touched, &options, &NoProgress)?.report.ok_or("a run reports")?;
         let time = |report: &Report| report.gpu_ms().unwrap_or(report.host_ms.wait);

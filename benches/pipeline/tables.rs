@@ -22,7 +22,7 @@ pub fn steps_head(has_gpu: bool) {
         "gpu",
         "gpu / cpu",
     ];
-    println!("\n### Steps, milliseconds\n");
+    println!("\n### Time of each step (milliseconds)\n");
     head(&columns[..if has_gpu { 11 } else { 9 }], 1);
 }
 
@@ -40,11 +40,11 @@ pub fn steps_row(job: &Job) {
 }
 
 pub fn floor(jobs: &[Job], rates: &Rates) {
-    println!("\n### CPU and its floor\n");
+    println!("\n### CPU time and its lower bound\n");
     println!(
-        "The floor: the placed mesh read once, at {:.1} GB/s, and its bricks, of 72 bytes, written\n\
-         once to fresh memory, at {:.1} GB/s, as fast as all threads did in this run. A pair is a\n\
-         triangle and a voxel that touch.\n",
+        "The lower bound: the placed mesh is read once, at {:.1} GB/s, and its bricks of 72 bytes are\n\
+         written once to fresh memory, at {:.1} GB/s; all threads reached these rates in this run. A\n\
+         pair is a triangle and a voxel that it touches.\n",
         rates.read / 1e6,
         rates.write / 1e6
     );
@@ -58,8 +58,8 @@ pub fn floor(jobs: &[Job], rates: &Rates) {
         "ns/voxel",
         "MB read",
         "MB written",
-        "floor ms",
-        "ms / floor",
+        "bound ms",
+        "ms / bound",
     ];
     head(&columns, 1);
     for job in jobs {
@@ -74,8 +74,8 @@ pub fn floor(jobs: &[Job], rates: &Rates) {
 }
 
 pub fn whole_jobs(jobs: &[Job]) {
-    println!("\n### The whole job, from an OBJ file to a .vox in memory, milliseconds\n");
-    head(&["mesh", "triangles", "res", "load", "all else", "all else / load", "total"], 1);
+    println!("\n### From an OBJ file to a .vox in memory (milliseconds)\n");
+    head(&["mesh", "triangles", "res", "load", "others", "others / load", "total"], 1);
     for job in jobs {
         let (load, rest) = (job.ms.load, job.ms.after_load());
         print!("| {} | {} | {} ", job.mesh, job.triangles, job.resolution);

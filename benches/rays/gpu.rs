@@ -1,8 +1,8 @@
 //! The same rays on a GPU.
 
 use trivox::Gpu;
-use trivox::backend::gpu::adapters::{Adapter, Device};
-use trivox::raymarch::gpu::{FIRST_HITS, GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
+use trivox::gpu::{Adapter, Device, kernels::FIRST_HITS};
+use trivox::raymarch::gpu::{GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
 use trivox::raymarch::{Hit, Ray, Scene};
 use wgpu::BufferUsages as Usage;
 
@@ -133,7 +133,7 @@ struct Pass {
 }
 
 fn first_hits_stage(device: &wgpu::Device) -> wgpu::ComputePipeline {
-    let (name, source) = FIRST_HITS;
+    let (name, source) = (FIRST_HITS.name(), FIRST_HITS.source());
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(name),
         source: wgpu::ShaderSource::Wgsl(source.into()),

@@ -105,7 +105,7 @@ impl Bench {
         let rays = self.side * self.side;
         let first = self.resolutions[0];
         println!(
-            "\n{rays} rays each. log: how much longer the logarithm of the resolution is than at {first}.\n"
+            "\n{rays} rays each. log: the logarithm of the resolution, divided by that at {first}.\n"
         );
         print!("| mesh | res | rays | hit % | grid MiB | scene MiB | scene ms | ns/ray, 1 thread ");
         print!("| / {first} | log | ns/ray, all | M rays/s, all |");

@@ -192,13 +192,11 @@ pub fn print_table(rows: &[String]) {
         return;
     }
     println!(
-        "\nThe same rays, by others. Ratios are to trivox; the last columns count the rays that are"
-    );
-    println!(
-        "answered otherwise, and those of them that go through what they hit, to the outside.\n"
+        "\nThe same rays, by other tracers. Ratios are to trivox. The last columns count rays with \
+         different\nanswers, and those of these rays that pass through what they hit, to the outside.\n"
     );
     print!("| mesh | res | rays | tracer | build ms | MiB | ns/ray, 1 thread | / trivox ");
-    println!("| ns/ray, all | / trivox | otherwise | through |");
+    println!("| ns/ray, all | / trivox | different | through |");
     println!("|---|--:|---|---|{}", "--:|".repeat(8));
     rows.iter().for_each(|row| println!("{row}"));
 }

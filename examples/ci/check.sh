@@ -1,40 +1,40 @@
 #!/usr/bin/env bash
-# Checks a repository's voxels, on any machine with `voxelize` and a GPU, or one in software.
+# Checks the voxels of a repository, on any machine with `voxelize` and a GPU. A software GPU will do.
 #
 #   check.sh [--update] [RUNS]
 #
-# RUNS (voxelize.runs unless given) has the arguments of one run of `voxelize` a line, with quotes
-# as in a shell; blank lines and those that begin with # are skipped. Paths are relative to where
-# this script is called.
+# RUNS, by default voxelize.runs, has the arguments of one run of `voxelize` on each line, quoted as
+# in a shell. Empty lines and lines that begin with # are skipped. Paths are relative to the current
+# folder.
 #
-#   meshes/part.obj --res 128                           GPU and CPU must make the same
-#   meshes/part.obj --res 64 --mode solid --strict      and the solid must be beyond doubt
-#   verify meshes/part.obj grids/part.npy --res 128     another tool's grid must be right
+#   meshes/part.obj --res 128                           GPU and CPU must agree
+#   meshes/part.obj --res 64 --mode solid --strict      the solid must not be doubtful either
+#   verify meshes/part.obj grids/part.npy --res 128     the grid of another tool must be right
 #
-# The hashes must be those in the .hashes file beside RUNS; --update writes them there instead.
-# What each run made and said is in voxelize-out/, which is made anew.
+# The hashes must equal those in the .hashes file beside RUNS; --update writes them instead. The
+# outputs and messages of all runs are in voxelize-out/, which is replaced.
 #
-# Exit codes: 0 all is well, 1 something differs, 2 bad usage, input or machine.
+# Exit codes: 0 no difference, 1 a difference, 2 bad usage, input or machine.
 set -euo pipefail
 
 out=voxelize-out
 
-# Says what is wrong with the usage, the input or the machine.
+# Exits because of the usage, the input or the machine.
 refuse() {
     echo "check.sh: $*" >&2
     exit 2
 }
 
-# The meshes of a report with their hashes, one a line.
+# Prints the meshes of a report and their hashes, one per line.
 hashes_of() {
     sed -n 's/^{"mesh":"\(.*\)","triangles":.*"hash":"\([0-9a-f]*\)".*/\2  \1/p' "$1"
 }
 
-# Voxelizes with the given arguments, and adds what came of it to the hashes.
+# Voxelizes with the given arguments, and appends the hashes.
 compare() {
     local folder=$1 line=$2 code=0
     shift 2
-    # Without an adapter --check is an error, so that this never compares nothing.
+    # --check is an error without an adapter, so this never compares nothing.
     voxelize "$@" --check --json -o "$folder/" >"$folder/report.jsonl" 2>"$folder/log" || code=$?
     {
         echo "# $line"
@@ -44,7 +44,7 @@ compare() {
     return "$code"
 }
 
-# One line of RUNS.
+# Runs one line of RUNS.
 run() {
     local folder=$out/$1 line=$2 code=0 words=() split word
     split=$(xargs printf '%s\n' <<<"$line") || return 2
@@ -58,7 +58,7 @@ run() {
     return "$code"
 }
 
-# All of RUNS: leaves in `failed` how many failed, and in `worst` the highest exit code.
+# Runs all of RUNS. Sets `failed` to the number of failures, and `worst` to the highest exit code.
 run_all() {
     local line code count=0
     while read -r line || [ -n "$line" ]; do
@@ -85,7 +85,7 @@ hashes=${runs%.runs}.hashes
 [ -f "$runs" ] || refuse "$runs: no such file: write the arguments of one run of voxelize a line"
 command -v voxelize >/dev/null || refuse "no voxelize on the PATH: cargo install --path trivox"
 
-# Without a desktop this is unset, and Mesa then prints an error that is none.
+# Mesa prints a harmless error if this is unset, as it is without a desktop.
 export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp}
 
 rm -rf "$out"

@@ -1,7 +1,8 @@
-//! Triangles and boxes that are published, or that published tests get wrong, and one that only touches.
+//! Pairs of a triangle and a box: published ones, ones that published tests decide wrongly, and one
+//! pair with a single common point.
 //!
-//! All six boxes of the published scene are here, and of the known traps one pair each, where there is
-//! something to see: not a segment 90 away from its box, nor a pair that is only too small for floats.
+//! All six boxes of the published scene are here, and one pair for each known trap that can be
+//! drawn.
 
 use trivox::predicate::touches;
 
@@ -10,19 +11,19 @@ use super::geometry::Vec3;
 /// A triangle and a box, in integers.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// What is special about it.
+    /// What the pair shows.
     pub title: &'static str,
-    /// Where it is from.
+    /// Its source.
     pub source: &'static str,
     pub triangle: [[i32; 3]; 3],
     pub center: [i32; 3],
-    /// Half the box's edges.
+    /// Half the edges of the box.
     pub half: [i32; 3],
-    /// So many are 1 where it was published.
+    /// Units that correspond to 1 in the source.
     pub unit: i32,
-    /// From where it is seen.
+    /// Direction to the viewer.
     pub to_eye: Vec3,
-    /// What of the triangle is drawn: as far as so many of the box's longest half edge from its middle.
+    /// The triangle is drawn up to this distance from the centre of the box, in longest half edges.
     pub reach: f64,
 }
 
@@ -33,13 +34,13 @@ const GRID_WIDE: [[i32; 3]; 3] = [
     [12_225_171, 6_652_889, 4_305_534],
 ];
 
-/// A box of the published scene.
+/// A box of the published scene, with its triangle.
 const fn scene(title: &'static str, center: [i32; 3], half: [i32; 3], to_eye: Vec3) -> Case {
     let source = "published scene of six boxes";
     Case { title, source, triangle: SCENE, center, half, unit: 2, to_eye, reach: 7.0 }
 }
 
-/// A triangle and the box of half edges 1 about the origin.
+/// A triangle and the box of half edges 1 around the origin.
 const fn at_origin(
     title: &'static str,
     source: &'static str,
@@ -63,7 +64,7 @@ const fn grid_wide(title: &'static str, half: i32) -> Case {
     }
 }
 
-/// All of them, in the order of the drawing.
+/// All pairs, in the order of the drawing.
 pub const CASES: [Case; 12] = [
     scene("Through its middle", [4, 8, -2], [1; 3], [0.5, 0.35, 1.0]),
     scene("A corner at its middle", [-2, 10, 0], [1; 3], [-0.6, 0.4, 1.0]),
@@ -104,8 +105,8 @@ pub const CASES: [Case; 12] = [
 ];
 
 impl Case {
-    /// Whether they have a point in common: exactly, by the test that voxels rest on. It is for cubes,
-    /// so all is stretched until the box is one, which does not change whether they do.
+    /// Whether triangle and box have a common point, by the exact test for voxels. That test takes
+    /// cubes, so both are scaled along the axes until the box is a cube, which preserves overlap.
     #[must_use]
     pub fn overlaps(&self) -> bool {
         let [x, y, z] = self.half;

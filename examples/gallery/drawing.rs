@@ -1,4 +1,4 @@
-//! Cases as a sheet of drawings, in SVG.
+//! Draws the cases as cards of one SVG file.
 
 use std::fmt::Write;
 
@@ -7,19 +7,19 @@ use trivox::predicate::published::{Aabb, moller, sat};
 use super::cases::Case;
 use super::geometry::{Vec3, View, between, clip, meets, sub, within_box};
 
-/// Of a card, in pixels: its width, its height, and where its text begins, below the drawing.
+/// Width and height of a card, and the top of its text, in pixels.
 const CARD: [f64; 2] = [236.0, 272.0];
 const TEXT: f64 = 216.0;
 const GAP: f64 = 12.0;
 const COLUMNS: usize = 4;
-/// Kept free about a drawing, and above it for the verdict.
+/// Margin around a drawing, and above it for the verdict, in pixels.
 const MARGIN: f64 = 14.0;
 const TOP: f64 = 30.0;
 
-/// What is so small, in half edges of the box, is drawn as a dot.
+/// Anything smaller, in half edges of the box, is drawn as a dot.
 const SMALL: f64 = 0.01;
 
-/// Parts of a line, each of which is hidden or not.
+/// Parts of a line, each hidden or visible.
 const PARTS: usize = 96;
 
 const STYLE: &str = "\
@@ -80,7 +80,7 @@ fn card(case: &Case) -> String {
     svg
 }
 
-/// Which of the published tests are wrong about it, in 64-bit floats.
+/// The published tests that decide the case wrongly in 64-bit floats.
 fn note(case: &Case) -> Option<String> {
     let published = |p: [i32; 3]| p.map(|c| f64::from(c) / f64::from(case.unit));
     let aabb = Aabb { center: published(case.center), half: published(case.half) };
@@ -94,7 +94,7 @@ fn note(case: &Case) -> Option<String> {
     (!wrong.is_empty()).then(|| format!("in f64 wrong: {}", wrong.join(", ")))
 }
 
-/// A case in the units of the box's longest half edge, about its middle.
+/// A case relative to the centre of its box, in units of the longest half edge.
 struct Drawing {
     overlaps: bool,
     triangle: [Vec3; 3],
@@ -103,7 +103,7 @@ struct Drawing {
     reach: f64,
 }
 
-/// What is in front of a part of a line.
+/// What occludes a part of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Front,
@@ -155,8 +155,8 @@ impl Drawing {
         std::array::from_fn(|n| [0, 1, 2].map(|a| [-1.0, 1.0][n >> a & 1] * self.half[a]))
     }
 
-    /// The box's edges: whether they are those on its far side, and parted where the triangle begins to
-    /// hide them.
+    /// The edges of the box, split where the triangle begins to hide them, with a flag for the edges
+    /// on the far side.
     fn box_lines(&self) -> Vec<(bool, Depth, [Vec3; 2])> {
         let corners = self.corners();
         let farthest = (0..3).map(|a| usize::from(self.view.to_eye[a] < 0.0) << a).sum::<usize>();
@@ -170,7 +170,7 @@ impl Drawing {
         lines.collect()
     }
 
-    /// The triangle's edges as far as they are drawn, parted where they come into the box or behind it.
+    /// The drawn edges of the triangle, split where they enter the box or pass behind it.
     fn triangle_lines(&self) -> Vec<(Depth, [Vec3; 2])> {
         let [a, b, c] = self.triangle;
         let edges = [[a, b], [b, c], [c, a]];
@@ -183,7 +183,7 @@ impl Drawing {
     }
 }
 
-/// The parts of a line that are hidden, and those that are not.
+/// The hidden and the visible parts of a line.
 fn parts([from, to]: [Vec3; 2], hidden: impl Fn(Vec3) -> bool) -> Vec<(Depth, [Vec3; 2])> {
     let at = |part: f64| between(from, to, part / PARTS as f64);
     let depth = |part: usize| match hidden(at(part as f64 + 0.5)) {
@@ -208,7 +208,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// One that has all `points` in the drawing.
+    /// A placement that fits all `points` into the drawing.
     fn new<'a>(view: View, points: impl Iterator<Item = &'a Vec3>) -> Self {
         let nothing = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
         let [min, max] = points.map(|&point| view.project(point)).fold(nothing, |[min, max], p| {
@@ -242,7 +242,7 @@ impl Pen {
         }
     }
 
-    /// A dot where all `corners` are as good as one point.
+    /// A dot, if all `corners` are practically one point.
     fn dot(&self, class: &str, corners: &[Vec3]) -> String {
         let is_there = |corner: &Vec3| sub(*corner, corners[0]).iter().all(|c| c.abs() < SMALL);
         let Some(&point) = corners.first().filter(|_| corners.iter().all(is_there)) else {

@@ -1,4 +1,4 @@
-//! Points, clipping, and what hides what.
+//! Points, clipping and occlusion.
 
 pub type Vec3 = [f64; 3];
 
@@ -14,7 +14,7 @@ pub fn sub(a: Vec3, b: Vec3) -> Vec3 {
     [0, 1, 2].map(|i| a[i] - b[i])
 }
 
-/// The point at part `t` of the way from `a` to `b`.
+/// Linear interpolation from `a` (`t = 0`) to `b` (`t = 1`).
 pub fn between(a: Vec3, b: Vec3, t: f64) -> Vec3 {
     [0, 1, 2].map(|i| a[i] + t * (b[i] - a[i]))
 }
@@ -24,30 +24,30 @@ fn normalized(v: Vec3) -> Vec3 {
     v.map(|c| c / length)
 }
 
-/// A view without perspective, y up.
+/// An orthographic view, y up.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     right: Vec3,
     up: Vec3,
-    /// Of length 1.
+    /// Unit vector.
     pub to_eye: Vec3,
 }
 
 impl View {
-    /// From the direction `to_eye`.
+    /// The view from the direction `to_eye`.
     pub fn new(to_eye: Vec3) -> Self {
         let to_eye = normalized(to_eye);
         let right = normalized(cross([0.0, 1.0, 0.0], to_eye));
         Self { right, up: cross(to_eye, right), to_eye }
     }
 
-    /// To the right and down in the drawing.
+    /// Coordinates in the drawing: right and down.
     pub fn project(&self, point: Vec3) -> [f64; 2] {
         [dot(point, self.right), -dot(point, self.up)]
     }
 }
 
-/// The part of a convex polygon, segment or point that is in the box of half edges `half` about the
+/// Clips a convex polygon, segment or point to the box of half edges `half` around the
 /// origin (I. Sutherland and G. Hodgman, *Reentrant Polygon Clipping*, 1974).
 pub fn clip(polygon: &[Vec3], half: Vec3) -> Vec<Vec3> {
     let sides = (0..3).flat_map(|axis| [(axis, 1.0), (axis, -1.0)]);
@@ -65,8 +65,8 @@ pub fn clip(polygon: &[Vec3], half: Vec3) -> Vec<Vec3> {
     })
 }
 
-/// The part of a ray that is in the box of half edges `half` about the origin, as far as its direction is
-/// long.
+/// Clips a ray to the box of half edges `half` around the origin; parameters are in lengths of the
+/// direction.
 pub fn within_box(origin: Vec3, direction: Vec3, half: Vec3) -> Option<[f64; 2]> {
     let slab = |a: usize| {
         let ends = [-half[a], half[a]].map(|side| (side - origin[a]) / direction[a]);
@@ -78,7 +78,7 @@ pub fn within_box(origin: Vec3, direction: Vec3, half: Vec3) -> Option<[f64; 2]>
     (from < to).then_some([from, to])
 }
 
-/// Whether a ray meets a triangle after its origin (T. Möller and B. Trumbore, 1997).
+/// Whether a ray hits a triangle beyond its origin (T. Möller and B. Trumbore, 1997).
 pub fn meets(origin: Vec3, direction: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
     const NEAR: f64 = 1e-6;
     let (ab, ac) = (sub(b, a), sub(c, a));

@@ -1,8 +1,8 @@
-//! Makes the pictures of the README's gallery.
+//! Makes the pictures in `docs/gallery`.
 //!
-//! `cargo run --release --example gallery [FOLDER]` writes them into `FOLDER`, or else into
-//! `docs/gallery`: those of the project's own models, and where the environment variable `TRIVOX_MESHES`
-//! names a folder with `dragon.obj`, `bunny.obj` and `fuze.obj`, those of these.
+//! `cargo run --release --example gallery [FOLDER]` writes them into `FOLDER`, by
+//! default `docs/gallery`. Pictures of the dragon, the bunny and the bottle are made if the
+//! environment variable `TRIVOX_MESHES` names a folder with `dragon.obj`, `bunny.obj` and `fuze.obj`.
 
 pub(crate) mod cases;
 pub(crate) mod drawing;
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-/// The name of a picture, and its file.
+/// Name and contents of a picture's file.
 type File = (&'static str, Vec<u8>);
 
-/// The pictures that the project has everything for.
+/// Pictures of the models in this project.
 pub(crate) fn own() -> Result<Vec<File>> {
     Ok(vec![
         ("cases.svg", drawing::sheet(&cases::CASES).into_bytes()),
@@ -29,7 +29,7 @@ pub(crate) fn own() -> Result<Vec<File>> {
     ])
 }
 
-/// The pictures of the models in `folder`.
+/// Pictures of the models in `folder`.
 fn of_scans(folder: &Path) -> Result<Vec<File>> {
     Ok(vec![
         ("dragon.png", scans::dragon_at_four_resolutions(folder)?),

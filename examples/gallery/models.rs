@@ -1,4 +1,4 @@
-//! Meshes as voxels, and voxels in other colours.
+//! Voxelizes meshes, and recolours voxels.
 
 use std::path::Path;
 
@@ -13,15 +13,15 @@ use trivox::{
     place, voxelize,
 };
 
-/// All that is inside, and what the surface touches.
+/// The inside and the surface.
 pub const SOLID: Mode = Mode::Solid(Solid { fill: trivox::solid::Fill::Auto, shell: true });
 
-/// The mesh in a file.
+/// Reads a mesh.
 pub fn mesh_of(path: &Path) -> Result<Mesh> {
     Ok(read_mesh(path).with_context(|| path.display().to_string())?.mesh)
 }
 
-/// The voxels of a mesh, in its colours.
+/// Voxelizes a mesh, with its colours.
 pub fn voxels_of(mesh: &Mesh, mode: Mode, resolution: u32, up: Up) -> Result<VoxelGrid> {
     let placed = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
     let voxels =
@@ -30,7 +30,7 @@ pub fn voxels_of(mesh: &Mesh, mode: Mode, resolution: u32, up: Up) -> Result<Vox
     Ok(colored.with_world(World::of(placed.lattice(), up)))
 }
 
-/// Those voxels of a grid that `paint` has a colour for.
+/// Keeps the voxels of a grid for which `paint` returns a colour.
 pub fn painted(grid: &VoxelGrid, paint: impl Fn([u32; 3]) -> Option<[u8; 3]>) -> Result<VoxelGrid> {
     let painted = grid.bricks().map(|(key, mask)| {
         let (mut kept, mut colors) = ([0; 8], Vec::<Rgba>::new());

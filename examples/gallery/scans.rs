@@ -9,7 +9,7 @@ use super::models::{SOLID, mesh_of, painted, voxels_of};
 use super::scenes::INSIDE;
 use super::strip::strip;
 
-/// Stanford's dragon.
+/// The Stanford dragon.
 pub fn dragon_at_four_resolutions(folder: &Path) -> Result<Vec<u8>> {
     const JADE: [u8; 3] = [128, 176, 150];
     let mesh = mesh_of(&folder.join("dragon.obj"))?;
@@ -18,7 +18,7 @@ pub fn dragon_at_four_resolutions(folder: &Path) -> Result<Vec<u8>> {
     strip(&[at(32)?, at(64)?, at(128)?, at(512)?], [380, 330])
 }
 
-/// Stanford's bunny, a scan with holes in its base, without its nearer half: the surface, and the solid.
+/// The Stanford bunny, a scan with holes in its base, without its nearer half: surface and solid.
 pub fn bunny_cut_open(folder: &Path) -> Result<Vec<u8>> {
     const FUR: [u8; 3] = [226, 208, 188];
     let mesh = mesh_of(&folder.join("bunny.obj"))?;
@@ -31,7 +31,7 @@ pub fn bunny_cut_open(folder: &Path) -> Result<Vec<u8>> {
     strip(&[painted(&surface, paint)?, painted(&solid, paint)?], [400, 400])
 }
 
-/// A bottle that has all its colours from a texture.
+/// A bottle whose colours all come from a texture.
 pub fn bottle_in_its_texture(folder: &Path) -> Result<Vec<u8>> {
     let mesh = mesh_of(&folder.join("fuze.obj"))?;
     let at = |resolution| voxels_of(&mesh, Mode::Surface, resolution, Up::Z);

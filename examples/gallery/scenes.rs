@@ -1,4 +1,4 @@
-//! Pictures of the project's own models, and of a bowl.
+//! Pictures of the models in this project, and of a bowl.
 
 use std::f64::consts::{PI, TAU};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use trivox::{Mesh, Mode, Up, VoxelGrid};
 use super::models::{SOLID, mesh_of, painted, voxels_of};
 use super::strip::strip;
 
-/// Of what is inside, where it can be seen.
+/// Colour of the inside at a cut.
 pub const INSIDE: [u8; 3] = [216, 96, 56];
 
 fn asset(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
 }
 
-/// The lighthouse as a solid, without the quarter towards the eye.
+/// The lighthouse as a solid, without the quarter nearest to the camera.
 pub fn lighthouse_cut_open() -> Result<Vec<u8>> {
     let mesh = mesh_of(&asset("lighthouse.obj"))?;
     let surface = voxels_of(&mesh, Mode::Surface, 160, Up::Y)?;
@@ -33,7 +33,7 @@ pub fn lighthouse_cut_open() -> Result<Vec<u8>> {
     strip(&[cut], [480, 480])
 }
 
-/// The torus knot as a solid, its layers pulled apart.
+/// The torus knot as a solid, with its layers pulled apart.
 pub fn knot_in_layers() -> Result<Vec<u8>> {
     const LAYERS: u32 = 5;
     const OUTSIDE: [u8; 3] = [52, 128, 146];
@@ -53,7 +53,7 @@ pub fn knot_in_layers() -> Result<Vec<u8>> {
     strip(&[layers], [480, 480])
 }
 
-/// A bowl as surface and as thin surface; what only the first has is in another colour.
+/// A bowl as surface and as thin surface; voxels of the first alone have another colour.
 pub fn bowl_in_both_modes() -> Result<Vec<u8>> {
     const BOTH: [u8; 3] = [92, 146, 190];
     const SURFACE_ALONE: [u8; 3] = [240, 178, 74];

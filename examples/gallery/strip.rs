@@ -6,10 +6,10 @@ use image::{DynamicImage, GenericImage, Rgba, RgbaImage};
 use trivox::VoxelGrid;
 use trivox::render::{RenderOptions, render};
 
-/// Between tiles, transparent.
+/// Transparent gap between tiles, in pixels.
 const GAP: u32 = 10;
 
-/// All grids from left to right, in tiles of `size` pixels, as a PNG.
+/// Draws the grids from left to right, in tiles of `size` pixels, as a PNG.
 pub fn strip(grids: &[VoxelGrid], size: [u32; 2]) -> Result<Vec<u8>> {
     let [width, height] = size;
     let mut strip = RgbaImage::new((width + GAP) * grids.len() as u32 - GAP, height);

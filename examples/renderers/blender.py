@@ -1,11 +1,20 @@
-"""Renders voxels with Blender Cycles (`pip install bpy`, or Blender itself: blender -b -P blender.py -- ...).
+"""Renders voxels with Blender Cycles.
 
-    voxelize model.obj --res 128 -o voxels.ply                            # solid, in their colours
+Needs `pip install bpy`, or Blender itself: blender -b -P blender.py -- voxels.ply picture.png
+
+The surface of the voxels, in their colours:
+
+    voxelize model.obj --res 128 -o voxels.ply
     python blender.py voxels.ply picture.png
-    voxelize model.obj --res 128 --mode solid --shell -o voxels.vdb       # a volume, in their colours
+
+A volume, in their colours:
+
+    voxelize model.obj --res 128 --mode solid --include-surface -o voxels.vdb
     python blender.py voxels.vdb picture.png
 
-    voxelize render voxels.vdb -o ours.png --json > camera.json           # the view of that picture
+The same view as in a picture of voxelize:
+
+    voxelize render voxels.vdb -o ours.png --json > camera.json
     python blender.py voxels.ply picture.png --camera camera.json
 """
 
@@ -16,18 +25,18 @@ import sys
 import bpy
 from mathutils import Matrix, Vector
 
-# Blender does not look for modules beside the script that it runs.
+# Blender does not search the folder of its script for modules.
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 import view
 
-# The optical depth of a voxel of the volume.
+# Optical depth of one voxel of the volume.
 DENSITY = 3
-# Of voxels without colours.
+# Colour of voxels that have none.
 PLAIN = (0.73, 0.72, 0.69, 1)
 
 
 def mesh(file):
-    """The surface of the voxels; Blender reads the .ply as it is, without turning it."""
+    """Reads the surface of the voxels, without rotating it to Blender's axes."""
     try:
         bpy.ops.wm.ply_import(filepath=file, forward_axis="Y", up_axis="Z", import_colors="SRGB")
     except RuntimeError as error:
@@ -38,7 +47,7 @@ def mesh(file):
 
 
 def paint(colors):
-    """Matt, in the colours of the mesh."""
+    """Returns a diffuse material with the vertex colours of the mesh."""
     material, nodes, links = empty_material("paint")
     surface = nodes.new("ShaderNodeBsdfDiffuse")
     surface.inputs["Color"].default_value = PLAIN
@@ -51,7 +60,7 @@ def paint(colors):
 
 
 def volume(file):
-    """The voxels as a volume, in the colours of the grid `Cd` if there is one."""
+    """Reads the voxels as a volume, with the colours of the grid `Cd` if there is one."""
     data = bpy.data.volumes.new("voxels")
     data.filepath = os.path.abspath(file)
     data.grids.load()
@@ -73,7 +82,7 @@ def fog(density, has_colors):
     if has_colors:
         color = nodes.new("ShaderNodeAttribute")
         color.attribute_name = "Cd"
-        # Light meets many particles before it comes out again, each of which takes some.
+        # Multiple scattering applies the albedo many times: raise it, to keep the colour.
         of_one = nodes.new("ShaderNodeGamma")
         of_one.inputs["Gamma"].default_value = 0.4
         links.new(color.outputs["Color"], of_one.inputs["Color"])
@@ -90,22 +99,22 @@ def empty_material(name):
 
 
 def nodes_of(owner):
-    """The nodes of a material or a world, of which there are none yet, and their links."""
+    """Returns the emptied node tree of a material or a world: its nodes and links."""
     if not owner.node_tree:
-        owner.use_nodes = True  # Before Blender 5.
+        owner.use_nodes = True  # Needed before Blender 5.
     owner.node_tree.nodes.clear()
     return owner.node_tree.nodes, owner.node_tree.links
 
 
 def box_about(thing):
-    """The corners of its box, as it lies in the file."""
+    """Returns the corners of the bounding box in the coordinates of the file."""
     bpy.context.view_layer.update()
     corners = [list(corner) for corner in thing.bound_box]
     return list(map(min, *corners)), list(map(max, *corners))
 
 
 def look(camera, low, high, upright):
-    """`camera` as Blender has it: x to the right, y up, z back."""
+    """Adds `camera` in Blender's convention: x right, y up, z backwards."""
     left, right, bottom, top = camera.screen_window
     data = bpy.data.cameras.new("camera")
     data.sensor_fit = "HORIZONTAL"
@@ -128,7 +137,7 @@ def look(camera, low, high, upright):
 
 
 def studio(low, high):
-    """A sun, a sky, and the ground on which the voxels stand; z is up."""
+    """Adds a sun, a sky and the ground below the voxels; z is up."""
     scene = bpy.context.scene
     sun = bpy.data.lights.new("sun", "SUN")
     sun.energy, sun.angle, sun.color = 2.6, math.radians(2), (1, 0.93, 0.8)
@@ -156,10 +165,10 @@ def draw(picture, samples, is_mask):
     cycles = scene.cycles
     cycles.device, cycles.samples, cycles.use_denoising = "CPU", samples, not is_mask
     cycles.max_bounces, cycles.volume_bounces = 16, 16
-    # Colours as they are, not as a film has them.
+    # sRGB as it is, without the filmic tone curve.
     scene.view_settings.view_transform = "Standard"
     if is_mask:
-        # All rays through the middle of pixels, or as good as that.
+        # A narrow filter: practically all rays pass through the centre of the pixel.
         cycles.pixel_filter_type, cycles.filter_width, cycles.max_bounces = "BLACKMAN_HARRIS", 0.01, 0
         scene.render.film_transparent = True
     scene.render.image_settings.file_format = "PNG"
@@ -173,7 +182,7 @@ def main():
     args = view.arguments(__doc__.splitlines()[0], list(readers), 64)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     voxels = readers[args.extension](os.path.abspath(args.voxels))
-    # In Blender z is up.
+    # Blender has its z axis up.
     upright = Matrix.Rotation(math.pi / 2, 4, "X") if args.up == "y" else Matrix.Identity(4)
     voxels.matrix_world = upright
     low, high = box_about(voxels)

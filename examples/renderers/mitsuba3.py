@@ -1,11 +1,18 @@
 """Renders voxels with Mitsuba 3 (`pip install mitsuba`).
 
-    voxelize model.obj --res 128 -o voxels.ply                            # solid, in their colours
+The surface of the voxels, in their colours:
+
+    voxelize model.obj --res 128 -o voxels.ply
     python mitsuba3.py voxels.ply picture.png
-    voxelize model.obj --res 128 --mode solid --shell -o voxels.vol       # a cloud of their shape
+
+A volume:
+
+    voxelize model.obj --res 128 --mode solid --include-surface -o voxels.vol
     python mitsuba3.py voxels.vol picture.png --samples 256
 
-    voxelize render voxels.vox -o ours.png --json > camera.json           # the view of that picture
+The same view as in a picture of voxelize:
+
+    voxelize render voxels.vox -o ours.png --json > camera.json
     python mitsuba3.py voxels.ply picture.png --camera camera.json
 """
 
@@ -20,17 +27,17 @@ import view
 mitsuba.set_variant("scalar_rgb")
 Transform = mitsuba.ScalarTransform4f
 
-# The optical depth of a voxel of the cloud; for a mask, one that lets nothing through.
+# Optical depth of one voxel of the volume, and the opaque one for a mask.
 DENSITY, MASK_DENSITY = 0.7, 18
 ALBEDO = [0.98, 0.95, 0.88]
-# Of a mesh without colours.
+# Colour of a mesh that has none.
 PLAIN = [0.73, 0.72, 0.69]
 
 
 def mesh(file):
-    """The surface of the voxels, matt and in the colours of its vertices, and the box about it.
+    """Returns the surface of the voxels, diffuse and with vertex colours, and its bounding box.
 
-    Mitsuba reads triangles and colours in linear light; voxelize writes quads, and bytes in sRGB.
+    Mitsuba expects triangles and linear colours; voxelize writes quads, and bytes in sRGB.
     """
     points, quads, colors = quads_of(file)
     triangles = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
@@ -51,7 +58,7 @@ def mesh(file):
 
 
 def quads_of(file):
-    """The corners of a .ply, its quads, and the colours of the corners, if there are any."""
+    """Returns the vertices of a .ply, its quads, and the colours of the vertices or None."""
     kinds = {"float": "<f4", "double": "<f8", "uchar": "u1"}
     with open(file, "rb") as data:
         header, _, body = data.read().partition(b"end_header\n")
@@ -72,13 +79,13 @@ def quads_of(file):
 
 
 def linear(bytes_of_srgb):
-    """Linear light."""
+    """Converts sRGB bytes to linear light."""
     value = bytes_of_srgb / 255
     return numpy.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def cloud(file, density):
-    """A medium in the voxels, within the box of the grid, and that box."""
+    """Returns the voxels as a medium inside the box of the grid, and the corners of the box."""
     with open(file, "rb") as data:
         header = data.read(48)
     if len(header) < 48 or not header.startswith(b"VOL\x03"):
@@ -86,7 +93,7 @@ def cloud(file, density):
     _, _, across, _, _, _, *corners = struct.unpack("<4s5i6f", header)
     low, high = numpy.array(corners[:3]), numpy.array(corners[3:])
     voxel = (high[0] - low[0]) / across
-    # `nearest`, so that voxels are cubes; what is between their centres is not smoothed.
+    # `nearest` keeps voxels cubes: no interpolation between their centres.
     voxels = {"type": "gridvolume", "filename": file, "use_grid_bbox": True,
               "filter_type": "nearest", "raw": True}
     medium = {"type": "heterogeneous", "sigma_t": voxels, "scale": density / voxel,
@@ -97,7 +104,7 @@ def cloud(file, density):
 
 
 def sensor(camera, low, high, samples, is_mask):
-    """`camera` as Mitsuba has it: x to the left, y up, z ahead."""
+    """Returns `camera` in Mitsuba's convention: x left, y up, z forwards."""
     left, right, bottom, top = camera.screen_window
     middle = [(left + right) / 2, (bottom + top) / 2]
     eye, x, y, back = map(numpy.array, (camera.eye, camera.right, camera.up, camera.back))
@@ -107,20 +114,20 @@ def sensor(camera, low, high, samples, is_mask):
             "principal_point_offset_y": -middle[1] / (top - bottom)}
     unit = 1
     if camera.projection == "orthographic":
-        # Its film is two units wide, in the middle of its axis.
+        # Mitsuba's orthographic film is two units wide and centred.
         lens, unit = {"type": "orthographic"}, (right - left) / 2
         eye = eye + middle[0] * x + middle[1] * y
     columns = numpy.column_stack([-unit * x, unit * y, -back, eye])
     film = {"type": "hdrfilm", "width": camera.size[0], "height": camera.size[1],
             "pixel_format": "rgba", "rfilter": {"type": "box" if is_mask else "gaussian"}}
-    # Without jitter, rays are in the middle of equal parts of the pixel.
+    # Without jitter the rays pass through the centres of equal parts of the pixel.
     sampler = {"type": "stratified", "sample_count": samples, "jitter": not is_mask}
     return {**lens, "to_world": Transform(numpy.vstack([columns, [0, 0, 0, 1]])), "film": film,
             "sampler": sampler, "near_clip": reach * 1e-4, "far_clip": reach * 4}
 
 
 def studio(low, high, up):
-    """A sun, a sky, and the ground on which the voxels stand."""
+    """Returns a sun, a sky and the ground below the voxels."""
     axis = {"y": 1, "z": 2}[up]
     sun, sky, far = [0.5, 0.8, 0.45], [0.34, 0.42, 0.55], numpy.linalg.norm(high - low)
     if up == "z":

@@ -1,6 +1,6 @@
-"""What the scripts beside this one have in common: their arguments, and from where is looked.
+"""Arguments and camera, shared by the scripts in this folder.
 
-Everything is in the axes and units of the mesh that was voxelized, in which the files lie too.
+All coordinates are in the axes and units of the mesh that was voxelized; so are the files.
 """
 
 import argparse
@@ -12,25 +12,25 @@ from types import SimpleNamespace
 
 import numpy
 
-# Half the angle under which the sphere about the voxels is seen, and how much of the picture they fill.
+# Sine of half the angle that the bounding sphere subtends, and the share of the picture to fill.
 HALF_ANGLE_SINE, ROOM = 0.26, 0.88
 
-# What voxelize says of a camera.
+# Fields of `camera` in the JSON of `voxelize render`.
 KEYS = ["projection", "eye", "right", "up", "back", "screen_window"]
 
 
 def arguments(about, extensions, samples):
-    """The command line; after `--`, where Blender itself is called."""
+    """Parses the command line; inside Blender, only what follows `--`."""
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("voxels", help=f"a file of voxelize: {', '.join(extensions)}")
-    parser.add_argument("picture", help="the .png file to write")
-    parser.add_argument("--camera", help="a file of what voxelize render --json said, for the same view")
+    parser.add_argument("voxels", help=f"file that voxelize wrote: {', '.join(extensions)}")
+    parser.add_argument("picture", help=".png file to write")
+    parser.add_argument("--camera", help="output of voxelize render --json, for the same view")
     parser.add_argument("--size", type=int, nargs=2, default=[512, 512], metavar=("W", "H"),
-                        help="in pixels, if there is no --camera")
-    parser.add_argument("--samples", type=int, default=samples, help="rays for each pixel")
-    parser.add_argument("--up", choices=["y", "z"], default="y", help="the mesh's axis that is up")
+                        help="in pixels, without --camera")
+    parser.add_argument("--samples", type=int, default=samples, help="rays per pixel")
+    parser.add_argument("--up", choices=["y", "z"], default="y", help="up axis of the mesh")
     parser.add_argument("--mask", action="store_true",
-                        help="the silhouette, as opacity: regular rays, no lights, no ground")
+                        help="draw the silhouette as opacity: regular rays, no lights, no ground")
     own = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
     args = parser.parse_args(own)
     args.extension = os.path.splitext(args.voxels)[1].lower()
@@ -50,7 +50,7 @@ def arguments(about, extensions, samples):
 
 
 def camera(args, low, high):
-    """The camera of `args`, or else one that has the box from `low` to `high` in the picture."""
+    """Returns the camera of `args`, otherwise one that frames the box from `low` to `high`."""
     if not args.camera:
         return around(low, high, args)
     try:
@@ -63,13 +63,13 @@ def camera(args, low, high):
 
 
 def refuse(complaint):
-    """Ends the program as bad usage does."""
+    """Exits with a message, as for bad usage."""
     print(f"{os.path.basename(sys.argv[0])}: {complaint}", file=sys.stderr)
     sys.exit(2)
 
 
 def around(low, high, args):
-    """In perspective, from the front, the right and above."""
+    """Returns a perspective camera in front, to the right and above."""
     low, high, size = numpy.array(low), numpy.array(high), numpy.array(args.size)
     above, front = ([0, 1, 0], [0, 0, 1]) if args.up == "y" else ([0, 0, 1], [0, -1, 0])
     back = 0.54 * numpy.array([1, 0, 0]) + 0.47 * numpy.array(above) + 0.70 * numpy.array(front)

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use tempfile::NamedTempFile;
-use trivox::formats::{GridFormat, bricks, write_grid};
+use trivox::formats::{GridFormat, bricks, read_grid_from, write_grid};
 use trivox::grid::{BRICK, BrickKey, Mask, World};
 use trivox::render::{Background, Picture, Projection, RenderOptions, View, render};
 use trivox::{Up, VoxelGrid};
@@ -819,6 +819,33 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
     let loaded = job::run(py, None, None, move |_| {
         let read = || trivox::formats::read_grid(&path);
         job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
+    })?;
+    glue::warn(py, &loaded.warnings)?;
+    Ok(PyGrid::new(loaded.grid, "{}".to_owned(), loaded.warnings))
+}
+
+/// Reads a grid of voxels from the bytes of a file.
+///
+/// Parameters
+/// ----------
+/// data : bytes
+/// format : str
+///     Their format, such as ``"bricks"`` or ``"npz"``.
+///
+/// Returns
+/// -------
+/// Grid
+///
+/// Raises
+/// ------
+/// ReadError
+///     The bytes are malformed, or of a format that is not read.
+#[pyfunction]
+pub fn load_bytes(py: Python<'_>, data: Vec<u8>, format: &str) -> PyResult<PyGrid> {
+    let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+    let loaded = job::run(py, None, None, move |_| {
+        let read = || read_grid_from(&mut &data[..], format);
+        Ok(job::pool(None)?.install(read)?)
     })?;
     glue::warn(py, &loaded.warnings)?;
     Ok(PyGrid::new(loaded.grid, "{}".to_owned(), loaded.warnings))

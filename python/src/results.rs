@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trivox::backend::RunOptions;
-use trivox::backend::gpu::adapters::Adapter;
 use trivox::formats::{GridFormat, MESH_FORMATS};
+use trivox::gpu::Adapter;
 use trivox::verify::{Fault, Source as Origin, Stated, VerifyOptions};
 use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
 

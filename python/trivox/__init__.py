@@ -34,6 +34,7 @@ from ._trivox import (
     adapters,
     diff,
     load,
+    load_bytes,
     read_mesh,
     verify,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "adapters",
     "diff",
     "load",
+    "load_bytes",
     "progress_bar",
     "read_mesh",
     "verify",

@@ -1,69 +1,86 @@
-//! Images, as they lie on triangles.
+//! Textures: images, wrap modes and filters.
 
+use std::collections::BTreeMap;
 #[cfg(feature = "images")]
 use std::io::Cursor;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "images")]
-use image::{ImageError, ImageReader, Limits};
+use image::{ImageError, ImageFormat, ImageReader, Limits};
+
 use serde::{Deserialize, Serialize};
 
-use crate::appearance::texture::levels::{Level, smaller_levels};
-use crate::srgb::{Rgba, linear_of};
+use crate::appearance::texture::pyramid::{Pyramid, Reading};
+use crate::srgb::Rgba;
 
-mod levels;
+pub(crate) mod pyramid;
 
-/// What is past the edges of a texture.
+/// What a texture shows outside `[0, 1]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Wrap {
-    /// The texture again.
+    /// The texture, repeated.
     #[default]
     Repeat,
-    /// The texture again, every second time mirrored.
+    /// The texture again, every second tile mirrored.
     Mirror,
-    /// Its outermost texels.
+    /// The texels at its edge.
     Clamp,
 }
 
-/// What is between the centres of texels.
+/// How a magnified texture is interpolated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Filter {
-    /// A mixture of the four around.
+    /// Bilinear.
     #[default]
     Linear,
-    /// The nearest.
+    /// The nearest texel.
     Nearest,
 }
 
-/// Light, from 0 to 1: red, green and blue as far as they are seen, which is multiplied by opacity, and
-/// the opacity.
-pub(crate) type Light = [f64; 4];
+/// Texels of the largest image that is decoded: 16,384 squared. A small file may decode for minutes.
+#[cfg(feature = "images")]
+const MOST_TEXELS: u64 = 1 << 28;
 
-/// Of each sRGB value.
-const LIGHT: [f64; 256] = {
-    let mut light = [0.0; 256];
-    let mut value = 0;
-    while value < 256 {
-        light[value] = linear_of(value as u8) as f64 / 65535.0;
-        value += 1;
-    }
-    light
-};
+/// The dimensions in the header of an image, in texels.
+#[cfg(feature = "images")]
+fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], String> {
+    let mut reader = ImageReader::new(Cursor::new(bytes));
+    format.into_iter().for_each(|format| reader.set_format(format));
+    reader.into_dimensions().map(<[u32; 2]>::from).map_err(|error| error.to_string())
+}
 
-/// An image: sRGB colours, and how opaque they are.
+/// An image of sRGB colours with opacity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Texture {
     size: [u32; 2],
     /// Row by row, from the top left.
-    texels: Vec<Rgba>,
-    /// The image at a half of its size, a quarter and so on; made when they are first needed.
+    #[serde(with = "shared")]
+    texels: Arc<Vec<Rgba>>,
+    /// Its mip levels, by how it is read. Clones share them, as their texels are the same.
     #[serde(skip)]
-    smaller: OnceLock<Vec<Level>>,
+    pyramids: Arc<Mutex<BTreeMap<Reading, Arc<Pyramid>>>>,
+}
+
+/// Serde's own support for `Arc` is a feature that all dependents would be compiled with.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::srgb::Rgba;
+
+    pub fn serialize<S: Serializer>(of: &Arc<Vec<Rgba>>, to: S) -> Result<S::Ok, S::Error> {
+        of.as_slice().serialize(to)
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<Vec<Rgba>>, D::Error> {
+        Vec::deserialize(from).map(Arc::new)
+    }
 }
 
 impl PartialEq for Texture {
     fn eq(&self, other: &Self) -> bool {
-        let Self { size, texels, smaller: _ } = self;
+        let Self { size, texels, pyramids: _ } = self;
         (size, texels) == (&other.size, &other.texels)
     }
 }
@@ -77,7 +94,7 @@ impl Texture {
     pub fn new(size: [u32; 2], texels: Vec<Rgba>) -> Self {
         let [width, height] = size.map(u64::from);
         assert!(width * height > 0 && width * height == texels.len() as u64, "{size:?} texels");
-        Self { size, texels, smaller: OnceLock::new() }
+        Self { size, texels: Arc::new(texels), pyramids: Arc::default() }
     }
 
     /// The image in the `bytes` of a PNG, JPEG, TGA, BMP, WebP or GIF file, in at most `limit` bytes of
@@ -91,9 +108,21 @@ impl Texture {
             .with_guessed_format()
             .map_err(|error| error.to_string())?;
         if reader.format().is_none()
-            && let Ok(format) = image::ImageFormat::from_path(name)
+            && let Ok(format) = ImageFormat::from_path(name)
         {
             reader.set_format(format);
+        }
+        let [width, height] = dimensions(bytes, reader.format())?.map(u64::from);
+        let texels = width * height;
+        if texels > MOST_TEXELS {
+            return Err(format!(
+                "it has {width} x {height} texels, and {MOST_TEXELS} at most are read: make it smaller"
+            ));
+        }
+        if texels.saturating_mul(4) > limit {
+            return Err(format!(
+                "it has {width} x {height} texels, too many for the memory that is left"
+            ));
         }
         let mut limits = Limits::default();
         // The decoder's own image, of a byte a texel where it is grey, and ours of four.
@@ -138,62 +167,39 @@ impl Texture {
         self.texels.iter().any(|texel| texel[3] < u8::MAX)
     }
 
-    /// The same without transparency.
-    #[must_use]
-    pub fn opaque(&self) -> Self {
-        let opaque = |&[r, g, b, _]: &Rgba| [r, g, b, u8::MAX];
-        Self::new(self.size, self.texels.iter().map(opaque).collect())
-    }
-
     /// Bytes of memory that it takes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         size_of_val(&self.texels[..]) as u64
     }
 
-    /// The light at `uv`, finite, seen at `1 / 2^level` of the size: there a texel is the mean of those
-    /// that it stands for.
-    #[inline]
-    pub(crate) fn light(
-        &self,
-        [u, v]: [f64; 2],
-        level: u32,
-        wrap: [Wrap; 2],
-        filter: Filter,
-    ) -> Light {
-        let smaller = match level {
-            0 => &[],
-            _ => &self.smaller.get_or_init(|| smaller_levels(self))[..],
-        };
-        // Past the last level, which has one texel, there is nothing smaller.
-        let level = (level as usize).min(smaller.len());
-        let smaller = level.checked_sub(1).map(|index| &smaller[index]);
-        let size = smaller.map_or(self.size, Level::size);
-        let texel = |x: u32, y: u32| match smaller {
-            Some(smaller) => smaller.light(x, y),
-            None => self.texel_light(x, y),
-        };
-        let scale = f64::from(1_u32 << level);
-        let at =
-            |a: usize, c: f64| Place::new(c, f64::from(self.size[a]) / scale, size[a], wrap[a]);
-        let (x, y) = (at(0, u), at(1, v));
-        match filter {
-            Filter::Nearest => texel(x.nearest(), y.nearest()),
-            Filter::Linear => {
-                let (x, y) = (x.between(), y.between());
-                let row = |y: u32| mix(texel(x.0, y), texel(x.1, y), x.2);
-                mix(row(y.0), row(y.1), y.2)
-            }
-        }
+    #[inline(always)]
+    pub(crate) fn texel(&self, x: u32, y: u32) -> Rgba {
+        self.texels[y as usize * self.size[0] as usize + x as usize]
     }
 
-    #[inline]
-    fn texel_light(&self, x: u32, y: u32) -> Light {
-        let [r, g, b, opacity] = self.texels[y as usize * self.size[0] as usize + x as usize];
-        let [r, g, b] = [r, g, b].map(|value| LIGHT[usize::from(value)]);
-        match opacity {
-            u8::MAX => [r, g, b, 1.0],
-            _ => [r, g, b, 1.0].map(|light| light * (f64::from(opacity) / 255.0)),
+    /// Its mip levels, kept for the next caller.
+    pub(crate) fn pyramid(&self, reading: Reading) -> Arc<Pyramid> {
+        let mut pyramids = self.pyramids.lock().unwrap_or_else(PoisonError::into_inner);
+        pyramids.entry(reading).or_insert_with(|| Arc::new(Pyramid::new(reading))).clone()
+    }
+}
+
+impl Wrap {
+    /// The texel that is read for texel `i` of an axis of `count`.
+    #[inline(always)]
+    pub(crate) fn index(self, i: i64, count: u32) -> i64 {
+        let n = i64::from(count);
+        if (0..n).contains(&i) {
+            return i;
+        }
+        match self {
+            Self::Clamp => i.clamp(0, n - 1),
+            Self::Repeat => i.rem_euclid(n),
+            Self::Mirror => {
+                let i = i.rem_euclid(2 * n);
+                i.min(2 * n - 1 - i)
+            }
         }
     }
 }
@@ -204,59 +210,4 @@ impl Texture {
 pub(crate) fn floor(x: f64) -> i64 {
     let whole = x as i64;
     whole - i64::from(whole as f64 > x)
-}
-
-#[inline(always)]
-fn mix(a: Light, b: Light, part: f64) -> Light {
-    std::array::from_fn(|i| a[i] + part * (b[i] - a[i]))
-}
-
-/// Where a coordinate is among texels.
-struct Place {
-    /// In texels, from the first one's edge.
-    at: f64,
-    count: i64,
-    wrap: Wrap,
-}
-
-impl Place {
-    /// `c` is in units of the whole texture, which is `width` texels wide: of `count` texels the last
-    /// may be there in part.
-    #[inline(always)]
-    fn new(c: f64, width: f64, count: u32, wrap: Wrap) -> Self {
-        let c = match wrap {
-            Wrap::Repeat => c - floor(c) as f64,
-            Wrap::Mirror => {
-                let c = c - 2.0 * floor(c / 2.0) as f64;
-                c.min(2.0 - c)
-            }
-            Wrap::Clamp => c,
-        };
-        // Of numbers so large that they have no fraction anything may be left.
-        Self { at: c.clamp(0.0, 1.0) * width, count: count.into(), wrap }
-    }
-
-    #[inline(always)]
-    fn nearest(&self) -> u32 {
-        self.index(self.at as i64)
-    }
-
-    /// The texels whose centres it is between, and how far it is from the first to the second.
-    #[inline(always)]
-    fn between(&self) -> (u32, u32, f64) {
-        let low = floor(self.at - 0.5);
-        (self.index(low), self.index(low + 1), self.at - 0.5 - low as f64)
-    }
-
-    /// At most one texel is beyond either end.
-    #[inline(always)]
-    fn index(&self, i: i64) -> u32 {
-        let last = self.count - 1;
-        let i = match self.wrap {
-            Wrap::Repeat if i < 0 => last,
-            Wrap::Repeat if i > last => 0,
-            _ => i.clamp(0, last),
-        };
-        i as u32
-    }
 }

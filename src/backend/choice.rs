@@ -4,15 +4,16 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use crate::backend::BackendError;
 use crate::backend::cpu::Cpu;
 use crate::backend::shared_gpu::SharedGpu;
 use crate::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
-use crate::error::BackendError;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 
 /// Which backend to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Choice {
     /// Whichever is likely to be faster; the CPU where there is no GPU.
     Auto,

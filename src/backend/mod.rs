@@ -2,6 +2,8 @@
 
 pub mod choice;
 pub mod cpu;
+mod error;
+pub(crate) mod finder;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod report;
@@ -11,13 +13,13 @@ mod shared_gpu;
 use std::sync::Arc;
 
 use crate::backend::report::Report;
-use crate::error::BackendError;
-use crate::grid::{BRICK, VoxelGrid, Windings};
+use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 
 pub use choice::{Backends, Choice, Chosen};
+pub use error::BackendError;
 pub use rule::Rule;
 
 /// Finds the voxels of a placed mesh.
@@ -56,12 +58,24 @@ pub struct RunOptions {
     pub memory: u64,
     /// Whether to measure the time of each stage where that is possible, at some cost.
     pub time_stages: bool,
+    /// How a GPU tests voxels by [`Rule::Touched`].
+    pub kernel: Kernel,
+}
+
+/// How a GPU tests the voxels of a brick that a triangle may touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Kernel {
+    /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`.
+    #[default]
+    Rows,
+    /// One invocation tests one voxel, the plain form: `shaders/voxelize/voxels.wgsl`.
+    Voxels,
 }
 
 impl Default for RunOptions {
-    /// As much memory as it takes, and no measurements.
+    /// As much memory as it takes, no measurements, and the kernel that is usually faster.
     fn default() -> Self {
-        Self { memory: u64::MAX, time_stages: false }
+        Self { memory: u64::MAX, time_stages: false, kernel: Kernel::default() }
     }
 }
 
@@ -72,6 +86,8 @@ pub struct Run {
     pub grid: VoxelGrid,
     /// What winding numbers come to; of [`Rule::WindingFlips`].
     pub windings: Option<Windings>,
+    /// The crossings of columns along `x`; of [`Rule::Crossings`].
+    pub crossings: Option<Crossings>,
     /// What the stages did; `None` from a backend without stages.
     pub report: Option<Report>,
 }

@@ -23,6 +23,9 @@ pub enum Rule {
     Flips(Axis),
     /// The same along `x` for who is inside where the winding number is not 0.
     WindingFlips,
+    /// Every crossing of a column along `x`, at the voxel where [`Flips`](Self::Flips) would count
+    /// it, with its direction: [`Run::crossings`](super::Run::crossings). The grid is empty.
+    Crossings,
 }
 
 impl Rule {
@@ -32,7 +35,7 @@ impl Rule {
         match self {
             Self::Touched => &[],
             Self::Crossed => &Axis::ALL,
-            Self::Flips(Axis::X) | Self::WindingFlips => &[Axis::X],
+            Self::Flips(Axis::X) | Self::WindingFlips | Self::Crossings => &[Axis::X],
             Self::Flips(Axis::Y) => &[Axis::Y],
             Self::Flips(Axis::Z) => &[Axis::Z],
         }
@@ -44,7 +47,7 @@ impl Rule {
         match self {
             Self::Touched | Self::Crossed => None,
             Self::Flips(axis) => Some(axis),
-            Self::WindingFlips => Some(Axis::X),
+            Self::WindingFlips | Self::Crossings => Some(Axis::X),
         }
     }
 
@@ -65,6 +68,7 @@ impl Rule {
             Self::Touched | Self::Crossed => Combine::Union,
             Self::Flips(_) => Combine::Parity,
             Self::WindingFlips => Combine::Winding,
+            Self::Crossings => Combine::Crossings,
         }
     }
 }

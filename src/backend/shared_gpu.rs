@@ -1,23 +1,23 @@
 //! The one GPU that all meshes of a process share: found and opened when a mesh first needs it.
 
 use crate::backend::Backend;
-use crate::error::BackendError;
+use crate::backend::BackendError;
 
 /// What [`SharedGpu::open`] gives: the backend, and the adapter's label.
 pub type Opened = (Box<dyn Backend + Send + Sync>, String);
 
-#[cfg(feature = "gpu")]
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub use with_gpu::SharedGpu;
-#[cfg(not(feature = "gpu"))]
+#[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 pub use without_gpu::SharedGpu;
 
-#[cfg(feature = "gpu")]
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 mod with_gpu {
     use std::sync::{Arc, OnceLock};
 
     use super::{BackendError, Opened};
     use crate::backend::gpu::Gpu;
-    use crate::backend::gpu::adapters::Adapter;
+    use crate::gpu::Adapter;
 
     /// Threads that ask for it while it starts wait for it.
     #[derive(Debug, Default)]
@@ -72,11 +72,16 @@ mod with_gpu {
     }
 }
 
-#[cfg(not(feature = "gpu"))]
+#[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 mod without_gpu {
     use super::{BackendError, Opened};
 
-    const WITHOUT_GPU: &str = "built without the GPU backend (cargo feature `gpu`)";
+    // A browser's GPU cannot be waited for: `Gpu::run_async` is for it.
+    const WITHOUT_GPU: &str = if cfg!(feature = "gpu") {
+        "a GPU does not run as a blocking backend here"
+    } else {
+        "built without the GPU backend (cargo feature `gpu`)"
+    };
 
     /// There is none.
     #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! The colours of a grid's voxels, from those of the mesh's surface.
 //!
-//! A voxel that the surface touches has its own. A solid also has voxels that it does not touch, and
-//! some of them can be seen: between the centre of one, which is inside, and that of the neighbour,
-//! which is outside, the surface may only touch the neighbour. They look like those of their six
-//! neighbours that have a colour. All others have one colour.
+//! A voxel that the surface touches has a colour of its own. A solid may have exposed voxels that the
+//! surface does not touch: between the centre of such a voxel, which is inside, and the centre of its
+//! neighbour, which is outside, the surface touches only the neighbour. Such a voxel takes the mean
+//! colour of those of its six face neighbours that have one. All other voxels share one colour.
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
-/// A brick, and those next to it along each axis, below and above.
+/// A value for a brick and for its six neighbours, by axis: below and above.
 struct Neighborhood<T> {
     center: T,
     sides: [[T; 2]; 3],
@@ -37,7 +37,7 @@ impl<T> Neighborhood<T> {
 }
 
 impl Neighborhood<Mask> {
-    /// Of each voxel of the brick whether the next one along `axis` is in the masks.
+    /// The voxels of the brick whose neighbour along `axis` is in the masks.
     fn next(&self, axis: usize, is_above: bool) -> Mask {
         const FIRST_Z: u64 = 0x0101_0101_0101_0101;
         let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
@@ -51,7 +51,7 @@ impl Neighborhood<Mask> {
         })
     }
 
-    /// Of each voxel whether the six next to it are in the masks, by axis and direction.
+    /// [`Self::next`] for all axes and directions.
     fn all_next(&self) -> [[Mask; 2]; 3] {
         [0, 1, 2].map(|axis| [false, true].map(|above| self.next(axis, above)))
     }
@@ -71,7 +71,7 @@ pub(super) fn colors(grid: &VoxelGrid, surface: &Surface) -> Colors {
     Colors::from_bricks(bricks.collect(), surface.colors.rest())
 }
 
-/// The bricks of the surface and those next to them.
+/// The bricks of the surface and their neighbours.
 fn bricks_at(surface: &Surface) -> Vec<BrickKey> {
     let near = surface.touched.par_iter().flat_map_iter(|&(key, _)| {
         let Neighborhood { center, sides } = Neighborhood::of(key, |key| key);

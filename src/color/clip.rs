@@ -1,191 +1,247 @@
-//! What of a triangle is within a voxel: a polygon, found by cutting the triangle by the planes between
-//! voxels (I. Sutherland and G. Hodgman, "Reentrant Polygon Clipping", Communications of the ACM 17(1),
-//! 1974). In floating point, of which only additions, multiplications, divisions and square roots are
-//! used: the same on every machine.
-
-use std::ops::RangeInclusive;
+//! The part of a triangle within each voxel: a polygon, found by cutting the triangle at the planes
+//! between voxels (I. Sutherland and G. Hodgman, "Reentrant Polygon Clipping", Communications of the
+//! ACM 17(1), 1974). In floating point, of which only additions, multiplications, divisions and square
+//! roots are used: the same on every machine.
 
 use crate::appearance::texture::floor;
 use crate::place::Triangle;
 use crate::predicate::boxes::BoxRange;
 
-/// A point of a triangle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Point {
-    /// In voxels, from the minimum corner of a brick.
-    at: [f64; 3],
-    /// The weights of the second and third corner; that of the first makes 1 of them.
-    pub(super) weights: [f64; 2],
-}
-
-impl Point {
-    /// Between `self` and `other`, where `axis` has the value `bound`.
-    fn between(&self, other: &Self, axis: usize, bound: f64) -> Self {
-        let part = (bound - self.at[axis]) / (other.at[axis] - self.at[axis]);
-        let mix = |a: f64, b: f64| a + part * (b - a);
-        let mut point = Self {
-            at: std::array::from_fn(|a| mix(self.at[a], other.at[a])),
-            weights: std::array::from_fn(|i| mix(self.weights[i], other.weights[i])),
-        };
-        point.at[axis] = bound;
-        point
-    }
-}
-
 /// A convex part of a triangle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Polygon {
-    points: [Point; Self::MOST],
+    /// In voxels, from the minimum corner of a brick.
+    points: [[f64; 3]; Self::MOST],
     len: usize,
 }
 
-/// What the triangles of a polygon come to.
-pub(super) struct Parts {
-    /// In faces of a voxel.
-    pub(super) area: f64,
-    /// By the weights of the second and third corner. Where there is no area, the mean of the points.
-    pub(super) centroid: [f64; 2],
-}
-
-const EMPTY: Polygon =
-    Polygon { points: [Point { at: [0.0; 3], weights: [0.0; 2] }; Polygon::MOST], len: 0 };
-
 impl Polygon {
     /// Points, at most: a triangle's corners, and one for each plane of a voxel.
-    pub(super) const MOST: usize = 9;
+    const MOST: usize = 9;
 
-    /// The whole triangle, as seen from the minimum corner of the voxel `base`.
-    fn of_triangle(triangle: &Triangle, base: [i32; 3], unit_bits: u32) -> Self {
-        let unit = f64::from(1_u32 << unit_bits);
-        let mut points = EMPTY.points;
-        for (corner, point) in triangle.iter().zip(&mut points) {
-            // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
-            point.at =
-                std::array::from_fn(|a| f64::from(corner[a] - (base[a] << unit_bits)) / unit);
-        }
-        points[1].weights = [1.0, 0.0];
-        points[2].weights = [0.0, 1.0];
-        Self { points, len: 3 }
+    const EMPTY: Self = Self { points: [[0.0; 3]; Self::MOST], len: 0 };
+
+    fn of_triangle(corners: &[[f64; 3]; 3]) -> Self {
+        let mut polygon = Self::EMPTY;
+        corners.iter().for_each(|corner| polygon.push(*corner));
+        polygon
     }
 
-    pub(super) fn points(&self) -> &[Point] {
+    #[inline]
+    pub(super) fn points(&self) -> &[[f64; 3]] {
         &self.points[..self.len]
     }
 
-    /// The triangles that it consists of.
-    fn triangles(&self) -> impl Iterator<Item = [&Point; 3]> {
-        let points = self.points();
-        (2..points.len()).map(|i| [&points[0], &points[i - 1], &points[i]])
-    }
-
-    pub(super) fn parts(&self) -> Parts {
-        let (mut area, mut moment) = (0.0, [0.0; 2]);
-        for part in self.triangles() {
-            let double = double_area(part);
-            area += double / 2.0;
-            for (i, sum) in moment.iter_mut().enumerate() {
-                *sum += double / 6.0 * part.iter().map(|point| point.weights[i]).sum::<f64>();
-            }
+    /// Adds a point. Rounding may have a sliver cross a plane more than twice: what there is no room for
+    /// then has no area to speak of.
+    #[inline(always)]
+    fn push(&mut self, point: [f64; 3]) {
+        if let Some(place) = self.points.get_mut(self.len) {
+            *place = point;
+            self.len += 1;
         }
-        let centroid = match area > 0.0 {
-            true => moment.map(|sum| sum / area),
-            false => self.mean_point(),
-        };
-        Parts { area, centroid }
-    }
-
-    fn mean_point(&self) -> [f64; 2] {
-        let points = self.points();
-        [0, 1].map(|i| points.iter().map(|p| p.weights[i]).sum::<f64>() / points.len() as f64)
     }
 
     /// The least and the greatest value on `axis`.
+    #[inline(always)]
     fn bounds(&self, axis: usize) -> [f64; 2] {
-        let values = self.points().iter().map(|point| point.at[axis]);
+        let values = self.points().iter().map(|point| point[axis]);
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], c| [lo.min(c), hi.max(c)])
     }
 
-    /// Among `voxels` along `axis` those that it touches.
-    fn voxels(&self, axis: usize, [first, last]: [i32; 2]) -> RangeInclusive<i32> {
-        let [lo, hi] = self.bounds(axis);
-        first.max(-floor(-lo) as i32 - 1)..=last.min(floor(hi) as i32)
-    }
-
-    /// What of it is between `low` and `low + 1` on `axis`, bounds included, if anything is; in `room`,
-    /// unless it is all.
-    fn slice<'a>(&'a self, axis: usize, low: i32, room: &'a mut [Self; 2]) -> Option<&'a Self> {
-        let bounds = [f64::from(low), f64::from(low) + 1.0];
-        let [lo, hi] = self.bounds(axis);
-        let [above, below] = room;
-        let mut part = self;
-        if lo < bounds[0] {
-            part.half(|point| point.at[axis] - bounds[0], axis, bounds[0], above);
-            part = above;
-        }
-        if hi > bounds[1] {
-            part.half(|point| bounds[1] - point.at[axis], axis, bounds[1], below);
-            part = below;
-        }
-        (part.len > 0).then_some(part)
-    }
-
-    /// Puts into `part` what of it is where `height` is not negative; at `bound` on `axis` it is 0.
+    /// Puts into `below` and `above` what of it is on each side of a plane. Points on the plane are in
+    /// both.
     #[inline(always)]
-    fn half(&self, height: impl Fn(&Point) -> f64, axis: usize, bound: f64, part: &mut Self) {
-        part.len = 0;
-        // Rounding may have a sliver pass a plane more than twice: what there is no room for then has no
-        // area to speak of.
-        let mut add = |point: Point| {
-            if let Some(place) = part.points.get_mut(part.len) {
-                *place = point;
-                part.len += 1;
-            }
-        };
+    fn split(&self, axis: usize, bound: f64, below: &mut Self, above: &mut Self) {
+        (below.len, above.len) = (0, 0);
         let points = self.points();
         let Some(mut last) = points.last() else { return };
-        let mut before = height(last);
+        let mut before = last[axis] - bound;
         for point in points {
-            let now = height(point);
+            let now = point[axis] - bound;
             if before < 0.0 && now > 0.0 || before > 0.0 && now < 0.0 {
-                add(last.between(point, axis, bound));
+                let part = before / (before - now);
+                let mut crossing: [f64; 3] =
+                    std::array::from_fn(|a| last[a] + part * (point[a] - last[a]));
+                crossing[axis] = bound;
+                below.push(crossing);
+                above.push(crossing);
+            }
+            if now <= 0.0 {
+                below.push(*point);
             }
             if now >= 0.0 {
-                add(*point);
+                above.push(*point);
             }
             (last, before) = (point, now);
         }
     }
+
+    /// Calls `each` with the voxels of `first..=last` along `axis` that it touches, and the part in
+    /// each. A face in the plane between two voxels is in both.
+    #[inline(always)]
+    fn slabs(&self, axis: usize, [first, last]: [i32; 2], mut each: impl FnMut(i32, &Self)) {
+        let [lo, hi] = self.bounds(axis);
+        let first = first.max(-floor(-lo) as i32 - 1);
+        let last = last.min(floor(hi) as i32);
+        if lo >= f64::from(first) && hi <= f64::from(first + 1) && first == last {
+            return each(first, self);
+        }
+        let (mut part, mut rest, mut next) = (Self::EMPTY, *self, Self::EMPTY);
+        if lo < f64::from(first) {
+            self.split(axis, f64::from(first), &mut part, &mut rest);
+        }
+        for voxel in first..=last {
+            let bound = f64::from(voxel + 1);
+            if hi < bound {
+                return each(voxel, &rest);
+            }
+            rest.split(axis, bound, &mut part, &mut next);
+            if part.len > 0 {
+                each(voxel, &part);
+            }
+            std::mem::swap(&mut rest, &mut next);
+        }
+    }
 }
 
-/// Twice the area of a triangle, in faces of a voxel.
-fn double_area([a, b, c]: [&Point; 3]) -> f64 {
-    let [p, q] = [b, c].map(|point| [0, 1, 2].map(|i| point.at[i] - a.at[i]));
-    let n = [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]];
-    (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]).sqrt()
-}
-
-/// Calls `each` with the voxels among `range`, and what of `triangle` is in them, where there is some.
-/// `base` is the minimum corner of the brick that they are in, in voxels.
+/// Calls `each` with the voxels of `range` that a triangle touches, and the part of it in each. The
+/// corners are in voxels from `base`, the minimum corner of a brick.
 pub(super) fn cut(
-    triangle: &Triangle,
-    unit_bits: u32,
+    corners: &[[f64; 3]; 3],
     base: [i32; 3],
     range: &BoxRange,
     mut each: impl FnMut([i32; 3], &Polygon),
 ) {
-    let whole = Polygon::of_triangle(triangle, base, unit_bits);
     let [xs, ys, zs] = [0, 1, 2].map(|a| [range.lo[a] - base[a], range.hi[a] - base[a]]);
-    let mut room = [[EMPTY; 2]; 3];
-    let [for_slice, for_row, for_piece] = &mut room;
-    for x in xs[0]..=xs[1] {
-        let Some(slice) = whole.slice(0, x, for_slice) else { continue };
-        for y in slice.voxels(1, ys) {
-            let Some(row) = slice.slice(1, y, for_row) else { continue };
-            for z in row.voxels(2, zs) {
-                if let Some(piece) = row.slice(2, z, for_piece) {
-                    each([x, y, z], piece);
-                }
-            }
+    Polygon::of_triangle(corners).slabs(0, xs, |x, slab| {
+        slab.slabs(1, ys, |y, row| row.slabs(2, zs, |z, piece| each([x, y, z], piece)));
+    });
+}
+
+/// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
+pub(super) fn corners(triangle: &Triangle, base: [i32; 3], unit_bits: u32) -> [[f64; 3]; 3] {
+    let unit = f64::from(1_u32 << unit_bits);
+    // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
+    triangle.map(|corner| [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << unit_bits)) / unit))
+}
+
+/// The plane of a triangle, seen along the axis to which it is the most perpendicular.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plane {
+    /// The two other axes.
+    axes: [usize; 2],
+    /// Area in the plane by area as seen. 0 where the triangle has no area.
+    stretch: f64,
+    /// The first corner, as seen.
+    origin: [f64; 2],
+    /// From there to the weights of the second and third corner.
+    weights: [[f64; 2]; 2],
+}
+
+impl Plane {
+    pub(super) fn new(corners: &[[f64; 3]; 3]) -> Self {
+        let [a, b, c] = corners;
+        let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
+        let normal =
+            [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]];
+        let largest = |v: [f64; 3]| {
+            let is_larger = |i: usize, k: usize| v[k].abs() > v[i].abs();
+            (1..3).fold(0, |i, k| if is_larger(i, k) { k } else { i })
+        };
+        let axis = largest(normal);
+        let height = normal[axis];
+        if height == 0.0 {
+            return Self::of_line(a, p, q, largest);
         }
+        let axes = [(axis + 1) % 3, (axis + 2) % 3];
+        let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
+        Self {
+            axes,
+            stretch: length / height.abs(),
+            origin: axes.map(|i| a[i]),
+            weights: [
+                [q[axes[1]] / height, -q[axes[0]] / height],
+                [-p[axes[1]] / height, p[axes[0]] / height],
+            ],
+        }
+    }
+
+    /// A triangle without area: weights go along its longest edge from the first corner.
+    fn of_line(
+        a: &[f64; 3],
+        p: [f64; 3],
+        q: [f64; 3],
+        largest: impl Fn([f64; 3]) -> usize,
+    ) -> Self {
+        let axis = largest(std::array::from_fn(|i| p[i].abs().max(q[i].abs())));
+        let axes = [axis, (axis + 1) % 3];
+        let is_second = p[axis].abs() >= q[axis].abs();
+        let edge = if is_second { p[axis] } else { q[axis] };
+        let along = [if edge == 0.0 { 0.0 } else { 1.0 / edge }, 0.0];
+        let weights = if is_second { [along, [0.0; 2]] } else { [[0.0; 2], along] };
+        Self { axes, stretch: 0.0, origin: axes.map(|i| a[i]), weights }
+    }
+
+    /// The weights of the second and third corner at a point of the triangle; that of the first makes
+    /// 1 of them.
+    #[inline]
+    pub(super) fn weights(&self, point: [f64; 2]) -> [f64; 2] {
+        let [x, y] = [point[0] - self.origin[0], point[1] - self.origin[1]];
+        // Of a sliver rounding may leave nothing.
+        let [s, t] = self.weights.map(|[a, b]| (a * x + b * y).clamp(0.0, 1.0));
+        [s, t.min(1.0 - s)]
+    }
+
+    #[inline]
+    pub(super) fn seen(&self, point: &[f64; 3]) -> [f64; 2] {
+        self.axes.map(|axis| point[axis])
+    }
+
+    /// The area of a piece of the triangle, in faces of a voxel.
+    #[inline]
+    pub(super) fn area(&self, piece: &Polygon) -> f64 {
+        let [first, rest @ ..] = piece.points() else { return 0.0 };
+        let first = self.seen(first);
+        let local = |point: &[f64; 3]| {
+            let [x, y] = self.seen(point);
+            [x - first[0], y - first[1]]
+        };
+        let mut double = 0.0;
+        let mut before = [0.0; 2];
+        for point in rest {
+            let now = local(point);
+            double += before[0] * now[1] - before[1] * now[0];
+            before = now;
+        }
+        double.abs() / 2.0 * self.stretch
+    }
+
+    /// The weights at the centroid of a piece of the triangle; where it has no area, at the mean of its
+    /// points.
+    pub(super) fn centroid(&self, piece: &Polygon) -> [f64; 2] {
+        let points = piece.points();
+        let first = self.seen(&points[0]);
+        let local = |point: &[f64; 3]| {
+            let [x, y] = self.seen(point);
+            [x - first[0], y - first[1]]
+        };
+        let (mut double, mut moment, mut sum) = (0.0, [0.0; 2], [0.0; 2]);
+        let mut before = [0.0; 2];
+        for point in points {
+            let now = local(point);
+            let part = before[0] * now[1] - before[1] * now[0];
+            double += part;
+            for a in 0..2 {
+                moment[a] += part * (before[a] + now[a]);
+                sum[a] += now[a];
+            }
+            before = now;
+        }
+        let middle = match double == 0.0 {
+            true => sum.map(|c| c / points.len() as f64),
+            false => moment.map(|c| c / (3.0 * double)),
+        };
+        self.weights([0, 1].map(|a| first[a] + middle[a]))
     }
 }

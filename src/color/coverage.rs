@@ -1,36 +1,48 @@
-//! How much of each cell of a plane lies in a polygon: exactly, from the signed areas beside its edges
-//! (as rasterizers of fonts find it: R. Levien, "Inside the fastest font renderer in the world", 2016).
+//! The exact area of each unit cell of a plane that a polygon covers, accumulated from the signed areas
+//! beside its edges, as font rasterizers do (R. Levien, "Inside the fastest font renderer in the world",
+//! 2016).
 
 use crate::appearance::texture::floor;
 
-/// Cells that there is room for, and one more in each row.
+/// Number of cells, including one more in each row.
 const ROOM: usize = 256;
 
-/// Whether there is room for all cells of something with such a span along each axis, wherever it lies.
+/// Whether a polygon with this span along each axis has room, wherever it lies.
 pub(super) fn has_room(span: [f64; 2]) -> bool {
-    // Floor, one that is begun at either end, and one past the end of a row.
+    // A span of `n` touches up to `n + 2` cells; a row has one more.
     (span[0] + 3.0) * (span[1] + 2.0) <= ROOM as f64
 }
 
-/// The cells that a polygon lies in.
-pub(super) struct Coverage {
-    /// The lowest.
-    first: [i64; 2],
-    /// How many along each axis.
-    size: [usize; 2],
-    /// In rows of one more: by how much more of a cell is covered than of the one before it.
-    steps: [f64; ROOM],
+/// Memory for the cells of a polygon, used again and again.
+pub(super) struct Scratch([f64; ROOM]);
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self([0.0; ROOM])
+    }
 }
 
-impl Coverage {
+/// The cells that a polygon lies in.
+pub(super) struct Coverage<'a> {
+    /// The minimum cell.
+    first: [i64; 2],
+    /// The number of cells along each axis.
+    size: [usize; 2],
+    /// By row, of one cell more: the covered area of a cell minus that of the cell before it.
+    steps: &'a mut [f64],
+}
+
+impl<'a> Coverage<'a> {
     /// Of the convex polygon with these corners in a plane of unit cells, for which there is room. Its
     /// orientation has no effect.
-    pub(super) fn new(corners: &[[f64; 2]]) -> Self {
+    pub(super) fn new(corners: &[[f64; 2]], scratch: &'a mut Scratch) -> Self {
         let [low, high] = bounds(corners);
         let first = low.map(floor);
         let origin = first.map(|i| i as f64);
         let size = [0, 1].map(|a| (high[a] - origin[a]) as usize + 1);
-        let mut coverage = Self { first, size, steps: [0.0; ROOM] };
+        let steps = &mut scratch.0[..(size[0] + 1) * size[1]];
+        steps.fill(0.0);
+        let mut coverage = Self { first, size, steps };
         let local = |p: &[f64; 2]| [p[0] - origin[0], p[1] - origin[1]];
         let Some(mut from) = corners.last().map(local) else { return coverage };
         for to in corners.iter().map(local) {
@@ -40,7 +52,7 @@ impl Coverage {
         coverage
     }
 
-    /// The cells, and how much of each is covered where any is.
+    /// The covered cells, and the covered area of each.
     pub(super) fn cells(&self) -> impl Iterator<Item = ([i64; 2], f64)> + '_ {
         let [width, height] = self.size;
         (0..height).flat_map(move |y| {
@@ -49,7 +61,7 @@ impl Coverage {
             row.iter().enumerate().filter_map(move |(x, step)| {
                 covered += step;
                 let cell = [self.first[0] + x as i64, self.first[1] + y as i64];
-                // What is left of a cell by rounding is nothing to speak of.
+                // Less is a rounding error.
                 let part = f64::abs(covered);
                 (part > 1e-12).then_some((cell, part))
             })
@@ -108,7 +120,7 @@ impl Coverage {
 }
 
 /// The least and the greatest value along each axis.
-pub(super) fn bounds(corners: &[[f64; 2]]) -> [[f64; 2]; 2] {
+fn bounds(corners: &[[f64; 2]]) -> [[f64; 2]; 2] {
     let nothing = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
     corners.iter().fold(nothing, |[low, high], p| {
         [[low[0].min(p[0]), low[1].min(p[1])], [high[0].max(p[0]), high[1].max(p[1])]]
@@ -128,7 +140,8 @@ mod tests {
             let base = [(); 2].map(|()| 10.0 * rng.f64() - 5.0);
             let mut corner = || base.map(|c| c + reach * rng.f64());
             let corners = [corner(), corner(), corner()];
-            let coverage = Coverage::new(&corners);
+            let mut scratch = Scratch::default();
+            let coverage = Coverage::new(&corners, &mut scratch);
             let cells: Vec<_> = coverage.cells().collect();
             let total: f64 = cells.iter().map(|(_, part)| part).sum();
             let [a, b, c] = corners;

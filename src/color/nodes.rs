@@ -1,5 +1,4 @@
-//! Which triangles are in which brick: the grid is halved along all axes, again and again, and triangles
-//! are handed down to the parts that they touch.
+//! Assigns triangles to the bricks that they touch, by descending an octree.
 
 use rayon::prelude::*;
 
@@ -16,11 +15,11 @@ struct Node {
     bits: u32,
 }
 
-/// Triangles from which on the parts of a node are worked on by several threads.
+/// The least number of triangles for which the parts of a node are split among threads.
 const SHARED: usize = 1 << 9;
 
-/// What `work` makes of each brick of `grid` that triangles touch, and of bricks next to those of
-/// `grid` if `beside`; in no order.
+/// Calls `work` for each brick of `grid` that triangles touch, and with `beside` for the neighbours of
+/// bricks of `grid`. Returns the results in no order.
 pub(super) fn bricks<T: Send>(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
@@ -61,7 +60,7 @@ where
         }
     }
 
-    /// Whether there are voxels in the node.
+    /// Whether the grid has voxels in the node.
     fn is_wanted(&self, Node { from, bits }: Node) -> bool {
         let beside = u32::from(self.beside);
         let end = self.grid.dims().map(|d| d.div_ceil(BRICK));

@@ -7,10 +7,11 @@
 //! ```json
 //! {"format":"trivox bricks","version":1,"dims":[9,10,3],
 //!  "world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},
-//!  "bricks":2,"runs":1,"masks_at":256,"keys_at":384,"runs_at":400,"bytes":416}
+//!  "bricks":2,"runs":1,"masks_at":256,"keys_at":384,"runs_at":400,"bytes":416,"crc32":"0a1b2c3d"}
 //! ```
 //!
-//! (on one line; `world` is `null` where the grid does not say where it lies). At the offsets that it
+//! `crc32` is the CRC-32 of the whole file, these 8 digits taken for zeros; older files have none.
+//! (On one line; `world` is `null` where the grid does not say where it lies). At the offsets that it
 //! names lie little-endian words of 64 bits:
 //!
 //! - `masks_at`: for each brick that is neither empty nor full eight words, one for each `x` within the
@@ -42,6 +43,7 @@
 
 use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
 
+use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use crate::formats::description::is_possible;
@@ -67,6 +69,8 @@ const FORMAT: &str = "trivox bricks";
 const VERSION: u32 = 1;
 /// Of grids with colours.
 const COLORED_VERSION: u32 = 2;
+/// The digits of a CRC-32 that is not known yet.
+const NO_CRC: &str = "00000000";
 /// Where the words may begin.
 const ALIGN: u64 = 64;
 /// Longest line of JSON that is read; ours have about 250 bytes.
@@ -87,6 +91,9 @@ struct Header {
     colors: Option<ColorHeader>,
     /// Of the whole file.
     bytes: u64,
+    /// CRC-32 of the whole file, these digits taken for `0`; absent from older files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crc32: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,6 +153,7 @@ impl Header {
             runs_at: 0,
             colors: grid.colors.as_ref().map(ColorHeader::of),
             bytes: 0,
+            crc32: Some(NO_CRC.to_owned()),
         };
         header.beginning_at(MAX_HEADER)
     }
@@ -189,14 +197,62 @@ impl Header {
     }
 }
 
-/// Writes `grid`, in next to no memory.
+/// Writes `grid`, in next to no memory. The words are made twice: first for their checksum.
 ///
 /// # Errors
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut out = BufWriter::with_capacity(1 << 16, out);
     let line = Header::of(grid).line().map_err(std::io::Error::from)?;
+    let mut crc = Hasher::new();
+    crc.update(line.as_bytes());
+    let mut sink = BufWriter::with_capacity(1 << 16, Checksum(&mut crc));
+    write_words(grid, &mut sink)?;
+    sink.flush()?;
+    drop(sink);
+    let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(crc)), 1);
+    let mut out = BufWriter::with_capacity(1 << 16, out);
     out.write_all(line.as_bytes())?;
+    write_words(grid, &mut out)?;
+    Ok(out.flush()?)
+}
+
+fn digits(crc: Hasher) -> String {
+    format!("{:08x}", crc.finalize())
+}
+
+fn crc_field(digits: &str) -> String {
+    format!("\"crc32\":\"{digits}\"")
+}
+
+/// Updates a CRC-32.
+struct Checksum<'a>(&'a mut Hasher);
+
+impl Write for Checksum<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads, and updates a CRC-32 by what is read.
+struct Input<'a> {
+    input: &'a mut dyn BufRead,
+    crc: Hasher,
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let len = self.input.read(bytes)?;
+        self.crc.update(&bytes[..len]);
+        Ok(len)
+    }
+}
+
+fn write_words(grid: &VoxelGrid, out: &mut impl Write) -> std::io::Result<()> {
     let mut put = |word: u64| out.write_all(&word.to_le_bytes());
     grid.masks().as_flattened().iter().try_for_each(|&word| put(word))?;
     grid.keys().iter().try_for_each(|&key| put(key.packed()))?;
@@ -204,10 +260,10 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         put(start.packed())?;
         put(len.into())
     })?;
-    if let Some(colors) = &grid.colors {
-        write_colors(colors, &mut out)?;
+    match &grid.colors {
+        Some(colors) => write_colors(colors, out),
+        None => Ok(()),
     }
-    Ok(out.flush()?)
 }
 
 fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
@@ -232,7 +288,9 @@ fn content(what: impl Into<String>) -> ReadError {
 /// Not `.bricks`; another version; numbers that contradict one another; bricks that are empty, full,
 /// out of order or not inside the grid; colours where there is no voxel; too few bytes, or too many.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
-    let header = read_header(input)?;
+    let mut crc = Hasher::new();
+    let header = read_header(input, &mut crc)?;
+    let input = &mut Input { input, crc };
     let mut masks: Vec<Mask> = Vec::new();
     for _ in 0..header.bricks {
         let mask = words(input, "the masks")?;
@@ -254,7 +312,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         runs.push((key, len.ok_or_else(|| content("the length of a run is not possible"))?));
     }
     let colors = header.colors.as_ref().map(|header| read_colors(input, header)).transpose()?;
-    if !input.fill_buf()?.is_empty() {
+    if !input.input.fill_buf()?.is_empty() {
         return Err(content(format!("there are more than the {} bytes of the grid", header.bytes)));
     }
     let count = bricks.len() as u64 + runs.iter().map(|&(_, len)| u64::from(len)).sum::<u64>();
@@ -267,10 +325,17 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
         check_colors(&grid, colors)?;
     }
     grid.colors = colors;
+    let found = digits(input.crc.clone());
+    if let Some(said) = header.crc32.filter(|said| *said != found) {
+        return Err(content(format!(
+            "the header says that the CRC-32 is {said}, but it is {found}: the file is damaged, copy \
+             it again"
+        )));
+    }
     Ok(LoadedGrid { grid, warnings: Vec::new() })
 }
 
-fn read_colors(input: &mut dyn BufRead, header: &ColorHeader) -> Result<Colors, ReadError> {
+fn read_colors(input: &mut dyn Read, header: &ColorHeader) -> Result<Colors, ReadError> {
     const WHAT: &str = "the colours";
     let mut masks: Vec<Mask> = Vec::new();
     for _ in 0..header.bricks {
@@ -313,7 +378,7 @@ fn check_colors(grid: &VoxelGrid, colors: &Colors) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
+fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, ReadError> {
     let mut line = Vec::new();
     input.take(MAX_HEADER).read_until(b'\n', &mut line)?;
     if !line.ends_with(b"\n") {
@@ -323,6 +388,8 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
     let header: Header = serde_json::from_str(&text).map_err(|error| {
         content(format!("the header is malformed: {error}: {}", excerpt(&text)))
     })?;
+    let said = header.crc32.as_deref().unwrap_or(NO_CRC);
+    crc.update(text.replacen(&crc_field(said), &crc_field(NO_CRC), 1).as_bytes());
     if header.format != FORMAT {
         return Err(content("not a .bricks file: the header has another 'format'"));
     }
@@ -354,13 +421,13 @@ fn following(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
         .ok_or_else(|| content(format!("key {word} is not possible, or out of order")))
 }
 
-fn words<const N: usize>(input: &mut dyn BufRead, what: &str) -> Result<[u64; N], ReadError> {
+fn words<const N: usize>(input: &mut dyn Read, what: &str) -> Result<[u64; N], ReadError> {
     let mut bytes = [[0; 8]; N];
     fill(input, bytes.as_flattened_mut(), what)?;
     Ok(bytes.map(u64::from_le_bytes))
 }
 
-fn fill(input: &mut dyn BufRead, bytes: &mut [u8], what: &str) -> Result<(), ReadError> {
+fn fill(input: &mut dyn Read, bytes: &mut [u8], what: &str) -> Result<(), ReadError> {
     input.read_exact(bytes).map_err(|e| match e.kind() {
         ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),
         _ => ReadError::Io(e),

@@ -13,6 +13,7 @@ mod named;
 pub mod npy;
 pub mod npz;
 pub mod obj;
+pub mod off;
 pub mod openvdb;
 mod patches;
 mod plain;
@@ -140,6 +141,9 @@ pub struct MeshSpec {
     pub name: &'static str,
     /// What is read of a file of it.
     pub carries: &'static str,
+    /// Refuses what is another file by its first [`START`] bytes and its length, if that is known:
+    /// before all of it is read.
+    check_start: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
     /// Takes the file's bytes and its path.
     read: fn(Vec<u8>, &Path, &ReadOptions) -> Result<Loaded, ReadError>,
 }
@@ -160,8 +164,8 @@ impl MeshSpec {
 }
 
 /// The formats of meshes.
-pub const MESH_FORMATS: [&MeshSpec; 5] =
-    [&obj::SPEC, &stl::SPEC, &ply::SPEC, &gltf::SPEC, &gltf::BINARY_SPEC];
+pub const MESH_FORMATS: [&MeshSpec; 6] =
+    [&obj::SPEC, &stl::SPEC, &ply::SPEC, &off::SPEC, &gltf::SPEC, &gltf::BINARY_SPEC];
 
 /// The formats of grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -377,7 +381,8 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     refuse_folder(path)?;
     let spec = MeshSpec::of_path(path)?;
-    (spec.read)(bytes_within(path, options.memory)?, path, options)
+    let bytes = checked_bytes(path, options.memory, spec.check_start)?;
+    (spec.read)(bytes, path, options)
 }
 
 /// Reads the mesh in `bytes`, a file of the format `spec`, as `options` say. Sidecar files (materials,
@@ -398,18 +403,36 @@ pub fn read_mesh_from(
     (spec.read)(bytes, &folder.unwrap_or(nowhere).join(name), options)
 }
 
+/// Bytes of a file's start that are judged before the rest is read.
+const START: u64 = 4 << 10;
+
 /// The bytes of a file, in at most `limit` bytes of memory.
 fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let file = File::open(path)?;
+    checked_bytes(path, limit, |_, _| Ok(()))
+}
+
+/// The same, if its start passes `check`.
+fn checked_bytes(
+    path: &Path,
+    limit: u64,
+    check: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
+) -> Result<Vec<u8>, ReadError> {
+    let mut file = File::open(path)?;
     let needed = file.metadata()?.len();
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
+    check(&start, Some(needed).filter(|&len| len > 0))?;
     if needed > limit {
         return Err(ReadError::Memory { needed, limit });
     }
     // A pipe has no length. Its buffer doubles when it is full, and is there twice while it does.
     let most = if needed > 0 { needed } else { limit / 3 };
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(needed as usize).map_err(std::io::Error::from)?;
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    let mut bytes = start;
+    bytes
+        .try_reserve_exact((needed as usize).saturating_sub(bytes.len()))
+        .map_err(std::io::Error::from)?;
+    let left = most.saturating_add(1).saturating_sub(bytes.len() as u64);
+    file.take(left).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(ReadError::Content(format!(
             "holds more than the {most} bytes that it may: copy it to a file that nothing writes to, \
@@ -435,9 +458,20 @@ pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
     let mut file = BufReader::new(File::open(path)?);
     refuse_mesh(path)?;
     let format = GridFormat::of_path(path).map_err(ReadError::Unsupported)?;
+    read_grid_from(&mut file, format)
+}
+
+/// Reads the grid in the bytes of `input`, a file of the format `format`.
+///
+/// # Errors
+/// The format is not read, or `input` does not hold a valid grid.
+pub fn read_grid_from(
+    input: &mut dyn BufRead,
+    format: GridFormat,
+) -> Result<LoadedGrid, ReadError> {
     let extension = format.extension();
     let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
-    (format.spec().read.ok_or_else(unread)?)(&mut file)
+    (format.spec().read.ok_or_else(unread)?)(input)
 }
 
 /// Refuses a mesh where a grid belongs, be it the surface of one.

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::error::GridError;
+use crate::grid::GridError;
 use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
 use crate::grid::{FullRun, VoxelGrid};
 use crate::place::MAX_DIM;
@@ -20,6 +20,42 @@ pub(crate) enum Combine {
     /// Parts hold crossings along `x`, the [`leaving`](BrickKey::leaving) ones apart: the voxels at
     /// which the winding number becomes 0, or no longer is.
     Winding,
+    /// The same parts, each kept as it is: [`Crossings`].
+    Crossings,
+}
+
+/// The crossings of columns along `x` with triangles, by brick. A brick has as many masks as one of
+/// its voxels has crossings of one direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crossings {
+    dims: [u32; 3],
+    /// Sorted but for the mark of direction.
+    keys: Vec<BrickKey>,
+    masks: Vec<Mask>,
+}
+
+impl Crossings {
+    /// Voxels along each axis.
+    #[must_use]
+    pub fn dims(&self) -> [u32; 3] {
+        self.dims
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.keys.len() as u64 * GridBuilder::BYTES_KEPT
+    }
+
+    /// The masks of the row of bricks that begins at `row`: each with its brick and its step, 1
+    /// where columns enter the mesh and -1 where they leave it.
+    pub(crate) fn row(&self, row: BrickKey) -> impl Iterator<Item = (BrickKey, i32, &Mask)> {
+        let first = self.keys.partition_point(|key| key.undirected() < row);
+        let end = row.next_row();
+        let keys = self.keys[first..].iter().zip(&self.masks[first..]);
+        keys.map(|(key, mask)| (key.undirected(), if key.is_leaving() { -1 } else { 1 }, mask))
+            .take_while(move |&(key, ..)| key < end)
+    }
 }
 
 /// What winding numbers along the columns of a grid come to, at the centres of voxels.
@@ -116,7 +152,10 @@ impl GridBuilder {
         }
         // In which order parts of one brick come is all the same.
         found.par_sort_unstable_by_key(|&(key, ..)| key);
-        found.par_chunk_by(|a, b| a.0 == b.0).count() as u64
+        match self.combine {
+            Combine::Crossings => found.len() as u64,
+            _ => found.par_chunk_by(|a, b| a.0 == b.0).count() as u64,
+        }
     }
 
     /// Adds `parts`, of which the order was just found.
@@ -130,7 +169,11 @@ impl GridBuilder {
         let found = &self.found;
         let pieces = split(found);
         let begin = self.grid.keys.len();
-        let distinct = pieces.par_iter().map(|piece| piece.chunk_by(|a, b| a.0 == b.0).count());
+        let keeps_all = self.combine == Combine::Crossings;
+        let distinct = pieces.par_iter().map(|piece| match keeps_all {
+            true => piece.len(),
+            false => piece.chunk_by(|a, b| a.0 == b.0).count(),
+        });
         let distinct: Vec<usize> = distinct.collect();
         let end = begin + distinct.iter().sum::<usize>();
         grow(&mut self.grid.keys, end, BrickKey::default());
@@ -147,6 +190,12 @@ impl GridBuilder {
                 Combine::Union => merge(piece, parts, keys, masks, |mask, other| mask | other),
                 Combine::Parity => merge(piece, parts, keys, masks, |mask, other| mask ^ other),
                 Combine::Winding => wind(piece, parts, keys, masks),
+                Combine::Crossings => {
+                    for ((&(_, part, index), key), mask) in piece.iter().zip(keys).zip(masks) {
+                        (*key, *mask) = parts[part as usize][index as usize];
+                    }
+                    return Ok((false, Windings::default()));
+                }
             };
             let is_unstored = masks.iter().any(|m| is_empty(m) || is_full(m));
             check_inside(dims, keys, masks).map(|()| (is_unstored, windings))
@@ -186,6 +235,16 @@ impl GridBuilder {
     pub(crate) fn bytes(&self) -> u64 {
         let VoxelGrid { keys, full, .. } = &self.grid;
         keys.len() as u64 * Self::BYTES_KEPT + (full.len() * size_of::<FullRun>()) as u64
+    }
+
+    /// The grid, and the crossings where these were added; the grid is empty then.
+    pub(crate) fn finish_with_crossings(mut self) -> (VoxelGrid, Option<Crossings>) {
+        let crossings = (self.combine == Combine::Crossings).then(|| {
+            let keys = std::mem::take(&mut self.grid.keys);
+            let masks = std::mem::take(&mut self.grid.masks);
+            Crossings { dims: self.grid.dims, keys, masks }
+        });
+        (self.finish(), crossings)
     }
 
     /// The grid.

@@ -1,7 +1,7 @@
 //! Grids from files that have full bricks as runs.
 
 use super::{BRICK, BrickKey, FullRun, Mask, VoxelGrid};
-use crate::error::GridError;
+use crate::grid::GridError;
 
 impl VoxelGrid {
     /// The union of `bricks` and of full bricks in `runs` along `x`: each its first one, and how many

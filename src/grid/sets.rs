@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use crate::error::BackendError;
+use crate::backend::BackendError;
 
 use super::ordered::in_order;
 use super::pieces::{Piece, overlay, parts};

@@ -41,7 +41,7 @@ pub fn run(args: &AdaptersArgs) -> Result<Verdict> {
 
 #[cfg(feature = "gpu")]
 fn rows() -> Vec<Row> {
-    use trivox::backend::gpu::adapters::Adapter;
+    use trivox::gpu::Adapter;
     let row = |adapter: Adapter| {
         let problem = adapter.check().err().map(|e| e.to_string());
         Row {

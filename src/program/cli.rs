@@ -12,19 +12,26 @@ use trivox::render::{Background, MAX_SAMPLES, MAX_SIDE, Projection, View};
 use trivox::solid::Fill;
 use trivox::{Bounds, Up};
 
-use crate::program::looks::{ColorChoice, hexadecimal};
+use crate::program::looks::{ColorChoice, css_color};
 use crate::program::shard::Shard;
+
+/// The version, the commit where it is known, and the cargo features.
+fn long_version() -> String {
+    let commit = option_env!("VOXELIZE_COMMIT").map(|commit| format!(" ({commit})"));
+    let features = if cfg!(feature = "gpu") { "gpu" } else { "none (CPU only)" };
+    format!("{}{}\nfeatures: {features}", env!("CARGO_PKG_VERSION"), commit.unwrap_or_default())
+}
 
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
 /// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
 ///
-/// Exit codes: 0 done, 1 a comparison failed (--check, --strict, diff, verify), 2 bad usage, input or
-/// output. One mesh that fails does not stop the others.
+/// Exit codes: 0 done; 1 a comparison failed (--compare-backends, --strict, diff, verify); 2 bad usage,
+/// input or output; 128 + N stopped by signal N. One mesh that fails does not stop the others.
 #[derive(Debug, Parser)]
-#[command(name = "voxelize", version, max_term_width = 100)]
+#[command(name = "voxelize", version = long_version(), max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(group(ArgGroup::new("size").args(["res", "voxel_size"]).required(true)))]
+#[command(group(ArgGroup::new("resolution").args(["res", "voxel_size"])))]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -59,10 +66,11 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Compare two voxel grids, in any formats.
     ///
-    /// Voxels are compared by their indices, wherever the grids lie in the world: grids that lie in
-    /// different places get a warning. Where one is larger, the other is empty.
+    /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty. The
+    /// verdict also says in one line whether colours or places differ; with --exact that counts too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels, 2 bad usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or places), 2 bad
+    /// usage or input.
     Diff(DiffArgs),
     /// Judge a voxel grid, whoever made it, by the exact voxels of its mesh.
     ///
@@ -84,35 +92,70 @@ pub enum Command {
     /// two rows of voxels in halves of a block, in their colours on a terminal (unless NO_COLOR is set);
     /// with --ascii one row. A terminal shows as many columns as it has.
     Slice(SliceArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, in roff.
+    Man,
 }
 
 /// The main job.
 #[derive(Debug, Args)]
 pub struct Job {
-    /// The meshes to voxelize, such as .obj or .glb (see `voxelize formats`). @LIST is a file that
-    /// names them, one a line; @- is such a list on standard input.
+    /// Meshes to voxelize, such as .obj or .glb (see `voxelize formats`). A folder stands for the meshes
+    /// in it. @LIST is a text file with one path per line; @- reads such a list from standard input. -
+    /// reads one mesh from standard input (with --input-format).
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
-    /// File to write, by its extension, or - for standard output; or the folder for a file of each mesh,
-    /// called as the mesh is; end a new folder's name with / if it has an extension [default: write
-    /// nothing].
+    /// With a folder: also take the meshes in the folders below it.
+    #[arg(long)]
+    pub recursive: bool,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    /// File to write; its extension sets the format. - is standard output. For several meshes: the folder
+    /// in which each gets a file of its name; end the name of a new folder with / if it has an extension
+    /// [default: write nothing].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Format to write, whatever the file is called: an extension that `voxelize formats` lists, such
-    /// as vox or npy [default in a folder: vox].
+    /// Format to write, as an extension that `voxelize formats` lists, such as vox or npy [default: the
+    /// extension of the output; in a folder vox].
     #[arg(long, value_name = "FORMAT", requires = "output")]
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
 
-    /// Voxels along the longest axis, 1 to 65536.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Voxels along the longest axis, 1 to 65536 [default: 256].
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     pub res: Option<u32>,
 
-    /// A voxel's edge, in mesh units.
+    /// Edge length of a voxel, in mesh units.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub voxel_size: Option<f64>,
+
+    /// Make a grid of N x N x N voxels with the mesh in its centre. With --res or --voxel-size these set
+    /// the size of the mesh in it; otherwise its longest axis takes all N voxels.
+    #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub cube: Option<u32>,
+
+    /// Make a grid of X x Y x Z voxels with the mesh in its centre, as --cube does.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_dims, conflicts_with_all = ["bounds", "pad"])]
+    pub dims: Option<[u32; 3]>,
+
+    /// Multiply the mesh's coordinates by S before it is voxelized.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub scale: Option<f64>,
+
+    /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the axis's tip,
+    /// such as x:90. May be repeated: rotations apply in the order given.
+    #[arg(long, value_name = "AXIS:DEGREES", value_parser = parse_rotation)]
+    pub rotate: Vec<(usize, f64)>,
+
+    /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
+    #[arg(long)]
+    pub center: bool,
 
     /// Box to voxelize, in mesh units [default: the mesh's own].
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
@@ -123,11 +166,11 @@ pub struct Job {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
 
-    /// With --mode solid: where the fill is doubtful, write nothing and exit with 1.
+    /// With --mode solid: if the fill is doubtful, write nothing and exit with 1.
     #[arg(long)]
     pub strict: bool,
 
-    /// With --strict: write a doubtful solid all the same.
+    /// With --strict: write a doubtful solid, but still exit with 1.
     #[arg(long, requires = "strict")]
     pub force: bool,
 
@@ -135,29 +178,29 @@ pub struct Job {
     #[arg(long, value_name = "AXIS", default_value = "y")]
     pub up: UpAxis,
 
-    /// Colours of the voxels, in formats that hold any: auto for those of the mesh, none to look at its
-    /// shape alone, or one such as #C08040.
+    /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none ignores
+    /// them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
     #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = ColorChoice::parse)]
     pub color: ColorChoice,
 
-    /// Draw a picture of the voxels too, a .png, as `voxelize render` does without options.
+    /// Also draw a picture of the voxels to a .png file, as `voxelize render` does by default.
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
     pub preview: Option<PathBuf>,
 
-    /// Compute on the other backend too; if one voxel differs, write nothing and exit with 1.
-    #[arg(long)]
+    /// Compute on both the CPU and the GPU; if any voxel differs, write nothing and exit with 1.
+    #[arg(long = "compare-backends", visible_alias = "check")]
     pub check: bool,
 
-    /// Do only part I of N, counted from 1: the I-th mesh and every N-th after it.
+    /// Process only part I of N of the meshes: the I-th and every N-th after it, counted from 1.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
 
-    /// Skip meshes whose output is there, if a run with --resume made it of the same mesh file with
-    /// the same options. To know, it leaves notes in a folder .voxelize beside the output.
+    /// Skip meshes whose output exists, if a run with --resume made it from the same mesh file with the
+    /// same options. The records for this are kept in a folder .voxelize beside the output.
     #[arg(long, requires = "output", conflicts_with = "check")]
     pub resume: bool,
 
-    /// Print one JSON object to standard output; for several meshes, one a line for each.
+    /// Print one JSON object to standard output; for several meshes one line for each.
     #[arg(long)]
     pub json: bool,
 
@@ -165,9 +208,9 @@ pub struct Job {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Print how the backend was chosen, and the lattice; for several meshes, all about each.
-    #[arg(short, long)]
-    pub verbose: bool,
+    /// Print more: why the backend was chosen, the lattice, and for several meshes a block for each.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
 }
 
 /// What to compute.
@@ -177,15 +220,15 @@ pub struct What {
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ModeName>,
 
-    /// With --mode solid: how to tell what is inside [default: auto].
+    /// With --mode solid: how the inside is found [default: auto].
     #[arg(long, value_name = "FILL")]
     pub fill: Option<FillName>,
 
-    /// With --mode solid: the voxels that the surface touches as well.
-    #[arg(long)]
+    /// With --mode solid: also fill the voxels that the surface touches.
+    #[arg(long = "include-surface", visible_alias = "shell")]
     pub shell: bool,
 
-    /// Keep voxels of a surface in which all is transparent: cut out of a texture, or of opacity 0.
+    /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity 0).
     #[arg(long)]
     pub keep_transparent: bool,
 }
@@ -225,6 +268,21 @@ pub struct Machine {
     pub memory: Option<ByteSize>,
 }
 
+/// What standard input holds.
+#[derive(Debug, Default, Args)]
+pub struct Input {
+    /// Format of the file that - reads from standard input, as an extension such as obj or npy.
+    #[arg(long, value_name = "FORMAT")]
+    pub input_format: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
 #[derive(Debug, Args)]
 pub struct AdaptersArgs {
     /// Print a JSON array to standard output.
@@ -241,8 +299,12 @@ pub struct FormatsArgs {
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// A voxel grid or a mesh, of any format that is read (see `voxelize formats`).
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); a folder gives a table
+    /// of the files in it; - is standard input.
     pub file: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
 
     /// Print one JSON object to standard output.
     #[arg(long)]
@@ -256,8 +318,15 @@ pub struct ConvertArgs {
     pub grid: PathBuf,
 
     /// File to write, or - for standard output.
-    #[arg(value_name = "B")]
-    pub output: PathBuf,
+    #[arg(value_name = "B", required_unless_present = "to")]
+    pub output: Option<PathBuf>,
+
+    /// The same as B.
+    #[arg(short = 'o', long = "output", value_name = "B", conflicts_with = "output")]
+    pub to: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub input: Input,
 
     /// Format to write, by its extension, whatever the file is called.
     #[arg(long, value_name = "FORMAT")]
@@ -286,6 +355,13 @@ pub struct DiffArgs {
     #[arg(value_name = "B")]
     pub b: PathBuf,
 
+    #[command(flatten)]
+    pub input: Input,
+
+    /// Exit with 1 also where only the colours of the voxels or the places of the grids differ.
+    #[arg(long)]
+    pub exact: bool,
+
     /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue.
     #[arg(long, value_name = "PNG")]
     pub preview: Option<PathBuf>,
@@ -308,6 +384,9 @@ pub struct VerifyArgs {
     /// The voxel grid to judge, in a format that is read (see `voxelize formats`).
     #[arg(value_name = "GRID")]
     pub grid: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
 
     /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad: those
     /// of the grid, without the padding].
@@ -351,10 +430,12 @@ const OF_MESHES: &str = "Options for meshes";
 
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// A voxel grid, or with --res or --voxel-size a mesh, in a format that is read (see `voxelize
-    /// formats`).
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard input.
     #[arg(value_name = "GRID|MESH")]
     pub file: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
 
     /// File to write, a .png, or - for standard output. With --turntable one file is an animation (APNG);
     /// a name with #### or %04d in it is a file for each picture, counted from 1 with so many digits, as
@@ -379,7 +460,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "CAMERA")]
     pub camera: Option<CameraName>,
 
-    /// Width and height, in pixels, at most 16384 each.
+    /// Width and height in pixels, or one number for both; at most 16384.
     #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = parse_pixels)]
     pub size: [u32; 2],
 
@@ -419,8 +500,8 @@ pub struct RenderArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Voxels along the longest axis of a mesh, 1 to 65536.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
+    /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
     pub res: Option<u32>,
 
     /// A voxel's edge, in the mesh's units.
@@ -448,6 +529,9 @@ pub struct SliceArgs {
     /// A voxel grid, in a format that is read (see `voxelize formats`).
     #[arg(value_name = "GRID")]
     pub grid: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
 
     /// The layer of voxels with this coordinate along x, counted from 0.
     #[arg(short, allow_negative_numbers = true)]
@@ -558,11 +642,11 @@ pub enum FillName {
     Auto,
     /// Past an odd number of crossings along x: exact for closed meshes
     Parity,
-    /// Where the winding number is not 0: for overlapping shells
+    /// Where the generalized winding number is at least 1/2: for holes and overlapping parts
     Winding,
     /// What cannot be reached from outside, and the surface: for holes smaller than a voxel
     Flood,
-    /// What most rays along the three axes find inside: for meshes with holes
+    /// What most rays along the three axes find inside, whichever way triangles face
     Vote,
 }
 
@@ -611,7 +695,8 @@ fn parse_size(text: &str) -> Result<ByteSize, String> {
 }
 
 fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
-    let sides = text.split_once('x').map(|(width, height)| [width, height].map(str::parse));
+    let sides = text.split_once('x').or(Some((text, text)));
+    let sides = sides.map(|(width, height)| [width, height].map(str::parse));
     match sides {
         Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
         _ => Err(format!("use width and height of 1 to {MAX_SIDE} pixels, such as 1920x1080")),
@@ -626,11 +711,29 @@ fn parse_background(text: &str) -> Result<Background, String> {
     match text {
         "gradient" => Ok(Background::Gradient),
         "transparent" => Ok(Background::Transparent),
-        _ => hexadecimal(text).map(|[r, g, b, _]| Background::Color([r, g, b])).ok_or_else(|| {
-            "use gradient, transparent or a colour such as #C08040 (in quotes, where # begins a comment)"
+        _ => css_color(text).map(|[r, g, b, _]| Background::Color([r, g, b])).ok_or_else(|| {
+            "use gradient, transparent or a CSS colour such as #C08040 (in quotes, where # begins a comment)"
                 .to_owned()
         }),
     }
+}
+
+fn parse_dims(text: &str) -> Result<[u32; 3], String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[x, y, z]) if [x, y, z].iter().all(|d| (1..=trivox::place::MAX_DIM).contains(d)) => {
+            Ok([x, y, z])
+        }
+        _ => Err(format!("use three numbers of 1 to {}, such as 64,64,32", trivox::place::MAX_DIM)),
+    }
+}
+
+fn parse_rotation(text: &str) -> Result<(usize, f64), String> {
+    let parts = text.split_once(':').and_then(|(axis, degrees)| {
+        let axis = ["x", "y", "z"].iter().position(|name| *name == axis)?;
+        degrees.parse().ok().filter(|d: &f64| d.is_finite()).map(|degrees| (axis, degrees))
+    });
+    parts.ok_or_else(|| "use an axis and degrees, such as x:90 or z:-45".to_owned())
 }
 
 fn parse_bounds(text: &str) -> Result<Bounds, String> {

@@ -15,12 +15,15 @@ use crate::program::{Verdict, print_json, say, unfinished};
 /// # Errors
 /// The grid cannot be read, the format cannot hold it, or the file cannot be written.
 pub fn run(args: &ConvertArgs) -> Result<Verdict> {
-    if args.json && args.output.as_os_str() == "-" {
+    let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
+        bail!("name the file to write: voxelize convert A B");
+    };
+    if args.json && to.as_os_str() == "-" {
         bail!("--json and - both write to standard output: leave one of them out");
     }
     unfinished::clean_up_when_interrupted()?;
     let options = args.few_colors.write_options()?;
-    let output = Output::new(&args.output, args.format, &args.grid)?;
+    let output = Output::new(to, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();
     let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;

@@ -41,7 +41,7 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
         warnings.into_iter().map(move |warning| format!("{}: {warning}", path.display()))
     });
     let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
-    warnings.extend(different_places([a.grid.world, b.grid.world]));
+    let besides = besides(&a.grid, &b.grid, &found);
     let grids = [Side::new(&args.a, &a.grid), Side::new(&args.b, &b.grid)];
     let drawn = preview.map(|preview| {
         if found.both + found.differing() == 0 {
@@ -50,7 +50,7 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
         preview.draw(&in_colors(&a.grid, &b.grid, IN_BOTH, ONLY_IN))
     });
     let drawn = drawn.transpose()?;
-    let report = Report { preview: drawn, ..Report::new(grids, &found, warnings) };
+    let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
     if !args.quiet {
         report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
     }
@@ -59,24 +59,33 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
     } else if !args.quiet {
         unless_closed(print(&report.text(&found)))?;
     }
-    Ok(if report.equal { Verdict::Done } else { Verdict::Differs })
+    let is_same = report.equal && (!args.exact || report.besides.is_empty());
+    Ok(if is_same { Verdict::Done } else { Verdict::Differs })
 }
 
 fn read(path: &Path) -> Result<LoadedGrid> {
     read_grid(path).with_context(|| path.display().to_string())
 }
 
-/// What is to be said of grids whose files both say where they lie, if that is not the same.
-fn different_places(worlds: [Option<World>; 2]) -> Option<String> {
-    match worlds {
-        [Some(a), Some(b)] if a != b => Some(format!(
-            "the grids lie in different places: A has {}, B has {}; voxels are compared by their \
-             indices",
-            described(&a),
-            described(&b)
-        )),
+/// How the grids differ besides their voxels: in colours, in place, or in what only one file says.
+fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
+    let only = |has: [bool; 2], what: &str| match has {
+        [true, false] => Some(format!("only A has {what}")),
+        [false, true] => Some(format!("only B has {what}")),
         _ => None,
-    }
+    };
+    let colors = match found.other_colors {
+        Some(0) => None,
+        Some(other) => Some(format!("{} of other colours", counted(other, "voxel"))),
+        None => only([a.colors.is_some(), b.colors.is_some()], "colours"),
+    };
+    let place = match [a.world, b.world] {
+        [Some(a), Some(b)] if a != b => {
+            Some(format!("places: A has {}, B has {}", described(&a), described(&b)))
+        }
+        worlds => only(worlds.map(|world| world.is_some()), "a place"),
+    };
+    colors.into_iter().chain(place).collect()
 }
 
 /// Where a grid lies.
@@ -130,6 +139,8 @@ struct Report {
     bounds: Option<[[u32; 3]; 2]>,
     /// How many of the voxels in both have different colours, if both have any.
     other_colors: Option<u64>,
+    /// How the grids differ besides their voxels: a phrase for each of colours and place.
+    besides: Vec<String>,
     /// The first few that differ.
     voxels: Vec<Differing>,
     /// The picture of both, if one was asked for.
@@ -146,7 +157,12 @@ struct Differing {
 }
 
 impl Report {
-    fn new([a, b]: [Side; 2], found: &Comparison, warnings: Vec<String>) -> Self {
+    fn new(
+        [a, b]: [Side; 2],
+        found: &Comparison,
+        besides: Vec<String>,
+        warnings: Vec<String>,
+    ) -> Self {
         let voxels = found.first.iter();
         let voxels = voxels.map(|&(voxel, side)| Differing { voxel, only_in: NAMES[side] });
         Self {
@@ -159,6 +175,7 @@ impl Report {
             iou: found.iou(),
             bounds: found.bounds,
             other_colors: found.other_colors,
+            besides,
             voxels: voxels.collect(),
             preview: None,
             warnings,
@@ -190,18 +207,23 @@ impl Report {
         if let Some(preview) = &self.preview {
             line("drew", format!("{preview}: in both grey, only in A orange, only in B blue"));
         }
-        line("verdict", self.verdict().into());
+        if !self.besides.is_empty() && !self.equal {
+            line("besides", self.besides.join("; "));
+        }
+        line("verdict", self.verdict());
         lines.join("\n")
     }
 
-    fn verdict(&self) -> &'static str {
-        match (self.equal, self.a.dims == self.b.dims) {
-            (true, _) => "equal",
+    fn verdict(&self) -> String {
+        let voxels = match (self.equal, self.a.dims == self.b.dims) {
+            (true, _) if self.besides.is_empty() => "equal",
+            (true, _) => return format!("equal voxels, but {}", self.besides.join("; ")),
             (false, true) => "different voxels",
             (false, false) if self.only_a + self.only_b == 0 => {
                 "different dimensions, the same voxels"
             }
             (false, false) => "different dimensions and voxels",
-        }
+        };
+        voxels.to_owned()
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use trivox::VoxelGrid;
 use trivox::render::Renderer;
 #[cfg(feature = "gpu")]
-use trivox::{Gpu, backend::gpu::adapters::Adapter};
+use trivox::{Gpu, gpu::Adapter};
 
 use crate::program::cli::{DrawerName, RenderArgs};
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 
 use crate::program::output::{counting, replaceable};
-use crate::program::unfinished::Complete;
+use crate::program::unfinished::{Complete, Unfinished};
 
 /// Files that are whole and on the disk, but not yet called as they will be.
 #[derive(Debug)]
@@ -16,12 +16,14 @@ pub struct Files {
     input: PathBuf,
     written: Vec<(PathBuf, Complete)>,
     bytes: u64,
+    /// Holds this process's lock while the others are closed.
+    keeper: Option<Unfinished>,
 }
 
 impl Files {
     /// None yet, beside `input`.
     pub fn new(input: &Path) -> Self {
-        Self { input: input.to_owned(), written: Vec::new(), bytes: 0 }
+        Self { input: input.to_owned(), written: Vec::new(), bytes: 0, keeper: None }
     }
 
     /// Writes the one that will be at `path`.
@@ -34,6 +36,9 @@ impl Files {
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
     ) -> Result<()> {
         let named = || path.display().to_string();
+        if self.keeper.is_none() {
+            self.keeper = Some(Unfinished::beside(&path).with_context(named)?);
+        }
         let file = replaceable(&path, &self.input).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Once all are on the disk, there is little left to fail.

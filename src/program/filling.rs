@@ -1,8 +1,9 @@
-//! What there is to say of how a solid was filled: for a person, and as JSON.
+//! How a solid was filled, for a person and as JSON.
 
 use serde::Serialize;
-use trivox::fill::Dispute;
+use trivox::fill::{Confidence, Dispute};
 use trivox::solid::Filling;
+use trivox::topology::Turned;
 use trivox::{Lattice, Topology};
 
 use crate::program::numbers::{counted, grouped};
@@ -31,6 +32,19 @@ pub struct FillSummary {
     unbalanced_edges: u64,
     /// An edge that is to blame, by its ends in mesh units.
     example: Option<[[f64; 3]; 2]>,
+    /// Boundary loops that were capped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boundary_loops: Option<u64>,
+    /// The least certain voxel at a cap, and the most certain one looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lowest_confidence: Option<ConfidenceSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    highest_confidence: Option<ConfidenceSummary>,
+    /// Triangles that were turned to face outside, and the patches they are in.
+    turned_triangles: u64,
+    turned_patches: u64,
+    #[serde(skip)]
+    caps: Option<String>,
     /// Columns that are still inside at the grid's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     unended_columns: Option<u64>,
@@ -55,9 +69,31 @@ pub struct FillSummary {
 /// A doubt.
 #[derive(Debug, Clone, Serialize)]
 pub struct DoubtSummary {
-    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute` or `leak`.
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `wide`, `nothing` or
+    /// `leak`.
     kind: &'static str,
     pub text: String,
+}
+
+/// How certain a voxel is, from 0 to 1.
+#[derive(Debug, Clone, Serialize)]
+struct ConfidenceSummary {
+    value: f64,
+    voxel: [u32; 3],
+    /// Its centre, in mesh units.
+    position: [f64; 3],
+}
+
+impl ConfidenceSummary {
+    fn new(&Confidence { value, voxel, .. }: &Confidence, lattice: &Lattice) -> Self {
+        Self { value, voxel, position: center(voxel, lattice) }
+    }
+}
+
+/// The centre of a voxel, in mesh units.
+fn center(voxel: [u32; 3], lattice: &Lattice) -> [f64; 3] {
+    let size = lattice.voxel_size;
+    [0, 1, 2].map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * size)
 }
 
 /// How far rays along the three axes agree.
@@ -91,7 +127,16 @@ impl FillSummary {
         let in_mesh_units = |point: [i32; 3]| {
             [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
         };
+        let Turned { turned, triangles, .. } = filling.turned.unwrap_or_default();
+        let caps = filling.caps.as_ref();
+        let summary = |confidence: &Confidence| ConfidenceSummary::new(confidence, lattice);
         Self {
+            boundary_loops: caps.map(|caps| caps.loops),
+            lowest_confidence: caps.and_then(|caps| caps.lowest.as_ref()).map(summary),
+            highest_confidence: caps.and_then(|caps| caps.highest.as_ref()).map(summary),
+            turned_triangles: triangles,
+            turned_patches: turned,
+            caps: caps.map(ToString::to_string),
             rule: filling.fill.to_string(),
             reason: filling.reason.clone(),
             doubtful: filling.is_doubtful(),
@@ -142,17 +187,18 @@ impl FillSummary {
             let edges = if *number == 1 { "edge" } else { "edges" };
             format!("{} {what} {edges}", grouped(*number))
         }));
+        if self.turned_triangles > 0 {
+            let [triangles, patches] = [self.turned_triangles, self.turned_patches].map(grouped);
+            facts.push(format!("turned around: {triangles} triangles, of {patches} patches"));
+        }
         lines.push(facts.join(", "));
+        lines.extend(self.caps.clone());
         lines
     }
 }
 
 impl Axes {
     fn new(dispute: &Dispute, lattice: &Lattice) -> Self {
-        let centre = |voxel: [u32; 3]| {
-            let size = lattice.voxel_size;
-            [0, 1, 2].map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * size)
-        };
         Self {
             disputed_voxels: dispute.voxels,
             disputed_columns: dispute.columns,
@@ -160,7 +206,7 @@ impl Axes {
             share: dispute.share(),
             odd_columns: dispute.odd,
             worst: dispute.worst,
-            worst_position: dispute.worst.map(centre),
+            worst_position: dispute.worst.map(|voxel| center(voxel, lattice)),
         }
     }
 }

@@ -4,12 +4,15 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::Up;
+use trivox::backend::{Rule, RunOptions};
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
 use trivox::palette::count_colors;
+use trivox::{
+    Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, Topology, Up, place,
+};
 
 use crate::program::cli::InfoArgs;
-use crate::program::numbers::{counted, grouped};
+use crate::program::numbers::{counted, grouped, significant};
 use crate::program::{Verdict, print, print_json};
 
 /// Reads the file and says what it holds.
@@ -95,6 +98,9 @@ impl GridInfo {
     }
 }
 
+/// Voxels along the longest axis at which a mesh is looked at for overlaps.
+const OVERLAP_RESOLUTION: u32 = 256;
+
 #[derive(Debug, Serialize)]
 struct MeshInfo {
     format: &'static str,
@@ -102,29 +108,155 @@ struct MeshInfo {
     triangles: usize,
     /// Minimum and maximum corner, in mesh units.
     bounds: [[f64; 3]; 2],
+    /// In mesh units.
+    extent: [f64; 3],
+    materials: usize,
+    textures: usize,
+    /// `None` of a mesh without extent.
+    surface: Option<SurfaceInfo>,
     warnings: Vec<String>,
+}
+
+/// What a mesh is as a surface.
+#[derive(Debug, Serialize)]
+struct SurfaceInfo {
+    closed: bool,
+    /// Whether triangles face the same way on both sides of all edges.
+    oriented: bool,
+    shells: u64,
+    edges: u64,
+    /// Edges of one triangle.
+    open_edges: u64,
+    /// `None` if there are too many boundary edges to follow.
+    boundary_loops: Option<usize>,
+    /// Edges along which triangles do not run as often one way as the other.
+    boundary_edges: u64,
+    non_manifold_edges: u64,
+    inconsistent_edges: u64,
+    collapsed_triangles: u64,
+    /// In square mesh units.
+    area: f64,
+    /// In cubic mesh units, negative if the mesh is inside out; `None` unless it is oriented.
+    volume: Option<f64>,
+    /// Whether parts overlap, as columns show at 256 voxels; `None` unless it is oriented.
+    overlaps: Option<bool>,
+}
+
+impl SurfaceInfo {
+    fn of(mesh: &Mesh) -> Result<Option<Self>> {
+        let [min, max] = mesh.bounds();
+        if min == max {
+            return Ok(None);
+        }
+        let placed = place(mesh, &PlaceOptions::new(Sizing::Resolution(OVERLAP_RESOLUTION)))?;
+        let (topology, boundary) = Topology::with_boundary(&placed);
+        let scale = placed.lattice().scale;
+        let volume = topology.volume_times_six as f64 / 6.0 / scale.powi(3);
+        Ok(Some(Self {
+            closed: topology.is_closed(),
+            oriented: topology.is_oriented(),
+            shells: topology.shells,
+            edges: topology.edges,
+            open_edges: topology.open_edges,
+            boundary_loops: boundary.map(|boundary| boundary.loops().len()),
+            boundary_edges: topology.unbalanced_edges,
+            non_manifold_edges: topology.non_manifold_edges,
+            inconsistent_edges: topology.inconsistent_edges,
+            collapsed_triangles: topology.collapsed,
+            area: topology.area / scale / scale,
+            volume: topology.is_oriented().then_some(volume),
+            overlaps: match topology.is_oriented() {
+                true => Some(overlaps(&placed)?),
+                false => None,
+            },
+        }))
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let edges = |number: u64, what: &str| counted(number, &format!("{what} edge"));
+        let boundary = match self.boundary_loops {
+            _ if self.boundary_edges == 0 => "none".to_owned(),
+            Some(loops) => {
+                format!(
+                    "{} of {}",
+                    counted(loops as u64, "loop"),
+                    edges(self.boundary_edges, "boundary")
+                )
+            }
+            None => edges(self.boundary_edges, "boundary"),
+        };
+        let surface = match (self.closed, self.oriented, self.volume) {
+            (false, ..) => format!("open: {}", edges(self.open_edges, "open")),
+            (true, false, _) => "closed, not consistently oriented".to_owned(),
+            (true, true, Some(volume)) if volume < 0.0 => "closed, inside out".to_owned(),
+            (true, true, _) => "closed, consistently oriented".to_owned(),
+        };
+        let overlaps = match self.overlaps {
+            Some(true) => "parts overlap",
+            Some(false) => "none found at 256 voxels",
+            None => "not known: the mesh is not closed and oriented",
+        };
+        let volume = match self.volume {
+            Some(volume) => significant(volume),
+            None => "none: the mesh is not closed and oriented".to_owned(),
+        };
+        vec![
+            format!("surface   {surface}, {}", counted(self.shells, "shell")),
+            format!("boundary  {boundary}"),
+            format!(
+                "edges     {}, {}, {}",
+                counted(self.edges, "edge"),
+                edges(self.non_manifold_edges, "non-manifold"),
+                edges(self.inconsistent_edges, "inconsistent")
+            ),
+            format!("overlaps  {overlaps}"),
+            format!("volume    {volume}"),
+            format!("area      {}", significant(self.area)),
+        ]
+    }
+}
+
+/// Whether a column is inside twice or more often anywhere.
+fn overlaps(mesh: &PlacedMesh) -> Result<bool> {
+    let run = Cpu::default().run(mesh, Rule::WindingFlips, &RunOptions::default(), &NoProgress)?;
+    Ok(run.windings.is_some_and(|windings| windings.overlapping > 0))
 }
 
 impl MeshInfo {
     fn read(path: &Path) -> Result<Self> {
         let loaded = read_mesh(path)?;
+        let mesh = &loaded.mesh;
+        let [min, max] = mesh.bounds();
+        let appearance = mesh.appearance();
         Ok(Self {
             format: MeshSpec::of_path(path)?.extension,
-            vertices: loaded.mesh.positions().len(),
-            triangles: loaded.mesh.triangles().len(),
-            bounds: loaded.mesh.bounds(),
+            vertices: mesh.positions().len(),
+            triangles: mesh.triangles().len(),
+            bounds: [min, max],
+            extent: [0, 1, 2].map(|a| max[a] - min[a]),
+            materials: appearance.map_or(0, |appearance| appearance.materials.len()),
+            textures: appearance.map_or(0, |appearance| appearance.textures.len()),
+            surface: SurfaceInfo::of(mesh)?,
             warnings: loaded.warnings,
         })
     }
 
     fn text(&self) -> String {
         let [[x0, y0, z0], [x1, y1, z1]] = self.bounds;
+        let [x, y, z] = self.extent.map(significant);
         let triangles = counted(self.triangles as u64, "triangle");
         let mut lines = vec![
             format!("format    {}", self.format),
             format!("mesh      {triangles}, {} vertices", grouped(self.vertices as u64)),
             format!("bounds    from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"),
+            format!("extent    {x} x {y} x {z}"),
+            format!(
+                "looks     {}, {}",
+                counted(self.materials as u64, "material"),
+                counted(self.textures as u64, "texture")
+            ),
         ];
+        lines.extend(self.surface.iter().flat_map(SurfaceInfo::lines));
         lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.join("\n")
     }

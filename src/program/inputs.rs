@@ -1,33 +1,135 @@
 //! The meshes of a run, in the order given: from the arguments, and from the lists that `@` names.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+use trivox::formats::is_mesh;
+
+use crate::program::cli::{Cli, Command, Input};
 
 /// What begins the name of a list.
-const LIST: char = '@';
+const LIST: &str = "@";
 
-/// The meshes that `args` name, each once; whether one of these names a list is the second value.
+/// The meshes that `args` name, each once; whether one of these names several is the second value.
 ///
 /// # Errors
 /// A list that cannot be read or names no mesh; a mesh that is named twice.
-pub fn meshes(args: &[PathBuf]) -> Result<(Vec<PathBuf>, bool)> {
+pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<PathBuf>, bool)> {
     let mut meshes = Vec::new();
     let mut has_list = false;
+    let mut has_folder = false;
     for arg in args {
-        match arg.to_str().and_then(|name| name.strip_prefix(LIST)) {
-            Some(list) => {
-                meshes.extend(read_list(list)?);
-                has_list = true;
-            }
-            None => meshes.push(arg.clone()),
+        if let Some(list) = arg.to_str().and_then(|name| name.strip_prefix(LIST)) {
+            meshes.extend(read_list(list)?);
+            has_list = true;
+        } else if arg.is_dir() {
+            meshes.extend(meshes_in(arg, recursive)?);
+            (has_list, has_folder) = (true, true);
+        } else if let Some(found) = matching(arg)? {
+            meshes.extend(found);
+            has_list = true;
+        } else {
+            meshes.push(arg.clone());
         }
+    }
+    if recursive && !has_folder {
+        bail!("--recursive is for folders, and no mesh is one: name a folder, or leave it out");
     }
     refuse_repeated(&meshes)?;
     Ok((meshes, has_list))
+}
+
+/// The meshes in a folder, and below it where that is asked for, by name.
+fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
+    let mut meshes = Vec::new();
+    add_meshes(folder, recursive, &mut meshes).with_context(|| folder.display().to_string())?;
+    if meshes.is_empty() {
+        let deeper = if recursive { "" } else { ", or look below it with --recursive" };
+        bail!("{}: no mesh is in this folder: name another{deeper}", folder.display());
+    }
+    Ok(meshes)
+}
+
+fn add_meshes(folder: &Path, recursive: bool, meshes: &mut Vec<PathBuf>) -> io::Result<()> {
+    for path in sorted(folder)? {
+        // Links to folders could lead in a circle.
+        if recursive && path.is_dir() && !path.is_symlink() {
+            add_meshes(&path, recursive, meshes)?;
+        } else if is_mesh(&path) && path.is_file() {
+            meshes.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// What is in a folder, by name.
+pub fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// The files that a pattern matches, where `arg` is one and not a file: some shells leave that to us.
+fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
+    let Some(pattern) = arg.to_str().filter(|text| text.contains(['*', '?'])) else {
+        return Ok(None);
+    };
+    if arg.exists() {
+        return Ok(None);
+    }
+    let paths = glob::glob(pattern).with_context(|| pattern.to_owned())?;
+    let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
+    paths.retain(|path| path.is_file());
+    match paths.is_empty() {
+        true => bail!("{pattern}: no file matches this pattern"),
+        false => Ok(Some(paths)),
+    }
+}
+
+/// Copies standard input to a file of its format where a command names it as `-`, and names that instead.
+///
+/// # Errors
+/// No format is given, or it is read twice, or cannot be copied.
+pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
+    let (paths, input): (Vec<&mut PathBuf>, &Input) = match (&mut cli.command, &mut cli.job) {
+        (Some(Command::Info(args)), _) => (vec![&mut args.file], &args.input),
+        (Some(Command::Convert(args)), _) => (vec![&mut args.grid], &args.input),
+        (Some(Command::Diff(args)), _) => (vec![&mut args.a, &mut args.b], &args.input),
+        (Some(Command::Verify(args)), _) => (vec![&mut args.mesh, &mut args.grid], &args.input),
+        (Some(Command::Render(args)), _) => (vec![&mut args.file], &args.input),
+        (Some(Command::Slice(args)), _) => (vec![&mut args.grid], &args.input),
+        (None, Some(job)) => (job.meshes.iter_mut().collect(), &job.input),
+        _ => return Ok(None),
+    };
+    let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");
+    let (path, second) = (named.next(), named.next());
+    match (path, &input.input_format) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => {
+            bail!("--input-format is for standard input: name a file -, or leave it out")
+        }
+        (Some(_), None) => {
+            bail!("standard input: its format is not known: name it, such as --input-format obj")
+        }
+        (Some(_), Some(_)) if second.is_some() => {
+            bail!("standard input can be read once: name a file for the other")
+        }
+        (Some(path), Some(format)) => {
+            let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
+            let extension = format.trim_start_matches('.');
+            let copy = folder.path().join("standard-input").with_extension(extension);
+            let copied = File::create(&copy)
+                .and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
+            copied.context("cannot copy standard input to a file")?;
+            *path = copy;
+            Ok(Some(folder))
+        }
+    }
 }
 
 fn read_list(name: &str) -> Result<Vec<PathBuf>> {
@@ -49,26 +151,43 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 
 /// One path a line, except in blank lines and those that begin with `#`.
 fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        bail!("the list is not UTF-8 text: write one path a line");
-    };
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        bail!("the list is UTF-16 text: save it as UTF-8, one path a line");
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut meshes = Vec::new();
-    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        if line.trim().is_empty() || line.starts_with('#') {
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.trim_ascii().is_empty() || line.starts_with(b"#") {
             continue;
         }
-        if line.starts_with(LIST) {
+        let path = path_of(line).with_context(|| format!("line {}", index + 1))?;
+        if line.starts_with(LIST.as_bytes()) {
             bail!(
-                "line {}: a list cannot name another: write ./{line} if that is a mesh",
-                index + 1
+                "line {}: a list cannot name another: write ./{} if that is a mesh",
+                index + 1,
+                path.display()
             );
         }
-        meshes.push(PathBuf::from(line));
+        meshes.push(path);
     }
     if meshes.is_empty() {
         bail!("the list names no mesh: write one path a line");
     }
     Ok(meshes)
+}
+
+/// The path that has these bytes: on Unix any.
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Ok(std::ffi::OsStr::from_bytes(bytes).into())
+}
+
+/// The path that has these bytes.
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Result<PathBuf> {
+    Ok(std::str::from_utf8(bytes).context("is not UTF-8 text: save the list as UTF-8")?.into())
 }
 
 fn refuse_repeated(meshes: &[PathBuf]) -> Result<()> {

@@ -29,21 +29,19 @@ impl ColorChoice {
         match text {
             "auto" => Ok(Self::Auto),
             "none" => Ok(Self::None),
-            _ => hexadecimal(text).map(Self::One).ok_or_else(|| {
-                "use auto, none or a colour such as #C08040 (in quotes, where # begins a comment)"
+            _ => css_color(text).map(Self::One).ok_or_else(|| {
+                "use auto, none or a CSS colour such as red, #fff or #C08040 (in quotes, where # begins \
+                 a comment)"
                     .to_owned()
             }),
         }
     }
 }
 
-/// The colour `#RRGGBB`, with or without `#`.
-pub fn hexadecimal(text: &str) -> Option<Rgba> {
-    let digits = text.strip_prefix('#').unwrap_or(text);
-    let is_whole = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = u32::from_str_radix(digits, 16).ok().filter(|_| is_whole)?;
-    let [_, r, g, b] = number.to_be_bytes();
-    Some([r, g, b, u8::MAX])
+/// An opaque colour as CSS writes it: a name, or hexadecimal digits with or without `#`.
+pub fn css_color(text: &str) -> Option<Rgba> {
+    let color = csscolorparser::parse(text).ok()?.to_rgba8();
+    (color[3] == u8::MAX).then_some(color)
 }
 
 /// What of a mesh's look is wanted.
@@ -124,16 +122,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_six_hexadecimal_digits() {
+    fn colours_are_those_of_css() {
         let parse = |text: &str| ColorChoice::parse(text).ok();
         assert_eq!(parse("#C08040"), Some(ColorChoice::One([192, 128, 64, 255])));
         assert_eq!(parse("c08040"), parse("#C08040"));
+        assert_eq!(parse("#fff"), Some(ColorChoice::One([255; 4])));
+        assert_eq!(parse("red"), Some(ColorChoice::One([255, 0, 0, 255])));
         assert_eq!(
             [parse("auto"), parse("none")],
             [ColorChoice::Auto, ColorChoice::None].map(Some)
         );
-        for text in ["", "#", "#C0804", "#C080401", "#C0804G", "+C0804", "red", "##C08040", "Auto"]
-        {
+        for text in ["", "#", "#C0804", "#C080401", "#C0804G", "+C0804", "##C08040", "mauve-ish"] {
             let message = ColorChoice::parse(text).unwrap_err();
             assert!(message.contains("#C08040"), "{text}: {message}");
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use trivox::backend::{Backends, Chosen, RunOptions};
+use trivox::formats::ReadError;
 use trivox::formats::read_mesh_with;
 use trivox::solid::Filling;
 use trivox::{
@@ -16,9 +17,11 @@ use crate::program::looks::Looks;
 use crate::program::memory::Share;
 use crate::program::numbers::counted;
 use crate::program::summary::timed;
+use crate::program::transform::Transform;
 
 /// How a mesh becomes voxels, and with what.
 pub struct Maker<'a> {
+    pub transform: Transform,
     pub place: PlaceOptions,
     /// The mesh's up axis.
     pub up: Up,
@@ -62,8 +65,16 @@ impl Maker<'_> {
         let (loaded, load) = timed(|| read_mesh_with(path, &options))
             .map_err(|error| self.memory.explain(error.into()))
             .with_context(named)?;
+        let needed = size_of_val(loaded.mesh.positions()) as u64 / 2;
+        let limit = self.memory.left();
+        if needed > limit {
+            let error = self.memory.explain(ReadError::Memory { needed, limit }.into());
+            return Err(error).with_context(named);
+        }
         self.progress.start("place", 0);
-        let (mesh, place) = timed(|| place(&loaded.mesh, &self.place)).with_context(named)?;
+        let moved = self.transform.apply(loaded.mesh).with_context(named)?;
+        let options = self.transform.place(&moved, self.place);
+        let (mesh, place) = timed(|| place(&moved, &options)).with_context(named)?;
         let mut warnings = loaded.warnings;
         warnings.extend(warnings_of(&mesh));
         Ok(Placed { mesh, warnings, load, place })
@@ -86,7 +97,11 @@ impl Maker<'_> {
     /// The backend failed, or too little memory.
     pub fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
         let mode = self.looks.mode;
-        let options = RunOptions { memory: self.memory.left(), time_stages: self.time_stages };
+        let options = RunOptions {
+            memory: self.memory.left(),
+            time_stages: self.time_stages,
+            ..RunOptions::default()
+        };
         voxelize(by, mesh, mode, &options, self.progress).map_err(|error| match mode {
             Mode::Solid(_) => self.memory.explain_step(error.into()),
             Mode::Surface | Mode::Thin => self.memory.explain(error.into()),
@@ -129,11 +144,14 @@ impl Made {
     }
 }
 
-/// The size of voxels, of which one is given.
+/// The resolution of those who give none.
+pub const DEFAULT_RES: u32 = 256;
+
+/// The size of voxels, of which at most one is given.
 pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
-    match res {
-        Some(res) => Sizing::Resolution(res),
-        None => Sizing::VoxelSize(voxel_size.unwrap_or(0.0)),
+    match voxel_size {
+        Some(size) => Sizing::VoxelSize(size),
+        None => Sizing::Resolution(res.unwrap_or(DEFAULT_RES)),
     }
 }
 

@@ -67,7 +67,18 @@ impl Memory {
     }
 
     fn taken(&self) -> u64 {
-        self.process.map_or(0, resident).saturating_add(RESERVE + RESERVE_A_MESH * self.at_once)
+        let resident = self.process.map_or(0, |process| used(process).resident);
+        resident.saturating_add(RESERVE + RESERVE_A_MESH * self.at_once)
+    }
+
+    /// Bytes that may still be mapped before the limit of the address space is reached. What is past it
+    /// cannot be refused in time: an allocation that fails ends the process.
+    fn address_space_left(&self) -> u64 {
+        let Some(limit) = address_space_limit() else { return u64::MAX };
+        let mapped = self.process.map_or(0, |process| used(process).mapped);
+        // Allocators map more than they are asked for.
+        limit.saturating_sub(mapped).saturating_sub(RESERVE + RESERVE_A_MESH * self.at_once) / 10
+            * 9
     }
 }
 
@@ -82,7 +93,8 @@ pub struct Share<'a> {
 impl Share<'_> {
     /// Bytes that the mesh may take now, beyond what the process has.
     pub fn left(&self) -> u64 {
-        self.memory.total.saturating_sub(self.memory.taken()) / self.of
+        let resident = self.memory.total.saturating_sub(self.memory.taken());
+        resident.min(self.memory.address_space_left()) / self.of
     }
 
     /// Says of an error for want of memory what bound would do.
@@ -108,6 +120,18 @@ impl Share<'_> {
             return error;
         };
         let Memory { total, is_asked, .. } = self.memory;
+        if let (Some(limit), true) =
+            (address_space_limit(), needed > self.memory.address_space_left())
+        {
+            let needed = needed.div_ceil(1 << 20);
+            let message = format!(
+                "for {what} the program needs {how_much} {needed} MiB more memory, but the limit of its \
+                 address space is {} MiB: use a lower resolution, divide the mesh, or raise the limit \
+                 (ulimit -v)",
+                limit >> 20
+            );
+            return Short(message).into();
+        }
         let needed = needed.saturating_add(self.memory.taken()).div_ceil(1 << 20);
         let bound = match (total >> 20, is_asked) {
             (total, true) => format!("--memory allows {total} MiB"),
@@ -138,12 +162,35 @@ fn available() -> u64 {
     }
 }
 
+/// The most bytes that the process may map (`ulimit -v`), where there is a limit.
+#[cfg(unix)]
+fn address_space_limit() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    getrlimit(Resource::As).current
+}
+
+#[cfg(not(unix))]
+fn address_space_limit() -> Option<u64> {
+    None
+}
+
 /// Bytes that the process has.
-fn resident(process: Pid) -> u64 {
+#[derive(Debug, Default)]
+struct Used {
+    resident: u64,
+    /// All of its address space.
+    mapped: u64,
+}
+
+fn used(process: Pid) -> Used {
     let mut system = System::new();
     let memory = ProcessRefreshKind::nothing().with_memory().without_tasks();
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&[process]), false, memory);
-    system.process(process).map_or(0, |process| process.memory())
+    let process = system.process(process);
+    process.map_or_else(Used::default, |process| Used {
+        resident: process.memory(),
+        mapped: process.virtual_memory(),
+    })
 }
 
 #[cfg(test)]

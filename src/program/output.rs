@@ -13,8 +13,8 @@ use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
-use crate::program::of_stdout;
 use crate::program::unfinished::{Unfinished, folder_of};
+use crate::program::{Closed, of_stdout};
 
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
@@ -149,6 +149,7 @@ impl Sink {
     pub fn new(path: &Path, input: &Path) -> Result<Self> {
         let input = input.to_owned();
         if path == Path::new("-") {
+            refuse_closed_stdout()?;
             return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, input });
         }
         let name = path.display().to_string();
@@ -176,13 +177,46 @@ impl Sink {
         let named = || self.name.clone();
         match &self.target {
             Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
-                WriteError::Io(error) => of_stdout(error),
+                WriteError::Io(error) => match of_stdout(error) {
+                    error if error.is::<Closed>() => Cut.into(),
+                    error => error,
+                },
                 other => other.into(),
             }),
             Target::Stream(path) => write_stream(path, write).with_context(named),
             Target::File(path) => write_file(path, write).with_context(named),
         }
     }
+}
+
+/// Whoever read standard output has closed it before the end of the file.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "standard output: its reader closed it before the file was complete: let it read to the end, or \
+     write to a file"
+)]
+pub struct Cut;
+
+/// The standard library opens `/dev/null` for reading and writing where standard output is closed, and
+/// whatever is written there would seem to have arrived.
+#[cfg(target_os = "linux")]
+fn refuse_closed_stdout() -> Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
+    let is_null = match (fstat(io::stdout()), stat("/dev/null")) {
+        (Ok(out), Ok(null)) => out.st_rdev == null.st_rdev && null.st_rdev != 0,
+        _ => false,
+    };
+    let is_read_too =
+        fcntl_getfl(io::stdout()).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
+    match is_null && is_read_too {
+        true => bail!("standard output is closed: write to a file with -o FILE, or open it"),
+        false => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refuse_closed_stdout() -> Result<()> {
+    Ok(())
 }
 
 fn refuse_folder(path: &Path) -> Result<()> {

@@ -21,6 +21,7 @@ use crate::program::numbers::{counted, duration};
 use crate::program::output::{Names, Sink, Written};
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
+use crate::program::transform::Transform;
 use crate::program::{Verdict, print_json, say, unfinished};
 
 /// Reads the grid, draws it and writes the picture, or the pictures.
@@ -164,12 +165,6 @@ pub fn check_extension(path: &Path) -> Result<()> {
 /// A mesh without a size, a grid with options for meshes, and options that have no effect on this mesh.
 fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
-        if args.res.is_none() && args.voxel_size.is_none() {
-            bail!(
-                "is a mesh: say with --res N how many voxels long it is to be, or with --voxel-size S how \
-                 long a voxel"
-            );
-        }
         return args.what.refuse_contradictions();
     }
     let What { mode, fill, shell, keep_transparent } = args.what;
@@ -178,7 +173,7 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
         ("--voxel-size", args.voxel_size.is_some()),
         ("--mode", mode.is_some()),
         ("--fill", fill.is_some()),
-        ("--shell", shell),
+        ("--include-surface", shell),
         ("--keep-transparent", keep_transparent),
         ("--color", args.color.is_some()),
         ("--memory", args.memory.is_some()),
@@ -206,6 +201,7 @@ fn load(args: &RenderArgs, progress: &dyn Progress) -> Result<LoadedGrid> {
 fn voxels_of(args: &RenderArgs, memory: &Share, progress: &dyn Progress) -> Result<LoadedGrid> {
     let color = args.color.unwrap_or(ColorChoice::Auto);
     let maker = Maker {
+        transform: Transform::default(),
         place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
         up: args.up.map_or(Up::default(), Up::from),
         looks: Looks::new(args.what.mode(), color, args.what.keep_transparent, true),

@@ -121,11 +121,13 @@ impl<'a> Report<'a> {
         let Summary { mesh, warnings, .. } = summary;
         if !self.plan.several {
             let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n"));
-            return summary.block(self.job.verbose) + &warnings.collect::<String>();
+            let notes = summary.notes.iter().map(|note| format!("note: {note}\n"));
+            return summary.block(self.job.verbose > 0)
+                + &warnings.chain(notes).collect::<String>();
         }
         let warnings = warnings.iter().map(|warning| format!("warning: {mesh}: {warning}\n"));
         let warnings: String = warnings.collect();
-        if self.job.verbose {
+        if self.job.verbose > 0 {
             format!("{}{warnings}\n", summary.block(true))
         } else {
             summary.line() + &warnings

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::program::cli::{FewColors, Job, What};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
-use crate::program::task::place_options;
+use crate::program::transform::{Transform, place_options};
 use crate::program::unfinished::{Unfinished, folder_of};
 
 /// The folder for notes.
@@ -51,9 +51,10 @@ impl Origin {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
-                "{:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
+                "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
                  {few:?}",
-                place_options(job)
+                place_options(job),
+                Transform::new(job).ok()
             ),
         })
     }

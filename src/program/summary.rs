@@ -71,6 +71,9 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<Report>,
     pub warnings: Vec<String>,
+    /// What was decided for the user, and could be had otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A mesh whose voxels were there already.

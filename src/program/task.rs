@@ -7,17 +7,18 @@ use anyhow::{Context, Result, anyhow};
 use trivox::backend::Backends;
 use trivox::formats::{GridFormat, WriteOptions};
 use trivox::palette::count_colors;
-use trivox::{Lattice, PlaceOptions, PlacedMesh, Progress, VoxelGrid, Voxels};
+use trivox::{Lattice, PlacedMesh, Progress, Up, VoxelGrid, Voxels};
 
 use crate::program::cli::{FewColors, Job, What};
 use crate::program::looks::{ColorChoice, Looks};
-use crate::program::maker::{Made, Maker, Placed, sizing};
+use crate::program::maker::{DEFAULT_RES, Made, Maker, Placed};
 use crate::program::memory::Share;
-use crate::program::output::{Names, Output, Written};
+use crate::program::output::{Cut, Names, Output, Written};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
+use crate::program::transform::{Transform, place_options};
 
 /// What the meshes of a run share.
 pub struct Tools<'a> {
@@ -56,9 +57,10 @@ impl Tools<'_> {
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
         let What { keep_transparent, .. } = *self.what;
         let looks = Looks::new(self.what.mode(), self.job.color, keep_transparent, has_colors);
-        let maker = self.maker(looks);
+        let maker = self.maker(looks)?;
         let placed = maker.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
+        let notes = self.notes(&placed, format);
         let made = maker.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
         let check = self.job.check.then(|| timed(|| self.check(&maker, &placed.mesh, &made)));
         let check = check.transpose()?;
@@ -68,12 +70,22 @@ impl Tools<'_> {
         let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
         let made = maker.color(&placed.mesh, made)?;
         let grid = &made.voxels.grid;
-        let written = output.as_ref().map(|output| self.write(output, grid)).transpose()?;
+        let written = output.as_ref().map(|output| self.write(output, grid)).transpose();
+        // Whoever reads only a part of standard output has not cut short the preview.
+        let (written, cut) = match written {
+            Err(error) if error.is::<Cut>() => (None, Some(error)),
+            written => (written?, None),
+        };
         let drawn = preview.map(|preview| self.draw(&preview, grid)).transpose()?;
+        if let Some(error) = cut {
+            return Err(error);
+        }
 
         let mut summary = summarize(&task.mesh, placed, &made);
         summary.refused = refused;
         summary.warnings.extend(self.without_effect(output.as_ref()));
+        summary.warnings.extend(too_high(format, grid));
+        summary.notes.extend(notes);
         if let Some((check, time)) = check {
             summary.check = Some(check);
             summary.timings_ms.check = Some(time);
@@ -96,22 +108,39 @@ impl Tools<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    fn maker(&self, looks: Looks) -> Maker<'_> {
-        Maker {
+    fn maker(&self, looks: Looks) -> Result<Maker<'_>> {
+        Ok(Maker {
+            transform: Transform::new(self.job)?,
             place: place_options(self.job),
             up: self.job.up.into(),
             looks,
             backends: self.backends,
             memory: self.memory,
             progress: self.progress,
-            time_stages: self.job.json || self.job.verbose,
-        }
+            time_stages: self.job.json || self.job.verbose > 0,
+        })
+    }
+
+    /// What was decided for the user, and how it could be had otherwise.
+    fn notes(&self, placed: &Placed, format: Option<GridFormat>) -> Vec<String> {
+        let Job { res, voxel_size, cube, dims, color, .. } = self.job;
+        let is_default = res.is_none() && voxel_size.is_none() && cube.is_none() && dims.is_none();
+        let resolution = is_default.then(|| {
+            format!("no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)")
+        });
+        let mesh = &placed.mesh;
+        let has_colors = mesh.appearance().is_some() && *color == ColorChoice::Auto;
+        let lost = format.filter(|format| has_colors && !format.spec().has_colors).map(|format| {
+            let extension = format.extension();
+            format!("the mesh has colours, but .{extension} files hold none: they are left out")
+        });
+        resolution.into_iter().chain(lost).collect()
     }
 
     /// Voxelizes again on the backend that did not make the voxels, and compares.
     fn check(&self, maker: &Maker, mesh: &PlacedMesh, made: &Made) -> Result<Check> {
-        let other = self.backends.other_than(made.by.adapter()).context("--check")?;
-        let again = maker.voxels(&other, mesh).context("--check")?;
+        let other = self.backends.other_than(made.by.adapter()).context("--compare-backends")?;
+        let again = maker.voxels(&other, mesh).context("--compare-backends")?;
         let backends = [made.by.to_string(), other.to_string()];
         Ok(Check::new(&made.voxels.grid, &again.grid, backends))
     }
@@ -162,15 +191,6 @@ impl Tools<'_> {
     }
 }
 
-/// How `job` wants meshes placed.
-pub fn place_options(job: &Job) -> PlaceOptions {
-    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad);
-    match job.bounds {
-        Some(bounds) => options.with_bounds(bounds),
-        None => options,
-    }
-}
-
 /// What there is to say before anything is checked or written.
 fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
     let Placed { mesh, mut warnings, load, place } = placed;
@@ -215,5 +235,21 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
         gpu: report.clone(),
         fill,
         warnings,
+        notes: Vec::new(),
     }
+}
+
+/// The height of Minecraft's world, in blocks.
+const WORLD_HEIGHT: u32 = 384;
+
+/// A warning, where a schematic is higher than the world that it is for.
+fn too_high(format: Option<GridFormat>, grid: &VoxelGrid) -> Option<String> {
+    let up = grid.world.map_or(Up::default(), |world| world.up);
+    let height = match up {
+        Up::Y => grid.dims()[1],
+        Up::Z => grid.dims()[2],
+    };
+    (format == Some(GridFormat::Schem) && height > WORLD_HEIGHT).then(|| {
+        format!("the schematic is {height} blocks high, but Minecraft's world has {WORLD_HEIGHT}")
+    })
 }

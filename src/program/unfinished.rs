@@ -1,17 +1,35 @@
-//! Temporary files, which an interrupt removes: whatever happens, only whole files are left.
+//! Temporary files beside the output. They are removed when a run fails or is stopped by a signal, so
+//! only whole files are left. What a killed run could not remove, the next run in the folder does.
+//!
+//! A process puts a tag of its own in the names of its temporary files and holds a lock on at least
+//! one of them while there are any. Files of a tag without a lock belong to no living process, on this
+//! machine or another that shares the folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempPath};
 
-/// The temporary files that may be there. An interrupt holds it to the end, so that none is made or
+use crate::program::say;
+
+/// The temporary files that may exist. A signal handler holds it to the end, so that none is made or
 /// renamed any more.
 static THERE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The folders in which this process has looked for files of killed runs.
+static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+const PREFIX: &str = ".voxelize-";
+const SUFFIX: &str = ".tmp";
+
+/// Younger files are left alone: their run may not have locked them yet.
+const OLD: Duration = Duration::from_secs(60);
 
 fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     THERE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -96,22 +114,54 @@ impl Complete {
     }
 }
 
-/// What a shell reports of a program that was interrupted.
-const INTERRUPTED: i32 = 130;
-
-/// From now on an interrupt, a termination or a hangup leaves no temporary file.
+/// From now on a signal that ends the program removes its temporary files first.
 ///
 /// # Errors
 /// The operating system does not let signals be handled.
+#[cfg(unix)]
 pub fn clean_up_when_interrupted() -> Result<()> {
-    ctrlc::set_handler(|| {
-        let there = there();
-        for path in there.iter() {
-            _ = fs::remove_file(path);
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
+    let mut signals = signals.context("cannot handle signals")?;
+    let handle = move || {
+        for signal in signals.forever() {
+            let name = match signal {
+                SIGINT => "SIGINT",
+                SIGTERM => "SIGTERM",
+                _ => "SIGHUP",
+            };
+            // As shells report a program that a signal ended.
+            stop(&format!("stopped by {name}"), 128 + signal);
         }
-        std::process::exit(INTERRUPTED);
-    })
-    .context("cannot handle interrupts")
+    };
+    std::thread::Builder::new().spawn(handle).context("cannot handle signals")?;
+    Ok(())
+}
+
+/// From now on an interrupt removes the program's temporary files first.
+///
+/// # Errors
+/// The operating system does not let interrupts be handled.
+#[cfg(not(unix))]
+pub fn clean_up_when_interrupted() -> Result<()> {
+    ctrlc::set_handler(|| stop("interrupted", 130)).context("cannot handle interrupts")
+}
+
+fn stop(why: &str, code: i32) -> ! {
+    let there = there();
+    for path in there.iter() {
+        _ = fs::remove_file(path);
+    }
+    let removed = if there.is_empty() { "" } else { ": the unfinished output was removed" };
+    let message = format!("voxelize: {why}{removed}\n");
+    // Standard error may be a pipe that is full: that must not keep the program alive.
+    let (told, hears) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        say(&message);
+        _ = told.send(());
+    });
+    _ = hears.recv_timeout(Duration::from_millis(500));
+    std::process::exit(code)
 }
 
 /// The folder that a file of this name is in.
@@ -127,8 +177,10 @@ fn new_temporary(target: &Path) -> Result<NamedTempFile> {
     if !folder.is_dir() {
         bail!("there is no folder '{}'", folder.display());
     }
+    sweep_once(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".voxelize-").suffix(".tmp");
+    let prefix = format!("{PREFIX}{}-", tag());
+    builder.prefix(&prefix).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -137,7 +189,62 @@ fn new_temporary(target: &Path) -> Result<NamedTempFile> {
     }
     let named = || format!("cannot write in folder '{}'", folder.display());
     // Only the reason: the temporary name would say nothing to the user.
-    builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind())).with_context(named)
+    let file =
+        builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind())).with_context(named)?;
+    // Not all file systems have locks; on those that have none nothing is swept either.
+    _ = file.as_file().try_lock();
+    Ok(file)
+}
+
+/// In the names of this process's temporary files: different from those of all other processes.
+fn tag() -> &'static str {
+    static TAG: OnceLock<String> = OnceLock::new();
+    TAG.get_or_init(|| {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let nanos = since.unwrap_or_default().as_nanos();
+        format!("{:x}.{nanos:x}", std::process::id())
+    })
+}
+
+/// Removes the temporary files of killed runs in `folder`, the first time it is used.
+fn sweep_once(folder: &Path) {
+    let key = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let is_first = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+    if is_first {
+        // Whatever cannot be removed is in nobody's way.
+        _ = sweep(folder);
+    }
+}
+
+fn sweep(folder: &Path) -> io::Result<()> {
+    let mut by_tag: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if let Some(tag) = tag_of(&entry.file_name()).filter(|found| found != tag())
+            && entry.file_type()?.is_file()
+        {
+            by_tag.entry(tag).or_default().push(entry.path());
+        }
+    }
+    for paths in by_tag.values().filter(|paths| paths.iter().all(|path| is_abandoned(path))) {
+        paths.iter().for_each(|path| _ = fs::remove_file(path));
+    }
+    Ok(())
+}
+
+/// The tag in the name of a temporary file.
+fn tag_of(name: &OsStr) -> Option<String> {
+    let tag_and_rest = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    let tag = tag_and_rest.split_once('-').map_or(tag_and_rest, |(tag, _)| tag);
+    Some(tag.to_owned())
+}
+
+/// Whether a temporary file is old, and no process has locked it.
+fn is_abandoned(path: &Path) -> bool {
+    let is_old = || fs::metadata(path)?.modified()?.elapsed().map_err(io::Error::other);
+    let is_unlocked =
+        || File::options().write(true).open(path)?.try_lock().map_err(io::Error::from);
+    is_old().is_ok_and(|age| age > OLD) && is_unlocked().is_ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -4,11 +4,13 @@ use anyhow::{Result, bail};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
 
 use crate::program::cli::{FewColors, Job, Machine, What};
+use crate::program::maker::DEFAULT_RES;
 use crate::program::memory::Memory;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
-use crate::program::task::{Tools, place_options};
+use crate::program::task::Tools;
 use crate::program::terminal::TerminalProgress;
+use crate::program::transform::{Transform, place_options};
 use crate::program::{Verdict, batch, unfinished};
 
 /// Runs the job, which makes `what`, on what `machine` allows.
@@ -20,6 +22,7 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     refuse_contradictions(job, what, machine)?;
     machine.start_threads()?;
     refuse_impossible_sizes(job)?;
+    Transform::new(job)?;
     unfinished::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     if plan.several && job.preview.is_some() {
@@ -33,7 +36,7 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
 
     let steps: &dyn Progress = if plan.several { &NoProgress } else { &progress };
     let memory = Memory::new(machine.memory);
-    let at_once = batch::at_once(tasks, memory.total(), job.res);
+    let at_once = batch::at_once(tasks, memory.total(), expected_res(job));
     let memory = memory.shared_by(at_once);
     if plan.several {
         progress.count("meshes", tasks.len());
@@ -60,6 +63,12 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     };
     batch::run(tasks, at_once, work, |task, result| report.take(task, result))?;
     Ok(report.finish())
+}
+
+/// The resolution, where that is how the size of grids is given, or the default.
+fn expected_res(job: &Job) -> Option<u32> {
+    let longest = job.dims.map(|dims| dims.into_iter().max().unwrap_or(0));
+    job.cube.or(longest).or(job.res).or(job.voxel_size.is_none().then_some(DEFAULT_RES))
 }
 
 /// Options that would have no effect, or spoil one another.

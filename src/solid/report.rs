@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::fill::Dispute;
+use crate::fill::{Confidence, Dispute};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::PlacedMesh;
-use crate::solid::{Fill, Findings, MUCH};
-use crate::topology::Topology;
+use crate::solid::{Fill, Findings, MUCH, Surface};
+use crate::topology::{Topology, Turned};
 
 /// How a solid was filled.
 #[derive(Debug, Clone)]
@@ -16,8 +16,12 @@ pub struct Filling {
     pub fill: Fill,
     /// Why so, in a few words.
     pub reason: String,
-    /// What the mesh is as a surface.
+    /// What the mesh is as a surface, after parts were turned.
     pub topology: Topology,
+    /// What was turned to face outside; `None` where the mesh is closed and oriented as given.
+    pub turned: Option<Turned>,
+    /// How holes were closed; of generalized winding numbers.
+    pub caps: Option<Caps>,
     /// Columns that are still inside at the grid's end; of parity and winding.
     pub unended: Option<u64>,
     /// What winding numbers along `x` come to; of a vote too, and of parity where the mesh is oriented.
@@ -32,6 +36,31 @@ pub struct Filling {
     pub volume: Volume,
     /// What is doubtful; nothing, if no voxel is.
     pub doubts: Vec<Doubt>,
+}
+
+/// How generalized winding numbers closed the holes of a mesh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Caps {
+    /// Boundary loops.
+    pub loops: u64,
+    /// The voxel at a cap whose winding number is nearest to 1/2; `None` if there is no cap.
+    pub lowest: Option<Confidence>,
+    /// The one whose number is farthest from 1/2, of those that had to be looked at one by one.
+    pub highest: Option<Confidence>,
+}
+
+impl fmt::Display for Caps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "capped at {}", counted(self.loops, "boundary loop"))?;
+        let [lowest, highest] = [self.lowest, self.highest];
+        if let (Some(lowest), Some(highest)) = (lowest, highest) {
+            let at = |Confidence { value, voxel: [x, y, z] }: Confidence| {
+                format!("{value:.3} at voxel ({x}, {y}, {z})")
+            };
+            write!(f, " with a confidence from {} to {}", at(lowest), at(highest))?;
+        }
+        Ok(())
+    }
 }
 
 /// Volumes in cubic mesh units.
@@ -80,6 +109,15 @@ pub enum Doubt {
     },
     /// Rays along different axes disagree.
     Dispute(Dispute),
+    /// Generalized winding numbers of a mesh whose holes are large.
+    Wide {
+        /// Boundary loops.
+        loops: u64,
+        /// The area of discs with the circumference of the loops, as a part of the mesh's area.
+        share: f64,
+    },
+    /// A mesh that encloses no voxel's centre.
+    Nothing,
     /// A flood came in.
     Leak {
         /// Voxels that it reached and most rays find inside.
@@ -100,6 +138,8 @@ impl Doubt {
             Self::Overlap { .. } => "overlap",
             Self::InsideOut { .. } => "inside out",
             Self::Dispute(_) => "dispute",
+            Self::Wide { .. } => "wide",
+            Self::Nothing => "nothing",
             Self::Leak { .. } => "leak",
         }
     }
@@ -110,37 +150,35 @@ impl fmt::Display for Doubt {
         match self {
             Self::Holes { open_edges, odd_edges, unended } => {
                 let holes = holes(*open_edges, *odd_edges);
-                write!(
-                    f,
-                    "the mesh has {holes}, and a ray through a hole takes outside for inside"
-                )?;
+                write!(f, "rays pass through holes of the mesh, which has {holes}")?;
                 if let Some(unended) = unended {
-                    write!(f, ": {unended} columns are still inside at the grid's end")?;
+                    let columns = counted(*unended, "column");
+                    write!(f, ": {columns} are still inside at the grid's end")?;
                 }
-                f.write_str(" (a vote asks along all axes)")
+                f.write_str("; try --fill winding")
             }
             Self::Orientation { edges } => write!(
                 f,
-                "triangles are not oriented alike on both sides of {}, and winding numbers are \
-                 wrong behind (parity does not depend on orientation)",
+                "triangles at {} face different ways, whichever are turned, so winding numbers are \
+                 wrong behind; try --fill vote",
                 counted(*edges, "edge")
             ),
             Self::MayOverlap { edges } => write!(
                 f,
-                "triangles are not oriented alike on both sides of {}, so it cannot be told whether \
-                 parts of the mesh overlap; what they have in common would be empty",
+                "triangles at {} face different ways, so overlapping parts, if there are any, \
+                 cancel and leave cavities; try --fill flood",
                 counted(*edges, "edge")
             ),
             Self::Overlap { columns } => write!(
                 f,
-                "parts of the mesh overlap in {}, and what an even number of them have in common is \
-                 left empty (winding fills it)",
+                "overlapping parts cancel in {}, leaving cavities; try --fill winding",
                 counted(*columns, "column")
             ),
             Self::InsideOut { columns } => write!(
                 f,
-                "parts of the mesh are inside out: {columns} columns pass through such parts and \
-                 others, and where these overlap, what they have in common is left empty"
+                "parts that are inside out cancel others in up to {}, leaving cavities; try --fill \
+                 flood",
+                counted(*columns, "column")
             ),
             Self::Dispute(dispute) => {
                 let Dispute { columns, of_columns, worst, .. } = dispute;
@@ -150,13 +188,26 @@ impl fmt::Display for Doubt {
                     "rays along different axes disagree in {columns} of {of_columns} columns"
                 )?;
                 write!(f, " ({share})")?;
-                worst.map_or(Ok(()), |[x, y, z]| write!(f, ", most near voxel ({x}, {y}, {z})"))
+                if let Some([x, y, z]) = worst {
+                    write!(f, ", most near voxel ({x}, {y}, {z})")?;
+                }
+                f.write_str("; try --fill winding")
+            }
+            Self::Wide { loops, share } => write!(
+                f,
+                "the holes of the mesh ({}) are as large as {} of its surface, and where the solid \
+                 ends in them is a guess; close them in the mesh",
+                counted(*loops, "boundary loop"),
+                percent(*share)
+            ),
+            Self::Nothing => {
+                f.write_str("the mesh encloses no voxel; try --mode surface, or smaller voxels")
             }
             Self::Leak { voxels, enclosed } => write!(
                 f,
                 "the flood came in through holes wider than a voxel, or where the bounds cut the \
                  mesh: it enclosed {enclosed} voxels, and reached {voxels} that most rays find \
-                 inside (use larger voxels, or a vote)"
+                 inside; try --fill winding, or larger voxels"
             ),
         }
     }
@@ -171,7 +222,12 @@ pub(super) fn holes(open_edges: u64, odd_edges: u64) -> String {
 }
 
 fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    let plural = match number {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{plural}")
 }
 
 /// A share in hundredths, with two digits that mean something.
@@ -200,17 +256,23 @@ impl Filling {
     pub(super) fn new(
         mesh: &PlacedMesh,
         (fill, reason): (Fill, String),
-        topology: Topology,
+        surface: Surface,
         findings: Findings,
         grid: &VoxelGrid,
     ) -> Self {
-        let volume = Volume::new(mesh, &topology, grid);
-        let doubts = doubts(fill, &topology, &findings);
-        let Findings { unended, windings, dispute, enclosed, leaked } = findings;
+        let volume = Volume::new(mesh, &surface.topology, grid);
+        let mut doubts = doubts(fill, &surface, &findings);
+        if grid.occupied() == 0 && doubts.is_empty() && !surface.topology.is_closed() {
+            doubts.push(Doubt::Nothing);
+        }
+        let Findings { unended, windings, dispute, enclosed, leaked, caps } = findings;
+        let Surface { topology, turned, .. } = surface;
         Self {
             fill,
             reason,
             topology,
+            turned,
+            caps,
             unended,
             windings,
             dispute,
@@ -237,6 +299,15 @@ impl Filling {
             }
             _ => "",
         };
+        let turned = match self.turned {
+            Some(Turned { turned, triangles, .. }) if triangles > 0 => format!(
+                ", after {} in {} were turned around",
+                counted(triangles, "triangle"),
+                counted(turned, "patch")
+            ),
+            _ => String::new(),
+        };
+        let caps = self.caps.as_ref().map(|caps| format!(", {caps}")).unwrap_or_default();
         let volume = match self.volume.mesh {
             Some(mesh) if mesh != 0.0 => {
                 let share = 100.0 * self.volume.voxels / mesh.abs();
@@ -250,7 +321,7 @@ impl Filling {
             _ => format!("; doubtful, as {}", doubts.join(", and ")),
         };
         let mesh = self.mesh();
-        format!("{mesh}: filled by {fill}, {reason}{agreement}{volume}{doubts}")
+        format!("{mesh}: filled by {fill}, {reason}{turned}{caps}{agreement}{volume}{doubts}")
     }
 
     /// What the mesh is as a surface, in words.
@@ -267,13 +338,29 @@ impl Filling {
     }
 }
 
-fn doubts(fill: Fill, topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+/// Where holes are larger than this part of the surface, the solid depends on how they are closed.
+const WIDE: f64 = 0.2;
+
+fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<Doubt> {
+    let topology = &surface.topology;
     match fill {
         Fill::Auto | Fill::Parity => doubts_of_parity(topology, findings),
+        Fill::Winding if findings.caps.is_some() => doubts_of_caps(surface),
         Fill::Winding => doubts_of_winding(topology, findings),
         Fill::Vote => doubts_of_vote(topology, findings),
         Fill::Flood => doubts_of_flood(findings),
     }
+}
+
+fn doubts_of_caps(surface: &Surface) -> Vec<Doubt> {
+    let topology = &surface.topology;
+    let edges = topology.unbalanced_edges - topology.odd_edges;
+    let orientation = (edges > 0).then_some(Doubt::Orientation { edges });
+    let wide = surface.boundary.as_ref().and_then(|boundary| {
+        let (loops, share) = (boundary.loops().len() as u64, boundary.discs() / topology.area);
+        (share > WIDE).then_some(Doubt::Wide { loops, share })
+    });
+    orientation.into_iter().chain(wide).collect()
 }
 
 fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<Doubt> {

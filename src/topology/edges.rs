@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use crate::place::PlacedMesh;
 use crate::topology::Edge;
 use crate::topology::bins::{Bins, NO_BIN, part_bits};
+use crate::topology::boundary::{BoundaryEdge, MAX_EDGES};
+use crate::topology::patches::Pair;
 use crate::topology::shells::Shells;
 use crate::topology::weld::Weld;
 
@@ -29,6 +31,8 @@ pub(super) struct Tally {
     pub(super) joins: u64,
     /// The lowest of the worst edges.
     pub(super) worst: Option<(Fault, Edge)>,
+    /// The unbalanced edges, in no order; only some where there are more than [`MAX_EDGES`].
+    pub(super) boundary: Vec<BoundaryEdge>,
 }
 
 /// What is wrong with an unbalanced edge, the worst first.
@@ -58,10 +62,18 @@ impl Tally {
         self.inconsistent += u64::from(triangles == 2);
         self.odd += u64::from(fault != Fault::Unbalanced);
         self.open += u64::from(fault == Fault::Open);
-        self.worst = lowest(self.worst, Some((fault, edge())));
+        let edge = edge();
+        self.worst =
+            lowest(self.worst, Some((fault, [edge[0].min(edge[1]), edge[0].max(edge[1])])));
+        if self.boundary.len() <= MAX_EDGES {
+            self.boundary.push((edge, rising as i32 - falling as i32));
+        }
     }
 
-    fn merged(self, other: Self) -> Self {
+    fn merged(mut self, mut other: Self) -> Self {
+        if self.boundary.len() <= MAX_EDGES {
+            self.boundary.append(&mut other.boundary);
+        }
         Self {
             half_edges: self.half_edges + other.half_edges,
             edges: self.edges + other.edges,
@@ -72,6 +84,7 @@ impl Tally {
             unbalanced: self.unbalanced + other.unbalanced,
             joins: self.joins + other.joins,
             worst: lowest(self.worst, other.worst),
+            boundary: self.boundary,
         }
     }
 }
@@ -118,15 +131,32 @@ impl<'a> Matching<'a> {
         stars.for_each(|star, [rising, falling]| {
             let low = first + star;
             merge(rising, falling, |high, rising, falling| {
-                let edge = || {
-                    let [one, other] = [points[low], points[high as usize]];
-                    [one.min(other), one.max(other)]
-                };
+                let edge = || [points[low], points[high as usize]];
                 tally.add(rising.len(), falling.len(), edge);
                 tally.joins += self.join(rising.iter().chain(falling));
             });
         });
         tally
+    }
+
+    /// The pairs of triangles at edges of exactly two.
+    pub(super) fn pairs(&self) -> Vec<Pair> {
+        let parts = (0..parts(self.mesh.vertices().len())).into_par_iter();
+        parts.flat_map_iter(|part| self.pairs_of_part(part)).collect()
+    }
+
+    fn pairs_of_part(&self, part: usize) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        Stars::of(self, part).for_each(|_, [rising, falling]| {
+            merge(rising, falling, |_, rising, falling| match (rising, falling) {
+                ([one, other], []) | ([], [one, other]) => {
+                    pairs.push((one.triangle(), other.triangle(), true));
+                }
+                ([one], [other]) => pairs.push((one.triangle(), other.triangle(), false)),
+                _ => {}
+            });
+        });
+        pairs
     }
 
     /// Joins the shells of all triangles at an edge; returns how often two became one.

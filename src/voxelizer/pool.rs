@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::BackendError;
+use crate::backend::BackendError;
 
 #[derive(Debug)]
 pub(super) struct LazyPool {

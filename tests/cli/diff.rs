@@ -79,19 +79,37 @@ fn different_dimensions_are_a_difference() {
 }
 
 #[test]
-fn different_places_are_a_warning() {
+fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for() {
     let folder = folder();
     let path = folder.path();
     fs::write(path.join("far.obj"), MESH.replace("v 0 ", "v 8 ").replace("v 4 ", "v 12 ")).unwrap();
-    for mesh in ["mesh", "far"] {
-        assert!(voxelize(path, &format!("{mesh}.obj --res 8 -o {mesh}.vox")).status.success());
+    for args in [
+        "mesh.obj --res 8 -o mesh.vox",
+        "far.obj --res 8 -o far.vox",
+        "mesh.obj --res 8 -o mesh.npy",
+        "mesh.obj --res 8 -o green.bricks --color #00FF00",
+        "mesh.obj --res 8 -o red.bricks --color #FF0000",
+    ] {
+        assert!(voxelize(path, args).status.success(), "{args}");
     }
-    let output = voxelize(path, "diff mesh.vox far.vox");
-    assert!(output.status.success(), "{}", stdout(&output));
-    let warning = stderr(&output);
-    assert!(warning.starts_with("warning: the grids lie in different places: A has"), "{warning}");
-    assert!(warning.contains("voxels of 0.5 from (8, 0, 0), y up"), "{warning}");
-    assert!(voxelize(path, "diff -q mesh.vox far.vox").stderr.is_empty());
+    for (grids, verdict) in [
+        (
+            "mesh.vox far.vox",
+            "equal voxels, but places: A has voxels of 0.5 from (0, 0, 0), y up, B",
+        ),
+        ("mesh.vox mesh.npy", "only A has a place"),
+        ("green.bricks red.bricks", "voxels of other colours"),
+        ("mesh.npy red.bricks", "only B has colours"),
+    ] {
+        let output = voxelize(path, &format!("diff {grids}"));
+        assert!(output.status.success(), "{}", stdout(&output));
+        let last = stdout(&output).lines().last().unwrap().to_owned();
+        assert!(last.starts_with("verdict   equal voxels, but "), "{last}");
+        assert!(last.contains(verdict), "{last}");
+        let exact = voxelize(path, &format!("diff --exact {grids}"));
+        assert_eq!(exact.status.code(), Some(1), "{grids}");
+    }
+    assert!(voxelize(path, "diff --exact red.bricks red.bricks").status.success());
 }
 
 #[test]

@@ -17,27 +17,70 @@ fn a_full_disk_leaves_the_old_file_and_no_other() {
     assert_eq!(fs::read_to_string(folder.path().join("out.npy")).unwrap(), "an old file");
 }
 
+/// Begins a run that writes 2 GB to `out.npy`, and returns once its temporary file exists.
+#[cfg(unix)]
+fn begin_to_write(path: &Path) -> std::process::Child {
+    let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q"];
+    let mut command = Command::new(VOXELIZE);
+    let run = command.current_dir(path).args(args).stderr(std::process::Stdio::piped()).spawn();
+    let begun = (0..10_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        !temporary(path).is_empty()
+    });
+    assert!(begun, "no temporary file was seen");
+    run.unwrap()
+}
+
+#[cfg(unix)]
+fn temporary(path: &Path) -> Vec<String> {
+    files(path).into_iter().filter(|name| name.ends_with(".tmp")).collect()
+}
+
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_the_old_file_and_no_other() {
-    for signal in ["INT", "TERM", "HUP"] {
+fn a_signal_leaves_the_old_file_and_no_other() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let folder = folder();
         let path = folder.path();
         fs::write(path.join("out.npy"), "an old file").unwrap();
-        // 2 GB, which is not written in the time it takes to see that it has begun.
-        let args = ["mesh.obj", "--res", "2000", "-o", "out.npy", "-q"];
-        let mut run = Command::new(VOXELIZE).current_dir(path).args(args).spawn().unwrap();
-        let begun = (0..10_000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            files(path).len() > 2
-        });
-        assert!(begun, "no temporary file was seen");
+        let run = begin_to_write(path);
         let pid = run.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
-        assert_eq!(run.wait().unwrap().code(), Some(130), "{signal}");
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{signal}");
+        let said = format!("voxelize: stopped by SIG{signal}: the unfinished output was removed\n");
+        assert_eq!(stderr(&output), said);
         assert_eq!(files(path), ["mesh.obj", "out.npy"], "{signal}");
         assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_next_run_removes_what_a_killed_one_left_but_nothing_of_a_living_one() {
+    let folder = folder();
+    let path = folder.path();
+    let mut killed = begin_to_write(path);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = temporary(path);
+    assert_eq!(left.len(), 1);
+    // A new file may belong to a run that has not locked it yet.
+    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
+    assert_eq!(temporary(path), left);
+    let make_old = |name: &str| {
+        let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        let file = fs::File::options().write(true).open(path.join(name)).unwrap();
+        file.set_modified(hour_ago).unwrap();
+        file
+    };
+    let lock = make_old(&left[0]);
+    lock.try_lock().unwrap();
+    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
+    assert_eq!(temporary(path), left);
+    drop(lock);
+    assert!(voxelize(path, "mesh.obj --res 8 -o a.vox").status.success());
+    assert_eq!(files(path), ["a.vox", "mesh.obj"]);
 }
 
 #[cfg(target_os = "linux")]

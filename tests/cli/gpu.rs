@@ -1,7 +1,7 @@
 //! Runs that need an adapter.
 
 use super::*;
-use trivox::backend::gpu::adapters::Adapter;
+use trivox::gpu::Adapter;
 
 fn no_adapter() -> bool {
     let none = Adapter::preferred().is_empty();

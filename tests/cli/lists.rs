@@ -40,6 +40,20 @@ fn a_list_of_one_mesh_is_treated_as_a_list() {
     refuses(path, "@list.txt --res 8 -o - --format vox", "standard output takes the voxels of one");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_list_may_name_files_whose_names_are_not_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let path = folder.path();
+    let name = std::ffi::OsStr::from_bytes(b"na\xefve.obj");
+    fs::copy(path.join("mesh.obj"), path.join(name)).unwrap();
+    fs::write(path.join("list.txt"), b"mesh.obj\nna\xefve.obj\n").unwrap();
+    let run = voxelize(path, "@list.txt --res 8 --json -q -o voxels");
+    assert_eq!(meshes(&run).len(), 2);
+    assert!(path.join("voxels").join(std::ffi::OsStr::from_bytes(b"na\xefve.vox")).exists());
+}
+
 #[test]
 fn lists_that_name_no_meshes_are_refused() {
     let folder = folder();
@@ -55,7 +69,7 @@ fn lists_that_name_no_meshes_are_refused() {
         ("@empty.txt", "empty.txt: the list names no mesh"),
         ("@-", "standard input: the list names no mesh"),
         ("@nested.txt", "nested.txt: line 2: a list cannot name another: write ./@more.txt"),
-        ("@wide.txt", "wide.txt: the list is not UTF-8 text"),
+        ("@wide.txt", "wide.txt: the list is UTF-16 text: save it as UTF-8"),
         ("@twice.txt", "./mesh.obj: the same mesh as mesh.obj: name it once"),
         ("mesh.obj mesh.obj", "mesh.obj: the mesh is named twice: name it once"),
         ("gone.obj gone.obj", "gone.obj: the mesh is named twice: name it once"),

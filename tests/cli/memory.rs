@@ -63,6 +63,23 @@ fn of_several_meshes_only_those_that_need_too_much_are_refused() {
     assert!(mesh["hash"].is_string(), "{mesh}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_the_address_space_is_a_refusal_and_no_abort() {
+    let folder = folder();
+    for (kib, res) in [(400_000, 32_768), (1_500_000, 65_536)] {
+        let program = crate::VOXELIZE;
+        let script =
+            format!("ulimit -v {kib}; {program} mesh.obj --res {res} --backend cpu --threads 2");
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.current_dir(&folder).args(["-c", &script]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{kib}: {}", stderr(&output));
+        let message = stderr(&output);
+        assert!(message.contains("the limit of its address space is"), "{message}");
+        assert!(message.contains("(ulimit -v)"), "{message}");
+    }
+}
+
 #[test]
 fn a_bound_that_is_no_size_is_refused() {
     for size in ["ten", "-1", "", "1XB"] {

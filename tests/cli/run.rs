@@ -127,13 +127,36 @@ fn json_arrives_though_nobody_reads_the_talk() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_cuts_the_file_but_not_the_preview() {
     let folder = folder();
-    let script =
-        format!("{VOXELIZE} mesh.obj --res 300 -q -o - --format npy | head -c 1 >/dev/null");
-    let script = format!("set -o pipefail; {script}");
+    let script = format!(
+        "set -o pipefail; {VOXELIZE} mesh.obj --res 300 -q -o - --format npy --preview p.png \
+         | head -c 1 >/dev/null"
+    );
+    let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    let complaint = "voxelize: standard output: its reader closed it before the file was complete";
+    assert!(said.starts_with(complaint) && said.lines().count() == 1, "{said}");
+    assert!(image::open(folder.path().join("p.png")).is_ok());
+    // Text is another matter: a reader takes what it wants of it.
+    let script = format!("set -o pipefail; {VOXELIZE} formats | true");
     let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_refused_and_dev_null_is_not() {
+    let folder = folder();
+    let run = |to: &str| {
+        let script = format!("{VOXELIZE} mesh.obj --res 8 -o - --format npy {to}");
+        Command::new("sh").current_dir(&folder).args(["-c", &script]).output().unwrap()
+    };
+    let closed = run(">&-");
+    assert_eq!(closed.status.code(), Some(2));
+    assert!(stderr(&closed).starts_with("voxelize: standard output is closed: "), "{closed:?}");
+    assert!(run(">/dev/null").status.success());
 }
 
 #[test]

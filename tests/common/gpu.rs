@@ -1,6 +1,6 @@
 //! The adapters to test on, and running one kernel on arrays of words.
 
-use trivox::backend::gpu::adapters::{Adapter, Device};
+use trivox::gpu::{Adapter, Device};
 use wgpu::BufferUsages as Usage;
 
 /// All usable adapters. Where `TRIVOX_GPU` is set it promises at least that many of them, and

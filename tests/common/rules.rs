@@ -22,6 +22,7 @@ pub const RULES: [Rule; 6] = [
 /// The voxels of `mesh` that `rule` names.
 pub fn voxelize(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
     let voxels: Vec<[u32; 3]> = match rule {
+        Rule::Crossings => Vec::new(),
         Rule::Touched => return voxelize_by_octree(mesh),
         Rule::Crossed => {
             let crossed = |axis: &Axis| crossings(mesh, *axis);

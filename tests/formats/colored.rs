@@ -138,17 +138,17 @@ fn tiny_colored() -> VoxelGrid {
     tiny().with_colors(Colors::from_bricks(own.into(), [5, 6, 7, 8]))
 }
 
-/// One line of JSON up to byte 320; the mask, the key; and of the colours the mask, the key, the number of
+/// One line of JSON up to byte 384; the mask, the key; and of the colours the mask, the key, the number of
 /// those before, and the only one.
 fn tiny_colored_bricks() -> Vec<u8> {
-    let line = r#"{"format":"trivox bricks","version":2,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":320,"keys_at":384,"runs_at":392,"colors":{"rest":[5,6,7,8],"bricks":1,"own":1,"masks_at":392,"keys_at":456,"first_at":464,"own_at":472},"bytes":476}"#;
-    let mut bytes = format!("{line:<319}\n").into_bytes();
+    let line = r#"{"format":"trivox bricks","version":2,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":384,"keys_at":448,"runs_at":456,"colors":{"rest":[5,6,7,8],"bricks":1,"own":1,"masks_at":456,"keys_at":520,"first_at":528,"own_at":536},"bytes":540,"crc32":"00000000"}"#;
+    let mut bytes = format!("{line:<383}\n").into_bytes();
     bytes.extend(b"\x01\x04\0\0\0\0\0\0");
     bytes.extend([0; 56 + 8]);
     bytes.push(1);
     bytes.extend([0; 63 + 8 + 8]);
     bytes.extend([1, 2, 3, 4]);
-    bytes
+    super::dense::with_crc(bytes)
 }
 
 const TINY_VTI: &str = r#"        <DataArray type="UInt8" Name="occupied" format="appended" offset="0"/>
@@ -245,10 +245,10 @@ fn colored_files_with_changed_bytes_are_read_or_refused() {
 fn malformed_colours_of_bricks_are_refused_with_the_reason() {
     let good = tiny_colored_bricks();
     assert!(read(GridFormat::Bricks, &good).is_ok());
-    let header = String::from_utf8_lossy(&good[..320]).into_owned();
+    let header = String::from_utf8_lossy(&good[..384]).into_owned();
     let with = |from: &str, to: &str| {
         let text = header.trim_end().replacen(from, to, 1);
-        [format!("{text:<319}\n").as_bytes(), &good[320..]].concat()
+        [format!("{text:<383}\n").as_bytes(), &good[384..]].concat()
     };
     let changed = |at: usize, value: u8| {
         let mut bytes = good.clone();
@@ -260,14 +260,14 @@ fn malformed_colours_of_bricks_are_refused_with_the_reason() {
         ("malformed", with("[5,6,7,8]", "[5,6,7,256]")),
         ("malformed", with("[5,6,7,8]", "[5,6,7]")),
         ("contradict", with("\"own\":1", "\"own\":2")),
-        ("contradict", with("\"own_at\":472", "\"own_at\":473")),
+        ("contradict", with("\"own_at\":536", "\"own_at\":537")),
         ("contradict", with("\"bricks\":1,\"own\"", "\"bricks\":99999999999999999,\"own\"")),
-        ("numbers of colours contradict", changed(392, 0)),
-        ("numbers of colours contradict", changed(392, 0x41)),
-        ("numbers of colours contradict", changed(464, 1)),
-        ("not possible, or out of order", changed(463, 1)),
-        ("brick (0, 0, 0) has colours without a voxel", changed(392, 2)),
-        ("brick (1, 0, 0) has colours without a voxel", changed(456, 1)),
+        ("numbers of colours contradict", changed(456, 0)),
+        ("numbers of colours contradict", changed(456, 0x41)),
+        ("numbers of colours contradict", changed(528, 1)),
+        ("not possible, or out of order", changed(527, 1)),
+        ("brick (0, 0, 0) has colours without a voxel", changed(456, 2)),
+        ("brick (1, 0, 0) has colours without a voxel", changed(520, 1)),
     ] {
         let error = read(GridFormat::Bricks, &bytes).unwrap_err().to_string();
         assert!(error.contains(why) && error.len() < 300, "'{error}' does not say '{why}'");

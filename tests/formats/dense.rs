@@ -22,13 +22,46 @@ pub(crate) const TINY_BINVOX: &[u8] = b"#binvox 1\n\
 
 /// One line of JSON up to byte 256, then the mask, the key, and no runs.
 pub(crate) fn tiny_bricks() -> Vec<u8> {
-    let line = r#"{"format":"trivox bricks","version":1,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":256,"keys_at":320,"runs_at":328,"bytes":328}"#;
+    let line = r#"{"format":"trivox bricks","version":1,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":256,"keys_at":320,"runs_at":328,"bytes":328,"crc32":"00000000"}"#;
     let mut bytes = format!("{line:<255}\n").into_bytes();
     // Bits 0 (y 0, z 0) and 10 (y 1, z 2) at x 0.
     bytes.extend(b"\x01\x04\0\0\0\0\0\0");
     bytes.extend([0; 56]);
     bytes.extend([0; 8]);
+    with_crc(bytes)
+}
+
+/// With the CRC-32 of `.bricks` in place of the zeros.
+pub(crate) fn with_crc(mut bytes: Vec<u8>) -> Vec<u8> {
+    let digits = format!("{:08x}", crc32fast::hash(&bytes));
+    let at = bytes.windows(8).position(|eight| eight == b"00000000").unwrap();
+    bytes[at..at + 8].copy_from_slice(digits.as_bytes());
     bytes
+}
+
+#[test]
+fn a_flipped_bit_of_bricks_is_refused_or_changes_nothing() {
+    let good = tiny_bricks();
+    let grid = read(GridFormat::Bricks, &good).unwrap();
+    for bit in 0..8 * good.len() {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        match read(GridFormat::Bricks, &bytes) {
+            Ok(found) => assert_eq!((&found, found.world), (&grid, grid.world), "bit {bit}"),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    // Another voxel, which nothing but the checksum can tell.
+    let mut bytes = good.clone();
+    bytes[256] = 2;
+    let error = read(GridFormat::Bricks, &bytes).unwrap_err().to_string();
+    assert!(error.contains("the file is damaged"), "{error}");
+    // Files from before there was one.
+    let text = String::from_utf8_lossy(&good[..256]).into_owned();
+    let at = text.find(",\"crc32\"").unwrap();
+    let old = format!("{:<255}\n", text[..at].to_owned() + "}");
+    let old = [old.as_bytes(), &bytes[256..]].concat();
+    assert!(read(GridFormat::Bricks, &old).is_ok());
 }
 
 const TINY_VTI: &[u8] = b"<?xml version=\"1.0\"?>\n\
@@ -215,7 +248,10 @@ fn malformed_bricks_are_refused_with_the_reason() {
     assert!(grid.pieces().any(|piece| piece.len > 1));
     let good = written(&grid, GridFormat::Bricks);
     let at = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    // Without its checksum, which is judged last.
     let header = String::from_utf8_lossy(&good[..at]).into_owned();
+    let (header, _) = header.split_once(",\"crc32\"").unwrap();
+    let header = header.to_owned() + "}";
     let with = |from: &str, to: &str| {
         let text = header.trim_end().replacen(from, to, 1);
         [format!("{text:<width$}\n", width = at - 1).as_bytes(), &good[at..]].concat()

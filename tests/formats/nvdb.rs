@@ -234,7 +234,7 @@ pub(crate) fn tiny_nvdb() -> Vec<u8> {
     let padded = |text: &[u8], len: usize| [text, &vec![0; len - text.len()]].concat();
     // 32.3.3.
     let version = number(0x0400_0c03);
-    let text = b"1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125";
+    let text = b"1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125 crc32=00000000";
     let bounds = [0, 0, 0, 0, 1, 2].map(number).concat();
     let world_bounds = doubles(&[-1.5, 0.0, 2.0, -1.375, 0.25, 2.375]);
     // Scale, its inverse, the first voxel's centre, and a taper.
@@ -250,7 +250,7 @@ pub(crate) fn tiny_nvdb() -> Vec<u8> {
         let table = padded(&place(child), 8 * entries);
         [bounds.clone(), place(2), masks, statistics.clone(), vec![0; padding], table].concat()
     };
-    [
+    let mut bytes = [
         b"NanoVDB0".to_vec(),
         version.clone(),
         // One grid, not compressed; its size in memory and here; its name's hash; its voxels.
@@ -288,7 +288,43 @@ pub(crate) fn tiny_nvdb() -> Vec<u8> {
             .concat(),
         padded(text, 64),
     ]
-    .concat()
+    .concat();
+    // Of the nodes and the text before the digits.
+    let digits = text.len() - 8;
+    let checked = [&bytes[NODES], &text[..digits]].concat();
+    let digits = NODES.end + 288 + digits;
+    let crc = format!("{:08x}", crc32fast::hash(&checked));
+    bytes[digits..digits + 8].copy_from_slice(crc.as_bytes());
+    bytes
+}
+
+/// Where the nodes of the tiny grid are in its file.
+const NODES: std::ops::Range<usize> = 1032..307_432;
+
+#[test]
+fn a_flipped_bit_of_nvdb_is_refused() {
+    let bytes = written(&tiny(), GridFormat::Nvdb);
+    let grid = read(GridFormat::Nvdb, &bytes).unwrap();
+    assert_eq!(grid.world, tiny().world);
+    // Of the grid's head without magic and checksum, of nodes, and of all of the leaf's mask.
+    let head = 200 + 16..NODES.start;
+    let leaf = 200 + 304_416 + 672..200 + 304_416 + 672 + 100;
+    for at in head.chain(NODES.step_by(2999)).chain(leaf) {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1 << (at % 8);
+        assert!(read(GridFormat::Nvdb, &bytes).is_err(), "byte {at}");
+    }
+    let mut changed = bytes.clone();
+    changed[200 + 304_416 + 672 + 16] ^= 2;
+    let error = read(GridFormat::Nvdb, &changed).unwrap_err().to_string();
+    assert!(error.contains("the checksum of the nodes is another"), "{error}");
+    let mut changed = bytes.clone();
+    changed[200 + 528] ^= 1;
+    let error = read(GridFormat::Nvdb, &changed).unwrap_err().to_string();
+    assert!(error.contains("the checksum of the grid's head is another"), "{error}");
+    // Of others, who need not have one.
+    changed[200 + 8..200 + 16].fill(255);
+    assert!(read(GridFormat::Nvdb, &changed).is_ok());
 }
 
 #[test]

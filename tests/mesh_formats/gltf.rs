@@ -31,7 +31,8 @@ fn triangle() -> String {
             {{"bufferView": 0, "byteOffset": 0, "componentType": 5123, "count": 3, "type": "SCALAR",
               "max": [2], "min": [0]}},
             {{"bufferView": 1, "byteOffset": 0, "componentType": 5126, "count": 3, "type": "VEC3",
-              "max": [1.0, 1.0, 0.0], "min": [0.0, 0.0, 0.0]}}],
+              "max": [1.0, 1.0, 0.0], "min": [0.0, 0.0, 0.0]}},
+            {{"componentType": 5126, "count": 3, "type": "VEC3"}}],
         "asset": {{"version": "2.0"}}}}"#
     )
 }
@@ -245,13 +246,17 @@ fn what_is_left_out_is_a_warning() {
     let bare = format!(r#"{FAN}, {{"attributes": {{}}}}"#);
     assert_eq!(of(&bare, node), ["1 primitive was skipped: no positions"]);
     let morphed = FAN.replace(r#""mode": 6"#, r#""mode": 6, "targets": [{"POSITION": 1}]"#);
-    assert_eq!(of(&morphed, node), ["morph targets were ignored: their meshes are at rest"]);
-    let skin = "skins were ignored: their meshes are as they were modelled, not as they are posed";
+    assert_eq!(of(&morphed, node), Vec::<String>::new());
+    let skin = "skin 0 (counted from 0) was ignored: it does not exist";
     assert_eq!(of(FAN, r#"{"mesh": 0, "skin": 0}"#), [skin]);
-    let used =
-        r#""extensionsUsed": ["KHR_materials_unlit", "EXT_mesh_gpu_instancing"], "scene": 0"#;
+    let used = r#""extensionsUsed": ["KHR_materials_unlit", "EXT_unknown"], "scene": 0"#;
     let extended = square(FAN, node).replacen(r#""scene": 0"#, used, 1);
-    let ignored = "the extension EXT_mesh_gpu_instancing was ignored: the shape may differ";
+    let ignored = "the extension EXT_unknown was ignored: the shape may differ";
+    assert_eq!(warnings(read(extended)), [ignored]);
+    let looks = r#""extensionsUsed": ["KHR_techniques_webgl"],
+        "extensionsRequired": ["KHR_techniques_webgl"], "scene": 0"#;
+    let extended = square(FAN, node).replacen(r#""scene": 0"#, looks, 1);
+    let ignored = "the extension KHR_techniques_webgl was ignored: colours may differ";
     assert_eq!(warnings(read(extended)), [ignored]);
 }
 
@@ -260,7 +265,7 @@ fn required_extensions_that_are_not_known_are_refused_by_name() {
     for (name, fix) in [
         ("KHR_draco_mesh_compression", "decompress it"),
         ("EXT_meshopt_compression", "decompress it"),
-        ("EXT_mesh_gpu_instancing", "write it without"),
+        ("EXT_unknown", "write it without,"),
     ] {
         let required =
             format!(r#""extensionsRequired": ["KHR_materials_unlit", "{name}"], "scene": 0"#);
@@ -325,10 +330,10 @@ fn bad_documents_are_refused_with_the_place() {
             "mesh 0, primitive 0 (counted from 0): accessor 7 (counted from 0) does not exist",
         ),
         (
-            r#"{"bufferView": 1, "#,
-            "{",
-            "mesh 0, primitive 0 (counted from 0): accessor 1 (counted \
-          from 0) has no data: decompress the file, or write it again with another tool",
+            r#""attributes": {"POSITION": 1}"#,
+            r#""attributes": {"POSITION": 2}, "extensions": {"KHR_draco_mesh_compression": {}}"#,
+            "mesh 0, primitive 0 (counted from 0): it is compressed with KHR_draco_mesh_compression: \
+          decompress it with the tool that made it, or with gltf-transform",
         ),
         (
             r#""bufferView": 1"#,
@@ -395,11 +400,15 @@ fn bad_documents_are_refused_with_the_place() {
           (counted from 0) has a matrix whose last row is [1.0, 0.0, 0.0, 1.0], not 0, 0, 0, 1",
         ),
         (r#""scene": 0"#, r#""scene": 5"#, "scene 5 (counted from 0) does not exist"),
-        (r#""version": "2.0""#, r#""version": "1.0""#, "glTF of version 1.0: convert it to 2.0"),
+        (
+            r#""version": "2.0""#,
+            r#""version": "1.0""#,
+            "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline",
+        ),
         (
             r#""version": "2.0""#,
             r#""version": "2.0", "minVersion": "2.1""#,
-            "glTF of version 2.1: convert it to 2.0",
+            "glTF 2.1 is not read, only 2.0: convert the file, for instance with gltf-pipeline",
         ),
         (
             "AAABAAIA",
@@ -430,8 +439,14 @@ fn bad_documents_are_refused_with_the_place() {
     assert_eq!(fault(read("{}")), missing);
     let said = fault(read(file.replacen("0]", "0", 1)));
     assert!(said.starts_with("line 1: not a glTF document: column "), "{said}");
+    let unversioned = r#"{"accessors": {}, "meshes": {"a": {}}}"#;
+    let said = fault(read(unversioned));
+    assert!(said.starts_with("glTF 1.0 is not read, only 2.0: convert"), "{said}");
     let old = r#"{"asset": {"version": "1.0"}, "meshes": {"a": {}}}"#;
-    assert_eq!(fault(read(old)), "glTF of version 1.0: convert it to 2.0");
+    assert_eq!(
+        fault(read(old)),
+        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline"
+    );
 }
 
 #[test]
@@ -442,7 +457,10 @@ fn bad_binary_files_are_refused_with_the_reason() {
         bytes[at] = value;
         bytes
     };
-    assert_eq!(fault(read(with(4, 1))), "binary glTF of version 1: convert it to 2.0");
+    assert_eq!(
+        fault(read(with(4, 1))),
+        "glTF 1.0 is not read, only 2.0: convert the file, for instance with gltf-pipeline"
+    );
     let said = fault(read(with(11, 1)));
     assert!(said.starts_with("the header says that the file has 167"), "{said}");
     let long = "a chunk is longer than the file: it is cut off, or malformed";
@@ -898,7 +916,7 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     };
     assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
     let small = read(300_000);
-    let reason = "it is too large for the memory that is left";
+    let reason = "it has 300 x 300 texels, too many for the memory that is left";
     let expected = format!("a texture was replaced by a plain colour: 'large' ({reason})");
     assert_eq!(small.warnings, [expected]);
     assert!(small.mesh.appearance().unwrap().textures.is_empty());
@@ -1037,4 +1055,131 @@ fn a_scene_without_looks_or_not_asked_for_looks_like_nothing() {
     let file = with_image(r#"{"uri": "none.png"}"#);
     let loaded = read_with(file.as_bytes(), Path::new("mesh.gltf"), &options).unwrap();
     assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
+}
+
+/// A triangle, `A`, `B` and `D` by accessor 0, among `arrays` of floats by accessors 1 and on, each with
+/// its type.
+fn with_arrays(primitive: &str, rest: &str, arrays: &[(&str, &[f32])]) -> String {
+    let positions = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let arrays: Vec<(&str, &[f32])> =
+        [("VEC3", &positions[..])].into_iter().chain(arrays.iter().copied()).collect();
+    let (mut data, mut views, mut accessors) = (Vec::new(), Vec::new(), Vec::new());
+    for (view, (shape, numbers)) in arrays.into_iter().enumerate() {
+        let (at, len) = (data.len(), 4 * numbers.len());
+        data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {len}}}"#));
+        let size = match shape {
+            "VEC3" => 3,
+            "VEC4" => 4,
+            _ => 16,
+        };
+        let count = numbers.len() / size;
+        accessors.push(format!(
+            r#"{{"bufferView": {view}, "componentType": 5126, "count": {count}, "type": "{shape}"}}"#
+        ));
+    }
+    // Joints of each vertex: all 0, but for the first of the last vertex.
+    let at = data.len();
+    data.extend([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+    views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": 12}}"#));
+    let view = views.len() - 1;
+    accessors.push(format!(
+        r#"{{"bufferView": {view}, "componentType": 5121, "count": 3, "type": "VEC4"}}"#
+    ));
+    accessors.push(r#"{"componentType": 5126, "count": 3, "type": "VEC3"}"#.into());
+    let (views, accessors) = (views.join(", "), accessors.join(", "));
+    let uri = BASE64_STANDARD.encode(&data);
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "meshes": [{{"primitives": [{primitive}]}}], {rest},
+        "bufferViews": [{views}], "accessors": [{accessors}],
+        "buffers": [{{"uri": "data:application/octet-stream;base64,{uri}", "byteLength": {}}}]}}"#,
+        data.len()
+    )
+}
+
+fn moved(by: [f64; 3]) -> [[f64; 3]; 3] {
+    [A, B, D].map(|corner| [0, 1, 2].map(|axis| corner[axis] + by[axis]))
+}
+
+#[test]
+fn gpu_instances_are_placed_one_by_one_below_their_node() {
+    let primitive = r#"{"attributes": {"POSITION": 0}}"#;
+    let node = |attributes: &str| {
+        format!(
+            r#""extensionsRequired": ["EXT_mesh_gpu_instancing"], "nodes": [{{"mesh": 0,
+            "translation": [0, 0, 5], "extensions": {{"EXT_mesh_gpu_instancing":
+            {{"attributes": {{{attributes}}}}}}}}}]"#
+        )
+    };
+    let arrays: [(&str, &[f32]); 3] = [
+        ("VEC3", &[1.0, 0.0, 0.0, 0.0, 2.0, 0.0]),
+        ("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]),
+        ("VEC3", &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]),
+    ];
+    let at = |attributes: &str| triangles(read(with_arrays(primitive, &node(attributes), &arrays)));
+    assert_eq!(at(r#""TRANSLATION": 1"#), [moved([1.0, 0.0, 5.0]), moved([0.0, 2.0, 5.0])]);
+    let all = at(r#""TRANSLATION": 1, "ROTATION": 2, "SCALE": 3"#);
+    assert_eq!(all[0], moved([1.0, 0.0, 5.0]));
+    // Doubled, then turned by a half turn about z, then moved.
+    assert_eq!(all[1], [[0.0, 2.0, 5.0], [-2.0, 2.0, 5.0], [0.0, 0.0, 5.0]]);
+    assert_eq!(at(""), [moved([0.0, 0.0, 5.0])]);
+    let uneven: [(&str, &[f32]); 2] = [arrays[0], ("VEC3", &[1.0; 9])];
+    let rest = node(r#""TRANSLATION": 1, "SCALE": 2"#);
+    let said = fault(read(with_arrays(primitive, &rest, &uneven)));
+    assert_eq!(said, "EXT_mesh_gpu_instancing has accessors of different counts");
+}
+
+#[test]
+fn morph_targets_have_the_weights_of_the_node_or_the_mesh() {
+    let primitive =
+        r#"{"attributes": {"POSITION": 0}, "targets": [{"POSITION": 1}, {"POSITION": 2}]}"#;
+    let arrays: [(&str, &[f32]); 2] = [("VEC3", &[4.0; 9]), ("VEC3", &[1.0; 9])];
+    let at = |rest: &str| triangles(read(with_arrays(primitive, rest, &arrays)));
+    assert_eq!(at(r#""nodes": [{"mesh": 0}]"#), [moved([0.0; 3])]);
+    assert_eq!(at(r#""nodes": [{"mesh": 0, "weights": [0.5, 0.25]}]"#), [moved([2.25; 3])]);
+    let of_mesh = with_arrays(primitive, r#""nodes": [{"mesh": 0}]"#, &arrays)
+        .replace(r#""primitives""#, r#""weights": [0, 1], "primitives""#);
+    assert_eq!(triangles(read(of_mesh)), [moved([1.0; 3])]);
+    let short: [(&str, &[f32]); 2] = [("VEC3", &[4.0; 6]), ("VEC3", &[1.0; 9])];
+    let rest = r#""nodes": [{"mesh": 0, "weights": [1, 0]}]"#;
+    let said = fault(read(with_arrays(primitive, rest, &short)));
+    assert!(said.ends_with("accessor 1 (counted from 0) has 2 elements for 3 vertices"), "{said}");
+}
+
+#[test]
+fn skinned_meshes_are_where_their_joints_place_them() {
+    // Accessor 3 has the joints: the last vertex has the second, all others the first.
+    let primitive = r#"{"attributes": {"POSITION": 0, "JOINTS_0": 3, "WEIGHTS_0": 1}}"#;
+    let identity =
+        |x: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, 0.0, 0.0, 1.0];
+    let matrices = [identity(-1.0), identity(0.0)].concat();
+    // Half a weight is all of it where there is no other.
+    let weights = [0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+    let arrays: [(&str, &[f32]); 2] = [("VEC4", &weights), ("MAT4", &matrices)];
+    // The transform of the node with the mesh does not count.
+    let rest = r#""nodes": [{"mesh": 0, "skin": 0, "translation": [100, 0, 0]},
+        {"translation": [3, 0, 0], "children": [2]}, {"translation": [0, 7, 0]}],
+        "skins": [{"joints": [1, 2], "inverseBindMatrices": 2}]"#;
+    let found = triangles(read(with_arrays(primitive, rest, &arrays)));
+    assert_eq!(found, [[[2.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 8.0, 0.0]]]);
+    let far = rest.replace(r#""joints": [1, 2]"#, r#""joints": [1, 9]"#);
+    let loaded = read(with_arrays(primitive, &far, &arrays)).unwrap();
+    let said = "skin 0 (counted from 0) was ignored: it has the joint 9, not in the scene";
+    assert_eq!(loaded.warnings, [said]);
+    assert_eq!(corners(&loaded.mesh), [moved([100.0, 0.0, 0.0])]);
+    let one = rest.replace(r#""joints": [1, 2]"#, r#""joints": [1]"#);
+    let said = fault(read(with_arrays(primitive, &one, &arrays)));
+    assert!(said.ends_with("the joint 1 is out of range: there are 1"), "{said}");
+}
+
+#[test]
+fn an_accessor_without_a_buffer_view_is_zero() {
+    // Accessor 2 is: zero, and moved by a morph target.
+    let primitive = r#"{"attributes": {"POSITION": 2}, "targets": [{"POSITION": 0}]}"#;
+    let rest = r#""nodes": [{"mesh": 0, "weights": [1]}]"#;
+    assert_eq!(triangles(read(with_arrays(primitive, rest, &[]))), [[A, B, D]]);
+    let bare = r#"{"attributes": {"POSITION": 2}}"#;
+    let loaded = read(with_arrays(bare, rest, &[])).unwrap();
+    let said = "1 primitive has positions or indices without data, which are all zero";
+    assert_eq!((loaded.warnings, corners(&loaded.mesh)), (vec![said.to_owned()], vec![[A; 3]]));
 }

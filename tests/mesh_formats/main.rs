@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod gltf;
+mod off;
 mod ply;
 mod stl;
 mod trimesh;
@@ -30,6 +31,7 @@ fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("text PLY", ply::read, ply::TEXT.into()),
         ("little-endian PLY", ply::read, ply::binary(false)),
         ("big-endian PLY", ply::read, ply::binary(true)),
+        ("text OFF", trivox::formats::off::read, off::TEXT.into()),
         ("glTF", gltf, gltf::embedded()),
         ("GLB", gltf, gltf::binary()),
         ("coloured STL", trivox::formats::stl::read, stl::colored()),
@@ -171,7 +173,7 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
 #[test]
 fn the_program_reads_all_formats_by_their_extension_and_says_which() {
     let folder = tempfile::tempdir().unwrap();
-    let extensions = ["stl", "STL", "ply", "PLY", "ply", "gltf", "glb"];
+    let extensions = ["stl", "STL", "ply", "PLY", "ply", "off", "gltf", "glb"];
     for ((name, _, bytes), extension) in seeds().into_iter().zip(extensions) {
         let path = folder.path().join(format!("mesh.{extension}"));
         std::fs::write(&path, &bytes).unwrap();

@@ -174,7 +174,6 @@ fn bad_records_are_named_by_place() {
         ("3 0 1 1.5", "'1.5' is not a number of the type that the header declares"),
         ("3 0 1 x", "'x' is not a number of the type that the header declares"),
         ("-3 0 1 2", "'-3' is not a number of the type that the header declares"),
-        ("3 0 1 2 3 0 1 2", "more numbers in the line than the header declares, from '3' on"),
         ("3 0 1\n2", "fewer numbers in the line than the header declares"),
         ("3 0 1", "the file ends: it is cut off"),
     ] {
@@ -590,4 +589,16 @@ fn a_mesh_without_colours_or_not_asked_for_looks_like_nothing() {
     let loaded = read_with(COLORED.as_bytes(), Path::new("mesh.ply"), &options).unwrap();
     assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
     assert!(read(COLORED.as_bytes()).unwrap().mesh.appearance().is_some());
+}
+
+#[test]
+fn rows_longer_than_declared_and_unknown_header_lines_are_warnings() {
+    let long = with_square(2, "3 0 1 2 3 0 1 2\n3 0 2 3 9\n");
+    let loaded = read(long.as_bytes()).unwrap();
+    assert_eq!(corners(&loaded.mesh), [[A, B, C], [A, C, D]]);
+    let said = "2 lines have more numbers than the header declares: they were skipped";
+    assert_eq!(loaded.warnings, [said]);
+    let odd = with_square(1, "3 0 1 2\n").replace("element face", "made_by x 1\nelement face");
+    let said = "header lines were skipped: 'made_by' are no PLY keywords";
+    assert_eq!(warnings(read(odd.as_bytes())), [said]);
 }

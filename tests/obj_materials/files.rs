@@ -77,14 +77,11 @@ fn a_mesh_that_names_no_material_file_has_that_of_its_own_name() {
 
 #[test]
 fn material_files_that_cannot_be_used_are_said() {
-    for (bytes, why) in [
-        (&b"newmtl a\0\n"[..], "it contains zero bytes (binary, or UTF-16 text)"),
-        (b"\xff\xfen\0e\0w\0", "it contains zero bytes (binary, or UTF-16 text)"),
-    ] {
-        let loaded = Folder::new().with("m.mtl", bytes).read(format!("mtllib m.mtl\n{FACES}"));
-        assert_eq!(loaded.warnings, [format!("material file 'm.mtl' is not used: {why}")]);
-        assert_eq!(loaded.mesh.appearance(), None);
-    }
+    let zeros = Folder::new().with("m.mtl", "newmtl a\0\n");
+    let loaded = zeros.read(format!("mtllib m.mtl\n{FACES}"));
+    let why = "it contains zero bytes";
+    assert_eq!(loaded.warnings, [format!("material file 'm.mtl' is not used: {why}")]);
+    assert_eq!(loaded.mesh.appearance(), None);
     let folder = Folder::new().with("m.mtl", RED_MTL.to_owned() + &"#".repeat(2_000_000));
     folder.read(format!("mtllib m.mtl\n{FACES}"));
     let options = ReadOptions::default().within(10_000_000);

@@ -1,7 +1,8 @@
-// Compiles every stage with Tint, the WGSL compiler of Chromium and Dawn, which refuses things that
-// naga accepts, and makes a pipeline of it with the default limits of WebGPU.
+// Compiles every file with Tint, the WGSL compiler of Chromium and Dawn, which refuses things that
+// naga accepts, and makes a pipeline of each kernel with the default limits of WebGPU.
 //
-// usage: node check.mjs FOLDER, with FOLDER/NAME.wgsl for each stage NAME
+// usage: node check.mjs FOLDER, with FOLDER/NAME.wgsl for each kernel NAME, and FOLDER/NAME.module.wgsl
+// for each file without an entry point
 // needs: npm install webgpu; a Vulkan driver that Dawn accepts, such as SwiftShader
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,9 @@ async function compile(device, name, code) {
     device.pushErrorScope("validation");
     const module = device.createShaderModule({ label: name, code });
     const { messages } = await module.getCompilationInfo();
-    device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: name } });
+    if (name) {
+        device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: name } });
+    }
     const error = await device.popErrorScope();
     const said = messages.map((m) => `${m.type} in line ${m.lineNum}: ${m.message}`);
     return error ? [...said, error.message] : said;
@@ -36,13 +39,15 @@ if ((await compile(device, "canary", canary)).length === 0) {
 
 const folder = process.argv[2];
 const files = readdirSync(folder).filter((file) => file.endsWith(".wgsl"));
+let kernels = 0;
 let faults = 0;
 for (const file of files) {
-    const name = file.replace(/\.wgsl$/, "");
+    const name = file.endsWith(".module.wgsl") ? undefined : file.replace(/\.wgsl$/, "");
+    kernels += name ? 1 : 0;
     for (const said of await compile(device, name, readFileSync(join(folder, file), "utf8"))) {
         console.error(`${file}: ${said}`);
         faults += 1;
     }
 }
-console.log(`tint: ${files.length} stages, ${faults} complaints`);
+console.log(`tint: ${files.length} files, ${kernels} kernels, ${faults} complaints`);
 process.exit(files.length > 0 && faults === 0 ? 0 : 1);

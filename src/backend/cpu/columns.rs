@@ -109,7 +109,7 @@ impl Columns {
                 Rule::Flips(_) => {
                     self.each_flip(&row, second, |voxel| bricks.flip_voxel(voxel));
                 }
-                Rule::WindingFlips => {
+                Rule::WindingFlips | Rule::Crossings => {
                     let winding = crossing.winding();
                     self.each_flip(&row, second, |voxel| bricks.count(voxel, winding));
                 }
@@ -139,7 +139,9 @@ impl Columns {
                 for first in beyond.filter(|_| self.along.contains(&end)) {
                     let voxel = self.axis.unproject([first, second], end);
                     match rule {
-                        Rule::WindingFlips => bricks.count(voxel, crossing.winding()),
+                        Rule::WindingFlips | Rule::Crossings => {
+                            bricks.count(voxel, crossing.winding())
+                        }
                         _ => bricks.flip_voxel(voxel),
                     }
                 }

@@ -11,8 +11,8 @@ mod refine;
 mod slabs;
 mod tasks;
 
+use crate::backend::BackendError;
 use crate::backend::{Backend, Rule, Run, RunOptions};
-use crate::error::BackendError;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 
@@ -56,6 +56,8 @@ impl Backend for Cpu {
             None => voxelize(),
         };
         let builder = builder?;
-        Ok(Run { windings: builder.windings(), grid: builder.finish(), report: None })
+        let windings = builder.windings();
+        let (grid, crossings) = builder.finish_with_crossings();
+        Ok(Run { grid, windings, crossings, report: None })
     }
 }

@@ -64,6 +64,11 @@ pub(super) struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
+    /// Which voxels they find.
+    pub(super) fn rule(&self) -> Rule {
+        self.rule
+    }
+
     /// Those that find the voxels of `mesh` that `rule` names.
     pub(super) fn new(mesh: &'a PlacedMesh, rule: Rule) -> Self {
         let threads = rayon::current_num_threads();

@@ -2,13 +2,13 @@
 
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::data::{
     BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair,
     Params, SCAN_BLOCK,
 };
-use crate::backend::gpu::stages::{Binding, Output, Pipelines, Step};
+use crate::backend::gpu::stages::{Output, Step};
 use crate::error::BackendError;
+use crate::gpu::Device;
 
 /// How large the buffers are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -117,56 +117,41 @@ impl Buffers {
         }
     }
 
-    /// What `step` binds.
-    pub(super) fn bind_group(
+    /// The bind groups of `step`.
+    pub(super) fn bind(
         &self,
         device: &Device,
-        pipelines: &Pipelines,
         step: &Step,
-    ) -> wgpu::BindGroup {
-        let bindings = step.stage.bindings().iter();
-        let entries: Vec<wgpu::BindGroupEntry> = bindings
-            .map(|&binding| wgpu::BindGroupEntry {
-                binding: binding as u32,
-                resource: self.resource(binding, step.level as usize),
-            })
-            .collect();
-        device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(step.stage.name()),
-            layout: &pipelines.of(device, step).get_bind_group_layout(0),
-            entries: &entries,
+    ) -> Result<Vec<wgpu::BindGroup>, BackendError> {
+        let level = step.level as usize;
+        step.pipeline(device).bind(&device.device, |name| {
+            let buffer = match name {
+                "params" => {
+                    return Some(wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer: &self.params,
+                        offset: (level * PARAMS_STRIDE) as u64,
+                        size: wgpu::BufferSize::new(size_of::<Params>() as u64),
+                    }));
+                }
+                "mesh" => &self.mesh,
+                "counters" => &self.counters,
+                "dispatch" => &self.dispatch,
+                "offsets" => &self.offsets,
+                "block_offsets" => &self.block_offsets,
+                "first_pairs" => &self.first_pairs,
+                "pairs" => &self.pair_lists[level],
+                "children" => &self.pair_lists[level - 1],
+                "table" => &self.table,
+                "entries" => &self.entries,
+                "numbers" => &self.numbers,
+                "bricks" => &self.bricks,
+                "crossings" => &self.crossings,
+                _ => {
+                    let list: usize = name.strip_prefix("pairs_")?.parse().ok()?;
+                    self.pair_lists.get(list)?
+                }
+            };
+            Some(buffer.as_entire_binding())
         })
-    }
-
-    fn resource(&self, binding: Binding, level: usize) -> wgpu::BindingResource<'_> {
-        let buffer = match binding {
-            Binding::Params => {
-                return wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: &self.params,
-                    offset: (level * PARAMS_STRIDE) as u64,
-                    size: wgpu::BufferSize::new(size_of::<Params>() as u64),
-                });
-            }
-            Binding::Mesh => &self.mesh,
-            Binding::Counters => &self.counters,
-            Binding::Pairs => &self.pair_lists[level],
-            Binding::Dispatch => &self.dispatch,
-            Binding::Offsets => &self.offsets,
-            Binding::BlockOffsets => &self.block_offsets,
-            Binding::FirstPairs => &self.first_pairs,
-            Binding::Children => &self.pair_lists[level - 1],
-            Binding::Table => &self.table,
-            Binding::Entries => &self.entries,
-            Binding::Numbers => &self.numbers,
-            Binding::Bricks => &self.bricks,
-            Binding::Pairs0 => &self.pair_lists[0],
-            Binding::Pairs1 => &self.pair_lists[1],
-            Binding::Pairs2 => &self.pair_lists[2],
-            Binding::Pairs3 => &self.pair_lists[3],
-            Binding::Pairs4 => &self.pair_lists[4],
-            Binding::Pairs5 => &self.pair_lists[5],
-            Binding::Crossings => &self.crossings,
-        };
-        buffer.as_entire_binding()
     }
 }

@@ -1,19 +1,15 @@
-//! What host and shaders share: the structs, the words of the counters, and the sources.
+//! The layouts and constants that the host shares with the voxelizing kernels.
 //!
-//! A test holds sizes, offsets and constants against the shaders'.
+//! A test compares sizes, offsets and constants with those of the shaders.
 
 use bytemuck::{Pod, Zeroable};
 
-/// Invocations per workgroup, in every stage.
-pub const GROUP: u32 = 256;
+pub use crate::gpu::{BRICK_WORDS, GROUP, KEY_WORDS};
+
 /// Pairs per block of the prefix sum.
 pub const SCAN_BLOCK: u32 = 1024;
 /// Most candidates a pair can have: the children of a node, or the nodes a triangle starts with.
 pub const MAX_CANDIDATES: u32 = 512;
-/// Words of a brick's key.
-pub const KEY_WORDS: usize = 2;
-/// Words of a brick: its key, then its mask.
-pub const BRICK_WORDS: usize = 18;
 /// Words of a crossing: its voxel, x and y packed as in a pair, and z with its direction.
 pub const CROSSING_WORDS: usize = 2;
 /// Bit of a crossing's last word: the column leaves.
@@ -48,9 +44,9 @@ pub const BRICKS_FULL: u32 = 2;
 /// Failure bit: more candidates in one pass than allowed.
 pub const TOO_MANY_CANDIDATES: u32 = 4;
 
-/// First word of the dispatch arguments of stages with one invocation per pair.
+/// First word of the dispatch arguments of kernels with one invocation per pair.
 pub const PAIR_GROUPS: u64 = 0;
-/// First word of the dispatch arguments of stages with one invocation per candidate.
+/// First word of the dispatch arguments of kernels with one invocation per candidate.
 pub const CANDIDATE_GROUPS: u64 = 4;
 /// Words of the dispatch arguments.
 pub const DISPATCH_WORDS: u64 = 8;
@@ -91,73 +87,9 @@ pub struct Pair {
     pub candidates: u32,
 }
 
-/// Shaders, one after the other.
-macro_rules! shader {
-    ($($name:literal),+) => {
-        concat!($(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name, ".wgsl")), "\n"
-        ),+)
-    };
-}
-pub(crate) use shader;
-
-/// Exact integers, and the predicate on them.
-pub const TOUCHES_SOURCE: &str = shader!("types", "wide", "touches");
-/// The same for rows of voxels.
-pub const ROWS_SOURCE: &str = shader!("types", "wide", "touches", "rows");
-/// Where columns cross triangles.
-pub const CROSSES_SOURCE: &str = shader!("types", "wide", "touches", "crosses");
-
-/// A stage that looks at columns.
-macro_rules! column_stage {
-    ($($name:literal),+) => {
-        shader!(
-            "types", "wide", "touches", "crosses", "nodes", "columns", "triangles", "balance",
-            "column_candidate", $($name),+
-        )
-    };
-}
-
-/// A stage's entry point, which is also its name, and its whole source.
-pub type Stage = (&'static str, &'static str);
-
-/// The stages in the order of a level, those at its end by rule.
-pub const SOURCES: [Stage; 10] = [
-    ("seed", shader!("types", "capacity", "nodes", "columns", "candidates", "triangles", "seed")),
-    ("scan_blocks", shader!("types", "capacity", "scan", "scan_blocks")),
-    ("scan_totals", shader!("types", "capacity", "scan", "scan_totals")),
-    ("scan_pairs", shader!("types", "capacity", "scan", "scan_pairs")),
-    (
-        "refine",
-        shader!(
-            "types",
-            "capacity",
-            "wide",
-            "touches",
-            "nodes",
-            "columns",
-            "candidates",
-            "triangles",
-            "balance",
-            "refine"
-        ),
-    ),
-    ("find_bricks", shader!("types", "find_bricks")),
-    (
-        "voxels",
-        shader!(
-            "types",
-            "wide",
-            "touches",
-            "rows",
-            "nodes",
-            "triangles",
-            "balance",
-            "masks",
-            "voxels"
-        ),
-    ),
-    ("crossed", column_stage!("masks", "crossed")),
-    ("flips", column_stage!("masks", "flips")),
-    ("list_crossings", column_stage!("list_crossings")),
-];
+/// Kinds of candidates in a brick: rows of voxels, columns through them, or voxels.
+pub const KIND_ROW: u32 = 0;
+/// See [`KIND_ROW`].
+pub const KIND_COLUMN: u32 = 1;
+/// See [`KIND_ROW`].
+pub const KIND_VOXEL: u32 = 2;

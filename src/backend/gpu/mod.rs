@@ -1,60 +1,67 @@
-//! The GPU backend: one invocation per (triangle, node) candidate, level by level, and finally per
-//! (triangle, row of voxels) candidate, all with the exact `touches`; or, by rules that look at
-//! columns, per (triangle, column through a brick) candidate, with the exact `crosses`.
+//! Voxelizing on a GPU: one invocation per (triangle, node) candidate, level by level, and finally per
+//! (triangle, row of voxels) or (triangle, voxel) candidate ([`Kernel`]), all with the exact `touches`;
+//! or, by rules that test columns, per (triangle, column through a brick) candidate, with the exact
+//! `crosses`.
 //!
 //! A level takes pairs of a triangle and a node, expands each to the child nodes inside the
 //! triangle's bounds, tests one child per invocation, and keeps those touched as the pairs of the
-//! level below. Invocations are shared out by a prefix sum over the pairs' candidate counts. The
-//! last level sets bits in bricks, which a hash table numbers, or flips them; or, for winding
-//! numbers, lists crossings. Only these are read back, with the counters, so that a run is one
-//! submission and one wait.
+//! level below. A prefix sum over the pairs' candidate counts balances the load. The last level sets or
+//! flips bits in bricks, which a hash table numbers; or, for winding numbers, lists crossings. Only
+//! these are read back, with the counters: a run is one submission and one wait.
 //!
 //! A crossing is in one voxel, so in one brick, and found by the pair of its triangle and this brick:
 //! once, whatever the parts.
 //!
 //! Buffers have fixed sizes. Where one is full the stages go on counting without writing; the host
-//! then enlarges the buffers, up to the [`Budget`], or cuts the work in two and puts together what
-//! the parts find, by union or parity or as winding numbers. None of these depends on order, so
-//! neither does the result.
+//! then enlarges the buffers, up to the [`Budget`], or splits the work and combines the results of the
+//! parts, by union, parity or winding number. None of these depends on order, so neither does the
+//! result.
+//!
+//! A mesh is a [`Job`], run in batches of triangles that fit one buffer, and these in parts that fit the
+//! others.
 
-pub mod adapters;
+/// The adapters of a machine, under their former path.
+pub mod adapters {
+    pub use crate::gpu::{Adapter, Device};
+}
 mod buffers;
-mod clock;
 mod crossings;
 pub mod data;
 mod readback;
-pub(crate) mod stages;
+mod stages;
 mod upload;
 mod work;
 mod workspace;
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
 
+use web_time::Instant;
+
+#[cfg(not(target_arch = "wasm32"))]
+use crate::backend::Backend;
 use crate::backend::cpu::beyond::cross_beyond;
-use crate::backend::gpu::adapters::{Adapter, Device};
 use crate::backend::gpu::buffers::{Sizes, mesh_buffer};
-use crate::backend::gpu::clock::Clock;
 use crate::backend::gpu::crossings::CROSSING_BYTES;
 use crate::backend::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
 use crate::backend::gpu::readback::{Lists, Readback};
-use crate::backend::gpu::stages::{Output, Pipelines};
-use crate::backend::gpu::upload::{Chunk, UNSHARED_WORDS};
-use crate::backend::gpu::workspace::{Engine, Overflow, Task, Workspace};
+use crate::backend::gpu::stages::{MAX_STEPS, Output, prepare};
+use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
+use crate::backend::gpu::workspace::{Overflow, Workspace};
 use crate::backend::report::{Report, milliseconds};
-use crate::backend::{Backend, Rule, Run, RunOptions, brick_pairs};
+use crate::backend::{Kernel, Rule, Run, RunOptions, brick_pairs};
 use crate::error::{BackendError, GridError};
+use crate::gpu::{Adapter, Clock, Device, MAX_GROUPS};
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::place::{Lattice, PlacedMesh};
 use crate::progress::{NoProgress, Progress};
-use crate::raymarch::gpu::{GpuScene, tree::scene_over};
+use crate::raymarch::gpu::GpuScene;
 
 /// Voxelizes on a GPU.
 ///
 /// ```no_run
 /// # use trivox::{Backend, NoProgress, backend::{Rule, RunOptions}};
-/// # use trivox::backend::gpu::{Gpu, adapters::Adapter};
+/// # use trivox::{Gpu, gpu::Adapter};
 /// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
 /// let gpu = Gpu::new(&Adapter::find(None)?)?;
 /// let options = RunOptions { time_stages: true, ..RunOptions::default() };
@@ -67,26 +74,43 @@ use crate::raymarch::gpu::{GpuScene, tree::scene_over};
 /// ```
 pub struct Gpu {
     device: Device,
-    pipelines: Pipelines,
     budget: Budget,
     /// Made when steps are first to be timed; `None` where they cannot be.
     clock: OnceLock<Option<Clock>>,
-    /// Kept from one mesh to the next.
+    /// Kept from one mesh to the next. A run takes it out, and puts it back at its end.
     workspace: Mutex<Option<Workspace>>,
+    /// Held by a blocking run, so that those of several threads share one workspace.
+    #[cfg(not(target_arch = "wasm32"))]
+    turn: Mutex<()>,
 }
 
 impl Gpu {
-    /// Opens `adapter` and compiles the stages for it; those of rules that look at columns when they
-    /// are first asked for.
+    /// Opens `adapter` and compiles the kernels of [`Rule::Touched`]; those of other rules when they are
+    /// first asked for.
     ///
     /// # Errors
     /// The adapter lacks something, or its driver fails.
-    pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
-        let device = adapter.open()?;
-        let pipelines = Pipelines::default();
-        pipelines.prepare(&device, Rule::Touched)?;
+    pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
+        let device = adapter.open_async().await?;
+        prepare(&device, Rule::Touched, Kernel::default())?;
         let budget = Budget::of(&device.device.limits());
-        Ok(Self { device, pipelines, budget, clock: OnceLock::new(), workspace: Mutex::default() })
+        Ok(Self {
+            device,
+            budget,
+            clock: OnceLock::new(),
+            workspace: Mutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            turn: Mutex::default(),
+        })
+    }
+
+    /// [`open`](Self::open), and waits.
+    ///
+    /// # Errors
+    /// The adapter lacks something, or its driver fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
+        pollster::block_on(Self::open(adapter))
     }
 
     /// With at most `budget` of everything, and no more than the device allows. Small budgets make
@@ -97,74 +121,94 @@ impl Gpu {
         Self { budget, ..self }
     }
 
-    /// Voxelizes a mesh and leaves the voxels that its surface touches on the GPU, as a scene for rays:
-    /// [`Rule::Touched`]. Only counters are read back.
-    ///
-    /// # Errors
-    /// The triangles, the work or the voxels do not fit there at once; the device fails.
-    pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        let too_large = |what, size: u64, limit: u64| BackendError::TooLarge { what, size, limit };
-        let triangle_bytes = 4 * UNSHARED_WORDS as u64;
-        if mesh.len() as u64 > self.budget.triangles.into() {
-            let size = triangle_bytes * mesh.len() as u64;
-            return Err(too_large(
-                "triangles",
-                size,
-                triangle_bytes * u64::from(self.budget.triangles),
-            ));
-        }
-        let job = Job {
-            mesh,
-            rule: Rule::Touched,
-            progress: &NoProgress,
-            room: u64::MAX,
-            budget: self.budget,
-            clock: None,
-        };
-        let chunk = Chunk::new(mesh, 0..mesh.len());
-        let engine = Engine { device: &self.device, pipelines: &self.pipelines, clock: None };
-        let part = Part::whole(chunk.len(), mesh.lattice());
-        let task = Task {
-            part: &part,
-            rule: job.rule,
-            vertex_words: chunk.vertex_words(),
-            lattice: mesh.lattice(),
-            budget: &self.budget,
-        };
-        let mut workspace = lock(&self.workspace);
-        let workspace = self.workspace_for(&job, &chunk, &mut workspace)?;
-        chunk.upload(&self.device, workspace.mesh());
-        loop {
-            match workspace.run_and_keep(&engine, &task)? {
-                Ok((bricks, count)) => {
-                    return scene_over(&self.device, mesh.lattice().dims, bricks, count);
-                }
-                Err(overflow) if self.enlarge(workspace, &self.budget, overflow)? => {}
-                Err(Overflow::Bricks(count)) => {
-                    let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);
-                    return Err(too_large(
-                        "bricks",
-                        of_bricks(count),
-                        of_bricks(self.budget.bricks),
-                    ));
-                }
-                Err(_) => {
-                    let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
-                    let limit = of_pairs(self.budget.pairs.into());
-                    return Err(too_large(
-                        "candidates",
-                        of_pairs(brick_pairs(mesh)).max(limit + 1),
-                        limit,
-                    ));
-                }
-            }
-        }
-    }
-
     /// The open device, to run other work on it.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Voxelizes a mesh by [`Rule::Touched`], and leaves the voxels on the GPU as a scene for rays. Only
+    /// counters are read back.
+    ///
+    /// # Errors
+    /// The triangles, the work or the voxels do not fit there at once; the device fails.
+    pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        let job = Job { keeps_bricks: true, ..Job::new(mesh, self.budget) };
+        let results = self.voxelize_batches(&job).await?;
+        let (bricks, count) =
+            results.kept.ok_or_else(|| BackendError::Device("it returned no bricks".into()))?;
+        GpuScene::over_bricks(&self.device, mesh.lattice().dims, bricks, count).await
+    }
+
+    /// [`scene_async`](Self::scene_async), and waits.
+    ///
+    /// # Errors
+    /// The triangles, the work or the voxels do not fit there at once; the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
+        let _turn = lock(&self.turn);
+        self.device.block_on(self.scene_async(mesh))
+    }
+
+    /// The asynchronous form of [`Backend::run`](crate::Backend::run). Runs that overlap each make
+    /// buffers of their own.
+    ///
+    /// # Errors
+    /// Those of [`Backend::run`](crate::Backend::run).
+    pub async fn run_async(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let batches = mesh.len().div_ceil(self.budget.triangles as usize);
+        progress.start("voxelize", batches as u64 * UNITS);
+        let room = options.memory / BYTES_A_BRICK;
+        let most_found = part_bricks(room);
+        let job = Job {
+            rule,
+            kernel: options.kernel,
+            progress,
+            room,
+            // Of a part, which is read whole. A crossing may take a brick.
+            budget: Budget {
+                bricks: self.budget.bricks.min(most_found),
+                crossings: self.budget.crossings.min(most_found),
+                ..self.budget
+            },
+            clock: options.time_stages.then(|| self.clock()).flatten(),
+            ..Job::new(mesh, self.budget)
+        };
+        let mut results = self.voxelize_batches(&job).await?;
+        if results.dropped > 0 {
+            let needed = results.dropped * BYTES_A_BRICK;
+            return Err(BackendError::Memory { needed, allowed: options.memory });
+        }
+        let report = Some(std::mem::take(&mut results.report));
+        let builder = (results.build(&job))
+            .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
+        let windings = builder.windings();
+        let (grid, crossings) = builder.finish_with_crossings();
+        // A driver that runs nothing and reports nothing: a triangle inside the grid touches voxels.
+        if rule == Rule::Touched && grid.occupied() == 0 && mesh.outside() < mesh.len() {
+            return Err(BackendError::Device("it returned no voxels".into()));
+        }
+        Ok(Run { grid, windings, crossings, report })
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Backend for Gpu {
+    fn run(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let _turn = lock(&self.turn);
+        self.device.block_on(self.run_async(mesh, rule, options, progress))
     }
 }
 
@@ -188,8 +232,6 @@ pub struct Budget {
 /// 800 MB of vertices and their numbers, whose words can be numbered in 32 bits.
 const MAX_TRIANGLES: u32 = 1 << 24;
 const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
-/// The WebGPU default limit.
-const MAX_GROUPS: u32 = 65_535;
 /// At most: 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits; and the
 /// second step of the prefix sum is one workgroup for 4096 blocks.
 const MAX_PAIRS: u32 = 1 << 22;
@@ -238,10 +280,67 @@ impl Budget {
     }
 }
 
-/// A part of the work: some triangles, in some box of bricks (both inclusive).
+/// What a run is asked for: the same for all its batches and parts.
+struct Job<'a> {
+    mesh: &'a PlacedMesh,
+    rule: Rule,
+    kernel: Kernel,
+    /// Whether the bricks stay on the GPU, all of one run; else they are read, part by part.
+    keeps_bricks: bool,
+    progress: &'a dyn Progress,
+    /// Bricks that there is memory for.
+    room: u64,
+    budget: Budget,
+    /// Where the steps are to be timed.
+    clock: Option<&'a Clock>,
+}
+
+impl<'a> Job<'a> {
+    /// The plain job: [`Rule::Touched`], with no more limits than `budget`.
+    fn new(mesh: &'a PlacedMesh, budget: Budget) -> Self {
+        Self {
+            mesh,
+            rule: Rule::Touched,
+            kernel: Kernel::default(),
+            keeps_bricks: false,
+            progress: &NoProgress,
+            room: u64::MAX,
+            budget,
+            clock: None,
+        }
+    }
+
+    /// The highest level whose nodes are no larger than the grid, as the bit budget demands; at least
+    /// bricks.
+    fn top_level(&self) -> u32 {
+        let dims = self.mesh.lattice().dims;
+        let cube = dims[0].max(dims[1]).max(dims[2]).next_power_of_two();
+        (cube.ilog2() / 3).max(1)
+    }
+
+    /// The error for what does not fit, of a job whose bricks stay on the GPU.
+    fn too_large(&self, overflow: Overflow) -> BackendError {
+        let too_large = |what, size: u64, limit: u64| BackendError::TooLarge { what, size, limit };
+        match overflow {
+            Overflow::Bricks(count) => {
+                let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);
+                too_large("bricks", of_bricks(count), of_bricks(self.budget.bricks))
+            }
+            _ => {
+                let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
+                let limit = of_pairs(self.budget.pairs.into());
+                too_large("candidates", of_pairs(brick_pairs(self.mesh)).max(limit + 1), limit)
+            }
+        }
+    }
+}
+
+/// A part of a batch: some of its triangles, in some box of bricks (both inclusive).
 #[derive(Debug, Clone)]
 struct Part {
     triangles: Range<u32>,
+    /// The word of the batch at which its vertices begin.
+    vertex_words: u32,
     bricks_lo: [i32; 3],
     bricks_hi: [i32; 3],
     /// Its share of the progress.
@@ -249,10 +348,11 @@ struct Part {
 }
 
 impl Part {
-    /// All of `triangles`, in the whole grid.
-    fn whole(triangles: u32, lattice: &Lattice) -> Self {
+    /// All of `batch`, in the whole grid.
+    fn whole(batch: &Batch, lattice: &Lattice) -> Self {
         Self {
-            triangles: 0..triangles,
+            triangles: 0..batch.len(),
+            vertex_words: batch.vertex_words(),
             bricks_lo: [0; 3],
             bricks_hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32),
             units: UNITS,
@@ -307,6 +407,8 @@ struct Results {
     lists: Lists,
     /// Bricks that there was no room for.
     dropped: u64,
+    /// The bricks of a job that keeps them on the GPU, and how many they are.
+    kept: Option<(wgpu::Buffer, u32)>,
     report: Report,
 }
 
@@ -341,66 +443,6 @@ impl Results {
     }
 }
 
-impl Backend for Gpu {
-    fn run(
-        &self,
-        mesh: &PlacedMesh,
-        rule: Rule,
-        options: &RunOptions,
-        progress: &dyn Progress,
-    ) -> Result<Run, BackendError> {
-        let most = self.budget.triangles as usize;
-        progress.start("voxelize", mesh.len().div_ceil(most) as u64 * UNITS);
-        let room = options.memory / BYTES_A_BRICK;
-        let most_found = part_bricks(room);
-        let job = Job {
-            mesh,
-            rule,
-            progress,
-            room,
-            // Of a part, which is read whole. A crossing may take a brick.
-            budget: Budget {
-                bricks: self.budget.bricks.min(most_found),
-                crossings: self.budget.crossings.min(most_found),
-                ..self.budget
-            },
-            clock: options.time_stages.then(|| self.clock()).flatten(),
-        };
-        let mut results = Results::default();
-        results.add_beyond(&job);
-        for first in (0..mesh.len()).step_by(most) {
-            let chunk = Chunk::new(mesh, first..mesh.len().min(first + most));
-            self.voxelize_chunk(&job, &chunk, &mut results)?;
-        }
-        if results.dropped > 0 {
-            let needed = results.dropped * BYTES_A_BRICK;
-            return Err(BackendError::Memory { needed, allowed: options.memory });
-        }
-        let report = Some(std::mem::take(&mut results.report));
-        let builder = (results.build(&job))
-            .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
-        let windings = builder.windings();
-        let grid = builder.finish();
-        // A driver that runs nothing and reports nothing: a triangle inside the grid touches voxels.
-        if rule == Rule::Touched && grid.occupied() == 0 && mesh.outside() < mesh.len() {
-            return Err(BackendError::Device("it returned no voxels".into()));
-        }
-        Ok(Run { grid, windings, report })
-    }
-}
-
-/// What all parts of a run have in common.
-struct Job<'a> {
-    mesh: &'a PlacedMesh,
-    rule: Rule,
-    progress: &'a dyn Progress,
-    /// Bricks that there is memory for.
-    room: u64,
-    budget: Budget,
-    /// Where the steps are to be timed.
-    clock: Option<&'a Clock>,
-}
-
 /// Bricks of a part where there is room for so many in all: 1 MB of them though there be none, lest
 /// the parts that only find out how many there are become too many.
 fn part_bricks(room: u64) -> u32 {
@@ -413,42 +455,60 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
-    /// Adds the bricks of the triangles of `chunk`, in one part or as many as are necessary.
-    fn voxelize_chunk(
+    /// All that a job finds, batch after batch of its triangles.
+    async fn voxelize_batches(&self, job: &Job<'_>) -> Result<Results, BackendError> {
+        let most = self.budget.triangles as usize;
+        if job.keeps_bricks && job.mesh.len() > most {
+            let of_triangles = |count: usize| 4 * UNSHARED_WORDS as u64 * count as u64;
+            let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(most));
+            return Err(BackendError::TooLarge { what: "triangles", size, limit });
+        }
+        let mut results = Results::default();
+        results.add_beyond(job);
+        // Out of the lock, which is not held while this waits.
+        let mut workspace = lock(&self.workspace).take();
+        let mut outcome = Ok(());
+        for first in (0..job.mesh.len()).step_by(most) {
+            let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + most));
+            outcome = self.voxelize_batch(job, &batch, &mut workspace, &mut results).await;
+            if outcome.is_err() {
+                break;
+            }
+        }
+        *lock(&self.workspace) = workspace;
+        outcome.map(|()| results)
+    }
+
+    /// Adds what the triangles of `batch` have, in one part or as many as are necessary.
+    async fn voxelize_batch(
         &self,
-        job: &Job,
-        chunk: &Chunk,
+        job: &Job<'_>,
+        batch: &Batch<'_>,
+        workspace: &mut Option<Workspace>,
         results: &mut Results,
     ) -> Result<(), BackendError> {
-        let Job { mesh, progress, budget, .. } = job;
-        let mut workspace = lock(&self.workspace);
         let began = Instant::now();
-        self.pipelines.prepare(&self.device, job.rule)?;
-        let workspace = self.workspace_for(job, chunk, &mut workspace)?;
+        prepare(&self.device, job.rule, job.kernel)?;
+        let workspace = self.workspace_for(job, batch, workspace)?;
         let ready = Instant::now();
-        chunk.upload(&self.device, workspace.mesh());
+        batch.upload(&self.device, workspace.mesh());
         self.device.check()?;
         let report = &mut results.report;
-        report.upload_bytes += 4 * chunk.words();
+        report.upload_bytes += 4 * batch.words();
         report.host_ms.prepare += milliseconds(ready - began);
         report.host_ms.upload += milliseconds(ready.elapsed());
 
-        let engine = Engine { device: &self.device, pipelines: &self.pipelines, clock: job.clock };
-        let mut parts = vec![Part::whole(chunk.len(), mesh.lattice())];
+        let mut parts = vec![Part::whole(batch, job.mesh.lattice())];
         while let Some(part) = parts.pop() {
-            let task = Task {
-                part: &part,
-                rule: job.rule,
-                vertex_words: chunk.vertex_words(),
-                lattice: mesh.lattice(),
-                budget,
-            };
-            match workspace.run(&engine, &task, results)? {
+            match workspace.run(&self.device, job, &part, results).await? {
                 None => {
                     results.keep(job.room);
-                    progress.advance(part.units);
+                    job.progress.advance(part.units);
                 }
-                Some(overflow) if self.enlarge(workspace, budget, overflow)? => parts.push(part),
+                Some(overflow) if self.enlarge(workspace, &job.budget, overflow)? => {
+                    parts.push(part);
+                }
+                Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow)),
                 Some(overflow) => {
                     // One triangle in one brick fits any budget, so this is our own bug.
                     let halves = part.split(overflow).ok_or_else(|| {
@@ -462,29 +522,29 @@ impl Gpu {
     }
 
     fn clock(&self) -> Option<&Clock> {
-        self.clock.get_or_init(|| Clock::new(&self.device)).as_ref()
+        self.clock.get_or_init(|| Clock::new(&self.device, MAX_STEPS)).as_ref()
     }
 
-    /// The workspace, made on first use for what the mesh is likely to need, with room for `chunk`.
+    /// The workspace, made on first use for what the mesh is likely to need, with room for `batch`.
     fn workspace_for<'a>(
         &self,
         job: &Job,
-        chunk: &Chunk,
+        batch: &Batch,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, BackendError> {
         let output = Output::of(job.rule);
         let is_enough = |kept: &Workspace| {
-            kept.mesh().size() >= 4 * chunk.words() && kept.sizes().room(output) > 0
+            kept.mesh().size() >= 4 * batch.words() && kept.sizes().room(output) > 0
         };
         let new = match workspace.take() {
             Some(kept) if is_enough(&kept) => kept,
             Some(kept) => {
                 let (sizes, readback) = kept.into_parts();
-                self.new_workspace(job, chunk, sizes, readback)?
+                self.new_workspace(job, batch, sizes, readback)?
             }
             None => {
                 let readback = Readback::new(&self.device);
-                self.new_workspace(job, chunk, Sizes::default(), readback)?
+                self.new_workspace(job, batch, Sizes::default(), readback)?
             }
         };
         let workspace = workspace.insert(new);
@@ -496,7 +556,7 @@ impl Gpu {
     fn new_workspace(
         &self,
         job: &Job,
-        chunk: &Chunk,
+        batch: &Batch,
         kept: Sizes,
         readback: Readback,
     ) -> Result<Workspace, BackendError> {
@@ -510,7 +570,7 @@ impl Gpu {
             bricks: pairs.min(self.budget.bricks).max(kept.bricks),
             crossings: crossings.min(self.budget.crossings).max(kept.crossings),
         };
-        let mesh = mesh_buffer(&self.device, chunk.words())?;
+        let mesh = mesh_buffer(&self.device, batch.words())?;
         Workspace::new(&self.device, mesh, sizes, readback)
     }
 

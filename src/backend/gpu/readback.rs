@@ -3,25 +3,23 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::Instant;
 
-use wgpu::BufferUsages as Usage;
+use web_time::Instant;
 
 use crate::backend::Rule;
-use crate::backend::gpu::adapters::Device;
-use crate::backend::gpu::clock::CLOCK_BYTES;
 use crate::backend::gpu::crossings::{CROSSING_BYTES, Crossing, count};
 use crate::backend::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
-use crate::backend::gpu::stages::Output;
+use crate::backend::gpu::stages::{MAX_STEPS, Output};
 use crate::backend::report::{Report, milliseconds};
 use crate::error::BackendError;
+use crate::gpu::{Clock, Device};
 use crate::grid::{BrickKey, Mask};
 
 /// First byte of the timestamps in the staging buffer, after the counters.
 pub(super) const CLOCK_AT: usize = 128;
 const _: () = assert!(COUNTERS * 4 <= CLOCK_AT);
 /// First byte of the list.
-const LIST_AT: u64 = CLOCK_AT as u64 + CLOCK_BYTES;
+pub(super) const LIST_AT: u64 = CLOCK_AT as u64 + Clock::bytes(MAX_STEPS);
 const BRICK_BYTES: usize = 4 * BRICK_WORDS;
 /// Most bytes of a list that are read with the counters of a first run: those of 2^16 bricks.
 const MOST_GUESSED: u64 = (BRICK_BYTES as u64) << 16;
@@ -73,7 +71,7 @@ impl Lists {
 impl Readback {
     /// That expects nothing yet.
     pub(super) fn new(device: &Device) -> Self {
-        Self { staging: staging(device, LIST_AT), expected: HashMap::new() }
+        Self { staging: device.staging(LIST_AT / 4), expected: HashMap::new() }
     }
 
     /// How much of the list to read with the counters of a run by `rule`: what the last one found and
@@ -98,7 +96,7 @@ impl Readback {
         Ok(())
     }
 
-    /// Takes note of what a run by `rule` found.
+    /// Records what a run by `rule` found.
     pub(super) fn learn(&mut self, rule: Rule, found: u32) {
         let room = (self.staging.size() - LIST_AT) / Output::of(rule).bytes();
         let likely = (u64::from(found) + u64::from(found / 8)).min(room);
@@ -114,18 +112,18 @@ impl Readback {
     ) -> Result<(), BackendError> {
         let bytes = LIST_AT + output.bytes() * u64::from(len);
         if bytes > self.staging.size() {
-            self.staging = staging(device, bytes);
+            self.staging = device.staging(bytes / 4);
         }
         device.check()
     }
 
     /// Copies `source` after all that `encoder` holds, submits it, waits, and returns what `read`
     /// makes of the staging buffer.
-    pub(super) fn fetch<T>(
+    pub(super) async fn fetch<T>(
         &self,
         device: &Device,
         mut encoder: wgpu::CommandEncoder,
-        source: &Source,
+        source: &Source<'_>,
         report: &mut Report,
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<T, BackendError> {
@@ -135,9 +133,9 @@ impl Readback {
         let bytes = LIST_AT + to - from;
 
         let began = Instant::now();
-        device.submit(encoder, &self.staging, bytes);
+        let mapping = device.submit(encoder, &self.staging, bytes);
         let submitted = Instant::now();
-        device.wait()?;
+        mapping.await?;
         let done = Instant::now();
         let result = device.mapped(&self.staging, bytes, read)?;
 
@@ -148,10 +146,6 @@ impl Readback {
         report.host_ms.read += milliseconds(done.elapsed());
         Ok(result)
     }
-}
-
-fn staging(device: &Device, bytes: u64) -> wgpu::Buffer {
-    device.buffer("staging", bytes / 4, Usage::MAP_READ | Usage::COPY_DST)
 }
 
 /// The counters in a staging buffer.

@@ -1,40 +1,16 @@
-//! The stages: their pipelines, the buffers that each of them uses, and the steps of a run.
+//! The stages: their kernels, and the steps of a run.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use crate::backend::Rule;
-use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::data::{
-    BRICK_WORDS, BRICKS, CANDIDATE_GROUPS, CROSSING_WORDS, CROSSINGS, PAIR_GROUPS, SOURCES,
+    BRICK_WORDS, BRICKS, CANDIDATE_GROUPS, CROSSING_WORDS, CROSSINGS, KIND_COLUMN, KIND_ROW,
+    KIND_VOXEL, LEVELS, PAIR_GROUPS,
 };
+use crate::backend::{Kernel, Rule};
 use crate::error::BackendError;
+use crate::gpu::{self, Constants, Device, Pipeline, kernels};
 
-/// The buffers, by the number under which all shaders bind them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Binding {
-    Params = 0,
-    Mesh = 1,
-    Counters = 2,
-    Pairs = 3,
-    Dispatch = 4,
-    Offsets = 5,
-    BlockOffsets = 6,
-    Children = 7,
-    Table = 8,
-    Entries = 9,
-    Numbers = 10,
-    Bricks = 11,
-    FirstPairs = 12,
-    Pairs0 = 13,
-    Pairs1 = 14,
-    Pairs2 = 15,
-    Pairs3 = 16,
-    Pairs4 = 17,
-    Pairs5 = 18,
-    Crossings = 19,
-}
-
-/// One kernel.
+/// A stage of a run: one kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Stage {
     Seed,
@@ -43,6 +19,7 @@ pub(super) enum Stage {
     ScanPairs,
     Refine,
     FindBricks,
+    VoxelRows,
     Voxels,
     Crossed,
     Flips,
@@ -50,49 +27,45 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// In the order of [`SOURCES`].
-    pub(super) const ALL: [Self; SOURCES.len()] = [
-        Self::Seed,
-        Self::ScanBlocks,
-        Self::ScanTotals,
-        Self::ScanPairs,
-        Self::Refine,
-        Self::FindBricks,
-        Self::Voxels,
-        Self::Crossed,
-        Self::Flips,
-        Self::ListCrossings,
-    ];
-
     /// The one that finds the voxels that `rule` names.
-    fn last(rule: Rule) -> Self {
-        match rule {
-            Rule::Touched => Self::Voxels,
-            Rule::Crossed => Self::Crossed,
-            Rule::Flips(_) => Self::Flips,
-            Rule::WindingFlips => Self::ListCrossings,
+    fn last(rule: Rule, kernel: Kernel) -> Self {
+        match (rule, kernel) {
+            (Rule::Touched, Kernel::Rows) => Self::VoxelRows,
+            (Rule::Touched, Kernel::Voxels) => Self::Voxels,
+            (Rule::Crossed, _) => Self::Crossed,
+            (Rule::Flips(_), _) => Self::Flips,
+            (Rule::WindingFlips | Rule::Crossings, _) => Self::ListCrossings,
         }
     }
 
-    /// The name of its entry point.
-    pub(super) fn name(self) -> &'static str {
-        SOURCES[self as usize].0
-    }
-
-    pub(super) fn bindings(self) -> &'static [Binding] {
-        use Binding::*;
+    /// What its candidates in a brick are: the value of the kernels' `CANDIDATE_KIND`.
+    fn candidates(self) -> Constants {
         match self {
-            Self::Seed => &[Params, Mesh, Counters, Pairs0, Pairs1, Pairs2, Pairs3, Pairs4, Pairs5],
-            Self::ScanBlocks => &[Params, Counters, Pairs, Offsets, BlockOffsets],
-            Self::ScanTotals => &[Params, Counters, Dispatch, BlockOffsets],
-            Self::ScanPairs => &[Params, Counters, Pairs, Offsets, BlockOffsets, FirstPairs],
-            Self::Refine => &[Params, Mesh, Counters, Pairs, Offsets, FirstPairs, Children],
-            Self::FindBricks => &[Params, Counters, Pairs, Table, Entries, Numbers, Bricks],
-            Self::Voxels | Self::Crossed | Self::Flips => {
-                &[Params, Mesh, Counters, Pairs, Offsets, FirstPairs, Entries, Numbers, Bricks]
-            }
-            Self::ListCrossings => &[Params, Mesh, Counters, Pairs, Offsets, FirstPairs, Crossings],
+            Self::Crossed | Self::Flips | Self::ListCrossings => &[("CANDIDATE_KIND", KIND_COLUMN)],
+            Self::Voxels => &[("CANDIDATE_KIND", KIND_VOXEL)],
+            _ => &[("CANDIDATE_KIND", KIND_ROW)],
         }
+    }
+
+    pub(super) fn kernel(self) -> gpu::Kernel {
+        match self {
+            Self::Seed => kernels::SEED,
+            Self::ScanBlocks => kernels::SCAN_BLOCKS,
+            Self::ScanTotals => kernels::SCAN_TOTALS,
+            Self::ScanPairs => kernels::SCAN_PAIRS,
+            Self::Refine => kernels::REFINE,
+            Self::FindBricks => kernels::FIND_BRICKS,
+            Self::VoxelRows => kernels::VOXEL_ROWS,
+            Self::Voxels => kernels::VOXELS,
+            Self::Crossed => kernels::CROSSED,
+            Self::Flips => kernels::FLIPS,
+            Self::ListCrossings => kernels::LIST_CROSSINGS,
+        }
+    }
+
+    /// The name of its kernel.
+    pub(super) fn name(self) -> &'static str {
+        self.kernel().name()
     }
 }
 
@@ -100,18 +73,21 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) stage: Stage,
-    /// Whether candidates in bricks are columns, for a stage that counts them: it is compiled for
-    /// either.
-    pub(super) by_columns: bool,
+    /// Pipeline constants, for a stage that counts candidates: it is compiled for each kind.
+    pub(super) constants: Constants,
     /// Of the nodes that it works on; 0 are voxels.
     pub(super) level: u32,
     pub(super) size: Size,
 }
 
 impl Step {
-    /// What runs, whatever the size.
-    pub(super) fn kernel(&self) -> (Stage, bool, u32) {
-        (self.stage, self.by_columns, self.level)
+    /// What its bind groups depend on.
+    pub(super) fn key(&self) -> (Stage, Constants, u32) {
+        (self.stage, self.constants, self.level)
+    }
+
+    pub(super) fn pipeline(&self, device: &Device) -> Arc<Pipeline> {
+        device.pipeline(self.stage.kernel(), self.constants)
     }
 }
 
@@ -128,7 +104,7 @@ pub(super) enum Size {
     Planned(u64),
 }
 
-/// What a run fills a list with.
+/// The records of the list that a run fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
     Bricks,
@@ -140,7 +116,7 @@ impl Output {
     pub(super) fn of(rule: Rule) -> Self {
         match rule {
             Rule::Touched | Rule::Crossed | Rule::Flips(_) => Self::Bricks,
-            Rule::WindingFlips => Self::Crossings,
+            Rule::WindingFlips | Rule::Crossings => Self::Crossings,
         }
     }
 
@@ -161,13 +137,17 @@ impl Output {
     }
 }
 
+/// Most steps in a run: four a level, and two more.
+pub(super) const MAX_STEPS: u32 = 4 * LEVELS as u32 + 2;
+
 /// The steps of a run by `rule` in which no triangle starts above `top_level`: the triangles join
-/// their levels, then level by level candidates are shared out and tested, and what touches goes
-/// down.
-pub(super) fn steps(rule: Rule, top_level: u32) -> Vec<Step> {
+/// their levels; then, level by level, a prefix sum distributes the candidates, and what touches
+/// becomes pairs of the level below.
+pub(super) fn steps(rule: Rule, kernel: Kernel, top_level: u32) -> Vec<Step> {
+    let last = Stage::last(rule, kernel);
     let step = |stage, level, size| {
         let counts = matches!(stage, Stage::Seed | Stage::Refine);
-        Step { stage, by_columns: counts && !rule.axes().is_empty(), level, size }
+        Step { stage, constants: if counts { last.candidates() } else { &[] }, level, size }
     };
     let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
     for level in (0..=top_level).rev() {
@@ -181,56 +161,18 @@ pub(super) fn steps(rule: Rule, top_level: u32) -> Vec<Step> {
             if Output::of(rule) == Output::Bricks {
                 add(Stage::FindBricks, Size::Planned(PAIR_GROUPS));
             }
-            add(Stage::last(rule), Size::Planned(CANDIDATE_GROUPS));
+            add(last, Size::Planned(CANDIDATE_GROUPS));
         }
     }
     steps
 }
 
-/// The compute pipelines, each compiled when a rule first needs it.
-#[derive(Debug, Default)]
-pub(super) struct Pipelines([[OnceLock<wgpu::ComputePipeline>; 2]; SOURCES.len()]);
-
-impl Pipelines {
-    /// Compiles those that `rule` needs, if they are not yet.
-    pub(super) fn prepare(&self, device: &Device, rule: Rule) -> Result<(), BackendError> {
-        for step in steps(rule, 1) {
-            self.of(device, &step);
-        }
-        device.check()
+/// Compiles the kernels that a rule needs, if they are not yet.
+pub(super) fn prepare(device: &Device, rule: Rule, kernel: Kernel) -> Result<(), BackendError> {
+    for step in steps(rule, kernel, 1) {
+        step.pipeline(device);
     }
-
-    pub(super) fn of(&self, device: &Device, step: &Step) -> &wgpu::ComputePipeline {
-        self.0[step.stage as usize][usize::from(step.by_columns)]
-            .get_or_init(|| pipeline(&device.device, step))
-    }
-}
-
-fn pipeline(device: &wgpu::Device, step: &Step) -> wgpu::ComputePipeline {
-    let (name, source) = SOURCES[step.stage as usize];
-    let constants = if step.by_columns { &[("BY_COLUMNS", 1.0)][..] } else { &[] };
-    compute_pipeline(device, name, source, constants)
-}
-
-/// The pipeline of a stage, whose entry point has its name.
-pub(crate) fn compute_pipeline(
-    device: &wgpu::Device,
-    name: &str,
-    source: &str,
-    constants: &[(&str, f64)],
-) -> wgpu::ComputePipeline {
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some(name),
-        source: wgpu::ShaderSource::Wgsl(source.into()),
-    });
-    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some(name),
-        layout: None,
-        module: &module,
-        entry_point: Some(name),
-        compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
-        cache: None,
-    })
+    device.check()
 }
 
 #[cfg(test)]
@@ -239,35 +181,29 @@ mod tests {
     use crate::predicate::crosses::Axis;
 
     #[test]
-    fn stages_are_numbered_as_their_sources() {
-        let names = ["seed", "scan_blocks", "scan_totals", "scan_pairs"];
-        assert_eq!(Stage::ALL[..4].iter().map(|stage| stage.name()).collect::<Vec<_>>(), names);
-        for (index, stage) in Stage::ALL.into_iter().enumerate() {
-            assert_eq!(stage as usize, index);
-        }
-        assert_eq!(Stage::Voxels.name(), "voxels");
-        assert_eq!(Stage::FindBricks.name(), "find_bricks");
-        assert_eq!(Stage::ListCrossings.name(), "list_crossings");
-    }
-
-    #[test]
     fn a_run_takes_four_steps_a_level_and_two_more_or_one_without_bricks() {
         for rule in [Rule::Touched, Rule::Crossed, Rule::Flips(Axis::Z)] {
-            assert_eq!(steps(rule, 1).len(), 4 + 4 + 2);
-            assert_eq!(steps(rule, 5).len(), 6 * 4 + 2);
+            for kernel in [Kernel::Rows, Kernel::Voxels] {
+                assert_eq!(steps(rule, kernel, 1).len(), 4 + 4 + 2);
+                assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
+            }
         }
-        assert_eq!(steps(Rule::WindingFlips, 5).len(), 6 * 4 + 1);
+        assert_eq!(steps(Rule::WindingFlips, Kernel::Rows, 5).len(), 6 * 4 + 1);
     }
 
     #[test]
-    fn stages_that_count_candidates_are_compiled_for_columns_and_for_rows() {
-        for (name, source) in SOURCES {
-            let counts = source.contains("count_in_node(triangle, ");
-            for rule in [Rule::Touched, Rule::Crossed, Rule::WindingFlips] {
-                let steps = steps(rule, 1);
-                let of_stage = steps.iter().filter(|step| step.stage.name() == name);
-                let expected = counts && rule != Rule::Touched;
-                of_stage.for_each(|step| assert_eq!(step.by_columns, expected, "{step:?}"));
+    fn stages_that_count_candidates_count_those_of_the_last_stage() {
+        let kinds = [
+            (Rule::Touched, Kernel::Rows, KIND_ROW),
+            (Rule::Touched, Kernel::Voxels, KIND_VOXEL),
+            (Rule::Crossed, Kernel::Rows, KIND_COLUMN),
+            (Rule::WindingFlips, Kernel::Voxels, KIND_COLUMN),
+        ];
+        for (rule, kernel, kind) in kinds {
+            for step in steps(rule, kernel, 1) {
+                let counts = step.stage.kernel().source().contains("count_in_node(triangle, ");
+                let expected = [("CANDIDATE_KIND", kind)];
+                assert_eq!(step.constants, &expected[..usize::from(counts)], "{step:?}");
             }
         }
     }

@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::backend::gpu::adapters::Device;
+use crate::gpu::Device;
 use crate::place::PlacedMesh;
 
-/// Words of a triangle that shares no vertex: no chunk needs more for each.
+/// Words of a triangle that shares no vertex: no batch needs more for each.
 pub(super) const UNSHARED_WORDS: usize = 12;
 
-/// Some triangles of a mesh.
-pub(super) struct Chunk<'a> {
+/// The triangles of a mesh that are on the GPU at once.
+pub(super) struct Batch<'a> {
     triangles: Cow<'a, [[u32; 3]]>,
     vertices: Cow<'a, [[i32; 3]]>,
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> Batch<'a> {
     /// The triangles of `mesh` in `range`: all of them as they are, some with vertices of their own.
     pub(super) fn new(mesh: &'a PlacedMesh, range: Range<usize>) -> Self {
         let is_whole = range.len() == mesh.len();

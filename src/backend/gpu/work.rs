@@ -64,7 +64,10 @@ const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
 pub(super) fn work(step: &Step, counts: &Counts) -> Work {
     let left_out = match (step.stage, step.level) {
         (Stage::ScanPairs, 0) | (Stage::FindBricks, _) => PAIRS_FULL | TOO_MANY_CANDIDATES,
-        (Stage::Voxels | Stage::Crossed | Stage::Flips | Stage::ListCrossings, _) => u32::MAX,
+        (
+            Stage::VoxelRows | Stage::Voxels | Stage::Crossed | Stage::Flips | Stage::ListCrossings,
+            _,
+        ) => u32::MAX,
         _ => 0,
     };
     if counts.failures & left_out != 0 {
@@ -89,7 +92,7 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
         // A pair, an entry of the table, and its number; a new brick's number, key and mask.
         Stage::FindBricks => (pairs, 0, pairs * (PAIR + 2 * WORD) + counts.bricks * (WORD + BRICK)),
         // A pair, its offset, entry and brick, and its triangle; the bricks, read and written.
-        Stage::Voxels | Stage::Crossed | Stage::Flips => {
+        Stage::VoxelRows | Stage::Voxels | Stage::Crossed | Stage::Flips => {
             let read = pairs * (PAIR + 3 * WORD + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.bricks * 2 * BRICK)
         }
@@ -104,9 +107,9 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Rule;
     use crate::backend::gpu::data::{BRICKS_FULL, COUNTERS};
     use crate::backend::gpu::stages::steps;
+    use crate::backend::{Kernel, Rule};
 
     fn counters() -> [u32; COUNTERS] {
         let mut counters = [0; COUNTERS];
@@ -121,7 +124,7 @@ mod tests {
         let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600 };
         let counts = Counts::new(1020, counters, &sizes);
         let rules = [Rule::Touched, Rule::Crossed, Rule::WindingFlips];
-        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, 1));
+        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, Kernel::Rows, 1));
         let step = steps.find(|s| s.stage == stage && s.level == level);
         let work = work(&step.expect("a step"), &counts);
         (work.invocations, work.tests, work.bytes)
@@ -136,8 +139,8 @@ mod tests {
         assert_eq!(of(Stage::ScanPairs, 0), (1030, 0, 1030 * 24 + (2 + 20) * 4));
         assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 68 + 4 + 30 * 16));
         assert_eq!(of(Stage::FindBricks, 0), (1030, 0, 1030 * 24 + 3 * 76));
-        assert_eq!(of(Stage::Voxels, 0), (5000, 5000, 1030 * 76 + 20 * 4 + 3 * 144));
-        assert_eq!(of(Stage::Crossed, 0), of(Stage::Voxels, 0));
+        assert_eq!(of(Stage::VoxelRows, 0), (5000, 5000, 1030 * 76 + 20 * 4 + 3 * 144));
+        assert_eq!(of(Stage::Crossed, 0), of(Stage::VoxelRows, 0));
         // Of 700 crossings there was room for 600.
         let listed = (5000, 5000, 1030 * 68 + 20 * 4 + 600 * 8);
         assert_eq!(of(Stage::ListCrossings, 0), listed);
@@ -150,7 +153,7 @@ mod tests {
             counters[FAILURES] = failures;
             of(&counters, stage, 0).0
         };
-        assert_eq!(of(BRICKS_FULL, Stage::Voxels), 0);
+        assert_eq!(of(BRICKS_FULL, Stage::VoxelRows), 0);
         assert_eq!(of(BRICKS_FULL, Stage::Crossed), 0);
         assert_eq!(of(PAIRS_FULL, Stage::ListCrossings), 0);
         assert_eq!(of(BRICKS_FULL, Stage::FindBricks), 1030);

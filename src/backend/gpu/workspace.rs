@@ -2,25 +2,23 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::Instant;
 
+use web_time::Instant;
 use wgpu::BufferUsages as Usage;
 
 use crate::backend::Rule;
-use crate::backend::gpu::adapters::Device;
 use crate::backend::gpu::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
-use crate::backend::gpu::clock::Clock;
 use crate::backend::gpu::data::{
     BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL, Params, SCAN_BLOCK,
     TOO_MANY_CANDIDATES,
 };
 use crate::backend::gpu::readback::{self, CLOCK_AT, Readback, Source};
-use crate::backend::gpu::stages::{Output, Pipelines, Size, Stage, Step, steps};
+use crate::backend::gpu::stages::{Output, Size, Stage, Step, steps};
 use crate::backend::gpu::work::{Counts, work};
-use crate::backend::gpu::{Budget, Part, Results};
+use crate::backend::gpu::{Job, Part, Results};
 use crate::backend::report::{Report, StageReport, milliseconds};
 use crate::error::BackendError;
-use crate::place::Lattice;
+use crate::gpu::{Constants, Device, dispatch};
 use crate::predicate::crosses::Axis;
 
 /// What did not fit, and how many were counted: of what follows a full buffer, not all.
@@ -32,29 +30,11 @@ pub(super) enum Overflow {
     Candidates,
 }
 
-/// What runs the stages.
-pub(super) struct Engine<'a> {
-    pub(super) device: &'a Device,
-    pub(super) pipelines: &'a Pipelines,
-    /// Where the steps are to be timed.
-    pub(super) clock: Option<&'a Clock>,
-}
-
-/// A part of a mesh to run, and under what limits.
-pub(super) struct Task<'a> {
-    pub(super) part: &'a Part,
-    pub(super) rule: Rule,
-    /// The word of the mesh at which its vertices begin.
-    pub(super) vertex_words: u32,
-    pub(super) lattice: &'a Lattice,
-    pub(super) budget: &'a Budget,
-}
-
 /// The buffers, and how to use them: kept from one run to the next.
 pub(super) struct Workspace {
     buffers: Buffers,
     /// Made when a step is first run.
-    bind_groups: HashMap<(Stage, bool, u32), wgpu::BindGroup>,
+    bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
     readback: Readback,
 }
 
@@ -93,84 +73,73 @@ impl Workspace {
         &self.buffers.mesh
     }
 
-    /// Runs all stages on the task's part of the mesh, and adds what they find to `results`: nothing
-    /// where something did not fit.
-    pub(super) fn run(
+    /// Runs all stages on a part of the uploaded mesh, and adds what they find to `results`: nothing
+    /// where something did not fit. A job that keeps its bricks on the GPU gets a copy of them there.
+    pub(super) async fn run(
         &mut self,
-        engine: &Engine,
-        task: &Task,
+        device: &Device,
+        job: &Job<'_>,
+        part: &Part,
         results: &mut Results,
     ) -> Result<Option<Overflow>, BackendError> {
         let Results { lists, report, .. } = results;
         let began = Instant::now();
-        let steps = steps(task.rule, top_level(task.lattice.dims));
-        self.bind(engine, &steps);
-        let mut encoder = engine.device.device.create_command_encoder(&Default::default());
-        self.record(engine, task, &steps, &mut encoder);
+        let steps = steps(job.rule, job.kernel, job.top_level());
+        self.bind(device, &steps)?;
+        let mut encoder = device.encoder();
+        self.record(device, job, part, &steps, &mut encoder);
         report.host_ms.submit += milliseconds(began.elapsed());
 
-        let (output, sizes) = (Output::of(task.rule), self.buffers.sizes);
-        let expected = self.readback.expected(task.rule).min(sizes.room(output));
+        let (output, sizes) = (Output::of(job.rule), self.buffers.sizes);
+        let expected = match job.keeps_bricks {
+            true => 0,
+            false => self.readback.expected(job.rule).min(sizes.room(output)),
+        };
         let read = |staging: &[u8]| {
             let counters = readback::counters(staging);
-            if overflow(&counters, &sizes, task.budget).is_none() {
+            if overflow(&counters, &sizes, job).is_none() {
                 lists.extend(output, staging, counters[output.counter()].min(expected) as usize);
             }
-            (counters, engine.clock.map(|clock| clock.milliseconds(&staging[CLOCK_AT..])))
+            let times = |clock: &crate::gpu::Clock| {
+                clock.milliseconds(&staging[CLOCK_AT..readback::LIST_AT as usize])
+            };
+            (counters, job.clock.map(times))
         };
         let source = self.source(output, 0..expected);
-        let (counters, times) =
-            self.readback.fetch(engine.device, encoder, &source, report, read)?;
-        let counts = Counts::new(task.part.triangle_count(), &counters, &sizes);
+        let fetched = self.readback.fetch(device, encoder, &source, report, read);
+        let (counters, times) = fetched.await?;
+        let counts = Counts::new(part.triangle_count(), &counters, &sizes);
         add_work(report, &steps, &counts, times.as_deref());
 
-        let overflow = overflow(&counters, &sizes, task.budget);
-        if overflow.is_none() {
-            let found = counters[output.counter()];
-            if found > expected {
-                self.read_rest(engine.device, output, expected..found, results)?;
-            }
-            self.readback.learn(task.rule, found);
-            let began = Instant::now();
-            results.lists.count_crossings();
-            results.report.host_ms.read += milliseconds(began.elapsed());
+        let overflow = overflow(&counters, &sizes, job);
+        if overflow.is_some() {
+            return Ok(overflow);
         }
-        Ok(overflow)
+        let found = counters[output.counter()];
+        if job.keeps_bricks {
+            results.kept = Some((self.copy_bricks(device, found)?, found));
+            return Ok(None);
+        }
+        if found > expected {
+            self.read_rest(device, output, expected..found, results).await?;
+        }
+        self.readback.learn(job.rule, found);
+        let began = Instant::now();
+        results.lists.count_crossings();
+        results.report.host_ms.read += milliseconds(began.elapsed());
+        Ok(None)
     }
 
-    /// Runs all stages on the task's part of the mesh, and gives the bricks in a buffer of their own, and how
-    /// many they are; or what did not fit.
-    pub(super) fn run_and_keep(
-        &mut self,
-        engine: &Engine,
-        task: &Task,
-    ) -> Result<Result<(wgpu::Buffer, u32), Overflow>, BackendError> {
-        let device = engine.device;
-        let steps = steps(task.rule, top_level(task.lattice.dims));
-        self.bind(engine, &steps);
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        self.record(engine, task, &steps, &mut encoder);
-        let sizes = self.buffers.sizes;
-        let nothing = self.source(Output::Bricks, 0..0);
-        let counters = self.readback.fetch(
-            device,
-            encoder,
-            &nothing,
-            &mut Report::default(),
-            readback::counters,
-        )?;
-        if let Some(overflow) = overflow(&counters, &sizes, task.budget) {
-            return Ok(Err(overflow));
-        }
-        let count = counters[BRICKS];
+    /// The first `count` bricks in a buffer of their own.
+    fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, BackendError> {
         let bytes = Output::Bricks.bytes() * u64::from(count);
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         let bricks = device.buffer("bricks", bytes / 4, usage);
-        let mut encoder = device.device.create_command_encoder(&Default::default());
+        let mut encoder = device.encoder();
         encoder.copy_buffer_to_buffer(&self.buffers.bricks, 0, &bricks, 0, bytes);
         device.queue.submit([encoder.finish()]);
         device.check()?;
-        Ok(Ok((bricks, count)))
+        Ok(bricks)
     }
 
     /// Expects about `guess()` of the first run by `rule`.
@@ -184,7 +153,7 @@ impl Workspace {
     }
 
     /// Reads what was not expected, and makes room for as much in later runs, and an eighth more.
-    fn read_rest(
+    async fn read_rest(
         &mut self,
         device: &Device,
         output: Output,
@@ -194,11 +163,9 @@ impl Workspace {
         let Results { lists, report, .. } = results;
         let room = rest.end.saturating_add(rest.end / 8).min(self.buffers.sizes.room(output));
         self.readback.grow(device, output, room)?;
-        let encoder = device.device.create_command_encoder(&Default::default());
         let source = self.source(output, rest);
-        self.readback.fetch(device, encoder, &source, report, |staging| {
-            lists.extend(output, staging, source.range.len());
-        })
+        let read = |staging: &[u8]| lists.extend(output, staging, source.range.len());
+        self.readback.fetch(device, device.encoder(), &source, report, read).await
     }
 
     fn source(&self, output: Output, range: Range<u32>) -> Source<'_> {
@@ -206,73 +173,66 @@ impl Workspace {
     }
 
     /// Makes the bind groups of `steps` that are new.
-    fn bind(&mut self, engine: &Engine, steps: &[Step]) {
-        let Self { buffers, bind_groups, .. } = self;
+    fn bind(&mut self, device: &Device, steps: &[Step]) -> Result<(), BackendError> {
         for step in steps {
-            bind_groups
-                .entry(step.kernel())
-                .or_insert_with(|| buffers.bind_group(engine.device, engine.pipelines, step));
+            if !self.bind_groups.contains_key(&step.key()) {
+                self.bind_groups.insert(step.key(), self.buffers.bind(device, step)?);
+            }
         }
+        Ok(())
     }
 
     fn record(
         &self,
-        engine: &Engine,
-        task: &Task,
+        device: &Device,
+        job: &Job,
+        part: &Part,
         steps: &[Step],
         encoder: &mut wgpu::CommandEncoder,
     ) {
         let mut params = [0; LEVELS * PARAMS_STRIDE];
         for (level, bytes) in params.chunks_exact_mut(PARAMS_STRIDE).enumerate() {
-            let level = self.params_of(task, level as u32);
+            let level = self.params_of(job, part, level as u32);
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
         }
-        engine.device.queue.write_buffer(&self.buffers.params, 0, &params);
+        device.queue.write_buffer(&self.buffers.params, 0, &params);
         encoder.clear_buffer(&self.buffers.counters, 0, None);
         encoder.clear_buffer(&self.buffers.table, 0, None);
         // Steps are timed as passes; all in one pass they are a little faster.
-        let passes = if engine.clock.is_some() { 1 } else { steps.len() };
-        for (index, steps) in steps.chunks(passes).enumerate() {
+        let steps_a_pass = if job.clock.is_some() { 1 } else { steps.len() };
+        for (index, steps) in steps.chunks(steps_a_pass).enumerate() {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: None,
-                timestamp_writes: engine.clock.map(|clock| clock.around(index)),
+                timestamp_writes: job.clock.map(|clock| clock.around(index)),
             });
-            steps.iter().for_each(|step| self.dispatch(&mut pass, engine, task, step));
+            for step in steps {
+                step.pipeline(device).set(&mut pass, &self.bind_groups[&step.key()]);
+                self.dispatch(&mut pass, job, part, step);
+            }
         }
-        let staging = &self.readback.staging;
-        encoder.copy_buffer_to_buffer(
-            &self.buffers.counters,
-            0,
-            staging,
-            0,
-            self.buffers.counters.size(),
-        );
-        if let Some(clock) = engine.clock {
+        let (counters, staging) = (&self.buffers.counters, &self.readback.staging);
+        encoder.copy_buffer_to_buffer(counters, 0, staging, 0, counters.size());
+        if let Some(clock) = job.clock {
             clock.read_into(encoder, steps.len(), staging, CLOCK_AT as u64);
         }
     }
 
-    fn dispatch(&self, pass: &mut wgpu::ComputePass, engine: &Engine, task: &Task, step: &Step) {
-        pass.set_pipeline(engine.pipelines.of(engine.device, step));
-        pass.set_bind_group(0, &self.bind_groups[&step.kernel()], &[]);
-        let mut groups = |groups: u32| {
-            let max = task.budget.groups;
-            pass.dispatch_workgroups(groups.min(max), groups.div_ceil(max), 1);
-        };
+    fn dispatch(&self, pass: &mut wgpu::ComputePass, job: &Job, part: &Part, step: &Step) {
         let sizes = self.buffers.sizes;
-        match step.size {
-            Size::One => groups(1),
-            Size::Triangles => groups(task.part.triangle_count().div_ceil(GROUP)),
-            Size::Blocks => groups(sizes.pairs_on(step.level).div_ceil(SCAN_BLOCK)),
+        let groups = match step.size {
+            Size::One => 1,
+            Size::Triangles => part.triangle_count().div_ceil(GROUP),
+            Size::Blocks => sizes.pairs_on(step.level).div_ceil(SCAN_BLOCK),
             Size::Planned(word) => {
-                pass.dispatch_workgroups_indirect(&self.buffers.dispatch, 4 * word)
+                return pass.dispatch_workgroups_indirect(&self.buffers.dispatch, 4 * word);
             }
-        }
+        };
+        dispatch(pass, groups, job.budget.groups);
     }
 
-    fn params_of(&self, task: &Task, level: u32) -> Params {
-        let Task { part, rule, lattice, budget, .. } = task;
-        let sizes = self.buffers.sizes;
+    fn params_of(&self, job: &Job, part: &Part, level: u32) -> Params {
+        let Job { rule, budget, .. } = job;
+        let (sizes, lattice) = (self.buffers.sizes, job.mesh.lattice());
         Params {
             region_lo: part.bricks_lo.map(|b| b << 3),
             unit_bits: lattice.unit_bits,
@@ -281,12 +241,12 @@ impl Workspace {
             }),
             level,
             shift: shift(*rule, lattice.unit()),
-            top_level: top_level(lattice.dims),
+            top_level: job.top_level(),
             axes: axes(*rule),
             first_triangle: part.triangles.start,
             dims: lattice.dims.map(|d| d as i32),
             triangle_count: part.triangle_count(),
-            vertex_words: task.vertex_words,
+            vertex_words: part.vertex_words,
             pair_capacity: sizes.pairs,
             upper_capacity: sizes.pairs_on(2),
             brick_capacity: sizes.bricks,
@@ -309,18 +269,18 @@ fn axes(rule: Rule) -> [u32; 3] {
     Axis::ALL.map(|axis| u32::from(rule.axes().contains(&axis)))
 }
 
-/// Adds what the steps of a run did to `report`.
+/// Adds what the steps of a run did to `report`: stages in the order in which they first ran.
 fn add_work(report: &mut Report, steps: &[Step], counts: &Counts, times: Option<&[f64]>) {
     report.runs += 1;
-    if report.stages.is_empty() {
-        report.stages = stages_of(steps).map(|stage| StageReport::new(stage.name())).collect();
-    }
     for (index, step) in steps.iter().enumerate() {
         let work = work(step, counts);
         let name = step.stage.name();
-        let Some(stage) = report.stages.iter_mut().find(|stage| stage.name == name) else {
-            continue;
-        };
+        let known = report.stages.iter().position(|stage| stage.name == name);
+        let stage = known.unwrap_or_else(|| {
+            report.stages.push(StageReport::new(name));
+            report.stages.len() - 1
+        });
+        let stage = &mut report.stages[stage];
         stage.dispatches += 1;
         stage.invocations += work.invocations;
         stage.tests += work.tests;
@@ -329,19 +289,9 @@ fn add_work(report: &mut Report, steps: &[Step], counts: &Counts, times: Option<
     }
 }
 
-/// The stages of `steps`, in the order of a level.
-fn stages_of(steps: &[Step]) -> impl Iterator<Item = Stage> + '_ {
-    Stage::ALL.into_iter().filter(|&stage| steps.iter().any(|step| step.stage == stage))
-}
-
-/// The highest level whose nodes are no larger than the grid, as the bit budget demands; at least
-/// bricks.
-fn top_level(dims: [u32; 3]) -> u32 {
-    let cube = dims[0].max(dims[1]).max(dims[2]).next_power_of_two();
-    (cube.ilog2() / 3).max(1)
-}
-
-fn overflow(counters: &[u32], sizes: &Sizes, budget: &Budget) -> Option<Overflow> {
+/// What did not fit, from the counters of a run.
+fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
+    let budget = &job.budget;
     let failures = counters[FAILURES];
     if failures & PAIRS_FULL != 0 {
         let needed = |level: usize| {
@@ -364,10 +314,12 @@ fn overflow(counters: &[u32], sizes: &Sizes, budget: &Budget) -> Option<Overflow
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::backend::gpu::adapters::Adapter;
+    use crate::backend::Kernel;
+    use crate::backend::gpu::Budget;
     use crate::backend::gpu::buffers::mesh_buffer;
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
-    use crate::backend::gpu::upload::Chunk;
+    use crate::backend::gpu::upload::Batch;
+    use crate::gpu::Adapter;
     use crate::{Mesh, PlaceOptions, Sizing, place};
 
     const GUARD: u32 = 0xdead_beef;
@@ -389,8 +341,8 @@ mod tests {
     /// All words of `buffer`.
     fn read(device: &Device, buffer: &wgpu::Buffer) -> Vec<u32> {
         let words = buffer.size() / 4;
-        let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
-        let mut encoder = device.device.create_command_encoder(&Default::default());
+        let staging = device.staging(words);
+        let mut encoder = device.encoder();
         encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
         device.submit_and_read(encoder, &staging).unwrap()
     }
@@ -426,10 +378,14 @@ mod tests {
         }
     }
 
-    /// Runs the task with buffers twice as large as the shaders are told, and guards in them; fails if
+    /// Runs the job with buffers twice as large as the shaders are told, and guards in them; fails if
     /// one is overwritten. Says whether all fitted.
-    fn run_with_guards(engine: &Engine, task: &Task, mesh: &wgpu::Buffer, told: Sizes) -> bool {
-        let device = engine.device;
+    fn run_with_guards(
+        device: &Device,
+        (job, part): (&Job, &Part),
+        mesh: &wgpu::Buffer,
+        told: Sizes,
+    ) -> bool {
         let Sizes { pairs, bricks, crossings } = told;
         let made = Sizes { pairs: 2 * pairs, bricks: 2 * bricks, crossings: 2 * crossings };
         let readback = Readback::new(device);
@@ -439,15 +395,16 @@ mod tests {
             let words = vec![GUARD; buffer.size() as usize / 4];
             device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));
         }
-        let outcome = workspace.run(engine, task, &mut Results::default()).unwrap();
+        let mut results = Results::default();
+        let outcome = device.block_on(workspace.run(device, job, part, &mut results)).unwrap();
         for (index, (buffer, used)) in written(&workspace.buffers).into_iter().enumerate() {
             let words = read(device, &buffer);
             let (used, past) = words.split_at(used as usize);
-            let what = format!("{:?}, buffer {index}, {told:?}", task.rule);
+            let what = format!("{:?}, buffer {index}, {told:?}", job.rule);
             assert!(past.iter().all(|&word| word == GUARD), "{what}");
             // The last stages are left out of a run that failed before.
             let was_used = used.iter().any(|&word| word != GUARD);
-            let should_be = is_used(task.rule, index);
+            let should_be = is_used(job.rule, index);
             assert!(was_used == should_be || (should_be && outcome.is_some()), "{what} unused");
         }
         outcome.is_none()
@@ -456,33 +413,31 @@ mod tests {
     #[test]
     fn no_stage_writes_past_the_capacity_it_is_told() {
         let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
-        let chunk = Chunk::new(&mesh, 0..mesh.len());
         let budget = Budget::of(&wgpu::Limits::default());
-        let part = Part::whole(mesh.len() as u32, mesh.lattice());
+        let batch = Batch::new(&mesh, 0..mesh.len());
+        let part = Part::whole(&batch, mesh.lattice());
         let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
         let adapters: Vec<Adapter> =
             Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok()).collect();
         assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
         for adapter in adapters {
             let device = adapter.open().unwrap();
-            let pipelines = Pipelines::default();
-            let engine = Engine { device: &device, pipelines: &pipelines, clock: None };
-            let buffer = mesh_buffer(&device, chunk.words()).unwrap();
-            chunk.upload(&device, &buffer);
-            for rule in [Rule::Touched, Rule::Crossed, Rule::Flips(Axis::Y), Rule::WindingFlips] {
-                let task = Task {
-                    part: &part,
-                    rule,
-                    vertex_words: chunk.vertex_words(),
-                    lattice: mesh.lattice(),
-                    budget: &budget,
-                };
+            let buffer = mesh_buffer(&device, batch.words()).unwrap();
+            batch.upload(&device, &buffer);
+            for (rule, kernel) in [
+                (Rule::Touched, Kernel::Rows),
+                (Rule::Touched, Kernel::Voxels),
+                (Rule::Crossed, Kernel::Rows),
+                (Rule::Flips(Axis::Y), Kernel::Rows),
+                (Rule::WindingFlips, Kernel::Rows),
+            ] {
+                let job = Job { rule, kernel, ..Job::new(&mesh, budget) };
                 // From far too little of either to enough of both.
                 let most = 1 << 14;
                 let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];
                 let fits = told.map(|(pairs, found)| {
                     let told = Sizes { pairs, bricks: found.min(1024), crossings: found };
-                    run_with_guards(&engine, &task, &buffer, told)
+                    run_with_guards(&device, (&job, &part), &buffer, told)
                 });
                 let label = adapter.label();
                 assert!(!fits[0] && !fits[1] && !fits[3] && fits[4], "{label}, {rule:?}: {fits:?}");

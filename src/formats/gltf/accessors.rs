@@ -14,6 +14,9 @@ pub(super) struct Arrays<'a> {
     bytes: usize,
 }
 
+/// Elements that an accessor without a buffer view may have whatever the length of the file.
+const MOST_ZEROS: usize = 1 << 16;
+
 /// How an element's components are read.
 struct Component<T> {
     size: usize,
@@ -90,9 +93,62 @@ impl<'a> Arrays<'a> {
             check_shape(accessor, "VEC3")?;
             let Component { size, read } = Component::of_number(accessor, "positions")?;
             let position = |b: &[u8]| [0, 1, 2].map(|axis| read(&b[axis * size..]));
-            self.elements(accessor, 3 * size, position, out)
+            self.elements(accessor, 3 * size, position, [0.0; 3], out)
         };
         named(index, self.accessor(index).and_then(read))
+    }
+
+    /// The vectors of three numbers in the accessor.
+    pub(super) fn vectors(&self, index: usize) -> Result<Vec<[f64; 3]>, String> {
+        let mut out = Vec::new();
+        self.positions(index, &mut out)?;
+        Ok(out)
+    }
+
+    /// The quaternions (x, y, z, w), or other vectors of four numbers, in the accessor.
+    pub(super) fn quaternions(&self, index: usize) -> Result<Vec<[f64; 4]>, String> {
+        self.numbers(index, "VEC4", "rotations or weights")
+    }
+
+    /// The 4x4 matrices in the accessor, column by column.
+    pub(super) fn matrices(&self, index: usize) -> Result<Vec<[f64; 16]>, String> {
+        self.numbers(index, "MAT4", "matrices")
+    }
+
+    fn numbers<const N: usize>(
+        &self,
+        index: usize,
+        shape: &str,
+        what: &str,
+    ) -> Result<Vec<[f64; N]>, String> {
+        let read = |accessor: &Accessor| {
+            check_shape(accessor, shape)?;
+            let Component { size, read } = Component::of_number(accessor, what)?;
+            let mut out = Vec::new();
+            let element = |b: &[u8]| std::array::from_fn(|n| read(&b[n * size..]));
+            self.elements(accessor, N * size, element, [0.0; N], &mut out)?;
+            Ok(out)
+        };
+        named(index, self.accessor(index).and_then(read))
+    }
+
+    /// The four joints of each vertex in the accessor.
+    pub(super) fn joints(&self, index: usize) -> Result<Vec<[u32; 4]>, String> {
+        let read = |accessor: &Accessor| {
+            check_shape(accessor, "VEC4")?;
+            let Component { size, read } = Component::of_index(accessor.component_type)?;
+            let mut out = Vec::new();
+            let joints = |b: &[u8]| [0, 1, 2, 3].map(|n| read(&b[n * size..]));
+            self.elements(accessor, 4 * size, joints, [0; 4], &mut out)?;
+            Ok(out)
+        };
+        named(index, self.accessor(index).and_then(read))
+    }
+
+    /// Whether the accessor has neither a buffer view nor sparse elements, so that all is zero.
+    pub(super) fn is_zero(&self, index: usize) -> bool {
+        let accessor = self.document.accessors.get(index);
+        accessor.is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none())
     }
 
     /// The texture coordinates in the accessor.
@@ -102,7 +158,7 @@ impl<'a> Arrays<'a> {
             let Component { size, read } = Component::of_number(accessor, "texture coordinates")?;
             let mut out = Vec::new();
             let texcoord = |b: &[u8]| [0, 1].map(|axis| read(&b[axis * size..]));
-            self.elements(accessor, 2 * size, texcoord, &mut out)?;
+            self.elements(accessor, 2 * size, texcoord, [0.0; 2], &mut out)?;
             Ok(out)
         };
         named(index, self.accessor(index).and_then(read))
@@ -124,7 +180,8 @@ impl<'a> Arrays<'a> {
                 }
                 color
             };
-            self.elements(accessor, channels * size, color, out)
+            let zero = if channels == 3 { [0, 0, 0, u16::MAX] } else { [0; 4] };
+            self.elements(accessor, channels * size, color, zero, out)
         };
         named(index, self.accessor(index).and_then(read))
     }
@@ -141,19 +198,19 @@ impl<'a> Arrays<'a> {
             check_shape(accessor, "SCALAR")?;
             let Component { size, read } = Component::of_index(accessor.component_type)?;
             let mut out = Vec::new();
-            self.elements(accessor, size, read, &mut out)?;
+            self.elements(accessor, size, read, 0, &mut out)?;
             Ok(out)
         };
         named(index, self.accessor(index).and_then(read))
     }
 
-    /// How many elements the accessor has; not more than the buffers have bytes, so that those of a
-    /// sparse accessor without a buffer are in proportion to the file.
+    /// How many elements the accessor has; not more than the buffers have bytes, or a few, so that
+    /// those of an accessor without a buffer view are in proportion to the file.
     pub(super) fn count(&self, index: usize) -> Result<usize, String> {
         let count = |accessor: &Accessor| {
             let count = accessor.count;
             let what = format!("says that it has {count} elements, more than there are bytes");
-            if count > self.bytes { Err(what) } else { Ok(count) }
+            if count > self.bytes.max(MOST_ZEROS) { Err(what) } else { Ok(count) }
         };
         named(index, self.accessor(index).and_then(count))
     }
@@ -162,29 +219,27 @@ impl<'a> Arrays<'a> {
         self.document.accessors.get(index).ok_or_else(|| "does not exist".to_owned())
     }
 
-    fn elements<T: Copy + Default>(
+    /// Adds the elements to `out`. Where there is no buffer view they are `zero`, but for sparse ones
+    /// (glTF 2.0, 3.6.2.3).
+    fn elements<T: Copy>(
         &self,
         accessor: &Accessor,
         size: usize,
         read: impl Fn(&[u8]) -> T,
+        zero: T,
         out: &mut Vec<T>,
     ) -> Result<(), String> {
         let start = out.len();
         let count = accessor.count;
-        match (accessor.buffer_view, &accessor.sparse) {
-            (Some(view), _) => {
+        match accessor.buffer_view {
+            Some(view) => {
                 let stride = self.document.buffer_views.get(view).and_then(|view| view.byte_stride);
                 let stride = stride.unwrap_or(size);
                 let bytes = self.bytes(view, accessor.byte_offset, count, [size, stride])?;
                 out.reserve_exact(count);
                 out.extend(bytes.chunks(stride).take(count).map(read_of(size, &read)));
             }
-            (None, Some(_)) => out.resize(start + count, T::default()),
-            (None, None) => {
-                return Err("has no data: decompress the file, or write it again with another \
-                            tool"
-                    .into());
-            }
+            None => out.resize(start + count, zero),
         }
         match &accessor.sparse {
             Some(sparse) => self.replace(sparse, size, read, &mut out[start..]),

@@ -9,7 +9,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
-use crate::formats::gltf::json::Buffer;
+use crate::formats::gltf::json::{Buffer, unsupported_version};
 use crate::formats::{ReadError, bytes_within, excerpt};
 
 /// The parts of a file.
@@ -17,6 +17,15 @@ pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
     /// The buffer inside.
     pub(super) binary: Option<&'a [u8]>,
+}
+
+/// Refuses what begins as neither form of glTF does.
+pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    match text.is_empty() || text.starts_with(b"{") || start.starts_with(b"glTF") {
+        true => Ok(()),
+        false => Err(content("not a glTF file: it begins with neither '{' nor 'glTF'")),
+    }
 }
 
 /// Takes a file apart, whatever it is called.
@@ -36,7 +45,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
     };
     let version = number().ok_or_else(cut_off)?;
     if version != 2 {
-        return Err(content(format!("binary glTF of version {version}: convert it to 2.0")));
+        return Err(unsupported_version(&format!("{version}.0")));
     }
     let length = number().ok_or_else(cut_off)? as usize;
     if length != bytes.len() {

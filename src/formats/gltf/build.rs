@@ -8,6 +8,7 @@ use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::looks::Looks;
 use crate::formats::gltf::parts::{Part, in_primitive};
+use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::Instance;
 use crate::mesh::Mesh;
 use crate::srgb::Linear;
@@ -23,6 +24,8 @@ pub(super) struct Totals {
     indices: u64,
     /// Vertices of the largest part with texture coordinates.
     painted: u64,
+    /// Bytes for the pose of the part that takes most.
+    posing: u64,
     has_looks: bool,
     has_colors: bool,
     has_uvs: bool,
@@ -36,6 +39,7 @@ impl Totals {
             totals.vertices = totals.vertices.saturating_add(part.new_vertices);
             totals.triangles = totals.triangles.saturating_add(part.triangles);
             totals.indices = totals.indices.max(part.indices);
+            totals.posing = totals.posing.max(part.posing_memory());
             if part.texcoord.is_some() {
                 totals.painted = totals.painted.max(part.vertices);
             }
@@ -46,20 +50,29 @@ impl Totals {
         totals
     }
 
-    /// Bytes of memory that gathering takes at most.
-    pub(super) fn memory(&self) -> u64 {
+    /// Bytes of memory that gathering takes at most, besides the `file`; or placing what was gathered,
+    /// which follows: of instances that is more than their file.
+    pub(super) fn memory(&self, file: u64) -> u64 {
+        let besides = (4 * self.indices + 16 * self.painted).saturating_add(self.posing);
+        let while_gathered = file.saturating_add(besides);
+        let while_placed = self.vertices.saturating_mul(size_of::<[i32; 3]>() as u64);
+        self.kept().saturating_add(while_gathered.max(while_placed))
+    }
+
+    /// Bytes of the mesh.
+    fn kept(&self) -> u64 {
         let per_vertex = 24 + if self.has_colors { 8 } else { 0 };
         let for_looks = if self.has_looks { 4 } else { 0 };
         let per_triangle = 12 + for_looks + if self.has_uvs { 24 } else { 0 };
-        let kept = self.vertices.saturating_mul(per_vertex);
-        let kept = kept.saturating_add(self.triangles.saturating_mul(per_triangle));
-        kept.saturating_add(4 * self.indices + 16 * self.painted)
+        let vertices = self.vertices.saturating_mul(per_vertex);
+        vertices.saturating_add(self.triangles.saturating_mul(per_triangle))
     }
 }
 
 /// Positions and triangles of all instances, and what they look like.
 pub(super) struct Build<'a> {
     arrays: &'a Arrays<'a>,
+    skins: &'a Skins,
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
     has_looks: bool,
@@ -80,12 +93,14 @@ impl<'a> Build<'a> {
     /// With room for all, where there is anything of it, and `materials` of triangles.
     pub(super) fn new(
         arrays: &'a Arrays<'a>,
+        skins: &'a Skins,
         totals: &Totals,
         materials: usize,
     ) -> Result<Self, ReadError> {
         let &Totals { vertices, triangles, has_looks, has_colors, has_uvs, .. } = totals;
         Ok(Self {
             arrays,
+            skins,
             positions: room(vertices)?,
             triangles: room(triangles)?,
             has_looks,
@@ -103,15 +118,21 @@ impl<'a> Build<'a> {
         mut looks: Option<&mut Looks>,
     ) -> Result<(), ReadError> {
         let mut first_of = HashMap::new();
-        let start = self.positions.len();
         for part in parts {
             let error = |what: String| in_primitive(instance.mesh, part.index, &what);
             let end = self.positions.len();
-            let first = *first_of.entry(part.key()).or_insert(end);
-            if first == end {
-                self.arrays.positions(part.position, &mut self.positions).map_err(error)?;
-                self.add_colors(instance.mesh, part, looks.as_deref_mut());
-            }
+            let (first, is_mirror) = match first_of.get(&part.key()) {
+                Some(&known) => known,
+                None => {
+                    self.arrays.positions(part.position, &mut self.positions).map_err(error)?;
+                    self.add_colors(instance.mesh, part, looks.as_deref_mut());
+                    let added = &mut self.positions[end..];
+                    let placed = self.skins.place(self.arrays, instance, part, added);
+                    let new = (end, placed.map_err(error)?);
+                    first_of.insert(part.key(), new);
+                    new
+                }
+            };
             let indices = part.primitive.indices.map(|indices| self.arrays.indices(indices));
             let indices = indices.transpose().map_err(error)?;
             let vertices = part.vertices;
@@ -122,7 +143,6 @@ impl<'a> Build<'a> {
             }
             let vertex =
                 |corner: usize| indices.as_ref().map_or(corner as u32, |indices| indices[corner]);
-            let is_mirror = instance.scene_from_mesh.is_mirror();
             let triangles = (0..part.triangles as usize).map(|triangle| {
                 let [a, b, c] = part.mode.corners(triangle).map(vertex);
                 if is_mirror { [a, c, b] } else { [a, b, c] }
@@ -136,7 +156,6 @@ impl<'a> Build<'a> {
                 material_of.resize(self.triangles.len(), part.material);
             }
         }
-        instance.scene_from_mesh.apply(&mut self.positions[start..]);
         Ok(())
     }
 

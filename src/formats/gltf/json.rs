@@ -26,6 +26,8 @@ pub(super) struct Document<'a> {
     #[serde(default)]
     pub(super) meshes: Vec<Mesh>,
     #[serde(default)]
+    pub(super) skins: Vec<Skin>,
+    #[serde(default)]
     pub(super) accessors: Vec<Accessor>,
     #[serde(default)]
     pub(super) buffer_views: Vec<View>,
@@ -59,18 +61,48 @@ pub(super) struct Node {
     #[serde(default)]
     pub(super) children: Vec<usize>,
     pub(super) mesh: Option<usize>,
-    pub(super) skin: Option<IgnoredAny>,
+    pub(super) skin: Option<usize>,
+    /// Of morph targets, before those of the mesh.
+    pub(super) weights: Option<Vec<f64>>,
     /// Column by column.
     pub(super) matrix: Option<[f64; 16]>,
     pub(super) translation: Option<[f64; 3]>,
     /// A quaternion: x, y, z, w.
     pub(super) rotation: Option<[f64; 4]>,
     pub(super) scale: Option<[f64; 3]>,
+    #[serde(default)]
+    pub(super) extensions: NodeExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct NodeExtensions {
+    #[serde(rename = "EXT_mesh_gpu_instancing")]
+    pub(super) instancing: Option<Instancing>,
+}
+
+/// `EXT_mesh_gpu_instancing`: one transform per instance.
+#[derive(Debug, Deserialize)]
+pub(super) struct Instancing {
+    /// Accessors by `TRANSLATION`, `ROTATION` and `SCALE`.
+    #[serde(default)]
+    pub(super) attributes: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Skin {
+    /// Accessor of 4x4 matrices; identities if absent.
+    pub(super) inverse_bind_matrices: Option<usize>,
+    /// Nodes.
+    pub(super) joints: Vec<usize>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Mesh {
     pub(super) primitives: Vec<Primitive>,
+    /// Of morph targets.
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -80,7 +112,18 @@ pub(super) struct Primitive {
     pub(super) indices: Option<usize>,
     pub(super) material: Option<usize>,
     pub(super) mode: Option<u32>,
-    pub(super) targets: Option<IgnoredAny>,
+    /// Morph targets: accessors of displacements by attribute.
+    #[serde(default)]
+    pub(super) targets: Vec<BTreeMap<String, usize>>,
+    #[serde(default)]
+    pub(super) extensions: PrimitiveExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PrimitiveExtensions {
+    #[serde(rename = "KHR_draco_mesh_compression")]
+    pub(super) draco: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -161,6 +204,7 @@ pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, ReadError> {
         // Another version may have another structure.
         let versioned = serde_json::from_slice::<Versioned>(json);
         let version = versioned.ok().and_then(|other| refuse_version(&other.asset).err());
+        let version = version.or_else(|| is_version_1(json).then(|| unsupported_version("1.0")));
         version.unwrap_or_else(|| located(&error))
     })?;
     refuse_version(&document.asset)?;
@@ -173,12 +217,30 @@ fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
         if asset.min_version.is_some() { needed == "2.0" } else { needed.starts_with("2.") };
     match is_read {
         true => Ok(()),
-        false => {
-            let version = excerpt(needed);
-            let what = format!("glTF of version {version}: convert it to 2.0");
-            Err(ReadError::Content(what))
-        }
+        false => Err(unsupported_version(needed)),
     }
+}
+
+/// Whether the document has the structure of glTF 1.0, in which `asset` is optional, and top-level
+/// collections are objects, not arrays.
+fn is_version_1(json: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Collections<'a> {
+        #[serde(borrow)]
+        meshes: Option<&'a RawValue>,
+        #[serde(borrow)]
+        accessors: Option<&'a RawValue>,
+    }
+    let is_object = |value: Option<&RawValue>| value.is_some_and(|v| v.get().starts_with('{'));
+    serde_json::from_slice::<Collections>(json)
+        .is_ok_and(|found| is_object(found.meshes) || is_object(found.accessors))
+}
+
+pub(super) fn unsupported_version(version: &str) -> ReadError {
+    let version = excerpt(version);
+    ReadError::Content(format!(
+        "glTF {version} is not read, only 2.0: convert the file, for instance with gltf-pipeline"
+    ))
 }
 
 fn located(error: &serde_json::Error) -> ReadError {

@@ -13,6 +13,7 @@ mod json;
 mod looks;
 mod materials;
 mod parts;
+mod pose;
 mod scene;
 
 use std::path::Path;
@@ -23,8 +24,9 @@ use crate::formats::gltf::build::{Build, Totals};
 use crate::formats::gltf::images::Images;
 use crate::formats::gltf::json::Document;
 use crate::formats::gltf::looks::Looks;
-use crate::formats::gltf::parts::{LeftOut, Parts};
-use crate::formats::gltf::scene::instances;
+use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
+use crate::formats::gltf::pose::Skins;
+use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted, excerpt};
 
 /// Khronos'.
@@ -34,12 +36,15 @@ pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
 pub const BINARY_SPEC: MeshSpec = MeshSpec {
     extension: "glb",
     name: "glTF 2.0",
-    carries: "triangles of the scene, at rest, y up; base colours, their textures, vertex colours",
+    carries: "triangles of the scene in its default pose, y up; base colours, their textures, vertex colours",
+    check_start: |start, _| buffers::check_start(start),
     read: |bytes, path, options| read_with(&bytes, path, options),
 };
 
 /// Whatever does not depend on the file.
 const REST: u64 = 16 << 10;
+/// Bytes of an instance, and of its translation, rotation and scale.
+const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 
 /// Reads the meshes in the scene of `bytes`. Buffers and images in other files are looked for beside
 /// `path`.
@@ -72,12 +77,17 @@ pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loa
     check_memory(for_buffers, limit)?;
     let buffers = buffers::load(&document.buffers, binary, folder)?;
     let arrays = Arrays::new(&document, buffers);
-    let (instances, scenes_left_out) = instances(&document).map_err(ReadError::Content)?;
+    let scene = scene(&document).map_err(ReadError::Content)?;
+    let instance_count = instance_count(&scene.instances, &arrays).map_err(ReadError::Content)?;
+    let for_instances = for_buffers.saturating_add(instance_count.saturating_mul(INSTANCE));
+    check_memory(for_instances, limit)?;
+    let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
+    let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
     let mut looks = options.appearance.then(|| Looks::new(&document));
     let Parts { mut parts, left_out } = Parts::new(&arrays, looks.as_mut())?;
 
     let totals = Totals::of(&instances, &parts);
-    let needed = for_buffers.saturating_add(totals.memory());
+    let needed = totals.memory(for_instances);
     check_memory(needed, limit)?;
     for (what, count) in [("vertices", totals.vertices), ("triangles", totals.triangles)] {
         if count > u64::from(u32::MAX) {
@@ -91,54 +101,77 @@ pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loa
     let materials = looks.as_ref().map_or(0, |looks| looks.materials.len());
     // Without what is needed for textures that could not be read.
     let totals = Totals::of(&instances, &parts);
-    let mut build = Build::new(&arrays, &totals, materials)?;
+    let mut build = Build::new(&arrays, &skins, &totals, materials)?;
     for instance in &instances {
         build.add(instance, &parts[instance.mesh], looks.as_mut())?;
     }
     if totals.triangles == 0 {
         return Err(nothing_to_voxelize(&left_out));
     }
-    let mut warnings = warnings(&document, &left_out, scenes_left_out);
+    let mut warnings = warnings(&document, &left_out, scene.scenes_left_out);
+    warnings.extend(skins.warnings());
     warnings.extend(looks.iter_mut().flat_map(Looks::warnings));
     Ok(Loaded { mesh: build.finish(looks)?, warnings })
 }
 
-/// Extensions by the beginnings of their names that leave the shape as it is.
-const HARMLESS: [&str; 12] = [
+/// Extensions by the beginnings of their names that are read, or change neither shape nor colours.
+const HARMLESS: [&str; 24] = [
     "KHR_materials_",
     "KHR_texture_",
     "KHR_lights_",
     "KHR_animation_pointer",
+    "KHR_interactivity",
+    "KHR_node_hoverability",
+    "KHR_node_selectability",
+    "KHR_physics_",
     "KHR_xmp",
     "KHR_audio",
     "KHR_mesh_quantization",
+    "EXT_mesh_gpu_instancing",
     "EXT_texture_",
     "EXT_lights_",
+    "EXT_feature_metadata",
+    "EXT_instance_features",
     "EXT_mesh_features",
     "EXT_structural_metadata",
+    "CESIUM_primitive_outline",
+    "MSFT_lod",
     "MSFT_texture_",
+    "OMI_",
+    "VRM",
+    "AGI_articulations",
+];
+
+/// The same of those that change colours only.
+const LOOKS_ONLY: [&str; 8] = [
+    "KHR_techniques_webgl",
+    "KHR_technique_webgl",
+    "KHR_blend",
+    "EXT_materials_",
+    "ADOBE_materials_",
+    "FB_materials_",
+    "MSFT_packing_",
+    "MPEG_texture_video",
 ];
 
 /// Extensions with a fallback that is read, if they are not required.
-const COMPRESSIONS: [&str; 3] =
-    ["KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"];
+const COMPRESSIONS: [&str; 3] = [DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-fn is_harmless(extension: &str) -> bool {
-    HARMLESS.iter().any(|beginning| extension.starts_with(beginning))
+fn is_one_of(extension: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| extension.starts_with(beginning))
 }
 
 fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
-    let Some(extension) = document.extensions_required.iter().find(|name| !is_harmless(name))
-    else {
+    let is_read = |name: &str| is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY);
+    let Some(extension) = document.extensions_required.iter().find(|name| !is_read(name)) else {
         return Ok(());
     };
     let fix = match COMPRESSIONS.contains(&&extension[..]) {
-        true => "decompress it",
-        false => "write it without",
+        true => DECOMPRESS,
+        false => "write it without, with the tool that made it, or with gltf-transform",
     };
     Err(ReadError::Content(format!(
-        "the file needs the extension {}, which is not read: {fix} with the tool that made it, or \
-         with gltf-transform",
+        "the file needs the extension {}, which is not read: {fix}",
         excerpt(extension)
     )))
 }
@@ -162,23 +195,24 @@ fn warnings(document: &Document, left_out: &LeftOut, scenes_left_out: usize) -> 
             warnings.push(format!("{} {what}", counted(count, one, more)));
         }
     };
-    let LeftOut { points_and_lines, without_positions } = *left_out;
+    let LeftOut { points_and_lines, without_positions, zero } = *left_out;
     let lean = "skipped: they have no surface";
     warn(points_and_lines, "set of points or lines was", "sets of points or lines were", lean);
     warn(without_positions, "primitive was", "primitives were", "skipped: no positions");
+    let zeros = "positions or indices without data, which are all zero";
+    warn(zero, "primitive has", "primitives have", zeros);
     let scenes = scenes_left_out as u64;
     warn(scenes, "scene was", "scenes were", "skipped: another is the one to show first");
-    let primitives = || document.meshes.iter().flat_map(|mesh| &mesh.primitives);
-    if document.nodes.iter().any(|node| node.skin.is_some()) {
-        let what =
-            "skins were ignored: their meshes are as they were modelled, not as they are posed";
-        warnings.push(what.into());
+    for name in &document.extensions_used {
+        if is_one_of(name, &LOOKS_ONLY) {
+            let name = excerpt(name);
+            warnings.push(format!("the extension {name} was ignored: colours may differ"));
+        }
     }
-    if primitives().any(|primitive| primitive.targets.is_some()) {
-        warnings.push("morph targets were ignored: their meshes are at rest".into());
-    }
-    let is_unknown = |name: &&String| !is_harmless(name) && !COMPRESSIONS.contains(&&name[..]);
-    if let Some(extension) = document.extensions_used.iter().find(is_unknown) {
+    let is_known = |name: &str| {
+        is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY) || COMPRESSIONS.contains(&name)
+    };
+    if let Some(extension) = document.extensions_used.iter().find(|name| !is_known(name)) {
         let extension = excerpt(extension);
         warnings.push(format!("the extension {extension} was ignored: the shape may differ"));
     }

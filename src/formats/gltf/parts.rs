@@ -7,11 +7,19 @@ use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::json::{Mesh, Primitive};
 use crate::formats::gltf::looks::Looks;
 
+/// Meshes compressed by Draco.
+pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
+/// What to do with compressed files.
+pub(super) const DECOMPRESS: &str =
+    "decompress it with the tool that made it, or with gltf-transform";
+
 /// What was skipped.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     pub(super) points_and_lines: u64,
     pub(super) without_positions: u64,
+    /// Primitives whose positions have no data, and are zero.
+    pub(super) zero: u64,
 }
 
 /// What is to be read of a primitive with triangles.
@@ -26,6 +34,8 @@ pub(super) struct Part<'a> {
     pub(super) new_vertices: u64,
     pub(super) indices: u64,
     pub(super) triangles: u64,
+    /// Sets of four joints that each vertex has.
+    pub(super) joint_sets: usize,
     /// Whether it is other than what says nothing of its looks.
     pub(super) has_look: bool,
     /// The accessor of its colours.
@@ -37,9 +47,18 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// By which its vertices are told from those of other parts.
-    pub(super) fn key(&self) -> (usize, Option<usize>) {
-        (self.position, self.color)
+    /// By which its vertices are told from those of other parts. Those that a pose may move are not
+    /// shared.
+    pub(super) fn key(&self) -> (usize, Option<usize>, Option<usize>) {
+        let is_posed = self.joint_sets > 0 || !self.primitive.targets.is_empty();
+        (self.position, self.color, is_posed.then_some(self.index))
+    }
+
+    /// Bytes of memory that posing it takes at most: displacements of a morph target; joints and their
+    /// weights.
+    pub(super) fn posing_memory(&self) -> u64 {
+        let morph = if self.primitive.targets.is_empty() { 0 } else { 24 };
+        self.vertices.saturating_mul(morph.max(48 * self.joint_sets as u64))
     }
 }
 
@@ -151,6 +170,13 @@ impl<'a> Parts<'a> {
             self.left_out.without_positions += 1;
             return Ok(None);
         };
+        let has_no_data = |&at: &usize| arrays.is_zero(at);
+        if primitive.indices.iter().chain([&position]).any(has_no_data) {
+            if primitive.extensions.draco.is_some() {
+                return Err(format!("it is compressed with {DRACO}: {DECOMPRESS}"));
+            }
+            self.left_out.zero += u64::from(primitive.targets.is_empty());
+        }
         let vertices = arrays.count(position)? as u64;
         let indices = match primitive.indices {
             Some(accessor) => arrays.count(accessor)? as u64,
@@ -169,6 +195,7 @@ impl<'a> Parts<'a> {
             new_vertices: vertices,
             indices,
             triangles: mode.triangles(corners),
+            joint_sets: primitive.attributes.keys().filter(|n| n.starts_with("JOINTS_")).count(),
             has_look: false,
             color: None,
             texcoord: None,

@@ -2,13 +2,24 @@
 
 use std::array::from_fn;
 
-use crate::formats::gltf::json::{Document, Node};
+use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::json::{Document, Instancing, Node};
 
 /// A mesh in the scene.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Instance {
+pub(super) struct Instance<'a> {
     pub(super) mesh: usize,
     pub(super) scene_from_mesh: Transform,
+    pub(super) pose: Pose<'a>,
+    instancing: Option<&'a Instancing>,
+}
+
+/// How the vertices of an instance are deformed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pose<'a> {
+    /// Of the mesh's morph targets.
+    pub(super) weights: &'a [f64],
+    pub(super) skin: Option<usize>,
 }
 
 /// Three rows of an affine matrix.
@@ -23,16 +34,26 @@ impl Transform {
         let last: [f64; 4] = from_fn(|column| columns[4 * column + 3]);
         let is_affine = last.iter().zip([0.0, 0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-6);
         match is_affine {
-            true => Ok(Self(from_fn(|row| from_fn(|column| columns[4 * column + row])))),
+            true => Ok(Self::of_columns(&columns)),
             false => Err(format!("a matrix whose last row is {last:?}, not 0, 0, 0, 1")),
         }
     }
 
-    /// Scaled, then turned, then moved.
     fn of_parts(node: &Node) -> Result<Self, String> {
-        let [sx, sy, sz] = node.scale.unwrap_or([1.0; 3]);
-        let [tx, ty, tz] = node.translation.unwrap_or_default();
-        let quaternion = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
+        let Node { translation, rotation, scale, .. } = node;
+        Self::of_trs(
+            translation.unwrap_or_default(),
+            rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]),
+            scale.unwrap_or([1.0; 3]),
+        )
+    }
+
+    /// Scale, then rotation by a quaternion (x, y, z, w), then translation.
+    fn of_trs(
+        [tx, ty, tz]: [f64; 3],
+        quaternion: [f64; 4],
+        [sx, sy, sz]: [f64; 3],
+    ) -> Result<Self, String> {
         let length = quaternion.iter().map(|c| c * c).sum::<f64>().sqrt();
         if !(length > 0.0 && length.is_finite()) {
             return Err(format!("the rotation {quaternion:?}, which is no unit quaternion"));
@@ -61,7 +82,23 @@ impl Transform {
         ]))
     }
 
-    fn times(self, other: Self) -> Self {
+    /// Of a matrix in column-major order; its last row is ignored.
+    pub(super) fn of_columns(columns: &[f64; 16]) -> Self {
+        Self(from_fn(|row| from_fn(|column| columns[4 * column + row])))
+    }
+
+    /// The sum of `transforms`, each multiplied by its weight.
+    pub(super) fn weighted(transforms: impl Iterator<Item = (f64, Self)>) -> Self {
+        let mut sum = [[0.0; 4]; 3];
+        for (weight, Self(rows)) in transforms {
+            for (sum, number) in sum.as_flattened_mut().iter_mut().zip(rows.as_flattened()) {
+                *sum += weight * number;
+            }
+        }
+        Self(sum)
+    }
+
+    pub(super) fn times(self, other: Self) -> Self {
         let Self(b) = other;
         Self(self.0.map(|row| {
             from_fn(|column| {
@@ -77,10 +114,11 @@ impl Transform {
         if self == Self::IDENTITY {
             return;
         }
-        for point in points {
-            let [x, y, z] = *point;
-            *point = self.0.map(|[a, b, c, d]| a * x + b * y + c * z + d);
-        }
+        points.iter_mut().for_each(|point| *point = self.apply_to(*point));
+    }
+
+    pub(super) fn apply_to(self, [x, y, z]: [f64; 3]) -> [f64; 3] {
+        self.0.map(|[a, b, c, d]| a * x + b * y + c * z + d)
     }
 
     /// Whether it turns orientations around.
@@ -90,38 +128,124 @@ impl Transform {
     }
 }
 
-/// The meshes of the scene, and how many scenes were left out.
+/// What a scene shows.
+pub(super) struct Scene<'a> {
+    /// One for each node with a mesh, before `EXT_mesh_gpu_instancing`.
+    pub(super) instances: Vec<Instance<'a>>,
+    /// Of each node of the document; `None` where it is not in the scene.
+    pub(super) scene_from_node: Vec<Option<Transform>>,
+    pub(super) scenes_left_out: usize,
+}
+
+/// The scene that is shown first.
 ///
 /// # Errors
 /// A node or scene that does not exist; a node that is below two others, or below itself.
-pub(super) fn instances(document: &Document) -> Result<(Vec<Instance>, usize), String> {
+pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
     let (roots, left_out) = roots(document)?;
     if document.nodes.is_empty() {
-        let place = |mesh| Instance { mesh, scene_from_mesh: Transform::IDENTITY };
-        return Ok(((0..document.meshes.len()).map(place).collect(), 0));
+        let place = |(mesh, content): (usize, &'a crate::formats::gltf::json::Mesh)| Instance {
+            mesh,
+            scene_from_mesh: Transform::IDENTITY,
+            pose: Pose { weights: content.weights.as_deref().unwrap_or_default(), skin: None },
+            instancing: None,
+        };
+        let instances = document.meshes.iter().enumerate().map(place).collect();
+        return Ok(Scene { instances, scene_from_node: Vec::new(), scenes_left_out: 0 });
     }
     let mut instances = Vec::new();
-    let mut is_placed = vec![false; document.nodes.len()];
+    let mut placed = vec![None; document.nodes.len()];
     let mut stack: Vec<(usize, Transform)> =
         roots.into_iter().rev().map(|root| (root, Transform::IDENTITY)).collect();
     while let Some((index, scene_from_parent)) = stack.pop() {
         let error = |what: &str| format!("node {index} (counted from 0) {what}");
         let node = document.nodes.get(index).ok_or_else(|| error("does not exist"))?;
-        if std::mem::replace(&mut is_placed[index], true) {
-            return Err(error("is below two nodes: a scene is a tree"));
-        }
         let parent_from_node =
             Transform::of_node(node).map_err(|what| error(&format!("has {what}")))?;
         let scene_from_node = scene_from_parent.times(parent_from_node);
+        if placed[index].replace(scene_from_node).is_some() {
+            return Err(error("is below two nodes: a scene is a tree"));
+        }
         if let Some(mesh) = node.mesh {
-            if mesh >= document.meshes.len() {
+            let Some(content) = document.meshes.get(mesh) else {
                 return Err(error(&format!("has the mesh {mesh}, which does not exist")));
-            }
-            instances.push(Instance { mesh, scene_from_mesh: scene_from_node });
+            };
+            let weights = node.weights.as_deref().or(content.weights.as_deref());
+            instances.push(Instance {
+                mesh,
+                scene_from_mesh: scene_from_node,
+                pose: Pose { weights: weights.unwrap_or_default(), skin: node.skin },
+                instancing: node.extensions.instancing.as_ref(),
+            });
         }
         stack.extend(node.children.iter().rev().map(|&child| (child, scene_from_node)));
     }
-    Ok((instances, left_out))
+    Ok(Scene { instances, scene_from_node: placed, scenes_left_out: left_out })
+}
+
+/// How many instances there are with those of `EXT_mesh_gpu_instancing`.
+///
+/// # Errors
+/// Accessors of different counts, or malformed ones.
+pub(super) fn instance_count(instances: &[Instance], arrays: &Arrays) -> Result<u64, String> {
+    let mut sum: u64 = 0;
+    for instance in instances {
+        sum = sum.saturating_add(instancing_count(instance, arrays)?.unwrap_or(1) as u64);
+    }
+    Ok(sum)
+}
+
+/// Of an instance with the extension.
+fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize>, String> {
+    let Some(Instancing { attributes }) = instance.instancing else { return Ok(None) };
+    let mut counts = ["TRANSLATION", "ROTATION", "SCALE"]
+        .into_iter()
+        .filter_map(|name| attributes.get(name))
+        .map(|&accessor| arrays.count(accessor));
+    let Some(first) = counts.next().transpose()? else { return Ok(Some(1)) };
+    for count in counts {
+        if count? != first {
+            return Err("EXT_mesh_gpu_instancing has accessors of different counts".into());
+        }
+    }
+    Ok(Some(first))
+}
+
+/// All instances, those of `EXT_mesh_gpu_instancing` one by one.
+///
+/// # Errors
+/// As [`instance_count`]; accessors that are malformed.
+pub(super) fn expanded<'a>(
+    instances: Vec<Instance<'a>>,
+    arrays: &Arrays,
+) -> Result<Vec<Instance<'a>>, String> {
+    if instances.iter().all(|instance| instance.instancing.is_none()) {
+        return Ok(instances);
+    }
+    let mut all = Vec::with_capacity(instance_count(&instances, arrays)? as usize);
+    for instance in instances {
+        let (Some(count), Some(Instancing { attributes })) =
+            (instancing_count(&instance, arrays)?, instance.instancing)
+        else {
+            all.push(instance);
+            continue;
+        };
+        let get = |name: &str| attributes.get(name).copied();
+        let translations = get("TRANSLATION").map(|at| arrays.vectors(at)).transpose()?;
+        let rotations = get("ROTATION").map(|at| arrays.quaternions(at)).transpose()?;
+        let scales = get("SCALE").map(|at| arrays.vectors(at)).transpose()?;
+        for n in 0..count {
+            let node_from_mesh = Transform::of_trs(
+                translations.as_ref().map_or([0.0; 3], |all| all[n]),
+                rotations.as_ref().map_or([0.0, 0.0, 0.0, 1.0], |all| all[n]),
+                scales.as_ref().map_or([1.0; 3], |all| all[n]),
+            )
+            .map_err(|what| format!("EXT_mesh_gpu_instancing: instance {n} has {what}"))?;
+            let scene_from_mesh = instance.scene_from_mesh.times(node_from_mesh);
+            all.push(Instance { scene_from_mesh, instancing: None, ..instance });
+        }
+    }
+    Ok(all)
 }
 
 /// The nodes at the top, each once: of the scene that is shown first; if none is said to be, of all

@@ -4,19 +4,43 @@
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::{ReadError, excerpt};
 
-/// The first line that is malformed, and how.
+/// Vertices, texture coordinates and normals.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Counts([usize; 3]);
+
+impl Counts {
+    /// All of `text`.
+    pub(super) fn of(text: &str) -> Self {
+        let mut counts = Self::default();
+        statements(text).for_each(|(_, line)| counts.add(first_word(&line).unwrap_or_default()));
+        counts
+    }
+
+    /// Counts a statement by its keyword.
+    pub(super) fn add(&mut self, keyword: &str) {
+        match keyword {
+            "v" => self.0[0] += 1,
+            "vt" => self.0[1] += 1,
+            "vn" => self.0[2] += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The first line that is malformed, and how. Bad indices of texture coordinates and normals are not
+/// counted.
 pub(super) fn locate(text: &str) -> Option<ReadError> {
-    let count =
-        |keyword| statements(text).filter(|(_, line)| first_word(line) == Some(keyword)).count();
-    let totals = ["v", "vt", "vn"].map(count);
-    let mut counts = [0; 3];
+    let totals = Counts::of(text);
+    let mut counts = Counts::default();
     for (line, statement) in statements(text) {
         let mut words = without_comment(&statement).split_whitespace();
-        let fault = match words.next() {
-            Some("v") => next(&mut counts[0], vertex_fault(words)),
-            Some("vt") => next(&mut counts[1], attribute_fault(words, 2)),
-            Some("vn") => next(&mut counts[2], attribute_fault(words, 3)),
-            Some("f" | "fo") => words.find_map(|word| corner_fault(word, counts, totals)),
+        let keyword = words.next().unwrap_or_default();
+        counts.add(keyword);
+        let fault = match keyword {
+            "v" => vertex_fault(words),
+            "vt" => attribute_fault(words, 2),
+            "vn" => attribute_fault(words, 3),
+            "f" | "fo" => words.find_map(|word| corner_fault(word, 0, counts, totals)),
             _ => None,
         };
         if let Some(what) = fault {
@@ -24,6 +48,38 @@ pub(super) fn locate(text: &str) -> Option<ReadError> {
         }
     }
     None
+}
+
+/// What is wrong with the texture coordinates and normals of a face.
+pub(super) fn bad_corner(line: &str, counts: Counts, totals: Counts) -> Option<String> {
+    let mut words = line.split_whitespace().skip(1);
+    words.find_map(|word| (1..3).find_map(|part| corner_fault(word, part, counts, totals)))
+}
+
+/// A warning of faces with bad indices of texture coordinates or normals, if there are any.
+pub(super) fn bad_corners(text: &str) -> Option<String> {
+    let totals = Counts::of(text);
+    let mut counts = Counts::default();
+    let (mut first, mut others) = (None, 0);
+    for (line, statement) in statements(text) {
+        let statement = without_comment(&statement);
+        let keyword = first_word(statement).unwrap_or_default();
+        counts.add(keyword);
+        if matches!(keyword, "f" | "fo")
+            && let Some(what) = bad_corner(statement, counts, totals)
+        {
+            match first {
+                None => first = Some((line, what)),
+                Some(_) => others += 1,
+            }
+        }
+    }
+    let (line, what) = first?;
+    let others = if others > 0 { format!("; so do {others} others") } else { String::new() };
+    Some(format!(
+        "a face lost its texture coordinates and normals, which do not exist: line {line}: \
+         {what}{others}"
+    ))
 }
 
 /// What is wrong where each line by itself is right.
@@ -36,11 +92,6 @@ pub(super) fn describe(error: &tobj::LoadError) -> ReadError {
         }
         other => other.to_string(),
     })
-}
-
-fn next<T>(count: &mut usize, value: T) -> T {
-    *count += 1;
-    value
 }
 
 /// What is wrong with the numbers of a vertex: a position, then nothing, a weight, or a colour and
@@ -56,7 +107,6 @@ fn vertex_fault<'a>(mut rest: impl Iterator<Item = &'a str>) -> Option<String> {
         return Some(format!("'{}' is not a finite number", excerpt(word)));
     }
     match numbers[..] {
-        [_, _, _, 0.0] => Some("the weight is 0, by which the position is divided".into()),
         _ if matches!(count, 3 | 4 | 6 | 7) => None,
         _ => Some(format!("{count} numbers where 3 belong")),
     }
@@ -75,33 +125,30 @@ fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Op
     }
 }
 
-/// What is wrong with one corner `v`, `v/vt`, `v//vn` or `v/vt/vn` of a face, after `counts` of
-/// `totals` vertices, texture coordinates and normals.
-fn corner_fault(corner: &str, counts: [usize; 3], totals: [usize; 3]) -> Option<String> {
-    let names = ["vertex", "texture coordinate", "normal"];
+/// What is wrong with one index of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn` of a face, after
+/// `counts` of `totals`: of its vertex (0), where too many indices count too, texture coordinate (1)
+/// or normal (2).
+fn corner_fault(corner: &str, part: usize, counts: Counts, totals: Counts) -> Option<String> {
     let shown = excerpt(corner);
-    for (part, text) in corner.split('/').enumerate() {
-        if text.is_empty() && part > 0 {
-            continue;
-        }
-        let Some((&name, &total)) = names.get(part).zip(totals.get(part)) else {
-            return Some(format!("'{shown}' has more than three indices"));
-        };
-        let Ok(index) = text.parse::<i64>() else {
-            return Some(format!("'{}' in '{shown}' is not an index", excerpt(text)));
-        };
-        // Negative indices count back from the line they are on.
-        let limit = if index < 0 { counts[part] } else { total };
-        // A file may leave out all texture coordinates or normals and still refer to them.
-        let absent = part > 0 && total == 0;
-        if !absent && (index == 0 || index.unsigned_abs() > limit as u64) {
-            return Some(match index {
-                0 => format!("{name} index 0 in '{shown}': indices start at 1"),
-                _ => {
-                    format!("{name} index {index} in '{shown}' is out of range: there are {limit}")
-                }
-            });
-        }
+    if part == 0 && corner.split('/').nth(3).is_some() {
+        return Some(format!("'{shown}' has more than three indices"));
     }
-    None
+    let text = corner.split('/').nth(part)?;
+    if text.is_empty() && part > 0 {
+        return None;
+    }
+    let name = ["vertex", "texture coordinate", "normal"][part];
+    let total = totals.0[part];
+    let Ok(index) = text.parse::<i64>() else {
+        return Some(format!("'{}' in '{shown}' is not an index", excerpt(text)));
+    };
+    // Negative indices count back from the line they are on.
+    let limit = if index < 0 { counts.0[part] } else { total };
+    // A file may leave out all texture coordinates or normals and still refer to them.
+    let is_absent = part > 0 && total == 0;
+    let is_bad = index == 0 || index.unsigned_abs() > limit as u64;
+    (is_bad && !is_absent).then(|| match index {
+        0 => format!("{name} index 0 in '{shown}': indices start at 1"),
+        _ => format!("{name} index {index} in '{shown}' is out of range: there are {limit}"),
+    })
 }

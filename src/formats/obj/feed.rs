@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use crate::formats::named::Named;
+use crate::formats::obj::diagnose::{Counts, bad_corner};
 use crate::formats::obj::looks::Looks;
 use crate::formats::obj::text::{first_word, statements, without_comment};
 
@@ -88,6 +89,8 @@ pub(super) struct LeftOut {
     pub(super) unknown: Named,
     /// Vertices with a seventh number, which is taken for an opacity.
     pub(super) opacities: usize,
+    /// Vertices with a weight other than 1, which only rational curves and surfaces use.
+    pub(super) weights: usize,
 }
 
 /// Which statements are fed.
@@ -108,11 +111,22 @@ pub(super) enum Colors {
     OfEachVertex,
 }
 
+/// How the corners of faces are fed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Corners {
+    AsWritten,
+    /// Without the texture coordinates and normals of faces that have bad indices of these.
+    Checked(Counts),
+}
+
 /// The statements of a text that make the surface, for `tobj` to read.
 pub(super) struct Feed<S> {
     statements: S,
     part: Part,
     colors: Colors,
+    corners: Corners,
+    /// Statements before this one.
+    counts: Counts,
     /// What is being read, from `at` on.
     line: String,
     at: usize,
@@ -127,11 +141,14 @@ pub(super) fn feed(
     text: &str,
     part: Part,
     colors: Colors,
+    corners: Corners,
 ) -> Feed<impl Iterator<Item = Cow<'_, str>>> {
     Feed {
         statements: statements(text).map(|(_, statement)| statement),
         part,
         colors,
+        corners,
+        counts: Counts::default(),
         line: String::new(),
         at: 0,
         group: Group::default(),
@@ -168,7 +185,10 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
         };
         match keyword {
             "v" => self.vertex(line),
-            "vt" | "vn" => self.attribute(line),
+            "vt" | "vn" => {
+                self.counts.add(keyword);
+                self.attribute(line);
+            }
             "f" => self.face(line),
             // The keyword of faces in the oldest files, as long as it is.
             "fo" => self.face(&line.replacen("fo", "f ", 1)),
@@ -184,6 +204,19 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
     }
 
     fn vertex(&mut self, line: &str) {
+        self.counts.add("v");
+        let bare = without_comment(line);
+        if number_count(bare) == 4
+            && let Some((position, weight)) = bare.trim_end().rsplit_once(char::is_whitespace)
+            && let Ok(weight) = weight.parse::<f64>()
+        {
+            self.left_out.weights += usize::from(weight != 1.0);
+            return self.position(position);
+        }
+        self.position(line);
+    }
+
+    fn position(&mut self, line: &str) {
         match self.colors {
             Colors::AsWritten => self.attribute(line),
             Colors::OfEachVertex => self.colored_vertex(without_comment(line)),
@@ -207,10 +240,6 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
                 let [r, g, b] = color.map_or(["nan"; 3], |color| [color[0], color[1], color[2]]);
                 self.push(&format!("v {x} {y} {z} {r} {g} {b}"));
             }
-            [_, x, y, z, weight] => match weighted([x, y, z], weight) {
-                Some([x, y, z]) => self.push(&format!("v {x} {y} {z} nan nan nan")),
-                None => self.push(line),
-            },
             _ => self.push(line),
         }
     }
@@ -226,6 +255,18 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
             return;
         }
         let line = without_comment(line);
+        if let Corners::Checked(totals) = self.corners
+            && bad_corner(line, self.counts, totals).is_some()
+        {
+            let corners = line.split_whitespace().skip(1);
+            let vertices = corners.map(|corner| corner.split('/').next().unwrap_or_default());
+            let bare = vertices.fold("f".to_owned(), |line, vertex| line + " " + vertex);
+            return self.add_face(&bare);
+        }
+        self.add_face(line);
+    }
+
+    fn add_face(&mut self, line: &str) {
         self.looks.add_face(line);
         self.push(line);
         self.is_group_full = self.group.add(line);
@@ -274,12 +315,14 @@ fn after<'a>(keyword: &str, line: &'a str) -> &'a str {
     line.trim_start()[keyword.len()..].trim()
 }
 
-/// A position divided by its weight, if these are numbers and it can be.
-fn weighted(position: [&str; 3], weight: &str) -> Option<[f64; 3]> {
-    let weight: f64 = weight.parse().ok().filter(|&weight| weight != 0.0)?;
-    let mut weighted = [0.0; 3];
-    for (to, word) in weighted.iter_mut().zip(position) {
-        *to = word.parse::<f64>().ok()? / weight;
-    }
-    Some(weighted)
+/// How many numbers follow the keyword of a line: runs of what is no space.
+fn number_count(line: &str) -> usize {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let mut before = true;
+    let starts = line.bytes().filter(|&byte| {
+        let is_start = before && !is_space(byte);
+        before = is_space(byte);
+        is_start
+    });
+    starts.count().saturating_sub(1)
 }

@@ -167,9 +167,10 @@ fn read_text(path: &Path, limit: u64) -> Result<String, String> {
         ReadError::Io(error) => error.to_string(),
         _ => "it is too large for the memory that is left".to_owned(),
     })?;
-    match bytes.contains(&0) {
-        true => Err("it contains zero bytes (binary, or UTF-16 text)".into()),
-        false => Ok(lines(bytes)),
+    let text = lines(bytes);
+    match text.contains('\0') {
+        true => Err("it contains zero bytes".into()),
+        false => Ok(text),
     }
 }
 

@@ -30,7 +30,7 @@ use crate::formats::obj::feed::LeftOut;
 use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::load::{Surface, load};
 use crate::formats::obj::memory::loading_memory;
-use crate::formats::obj::text::{clean, may_overflow};
+use crate::formats::obj::text::{Cleaned, check_text, clean, may_overflow};
 use crate::formats::polygons::CROSSING;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
@@ -40,6 +40,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     extension: "obj",
     name: "Wavefront",
     carries: "positions, faces of any shape, groups; materials, images, colours of vertices",
+    check_start: |start, _| check_text(start),
     read: read_with,
 };
 
@@ -57,14 +58,9 @@ pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
 /// # Errors
 /// It could take more memory than it may; all that [`read`] refuses.
 pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    let text = clean(bytes)?;
+    let Cleaned { text, mended } = clean(bytes, options.memory)?;
     let left = options.memory - needed_memory(&text, options.memory)?;
-    if may_overflow(&text)
-        && let Some(error) = locate(&text)
-    {
-        return Err(error);
-    }
-    let surface = load(&text)?;
+    let surface = load(&text, may_overflow(&text))?;
     let (materials, colors) = match options.appearance {
         true => {
             let materials = Materials::read(&surface.looks, path, left);
@@ -72,7 +68,7 @@ pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<L
         }
         false => Default::default(),
     };
-    let Surface { models, looks, left_out } = surface;
+    let Surface { models, looks, left_out, bad_corners } = surface;
     let mut build = Build::for_models(&models, &materials, colors);
     let mut looks_of_faces = looks.of_faces();
     models.into_iter().for_each(|model| build.add(&model.mesh, &mut looks_of_faces));
@@ -81,6 +77,8 @@ pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<L
     }
 
     let mut warnings = warnings(&left_out, &build);
+    warnings.extend(mended.map(|what| format!("{what}: the exponent's sign follows the 'e'")));
+    warnings.extend(bad_corners);
     let Build { positions, triangles, gathered, .. } = build;
     let mesh =
         Mesh::new(positions, triangles).map_err(|e| locate(&text).unwrap_or(ReadError::Mesh(e)))?;
@@ -122,7 +120,7 @@ fn nothing_found(left_out: &LeftOut, build: &Build) -> ReadError {
 }
 
 fn warnings(left_out: &LeftOut, build: &Build) -> Vec<String> {
-    let LeftOut { points_and_lines, free_form, calls, unknown, .. } = left_out;
+    let LeftOut { points_and_lines, free_form, calls, unknown, weights: weighted, .. } = left_out;
     let mut warnings = Vec::new();
     let mut warn = |count: usize, what: &str| {
         if count > 0 {
@@ -131,6 +129,8 @@ fn warnings(left_out: &LeftOut, build: &Build) -> Vec<String> {
     };
     warn(points_and_lines + build.lean, "points and lines were skipped: they have no surface");
     warn(build.cutter.crossing, CROSSING);
+    let weights = "vertices have a weight: it was ignored, as it is for polygons";
+    warn(*weighted, weights);
     warn(*free_form, "free-form curves and surfaces were skipped: convert them to polygons");
     let lines = calls.quoted_and_others();
     warn(calls.count, &format!("lines were skipped that include a file or run a command: {lines}"));

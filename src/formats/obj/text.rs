@@ -2,31 +2,106 @@
 
 use std::borrow::Cow;
 
-use crate::formats::ReadError;
+use crate::formats::{ReadError, check_memory, excerpt};
 
-/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or `\r\n`.
+/// A text, and what was changed in it.
+#[derive(Debug)]
+pub(super) struct Cleaned {
+    pub(super) text: String,
+    /// The first number such as `3.1+e2`, and what it was read as.
+    pub(super) mended: Option<String>,
+}
+
+/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or
+/// `\r\n`. UTF-16 is converted, in at most `limit` bytes for both.
 ///
 /// # Errors
-/// There is none, or it is no text.
-pub(super) fn clean(bytes: Vec<u8>) -> Result<String, ReadError> {
+/// There is none, or it is no text; it needs more memory.
+pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<Cleaned, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
-    if bytes.contains(&0) {
-        let what = "not an OBJ text file: it contains zero bytes (binary, or UTF-16 text)";
-        return Err(ReadError::Content(what.into()));
+    let mut bytes = match utf_16(&bytes) {
+        Some(number) => {
+            // Each two bytes become three at most.
+            check_memory((bytes.len() as u64).saturating_mul(5) / 2, limit)?;
+            from_utf_16(&bytes, number)
+        }
+        None => bytes,
+    };
+    check_text(&bytes)?;
+    let mended = mend_exponents(&mut bytes);
+    Ok(Cleaned { text: lines(bytes), mended })
+}
+
+/// Refuses bytes that are no text.
+pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
+    match bytes.contains(&0) && utf_16(bytes).is_none() {
+        true => Err(ReadError::Content("not an OBJ text file: it contains zero bytes".into())),
+        false => Ok(()),
     }
-    Ok(lines(bytes))
 }
 
 /// The same, whatever the bytes are.
-pub(super) fn lines(mut bytes: Vec<u8>) -> String {
+pub(super) fn lines(bytes: Vec<u8>) -> String {
+    let mut bytes = utf_16(&bytes).map(|number| from_utf_16(&bytes, number)).unwrap_or(bytes);
     end_lines(&mut bytes);
     let mut text = into_text(bytes);
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     text
+}
+
+/// How two bytes of `bytes` are a number, if these are UTF-16: by the byte order mark, or a first
+/// character below 256.
+fn utf_16(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
+    match bytes {
+        [0xff, 0xfe, ..] | [1..=u8::MAX, 0, ..] => Some(u16::from_le_bytes),
+        [0xfe, 0xff, ..] | [0, 1..=u8::MAX, ..] => Some(u16::from_be_bytes),
+        _ => None,
+    }
+}
+
+fn from_utf_16(bytes: &[u8], number: fn([u8; 2]) -> u16) -> Vec<u8> {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    let characters = || char::decode_utf16(pairs.iter().map(|&pair| number(pair)));
+    let characters = || characters().map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
+    let mut text = String::with_capacity(characters().map(char::len_utf8).sum());
+    text.extend(characters());
+    text.into_bytes()
+}
+
+/// Swaps the sign and the `e` of numbers such as `3.1+e2`, which some programs write, in lines of
+/// vertices. Returns the first such number.
+fn mend_exponents(bytes: &mut [u8]) -> Option<String> {
+    let mut first = None;
+    for at in 2..bytes.len() {
+        let is_swapped = bytes[at] == b'e'
+            && matches!(bytes[at - 1], b'+' | b'-')
+            && matches!(bytes[at - 2], b'0'..=b'9' | b'.')
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+        if !is_swapped {
+            continue;
+        }
+        let start = bytes[..at].iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
+        let line = bytes[start.map_or(0, |start| start + 1)..at].trim_ascii_start();
+        if line.first() != Some(&b'v') {
+            continue;
+        }
+        let word = |bytes: &[u8]| {
+            let start = bytes[..at].iter().rposition(u8::is_ascii_whitespace).map_or(0, |i| i + 1);
+            let len = bytes[start..].iter().position(u8::is_ascii_whitespace);
+            let end = len.map_or(bytes.len(), |len| start + len);
+            excerpt(&String::from_utf8_lossy(&bytes[start..end.min(start + 40)]))
+        };
+        let before = first.is_none().then(|| word(bytes));
+        bytes.swap(at - 1, at);
+        if let Some(before) = before {
+            first = Some(format!("numbers such as {before} were read as {}", word(bytes)));
+        }
+    }
+    first
 }
 
 /// A carriage return that no line feed follows ends a line too.
@@ -103,11 +178,12 @@ pub(super) fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-/// Whether a texture or normal index has a sign, or is so long that `tobj` would overflow. It
-/// multiplies these before it compares them, so that one out of range may even wrap into it.
+/// Whether a texture or normal index has a sign, is 0, which `tobj` takes for none, or is so long that
+/// `tobj` would overflow. It multiplies these before it compares them, so that one out of range may
+/// even wrap into it.
 pub(super) fn may_overflow(text: &str) -> bool {
     let long = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() > 15;
-    text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+']) || long(rest))
+    text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+', '0']) || long(rest))
 }
 
 /// Whether a face counts corners back from its own line.

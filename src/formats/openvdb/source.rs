@@ -17,11 +17,23 @@ pub(super) struct Source<'a> {
     input: Box<dyn Read + 'a>,
     /// Bytes that were read.
     at: u64,
+    /// CRC-32 of the bytes since it was started.
+    crc: Option<crc32fast::Hasher>,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(input: impl Read + 'a) -> Self {
-        Self { input: Box::new(input), at: 0 }
+        Self { input: Box::new(input), at: 0, crc: None }
+    }
+
+    /// Begins a CRC-32 of what is read from here on.
+    pub(super) fn start_crc(&mut self) {
+        self.crc = Some(crc32fast::Hasher::new());
+    }
+
+    /// The CRC-32 so far; that of nothing where it was not started.
+    pub(super) fn crc(&self) -> crc32fast::Hasher {
+        self.crc.clone().unwrap_or_default()
     }
 
     pub(super) fn at(&self) -> u64 {
@@ -36,6 +48,9 @@ impl<'a> Source<'a> {
     ) -> Result<(), ReadError> {
         self.input.read_exact(bytes).map_err(|error| ended(error, what))?;
         self.at += bytes.len() as u64;
+        if let Some(crc) = &mut self.crc {
+            crc.update(bytes);
+        }
         Ok(())
     }
 
@@ -128,7 +143,11 @@ impl<'a> Source<'a> {
 
     /// Passes over `len` bytes.
     pub(super) fn skip(&mut self, len: u64, what: impl fmt::Display) -> Result<(), ReadError> {
-        let skipped = io::copy(&mut self.input.by_ref().take(len), &mut io::sink())?;
+        let mut skipped_bytes = self.input.by_ref().take(len);
+        let skipped = match &mut self.crc {
+            Some(crc) => io::copy(&mut skipped_bytes, &mut Hashing { crc, out: io::sink() })?,
+            None => io::copy(&mut skipped_bytes, &mut io::sink())?,
+        };
         self.at += skipped;
         match skipped == len {
             true => Ok(()),
@@ -161,6 +180,24 @@ impl<'a> Source<'a> {
     /// A fault that was just read.
     pub(super) fn fault(&self, what: impl fmt::Display) -> ReadError {
         content(format!("before byte {}: {what}", self.at))
+    }
+}
+
+/// Writes, and updates a CRC-32 by what is written.
+pub(super) struct Hashing<'a, W> {
+    pub(super) crc: &'a mut crc32fast::Hasher,
+    pub(super) out: W,
+}
+
+impl<W: io::Write> io::Write for Hashing<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.crc.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

@@ -16,8 +16,6 @@ pub(super) enum Fault {
     Missing,
     /// It is none, or none of its type.
     Malformed,
-    /// It is one too many.
-    Extra,
 }
 
 /// The numbers of a file, in order. A clone begins again where the original is.
@@ -27,8 +25,10 @@ pub(super) trait Values<'a>: Clone {
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
     /// Skips so many.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault>;
-    /// Ends a record, of which nothing may be left.
-    fn end(&mut self) -> Result<(), Fault>;
+    /// Ends a record.
+    fn end(&mut self);
+    /// How many records had more numbers than declared.
+    fn extra(&self) -> u64;
     /// Says `what` is wrong with a record, and where that is.
     fn error(&self, record: &str, what: String) -> ReadError;
     fn describe(&self, fault: Fault) -> String;
@@ -42,11 +42,12 @@ pub(super) struct Text<'a> {
     words: Words<'a>,
     len: usize,
     last: &'a [u8],
+    extra: u64,
 }
 
 impl<'a> Text<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
-        Self { words: Words::from(bytes, at), len: bytes.len(), last: b"" }
+        Self { words: Words::from(bytes, at), len: bytes.len(), last: b"", extra: 0 }
     }
 }
 
@@ -66,9 +67,15 @@ impl<'a> Values<'a> for Text<'a> {
         (0..count).try_for_each(|_| self.words.next_in_line().map(|_| ()).ok_or(Fault::Missing))
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
-        self.last = self.words.next_in_line().unwrap_or_default();
-        if self.last.is_empty() { Ok(()) } else { Err(Fault::Extra) }
+    fn end(&mut self) {
+        if self.words.next_in_line().is_some() {
+            self.extra += 1;
+            self.words.rest_of_line();
+        }
+    }
+
+    fn extra(&self) -> u64 {
+        self.extra
     }
 
     fn error(&self, record: &str, what: String) -> ReadError {
@@ -84,9 +91,6 @@ impl<'a> Values<'a> for Text<'a> {
             Fault::Missing => "fewer numbers in the line than the header declares".into(),
             Fault::Malformed => {
                 format!("{last} is not a number of the type that the header declares")
-            }
-            Fault::Extra => {
-                format!("more numbers in the line than the header declares, from {last} on")
             }
         }
     }
@@ -143,8 +147,10 @@ impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
-        Ok(())
+    fn end(&mut self) {}
+
+    fn extra(&self) -> u64 {
+        0
     }
 
     fn error(&self, record: &str, what: String) -> ReadError {
@@ -236,7 +242,8 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
                     counts.texcoords = counts.texcoords.max(count);
                 }
             }
-            Ok(values.end()?)
+            values.end();
+            Ok(())
         })?;
     }
     Ok(counts)
@@ -259,7 +266,8 @@ pub(super) fn read_records<'a, V: Values<'a>>(
             }
             _ => each_record(element, &mut values, |values| {
                 element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
-                Ok(values.end()?)
+                values.end();
+                Ok(())
             })?,
         }
     }
@@ -328,7 +336,8 @@ impl Slots {
         for property in element.properties.iter().enumerate() {
             self.read(property, values, record)?;
         }
-        Ok(values.end()?)
+        values.end();
+        Ok(())
     }
 }
 
@@ -421,7 +430,7 @@ fn read_faces<'a, V: Values<'a>>(
                 slots.read((at, property), values, &mut record)?;
             }
         }
-        values.end()?;
+        values.end();
         let color = scale.map(|scale| scale.srgb(color(&record)));
         let face = Face { color, texture: record[TEXTURE], texcoords: &texcoords };
         if is_strip { build.add_strip(&corners, face) } else { build.add_face(&corners, face) }

@@ -1,5 +1,6 @@
 //! The header of a PLY file: how its records are written, and which there are.
 
+use crate::formats::named::Named;
 use crate::formats::words::{Words, quoted};
 use crate::formats::{ReadError, counted};
 
@@ -115,6 +116,17 @@ pub(super) struct Header<'a> {
     pub(super) elements: Vec<Element<'a>>,
     /// The files of textures that comments name, in order.
     pub(super) textures: Vec<&'a [u8]>,
+    /// Words that begin a line and are no keywords.
+    pub(super) unknown: Named,
+}
+
+/// Refuses what does not begin as a PLY file does.
+pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
+    match Words::new(start).next_in_line() {
+        _ if start.is_empty() => Ok(()),
+        Some(b"ply") => Ok(()),
+        _ => Err(ReadError::Content("not a PLY file: it does not begin with 'ply'".into())),
+    }
 }
 
 /// How many bytes the header of a PLY file has.
@@ -122,10 +134,8 @@ pub(super) struct Header<'a> {
 /// # Errors
 /// The file is another, or ends too early.
 pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
+    check_start(bytes)?;
     let mut words = Words::new(bytes);
-    if words.next_in_line() != Some(b"ply") {
-        return Err(ReadError::Content("not a PLY file: it does not begin with 'ply'".into()));
-    }
     while words.offset() < bytes.len() {
         words.rest_of_line();
         if words.next_in_line() == Some(b"end_header") {
@@ -147,6 +157,8 @@ impl<'a> Header<'a> {
         let mut encoding = None;
         let mut elements: Vec<Element> = Vec::new();
         let mut textures = Vec::new();
+        let mut unknown = Named::default();
+        let mut last_fault = None;
         words.rest_of_line();
         while words.offset() < text.len() {
             let keyword = words.next_in_line();
@@ -154,6 +166,10 @@ impl<'a> Header<'a> {
                 Some(b"format") => encoding = Some(parse_encoding(&mut words)?),
                 Some(b"element") => elements.push(parse_element(&mut words)?),
                 Some(b"property") => {
+                    // Of an element that was not understood.
+                    if let Some(fault) = last_fault.take() {
+                        return Err(fault);
+                    }
                     let property = parse_property(&mut words)?;
                     let element = elements.last_mut();
                     let element = element
@@ -169,9 +185,13 @@ impl<'a> Header<'a> {
                 None | Some(b"comment" | b"obj_info" | b"end_header") => {}
                 Some(other) => {
                     let what = format!("{} is no keyword of a PLY header", quoted(other));
-                    return Err(words.error(what));
+                    last_fault = Some(words.error(what));
+                    unknown.add(&String::from_utf8_lossy(other));
+                    words.rest_of_line();
+                    continue;
                 }
             }
+            last_fault = None;
             words.rest_of_line();
         }
         let missing = || {
@@ -180,7 +200,7 @@ impl<'a> Header<'a> {
             ReadError::Content(what.into())
         };
         let encoding = encoding.ok_or_else(missing)?;
-        let header = Self { encoding, elements, textures };
+        let header = Self { encoding, elements, textures, unknown };
         header.check()?;
         Ok(header)
     }

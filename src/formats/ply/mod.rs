@@ -27,6 +27,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     extension: "ply",
     name: "Stanford",
     carries: "faces of any shape, triangle strips, text or binary; colours of vertices or faces, textures",
+    check_start: |start, _| header::check_start(start),
     read: |bytes, path, options| read_with(&bytes, path, options),
 };
 
@@ -86,6 +87,10 @@ impl File<'_> {
             return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
         }
         let mut warnings = Vec::new();
+        let words = header.unknown.quoted_and_others();
+        if header.unknown.count > 0 {
+            warnings.push(format!("header lines were skipped: {words} are no PLY keywords"));
+        }
         let shown = match self.options.appearance {
             true => Shown::of(header, &mut warnings),
             false => Shown::default(),
@@ -104,6 +109,11 @@ impl File<'_> {
         } else {
             read_records(header, values, Part::All, &mut build)?
         };
+        if end.extra() > 0 {
+            let lines = counted(end.extra(), "line has", "lines have");
+            warnings
+                .push(format!("{lines} more numbers than the header declares: they were skipped"));
+        }
         let lean = build.lean.saturating_add(header.count(Role::Edge));
         if build.triangles.is_empty() {
             return Err(nothing_to_voxelize(vertices, lean));

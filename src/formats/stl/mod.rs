@@ -21,6 +21,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     extension: "stl",
     name: "STL",
     carries: "triangles, text or binary; colours of triangles",
+    check_start,
     read: |bytes, _, options| read_with(&bytes, options),
 };
 
@@ -87,6 +88,24 @@ fn binary_count(bytes: &[u8]) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(count)).ok()
 }
 
+/// Refuses what is neither text nor as long as a binary file of so many triangles.
+fn check_start(start: &[u8], len: Option<u64>) -> Result<(), ReadError> {
+    let (Some(len), Some(count)) = (len, binary_count(start)) else { return Ok(()) };
+    let room = len.saturating_sub(HEADER as u64) / RECORD as u64;
+    match text::is_text(start) || count as u64 <= room {
+        true => Ok(()),
+        false => Err(too_short(count, room)),
+    }
+}
+
+fn too_short(count: usize, room: u64) -> ReadError {
+    ReadError::Content(format!(
+        "the header (bytes 80 to 83) says that {} follow, but there is room for {room}: the file is \
+         cut off, or no STL file",
+        counted(count as u64, "triangle", "triangles"),
+    ))
+}
+
 /// The triangles of a binary file, and a warning of what is behind them.
 fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     let Some(count) = binary_count(bytes) else {
@@ -96,12 +115,7 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     };
     let (records, rest) = bytes[HEADER..].as_chunks::<RECORD>();
     if count > records.len() {
-        return Err(ReadError::Content(format!(
-            "the header (bytes 80 to 83) says that {} follow, but there is room for {}: the file is \
-             cut off, or no STL file",
-            counted(count as u64, "triangle", "triangles"),
-            records.len()
-        )));
+        return Err(too_short(count, records.len() as u64));
     }
     if count == 0 && !records.is_empty() {
         return Err(ReadError::Content(format!(

@@ -1,4 +1,4 @@
-//! A scene in the memory of a GPU, for stages that follow rays there, ours or others'.
+//! A scene in the memory of a GPU, for kernels that trace rays there, ours or others'.
 //!
 //! # The layout
 //! Five buffers, version 1 of a layout that [`SCENE_SOURCE`] describes and reads: the header (a uniform), the
@@ -15,9 +15,8 @@ pub mod tree;
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::gpu::adapters::Device;
-use crate::backend::gpu::data::{BRICK_WORDS, KEY_WORDS, Stage, shader};
 use crate::error::BackendError;
+use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
 use crate::grid::{Colors, Mask, PLAIN, count};
 use crate::raymarch::march::{Time, Touch};
 use crate::raymarch::scene::{Node, Scene};
@@ -27,20 +26,27 @@ use crate::srgb::Rgba;
 /// The version of the layout.
 pub const SCENE_VERSION: u32 = 1;
 
-/// What a shader begins with that follows rays: exact integers, the layout of a scene, and the search.
-pub const SCENE_SOURCE: &str = shader!("wide", "scene", "rays", "march", "walk");
+/// WGSL files, one after the other.
+macro_rules! files {
+    ($($path:literal),+) => {
+        concat!($(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $path, ".wgsl")), "\n"
+        ),+)
+    };
+}
 
-/// The stage that follows the rays of a list.
-pub const FIRST_HITS: Stage =
-    ("first_hits", shader!("wide", "scene", "rays", "march", "walk", "first_hits"));
+/// The source that a shader of one's own begins with to follow rays: exact integers, the layout of a
+/// scene, and `first_hit`. It is `trace/traverse` with its imports.
+pub const SCENE_SOURCE: &str =
+    files!("exact/int64", "trace/scene", "trace/rays", "trace/dda", "trace/traverse");
 
-/// Invocations per workgroup of stages that follow rays.
+/// Invocations per workgroup of kernels that follow rays.
 pub const RAY_GROUP: u32 = 64;
 
 /// The number of the root of a scene without nodes.
 pub const NO_NODES: u32 = u32::MAX;
 
-/// Words of a ray, and of a hit, in the lists of [`FIRST_HITS`].
+/// Words of a ray, and of a hit, in the lists of [`FIRST_HITS`](kernels::FIRST_HITS).
 pub const RAY_WORDS: usize = 9;
 /// See [`RAY_WORDS`].
 pub const HIT_WORDS: usize = 6;
@@ -49,7 +55,7 @@ pub const NO_HIT: u32 = 7;
 /// In the place of a hit's face: the driver ended the search.
 pub const GAVE_UP: u32 = 8;
 
-/// Rays that are followed in one pass.
+/// Most rays of one pass.
 const MOST_RAYS: usize = 1 << 20;
 
 /// `Scene` in the shaders, where the fields are explained.
@@ -109,6 +115,18 @@ pub struct SceneBuffers {
 }
 
 impl SceneBuffers {
+    /// By the names of the variables that the kernels bind them to.
+    pub(crate) fn named(&self) -> [(&'static str, &wgpu::Buffer); 5] {
+        let [scene, nodes, children, bricks, colors] = self.all();
+        [
+            ("scene", scene),
+            ("nodes", nodes),
+            ("children", children),
+            ("scene_bricks", bricks),
+            ("colors", colors),
+        ]
+    }
+
     /// In the order of their bindings.
     #[must_use]
     pub fn all(&self) -> [&wgpu::Buffer; 5] {
@@ -151,28 +169,6 @@ impl SceneBuffers {
     }
 }
 
-/// Binds `buffers` as a group of a pipeline, by their numbers: those that `is_used`.
-pub(crate) fn bind_group(
-    device: &Device,
-    pipeline: &wgpu::ComputePipeline,
-    group: u32,
-    buffers: &[&wgpu::Buffer],
-    is_used: impl Fn(u32) -> bool,
-) -> wgpu::BindGroup {
-    let entries = (0..).zip(buffers).filter(|&(binding, _)| is_used(binding));
-    let entries: Vec<wgpu::BindGroupEntry> = entries
-        .map(|(binding, buffer)| wgpu::BindGroupEntry {
-            binding,
-            resource: buffer.as_entire_binding(),
-        })
-        .collect();
-    device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(group),
-        entries: &entries,
-    })
-}
-
 /// A scene in a GPU's memory. It stays there until this is dropped.
 #[derive(Debug)]
 pub struct GpuScene {
@@ -209,9 +205,9 @@ impl GpuScene {
             has_colors: u32::from(own.is_some()),
         };
         let colors = own.map(|colors| words_of_colors(scene, colors)).unwrap_or_default();
-        let storage = |label, bytes: &[u8]| filled(device, label, bytes, Usage::STORAGE);
+        let storage = |label, bytes: &[u8]| device.filled(label, bytes, Usage::STORAGE);
         let buffers = SceneBuffers {
-            header: filled(device, "scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
+            header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
             nodes: storage("nodes", bytemuck::cast_slice(&nodes))?,
             children: storage("children", bytemuck::cast_slice(scene.children()))?,
             bricks: storage("bricks", bytemuck::cast_slice(&bricks))?,
@@ -220,8 +216,18 @@ impl GpuScene {
         Self::new(device, buffers)
     }
 
+    /// Of `count` bricks of a grid of `dims` that are there already, as voxelizing leaves them.
+    pub(crate) async fn over_bricks(
+        device: &Device,
+        dims: [u32; 3],
+        bricks: wgpu::Buffer,
+        count: u32,
+    ) -> Result<Self, BackendError> {
+        tree::scene_over(device, dims, bricks, count).await
+    }
+
     /// Of buffers that have the layout.
-    pub(crate) fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, BackendError> {
+    fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, BackendError> {
         device.check()?;
         Ok(Self { device: device.clone(), buffers })
     }
@@ -242,10 +248,10 @@ impl GpuScene {
     ///
     /// # Errors
     /// The device fails.
-    pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, BackendError> {
+    pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, BackendError> {
         let mut hits = Vec::with_capacity(rays.len());
         for rays in rays.chunks(MOST_RAYS) {
-            let words = self.hit_words(rays)?;
+            let words = self.hit_words(rays).await?;
             let found = words.as_chunks::<HIT_WORDS>().0.iter();
             if found.clone().any(|words| words[2] == GAVE_UP) {
                 return Err(gave_up());
@@ -255,68 +261,35 @@ impl GpuScene {
         Ok(hits)
     }
 
-    fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, BackendError> {
+    /// [`first_hits_async`](Self::first_hits_async), and waits.
+    ///
+    /// # Errors
+    /// The device fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, BackendError> {
+        self.device.block_on(self.first_hits_async(rays))
+    }
+
+    async fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, BackendError> {
         let device = &self.device;
-        let pipeline = &device.pipeline(FIRST_HITS);
         let list: Vec<[u32; RAY_WORDS]> = rays.iter().map(ray_words).collect();
         let hit_words = (rays.len() * HIT_WORDS) as u64;
-        let groups = (rays.len() as u32).div_ceil(RAY_GROUP);
-        let max_groups = groups.clamp(1, MAX_GROUPS);
-        let params = [rays.len() as u32, max_groups, 0, 0];
-        let params = filled(device, "params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
-        let list = filled(device, "rays", bytemuck::cast_slice(&list), Usage::STORAGE)?;
+        let params = [rays.len() as u32, MAX_GROUPS, 0, 0];
+        let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
+        let list = device.filled("rays", bytemuck::cast_slice(&list), Usage::STORAGE)?;
         let found = device.buffer("hits", hit_words, Usage::STORAGE | Usage::COPY_SRC);
-        let staging = device.buffer("staging", hit_words, Usage::MAP_READ | Usage::COPY_DST);
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(pipeline);
-        let lists = bind_group(device, pipeline, 0, &[&params, &list, &found], |_| true);
-        pass.set_bind_group(0, &lists, &[]);
-        // This stage has no use for colours.
-        let scene = bind_group(device, pipeline, 1, &self.buffers.all(), |binding| binding < 4);
-        pass.set_bind_group(1, &scene, &[]);
-        pass.dispatch_workgroups(max_groups, groups.div_ceil(max_groups), 1);
-        drop(pass);
+        let staging = device.staging(hit_words);
+        let own = [("params", &params), ("rays", &list), ("hits", &found)];
+        let buffers = [&own[..], &self.buffers.named()].concat();
+        let mut encoder = device.encoder();
+        let groups = (rays.len() as u32).div_ceil(RAY_GROUP);
+        device.record(&mut encoder, kernels::FIRST_HITS, &buffers, groups)?;
         encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, 4 * hit_words);
-        device.submit_and_read(encoder, &staging)
+        device.submit_and_read_async(encoder, &staging).await
     }
 }
 
-/// The WebGPU default limit, of workgroups per dispatch dimension.
-pub(crate) const MAX_GROUPS: u32 = 65_535;
-
-/// A buffer of so many words, all 0.
-pub(crate) fn room(
-    device: &Device,
-    label: &'static str,
-    words: u64,
-    usage: Usage,
-) -> Result<wgpu::Buffer, BackendError> {
-    let limits = device.device.limits();
-    let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-    let size = 4 * words;
-    if size > limit {
-        return Err(BackendError::TooLarge { what: label, size, limit });
-    }
-    let buffer = device.buffer(label, words, usage | Usage::COPY_DST | Usage::COPY_SRC);
-    device.check()?;
-    Ok(buffer)
-}
-
-/// A buffer that holds `bytes`.
-pub(crate) fn filled(
-    device: &Device,
-    label: &'static str,
-    bytes: &[u8],
-    usage: Usage,
-) -> Result<wgpu::Buffer, BackendError> {
-    let buffer = room(device, label, bytes.len() as u64 / 4, usage)?;
-    device.queue.write_buffer(&buffer, 0, bytes);
-    device.check()?;
-    Ok(buffer)
-}
-
-/// What a driver does that limits the loops of a shader, and says nothing.
+/// The error for a driver that limits the loops of a shader and does not report it.
 pub(crate) fn gave_up() -> BackendError {
     BackendError::Device(
         "its driver ended the search for a voxel early, as llvmpipe does: use the CPU".into(),

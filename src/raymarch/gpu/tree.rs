@@ -4,32 +4,18 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::gpu::adapters::Device;
-use crate::backend::gpu::data::{BRICK_WORDS, GROUP, KEY_WORDS, Stage, shader};
 use crate::error::BackendError;
+use crate::gpu::{BRICK_WORDS, Device, GROUP, KEY_WORDS, Kernel, MAX_GROUPS, kernels};
 use crate::grid::PLAIN;
 use crate::raymarch::gpu::{
-    GpuScene, Header, MAX_GROUPS, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, bind_group,
-    filled, packed, room,
+    GpuScene, Header, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, packed,
 };
 use crate::raymarch::scene::top_of;
-
-/// The stages.
-pub const TREE_STAGES: [Stage; 4] = [
-    ("tree_find", shader!("tree", "tree_find")),
-    ("tree_fill", shader!("tree", "tree_fill")),
-    ("tree_count", shader!("tree", "tree_count")),
-    ("tree_link", shader!("tree", "tree_link")),
-];
-
-/// What each stage binds.
-const BINDINGS: [&[u32]; TREE_STAGES.len()] =
-    [&[0, 1, 2, 3, 4, 5, 6], &[0, 1, 4, 5, 7], &[0, 2, 7], &[0, 1, 4, 5, 7, 8]];
 
 /// Words of a node.
 pub const NODE_WORDS: u32 = (size_of::<WordNode>() / 4) as u32;
 
-/// `Params` in the stages, where the fields are explained.
+/// `Params` in the kernels, where the fields are explained.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "explained where the shaders define them")]
@@ -55,22 +41,23 @@ struct Level {
 }
 
 /// Makes the scene of a grid of `dims` with `count` bricks, in the layout that a scene has them.
-pub(crate) fn scene_over(
+pub(super) async fn scene_over(
     device: &Device,
     dims: [u32; 3],
     bricks: wgpu::Buffer,
     count: u32,
 ) -> Result<GpuScene, BackendError> {
     let top = top_of(dims);
-    let mut builder = Builder::new(device)?;
+    let builder = Builder::new(device)?;
     let mut levels: Vec<Level> = Vec::new();
     let mut nodes = 0;
     for _ in 0..if count > 0 { top } else { 0 } {
         let level = match levels.last() {
-            None => builder.level(&bricks, BRICK_WORDS as u32, 0, count, nodes)?,
+            None => builder.level(&bricks, BRICK_WORDS as u32, 0, count, nodes).await?,
             Some(below) => {
                 let TreeParams { first_node, nodes: items, .. } = below.params;
-                builder.level(&below.positions, KEY_WORDS as u32, first_node, items, nodes)?
+                let words = KEY_WORDS as u32;
+                builder.level(&below.positions, words, first_node, items, nodes).await?
             }
         };
         nodes += level.params.nodes;
@@ -78,11 +65,11 @@ pub(crate) fn scene_over(
     }
     let children: u32 = levels.iter().map(|level| level.params.items).sum();
     let node_words = u64::from(nodes.max(1)) * u64::from(NODE_WORDS);
-    let nodes_there = room(device, "nodes", node_words, Usage::STORAGE)?;
-    let children_there = room(device, "children", children.into(), Usage::STORAGE)?;
+    let nodes_there = device.checked_buffer("nodes", node_words, Usage::STORAGE)?;
+    let children_there = device.checked_buffer("children", children.into(), Usage::STORAGE)?;
     for level in &levels {
-        for stage in 1..TREE_STAGES.len() {
-            builder.run(stage, level, &nodes_there, &children_there)?;
+        for kernel in [kernels::TREE_FILL, kernels::TREE_COUNT, kernels::TREE_LINK] {
+            builder.run(kernel, level, &nodes_there, &children_there)?;
         }
     }
     let header = Header {
@@ -96,11 +83,11 @@ pub(crate) fn scene_over(
         has_colors: 0,
     };
     let buffers = SceneBuffers {
-        header: filled(device, "scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
+        header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
         nodes: nodes_there,
         children: children_there,
         bricks,
-        colors: room(device, "colours", 1, Usage::STORAGE)?,
+        colors: device.checked_buffer("colours", 1, Usage::STORAGE)?,
     };
     GpuScene::new(device, buffers)
 }
@@ -109,21 +96,18 @@ struct Builder<'a> {
     device: &'a Device,
     /// The nodes of a level, and the children of all.
     counters: wgpu::Buffer,
-    /// For what a stage does not use.
-    nothing: wgpu::Buffer,
 }
 
 impl<'a> Builder<'a> {
     fn new(device: &'a Device) -> Result<Self, BackendError> {
-        let counters = room(device, "counters", 2, Usage::STORAGE)?;
-        let nothing = room(device, "nothing", 1, Usage::STORAGE)?;
-        Ok(Self { device, counters, nothing })
+        let counters = device.checked_buffer("counters", 2, Usage::STORAGE)?;
+        Ok(Self { device, counters })
     }
 
     /// Finds the nodes that `items` are in, so many from `first_item` on; `first_node` is the number of the
     /// first of them.
-    fn level(
-        &mut self,
+    async fn level(
+        &self,
         items: &wgpu::Buffer,
         item_words: u32,
         first_item: u32,
@@ -132,7 +116,7 @@ impl<'a> Builder<'a> {
     ) -> Result<Level, BackendError> {
         // Twice as many entries as items, so that at most half are taken.
         let table_size = (2 * u64::from(count)).next_power_of_two();
-        let table = room(self.device, "table", table_size, Usage::STORAGE)?;
+        let table = self.device.checked_buffer("table", table_size, Usage::STORAGE)?;
         let params = TreeParams {
             items: count,
             item_words,
@@ -146,55 +130,58 @@ impl<'a> Builder<'a> {
         let mut level = Level {
             params,
             items: items.clone(),
-            entries: room(self.device, "entries", count.into(), Usage::STORAGE)?,
-            numbers: room(self.device, "numbers", table_size, Usage::STORAGE)?,
-            positions: room(self.device, "positions", 2 * u64::from(count), Usage::STORAGE)?,
+            entries: self.device.checked_buffer("entries", count.into(), Usage::STORAGE)?,
+            numbers: self.device.checked_buffer("numbers", table_size, Usage::STORAGE)?,
+            positions: self.device.checked_buffer(
+                "positions",
+                2 * u64::from(count),
+                Usage::STORAGE,
+            )?,
         };
-        let mut encoder = self.device.device.create_command_encoder(&Default::default());
+        let mut encoder = self.device.encoder();
         encoder.clear_buffer(&self.counters, 0, Some(4));
-        self.record(&mut encoder, 0, &level, &table, [&self.nothing; 2])?;
-        let staging = self.device.buffer("staging", 1, Usage::MAP_READ | Usage::COPY_DST);
+        self.record(&mut encoder, kernels::TREE_FIND, &level, &[("table", &table)])?;
+        let staging = self.device.staging(1);
         encoder.copy_buffer_to_buffer(&self.counters, 0, &staging, 0, 4);
-        level.params.nodes = self.device.submit_and_read(encoder, &staging)?[0];
+        level.params.nodes = self.device.submit_and_read_async(encoder, &staging).await?[0];
         Ok(level)
     }
 
     fn run(
         &self,
-        stage: usize,
+        kernel: Kernel,
         level: &Level,
         nodes: &wgpu::Buffer,
         children: &wgpu::Buffer,
     ) -> Result<(), BackendError> {
-        let mut encoder = self.device.device.create_command_encoder(&Default::default());
-        self.record(&mut encoder, stage, level, &self.nothing, [nodes, children])?;
+        let mut encoder = self.device.encoder();
+        self.record(&mut encoder, kernel, level, &[("nodes", nodes), ("children", children)])?;
         self.device.queue.submit([encoder.finish()]);
         self.device.check()
     }
 
+    /// Records a kernel over a level; `more` has its buffers beside those of the level.
     fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        stage: usize,
+        kernel: Kernel,
         level: &Level,
-        table: &wgpu::Buffer,
-        [nodes, children]: [&wgpu::Buffer; 2],
+        more: &[(&str, &wgpu::Buffer)],
     ) -> Result<(), BackendError> {
         let Level { params, items, entries, numbers, positions } = level;
-        let (name, _) = TREE_STAGES[stage];
-        let invocations = if name == "tree_count" { params.nodes } else { params.items };
-        let groups = invocations.div_ceil(GROUP);
-        let max_groups = groups.clamp(1, MAX_GROUPS);
-        let params = TreeParams { max_groups, ..*params };
-        let params = filled(self.device, "params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
-        let counters = &self.counters;
-        let all = [&params, items, counters, table, entries, numbers, positions, nodes, children];
-        let pipeline = &self.device.pipeline(TREE_STAGES[stage]);
-        let bound = bind_group(self.device, pipeline, 0, &all, |n| BINDINGS[stage].contains(&n));
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &bound, &[]);
-        pass.dispatch_workgroups(max_groups, groups.div_ceil(max_groups), 1);
-        Ok(())
+        let is_count = kernel.name() == kernels::TREE_COUNT.name();
+        let invocations = if is_count { params.nodes } else { params.items };
+        let params = bytemuck::bytes_of(params);
+        let params = self.device.filled("params", params, Usage::UNIFORM)?;
+        let own = [
+            ("params", &params),
+            ("items", items),
+            ("counters", &self.counters),
+            ("entries", entries),
+            ("numbers", numbers),
+            ("positions", positions),
+        ];
+        let buffers = [&own[..], more].concat();
+        self.device.record(encoder, kernel, &buffers, invocations.div_ceil(GROUP))
     }
 }

@@ -43,6 +43,13 @@ const MAJOR_VERSION: u32 = 32;
 /// 32.3.3: the major version in 11 bits, then 11 and 10.
 const VERSION: u32 = MAJOR_VERSION << 21 | 3 << 10 | 3;
 
+/// A checksum, or a half of one, that is not there.
+const NO_CHECKSUM: u32 = u32::MAX;
+/// In our text, before the CRC-32 in 8 hexadecimal digits of all nodes and of the text up to there:
+/// the checksum of the format is of the head only, as libraries compute that of nodes in three ways.
+const CRC_LABEL: &str = " crc32=";
+const CRC_DIGITS: usize = 8;
+
 /// `GridType::Float`.
 const FLOAT: u32 = 1;
 /// `GridType::Vec3f`.

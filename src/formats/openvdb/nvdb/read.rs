@@ -6,8 +6,8 @@ use std::io::BufRead;
 use flate2::read::ZlibDecoder;
 
 use super::{
-    BLIND, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, MAGICS, MAJOR_VERSION, METADATA, ROOT_ENTRY,
-    Sizes, TREE, UNKNOWN_CLASS, VECTOR,
+    BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, MAGICS, MAJOR_VERSION,
+    METADATA, NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR,
 };
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
@@ -21,6 +21,10 @@ use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 use crate::srgb::Rgba;
 
+/// Bytes of a grid before those of its checksum.
+const UNCHECKED: usize = 16;
+/// Version 32.6.0, the last in which the first half of a checksum is of the root too.
+const LAST_WITH_ROOT: u32 = MAJOR_VERSION << 21 | 6 << 10;
 /// Most bytes of our text.
 const MAX_TEXT: u64 = 1 << 12;
 
@@ -151,7 +155,11 @@ fn read_codec(
 /// Reads the grid that `input` begins with.
 fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Gathered, Said), ReadError> {
     let mut reader = Reader { source: Source::new(input), gathered: Gathered::default(), sizes };
-    let grid: [u8; GRID] = reader.source.array("the grid")?;
+    let mut grid = [0; GRID];
+    let (unchecked, checked) = grid.split_at_mut(UNCHECKED);
+    reader.source.fill(unchecked, "the grid")?;
+    reader.source.start_crc();
+    reader.source.fill(checked, "the grid")?;
     let [magic, version] = [&grid[..8], &grid[16..20]];
     if !GRID_MAGICS.iter().any(|known| known == magic) {
         return Err(content("the grid begins with neither 'NanoVDB0' nor 'NanoVDB1'"));
@@ -162,11 +170,25 @@ fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Gathered, Said)
     if said.world_from_index.is_none() {
         said.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
-    reader.tree()?;
+    reader.tree(&grid)?;
     let Reader { mut source, gathered, .. } = reader;
     said.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
     source.skip_to(bytes, "the grid's end")?;
     Ok((gathered, said))
+}
+
+/// Compares the first half of a grid's checksum, if there is one, which is of its head.
+fn check_head(grid: &[u8; GRID], crc: crc32fast::Hasher) -> Result<(), ReadError> {
+    let [head, nodes] = [8, 12].map(|at| u32_at(grid, at));
+    let is_absent = head == 0 || [head, nodes] == [NO_CHECKSUM; 2];
+    match is_absent || head == crc.finalize() {
+        true => Ok(()),
+        false => Err(damaged("the grid's head")),
+    }
+}
+
+fn damaged(what: &str) -> ReadError {
+    content(format!("the checksum of {what} is another: the file is damaged, copy it again"))
 }
 
 /// Of the map's matrix and shift in double precision.
@@ -184,6 +206,7 @@ fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<Strin
         return Ok(None);
     }
     source.skip_to(begin, WHAT)?;
+    let mut crc = source.crc();
     let mut found = None;
     for _ in 0..count {
         let at = source.at();
@@ -196,7 +219,14 @@ fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<Strin
     }
     let Some((at, bytes)) = found else { return Ok(None) };
     source.skip_to(at, WHAT)?;
-    source.text_of(bytes as u32, WHAT).map(Some)
+    let text = source.text_of(bytes as u32, WHAT)?;
+    let Some((description, digits)) = text.rsplit_once(CRC_LABEL) else { return Ok(Some(text)) };
+    crc.update(description.as_bytes());
+    crc.update(CRC_LABEL.as_bytes());
+    match digits == format!("{:0width$x}", crc.finalize(), width = CRC_DIGITS) {
+        true => Ok(Some(description.to_owned())),
+        false => Err(damaged("the nodes")),
+    }
 }
 
 /// A node that its parent points to.
@@ -215,10 +245,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn tree(&mut self) -> Result<(), ReadError> {
+    fn tree(&mut self, grid: &[u8; GRID]) -> Result<(), ReadError> {
         let tree: [u8; TREE] = self.source.array("the tree")?;
+        let without_root = self.source.crc();
         let root = u64_at(&tree, 24).saturating_add(GRID as u64);
         let mut uppers = self.root(root)?;
+        let is_after_tree = root == (GRID + TREE) as u64;
+        match u32_at(grid, 16) {
+            ..=LAST_WITH_ROOT if is_after_tree => check_head(grid, self.source.crc())?,
+            ..=LAST_WITH_ROOT => {}
+            _ => check_head(grid, without_root)?,
+        }
+        self.source.start_crc();
         let mut lowers = self.level(&mut uppers, |reader, upper| {
             reader.node::<512>(upper, reader.sizes.upper, LOWER_VOXELS)
         })?;

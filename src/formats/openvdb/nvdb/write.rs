@@ -7,12 +7,13 @@
 use std::io::{BufWriter, Write};
 
 use super::{
-    ALIGNMENT, BLIND, FLOAT, FOG_VOLUME, GRID, MAGIC, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS,
-    VECTOR, VERSION,
+    ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, MAGIC, NO_CHECKSUM,
+    ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
 use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::{Channel, Value, float};
 use crate::formats::openvdb::record::{Record, put_bits};
+use crate::formats::openvdb::source::Hashing;
 use crate::formats::openvdb::tree::{Bounds, Entry, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
@@ -26,8 +27,6 @@ const HAS_STATISTICS: u32 = 0b1_1100;
 const IS_BREADTH_FIRST: u32 = 0b10_0000;
 /// The node has a box.
 const NODE_FLAG: u8 = 2;
-/// The half of a checksum that is not there.
-const NO_CHECKSUM: u32 = u32::MAX;
 /// Least, greatest, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 /// The same of colours, which nobody reads.
@@ -67,13 +66,16 @@ fn write_grid(
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     out.write_all(&grid_head(tree, layout, world_from_index).0)?;
-    write_uppers(tree, layout, out)?;
-    write_lowers(tree, layout, out)?;
-    tree.each_lower(|lower| write_leaves(tree.channel, layout.sizes, lower, out))?;
-    match &layout.text {
-        Some(text) => out.write_all(&blind_data(text).0),
-        None => Ok(()),
-    }
+    let mut crc = crc32fast::Hasher::new();
+    let mut nodes = Hashing { crc: &mut crc, out: &mut *out };
+    write_uppers(tree, layout, &mut nodes)?;
+    write_lowers(tree, layout, &mut nodes)?;
+    tree.each_lower(|lower| write_leaves(tree.channel, layout.sizes, lower, &mut nodes))?;
+    let Some(text) = &layout.text else { return Ok(()) };
+    let text = &text[..text.len() - CRC_DIGITS];
+    crc.update(text.as_bytes());
+    let text = format!("{text}{:0width$x}", crc.finalize(), width = CRC_DIGITS);
+    out.write_all(&blind_data(&text).0)
 }
 
 /// How many nodes there are of each kind, and where they begin: bytes from the grid's begin.
@@ -101,7 +103,10 @@ impl Layout {
             WriteError::Unsupported(what.into())
         };
         let text = match tree.channel {
-            Channel::Density => Some(description::describe(tree.grid)),
+            // With room for the digits.
+            Channel::Density => {
+                Some(description::describe(tree.grid) + CRC_LABEL + &"0".repeat(CRC_DIGITS))
+            }
             Channel::Color(_) => None,
         };
         let sizes = Sizes::of(tree.channel.floats());

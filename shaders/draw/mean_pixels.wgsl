@@ -1,0 +1,49 @@
+// Stage: the pixels, as means of their samples.
+// Dispatch: one invocation per pixel; one more says whether a search was ended early.
+//
+// #import draw/sums
+
+@group(0) @binding(4) var<storage, read_write> pixels: array<u32>;
+
+// The pixel of which so many samples have a colour: red lowest, opacity highest.
+fn mean(sum: vec3<u32>, covered: u32, all_samples: u32) -> u32 {
+    let divisor = max(covered, 1u);
+    let light = (sum + divisor / 2u) / divisor;
+    let opacity = (covered * 510u + all_samples) / (2u * all_samples);
+    return srgb_of(light.x) | (srgb_of(light.y) << 8u) | (srgb_of(light.z) << 16u)
+        | (opacity << 24u);
+}
+
+// How many values of sRGB end at or below a linear value: the nearest one.
+fn srgb_of(light: u32) -> u32 {
+    var value = 0u;
+    for (var half = 128u; half > 0u; half >>= 1u) {
+        if numbers[draw.srgb_ends_at + value + half - 1u] <= light {
+            value += half;
+        }
+    }
+    return value;
+}
+
+@compute @workgroup_size(RAY_GROUP)
+fn mean_pixels(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let index = (group.y * draw.max_groups + group.x) * RAY_GROUP + lane;
+    let count = draw.rows * draw.size.x;
+    if index == count {
+        pixels[index] = atomicLoad(&sums[sums_end()]);
+    }
+    if index >= count {
+        return;
+    }
+    let from_word = index * SUM_WORDS;
+    let sum = vec3<u32>(
+        atomicLoad(&sums[from_word]),
+        atomicLoad(&sums[from_word + 1u]),
+        atomicLoad(&sums[from_word + 2u]),
+    );
+    let covered = atomicLoad(&sums[from_word + COVERED]);
+    pixels[index] = mean(sum, covered, atomicLoad(&sums[from_word + SAMPLES]));
+}

@@ -1,0 +1,192 @@
+// crosses(triangle, column): does the line through the voxel centres of a column pass through the
+// triangle, and in which voxel? As its twin in Rust explains, and to the bit.
+//
+// Whether a centre is covered is decided as the axes in `touches` are, first in f32 with an error
+// bound: an edge leaves the centre out if `over`, the least that its form must be less the form, is
+// positive. `over` is a sum of two products of differences, at most 2^24 each, and of 0 or 1, with
+// four roundings at most on any path: it is exact below 2^24 and else off by less than 2^-19 m.
+//
+// Where the crossing is, is found from integers, so that nothing cancels: the weights of corners
+// and the area are rounded to f32 only then, and are not negative. With u = 2^-23 and `reach` the
+// largest absolute rise, which no weighted mean of rises exceeds, the error is at most
+//     2u for a weight (each word and their sum), u for the product, u for the sum, 2u for the area,
+//     2.5u for the quotient, and 2u for another order, which the compiler may choose,
+// so with u for adding the error to it less than 12u reach. 16u = 2^-19 leaves room for terms of
+// second order. Nothing overflows or vanishes: values are 0 or between 2^-49 and 2^74.
+//
+// #import exact/touches
+
+// A column's axis: the coordinates across it are (y, z), (z, x), (x, y).
+const AXIS_X: u32 = 0u;
+const AXIS_Y: u32 = 1u;
+const AXIS_Z: u32 = 2u;
+
+// A triangle, set up for columns along one axis: its corners as seen along it, counter-clockwise,
+// and their coordinates along it.
+struct Crossing {
+    a: vec2<i32>,
+    b: vec2<i32>,
+    c: vec2<i32>,
+    heights: vec3<i32>,
+    // Twice the projected area, at most 2^49.
+    area: Int64,
+    // 1 where a column enters, going up its axis, -1 where it leaves, 0 where none crosses.
+    winding: i32,
+}
+
+// Where a column passes through a triangle: `base` plus the mean of `rises` by `weights`, out of
+// `area`.
+struct Height {
+    base: i32,
+    rises: vec2<i32>,
+    weight_b: Int64,
+    weight_c: Int64,
+    area: Int64,
+}
+
+// The coordinates across the axis, then the one along it.
+fn project(axis: u32, point: vec3<i32>) -> vec3<i32> {
+    if axis == AXIS_X {
+        return point.yzx;
+    }
+    return select(point, point.zxy, axis == AXIS_Y);
+}
+
+// The point that `project` takes there.
+fn unproject(axis: u32, projected: vec3<i32>) -> vec3<i32> {
+    if axis == AXIS_X {
+        return projected.zxy;
+    }
+    return select(projected, projected.yzx, axis == AXIS_Y);
+}
+
+fn crossing(triangle: Triangle, axis: u32) -> Crossing {
+    let a = project(axis, triangle.a);
+    let b = project(axis, triangle.b);
+    let c = project(axis, triangle.c);
+    let area = edge_value(a.xy, b.xy, c.xy);
+    if bitcast<i32>(area.y) < 0 {
+        return Crossing(a.xy, c.xy, b.xy, vec3<i32>(a.z, c.z, b.z), int64_neg(area), 1);
+    }
+    let winding = -i32(any(area != Int64(0u, 0u)));
+    return Crossing(a.xy, b.xy, c.xy, vec3<i32>(a.z, b.z, c.z), area, winding);
+}
+
+fn covers(crossing: Crossing, center: vec2<i32>) -> bool {
+    let verdict = edges_verdict_at(crossing, center);
+    if verdict != IN_DOUBT {
+        return verdict == CLEAR;
+    }
+    return edges_have(crossing, center);
+}
+
+// What the floats say of whether an edge leaves the centre out.
+fn edges_verdict_at(crossing: Crossing, center: vec2<i32>) -> u32 {
+    return max(
+        edge_verdict_at(crossing.b, crossing.c, center),
+        max(
+            edge_verdict_at(crossing.c, crossing.a, center),
+            edge_verdict_at(crossing.a, crossing.b, center),
+        ),
+    );
+}
+
+fn edge_verdict_at(start: vec2<i32>, end: vec2<i32>, center: vec2<i32>) -> u32 {
+    let along = vec2<f32>(end - start);
+    let to = vec2<f32>(center - start);
+    let least = f32(!runs_down(end - start));
+    let plus = along.y * to.x;
+    let minus = along.x * to.y;
+    return verdict_of(least + (plus - minus), least + (abs(plus) + abs(minus)));
+}
+
+fn edges_have(crossing: Crossing, center: vec2<i32>) -> bool {
+    return edge_has(crossing.b, crossing.c, center)
+        && edge_has(crossing.c, crossing.a, center)
+        && edge_has(crossing.a, crossing.b, center);
+}
+
+// For a covered centre.
+fn at(crossing: Crossing, center: vec2<i32>) -> Height {
+    return Height(
+        crossing.heights.x,
+        crossing.heights.yz - crossing.heights.xx,
+        edge_value(crossing.c, crossing.a, center),
+        edge_value(crossing.a, crossing.b, center),
+        crossing.area,
+    );
+}
+
+// Positive on the left of the edge. At most 2^49.
+fn edge_value(start: vec2<i32>, end: vec2<i32>, center: vec2<i32>) -> Int64 {
+    let along = end - start;
+    let to = center - start;
+    return int64_sub(int64_mul(along.x, to.y), int64_mul(along.y, to.x));
+}
+
+fn edge_has(start: vec2<i32>, end: vec2<i32>, center: vec2<i32>) -> bool {
+    let least = Int64(u32(!runs_down(end - start)), 0u);
+    return !int64_less(edge_value(start, end, center), least);
+}
+
+// Towards smaller second coordinate or, when level, towards smaller first coordinate.
+fn runs_down(along: vec2<i32>) -> bool {
+    return (along.y < 0) || ((along.y == 0) && (along.x < 0));
+}
+
+// The first voxel, of 2^unit_bits units, whose centre is at the crossing or past it.
+fn first_center(height: Height, unit_bits: u32) -> i32 {
+    return first_end(height, bounds(height), unit_bits, 1 << (unit_bits - 1u), true);
+}
+
+// The voxel k whose interval [k S, (k + 1) S) the crossing is in; but the last of the grid's `count`
+// voxels if the crossing is exactly on its far face.
+fn voxel(height: Height, unit_bits: u32, count: i32) -> i32 {
+    let voxel = first_end(height, bounds(height), unit_bits, 1 << unit_bits, false);
+    if voxel != count {
+        return voxel;
+    }
+    return voxel - i32(is_below(height, count << unit_bits, true));
+}
+
+// The first voxel k for which the crossing is below k S + end, or at it where `closed`; the crossing
+// is known to lie within `bounds`.
+fn first_end(height: Height, bounds: vec2<i32>, unit_bits: u32, end: i32, closed: bool) -> i32 {
+    let past = (1 << unit_bits) - i32(closed);
+    let first = (bounds - end + past) >> vec2<u32>(unit_bits);
+    var lo = first.x;
+    var hi = first.y;
+    while lo < hi {
+        let middle = (lo + hi) >> 1u;
+        if is_below(height, (middle << unit_bits) + end, closed) {
+            hi = middle;
+        } else {
+            lo = middle + 1;
+        }
+    }
+    return lo;
+}
+
+// Two integers that the height is between, or at.
+fn bounds(height: Height) -> vec2<i32> {
+    let rises = vec2<f32>(height.rises);
+    let terms = vec2<f32>(f32_of(height.weight_b), f32_of(height.weight_c)) * rises;
+    let rise = (terms.x + terms.y) / f32_of(height.area);
+    let error = RELATIVE_ERROR * max(abs(rises.x), abs(rises.y));
+    return height.base + vec2<i32>(i32(floor(rise - error)), i32(ceil(rise + error)));
+}
+
+// For an integer that is not negative.
+fn f32_of(a: Int64) -> f32 {
+    return f32(a.y) * 4294967296.0 + f32(a.x);
+}
+
+// Whether the crossing is below `limit`, or at it where `closed`. Both sides are below 2^75.
+fn is_below(height: Height, limit: i32, closed: bool) -> bool {
+    let rise = int96_add(
+        int96_mul(height.weight_b, height.rises.x),
+        int96_mul(height.weight_c, height.rises.y),
+    );
+    let limit_rise = int96_mul(height.area, limit - height.base);
+    return int96_less(rise, limit_rise) || (closed && all(rise == limit_rise));
+}

@@ -1,0 +1,164 @@
+// touched_voxels(triangle, row): which voxels of a row along z a triangle touches. The thirteen axes
+// of `touches`, set up once for the row: from one voxel to the next, an axis moves by a constant.
+//
+// Each axis is, for voxel k of the row, the sign of
+//     over(k) = max(rise + k step, fall - k step)
+// which separates if over(k) > 0: `rise` and `fall` are by how far the triangle's projection lies
+// above and below the first voxel's. All is as exact as in `touches`, and by the same argument. Let
+// m be the sum of the absolute values of the products in over(k), for the last k.
+//
+// - If m < 2^24, all partial sums are integers that f32 holds. Then nothing is in doubt.
+// - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in any
+//   order and with products distributed over sums (of the plane: two products, and twelve terms to
+//   add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least
+//   m (1 - 14u): |error| is less than 16u = 2^-19 times the computed m.
+//
+// The box normals need no test: the row holds only voxels that the triangle's bounds touch.
+//
+// #import exact/touches
+
+// Voxels 0 to 3 and 4 to 7 of a row.
+struct Row {
+    low: Quad,
+    high: Quad,
+}
+
+// For four voxels, the largest that `over` is for certain on some axis, and may be on some axis.
+struct Quad {
+    at_least: vec4<f32>,
+    at_most: vec4<f32>,
+}
+
+struct RowAxis {
+    rise: f32,
+    fall: f32,
+    step: f32,
+    error: f32,
+}
+
+fn quad_with(quad: Quad, axis: RowAxis, k: vec4<f32>) -> Quad {
+    let along = k * axis.step;
+    let over = max(axis.rise + along, axis.fall - along);
+    return Quad(max(quad.at_least, over - axis.error), max(quad.at_most, over + axis.error));
+}
+
+fn row_with(row: Row, axis: RowAxis, last: f32) -> Row {
+    var result = row;
+    result.low = quad_with(row.low, axis, vec4<f32>(0.0, 1.0, 2.0, 3.0));
+    if last > 3.0 {
+        result.high = quad_with(row.high, axis, vec4<f32>(4.0, 5.0, 6.0, 7.0));
+    }
+    return result;
+}
+
+fn error_of(m: f32) -> f32 {
+    return select(RELATIVE_ERROR * m, 0.0, m < EXACT_BELOW);
+}
+
+// As in `touches`, at the first voxel; `step` is by how much p and q grow from voxel to voxel.
+fn edge_axis(
+    e: vec2<f32>,
+    start: vec2<f32>,
+    across: vec2<f32>,
+    h: f32,
+    step: f32,
+    last: f32,
+) -> RowAxis {
+    let p = e.y * start.x - e.x * start.y;
+    let q = e.y * across.x - e.x * across.y;
+    let r = h * (abs(e.x) + abs(e.y));
+    let m = max(
+        abs(e.y * start.x) + abs(e.x * start.y),
+        abs(e.y * across.x) + abs(e.x * across.y),
+    ) + r + last * abs(step);
+    return RowAxis(min(p, q) - r, -max(p, q) - r, step, error_of(m));
+}
+
+fn row_with_edge(
+    row: Row,
+    start: vec3<i32>,
+    end: vec3<i32>,
+    across: vec3<i32>,
+    h: f32,
+    last: f32,
+) -> Row {
+    let e = vec3<f32>(end - start);
+    let s = vec3<f32>(start);
+    let t = vec3<f32>(across);
+    // One voxel up, the corners are 2h further down.
+    let x = row_with(row, edge_axis(e.yz, s.yz, t.yz, h, 2.0 * h * e.y, last), last);
+    let y = row_with(x, edge_axis(e.zx, s.zx, t.zx, h, -2.0 * h * e.x, last), last);
+    return row_with(y, edge_axis(e.xy, s.xy, t.xy, h, 0.0, last), last);
+}
+
+fn plane_axis(v: Triangle, h: f32, last: f32) -> RowAxis {
+    let e = vec3<f32>(v.b - v.a);
+    let f = vec3<f32>(v.c - v.b);
+    let s = vec3<f32>(v.a);
+    let plus = e.yzx * f.zxy;
+    let minus = e.zxy * f.yzx;
+    let n = plus - minus;
+    let d = n.x * s.x + n.y * s.y + n.z * s.z;
+    let r = h * (abs(n.x) + abs(n.y) + abs(n.z));
+    let sizes = abs(plus) + abs(minus);
+    let terms = sizes * (abs(s) + h);
+    let m = terms.x + terms.y + terms.z + sizes.z * (2.0 * h * last);
+    return RowAxis(d - r, -d - r, -2.0 * h * n.z, error_of(m));
+}
+
+// A bit for each of four voxels.
+fn bits_of(voxels: vec4<bool>) -> u32 {
+    return dot(select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), voxels), vec4<u32>(1u));
+}
+
+// Whether the triangle touches voxel k of the row, in integers.
+fn touches_in_row(v: Triangle, half: i32, k: u32) -> bool {
+    let up = vec3<i32>(0, 0, 2 * half * i32(k));
+    let moved = Triangle(v.a - up, v.b - up, v.c - up);
+    return !(edges_separate(moved, half) || plane_separates(moved, half));
+}
+
+// A bit for each voxel of a row.
+struct RowVerdict {
+    touched: u32,
+    in_doubt: u32,
+}
+
+// What the floats say of a row of `count` voxels, the first at the origin.
+fn row_verdict(v: Triangle, half: i32, count: u32) -> RowVerdict {
+    let h = f32(half);
+    let last = f32(count - 1u);
+    let nothing = Quad(vec4<f32>(-1.0), vec4<f32>(-1.0));
+    var row = Row(nothing, nothing);
+    row = row_with_edge(row, v.a, v.b, v.c, h, last);
+    row = row_with_edge(row, v.b, v.c, v.a, h, last);
+    row = row_with_edge(row, v.c, v.a, v.b, h, last);
+    row = row_with(row, plane_axis(v, h, last), last);
+
+    let zero = vec4<f32>(0.0);
+    let separated = bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
+    let open = bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
+    let all_voxels = (1u << count) - 1u;
+    return RowVerdict(all_voxels & ~open, all_voxels & open & ~separated);
+}
+
+// Bit k says whether the triangle touches voxel k of the `count` voxels, at most 8, from `first` on
+// along z. The triangle's bounds must touch all of them.
+fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
+    let v = Triangle(
+        triangle.a - first.center,
+        triangle.b - first.center,
+        triangle.c - first.center,
+    );
+    let verdict = row_verdict(v, first.half, count);
+    var touched = verdict.touched;
+    var in_doubt = verdict.in_doubt;
+    while in_doubt != 0u {
+        let k = countTrailingZeros(in_doubt);
+        in_doubt &= in_doubt - 1u;
+        if touches_in_row(v, first.half, k) {
+            touched |= 1u << k;
+        }
+    }
+    return touched;
+}

@@ -1,0 +1,56 @@
+// Stage: numbers the nodes that have items, by a hash table.
+// Dispatch: one invocation per item.
+//
+// The table holds item indices plus one, as that of find_bricks holds pairs. Claims race, so that the
+// order of the nodes differs from run to run, and nothing depends on it.
+//
+// #import trace/tree
+
+@group(0) @binding(2) var<storage, read_write> counters: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read_write> table: array<atomic<u32>>;
+// The table entry of each item.
+@group(0) @binding(4) var<storage, read_write> entries: array<u32>;
+// The number of the node of each table entry, from the first of the level on.
+@group(0) @binding(5) var<storage, read_write> numbers: array<u32>;
+// The positions of the nodes, packed as in an item.
+@group(0) @binding(6) var<storage, read_write> positions: array<u32>;
+
+const FREE: u32 = 0u;
+
+@compute @workgroup_size(GROUP)
+fn tree_find(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let item = index_of(group, lane);
+    if item >= params.items {
+        return;
+    }
+    let position = node_position_of(item);
+    var hash = (position.x * 0x9e3779b1u) ^ (position.y * 0x85ebca77u);
+    hash = (hash ^ (hash >> 15u)) * 0x2c1b3c6du;
+    var entry = (hash ^ (hash >> 12u)) & params.table_mask;
+    // At most half of the entries are taken, so one is free.
+    loop {
+        var holder = atomicLoad(&table[entry]);
+        if holder == FREE {
+            let claim = atomicCompareExchangeWeak(&table[entry], FREE, item + 1u);
+            if claim.exchanged {
+                let number = atomicAdd(&counters[0], 1u);
+                numbers[entry] = number;
+                positions[2u * number] = position.x;
+                positions[2u * number + 1u] = position.y;
+                break;
+            }
+            holder = claim.old_value;
+        }
+        // A weak exchange may fail on a free entry: try it again.
+        if holder != FREE {
+            if all(node_position_of(holder - 1u) == position) {
+                break;
+            }
+            entry = (entry + 1u) & params.table_mask;
+        }
+    }
+    entries[item] = entry;
+}

@@ -1,0 +1,36 @@
+// Which columns through a brick's voxels may cross a triangle: those whose centres are in its bounding
+// box, seen along the column.
+//
+// #import voxelize/nodes
+
+// On each axis by itself, the brick's voxels in the region whose centres are within the bounds; empty
+// where there are none. Voxel i of S units has its centre in [lo, hi] iff i S >= lo - S/2 and
+// i S <= hi - S/2, hence from floor((lo - S/2 + S - 1) / S) to floor((hi - S/2) / S).
+fn centers_in_bounds(triangle: Triangle, brick: vec3<i32>) -> NodeRange {
+    let lo = min(triangle.a, min(triangle.b, triangle.c));
+    let hi = max(triangle.a, max(triangle.b, triangle.c));
+    let bits = vec3<u32>(params.unit_bits);
+    let half = 1i << (params.unit_bits - 1u);
+    return NodeRange(
+        max((lo + half - 1) >> bits, max(brick * 8, params.region_lo)),
+        min((hi - half) >> bits, min(brick * 8 + 7, params.region_hi)),
+    );
+}
+
+// How many columns there are along x, y and z, as far as the rule looks along them; at most 64 each.
+fn columns_along(centers: NodeRange) -> vec3<u32> {
+    let size = vec3<u32>(max(centers.hi - centers.lo + 1, vec3<i32>(0)));
+    return size.yzx * size.zxy * params.axes;
+}
+
+// None in a brick outside the region, though the region has its columns.
+fn column_count(triangle: Triangle, brick: vec3<i32>) -> u32 {
+    let bits = vec3<u32>(3u);
+    let first = params.region_lo >> bits;
+    let last = params.region_hi >> bits;
+    if any(brick < first) || any(last < brick) {
+        return 0u;
+    }
+    let columns = columns_along(centers_in_bounds(triangle, brick));
+    return columns.x + columns.y + columns.z;
+}

@@ -1,0 +1,112 @@
+// Stage: gives every brick that a pair names one index in the brick list, by a hash table.
+// Dispatch: one invocation per (triangle, brick) pair.
+//
+// The table holds pair indices plus one: a key is wider than an atomic, but the pair that claimed
+// an entry can be looked up. Claims race; which pair wins, and so the order of the bricks, differs
+// from run to run, and the host sorts.
+//
+// #import voxelize/params
+// #import voxelize/counters
+// #import voxelize/pair
+
+@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
+@group(0) @binding(8) var<storage, read_write> table: array<atomic<u32>>;
+// The table entry of each pair.
+@group(0) @binding(9) var<storage, read_write> entries: array<u32>;
+// The number of the brick of each table entry.
+@group(0) @binding(10) var<storage, read_write> numbers: array<u32>;
+@group(0) @binding(11) var<storage, read_write> bricks: array<u32>;
+
+const FREE: u32 = 0u;
+const NO_ENTRY: u32 = 0xffffffffu;
+// The table is at most half full while bricks fit; runs this long do not occur then.
+const MAX_PROBES: u32 = 256u;
+
+// Bricks that this workgroup found first, and the number of the first of them.
+var<workgroup> found: atomic<u32>;
+var<workgroup> found_base: u32;
+
+struct Place {
+    entry: u32,
+    // Whether this pair is the first of its brick.
+    is_new: bool,
+}
+
+fn hash_of(pair: Pair) -> u32 {
+    var hash = (pair.node_xy * 0x9e3779b1u) ^ (pair.node_z * 0x85ebca77u);
+    hash = (hash ^ (hash >> 15u)) * 0x2c1b3c6du;
+    return hash ^ (hash >> 12u);
+}
+
+fn same_brick(a: Pair, b: Pair) -> bool {
+    return (a.node_xy == b.node_xy) && (a.node_z == b.node_z);
+}
+
+fn place_of(index: u32, pair: Pair) -> Place {
+    var entry = hash_of(pair) & params.table_mask;
+    var probes = 0u;
+    while probes < MAX_PROBES {
+        // Most pairs find their brick in the table: a claim is worth a look first.
+        var holder = atomicLoad(&table[entry]);
+        if holder == FREE {
+            let claim = atomicCompareExchangeWeak(&table[entry], FREE, index + 1u);
+            if claim.exchanged {
+                return Place(entry, true);
+            }
+            holder = claim.old_value;
+        }
+        // A weak exchange may fail on a free entry: try it again.
+        if holder != FREE {
+            if same_brick(pairs[holder - 1u], pair) {
+                return Place(entry, false);
+            }
+            entry = (entry + 1u) & params.table_mask;
+            probes++;
+        }
+    }
+    atomicOr(&counters[FAILURES], BRICKS_FULL);
+    return Place(NO_ENTRY, false);
+}
+
+fn new_brick(number: u32, entry: u32, pair: Pair) {
+    if number >= params.brick_capacity {
+        atomicOr(&counters[FAILURES], BRICKS_FULL);
+        return;
+    }
+    numbers[entry] = number;
+    let first = number * BRICK_WORDS;
+    bricks[first] = pair.node_xy;
+    bricks[first + 1u] = pair.node_z;
+    for (var word = KEY_WORDS; word < BRICK_WORDS; word++) {
+        bricks[first + word] = 0u;
+    }
+}
+
+@compute @workgroup_size(GROUP)
+fn find_bricks(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let index = (group.y * params.max_groups + group.x) * GROUP + lane;
+    let count = min(atomicLoad(&counters[PAIRS]), params.pair_capacity);
+    var pair = Pair(0u, 0u, 0u, 0u);
+    var place = Place(NO_ENTRY, false);
+    var rank = 0u;
+    if index < count {
+        pair = pairs[index];
+        place = place_of(index, pair);
+        entries[index] = place.entry;
+    }
+    // One addition to the counter per workgroup, not per brick.
+    if place.is_new {
+        rank = atomicAdd(&found, 1u);
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        found_base = atomicAdd(&counters[BRICKS], atomicLoad(&found));
+    }
+    workgroupBarrier();
+    if place.is_new {
+        new_brick(found_base + rank, place.entry, pair);
+    }
+}

@@ -1,0 +1,32 @@
+// The bricks' masks, and where in them a voxel is. Bricks are found by the table entry of a pair.
+//
+// #import voxelize/params
+
+@group(0) @binding(9) var<storage, read> entries: array<u32>;
+@group(0) @binding(10) var<storage, read> numbers: array<u32>;
+@group(0) @binding(11) var<storage, read_write> bricks: array<atomic<u32>>;
+
+// The number of a pair's brick.
+fn brick_of(pair: u32) -> u32 {
+    return numbers[entries[pair]];
+}
+
+// Words 2x and 2x + 1 of a mask are the 64 bits 8y + z of slice x, low half first: a row along z is
+// one byte.
+fn word_of(brick: u32, voxel: vec3<i32>) -> u32 {
+    let v = vec2<u32>(voxel.xy) & vec2<u32>(7u);
+    return brick * BRICK_WORDS + KEY_WORDS + 2u * v.x + (v.y >> 2u);
+}
+
+// The voxel's bit in that word.
+fn bit_of(voxel: vec3<i32>) -> u32 {
+    let v = vec2<u32>(voxel.yz) & vec2<u32>(7u);
+    return 8u * (v.x & 3u) + v.y;
+}
+
+// Many triangles set the same voxels: a look first is worth it.
+fn set_voxels(word: u32, mask: u32) {
+    if (mask & ~atomicLoad(&bricks[word])) != 0u {
+        atomicOr(&bricks[word], mask);
+    }
+}

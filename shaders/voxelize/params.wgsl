@@ -1,0 +1,52 @@
+// The parameters of a pass, which all voxelizing stages share.
+
+// Invocations per workgroup, in every stage.
+const GROUP: u32 = 256u;
+
+// One pass over the (triangle, node) pairs of one level. Nodes of level l are cubes of 8^l voxels.
+struct Params {
+    // First and last voxel of the region worked on, inclusive.
+    region_lo: vec3<i32>,
+    // F: a voxel is 2^unit_bits lattice units wide.
+    unit_bits: u32,
+    region_hi: vec3<i32>,
+    // Level of the children that pairs expand to; 0 are voxels.
+    level: u32,
+    // By how much triangles are moved while their bricks are looked for.
+    shift: vec3<i32>,
+    // Level above which no triangle starts.
+    top_level: u32,
+    // 1 for each axis along which columns are tested; all 0 where voxels are.
+    axes: vec3<u32>,
+    first_triangle: u32,
+    // Voxels of the grid.
+    dims: vec3<i32>,
+    triangle_count: u32,
+    // Word of the mesh at which its vertices begin.
+    vertex_words: u32,
+    // Room for pairs on the two lowest levels, and on each of those above.
+    pair_capacity: u32,
+    upper_capacity: u32,
+    brick_capacity: u32,
+    crossing_capacity: u32,
+    // Size of the hash table minus 1; the size is a power of two.
+    table_mask: u32,
+    // Most candidates that one pass may test.
+    candidate_limit: u32,
+    // Workgroups per dispatch dimension; larger dispatches are two-dimensional.
+    max_groups: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+
+// Voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
+const LEVELS: u32 = 6u;
+
+// Words of a brick: its key, x and y packed as in a pair, and z; then its mask.
+const BRICK_WORDS: u32 = 18u;
+const KEY_WORDS: u32 = 2u;
+
+// Capacity of the pair list of a level, in pairs: most for the two lowest levels.
+fn capacity_of(level: u32) -> u32 {
+    return select(params.pair_capacity, params.upper_capacity, level > 1u);
+}

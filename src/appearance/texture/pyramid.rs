@@ -1,0 +1,221 @@
+//! The mip levels of a texture (L. Williams, "Pyramidal Parametrics", SIGGRAPH 1983), in linear light:
+//! a texel of level `k` is the mean of the up to `2^k` by `2^k` texels that it covers.
+
+use std::sync::OnceLock;
+
+use crate::appearance::texture::Texture;
+use crate::srgb::{Rgba, linear_of};
+
+/// What is seen of a texel, from 0 to 1: red, green and blue multiplied by opacity, the opacity, and
+/// the share of the area whose opacity is not 0.
+pub(crate) type Sample = [f64; 5];
+
+/// Linear light of each sRGB value, from 0 to 1.
+const LIGHT: [f64; 256] = {
+    let mut light = [0.0; 256];
+    let mut value = 0;
+    while value < 256 {
+        light[value] = linear_of(value as u8) as f64 / 65535.0;
+        value += 1;
+    }
+    light
+};
+
+/// How the opacity of a texel is read. A cutoff applies to texels, before any mean is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reading {
+    /// Every texel is opaque.
+    Opaque,
+    /// Texels of at least this opacity (0 to 255) are opaque; all others are transparent.
+    Cut(u16),
+    /// As it is.
+    Blend,
+}
+
+impl Reading {
+    #[inline(always)]
+    pub(crate) fn sample(self, [r, g, b, opacity]: Rgba) -> Sample {
+        let [r, g, b] = [r, g, b].map(|value| LIGHT[usize::from(value)]);
+        match self {
+            Self::Cut(least) if u16::from(opacity) < least => [0.0; 5],
+            Self::Blend if opacity == 0 => [0.0; 5],
+            Self::Blend if opacity < u8::MAX => {
+                let opacity = f64::from(opacity) / 255.0;
+                [r * opacity, g * opacity, b * opacity, opacity, 1.0]
+            }
+            _ => [r, g, b, 1.0, 1.0],
+        }
+    }
+}
+
+/// One level: samples of 65,535.
+#[derive(Debug)]
+struct Level {
+    size: [u32; 2],
+    texels: Vec<[u16; 5]>,
+}
+
+impl Level {
+    fn new(size: [u32; 2], sample: impl Fn(u32, u32) -> Sample) -> Self {
+        let places = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y)));
+        let texel = |(x, y)| sample(x, y).map(|c| (c * 65535.0 + 0.5) as u16);
+        Self { size, texels: places.map(texel).collect() }
+    }
+
+    #[inline]
+    fn sample(&self, x: u32, y: u32) -> Sample {
+        let texel = self.texels[y as usize * self.size[0] as usize + x as usize];
+        texel.map(|c| f64::from(c) / 65535.0)
+    }
+}
+
+/// The levels above the base, down to one texel, of a base of `size` texels.
+fn smaller_levels(size: [u32; 2], base: impl Fn(u32, u32) -> Sample) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    let mut shape = size;
+    while shape != [1, 1] {
+        let edge = 1_u64 << levels.len();
+        // A texel at the far edge may cover less than the others.
+        let width = |a: usize, i: u32| edge.min(u64::from(size[a]) - u64::from(i) * edge) as f64;
+        let half = shape.map(|s| s.div_ceil(2));
+        let pair = |i: u32, end: u32| 2 * i..end.min(2 * i + 2);
+        let level = Level::new(half, |x, y| {
+            let (mut sum, mut area) = ([0.0; 5], 0.0);
+            for y in pair(y, shape[1]) {
+                for x in pair(x, shape[0]) {
+                    let sample = match levels.last() {
+                        Some(level) => level.sample(x, y),
+                        None => base(x, y),
+                    };
+                    let part = width(0, x) * width(1, y);
+                    (0..5).for_each(|i| sum[i] += part * sample[i]);
+                    area += part;
+                }
+            }
+            sum.map(|c| c / area)
+        });
+        levels.push(level);
+        shape = half;
+    }
+    levels
+}
+
+/// A row or a column of samples, with its mip levels.
+#[derive(Debug)]
+pub(crate) struct Strip {
+    base: Level,
+    smaller: Vec<Level>,
+}
+
+impl Strip {
+    fn new(size: [u32; 2], sample: impl Fn(u32, u32) -> Sample) -> Self {
+        let base = Level::new(size, sample);
+        let smaller = smaller_levels(size, |x, y| base.sample(x, y));
+        Self { base, smaller }
+    }
+}
+
+/// Which part of the texture an axis is reduced to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reduced {
+    /// The first row or column.
+    First,
+    /// The last row or column.
+    Last,
+    /// The mean of all.
+    Mean,
+}
+
+/// A texture under one reading, with what is made of it when it is first needed.
+#[derive(Debug)]
+pub(crate) struct Pyramid {
+    reading: Reading,
+    smaller: OnceLock<Vec<Level>>,
+    /// By the axis that is reduced, then by [`Reduced`].
+    strips: [[OnceLock<Strip>; 3]; 2],
+}
+
+impl Pyramid {
+    pub(crate) fn new(reading: Reading) -> Self {
+        Self { reading, smaller: OnceLock::new(), strips: Default::default() }
+    }
+
+    pub(crate) fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    // The closures given to `get_or_init` must not use rayon: a thread that waits for others may take up
+    // work that asks for the same value, and would wait for itself.
+    fn smaller(&self, texture: &Texture) -> &[Level] {
+        let base = |x, y| self.reading.sample(texture.texel(x, y));
+        self.smaller.get_or_init(|| smaller_levels(texture.size(), base))
+    }
+
+    fn strip(&self, texture: &Texture, axis: usize, which: Reduced) -> &Strip {
+        self.strips[axis][which as usize].get_or_init(|| {
+            let mut size = texture.size();
+            let count = std::mem::replace(&mut size[axis], 1);
+            let range = match which {
+                Reduced::First => 0..1,
+                Reduced::Last => count - 1..count,
+                Reduced::Mean => 0..count,
+            };
+            Strip::new(size, |x, y| {
+                let mut sum = [0.0; 5];
+                for i in range.clone() {
+                    let [x, y] = if axis == 0 { [i, y] } else { [x, i] };
+                    let sample = self.reading.sample(texture.texel(x, y));
+                    (0..5).for_each(|c| sum[c] += sample[c]);
+                }
+                sum.map(|c| c / range.len() as f64)
+            })
+        })
+    }
+}
+
+/// An image with mip levels: a texture, or one that has a single row or column.
+#[derive(Clone, Copy)]
+pub(crate) enum Mipmapped<'a> {
+    Whole { texture: &'a Texture, pyramid: &'a Pyramid },
+    Strip(&'a Strip),
+}
+
+impl<'a> Mipmapped<'a> {
+    /// The texture with one axis reduced.
+    pub(crate) fn strip(
+        texture: &'a Texture,
+        pyramid: &'a Pyramid,
+        axis: usize,
+        which: Reduced,
+    ) -> Self {
+        Self::Strip(pyramid.strip(texture, axis, which))
+    }
+
+    pub(crate) fn size(self) -> [u32; 2] {
+        match self {
+            Self::Whole { texture, .. } => texture.size(),
+            Self::Strip(strip) => strip.base.size,
+        }
+    }
+
+    /// The texel `(x, y)` of a level, clamped to the image.
+    #[inline(always)]
+    pub(crate) fn sample(self, level: u32, [x, y]: [i64; 2]) -> Sample {
+        let clamp = |i: i64, count: u32| i.clamp(0, i64::from(count) - 1) as u32;
+        let at = |level: &Level| level.sample(clamp(x, level.size[0]), clamp(y, level.size[1]));
+        let smaller = |levels: &[Level]| match levels.get(level as usize - 1).or(levels.last()) {
+            Some(level) => at(level),
+            // The base has one texel.
+            None => self.sample(0, [0, 0]),
+        };
+        match (self, level) {
+            (Self::Whole { texture, pyramid }, 0) => {
+                let [width, height] = texture.size();
+                pyramid.reading.sample(texture.texel(clamp(x, width), clamp(y, height)))
+            }
+            (Self::Whole { texture, pyramid }, _) => smaller(pyramid.smaller(texture)),
+            (Self::Strip(strip), 0) => at(&strip.base),
+            (Self::Strip(strip), _) => smaller(&strip.smaller),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Why a backend could not voxelize.
+
+use thiserror::Error;
+
+use crate::grid::GridError;
+use crate::place::MAX_DIM;
+
+/// Why a backend could not voxelize.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// The machine has no adapter, or none of the name asked for.
+    #[error("{0}")]
+    NoAdapter(String),
+    /// The adapter lacks something the shaders need.
+    #[error("adapter {adapter} has {what} of {has}, but {needs} is needed")]
+    Unsuitable {
+        /// The adapter's label.
+        adapter: String,
+        /// The limit's name.
+        what: &'static str,
+        /// What the adapter has.
+        has: u64,
+        /// What the shaders need.
+        needs: u64,
+    },
+    /// The device was lost, ran out of memory, timed out or reported an error.
+    #[error("the GPU failed: {0}")]
+    Device(String),
+    /// The grid does not fit in the memory that it may take.
+    #[error(
+        "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",
+        bytes(.needed), bytes(.allowed)
+    )]
+    Memory {
+        /// Bytes that would do.
+        needed: u64,
+        /// Bytes that are allowed.
+        allowed: u64,
+    },
+    /// Something is larger than the adapter allows a buffer to be.
+    #[error(
+        "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, or the CPU",
+        bytes(.size), bytes(.limit)
+    )]
+    TooLarge {
+        /// What it is.
+        what: &'static str,
+        /// Its size, in bytes.
+        size: u64,
+        /// That of the largest buffer.
+        limit: u64,
+    },
+    /// The mesh has holes, and the grid no room for what lies past them.
+    #[error(
+        "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \
+         use fewer voxels, or another fill"
+    )]
+    NoRoomToVote,
+    /// What was computed is no grid: a mistake in this library.
+    #[error("{0}: this is a bug in trivox")]
+    Grid(#[from] GridError),
+    /// The caller cancelled the work ([`Progress::is_cancelled`](crate::Progress::is_cancelled)).
+    #[error("cancelled")]
+    Cancelled,
+    /// The worker threads could not be started.
+    #[error("could not start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// The operating system's reason.
+        reason: String,
+    },
+}
+
+/// A number of bytes in its largest binary unit, rounded up.
+fn bytes(number: &u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.iter().find(|(bits, _)| number >> bits >= 1);
+    unit.map_or(format!("{number} bytes"), |(bits, unit)| {
+        format!("{:.1} {unit}", (*number as f64 / f64::from(1u32 << bits) * 10.0).ceil() / 10.0)
+    })
+}

@@ -1,0 +1,224 @@
+//! Solids of surfaces with holes, by generalized winding numbers (A. Jacobson, L. Kavan and
+//! O. Sorkine-Hornung, *Robust Inside-Outside Segmentation using Generalized Winding Numbers*, 2013).
+//!
+//! The number at a voxel is how much of all directions the surface takes up as seen from there, front
+//! sides counted against back sides: 1 inside of a closed surface and 0 outside, and in between near a
+//! hole. Parts may overlap. A sweep along each row of bricks counts crossings, and adds the offsets
+//! that the boundary gives ([`offsets`](crate::fill::offsets)).
+
+use rayon::prelude::*;
+
+use crate::error::BackendError;
+use crate::fill::check_memory;
+use crate::fill::offsets::{Field, Offsets, Part, Seen};
+use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
+use crate::place::Lattice;
+use crate::topology::Boundary;
+
+/// Rows of bricks that one task fills.
+const TASK: usize = 64;
+
+/// What [`generalized()`] makes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Generalized {
+    /// The voxels at whose centres the winding number is at least 1/2.
+    pub grid: VoxelGrid,
+    /// Where the number is nearest to 1/2, of the voxels at caps that were looked at one by one;
+    /// `None` if there are none.
+    pub lowest: Option<Confidence>,
+    /// Where it is farthest from 1/2, of the same voxels.
+    pub highest: Option<Confidence>,
+}
+
+/// How certain it is that a voxel is inside, or that it is outside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Confidence {
+    /// From 0, where the winding number is 1/2, to 1, where it is a whole number.
+    pub value: f64,
+    /// The voxel.
+    pub voxel: [u32; 3],
+}
+
+/// The voxels at whose centres the winding number of a surface is at least 1/2: from its crossings
+/// with columns along `x`, and its boundary.
+///
+/// The result and the work on it take at most `memory` bytes besides `crossings`.
+///
+/// # Errors
+/// [`BackendError::Memory`].
+pub fn generalized(
+    crossings: &Crossings,
+    boundary: &Boundary,
+    lattice: &Lattice,
+    memory: u64,
+) -> Result<Generalized, BackendError> {
+    let field = Field::new(boundary, lattice);
+    let caps = Caps::new(field.parts(), lattice);
+    check_memory(caps.bytes(), memory)?;
+    let rows: Vec<usize> = (0..caps.starts.len()).collect();
+    let sweep = Sweep { crossings, field: &field, caps: &caps };
+    let filled: Vec<Vec<Filled>> = (rows.par_chunks(TASK))
+        .map(|rows| {
+            let mut filled = Vec::new();
+            rows.iter().for_each(|&row| sweep.row(row, &mut filled));
+            filled
+        })
+        .collect();
+    let count: usize = filled.iter().map(Vec::len).sum();
+    let working = caps.bytes() + (count * size_of::<Filled>()) as u64;
+    let fits = |bytes| check_memory(bytes + working, memory);
+    // Whole bricks: what is past the grid's end is cut off afterwards.
+    let dims = lattice.dims.map(|d| d.next_multiple_of(BRICK));
+    let (grid, _) = in_order(dims, None, &filled, fits, |filled, out| {
+        filled.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
+    })?;
+    drop(filled);
+    let room = memory.saturating_sub(grid.bytes());
+    let grid = grid.cropped(lattice.dims, room)?;
+    let confidence = |(distance, voxel)| Confidence { value: 2.0 * distance, voxel };
+    let [lowest, highest] = caps.seen.ends.map(|end| end.map(confidence));
+    Ok(Generalized { grid, lowest, highest })
+}
+
+/// Bricks along `x` that hold the same voxels.
+type Filled = (BrickKey, u32, Mask);
+
+/// The offsets of all rows of bricks.
+struct Caps {
+    /// Rows along `x` and bricks along `y`.
+    dims: [u32; 2],
+    /// The offset at the start of each row, if all its columns have one.
+    starts: Vec<Option<i32>>,
+    /// In canonical order.
+    bricks: Vec<(BrickKey, Box<Offsets>)>,
+    seen: Seen,
+}
+
+impl Caps {
+    fn new(parts: Vec<Part>, lattice: &Lattice) -> Self {
+        let [x, y, z] = lattice.dims.map(|d| d.div_ceil(BRICK));
+        let mut caps = Self {
+            dims: [x, y],
+            starts: vec![None; (y * z) as usize],
+            bricks: Vec::new(),
+            seen: Seen::default(),
+        };
+        let is_in_grid = |voxel: [u32; 3]| (0..3).all(|a| voxel[a] < lattice.dims[a]);
+        for part in parts {
+            match part {
+                Part::Rows { from, to, offset } => {
+                    for z in from[1]..to[1] {
+                        let row = |at: u32| (z * y + at) as usize;
+                        caps.starts[row(from[0])..row(to[0])].fill(offset);
+                    }
+                }
+                Part::Brick { at, offsets, seen } => {
+                    caps.bricks.push((BrickKey::new(at), offsets));
+                    let ends = seen.ends.into_iter().flatten();
+                    ends.filter(|end| is_in_grid(end.1)).for_each(|end| caps.seen.add(end));
+                }
+            }
+        }
+        caps.bricks.sort_unstable_by_key(|&(key, _)| key);
+        caps
+    }
+
+    fn bytes(&self) -> u64 {
+        let brick = size_of::<(BrickKey, Box<Offsets>)>() + size_of::<Offsets>();
+        (self.bricks.len() * brick + size_of_val(&self.starts[..])) as u64
+    }
+}
+
+struct Sweep<'a> {
+    crossings: &'a Crossings,
+    field: &'a Field,
+    caps: &'a Caps,
+}
+
+impl Sweep<'_> {
+    /// Fills a row of bricks.
+    fn row(&self, row: usize, out: &mut Vec<Filled>) {
+        let [width, depth] = self.caps.dims;
+        let [y, z] = [row as u32 % depth, row as u32 / depth];
+        let begin = BrickKey::new([0, y, z]);
+        let end = begin.along_x(width);
+        let bricks = &self.caps.bricks[self.caps.bricks.partition_point(|&(key, _)| key < begin)..];
+        let mut caps = bricks.iter().take_while(|&&(key, _)| key < end).peekable();
+        let mut crossings = self.crossings.row(begin).take_while(|&(key, ..)| key < end).peekable();
+
+        let mut columns = Columns::default();
+        if caps.peek().is_none_or(|&&(key, _)| key > begin) {
+            columns.offsets = match self.caps.starts[row] {
+                Some(offset) => [offset; 64],
+                None => std::array::from_fn(|column| {
+                    let [y, z] = [BRICK * y + column as u32 / 8, BRICK * z + column as u32 % 8];
+                    self.field.offset([0, y, z])
+                }),
+            };
+            columns.update(u64::MAX);
+        }
+        let mut next = begin;
+        loop {
+            let keys = [caps.peek().map(|&&(key, _)| key), crossings.peek().map(|&(key, ..)| key)];
+            let at = keys.into_iter().flatten().min().unwrap_or(end);
+            if next < at && columns.inside != 0 {
+                out.push((next, next.bricks_to(at), [columns.inside; 8]));
+            }
+            if at == end {
+                return;
+            }
+            let mut steps = Vec::new();
+            while let Some((_, step, mask)) = crossings.next_if(|&(key, ..)| key == at) {
+                steps.push((step, mask));
+            }
+            let offsets = caps.next_if(|&&(key, _)| key == at).map(|(_, offsets)| &**offsets);
+            let mask = columns.through(&steps, offsets);
+            if !is_empty(&mask) {
+                out.push((at, 1, mask));
+            }
+            next = at.along_x(1);
+        }
+    }
+}
+
+/// The 64 columns of a row, `8 y + z`, where the sweep has come to.
+struct Columns {
+    crossings: [i32; 64],
+    offsets: [i32; 64],
+    inside: u64,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self { crossings: [0; 64], offsets: [0; 64], inside: 0 }
+    }
+}
+
+impl Columns {
+    /// Decides `columns` anew.
+    fn update(&mut self, columns: u64) {
+        for column in set_bits(columns) {
+            let number = self.crossings[column as usize] + self.offsets[column as usize];
+            self.inside = self.inside & !(1 << column) | u64::from(number > 0) << column;
+        }
+    }
+
+    /// The voxels inside of a brick with crossings, or with offsets of its own.
+    fn through(&mut self, steps: &[(i32, &Mask)], offsets: Option<&Offsets>) -> Mask {
+        std::array::from_fn(|x| {
+            let mut changed = 0;
+            for (step, mask) in steps {
+                changed |= mask[x];
+                set_bits(mask[x]).for_each(|column| self.crossings[column as usize] += step);
+            }
+            if let Some(offsets) = offsets {
+                changed = u64::MAX;
+                for (to, &from) in self.offsets.iter_mut().zip(&offsets[64 * x..]) {
+                    *to = from.into();
+                }
+            }
+            self.update(changed);
+            self.inside
+        })
+    }
+}

@@ -1,0 +1,314 @@
+//! How the winding number of an open surface differs from the count of a column's crossings.
+//!
+//! The number is `n + b` ([`solid_angle`](crate::fill::solid_angle)); a voxel is inside where it is
+//! at least 1/2, so where `n` plus the *offset* `k = floor(b + 1/2)` is at least 1. Along a column
+//! the offset changes only where `b` passes `i + 1/2` for a whole number `i`: at caps across the
+//! holes, and at the boundary itself. The grid is divided like an octree; a cube in which a bound of
+//! the change of `b` shows that it does not come near any `i + 1/2` is decided as a whole. In bricks
+//! that are left, which lie at the caps, each voxel has an offset of its own.
+//!
+//! `b` is smooth but for whole steps across the rays from the boundary towards `+x`, which matter to
+//! neither bound. In a cube, loops that are small or far away are replaced by their value and
+//! gradient at its centre, with a bound of the error.
+
+use rayon::prelude::*;
+
+use crate::fill::solid_angle::{Loop, Point, Slope, Turns, dot, minus, norm};
+use crate::grid::BRICK;
+use crate::place::Lattice;
+use crate::topology::Boundary;
+
+/// A sum over loops may be off by so much: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors
+/// with relative errors of a few `2^-53`. Nearer than that to 1/2, a voxel is inside.
+const NOISE: f64 = 1e-9;
+/// Most error that loops far from a cube may add when it is divided.
+const FAR: f64 = 2e-3;
+/// A gradient tells nothing of voxels if the error is larger.
+const MOST_ERROR: f64 = 0.1;
+
+/// Offsets of the voxels of a brick: of `(x, y, z)` in it at `64 x + 8 y + z`.
+pub(super) type Offsets = [i16; 512];
+
+/// The least and the most certain of the voxels that were looked at one by one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// How far the winding number is from where it would be decided otherwise, from 0 to 1/2, and
+    /// which voxel it is.
+    pub(super) ends: [Option<(f64, [u32; 3])>; 2],
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, seen: (f64, [u32; 3])) {
+        let [least, most] = &mut self.ends;
+        if least.is_none_or(|least| seen < least) {
+            *least = Some(seen);
+        }
+        if most.is_none_or(|most| seen > most) {
+            *most = Some(seen);
+        }
+    }
+}
+
+/// A part of the grid.
+pub(super) enum Part {
+    /// Rows of bricks, from the first to before the last in `y` and `z`, of which the first brick
+    /// has one offset in all voxels; `None` if it must be found column by column.
+    Rows { from: [u32; 2], to: [u32; 2], offset: Option<i32> },
+    /// A brick whose voxels have offsets of their own.
+    Brick { at: [u32; 3], offsets: Box<Offsets>, seen: Seen },
+}
+
+/// The boundary of a surface, and the lattice that it is on.
+pub(super) struct Field {
+    loops: Vec<Loop>,
+    length: f64,
+    unit: f64,
+    /// In bricks.
+    dims: [u32; 3],
+}
+
+/// A cube of voxels.
+#[derive(Clone)]
+struct Cube {
+    at: [u32; 3],
+    /// A power of two.
+    size: u32,
+    /// Loops that are summed edge by edge.
+    near: Vec<u32>,
+    far: Far,
+}
+
+/// The sum over the other loops, as a linear function.
+#[derive(Debug, Clone, Copy, Default)]
+struct Far {
+    center: Point,
+    number: f64,
+    gradient: Point,
+    error: f64,
+}
+
+impl Far {
+    fn at(&self, p: Point) -> f64 {
+        self.number + dot(self.gradient, minus(p, self.center))
+    }
+}
+
+/// What is known of a cube.
+struct Look {
+    center: Point,
+    /// `b` at the centre.
+    number: f64,
+    gradient: Point,
+    /// By how much `b`, but for whole steps, may differ from the linear function.
+    error: f64,
+    /// By how much the linear function changes from the centre to a corner.
+    swing: f64,
+}
+
+impl Field {
+    pub(super) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
+        let loops: Vec<Loop> = boundary.loops().iter().map(|points| Loop::new(points)).collect();
+        let length = loops.iter().map(Loop::length).sum();
+        let unit = f64::from(lattice.unit());
+        Self { loops, length, unit, dims: lattice.dims.map(|d| d.div_ceil(BRICK)) }
+    }
+
+    /// Rows that cover the grid, and the bricks at caps, in no order.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let longest = self.dims.into_iter().max().unwrap_or(1).next_power_of_two();
+        let near = (0..self.loops.len() as u32).collect();
+        self.divide(Cube { at: [0; 3], size: longest * BRICK, near, far: Far::default() })
+    }
+
+    fn divide(&self, mut cube: Cube) -> Vec<Part> {
+        let brick = cube.at.map(|c| c / BRICK);
+        if (0..3).any(|a| brick[a] >= self.dims[a]) {
+            return Vec::new();
+        }
+        let look = self.look(&mut cube);
+        if half_distance(look.number) > look.swing + look.error {
+            let bricks = cube.size / BRICK;
+            let to = [1, 2].map(|a| (brick[a] + bricks).min(self.dims[a]));
+            let offset = (!self.is_shaded(&cube)).then(|| offset(look.number).into());
+            let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
+            return if brick[0] == 0 { vec![rows] } else { Vec::new() };
+        }
+        if cube.size > BRICK {
+            let children: Vec<Cube> = children(&cube).collect();
+            return children.into_par_iter().flat_map_iter(|child| self.divide(child)).collect();
+        }
+        let (mut offsets, mut seen) = (Box::new([0; 512]), Seen::default());
+        self.fill(cube, &mut offsets, &mut seen);
+        vec![Part::Brick { at: brick, offsets, seen }]
+    }
+
+    /// Moves loops of the cube that are far from it from one list to the other, and sums both.
+    fn look(&self, cube: &mut Cube) -> Look {
+        let (center, radius) = self.ball(cube);
+        let far = &mut cube.far;
+        (far.number, far.center) = (far.at(center), center);
+        let [lo, hi] = self.bounds(cube.at, cube.size);
+        let (mut turns, mut slope) = (Turns::new(), Slope::default());
+        let mut error = 0.0;
+        let far_error = |each: &Loop| 0.5 * each.bend(center, radius) * radius * radius;
+        cube.near.retain(|&index| {
+            let each = &self.loops[index as usize];
+            let its = far_error(each);
+            let is_far = its <= FAR * each.length() / self.length && !each.may_shade(lo, hi);
+            if is_far {
+                each.turn(center, &mut turns);
+                each.add_slope(center, 0.0, &mut slope);
+                error += its;
+            }
+            !is_far
+        });
+        far.number += turns.number();
+        far.error += error;
+        (0..3).for_each(|a| far.gradient[a] += slope.gradient[a]);
+
+        let (mut turns, mut slope) = (Turns::new(), Slope::default());
+        for &index in &cube.near {
+            self.loops[index as usize].turn(center, &mut turns);
+            self.loops[index as usize].add_slope(center, radius, &mut slope);
+        }
+        let gradient = [0, 1, 2].map(|a| far.gradient[a] + slope.gradient[a]);
+        Look {
+            center,
+            number: far.number + turns.number(),
+            gradient,
+            error: 0.5 * slope.bend * radius * radius + far.error + NOISE,
+            swing: norm(gradient) * radius,
+        }
+    }
+
+    /// Finds the offsets of a cube in a brick.
+    fn fill(&self, mut cube: Cube, offsets: &mut Offsets, seen: &mut Seen) {
+        let look = self.look(&mut cube);
+        let mut open = Vec::new();
+        if look.error < MOST_ERROR {
+            self.fill_linear(&cube, &look, offsets, &mut open);
+        } else {
+            open.extend(voxels(&cube));
+        }
+        if cube.size > 2 && open.len() > (cube.size * cube.size * cube.size / 8) as usize {
+            children(&cube).for_each(|child| self.fill(child, offsets, seen));
+            return;
+        }
+        for voxel in open {
+            let number = self.number(&cube, voxel);
+            offsets[slot(voxel)] = offset(number);
+            seen.add((half_distance(number), voxel));
+        }
+    }
+
+    /// Finds the offsets of the voxels that the linear function decides; the others are `open`.
+    fn fill_linear(
+        &self,
+        cube: &Cube,
+        look: &Look,
+        offsets: &mut Offsets,
+        open: &mut Vec<[u32; 3]>,
+    ) {
+        let is_shaded = self.is_shaded(cube);
+        let step = look.gradient[0] * self.unit;
+        for column in voxels(cube).filter(|voxel| voxel[0] == cube.at[0]) {
+            let first = self.center(column);
+            // Steps are between columns, and not within them.
+            let (number, error) = match is_shaded {
+                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * look.error),
+                false => (look.number + dot(look.gradient, minus(first, look.center)), look.error),
+            };
+            for x in 0..cube.size {
+                let number = number + f64::from(x) * step;
+                let voxel = [column[0] + x, column[1], column[2]];
+                if half_distance(number) > error {
+                    offsets[slot(voxel)] = offset(number);
+                } else {
+                    open.push(voxel);
+                }
+            }
+        }
+    }
+
+    /// `b` at the centre of a voxel of `cube`, or a number with the same offset.
+    fn number(&self, cube: &Cube, voxel: [u32; 3]) -> f64 {
+        let p = self.center(voxel);
+        let number = self.sum(&cube.near, p) + cube.far.at(p);
+        match half_distance(number) > cube.far.error + NOISE || cube.near.len() == self.loops.len()
+        {
+            true => number,
+            false => self.whole(p),
+        }
+    }
+
+    /// The offset of one voxel.
+    pub(super) fn offset(&self, voxel: [u32; 3]) -> i32 {
+        offset(self.whole(self.center(voxel))).into()
+    }
+
+    /// `b`, from all loops.
+    fn whole(&self, p: Point) -> f64 {
+        let mut turns = Turns::new();
+        self.loops.iter().for_each(|each| each.turn(p, &mut turns));
+        turns.number()
+    }
+
+    fn sum(&self, loops: &[u32], p: Point) -> f64 {
+        let mut turns = Turns::new();
+        loops.iter().for_each(|&index| self.loops[index as usize].turn(p, &mut turns));
+        turns.number()
+    }
+
+    /// Whether `b` may have whole steps in the cube.
+    fn is_shaded(&self, cube: &Cube) -> bool {
+        let [lo, hi] = self.bounds(cube.at, cube.size);
+        cube.near.iter().any(|&index| self.loops[index as usize].may_shade(lo, hi))
+    }
+
+    /// The centre, and how far from it all that the bounds are needed for lies: of bricks and more
+    /// the whole, as columns go on from one to the next, and of parts of bricks the voxels' centres.
+    fn ball(&self, cube: &Cube) -> (Point, f64) {
+        let half = f64::from(cube.size) / 2.0;
+        let reach = if cube.size < BRICK { half - 0.5 } else { half };
+        let center = cube.at.map(|c| (f64::from(c) + half) * self.unit);
+        (center, reach * self.unit * 3f64.sqrt())
+    }
+
+    fn bounds(&self, at: [u32; 3], size: u32) -> [Point; 2] {
+        [at, at.map(|c| c + size)].map(|corner| corner.map(|c| f64::from(c) * self.unit))
+    }
+
+    fn center(&self, voxel: [u32; 3]) -> Point {
+        voxel.map(|c| (f64::from(c) + 0.5) * self.unit)
+    }
+}
+
+fn children(cube: &Cube) -> impl Iterator<Item = Cube> {
+    let half = cube.size / 2;
+    (0..8).map(move |child| {
+        let at = [0, 1, 2].map(|a| cube.at[a] + half * (child >> a & 1));
+        Cube { at, size: half, ..cube.clone() }
+    })
+}
+
+fn voxels(cube: &Cube) -> impl Iterator<Item = [u32; 3]> + use<> {
+    let (at, size) = (cube.at, cube.size);
+    let along = move |a: usize| at[a]..at[a] + size;
+    along(0).flat_map(move |x| along(1).flat_map(move |y| along(2).map(move |z| [x, y, z])))
+}
+
+/// The place of a voxel among those of its brick.
+fn slot(voxel: [u32; 3]) -> usize {
+    let [x, y, z] = voxel.map(|c| c % BRICK);
+    (64 * x + 8 * y + z) as usize
+}
+
+/// How far `number` is from the next `i + 1/2`.
+fn half_distance(number: f64) -> f64 {
+    (number - number.floor() - 0.5).abs()
+}
+
+/// The offset for `b`; what is so near to a cap that it is in doubt is inside.
+fn offset(number: f64) -> i16 {
+    (number + 0.5 + NOISE).floor() as i16
+}

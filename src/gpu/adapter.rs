@@ -1,0 +1,186 @@
+//! The machine's adapters, and opening one of them.
+
+use crate::error::BackendError;
+use crate::gpu::{Device, GROUP};
+
+/// Most storage buffers that a kernel binds; the WebGPU default limit.
+const STORAGE_BUFFERS: u32 = 8;
+
+/// An adapter: a GPU by one graphics API, or a software implementation of it.
+#[derive(Debug, Clone)]
+pub struct Adapter {
+    adapter: wgpu::Adapter,
+    info: wgpu::AdapterInfo,
+}
+
+impl Adapter {
+    /// All adapters of this machine: Vulkan, Metal and DX12 before OpenGL, hardware before
+    /// software, discrete before integrated.
+    pub async fn all_async() -> Vec<Self> {
+        let mut adapters = Self::of(wgpu::Backends::PRIMARY).await;
+        adapters.extend(Self::of(wgpu::Backends::SECONDARY).await);
+        adapters
+    }
+
+    /// The adapters that are used unless named, best first: those of OpenGL only where there is no
+    /// other hardware.
+    pub async fn preferred_async() -> Vec<Self> {
+        let mut adapters = Self::of(wgpu::Backends::PRIMARY).await;
+        if adapters.iter().all(Self::is_software) {
+            adapters.extend(Self::of(wgpu::Backends::SECONDARY).await);
+            adapters.sort_by_key(Self::is_software);
+        }
+        adapters
+    }
+
+    async fn of(backends: wgpu::Backends) -> Vec<Self> {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = backends;
+        // Without the drivers' validation layers, in debug builds too; and without wgpu's check of
+        // indirect dispatches, a dispatch of its own before each: the stages keep to the limits.
+        descriptor.flags = wgpu::InstanceFlags::empty();
+        let instance = wgpu::Instance::new(descriptor);
+        let adapters = instance.enumerate_adapters(backends).await;
+        let mut adapters: Vec<Self> = (adapters.into_iter())
+            .map(|adapter| Self { info: adapter.get_info(), adapter })
+            .collect();
+        adapters.sort_by_key(|adapter| match adapter.info.device_type {
+            wgpu::DeviceType::DiscreteGpu => 0,
+            wgpu::DeviceType::IntegratedGpu => 1,
+            wgpu::DeviceType::VirtualGpu => 2,
+            wgpu::DeviceType::Other => 3,
+            wgpu::DeviceType::Cpu => 4,
+        });
+        adapters
+    }
+
+    /// The first adapter whose label contains `name`, in any case; without a name the preferred
+    /// one.
+    ///
+    /// # Errors
+    /// There are no adapters, or none with that name; the message lists them.
+    pub async fn find_async(name: Option<&str>) -> Result<Self, BackendError> {
+        let adapters = match name {
+            Some(_) => Self::all_async().await,
+            None => Self::preferred_async().await,
+        };
+        if adapters.is_empty() {
+            return Err(BackendError::NoAdapter(
+                "no GPU adapter was found: install a Vulkan, Metal, DX12 or OpenGL driver \
+                 (mesa-vulkan-drivers has one in software), or use the CPU"
+                    .into(),
+            ));
+        }
+        let wanted = name.unwrap_or_default().to_lowercase();
+        let labels: Vec<String> = adapters.iter().map(Self::label).collect();
+        let found = adapters.into_iter().find(|a| a.label().to_lowercase().contains(&wanted));
+        found.ok_or_else(|| {
+            let labels = labels.join("', '");
+            BackendError::NoAdapter(format!("no adapter matches '{wanted}': there are '{labels}'"))
+        })
+    }
+
+    /// The name by which it is shown and chosen, such as `vulkan: NVIDIA H200`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("{}: {}", self.info.backend, self.info.name)
+    }
+
+    /// The driver's name and version, where it tells.
+    #[must_use]
+    pub fn driver(&self) -> String {
+        format!("{} {}", self.info.driver, self.info.driver_info).trim().to_owned()
+    }
+
+    /// Whether it is a CPU that acts as a GPU.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.info.device_type == wgpu::DeviceType::Cpu
+    }
+
+    /// Whether the kernels can run on it.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn check(&self) -> Result<(), BackendError> {
+        let limits = self.adapter.limits();
+        let needs = [
+            (
+                "storage buffers per stage",
+                limits.max_storage_buffers_per_shader_stage,
+                STORAGE_BUFFERS,
+            ),
+            ("invocations per workgroup", limits.max_compute_invocations_per_workgroup, GROUP),
+            ("workgroup size", limits.max_compute_workgroup_size_x, GROUP),
+            ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, 8 * GROUP),
+        ];
+        for (what, has, needs) in needs {
+            if has < needs {
+                let adapter = self.label();
+                return Err(BackendError::Unsuitable {
+                    adapter,
+                    what,
+                    has: has.into(),
+                    needs: needs.into(),
+                });
+            }
+        }
+        let flags = self.adapter.get_downlevel_capabilities().flags;
+        if flags.contains(
+            wgpu::DownlevelFlags::COMPUTE_SHADERS | wgpu::DownlevelFlags::INDIRECT_EXECUTION,
+        ) {
+            return Ok(());
+        }
+        let (adapter, what) = (self.label(), "indirect compute dispatches");
+        Err(BackendError::Unsuitable { adapter, what, has: 0, needs: 1 })
+    }
+
+    /// Opens a device with all the adapter's limits.
+    ///
+    /// # Errors
+    /// It lacks something the kernels need, or the driver refuses.
+    pub async fn open_async(&self) -> Result<Device, BackendError> {
+        self.check()?;
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("trivox"),
+            required_features: self.adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+            required_limits: self.adapter.limits(),
+            ..Default::default()
+        };
+        let opened = self.adapter.request_device(&descriptor).await;
+        let (device, queue) = opened.map_err(|e| BackendError::Device(e.to_string()))?;
+        Ok(Device::new(device, queue, self.is_software()))
+    }
+}
+
+/// Blocking forms, which a browser does not have.
+#[cfg(not(target_arch = "wasm32"))]
+impl Adapter {
+    /// [`all_async`](Self::all_async), and waits.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        pollster::block_on(Self::all_async())
+    }
+
+    /// [`preferred_async`](Self::preferred_async), and waits.
+    #[must_use]
+    pub fn preferred() -> Vec<Self> {
+        pollster::block_on(Self::preferred_async())
+    }
+
+    /// [`find_async`](Self::find_async), and waits.
+    ///
+    /// # Errors
+    /// There are no adapters, or none with that name; the message lists them.
+    pub fn find(name: Option<&str>) -> Result<Self, BackendError> {
+        pollster::block_on(Self::find_async(name))
+    }
+
+    /// [`open_async`](Self::open_async), and waits.
+    ///
+    /// # Errors
+    /// It lacks something the kernels need, or the driver refuses.
+    pub fn open(&self) -> Result<Device, BackendError> {
+        pollster::block_on(self.open_async())
+    }
+}

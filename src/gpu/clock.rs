@@ -1,0 +1,71 @@
+//! Times of the steps of a run, by timestamps at both ends of each.
+
+use wgpu::BufferUsages as Usage;
+
+use crate::gpu::Device;
+
+/// Timestamps for one run at a time.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    queries: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+    /// Milliseconds a tick.
+    period: f64,
+}
+
+impl Clock {
+    /// For runs of at most `steps` steps; `None` where the adapter has no timestamps.
+    pub(crate) fn new(device: &Device, steps: u32) -> Option<Self> {
+        if !device.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
+            return None;
+        }
+        let queries = device.device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: Some("timestamps"),
+            ty: wgpu::QueryType::Timestamp,
+            count: 2 * steps,
+        });
+        let usage = Usage::QUERY_RESOLVE | Usage::COPY_SRC;
+        let resolved = device.buffer("timestamps", Self::bytes(steps) / 4, usage);
+        // The period is in nanoseconds.
+        let period = f64::from(device.queue.get_timestamp_period()) * 1e-6;
+        Some(Self { queries, resolved, period })
+    }
+
+    /// Bytes of the timestamps of `steps` steps.
+    pub(crate) const fn bytes(steps: u32) -> u64 {
+        2 * 8 * steps as u64
+    }
+
+    /// Writes the time at both ends of the pass of step `index`.
+    pub(crate) fn around(&self, index: usize) -> wgpu::ComputePassTimestampWrites<'_> {
+        wgpu::ComputePassTimestampWrites {
+            query_set: &self.queries,
+            beginning_of_pass_write_index: Some(2 * index as u32),
+            end_of_pass_write_index: Some(2 * index as u32 + 1),
+        }
+    }
+
+    /// Puts the times of `steps` steps into `staging`, from byte `offset`.
+    pub(crate) fn read_into(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        steps: usize,
+        staging: &wgpu::Buffer,
+        offset: u64,
+    ) {
+        encoder.resolve_query_set(&self.queries, 0..2 * steps as u32, &self.resolved, 0);
+        let bytes = Self::bytes(steps as u32);
+        encoder.copy_buffer_to_buffer(&self.resolved, 0, staging, offset, bytes);
+    }
+
+    /// Milliseconds of each step, from the timestamps in a staging buffer.
+    pub(crate) fn milliseconds(&self, bytes: &[u8]) -> Vec<f64> {
+        let (times, _) = bytes.as_chunks::<8>();
+        let (steps, _) = times.as_chunks::<2>();
+        let ticks = steps.iter().map(|times| {
+            let [begin, end] = times.map(u64::from_le_bytes);
+            end.saturating_sub(begin)
+        });
+        ticks.map(|ticks| ticks as f64 * self.period).collect()
+    }
+}

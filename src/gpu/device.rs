@@ -1,0 +1,290 @@
+//! An open device: its faults, its pipelines, its buffers, and reading them back.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use wgpu::BufferUsages as Usage;
+
+use crate::error::BackendError;
+use crate::gpu::pipeline::{Constants, Pipeline};
+use crate::gpu::{Kernel, MAX_GROUPS};
+
+/// Longest wait for one submission on hardware; drivers themselves give up after seconds.
+#[cfg(not(target_arch = "wasm32"))]
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
+
+/// No user of a lock leaves what it guards half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first error that a device reported.
+#[derive(Debug, Clone, Default)]
+struct Fault(Arc<Mutex<Option<String>>>);
+
+impl Fault {
+    fn set(&self, message: String) {
+        lock(&self.0).get_or_insert(message);
+    }
+
+    fn get(&self) -> Option<String> {
+        lock(&self.0).clone()
+    }
+}
+
+/// The compiled kernels, by name and constants.
+type Pipelines = HashMap<(&'static str, Constants), Arc<Pipeline>>;
+
+/// An open device. Errors that it reports at any time come out of the next [`check`](Self::check).
+#[derive(Debug, Clone)]
+pub struct Device {
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    fault: Fault,
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
+    software: bool,
+    pipelines: Arc<Mutex<Pipelines>>,
+}
+
+impl Device {
+    /// Of an open device; `software` ones have no time limit.
+    pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue, software: bool) -> Self {
+        let fault = Fault::default();
+        let reported = fault.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            reported.set(error.to_string());
+        }));
+        let reported = fault.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            reported.set(format!("the device was lost ({reason:?}): {message}"));
+        });
+        Self { device, queue, fault, software, pipelines: Arc::default() }
+    }
+
+    /// An error if the device reported one.
+    ///
+    /// # Errors
+    /// The first thing the device reported: lost, out of memory, invalid.
+    pub fn check(&self) -> Result<(), BackendError> {
+        self.fault.get().map_or(Ok(()), |message| Err(BackendError::Device(message)))
+    }
+
+    /// A kernel, compiled when it is first asked for with these constants.
+    pub(crate) fn pipeline(&self, kernel: Kernel, constants: Constants) -> Arc<Pipeline> {
+        let mut pipelines = lock(&self.pipelines);
+        let compile = || Arc::new(Pipeline::new(&self.device, kernel, constants));
+        pipelines.entry((kernel.name(), constants)).or_insert_with(compile).clone()
+    }
+
+    /// Records `kernel` over `groups` workgroups, in a pass of its own. `buffers` has its buffers by
+    /// name.
+    pub(crate) fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        kernel: Kernel,
+        buffers: &[(&str, &wgpu::Buffer)],
+        groups: u32,
+    ) -> Result<(), BackendError> {
+        let pipeline = self.pipeline(kernel, &[]);
+        self.check()?;
+        let bound = pipeline.bind(&self.device, |name| {
+            let found = buffers.iter().find(|(own, _)| *own == name);
+            found.map(|(_, buffer)| buffer.as_entire_binding())
+        })?;
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pipeline.set(&mut pass, &bound);
+        dispatch(&mut pass, groups, MAX_GROUPS);
+        Ok(())
+    }
+
+    /// An encoder of commands.
+    pub(crate) fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&Default::default())
+    }
+
+    /// A buffer of `words` 4-byte words, at least one, all 0.
+    #[must_use]
+    pub fn buffer(&self, label: &str, words: u64, usage: Usage) -> wgpu::Buffer {
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(label),
+            size: 4 * words.max(1),
+            usage,
+            mapped_at_creation: false,
+        })
+    }
+
+    /// A buffer of `words` words, all 0, that can be copied from and to.
+    ///
+    /// # Errors
+    /// It is larger than the device binds at once; the device failed.
+    pub(crate) fn checked_buffer(
+        &self,
+        label: &'static str,
+        words: u64,
+        usage: Usage,
+    ) -> Result<wgpu::Buffer, BackendError> {
+        let limits = self.device.limits();
+        let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let size = 4 * words;
+        if size > limit {
+            return Err(BackendError::TooLarge { what: label, size, limit });
+        }
+        let buffer = self.buffer(label, words, usage | Usage::COPY_DST | Usage::COPY_SRC);
+        self.check()?;
+        Ok(buffer)
+    }
+
+    /// A buffer that holds `bytes`, a multiple of 4.
+    ///
+    /// # Errors
+    /// Those of [`checked_buffer`](Self::checked_buffer).
+    pub(crate) fn filled(
+        &self,
+        label: &'static str,
+        bytes: &[u8],
+        usage: Usage,
+    ) -> Result<wgpu::Buffer, BackendError> {
+        let buffer = self.checked_buffer(label, bytes.len() as u64 / 4, usage)?;
+        self.queue.write_buffer(&buffer, 0, bytes);
+        self.check()?;
+        Ok(buffer)
+    }
+
+    /// A buffer to read `words` words back by.
+    pub(crate) fn staging(&self, words: u64) -> wgpu::Buffer {
+        self.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST)
+    }
+
+    /// Submits `encoder`. The future ends when the first `bytes` bytes of `staging` are mapped after it.
+    pub(crate) fn submit(
+        &self,
+        encoder: wgpu::CommandEncoder,
+        staging: &wgpu::Buffer,
+        bytes: u64,
+    ) -> Mapping<'_> {
+        self.queue.submit([encoder.finish()]);
+        let mapped = Arc::new(Mutex::new(Mapped::default()));
+        let shared = mapped.clone();
+        staging.map_async(wgpu::MapMode::Read, ..bytes, move |result| {
+            let mut mapped = lock(&shared);
+            mapped.result = Some(result.map_err(|e| e.to_string()));
+            if let Some(waker) = mapped.waker.take() {
+                waker.wake();
+            }
+        });
+        Mapping { device: self, mapped }
+    }
+
+    /// What `read` makes of the first `bytes` bytes of `staging`, which are mapped.
+    pub(crate) fn mapped<T>(
+        &self,
+        staging: &wgpu::Buffer,
+        bytes: u64,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, BackendError> {
+        let view =
+            staging.get_mapped_range(..bytes).map_err(|e| BackendError::Device(e.to_string()))?;
+        let result = read(&view);
+        drop(view);
+        staging.unmap();
+        Ok(result)
+    }
+
+    /// Submits `encoder`, and returns what `staging` holds after it, as `u32` words.
+    ///
+    /// # Errors
+    /// Whatever the device reported.
+    pub async fn submit_and_read_async(
+        &self,
+        encoder: wgpu::CommandEncoder,
+        staging: &wgpu::Buffer,
+    ) -> Result<Vec<u32>, BackendError> {
+        self.submit(encoder, staging, staging.size()).await?;
+        self.mapped(staging, staging.size(), bytemuck::pod_collect_to_vec)
+    }
+}
+
+/// Blocking forms, which a browser does not have.
+#[cfg(not(target_arch = "wasm32"))]
+impl Device {
+    /// [`submit_and_read_async`](Self::submit_and_read_async), and waits.
+    ///
+    /// # Errors
+    /// Whatever the device reported.
+    pub fn submit_and_read(
+        &self,
+        encoder: wgpu::CommandEncoder,
+        staging: &wgpu::Buffer,
+    ) -> Result<Vec<u32>, BackendError> {
+        self.block_on(self.submit_and_read_async(encoder, staging))
+    }
+
+    /// Runs a future that waits for this device alone to its end.
+    ///
+    /// # Errors
+    /// Its own; the device failed, or did not answer in two minutes.
+    pub fn block_on<T>(
+        &self,
+        future: impl Future<Output = Result<T, BackendError>>,
+    ) -> Result<T, BackendError> {
+        let mut future = std::pin::pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
+                return result;
+            }
+            let timeout = (!self.software).then_some(TIMEOUT);
+            let wait = wgpu::PollType::Wait { submission_index: None, timeout };
+            let polled = self.device.poll(wait);
+            self.check()?;
+            polled.map_err(|e| BackendError::Device(e.to_string()))?;
+        }
+    }
+}
+
+/// Dispatches `groups` workgroups, at most `most` in a dimension: two-dimensional if there are more.
+/// A kernel numbers them by `y * most + x`.
+pub(crate) fn dispatch(pass: &mut wgpu::ComputePass, groups: u32, most: u32) {
+    pass.dispatch_workgroups(groups.min(most), groups.div_ceil(most), 1);
+}
+
+/// What is known of a buffer that is to be mapped.
+#[derive(Default)]
+struct Mapped {
+    result: Option<Result<(), String>>,
+    waker: Option<Waker>,
+}
+
+/// Ends when a submission is done and its staging buffer mapped.
+pub(crate) struct Mapping<'a> {
+    device: &'a Device,
+    mapped: Arc<Mutex<Mapped>>,
+}
+
+impl Future for Mapping<'_> {
+    type Output = Result<(), BackendError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // Browsers do this themselves.
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Err(error) = self.device.device.poll(wgpu::PollType::Poll) {
+            self.device.check()?;
+            return Poll::Ready(Err(BackendError::Device(error.to_string())));
+        }
+        self.device.check()?;
+        let mut mapped = lock(&self.mapped);
+        if let Some(result) = mapped.result.take() {
+            return Poll::Ready(result.map_err(BackendError::Device));
+        }
+        mapped.waker = Some(context.waker().clone());
+        drop(mapped);
+        #[cfg(not(target_arch = "wasm32"))]
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}

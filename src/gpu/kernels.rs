@@ -1,0 +1,203 @@
+//! The registry of kernels: one row for each, with the WGSL file in `shaders/` whose entry point has
+//! the name of the file.
+//!
+//! Imports are stated at the top of a file, `// #import exact/int64`, and resolved here: each file
+//! once, depth first, before the file that imports it. Bindings are read out of the resolved source.
+
+/// A WGSL file: its path in `shaders/` without the extension, and its text.
+#[derive(Debug, Clone, Copy)]
+pub struct File {
+    /// Such as `exact/int64`.
+    pub path: &'static str,
+    /// The WGSL.
+    pub text: &'static str,
+}
+
+macro_rules! file {
+    ($path:literal) => {
+        File {
+            path: $path,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $path, ".wgsl")),
+        }
+    };
+}
+
+/// Files without an entry point, which others import.
+pub const MODULES: &[File] = &[
+    file!("exact/int64"),
+    file!("exact/shapes"),
+    file!("exact/touches"),
+    file!("exact/touches_row"),
+    file!("exact/crosses"),
+    file!("voxelize/params"),
+    file!("voxelize/counters"),
+    file!("voxelize/pair"),
+    file!("voxelize/nodes"),
+    file!("voxelize/columns"),
+    file!("voxelize/candidates"),
+    file!("voxelize/mesh"),
+    file!("voxelize/load_balance"),
+    file!("voxelize/scan"),
+    file!("voxelize/masks"),
+    file!("voxelize/voxel_candidate"),
+    file!("voxelize/column_test"),
+    file!("trace/scene"),
+    file!("trace/rays"),
+    file!("trace/dda"),
+    file!("trace/traverse"),
+    file!("trace/tree"),
+    file!("draw/params"),
+    file!("draw/hit"),
+    file!("draw/faces"),
+    file!("draw/surface"),
+    file!("draw/ground"),
+    file!("draw/shade"),
+    file!("draw/sums"),
+];
+
+/// A file with an entry point of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel(File);
+
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident = $path:literal;)+) => {
+        $($(#[$doc])* pub const $name: Kernel = Kernel(file!($path));)+
+
+        /// All kernels.
+        pub const KERNELS: &[Kernel] = &[$($name),+];
+    };
+}
+
+kernels! {
+    /// Triangles join the pair lists of the levels at which they start.
+    SEED = "voxelize/seed";
+    /// Prefix sum of candidate counts, within blocks.
+    SCAN_BLOCKS = "voxelize/scan_blocks";
+    /// Prefix sum over the blocks, and the sizes of indirect dispatches.
+    SCAN_TOTALS = "voxelize/scan_totals";
+    /// Prefix sum, both added up.
+    SCAN_PAIRS = "voxelize/scan_pairs";
+    /// Tests nodes, and lists those that are touched.
+    REFINE = "voxelize/refine";
+    /// Gives every brick an index.
+    FIND_BRICKS = "voxelize/find_bricks";
+    /// Tests rows of voxels.
+    VOXEL_ROWS = "voxelize/voxel_rows";
+    /// Tests single voxels.
+    VOXELS = "voxelize/voxels";
+    /// Sets voxels in which a column crosses a triangle.
+    CROSSED = "voxelize/crossed";
+    /// Flips voxels at which parity changes.
+    FLIPS = "voxelize/flips";
+    /// Lists crossings with their direction.
+    LIST_CROSSINGS = "voxelize/list_crossings";
+    /// First hits of a list of rays.
+    FIRST_HITS = "trace/first_hits";
+    /// Numbers the nodes of a level of a tree.
+    TREE_FIND = "trace/tree_find";
+    /// Sets the masks of nodes.
+    TREE_FILL = "trace/tree_fill";
+    /// Counts the cells of nodes.
+    TREE_COUNT = "trace/tree_count";
+    /// Links nodes with their children.
+    TREE_LINK = "trace/tree_link";
+    /// Occlusion of the sky from samples of the ground.
+    GROUND_OCCLUSION = "draw/ground_occlusion";
+    /// Samples at the corners of pixels.
+    DRAW_CORNERS = "draw/draw_corners";
+    /// The other samples of pixels.
+    DRAW_INTERIOR = "draw/draw_interior";
+    /// Pixels from their samples.
+    MEAN_PIXELS = "draw/mean_pixels";
+}
+
+impl Kernel {
+    /// The name of its file and of its entry point.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.0.path.rsplit('/').next().unwrap_or(self.0.path)
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn file(&self) -> File {
+        self.0
+    }
+
+    /// The whole source, imports included.
+    #[must_use]
+    pub fn source(&self) -> String {
+        resolve(&self.0)
+    }
+}
+
+/// What begins a line that states an import.
+const IMPORT: &str = "// #import ";
+
+/// The text of `file` after those of the files that it imports, themselves resolved: each once.
+///
+/// # Panics
+/// A file imports one that [`MODULES`] lacks. The tests resolve all files.
+#[must_use]
+pub fn resolve(file: &File) -> String {
+    let mut source = String::new();
+    append(file, &mut Vec::new(), &mut source);
+    source
+}
+
+/// The source of a module with its imports, such as `exact/touches`; `None` if there is none.
+#[must_use]
+pub fn module(path: &str) -> Option<String> {
+    MODULES.iter().find(|file| file.path == path).map(resolve)
+}
+
+fn append(file: &File, done: &mut Vec<&'static str>, source: &mut String) {
+    if done.contains(&file.path) {
+        return;
+    }
+    done.push(file.path);
+    for path in file.text.lines().filter_map(|line| line.strip_prefix(IMPORT)) {
+        let import = MODULES.iter().find(|module| module.path == path);
+        let import = import.unwrap_or_else(|| panic!("{} imports {path}: no such file", file.path));
+        append(import, done, source);
+    }
+    source.push_str(file.text);
+    source.push('\n');
+}
+
+/// A buffer that a kernel binds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// The bind group.
+    pub group: u32,
+    /// The number in the group.
+    pub number: u32,
+    /// The name of the variable.
+    pub name: String,
+    /// How the kernel uses the buffer.
+    pub ty: wgpu::BufferBindingType,
+}
+
+/// The bindings that a source declares, one a line, such as
+/// `@group(0) @binding(3) var<storage, read> pairs: array<Pair>;`.
+#[must_use]
+pub fn bindings(source: &str) -> Vec<Binding> {
+    source.lines().filter_map(binding).collect()
+}
+
+fn binding(line: &str) -> Option<Binding> {
+    let (group, rest) = line.strip_prefix("@group(")?.split_once(") @binding(")?;
+    let (number, rest) = rest.split_once(") var<")?;
+    let (space, rest) = rest.split_once("> ")?;
+    let (name, _) = rest.split_once(':')?;
+    let ty = match space {
+        "uniform" => wgpu::BufferBindingType::Uniform,
+        _ => wgpu::BufferBindingType::Storage { read_only: space == "storage, read" },
+    };
+    Some(Binding {
+        group: group.parse().ok()?,
+        number: number.parse().ok()?,
+        name: name.into(),
+        ty,
+    })
+}

@@ -1,0 +1,109 @@
+//! A compiled kernel, and binding buffers to it by the names that its source gives them.
+
+use wgpu::BindingResource;
+
+use crate::error::BackendError;
+use crate::gpu::Kernel;
+use crate::gpu::kernels::{Binding, bindings};
+
+/// Pipeline constants of a kernel: values of its `override` declarations.
+pub(crate) type Constants = &'static [(&'static str, u32)];
+
+/// A compiled kernel.
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    kernel: Kernel,
+    pipeline: wgpu::ComputePipeline,
+    /// By group.
+    layouts: Vec<wgpu::BindGroupLayout>,
+    bindings: Vec<Binding>,
+}
+
+impl Pipeline {
+    /// Compiles `kernel`. The device reports errors.
+    pub(super) fn new(device: &wgpu::Device, kernel: Kernel, constants: Constants) -> Self {
+        let source = kernel.source();
+        let bindings = bindings(&source);
+        let groups = bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
+        let layouts: Vec<_> = (0..groups).map(|group| layout(device, &bindings, group)).collect();
+        let name = Some(kernel.name());
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: name,
+            bind_group_layouts: &layouts.iter().map(Some).collect::<Vec<_>>(),
+            immediate_size: 0,
+        });
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: name,
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let constants: Vec<(&str, f64)> =
+            constants.iter().map(|&(name, value)| (name, value.into())).collect();
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: name,
+            layout: Some(&layout),
+            module: &module,
+            entry_point: name,
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &constants,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        Self { kernel, pipeline, layouts, bindings }
+    }
+
+    /// The bind groups of all its buffers, which `find` gives by name.
+    ///
+    /// # Errors
+    /// `find` does not know a name: a mistake in this library.
+    pub(crate) fn bind<'a>(
+        &self,
+        device: &wgpu::Device,
+        find: impl Fn(&str) -> Option<BindingResource<'a>>,
+    ) -> Result<Vec<wgpu::BindGroup>, BackendError> {
+        let resource = |binding: &Binding| {
+            let Some(resource) = find(&binding.name) else {
+                let kernel = self.kernel.name();
+                let name = &binding.name;
+                return Err(BackendError::Device(format!("{kernel} has no buffer for {name}")));
+            };
+            Ok(wgpu::BindGroupEntry { binding: binding.number, resource })
+        };
+        let group = |(layout, group)| {
+            let of_group = self.bindings.iter().filter(|binding| binding.group == group);
+            let entries = of_group.map(resource).collect::<Result<Vec<_>, _>>()?;
+            Ok(device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some(self.kernel.name()),
+                layout,
+                entries: &entries,
+            }))
+        };
+        self.layouts.iter().zip(0..).map(group).collect()
+    }
+
+    /// Sets the kernel and its buffers in `pass`.
+    pub(crate) fn set(&self, pass: &mut wgpu::ComputePass, groups: &[wgpu::BindGroup]) {
+        pass.set_pipeline(&self.pipeline);
+        (0..).zip(groups).for_each(|(index, group)| pass.set_bind_group(index, group, &[]));
+    }
+}
+
+fn layout(device: &wgpu::Device, bindings: &[Binding], group: u32) -> wgpu::BindGroupLayout {
+    let of_group = bindings.iter().filter(|binding| binding.group == group);
+    let entries: Vec<_> = of_group
+        .map(|binding| wgpu::BindGroupLayoutEntry {
+            binding: binding.number,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: binding.ty,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        })
+        .collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: None,
+        entries: &entries,
+    })
+}

@@ -1,0 +1,44 @@
+//! `voxelize completions` and `voxelize man`: both are made from the command line's own definition.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use anyhow::{Context, Result};
+
+use crate::program::cli::Cli;
+use crate::program::{Verdict, print};
+
+/// Prints the completion script of a shell.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn completions(shell: Shell) -> Result<Verdict> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "voxelize", &mut script);
+    print_bytes(&script)
+}
+
+/// Prints the manual page: the main command, then all others.
+///
+/// # Errors
+/// As [`completions`].
+pub fn page() -> Result<Verdict> {
+    let mut command = Cli::command();
+    command.build();
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        let named = subcommand.clone().name(format!("voxelize {}", subcommand.get_name()));
+        let man = clap_mangen::Man::new(named);
+        man.render_name_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_description_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+    }
+    print_bytes(&page)
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<Verdict> {
+    print(std::str::from_utf8(bytes).context("generated text")?.trim_end())?;
+    Ok(Verdict::Done)
+}

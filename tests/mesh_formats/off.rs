@@ -1,0 +1,84 @@
+//! OFF: Geomview's text.
+
+use trivox::formats::off::{read, read_with};
+use trivox::formats::{ReadError, ReadOptions};
+use trivox::srgb::linear_of_rgba;
+
+use super::{A, B, BLUE, C, D, RED, corners, fault, triangles, warnings};
+
+pub(crate) const TEXT: &str = "COFF # coloured\n4 2 0\n0 0 0 255 0 0\n1 0 0 255 0 0 255\n\n\
+    # of fractions\n1 1 0 0.0 0.0 1.0\n0 1 0 0. 0. 1. 1.\n3 0 1 2\n4 0 1 2 3 255 0 0\n";
+
+const SQUARE: &str = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
+
+#[test]
+fn counts_are_in_the_next_line_or_after_the_word_or_in_it() {
+    for header in ["OFF\n4 2 5\n", "OFF 4 2 5\n", "OFF4 2 5\n", "\u{feff}# a\nOFF\r\n\n4 2\n"] {
+        let text = format!("{header}{SQUARE}3 0 1 2\n4 0 1 2 3\n");
+        let expected = [[A, B, C], [A, B, C], [A, C, D]];
+        assert_eq!(triangles(read(text.as_bytes())), expected, "{header}");
+    }
+}
+
+#[test]
+fn colours_of_vertices_and_faces_are_read() {
+    let loaded = read(TEXT.as_bytes()).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let look = loaded.mesh.appearance().unwrap();
+    assert_eq!(look.vertex_colors, [RED, RED, BLUE, BLUE].map(linear_of_rgba));
+    assert_eq!(look.material_of, [0, 1, 1]);
+    assert!(look.materials[0].has_vertex_colors && !look.materials[1].has_vertex_colors);
+    assert_eq!(look.materials[1].color, linear_of_rgba(RED));
+    let bare = read_with(TEXT.as_bytes(), &ReadOptions::default().without_appearance()).unwrap();
+    assert_eq!((bare.mesh.appearance(), corners(&bare.mesh)), (None, corners(&loaded.mesh)));
+    let indexed = format!("OFF 4 1 0\n{SQUARE}3 0 1 2 7\n");
+    let said = "1 face has no colour of three or four numbers, and the plain one";
+    assert_eq!(warnings(read(indexed.as_bytes())), [said]);
+}
+
+#[test]
+fn normals_come_before_colours() {
+    let text =
+        "CNOFF\n3 1 0\n0 0 0 0 0 1 255 0 0\n1 0 0 0 0 1 255 0 0\n0 1 0 0 0 1 255 0 0\n3 0 1 2\n";
+    let loaded = read(text.as_bytes()).unwrap();
+    assert_eq!(loaded.mesh.appearance().unwrap().vertex_colors, [linear_of_rgba(RED); 3]);
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_the_line() {
+    let file = |header: &str, faces: &str| format!("{header}{SQUARE}{faces}");
+    for (text, expected) in [
+        (String::new(), "the file is empty"),
+        ("PLY\n".into(), "not an OFF file: it does not begin with 'OFF'"),
+        (file("OFF BINARY\n", ""), "binary OFF is not read: save the mesh as text, or as PLY"),
+        (file("4OFF\n", ""), "line 1: '4OFF': only vertices of three coordinates are read"),
+        (file("OFF\n4 x 0\n", ""), "line 2: 'x' where the number of faces belongs"),
+        (
+            file("OFF\n4 1 0\n", "3 0 1 4\n"),
+            "line 7: face 0 (counted from 0): vertex index 4 is \
+            out of range: there are 4, counted from 0",
+        ),
+        (file("OFF\n4 1 0\n", "3 0 1\n"), "line 7: a face of 3 corners, but 2 numbers follow"),
+        (file("OFF\n4 1 0\n", "3 0 1 -1\n"), "line 7: '-1' where the index of a vertex belongs"),
+        (
+            file("OFF\n4 2 0\n", "3 0 1 2\n"),
+            "line 8: the file ends where a face belongs: it is cut \
+            off",
+        ),
+        (file("OFF\n4 1 0\n", "2 0 1\n"), "no faces found: nothing to voxelize"),
+        (
+            file("OFF\n4 1 0\n", "3 0 1 2\n").replace("1 1 0", "1 nan 0"),
+            "line 5: vertex 2 \
+            (counted from 0): 'nan' is not a finite number",
+        ),
+        (
+            "OFF 9999999 9 9\n0 0 0\n".into(),
+            "the header says 9999999 vertices and 9 faces, but the \
+            file is too short for that: it is cut off, or the header is wrong",
+        ),
+    ] {
+        assert_eq!(fault(read(text.as_bytes())), expected, "{text}");
+    }
+    let refused = read_with(TEXT.as_bytes(), &ReadOptions::default().within(1000));
+    assert!(matches!(refused, Err(ReadError::Memory { .. })));
+}

@@ -61,18 +61,21 @@ impl Batch {
         let (sender, outcomes) = channel();
         let start = || {
             let voxelizer = plan.voxelizer(&job)?;
+            let pool = job::pool(plan.threads)?;
+            let threads = pool.current_num_threads();
             let results = voxelizer.many(received.into_iter().map(|source| ((), source)))?;
             // It waits for results, so that the caller's thread can look for signals.
             job::start_thread(move || {
                 for ((), result) in results {
-                    let outcome = result.map(core::grid_of).map_err(Failure::from);
+                    let outcome = result.map(|made| pool.install(|| core::grid_of(made)));
+                    let outcome = outcome.map_err(Failure::from);
                     // Fails once the batch is gone.
                     if sender.send(Ok(outcome)).is_err() {
                         return;
                     }
                 }
             })?;
-            job::pool(plan.threads).map(|pool| pool.current_num_threads())
+            Ok(threads)
         };
         let threads = start().map_err(|failure: Failure| failure.into_py(py))?;
         Ok(Self {

@@ -89,13 +89,14 @@ pub fn run(plan: &Plan, source: &Source, job: &Arc<Job>) -> Result<PyGrid, Failu
         Source::Path(path) => voxelizer.run_file(path),
     };
     let made = made.map_err(|error| source.failure(error.into()))?;
-    Ok(grid_of(made))
+    job::pool(plan.threads).map(|pool| pool.install(|| grid_of(made)))
 }
 
-/// What Python gets of a result.
+/// What Python gets of a result; to be called on a pool.
 pub fn grid_of(made: Voxelized) -> PyGrid {
     let warnings: Vec<String> = made.warnings.iter().map(ToString::to_string).collect();
-    PyGrid::new(made.grid.clone(), report(&made).to_string(), warnings)
+    let report = report(&made).to_string();
+    PyGrid::new(made.grid, report, warnings)
 }
 
 fn report(made: &Voxelized) -> Value {

@@ -61,16 +61,24 @@ impl Failure {
                     .and_then(|class| class.call1((message, code, path)));
                 made.map_or_else(|error| error, |value| PyErr::from_value(value))
             }
-            Self::Io { error, path } => match (error.raw_os_error(), path) {
+            Self::Io { error, path: None } => error.into(),
+            Self::Io { error, path: Some(path) } => {
+                let name = path.into_os_string();
                 // The built-in constructor chooses FileNotFoundError and the like by the number.
-                (Some(number), Some(path)) => {
-                    let text = error.to_string();
-                    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-                    PyErr::new::<PyOSError, _>((number, text, path))
+                let number = error.raw_os_error().or(match error.kind() {
+                    io::ErrorKind::NotFound => Some(2),
+                    io::ErrorKind::PermissionDenied => Some(13),
+                    _ => None,
+                });
+                match number {
+                    Some(number) => {
+                        let text = io::Error::from_raw_os_error(number).to_string();
+                        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+                        PyErr::new::<PyOSError, _>((number, text, name))
+                    }
+                    None => PyOSError::new_err(format!("{}: {error}", name.display())),
                 }
-                (_, Some(path)) => PyOSError::new_err(format!("{}: {error}", path.display())),
-                (_, None) => error.into(),
-            },
+            }
             Self::Python(error) => error,
             Self::Cancelled => Self::bug("cancelled without a reason").into_py(py),
         }

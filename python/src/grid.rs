@@ -30,14 +30,22 @@ use crate::job;
 #[pyclass(frozen, module = "trivox", name = "Grid")]
 pub struct PyGrid {
     pub grid: Arc<VoxelGrid>,
+    /// Counted once, on the pool.
+    occupied: u64,
     /// JSON.
     pub report: String,
     pub warnings: Vec<String>,
 }
 
 impl PyGrid {
+    /// To be called on a pool: voxels are counted in parallel.
     pub fn new(grid: VoxelGrid, report: String, warnings: Vec<String>) -> Self {
-        Self { grid: Arc::new(grid), report, warnings }
+        Self { occupied: grid.occupied(), grid: Arc::new(grid), report, warnings }
+    }
+
+    /// A grid that was not voxelized here.
+    pub fn restored(py: Python<'_>, grid: VoxelGrid, warnings: Vec<String>) -> PyResult<Self> {
+        job::on_pool(py, || Self::new(grid, "{}".to_owned(), warnings))
     }
 
     fn world(&self) -> Option<World> {
@@ -67,8 +75,7 @@ fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
     let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
     let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
     let rows = bytemuck::cast_slice_mut(flat);
-    py.detach(|| job::pool(None).map(|pool| pool.install(|| fill(rows))))
-        .map_err(|failure| failure.into_py(py))?;
+    job::on_pool(py, || fill(rows))?;
     drop(data);
     Ok(array)
 }
@@ -170,8 +177,8 @@ impl PyGrid {
             grid.world = world;
             Ok(grid)
         };
-        let made = py.detach(make).map_err(|failure| failure.into_py(py))?;
-        Ok(Self::new(made, "{}".to_owned(), vec![]))
+        let made = job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))?;
+        Self::restored(py, made, vec![])
     }
 
     /// Makes a grid of a dense array.
@@ -218,11 +225,11 @@ impl PyGrid {
     /// How many voxels are occupied.
     #[getter]
     fn occupied(&self) -> u64 {
-        self.grid.occupied()
+        self.occupied
     }
 
     fn __len__(&self) -> usize {
-        self.grid.occupied() as usize
+        self.occupied as usize
     }
 
     /// How many bricks of 8x8x8 voxels hold a voxel.
@@ -262,7 +269,8 @@ impl PyGrid {
     /// voxel is occupied.
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i32>>>> {
-        let Some(bounds) = self.grid.occupied_bounds() else { return Ok(None) };
+        let bounds = job::on_pool(py, || self.grid.occupied_bounds())?;
+        let Some(bounds) = bounds else { return Ok(None) };
         let flat: Vec<i32> = bounds.as_flattened().iter().map(|&c| c as i32).collect();
         flat.into_pyarray(py).reshape([2, 3]).map(Some)
     }
@@ -271,8 +279,7 @@ impl PyGrid {
     /// count, machine and file format. Place and colours are not part of it.
     #[getter]
     fn hash(&self, py: Python<'_>) -> PyResult<String> {
-        let hash = || job::pool(None).map(|pool| pool.install(|| self.grid.hash().to_string()));
-        py.detach(hash).map_err(|failure| failure.into_py(py))
+        job::on_pool(py, || self.grid.hash().to_string())
     }
 
     /// Whether the voxels' colours are known.
@@ -323,7 +330,7 @@ impl PyGrid {
                 return Err(option_error(py, "option.order", message));
             }
         };
-        let (grid, rows) = (&*self.grid, self.grid.occupied());
+        let (grid, rows) = (&*self.grid, self.occupied);
         // Without a branch for each voxel.
         match (is_reversed, batch) {
             (false, None) => filled::<i32, 3>(py, rows, "int32", |out| {
@@ -436,7 +443,7 @@ impl PyGrid {
             return Ok(None);
         }
         let grid = &*self.grid;
-        filled::<u8, 4>(py, grid.occupied(), "uint8", |out| {
+        filled::<u8, 4>(py, self.occupied, "uint8", |out| {
             grid.fill_voxels(out, |key, mask, out| write_colors(grid, key, mask, out));
         })
         .map(Some)
@@ -624,7 +631,7 @@ impl PyGrid {
     fn __repr__(&self) -> String {
         let [x, y, z] = self.grid.dims();
         let colors = if self.has_colors() { ", colored" } else { "" };
-        format!("<trivox.Grid: {x} x {y} x {z}, {} voxels{colors}>", self.grid.occupied())
+        format!("<trivox.Grid: {x} x {y} x {z}, {} voxels{colors}>", self.occupied)
     }
 
     fn __reduce__<'py>(
@@ -652,8 +659,7 @@ fn fill_dense<'py, T: Element + Copy + Send + Sync>(
     let py = array.py();
     let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
     let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
-    py.detach(|| job::pool(None).map(|pool| pool.install(|| grid.fill_dense(flat, value))))
-        .map_err(|failure| failure.into_py(py))?;
+    job::on_pool(py, || grid.fill_dense(flat, value))?;
     drop(data);
     Ok(array)
 }
@@ -792,8 +798,10 @@ pub fn restore_grid(
     report: String,
     warnings: Vec<String>,
 ) -> PyResult<PyGrid> {
-    let loaded = bricks::read(&mut bytes).map_err(|error| Failure::from(error).into_py(py))?;
-    Ok(PyGrid::new(loaded.grid, report, warnings))
+    let made = job::on_pool(py, || {
+        bricks::read(&mut bytes).map(|l| PyGrid::new(l.grid, report, warnings))
+    })?;
+    made.map_err(|error| Failure::from(error).into_py(py))
 }
 
 /// Reads a grid of voxels.
@@ -821,7 +829,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
         job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
     })?;
     glue::warn(py, &loaded.warnings)?;
-    Ok(PyGrid::new(loaded.grid, "{}".to_owned(), loaded.warnings))
+    PyGrid::restored(py, loaded.grid, loaded.warnings)
 }
 
 /// Reads a grid of voxels from the bytes of a file.
@@ -848,5 +856,5 @@ pub fn load_bytes(py: Python<'_>, data: Vec<u8>, format: &str) -> PyResult<PyGri
         Ok(job::pool(None)?.install(read)?)
     })?;
     glue::warn(py, &loaded.warnings)?;
-    Ok(PyGrid::new(loaded.grid, "{}".to_owned(), loaded.warnings))
+    PyGrid::restored(py, loaded.grid, loaded.warnings)
 }

@@ -170,6 +170,16 @@ pub fn start_thread(work: impl FnOnce() + Send + 'static) -> Result<(), Failure>
     Ok(())
 }
 
+/// Does short `work` detached, on the process's pool. Rayon's global pool must not be used: a forked
+/// child would wait for it forever.
+///
+/// # Errors
+/// The operating system refused to start threads.
+pub fn on_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let done = py.detach(|| pool(None).map(|pool| pool.install(work)));
+    done.map_err(|failure| failure.into_py(py))
+}
+
 /// A pool of so many threads, shared by the process.
 ///
 /// A forked child has none of its parent's threads, so that it would wait forever for one of the

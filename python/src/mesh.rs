@@ -10,7 +10,6 @@ use numpy::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use rayon::prelude::*;
 use trivox::Appearance;
 use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::formats::{MeshSpec, ReadOptions, read_mesh_from};
@@ -97,15 +96,15 @@ impl PyMesh {
         let positions = positions(vertices)?;
         let triangles = triangles(faces)?;
         let counts = [positions.len(), triangles.len()];
-        let mesh = py.detach(|| {
-            // The check runs in the calling thread: a pool would cost more.
-            trivox::Mesh::new(positions, triangles)
-        });
+        let mesh = job::on_pool(py, || trivox::Mesh::new(positions, triangles))?;
         let fail = |failure: Failure| failure.into_py(py);
         let mesh = mesh.map_err(|error| fail(error.into()))?;
         let looks = Looks { vertex_colors, face_colors, uv, texture };
         let mesh = match looks.appearance(counts, mesh.triangles())? {
-            Some(look) => mesh.with_appearance(look).map_err(|error| fail(error.into()))?,
+            Some(look) => {
+                let looking = job::on_pool(py, || mesh.with_appearance(look))?;
+                looking.map_err(|error| fail(error.into()))?
+            }
             None => mesh,
         };
         Ok(Self::new(mesh, vec![], None))
@@ -205,7 +204,7 @@ pub fn restore_mesh(
             None => mesh,
         })
     };
-    let mesh = make().map_err(|failure: Failure| failure.into_py(py))?;
+    let mesh = job::on_pool(py, make)?.map_err(|failure: Failure| failure.into_py(py))?;
     Ok(PyMesh::new(mesh, warnings, path))
 }
 
@@ -397,7 +396,7 @@ fn textured(
 }
 
 fn alpha_of(colors: &[Linear]) -> Alpha {
-    match colors.par_iter().all(|color| color[3] == u16::MAX) {
+    match colors.iter().all(|color| color[3] == u16::MAX) {
         true => Alpha::Opaque,
         false => Alpha::Blend,
     }

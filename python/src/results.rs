@@ -131,7 +131,7 @@ pub fn verify<'py>(
     fields.set_item("iou", found.iou())?;
     fields.set_item("bounds", found.bounds)?;
     fields.set_item("first", first.collect::<Vec<_>>())?;
-    fields.set_item("exact", Bound::new(py, PyGrid::new(found.exact, "{}".to_owned(), vec![]))?)?;
+    fields.set_item("exact", Bound::new(py, PyGrid::restored(py, found.exact, vec![])?)?)?;
     glue::module(py)?.getattr("Verdict")?.call((), Some(&fields))
 }
 

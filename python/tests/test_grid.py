@@ -73,7 +73,9 @@ def test_grids_are_equal_by_their_voxels(grid):
 def test_files_are_read_back(grid, tmp_path, name, recwarn):
     path = tmp_path / f"grid.{name}"
     grid.save(path)
-    assert trivox.load(path) == grid
+    # A format may have a cube of voxels, or no voxels past the last occupied ones.
+    read = trivox.load(path)
+    assert trivox.Grid.from_coords(read.coords(), grid.dims) == grid
     assert path.read_bytes() == grid.to_bytes(name)
 
 

@@ -46,8 +46,10 @@ def test_files_and_bytes_give_the_mesh_of_the_arrays(tmp_path):
     mesh = torus()
     path = write_obj(tmp_path / "a.obj", mesh)
     read = trivox.read_mesh(path)
-    assert read == mesh and str(read.path) == path
-    assert trivox.read_mesh((tmp_path / "a.obj").read_bytes(), "obj") == mesh
+    # The reader numbers vertices as triangles name them.
+    assert np.array_equal(read.vertices[read.faces], mesh.vertices[mesh.faces])
+    assert str(read.path) == path
+    assert trivox.read_mesh((tmp_path / "a.obj").read_bytes(), "obj") == read
     with pytest.raises(trivox.OptionError, match="give format"):
         trivox.read_mesh(b"v 0 0 0")
 
@@ -85,14 +87,15 @@ def test_meshes_survive_pickling_with_their_looks():
 
 
 def test_uv_points_up():
-    # A square with a texture whose upper row is white.
-    corners = [[0, 0, 0], [4, 0, 0], [4, 4, 0], [0, 4, 0]]
-    image = np.zeros((4, 4, 3), np.uint8)
-    image[:2] = 255
-    mesh = trivox.Mesh(corners, [[0, 1, 2], [0, 2, 3]], uv=[[0, 0], [1, 0], [1, 1], [0, 1]], texture=image)
-    grid = trivox.Voxelizer(4)(mesh)
+    # A square with a texture whose upper half is white.
+    corners = [[0, 0, 0], [8, 0, 0], [8, 8, 0], [0, 8, 0]]
+    image = np.zeros((8, 8, 3), np.uint8)
+    image[:4] = 255
+    uv = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    mesh = trivox.Mesh(corners, [[0, 1, 2], [0, 2, 3]], uv=uv, texture=image)
+    grid = trivox.Voxelizer(8)(mesh)
     light = dict(zip(map(tuple, grid.coords().tolist()), grid.colors()[:, 0].tolist()))
-    assert light[1, 3, 0] > 200 and light[1, 0, 0] < 50
+    assert light[3, 5, 0] == 255 and light[3, 2, 0] == 0
 
 
 def test_colours_come_from_numbers_from_0_to_1_as_from_0_to_255():

@@ -2,7 +2,7 @@
 //! starting and using a GPU costs.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::backend::BackendError;
 use crate::backend::cpu::Cpu;
@@ -161,6 +161,8 @@ pub struct Backends {
     gpu: SharedGpu,
     /// How many meshes share one start of the GPU.
     meshes: u64,
+    /// Held by whoever uses the GPU.
+    turn: Mutex<()>,
 }
 
 impl Backends {
@@ -168,7 +170,7 @@ impl Backends {
     /// Nothing is started yet.
     #[must_use]
     pub fn new(choice: Choice, adapter: Option<String>) -> Self {
-        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1 }
+        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1, turn: Mutex::default() }
     }
 
     /// For `meshes` of about the same size: each bears its share of the GPU's start.
@@ -188,6 +190,11 @@ impl Backends {
             Choice::Auto if self.gpu.is_named() => self.open("its adapter was asked for"),
             Choice::Auto => Ok(self.weigh(brick_pairs(mesh))),
         }
+    }
+
+    /// Waits until nobody else uses the GPU.
+    pub(crate) fn gpu_turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Another backend than the one with this adapter, whatever was asked for: the GPU where there is

@@ -105,7 +105,11 @@ pub fn run<T: Send + 'static>(
         let received;
         (receiver, received) = receive(py, receiver, POLL);
         if let Some(result) = received {
-            return result.map_err(|failure| failure.into_py(py));
+            return result.map_err(|failure| match failure {
+                // The work saw its deadline before this thread did.
+                Failure::Cancelled => job.check().err().unwrap_or(failure).into_py(py),
+                other => other.into_py(py),
+            });
         }
         let signals = py.check_signals().and_then(|()| match progress {
             Some(progress) => tell(progress, &job, &mut told),

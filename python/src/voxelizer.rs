@@ -245,7 +245,7 @@ impl PyVoxelizer {
             time_limit: time,
         };
         // What no mesh can change is refused now.
-        plan.check().map_err(|failure| failure.into_py(py))?;
+        job::on_pool(py, || plan.check())?.map_err(|failure| failure.into_py(py))?;
         Ok(Self { plan, options: options.unbind() })
     }
 

@@ -7,6 +7,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._glue import Difference, Verdict
 
+__all__ = [
+    "Grid",
+    "Mesh",
+    "Voxelizer",
+    "_Batch",
+    "_grid_formats",
+    "_mesh_formats",
+    "_restore_grid",
+    "_restore_mesh",
+    "adapters",
+    "diff",
+    "load",
+    "load_bytes",
+    "read_mesh",
+    "verify",
+]
+
 _Path: TypeAlias = str | os.PathLike[str]
 _MeshLike: TypeAlias = Mesh | _Path | Any
 _Mode: TypeAlias = Literal["surface", "thin", "solid"]
@@ -137,6 +154,10 @@ class Grid:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
 
 @final
+class _Batch(Iterator[tuple[Any, Grid | Exception]]):
+    def __next__(self) -> tuple[Any, Grid | Exception]: ...
+
+@final
 class Voxelizer:
     def __new__(
         cls,
@@ -163,7 +184,7 @@ class Voxelizer:
         items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
         *,
         on_error: Literal["return", "raise", "skip"] = "return",
-    ) -> Iterator[tuple[Any, Grid | Exception]]: ...
+    ) -> _Batch: ...
     def estimate(self, mesh: _MeshLike) -> _Estimate: ...
     @property
     def options(self) -> dict[str, Any]: ...
@@ -192,3 +213,11 @@ def verify(
 def adapters() -> list[_Adapter]: ...
 def _grid_formats() -> list[tuple[str, bool, bool]]: ...
 def _mesh_formats() -> list[str]: ...
+def _restore_grid(bytes: bytes, report: str, warnings: list[str]) -> Grid: ...
+def _restore_mesh(
+    positions: bytes,
+    triangles: bytes,
+    look: bytes | None,
+    warnings: list[str],
+    path: _Path | None,
+) -> Mesh: ...

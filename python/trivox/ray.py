@@ -413,14 +413,15 @@ def voxelize(
         max_restarts=-1,
         max_task_retries=-1,
     )
-    for batch in rows.iter_batches(batch_size=None):
-        for name, error, code in zip(batch["id"], batch["error"], batch["code"], strict=True):
-            if code is None:
+    # Arrow keeps None; NumPy would turn a column of nothing else into NaN.
+    for batch in rows.iter_batches(batch_size=None, batch_format="pyarrow"):
+        for row in batch.to_pylist():
+            if row["code"] is None:
                 summary.done += 1
             else:
                 summary.failed += 1
-                summary.codes[code] = summary.codes.get(code, 0) + 1
-                log.warning("%s: %s", name, error)
+                summary.codes[row["code"]] = summary.codes.get(row["code"], 0) + 1
+                log.warning("%s: %s", row["id"], row["error"])
         now = time.monotonic()
         if now - logged > 10:
             logged, ready = now, summary.done + summary.failed

@@ -1,8 +1,8 @@
 //! Thin surfaces and solids against the surface: time and memory by mode and resolution, on both
 //! backends.
 //!
-//! Prints a Markdown table for the project's torus knot, and for the dragon or the bunny where the
-//! folder that `TRIVOX_MESHES` names has them. Times are the fastest of several runs; ratios are to
+//! Prints a Markdown table for the project's torus knot, and for the dragon and for meshes with
+//! holes, the bunny, the teapot and Suzanne, where the folder that `TRIVOX_MESHES` names has them. Times are the fastest of several runs; ratios are to
 //! the surface of the same mesh in the same run. Memory is that of the CPU's run at its most, the
 //! grid included and the mesh not. Every grid of the GPU is compared with the CPU's. `--quick` goes
 //! to 128 only; so does `cargo test`.
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use common::{Patience, Result, timed};
 use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
-use trivox::backend::{Backends, Choice, Chosen};
 use trivox::formats::read_mesh;
 use trivox::solid::{Fill, Solid};
+use trivox::voxelize::{BackendChoice, Backends, ChosenBackend};
 use trivox::{
     Backend, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
 };
@@ -29,7 +29,7 @@ static ALLOCATOR: PeakMemAlloc<System> = PeakMemAlloc::system();
 /// Milliseconds after which a GPU, one in software most likely, is spared finer resolutions.
 const SLOW: f64 = 3000.0;
 
-const FILLS: [Fill; 4] = [Fill::Parity, Fill::Winding, Fill::Vote, Fill::Flood];
+const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote, Fill::Flood];
 
 /// What a mode took at one resolution.
 struct Point {
@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     let resolutions: &[u32] = if quick { &[128] } else { &[256, 512, 1024, 2048, 4096] };
     let time = Duration::from_millis(if quick { 0 } else { 300 });
     let patience = Patience { runs: if quick { 1 } else { 2 }, time };
-    let gpu = Backends::new(Choice::Gpu, None);
+    let gpu = Backends::new(BackendChoice::Gpu, None);
 
     println!("CPU: {}", common::cpu_name());
     let mut modes = vec![("surface".to_owned(), Mode::Surface), ("thin".to_owned(), Mode::Thin)];
@@ -82,8 +82,9 @@ fn main() -> Result<()> {
 fn models() -> Vec<PathBuf> {
     let mut models = vec![PathBuf::from("assets/torus-knot.obj")];
     if let Some(folder) = std::env::var_os("TRIVOX_MESHES") {
-        let scans = ["dragon.obj", "bunny.obj"].map(|name| Path::new(&folder).join(name));
-        models.extend(scans.into_iter().find(|path| path.is_file()));
+        let scans = ["dragon.obj", "bunny.obj", "teapot.obj", "suzanne.obj"];
+        let scans = scans.map(|name| Path::new(&folder).join(name));
+        models.extend(scans.into_iter().filter(|path| path.is_file()));
     }
     models
 }
@@ -91,7 +92,7 @@ fn models() -> Vec<PathBuf> {
 fn measure(
     mesh: &PlacedMesh,
     mode: Mode,
-    gpu: Option<&Chosen>,
+    gpu: Option<&ChosenBackend>,
     patience: Patience,
 ) -> Result<Point> {
     let (mut peak, mut grid) = (0, VoxelGrid::empty([1; 3])?);

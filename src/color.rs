@@ -24,10 +24,10 @@ use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 
-mod beside;
 mod clip;
 mod coverage;
 mod flat;
+mod interior;
 mod nodes;
 mod shade;
 mod sums;
@@ -106,7 +106,7 @@ pub fn color(
     let surface = Surface::new(painted);
     let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
         true => surface.colors,
-        false => beside::colors(&grid, &surface),
+        false => interior::colors(&grid, &surface),
     };
     Ok(Colored { grid: grid.with_colors(colors), transparent })
 }

@@ -2,7 +2,7 @@
 //! colours to be drawn.
 
 use crate::grid::{
-    BrickKey, Colors, Mask, VoxelGrid, count, is_empty, join, overlay, piece_bounds, set_bits,
+    BrickKey, Colors, Mask, VoxelGrid, count, is_empty, join, overlay, run_bounds, set_bits,
 };
 use crate::srgb::Rgba;
 
@@ -42,7 +42,7 @@ pub struct Comparison {
 pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     let mut only = [0; 2];
     let mut bounds: Option<[[u32; 3]; 2]> = None;
-    for both in overlay([a.pieces(), b.pieces()]) {
+    for both in overlay([a.brick_runs(), b.brick_runs()]) {
         let [_, in_a, in_b] = shared_and_own(both.masks);
         let either = std::array::from_fn(|x| in_a[x] | in_b[x]);
         if is_empty(&either) {
@@ -51,7 +51,7 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
         for (only, mask) in only.iter_mut().zip(&[in_a, in_b]) {
             *only += u64::from(count(mask)) * u64::from(both.len);
         }
-        let here = piece_bounds(both.start, both.len, &either);
+        let here = run_bounds(both.start, both.len, &either);
         bounds = Some(bounds.map_or(here, |bounds| join(bounds, here)));
     }
     let first = a.difference(b).take(named);
@@ -80,7 +80,7 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> VoxelGrid {
     let palette = [both, only[0], only[1]];
     let mut counts = [0; 3];
-    for here in overlay([a.pieces(), b.pieces()]) {
+    for here in overlay([a.brick_runs(), b.brick_runs()]) {
         let masks = shared_and_own(here.masks);
         counts.iter_mut().zip(&masks).for_each(|(sum, mask)| {
             *sum += u64::from(count(mask)) * u64::from(here.len);
@@ -89,7 +89,7 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
     // The most frequent one takes no memory.
     let most = (0..3).max_by_key(|&set| counts[set]).unwrap_or_default();
     let mut colors = Colors::uniform(palette[most]);
-    for here in overlay([a.pieces(), b.pieces()]) {
+    for here in overlay([a.brick_runs(), b.brick_runs()]) {
         let mut masks = shared_and_own(here.masks);
         masks[most] = [0; 8];
         let mask = std::array::from_fn(|x| masks[0][x] | masks[1][x] | masks[2][x]);
@@ -116,7 +116,7 @@ fn shared_and_own([a, b]: [Mask; 2]) -> [Mask; 3] {
 }
 
 fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
-    let bricks = overlay(grids.map(VoxelGrid::pieces)).flat_map(|both| {
+    let bricks = overlay(grids.map(VoxelGrid::brick_runs)).flat_map(|both| {
         let [a, b] = both.masks;
         let mask: Mask = std::array::from_fn(|x| a[x] & b[x]);
         let len = if is_empty(&mask) { 0 } else { both.len };

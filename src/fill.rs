@@ -8,9 +8,11 @@
 //! A column with an odd number of flips passes through a hole, through an open edge or out of the
 //! grid's bounds: rays from its two ends contradict one another on each of its voxels.
 //!
-//! - [`along_x()`] believes one ray a column, from the lower end.
-//! - [`vote()`] asks six rays for each voxel, and says how much they disagree.
-//! - [`flood()`] asks no ray: what cannot be reached from outside is inside.
+//! - [`along_x()`] takes one ray for each column, from its lower end.
+//! - [`generalized()`] adds to the signed crossings of that ray what the mesh's boundary contributes:
+//!   generalized winding numbers.
+//! - [`vote()`] takes six rays for each voxel, and reports how much they disagree.
+//! - [`flood()`] takes no rays: what cannot be reached from outside is inside.
 //!
 //! The parity of crossings along a ray: F. S. Nooruddin and G. Turk, Simplification and Repair of
 //! Polygonal Models Using Volumetric Techniques, 2003, who also have several rays vote.
@@ -45,7 +47,7 @@ pub struct Voted {
     /// The voxels that most rays find inside.
     pub grid: VoxelGrid,
     /// How much the rays disagree.
-    pub dispute: Dispute,
+    pub dispute: AxisDisagreement,
 }
 
 /// How much the rays of a [`vote()`] disagree.
@@ -55,7 +57,7 @@ pub struct Voted {
 /// it, so that disputed voxels lie where the mesh is wrong and not along everything that a ray
 /// through the hole meets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Dispute {
+pub struct AxisDisagreement {
     /// Disputed voxels.
     pub voxels: u64,
     /// Columns along `x` with a disputed voxel.
@@ -69,7 +71,7 @@ pub struct Dispute {
     pub worst: Option<[u32; 3]>,
 }
 
-impl Dispute {
+impl AxisDisagreement {
     /// How many of the columns along `x` that are inside or disputed somewhere are disputed.
     #[must_use]
     pub fn share(&self) -> f64 {

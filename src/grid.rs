@@ -18,15 +18,14 @@ use rayon::prelude::*;
 use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
 pub(crate) use crate::grid::brick::{is_empty, set_bits};
+pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
+pub(crate) use crate::grid::brick_runs::{overlay, parts};
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub use crate::grid::build::{Crossings, Windings};
-pub(crate) use crate::grid::colors::PLAIN;
-pub use crate::grid::colors::{BrickColors, Colors};
+pub use crate::grid::colors::{BrickColors, Colors, DEFAULT_COLOR};
 pub use crate::grid::error::GridError;
 pub(crate) use crate::grid::ordered::{Extent, OrderedGrid, Writer, bytes, in_order};
-pub use crate::grid::pieces::{Piece, Pieces};
-pub(crate) use crate::grid::pieces::{overlay, parts};
 pub use crate::grid::section::Section;
 use crate::place::Lattice;
 #[cfg(doc)]
@@ -34,11 +33,11 @@ use crate::place::MAX_DIM;
 
 mod arrays;
 mod brick;
+mod brick_runs;
 mod build;
 mod colors;
 mod error;
 mod ordered;
-mod pieces;
 mod runs;
 mod section;
 mod sets;
@@ -250,7 +249,7 @@ impl VoxelGrid {
     /// Smallest and largest occupied voxel per axis, or `None` where there are none.
     #[must_use]
     pub fn occupied_bounds(&self) -> Option<[[u32; 3]; 2]> {
-        self.pieces().map(|piece| piece_bounds(piece.start, piece.len, &piece.mask)).reduce(join)
+        self.brick_runs().map(|piece| run_bounds(piece.start, piece.len, &piece.mask)).reduce(join)
     }
 
     /// The voxels that are in exactly one of two grids, with whether it is this one.
@@ -258,7 +257,7 @@ impl VoxelGrid {
         &'a self,
         other: &'a Self,
     ) -> impl Iterator<Item = ([u32; 3], bool)> + 'a {
-        overlay([self.pieces(), other.pieces()]).flat_map(|both| {
+        overlay([self.brick_runs(), other.brick_runs()]).flat_map(|both| {
             let [a, b] = both.masks;
             let either: Mask = std::array::from_fn(|x| a[x] ^ b[x]);
             let bricks = if is_empty(&either) { 0 } else { both.len };
@@ -335,7 +334,7 @@ impl fmt::Display for GridHash {
 }
 
 /// Smallest and largest voxel per axis of `len` bricks along `x` that hold the same voxels, some.
-pub(crate) fn piece_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2] {
+pub(crate) fn run_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2] {
     let base = start.position().map(|b| b * BRICK);
     let [lo, mut hi] = mask_bounds(mask);
     hi[0] += (len - 1) * BRICK;

@@ -5,14 +5,14 @@
 //!
 //! 1. [`formats`] reads a file into a [`Mesh`], the one definition of a valid mesh.
 //! 2. [`place`](mod@place) rounds its vertices once to an integer lattice. Floating point ends here.
-//! 3. A [`backend`] decides which voxels the triangles touch. Every decision is the sign of an
+//! 3. A [`voxelize`](mod@voxelize) decides which voxels the triangles touch. Every decision is the sign of an
 //!    integer polynomial ([`predicate`]), so the CPU and every GPU agree to the bit.
 //! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
 //! 5. [`color`](mod@color) gives its voxels the colours of the mesh, where it has any ([`appearance`]),
 //!    and [`palette`] reduces them for formats that have few.
 //! 6. [`formats`] writes it, or its surface ([`mesher`]).
 //!
-//! [`render`](mod@render) draws it, by rays that [`raymarch`] follows exactly.
+//! [`render`](mod@render) draws it, by rays that [`trace`] follows exactly.
 //! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
 //! grid, whoever made it.
 //!
@@ -33,7 +33,6 @@
 //! ```
 
 pub mod appearance;
-pub mod backend;
 pub mod color;
 pub mod compare;
 pub mod error;
@@ -50,18 +49,16 @@ pub mod palette;
 pub mod place;
 pub mod predicate;
 pub mod progress;
-pub mod raymarch;
 pub mod render;
 pub mod solid;
 pub mod srgb;
 pub mod topology;
+pub mod trace;
 pub mod verify;
+pub mod voxelize;
 pub mod voxelizer;
 
 pub use appearance::Appearance;
-#[cfg(feature = "gpu")]
-pub use backend::gpu::Gpu;
-pub use backend::{Backend, BackendError, cpu::Cpu};
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
 pub use grid::{GridError, Up, VoxelGrid, World};
@@ -72,6 +69,9 @@ pub use palette::Palette;
 pub use place::{Bounds, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
+#[cfg(feature = "gpu")]
+pub use voxelize::gpu::Gpu;
+pub use voxelize::{Backend, BackendError, cpu::Cpu};
 pub use voxelizer::{ColorSource, VoxelizeError, Voxelized, Voxelizer};
 #[cfg(feature = "gpu")]
 pub use wgpu;

@@ -94,14 +94,14 @@ fn tiles(grid: &VoxelGrid) -> impl Iterator<Item = [u32; 3]> + '_ {
     let every = |n: u32| (0..n).step_by(EDGE as usize);
     let layer_is_empty = move |z: u32| {
         let end = BrickKey::new([0, ny - 1, (z + EDGE).min(nz) - 1]).next_row();
-        grid.pieces_between(BrickKey::new([0, 0, z]), end).next().is_none()
+        grid.brick_runs_between(BrickKey::new([0, 0, z]), end).next().is_none()
     };
     let layers = every(nz).filter(move |&z| !layer_is_empty(z));
     let rows = layers.flat_map(move |z| every(ny).map(move |y| [y, z]));
     rows.flat_map(move |[y, z]| {
         let mut is_there = vec![false; nx.div_ceil(EDGE) as usize];
         let end = [nx, (y + EDGE).min(ny), (z + EDGE).min(nz)];
-        for piece in grid.pieces_in([0, y, z], end) {
+        for piece in grid.brick_runs_in([0, y, z], end) {
             let x = piece.start.position()[0];
             let last = x + piece.len - 1;
             is_there[(x / EDGE) as usize..=(last / EDGE) as usize].fill(true);

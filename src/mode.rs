@@ -5,21 +5,23 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-use crate::backend::finder::Finder;
-use crate::backend::report::Report;
-use crate::backend::{Backend, BackendError, Rule, RunOptions};
+#[cfg(feature = "gpu")]
+use crate::Gpu;
 use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
-use crate::solid::{Filling, Solid, solidify};
+use crate::solid::{FillReport, Solid, solidify};
+use crate::voxelize::finder::{By, Finder, without_waiting};
+use crate::voxelize::report::RunReport;
+use crate::voxelize::{Backend, BackendError, Rule, RunOptions};
 
 /// Which voxels of a mesh are occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// Those that its surface touches ([`Rule::Touched`]).
+    /// Those that its surface touches ([`Rule::Conservative`]).
     #[default]
     Surface,
-    /// Those that lines through voxel centres cross its surface in ([`Rule::Crossed`]).
+    /// Those that lines through voxel centres cross its surface in ([`Rule::SixSeparating`]).
     Thin,
     /// Those whose centre is inside it.
     Solid(Solid),
@@ -32,12 +34,12 @@ pub struct Voxels {
     /// The voxels.
     pub grid: VoxelGrid,
     /// How it was filled, if it is a solid.
-    pub filling: Option<Filling>,
+    pub fill_report: Option<FillReport>,
     /// What the backend's stages did; `None` from a backend without stages.
-    pub report: Option<Report>,
+    pub report: Option<RunReport>,
     /// Time that the backend took.
     pub voxelize: Duration,
-    /// Time that filling took, with looking at the mesh for it.
+    /// Time that fill_report took, with looking at the mesh for it.
     pub fill: Duration,
 }
 
@@ -53,8 +55,8 @@ pub struct Voxels {
 /// let mode = Mode::Solid(Solid::default());
 /// let voxels = voxelize(&Cpu::default(), &mesh, mode, &Default::default(), &NoProgress)?;
 /// assert_eq!(voxels.grid.occupied(), 84);
-/// let filling = voxels.filling.expect("it is a solid");
-/// assert_eq!((filling.fill, filling.doubts.len()), (Fill::Parity, 0));
+/// let fill_report = voxels.fill_report.expect("it is a solid");
+/// assert_eq!((fill_report.fill, fill_report.doubts.len()), (Fill::Parity, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -67,19 +69,43 @@ pub fn voxelize(
     options: &RunOptions,
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
+    without_waiting(voxelize_by(By::Backend(backend), mesh, mode, options, progress))
+}
+
+/// The asynchronous form of [`voxelize`] on a GPU, for a browser, where nothing may wait.
+///
+/// # Errors
+/// The GPU failed, or there is not enough memory.
+#[cfg(feature = "gpu")]
+pub async fn voxelize_async(
+    gpu: &Gpu,
+    mesh: &PlacedMesh,
+    mode: Mode,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<Voxels, BackendError> {
+    voxelize_by(By::Gpu(gpu), mesh, mode, options, progress).await
+}
+
+async fn voxelize_by(
+    by: By<'_>,
+    mesh: &PlacedMesh,
+    mode: Mode,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<Voxels, BackendError> {
     let began = Instant::now();
     let mesh = Cow::Borrowed(mesh);
-    let mut finder =
-        Finder { backend, mesh, options, progress, report: None, time: Duration::ZERO };
-    let (grid, filling) = match mode {
-        Mode::Surface => (finder.find(Rule::Touched, 0)?.grid, None),
-        Mode::Thin => (finder.find(Rule::Crossed, 0)?.grid, None),
+    let mut finder = Finder { by, mesh, options, progress, report: None, time: Duration::ZERO };
+    let (grid, fill_report) = match mode {
+        Mode::Surface => (finder.find(Rule::Conservative, 0).await?.grid, None),
+        Mode::Thin => (finder.find(Rule::SixSeparating, 0).await?.grid, None),
         Mode::Solid(solid) => {
-            let (grid, filling) = solidify(&mut finder, solid)?;
-            (grid, Some(filling))
+            let (grid, fill_report) = solidify(&mut finder, solid).await?;
+            (grid, Some(fill_report))
         }
     };
     let Finder { report, time: voxelize, .. } = finder;
     let fill = began.elapsed().saturating_sub(voxelize);
-    Ok(Voxels { grid, filling, report, voxelize, fill })
+    Ok(Voxels { grid, fill_report, report, voxelize, fill })
 }

@@ -27,15 +27,15 @@ use thiserror::Error;
 use crate::Gpu;
 use crate::error::BackendError;
 use crate::grid::{Up, VoxelGrid};
-use crate::raymarch::Scene;
-#[cfg(feature = "gpu")]
-use crate::raymarch::gpu::GpuScene;
 #[cfg(feature = "images")]
-pub use crate::render::animation::Animation;
+pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
 pub use crate::render::camera::{Camera, Projection, View};
 pub use crate::render::picture::Picture;
 use crate::render::shade::{Look, Shader};
 use crate::srgb::Rgba;
+use crate::trace::Scene;
+#[cfg(feature = "gpu")]
+use crate::trace::gpu::GpuScene;
 
 #[cfg(feature = "images")]
 mod animation;
@@ -57,6 +57,9 @@ pub const MAX_SAMPLES: u32 = 16;
 
 /// Most of a picture's width and height that is kept free at each side.
 pub const MAX_MARGIN: f64 = 0.49;
+
+/// Smallest and largest zoom.
+pub const ZOOMS: [f64; 2] = [0.01, 100.0];
 
 /// Rows of pixels that a thread draws at a time.
 const BAND: usize = 8;
@@ -81,15 +84,30 @@ pub struct RenderOptions {
     pub size: [u32; 2],
     /// From where.
     pub view: View,
+    /// The azimuth of the direction to the eye, in degrees from the front to the right; `None` for that
+    /// of the view.
+    pub azimuth: Option<f64>,
+    /// The elevation of the direction to the eye, in degrees above the horizon, -90 to 90; `None` for that
+    /// of the view.
+    pub elevation: Option<f64>,
+    /// How many times larger the voxels are than where all of them just fit, about the middle of the
+    /// picture; 0.01 to 100.
+    pub zoom: f64,
     /// From so many degrees further around the up axis, from the front to the right. All pictures with a
     /// turn are framed alike: by what the voxels pass through when they are turned once around. With `None`
     /// the picture is framed for itself.
     pub turn: Option<f64>,
-    /// With which camera; `None` for that of the view: perspective for [`View::Iso`], orthographic for
-    /// those along an axis.
+    /// With which camera; `None` for that of the view: perspective for [`View::ThreeQuarter`],
+    /// orthographic for the others.
     pub projection: Option<Projection>,
     /// Behind the voxels.
     pub background: Background,
+    /// Azimuth and elevation of the direction to the sun, in degrees as those of the eye, the elevation 0 to
+    /// 90. The sun then stands still when the view turns. `None` for a sun that is to the left of the eye
+    /// and above it in every picture.
+    pub sun: Option<[f64; 2]>,
+    /// Whether the edges of voxels that are large enough are drawn.
+    pub edges: bool,
     /// So many rays along each side of a pixel.
     pub samples: u32,
     /// How much of the picture's width and height is kept free at each side, at most [`MAX_MARGIN`].
@@ -112,6 +130,18 @@ pub enum RenderError {
     /// No angle.
     #[error("a turn of {0} degrees is not possible: use a finite number")]
     Turn(f64),
+    /// An azimuth, of the eye or the sun, that is no angle.
+    #[error("an azimuth of {0} degrees is not possible: use a finite number")]
+    Azimuth(f64),
+    /// An elevation that does not exist.
+    #[error("an elevation of {0} degrees is not possible: use -90 to 90")]
+    Elevation(f64),
+    /// A sun below the horizon.
+    #[error("a sun at an elevation of {0} degrees is not possible: use 0 to 90")]
+    Sun(f64),
+    /// A zoom that is too small or too large.
+    #[error("a zoom of {0} is not possible: use {least} to {most}", least = ZOOMS[0], most = ZOOMS[1])]
+    Zoom(f64),
     /// The GPU fails.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -124,9 +154,14 @@ impl RenderOptions {
         Self {
             size,
             view: View::default(),
+            azimuth: None,
+            elevation: None,
+            zoom: 1.0,
             turn: None,
             projection: None,
             background: Background::default(),
+            sun: None,
+            edges: true,
             samples: 3,
             margin: 0.06,
         }
@@ -136,6 +171,36 @@ impl RenderOptions {
     #[must_use]
     pub fn with_view(self, view: View) -> Self {
         Self { view, ..self }
+    }
+
+    /// Seen from this azimuth, in degrees from the front to the right, instead of the view's.
+    #[must_use]
+    pub fn with_azimuth(self, degrees: f64) -> Self {
+        Self { azimuth: Some(degrees), ..self }
+    }
+
+    /// Seen from this elevation, in degrees above the horizon, instead of the view's.
+    #[must_use]
+    pub fn with_elevation(self, degrees: f64) -> Self {
+        Self { elevation: Some(degrees), ..self }
+    }
+
+    /// So many times larger than where all voxels just fit.
+    #[must_use]
+    pub fn with_zoom(self, factor: f64) -> Self {
+        Self { zoom: factor, ..self }
+    }
+
+    /// With the sun at this azimuth and elevation, in degrees.
+    #[must_use]
+    pub fn with_sun(self, azimuth: f64, elevation: f64) -> Self {
+        Self { sun: Some([azimuth, elevation]), ..self }
+    }
+
+    /// With edges of voxels or without.
+    #[must_use]
+    pub fn with_edges(self, edges: bool) -> Self {
+        Self { edges, ..self }
     }
 
     /// Seen from so many degrees further around the up axis, and framed as all such pictures are.
@@ -175,7 +240,11 @@ impl RenderOptions {
         Self { margin, ..self }
     }
 
-    fn check(&self) -> Result<(), RenderError> {
+    /// Whether they are possible, which drawing asks too.
+    ///
+    /// # Errors
+    /// They are not.
+    pub fn check(&self) -> Result<(), RenderError> {
         let Self { size, samples, margin, turn, .. } = *self;
         if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
             return Err(RenderError::Size(size));
@@ -188,6 +257,19 @@ impl RenderOptions {
         }
         if let Some(turn) = turn.filter(|turn| !turn.is_finite()) {
             return Err(RenderError::Turn(turn));
+        }
+        let azimuths = self.azimuth.into_iter().chain(self.sun.map(|[azimuth, _]| azimuth));
+        if let Some(azimuth) = azimuths.into_iter().find(|azimuth| !azimuth.is_finite()) {
+            return Err(RenderError::Azimuth(azimuth));
+        }
+        if let Some(degrees) = self.elevation.filter(|e| !(-90.0..=90.0).contains(e)) {
+            return Err(RenderError::Elevation(degrees));
+        }
+        if let Some([_, degrees]) = self.sun.filter(|[_, e]| !(0.0..=90.0).contains(e)) {
+            return Err(RenderError::Sun(degrees));
+        }
+        if !(ZOOMS[0]..=ZOOMS[1]).contains(&self.zoom) {
+            return Err(RenderError::Zoom(self.zoom));
         }
         Ok(())
     }
@@ -228,13 +310,30 @@ impl<'a> Renderer<'a> {
     /// # Errors
     /// Options that are not possible; the GPU fails; in a browser, where nothing waits, there is one.
     pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
-        let look = self.look(options)?;
+        self.draw(&self.look(options)?, options)
+    }
+
+    fn draw(&self, look: &Look, options: &RenderOptions) -> Result<Picture, RenderError> {
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &self.gpu {
-            let pixels = gpu.wait_for_pixels(&look, options.size)?;
+            let pixels = gpu.wait_for_pixels(look, options.size)?;
             return Ok(Picture::new(options.size, pixels));
         }
-        Ok(Picture::new(options.size, pixels(&self.scene, &look, options.size)))
+        Ok(Picture::new(options.size, pixels(&self.scene, look, options.size)))
+    }
+
+    /// A picture of the grid as a `camera` of another grid, made with the same size, sees it. The options of
+    /// the view have no effect, except on the light.
+    ///
+    /// # Errors
+    /// As [`render`](Self::render).
+    pub fn render_from(
+        &self,
+        camera: &Camera,
+        options: &RenderOptions,
+    ) -> Result<Picture, RenderError> {
+        options.check()?;
+        self.draw(&Look::new(self.scene.bounds(), camera, options), options)
     }
 
     /// The asynchronous form of [`render`](Self::render), for a browser's GPU; on the CPU it does not

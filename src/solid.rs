@@ -1,28 +1,27 @@
-//! Solids: a voxel is inside if its centre is. Which ways to tell there are, which of them suits a
-//! mesh, and how far it can be trusted.
+//! Solids: a voxel is inside if its centre is. This module chooses the fill for a mesh, and reports how
+//! far the result can be trusted.
 //!
-//! The backend finds where columns of voxels cross the surface, or the surface itself; filling between
-//! is the same on the host for all of them ([`fill`]). All of it is exact. What is inside
-//! is beyond doubt for a mesh that is closed and consistently oriented and no part of which overlaps
-//! another; for others there is no right answer, and what is doubtful about the one that was given is
-//! said ([`Doubt`]).
+//! The backend finds where columns of voxels cross the surface, or the voxels that the surface
+//! touches. Filling from there is done on the host, in the same way for all backends ([`fill`]). What
+//! is inside is certain for a mesh that is closed and consistently oriented and no part of which
+//! overlaps another. For others it depends on the fill, and warnings say why ([`FillWarning`]).
 
 mod report;
 
-pub use report::{Caps, Doubt, Filling, Volume};
+pub use report::{Caps, FillReport, FillWarning, Volume};
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::backend::finder::Finder;
-use crate::backend::{Rule, Run};
 use crate::compare::compare;
 use crate::error::BackendError;
-use crate::fill::{self, Dispute, Generalized};
+use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{self, Boundary, Topology, Turned};
+use crate::voxelize::finder::Finder;
+use crate::voxelize::{Rule, Run};
 
 /// How to make a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -76,7 +75,7 @@ const LEAK: f64 = 0.01;
 struct Findings {
     unended: Option<u64>,
     windings: Option<Windings>,
-    dispute: Option<Dispute>,
+    dispute: Option<AxisDisagreement>,
     enclosed: Option<u64>,
     leaked: Option<u64>,
     caps: Option<Caps>,
@@ -96,35 +95,35 @@ impl Done {
     }
 
     fn share_in_dispute(&self) -> f64 {
-        self.findings.dispute.as_ref().map_or(0.0, Dispute::share)
+        self.findings.dispute.as_ref().map_or(0.0, AxisDisagreement::share)
     }
 }
 
 /// The solid of the mesh that `finder` works on.
-pub(crate) fn solidify(
-    finder: &mut Finder,
+pub(crate) async fn solidify(
+    finder: &mut Finder<'_>,
     solid: Solid,
-) -> Result<(VoxelGrid, Filling), BackendError> {
+) -> Result<(VoxelGrid, FillReport), BackendError> {
     finder.progress.start("look at the mesh", 0);
-    let surface = Surface::of(finder)?;
+    let mut surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
     let done = match solid.fill {
-        Fill::Auto => automatic(finder, &surface)?,
-        Fill::Parity => parity(finder, asked_for, &surface.topology)?,
-        Fill::Winding => winding(finder, asked_for, &surface)?,
-        Fill::Vote => vote(finder, asked_for)?,
+        Fill::Auto => automatic(finder, &mut surface).await?,
+        Fill::Parity => parity(finder, asked_for, &surface.topology).await?,
+        Fill::Winding => winding(finder, asked_for, &mut surface).await?,
+        Fill::Vote => vote(finder, asked_for).await?,
         // Where bounds cut the mesh, the flood comes in.
         Fill::Flood if surface.topology.is_closed() && finder.mesh.outside() == 0 => {
-            flood(finder, asked_for, None)?
+            flood(finder, asked_for, None).await?
         }
         Fill::Flood => {
-            let voted = vote(finder, String::new())?;
-            flood(finder, asked_for, Some(&voted))?
+            let voted = vote(finder, String::new()).await?;
+            flood(finder, asked_for, Some(&voted)).await?
         }
     };
     let Done { fill, reason, grid, findings } = done;
-    let filling = Filling::new(&finder.mesh, (fill, reason), surface, findings, &grid);
-    let grid = if solid.shell { with_shell(finder, grid)? } else { grid };
+    let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, &grid);
+    let grid = if solid.shell { with_shell(finder, grid).await? } else { grid };
     Ok((grid, filling))
 }
 
@@ -140,44 +139,53 @@ struct Surface {
 impl Surface {
     /// Of the mesh of `finder`, which becomes the one with parts turned.
     fn of(finder: &mut Finder) -> Result<Self, BackendError> {
-        let looked = |finder: &Finder| {
-            finder.within(0, |memory| {
-                let needed = Topology::bytes(&finder.mesh);
-                if needed > memory {
-                    return Err(BackendError::Memory { needed, allowed: memory });
-                }
-                Ok(Topology::with_boundary(&finder.mesh))
-            })
-        };
-        let (topology, boundary) = looked(finder)?;
-        if topology.is_oriented() {
-            return Ok(Self { topology, boundary, turned: None });
+        let mut surface = Self::as_given(finder)?;
+        if !surface.topology.is_oriented() {
+            surface.turn(finder)?;
         }
+        Ok(surface)
+    }
+
+    /// Turns the parts that face the wrong way; returns whether there are any.
+    fn turn(&mut self, finder: &mut Finder) -> Result<bool, BackendError> {
         let (turned, which) = topology::turned(&finder.mesh);
-        let Some(which) = which else {
-            return Ok(Self { topology, boundary, turned: Some(turned) });
-        };
-        finder.mesh = Cow::Owned(finder.mesh.with_turned(&which));
-        let (topology, boundary) = looked(finder)?;
-        Ok(Self { topology, boundary, turned: Some(turned) })
+        if let Some(which) = &which {
+            finder.mesh = Cow::Owned(finder.mesh.with_turned(which));
+            *self = Self::as_given(finder)?;
+        }
+        self.turned = Some(turned);
+        Ok(which.is_some())
+    }
+
+    fn as_given(finder: &Finder) -> Result<Self, BackendError> {
+        let (topology, boundary) = finder.within(0, |memory| {
+            let needed = Topology::bytes(&finder.mesh);
+            if needed > memory {
+                return Err(BackendError::Memory { needed, allowed: memory });
+            }
+            Ok(Topology::with_boundary(&finder.mesh))
+        })?;
+        Ok(Self { topology, boundary, turned: None })
     }
 }
 
 /// Fills in the way that suits the mesh.
-fn automatic(finder: &mut Finder, surface: &Surface) -> Result<Done, BackendError> {
+async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Done, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
-        let wound = along_x(finder, Fill::Winding, "the mesh is closed, and parts overlap".into())?;
-        return Ok(if wound.overlaps() { wound } else { as_parity(wound, CLOSED.into()) });
+        let wound =
+            winding(finder, "the mesh is closed, and parts overlap".into(), surface).await?;
+        let is_wound = wound.overlaps() || wound.findings.caps.is_some();
+        return Ok(if is_wound { wound } else { as_parity(wound, CLOSED.into()) });
     }
     if topology.is_closed() {
-        return along_x(finder, Fill::Parity, CLOSED.into());
+        return along_x(finder, Fill::Parity, CLOSED.into()).await;
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     if surface.boundary.is_some() {
-        return winding(finder, format!("the mesh has {holes}"), surface);
+        return winding(finder, format!("the mesh has {holes}"), surface).await;
     }
-    let voted = vote(finder, format!("the mesh has {holes}"))?;
+    let voted = vote(finder, format!("the mesh has {holes}")).await?;
     let share = voted.share_in_dispute();
     if share <= MUCH {
         return Ok(voted);
@@ -186,19 +194,29 @@ fn automatic(finder: &mut Finder, surface: &Surface) -> Result<Done, BackendErro
         "the mesh has {holes}, and rays along different axes disagree on {} of the columns",
         report::percent(share)
     );
-    let flooded = flood(finder, reason, Some(&voted))?;
+    let flooded = flood(finder, reason, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= LEAK * voted.grid.occupied() as f64;
     Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
 }
 
 /// By winding numbers: where the mesh has no boundary whole ones, otherwise generalized ones.
-fn winding(finder: &mut Finder, reason: String, surface: &Surface) -> Result<Done, BackendError> {
+async fn winding(
+    finder: &mut Finder<'_>,
+    reason: String,
+    surface: &mut Surface,
+) -> Result<Done, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
-        return along_x(finder, Fill::Winding, reason);
+        let wound = along_x(finder, Fill::Winding, reason).await?;
+        let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
+        if opposed && surface.turned.is_none() && surface.turn(finder)? {
+            // Patches that met at edges of more than two triangles may have a boundary now.
+            return Box::pin(winding(finder, wound.reason, surface)).await;
+        }
+        return Ok(wound);
     };
-    let Run { crossings, .. } = finder.find(Rule::Crossings, 0)?;
+    let Run { crossings, .. } = finder.find(Rule::Crossings, 0).await?;
     let Some(crossings) = crossings else {
         return Err(BackendError::Device("it returned no crossings".into()));
     };
@@ -220,24 +238,32 @@ fn as_parity(wound: Done, reason: String) -> Done {
 }
 
 /// Parity, and where the mesh is oriented also whether parts of it overlap.
-fn parity(finder: &mut Finder, reason: String, topology: &Topology) -> Result<Done, BackendError> {
+async fn parity(
+    finder: &mut Finder<'_>,
+    reason: String,
+    topology: &Topology,
+) -> Result<Done, BackendError> {
     if !topology.is_oriented() {
-        return along_x(finder, Fill::Parity, reason);
+        return along_x(finder, Fill::Parity, reason).await;
     }
-    let wound = along_x(finder, Fill::Winding, String::new())?;
+    let wound = along_x(finder, Fill::Winding, String::new()).await?;
     if !wound.overlaps() {
         return Ok(as_parity(wound, reason));
     }
     let windings = wound.findings.windings;
     drop(wound);
-    let done = along_x(finder, Fill::Parity, reason)?;
+    let done = along_x(finder, Fill::Parity, reason).await?;
     let findings = Findings { windings, ..done.findings };
     Ok(Done { findings, ..done })
 }
 
-fn along_x(finder: &mut Finder, fill: Fill, reason: String) -> Result<Done, BackendError> {
-    let rule = if fill == Fill::Winding { Rule::WindingFlips } else { Rule::Flips(Axis::X) };
-    let Run { grid: flips, windings, .. } = finder.find(rule, 0)?;
+async fn along_x(
+    finder: &mut Finder<'_>,
+    fill: Fill,
+    reason: String,
+) -> Result<Done, BackendError> {
+    let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
+    let Run { grid: flips, windings, .. } = finder.find(rule, 0).await?;
     finder.progress.start("fill", 0);
     let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
     drop(flips);
@@ -247,16 +273,16 @@ fn along_x(finder: &mut Finder, fill: Fill, reason: String) -> Result<Done, Back
     Ok(Done { fill, reason, grid: finder.crop(filled.grid)?, findings })
 }
 
-fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
+async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
     if finder.mesh.lattice().dims.contains(&MAX_DIM) {
         return Err(BackendError::NoRoomToVote);
     }
     // All rays leave empty what an even number of parts have in common, and agree on it.
-    let windings = finder.find(Rule::WindingFlips, 0)?.windings;
-    let x = finder.find(Rule::Flips(Axis::X), 0)?.grid;
-    let y = finder.find(Rule::Flips(Axis::Y), x.bytes())?.grid;
-    let z = finder.find(Rule::Flips(Axis::Z), x.bytes() + y.bytes())?.grid;
+    let windings = finder.find(Rule::Winding, 0).await?.windings;
+    let x = finder.find(Rule::Parity(Axis::X), 0).await?.grid;
+    let y = finder.find(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
+    let z = finder.find(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
     finder.progress.start("fill", 0);
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
@@ -266,9 +292,13 @@ fn vote(finder: &mut Finder, reason: String) -> Result<Done, BackendError> {
 }
 
 /// `voted` tells, of a mesh with holes, whether the flood came in through them.
-fn flood(finder: &mut Finder, reason: String, voted: Option<&Done>) -> Result<Done, BackendError> {
+async fn flood(
+    finder: &mut Finder<'_>,
+    reason: String,
+    voted: Option<&Done>,
+) -> Result<Done, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
-    let surface = finder.find(Rule::Touched, kept)?.grid;
+    let surface = finder.find(Rule::Conservative, kept).await?.grid;
     finder.progress.start("fill", 0);
     let kept = kept + surface.bytes();
     let flooded = finder.within(kept, |memory| fill::flood(&surface, memory))?;
@@ -280,8 +310,8 @@ fn flood(finder: &mut Finder, reason: String, voted: Option<&Done>) -> Result<Do
 }
 
 /// `grid` and the voxels that the surface touches.
-fn with_shell(finder: &mut Finder, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-    let surface = finder.find(Rule::Touched, grid.bytes())?.grid;
+async fn with_shell(finder: &mut Finder<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
+    let surface = finder.find(Rule::Conservative, grid.bytes()).await?.grid;
     // No more than both, whatever they share.
     let both = grid.bytes() + surface.bytes();
     finder.within(both, |memory| match both > memory {

@@ -16,17 +16,25 @@ use rayon::ThreadPool;
 use thiserror::Error;
 use web_time::Instant;
 
-use crate::backend::report::Report;
-use crate::backend::{BackendError, Backends, Choice, Chosen, RunOptions, brick_pairs};
+#[cfg(feature = "gpu")]
+use crate::Gpu;
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, read_mesh_from, read_mesh_with};
+use crate::formats::{
+    Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from, read_mesh_with,
+};
 use crate::grid::{BRICK, Colors, GridBuilder, Up, VoxelGrid, World};
 use crate::mesh::Mesh;
+#[cfg(feature = "gpu")]
+use crate::mode::voxelize_async;
 use crate::mode::{Mode, Voxels, voxelize};
 use crate::place::{Bounds, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::progress::{NoProgress, Progress};
-use crate::solid::Filling;
+use crate::solid::FillReport;
 use crate::srgb::Rgba;
+use crate::voxelize::report::RunReport;
+use crate::voxelize::{
+    BackendChoice, BackendError, Backends, ChosenBackend, RunOptions, brick_pairs,
+};
 use crate::voxelizer::batch::Ordered;
 use crate::voxelizer::pool::LazyPool;
 
@@ -55,7 +63,7 @@ pub struct Voxelizer {
     keep_transparent: bool,
     memory: Memory,
     time_stages: bool,
-    choice: Choice,
+    choice: BackendChoice,
     adapter: Option<String>,
     backends: Arc<Backends>,
     /// `None`: rayon's current pool.
@@ -130,11 +138,11 @@ pub struct Voxelized {
     /// The voxels, with their place in the world and colours where the mesh has any.
     pub grid: VoxelGrid,
     /// How the inside was found, of a solid.
-    pub filling: Option<Filling>,
+    pub fill_report: Option<FillReport>,
     /// How many voxels were left out because everything in them is transparent.
     pub transparent: u64,
     /// What the backend's stages did; `None` from a backend without stages.
-    pub report: Option<Report>,
+    pub report: Option<RunReport>,
     /// What computed the voxels.
     pub backend: UsedBackend,
     /// What the caller may not expect.
@@ -244,9 +252,9 @@ impl Voxelizer {
             keep_transparent: false,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
-            choice: Choice::Auto,
+            choice: BackendChoice::Auto,
             adapter: None,
-            backends: Arc::new(Backends::new(Choice::Auto, None)),
+            backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
             pool: None,
             progress: Arc::new(NoProgress),
         }
@@ -317,7 +325,7 @@ impl Voxelizer {
 
     /// Which backend to use. A GPU is opened for the first mesh that needs it.
     #[must_use]
-    pub fn backend(self, choice: Choice) -> Self {
+    pub fn backend(self, choice: BackendChoice) -> Self {
         let backends = Arc::new(Backends::new(choice, self.adapter.clone()));
         Self { choice, backends, ..self }
     }
@@ -392,8 +400,8 @@ impl Voxelizer {
         self.finish(self.place_file(path)?)
     }
 
-    /// The voxels of the mesh in `bytes`, a file of the format `spec`. Sidecar files are looked for in
-    /// `folder`; without one they are missing.
+    /// The voxels of the mesh in `bytes`, a file of the format `spec`, with its `sidecars`: only
+    /// those are opened.
     ///
     /// # Errors
     /// As [`run_file`](Self::run_file).
@@ -401,10 +409,10 @@ impl Voxelizer {
         &self,
         bytes: Vec<u8>,
         spec: &MeshSpec,
-        folder: Option<&Path>,
+        sidecars: &Sidecars,
     ) -> Result<Voxelized, VoxelizeError> {
         let options = self.read_options();
-        let read = || read_mesh_from(bytes, spec, folder, &options);
+        let read = || read_mesh_from(bytes, spec, sidecars, &options);
         self.finish(self.read_and_place(read)?)
     }
 
@@ -538,28 +546,61 @@ impl Voxelizer {
 
     fn voxelize_on(
         &self,
-        by: Chosen,
+        by: ChosenBackend,
         start: Duration,
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, VoxelizeError> {
-        let options = RunOptions {
-            memory: (self.memory)(),
-            time_stages: self.time_stages,
-            ..RunOptions::default()
-        };
+        let options = self.run_options();
         // Taken outside the pool: a pool thread that waits for the GPU could hold up, by work stealing, the
         // thread that has it.
         let _turn = by.adapter().map(|_| self.backends.gpu_turn());
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
-        let Voxels { mut grid, filling, report, voxelize, fill } = self.install(run)??;
+        let voxels = self.install(run)??;
+        let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
+        let mut voxelized = self.placed_voxels(mesh, voxels, backend)?;
+        voxelized.warnings.splice(..0, by.warning().map(Warning::Backend));
+        voxelized.timings.start = start;
+        Ok(voxelized)
+    }
+
+    /// The asynchronous form of [`voxelize`](Self::voxelize), on an open GPU with this label, for a
+    /// browser, where nothing may wait.
+    ///
+    /// # Errors
+    /// The GPU failed; too little memory; cancelled.
+    #[cfg(feature = "gpu")]
+    pub async fn voxelize_async(
+        &self,
+        mesh: &PlacedMesh,
+        gpu: &Gpu,
+        label: &str,
+    ) -> Result<Voxelized, VoxelizeError> {
+        let options = self.run_options();
+        let voxels = voxelize_async(gpu, mesh, self.mode, &options, &*self.progress).await?;
+        let backend =
+            UsedBackend { adapter: Some(label.to_owned()), reason: "asked for".to_owned() };
+        self.placed_voxels(mesh, voxels, backend)
+    }
+
+    fn run_options(&self) -> RunOptions {
+        let memory = (self.memory)();
+        RunOptions { memory, time_stages: self.time_stages, ..RunOptions::default() }
+    }
+
+    /// What a backend found, in the world of `mesh`.
+    fn placed_voxels(
+        &self,
+        mesh: &PlacedMesh,
+        voxels: Voxels,
+        backend: UsedBackend,
+    ) -> Result<Voxelized, VoxelizeError> {
+        let Voxels { mut grid, fill_report, report, voxelize, fill } = voxels;
         self.refuse_cancelled()?;
         grid.world = Some(World::of(mesh.lattice(), self.up));
-        let mut warnings: Vec<Warning> = by.warning().map(Warning::Backend).into_iter().collect();
-        warnings.extend(filling.iter().flat_map(Warning::of_filling));
-        let fill = filling.as_ref().map(|_| fill);
-        let timings = Timings { start, voxelize, fill, ..Timings::default() };
-        let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
-        Ok(Voxelized { grid, filling, transparent: 0, report, backend, warnings, timings })
+        let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
+        let fill = fill_report.as_ref().map(|_| fill);
+        let timings = Timings { voxelize, fill, ..Timings::default() };
+        Ok(Voxelized { grid, fill_report, transparent: 0, report, backend, warnings, timings })
     }
 
     /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent are
@@ -572,15 +613,15 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         voxelized: Voxelized,
     ) -> Result<Voxelized, VoxelizeError> {
-        let Voxelized { grid, mut warnings, mut timings, filling, .. } = voxelized;
+        let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
         let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
         let Colored { grid, transparent } = colored?;
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
-        let is_solid = filling.is_some();
+        let is_solid = fill_report.is_some();
         let of_voxels = || Warning::of_voxels(mesh, &grid, is_solid, transparent);
         warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
-        Ok(Voxelized { grid, transparent, warnings, timings, filling, ..voxelized })
+        Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
 
     /// The grid in the colours asked for, without transparent voxels.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fastrand::Rng;
-use trivox::fill::{Dispute, Filled, Flooded, Voted, along_x, flood, vote};
+use trivox::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
 use trivox::grid::BRICK;
 use trivox::{BackendError, Lattice, Up, VoxelGrid, World};
 
@@ -136,7 +136,7 @@ fn voted(flips: &[Dense; 3]) -> Voted {
     Voted { grid: inside.grid(), dispute }
 }
 
-fn dispute(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> Dispute {
+fn dispute(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDisagreement {
     let dims = inside.dims;
     let starts = |axis: usize| voxels(dims).filter(move |v| v[axis] == 0);
     let columns_with = |sets: &[&Dense]| {
@@ -154,7 +154,7 @@ fn dispute(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> Dispute {
         let base = key.position().map(|b| b * BRICK);
         trivox::grid::mask_voxels(base, mask).next().unwrap()
     });
-    Dispute {
+    AxisDisagreement {
         voxels: grid.occupied(),
         columns: columns_with(&[disputed]),
         of_columns: columns_with(&[inside, disputed]),
@@ -283,7 +283,10 @@ fn the_flips_of_a_solid_give_it_back_without_dispute() {
         assert_eq!(filled, Filled { grid: grid.clone(), unended: 0 });
         let rows =
             Dense::from_fn([1, dims[1], dims[2]], |v| column(dims, v, 0).any(|v| solid.get(v)));
-        let dispute = Dispute { of_columns: rows.set().count() as u64, ..Dispute::default() };
+        let dispute = AxisDisagreement {
+            of_columns: rows.set().count() as u64,
+            ..AxisDisagreement::default()
+        };
         assert_eq!(vote_of(&flips), Voted { grid, dispute });
     }
 }
@@ -334,7 +337,11 @@ fn a_missing_side_is_outvoted_and_counted() {
     }
     let voted = vote_of(&flips);
     assert_eq!(voted.grid, solid.grid());
-    let expected = Dispute { of_columns: 17 * 8, odd: [0, 0, 24 * 17], ..Dispute::default() };
+    let expected = AxisDisagreement {
+        of_columns: 17 * 8,
+        odd: [0, 0, 24 * 17],
+        ..AxisDisagreement::default()
+    };
     assert_eq!(voted.dispute, expected);
     // One ray a column leaves all of it inside up to the end.
     flips[0] = Dense::from_fn([30; 3], |v| v[0] == 3 && solid.get(v));
@@ -359,7 +366,10 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
             assert_eq!(filled.unended, if to < last { 0 } else { columns });
             let rows = dims[1].div_ceil(8) * dims[2].div_ceil(8);
             if dims[1..].iter().all(|d| d % 8 == 0) {
-                assert!(filled.grid.pieces().count() <= 3 * rows as usize, "{dims:?} {from} {to}");
+                assert!(
+                    filled.grid.brick_runs().count() <= 3 * rows as usize,
+                    "{dims:?} {from} {to}"
+                );
             }
         }
     }
@@ -487,7 +497,7 @@ fn long_gaps_between_walls_are_enclosed_as_runs() {
     };
     let flooded = flood(&bricks(None), u64::MAX).unwrap();
     assert_eq!(flooded.enclosed, 998 * 512);
-    assert_eq!(flooded.grid.pieces().count(), 9);
+    assert_eq!(flooded.grid.brick_runs().count(), 9);
     for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
         let open = bricks(Some(hole));
         assert_eq!(flood(&open, u64::MAX).unwrap(), Flooded { grid: open, enclosed: 0 });
@@ -524,7 +534,7 @@ fn grids_without_voxels_and_grids_of_one_are_filled() {
         let none = VoxelGrid::empty(dims).unwrap();
         assert_eq!(along_x(&none, u64::MAX).unwrap(), Filled { grid: none.clone(), unended: 0 });
         assert_eq!(flood(&none, u64::MAX).unwrap(), Flooded { grid: none.clone(), enclosed: 0 });
-        let dispute = Dispute::default();
+        let dispute = AxisDisagreement::default();
         assert_eq!(vote([&none; 3], u64::MAX).unwrap(), Voted { grid: none, dispute });
     }
     let one = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();

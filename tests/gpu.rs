@@ -9,11 +9,11 @@ use common::gpu::adapters;
 use common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use common::{oracle, shapes};
 use fastrand::Rng;
-use trivox::backend::{Chosen, Kernel, Rule, Run, RunOptions};
 use trivox::gpu::Adapter;
 use trivox::place::Triangle;
-use trivox::raymarch::{Ray, Scene};
-use trivox::render::{RenderOptions, Renderer};
+use trivox::render::{Background, RenderOptions, Renderer};
+use trivox::trace::{Ray, Scene};
+use trivox::voxelize::{ChosenBackend, Kernel, Rule, Run, RunOptions};
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,
     Sizing, VoxelGrid, place,
@@ -31,7 +31,7 @@ fn on_every_adapter(mut test: impl FnMut(&Adapter, &str)) {
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
     let [rows, voxels] = [Kernel::Rows, Kernel::Voxels].map(|kernel| {
         let options = RunOptions { kernel, ..RunOptions::default() };
-        gpu.run(mesh, Rule::Touched, &options, &NoProgress).unwrap().grid
+        gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
     });
     assert_eq!(rows, voxels, "the kernels differ");
     rows
@@ -132,14 +132,15 @@ fn asynchronous_runs_overlap_and_give_the_same() {
     let mut rng = Rng::with_seed(12);
     let meshes = [1, VOXEL / 2].map(|step| placed(&soup(&mut rng, 200, 20 * VOXEL, step), [20; 3]));
     let options = RunOptions::default();
-    let picture = RenderOptions::new([9, 7]).with_samples(1);
+    // The ground would take a million rays.
+    let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
     for adapter in adapters() {
         // An executor that knows nothing of the device.
         let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
         std::thread::scope(|threads| {
             for mesh in &meshes {
                 threads.spawn(move || {
-                    let run = gpu.run_async(mesh, Rule::Touched, &options, &NoProgress);
+                    let run = gpu.run_async(mesh, Rule::Conservative, &options, &NoProgress);
                     let grid = pollster::block_on(run).unwrap().grid;
                     assert_eq!(grid, cpu_grid(mesh));
                     let scene = pollster::block_on(gpu.scene_async(mesh)).unwrap();
@@ -200,8 +201,8 @@ impl Backend for Broken {
     }
 }
 
-fn broken() -> Chosen {
-    Chosen::gpu(Box::new(Broken), "vulkan: Broken".into(), "a test")
+fn broken() -> ChosenBackend {
+    ChosenBackend::gpu(Box::new(Broken), "vulkan: Broken".into(), "a test")
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
     let options = RunOptions::default();
     let by = broken().or_cpu();
     assert_eq!((by.name(), by.adapter(), by.warning()), ("gpu", Some("vulkan: Broken"), None));
-    for rule in [Rule::Touched, Rule::Crossed] {
+    for rule in [Rule::Conservative, Rule::SixSeparating] {
         let run = by.run(&mesh, rule, &options, &NoProgress).unwrap();
         let on_cpu = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap();
         assert_eq!(run.grid, on_cpu.grid);
@@ -220,6 +221,6 @@ fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
     assert!(warning.contains("Broken") && warning.contains("it caught fire"), "{warning}");
     assert_eq!(by.reason(), "gpu, vulkan: Broken failed");
 
-    let refused = broken().run(&mesh, Rule::Touched, &options, &NoProgress);
+    let refused = broken().run(&mesh, Rule::Conservative, &options, &NoProgress);
     assert!(matches!(refused, Err(BackendError::Device(_))));
 }

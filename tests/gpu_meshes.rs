@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use common::gpu::adapters;
 use common::rules::RULES;
-use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
+use trivox::voxelize::{Rule, RunOptions};
 use trivox::{
     Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
 };

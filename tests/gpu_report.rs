@@ -10,10 +10,10 @@ use std::process::Command;
 use common::gpu::adapters;
 use common::shapes::{placed, soup};
 use fastrand::Rng;
-use trivox::backend::gpu::Budget;
-use trivox::backend::report::{Report, StageReport};
-use trivox::backend::{Kernel, Rule, Run, RunOptions};
 use trivox::place::Triangle;
+use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::report::{RunReport, StageReport};
+use trivox::voxelize::{Kernel, Rule, Run, RunOptions};
 use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
 
 const VOXEL: i32 = 1 << 16;
@@ -23,16 +23,16 @@ const STAGES: [&str; 7] =
 const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
 
-fn report(gpu: &Gpu, mesh: &PlacedMesh) -> Report {
-    gpu.run(mesh, Rule::Touched, &RunOptions::default(), &NoProgress).unwrap().report.unwrap()
+fn report(gpu: &Gpu, mesh: &PlacedMesh) -> RunReport {
+    gpu.run(mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap().report.unwrap()
 }
 
-fn timed_report(gpu: &Gpu, mesh: &PlacedMesh) -> Report {
+fn timed_report(gpu: &Gpu, mesh: &PlacedMesh) -> RunReport {
     let options = RunOptions { time_stages: true, ..RunOptions::default() };
-    gpu.run(mesh, Rule::Touched, &options, &NoProgress).unwrap().report.unwrap()
+    gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap()
 }
 
-fn stage<'a>(report: &'a Report, name: &str) -> &'a StageReport {
+fn stage<'a>(report: &'a RunReport, name: &str) -> &'a StageReport {
     report.stages.iter().find(|stage| stage.name == name).unwrap()
 }
 
@@ -68,7 +68,8 @@ fn counts_are_those_of_a_known_mesh() {
         assert_eq!(report.upload_bytes, 4 * (2 * 3 + 6 * 3));
         // Voxels of the bounds: 3 x 2 x 5, and 3 x 1 x 3 in both bricks.
         let options = RunOptions { kernel: Kernel::Voxels, ..RunOptions::default() };
-        let plain = gpu.run(&mesh, Rule::Touched, &options, &NoProgress).unwrap().report.unwrap();
+        let plain =
+            gpu.run(&mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap();
         let voxels = stage(&plain, "voxels");
         assert_eq!((voxels.dispatches, voxels.invocations, voxels.tests), (1, 39, 39));
     }
@@ -98,7 +99,7 @@ fn every_stage_reports_and_times_are_there_when_asked_for() {
         }
         let all = timed.gpu_ms().unwrap();
         assert!(all > 0.0 && all < 60_000.0, "{}: {all} ms", adapter.label());
-        let without_times = |report: &Report| -> Vec<StageReport> {
+        let without_times = |report: &RunReport| -> Vec<StageReport> {
             let stages = report.stages.iter().cloned();
             stages.map(|stage| StageReport { ms: None, ..stage }).collect()
         };
@@ -116,7 +117,7 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
         }
         let gpu = Gpu::new(&adapter).unwrap();
         let Run { grid: first, report: of_first, .. } =
-            gpu.run(&mesh, Rule::Touched, &RunOptions::default(), &NoProgress).unwrap();
+            gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap();
         assert!(first.brick_count() > 1014, "{first:?}");
         assert_eq!(of_first.unwrap().waits, 2, "{}", adapter.label());
 

@@ -11,12 +11,12 @@ use common::gpu::adapters;
 use common::rules::{RULES, voxelize as oracle};
 use common::shapes::{degenerate_soup, mesh_of, placed, soup};
 use fastrand::Rng;
-use trivox::backend::gpu::Budget;
-use trivox::backend::report::Report;
-use trivox::backend::{Kernel, Rule, RunOptions};
 use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::predicate::Axis;
+use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::report::RunReport;
+use trivox::voxelize::{Kernel, Rule, RunOptions};
 use trivox::{Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh};
 use trivox::{Progress, Sizing, VoxelGrid, place};
 
@@ -35,7 +35,7 @@ const UNLIMITED: Budget = Budget {
 /// Every rule, and both kernels of the one that has two.
 fn methods() -> impl Iterator<Item = (Rule, Kernel)> {
     let rows = RULES.map(|rule| (rule, Kernel::Rows));
-    rows.into_iter().chain([(Rule::Touched, Kernel::Voxels)])
+    rows.into_iter().chain([(Rule::Conservative, Kernel::Voxels)])
 }
 
 fn with_kernel(kernel: Kernel) -> RunOptions {
@@ -50,7 +50,7 @@ fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
     grid(&Cpu::default(), mesh, (rule, Kernel::default()))
 }
 
-fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, Kernel)) -> Report {
+fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, Kernel)) -> RunReport {
     gpu.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
 }
 
@@ -126,10 +126,10 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
         .collect();
     check(&meshes);
     // Along each axis some triangles lie before the grid, and count for its first voxels.
-    for (a, rule) in [Rule::Flips(Axis::X), Rule::Flips(Axis::Y), Rule::Flips(Axis::Z)]
+    for (a, rule) in [Rule::Parity(Axis::X), Rule::Parity(Axis::Y), Rule::Parity(Axis::Z)]
         .into_iter()
         .enumerate()
-        .chain([(0, Rule::WindingFlips)])
+        .chain([(0, Rule::Winding)])
     {
         let first = |(_, mesh): &(String, PlacedMesh)| {
             cpu_grid(mesh, rule).voxels().filter(|v| v[a] == 0).count()
@@ -250,11 +250,11 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
     let Some(adapter) = fast_adapter() else { return };
     // Those of which each has a last stage of its own; the others need no other test of this.
     let methods = [
-        (Rule::Touched, Kernel::Rows),
-        (Rule::Touched, Kernel::Voxels),
-        (Rule::Crossed, Kernel::Rows),
-        (Rule::Flips(Axis::Y), Kernel::Rows),
-        (Rule::WindingFlips, Kernel::Rows),
+        (Rule::Conservative, Kernel::Rows),
+        (Rule::Conservative, Kernel::Voxels),
+        (Rule::SixSeparating, Kernel::Rows),
+        (Rule::Parity(Axis::Y), Kernel::Rows),
+        (Rule::Winding, Kernel::Rows),
     ];
     let expected = methods.map(|(rule, _)| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
     for (least, budget) in budgets {
@@ -281,7 +281,7 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
     let mesh = placed(&sheets.collect::<Vec<_>>(), [16; 3]);
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
-        let rule = Rule::WindingFlips;
+        let rule = Rule::Winding;
         let expected = oracle(&mesh, rule);
         assert!(expected.occupied() > 0);
         let run = gpu.run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
@@ -327,11 +327,11 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
     let gpu = Gpu::new(&adapter).unwrap();
     for (rule, kernel) in methods() {
         let last: &[&str] = match (rule, kernel) {
-            (Rule::Touched, Kernel::Rows) => &["find_bricks", "voxel_rows"],
-            (Rule::Touched, Kernel::Voxels) => &["find_bricks", "voxels"],
-            (Rule::Crossed, _) => &["find_bricks", "crossed"],
-            (Rule::Flips(_), _) => &["find_bricks", "flips"],
-            (Rule::WindingFlips | Rule::Crossings, _) => &["list_crossings"],
+            (Rule::Conservative, Kernel::Rows) => &["find_bricks", "voxel_rows"],
+            (Rule::Conservative, Kernel::Voxels) => &["find_bricks", "voxels"],
+            (Rule::SixSeparating, _) => &["find_bricks", "crossed"],
+            (Rule::Parity(_), _) => &["find_bricks", "flips"],
+            (Rule::Winding | Rule::Crossings, _) => &["list_crossings"],
         };
         report(&gpu, &mesh, (rule, kernel));
         let report = report(&gpu, &mesh, (rule, kernel));
@@ -351,11 +351,11 @@ fn counts_are_those_of_a_known_mesh() {
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for (rule, stage, pairs) in [
-            (Rule::Crossed, "crossed", 2),
-            (Rule::Flips(Axis::X), "flips", 2),
+            (Rule::SixSeparating, "crossed", 2),
+            (Rule::Parity(Axis::X), "flips", 2),
             // No centre is within bounds without extent.
-            (Rule::Flips(Axis::Y), "flips", 0),
-            (Rule::WindingFlips, "list_crossings", 2),
+            (Rule::Parity(Axis::Y), "flips", 0),
+            (Rule::Winding, "list_crossings", 2),
         ] {
             let report = report(&gpu, &mesh, (rule, Kernel::Rows));
             let last = report.stages.iter().find(|s| s.name == stage).unwrap();
@@ -363,7 +363,7 @@ fn counts_are_those_of_a_known_mesh() {
             let read = if pairs == 0 { 0 } else { 68 * pairs + 4 };
             let expected = match rule {
                 // Each centre is in one of the triangles.
-                Rule::WindingFlips => read + 16 * 8,
+                Rule::Winding => read + 16 * 8,
                 // An entry and a number, and a brick read and written.
                 _ if pairs > 0 => read + 8 * pairs + 2 * 72,
                 _ => 0,

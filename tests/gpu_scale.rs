@@ -12,10 +12,10 @@ use std::path::Path;
 use common::gpu::adapters;
 use common::shapes::mesh_of;
 use fastrand::Rng;
-use trivox::backend::gpu::Budget;
-use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
+use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
 /// Buffers of less than 10 MB in all.
@@ -42,7 +42,7 @@ fn asset(name: &str) -> Mesh {
 fn compare(gpu: &Gpu, name: &str, mesh: &Mesh, resolution: u32) -> u32 {
     let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
     let expected = Cpu::default().voxelize(&mesh, &NoProgress).unwrap().hash();
-    let run = gpu.run(&mesh, Rule::Touched, &RunOptions::default(), &NoProgress).unwrap();
+    let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap();
     assert_eq!(run.grid.hash(), expected, "{name} at {resolution}");
     let runs = run.report.unwrap().runs;
     println!("{name} at {resolution}: {:?}, {runs} runs", run.grid);
@@ -107,7 +107,12 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
     let options = PlaceOptions::new(Sizing::Resolution(300));
     let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
     let within = |memory| {
-        gpu.run(&mesh, Rule::Touched, &RunOptions { memory, ..RunOptions::default() }, &NoProgress)
+        gpu.run(
+            &mesh,
+            Rule::Conservative,
+            &RunOptions { memory, ..RunOptions::default() },
+            &NoProgress,
+        )
     };
     let grid = gpu.voxelize(&mesh, &NoProgress).unwrap();
     // Its bricks alone take as much.

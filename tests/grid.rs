@@ -399,7 +399,7 @@ fn pieces_are_bricks_and_the_longest_runs_of_full_ones() {
         let mut rng = Rng::with_seed(seed);
         let dims = random_dims(&mut rng);
         let grid = grid_of(dims, &random_set(&mut rng, dims));
-        let pieces: Vec<_> = grid.pieces().collect();
+        let pieces: Vec<_> = grid.brick_runs().collect();
         let bricks = pieces.iter().flat_map(|piece| {
             let [x, y, z] = piece.start.position();
             (x..x + piece.len).map(move |x| (BrickKey::new([x, y, z]), piece.mask))
@@ -423,7 +423,7 @@ fn what_is_solid_is_walked_in_runs() {
         trivox::fill::along_x(&VoxelGrid::from_bricks(dims, flips.collect()).unwrap(), u64::MAX)
     };
     let [a, b] = [65_528, 65_520].map(|len| rows(len).unwrap().grid);
-    assert_eq!(a.pieces().count(), 156 * 156);
+    assert_eq!(a.brick_runs().count(), 156 * 156);
     assert_eq!(a.occupied_bounds(), Some([[0; 3], [65_527, 1_247, 1_247]]));
     assert_eq!((a.union(&b), a.intersection(&b)), (a.clone(), b.clone()));
     assert_eq!(a.subtract(&b).occupied(), 8 * 1_248 * 1_248);
@@ -440,7 +440,7 @@ fn runs_of_the_longest_rows_stay_apart_whatever_writes_them() {
         VoxelGrid::from_bricks(dims, full_bricks(row(0).chain(row(1)))).unwrap()
     };
     let [all, less] = [0, 1].map(rows);
-    assert_eq!(all.pieces().count(), 2);
+    assert_eq!(all.brick_runs().count(), 2);
     assert_eq!(all.union(&less), all);
     assert_eq!(all.intersection(&less), less);
     let first = full_bricks([[0, 0, 0], [0, 1, 0]]);

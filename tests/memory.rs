@@ -6,20 +6,19 @@
 mod common;
 
 use std::io::{self, BufReader, Read, Write};
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::solids;
 use peak_alloc::PeakAlloc;
-use trivox::backend::RunOptions;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
-    GridFormat, Loaded, ReadError, ReadOptions, WriteOptions, gltf, npy, obj, ply, read_grid,
-    read_mesh_with, stl, write_grid, write_grid_with,
+    GridFormat, Loaded, ReadError, ReadOptions, Sidecars, WriteOptions, gltf, npy, obj, ply,
+    read_grid, read_mesh_with, stl, write_grid, write_grid_with,
 };
 use trivox::grid::{BrickKey, Colors, FULL, count};
 use trivox::palette::count_colors;
 use trivox::solid::{Fill, Solid};
+use trivox::voxelize::RunOptions;
 use trivox::{
     BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, Voxels,
     place, voxelize,
@@ -45,7 +44,7 @@ fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
 }
 
 fn read_within(text: &[u8], limit: u64) -> Result<Loaded, ReadError> {
-    obj::read_with(text.to_vec(), Path::new("mesh.obj"), &ReadOptions::default().within(limit))
+    obj::read_with(text.to_vec(), &Sidecars::none(), &ReadOptions::default().within(limit))
 }
 
 /// What reading `text` may take.
@@ -59,7 +58,7 @@ fn bound(text: &[u8]) -> u64 {
 /// What reading `text` takes at its peak, which must not be more than it may.
 fn checked_peak(name: &str, text: &[u8]) -> u64 {
     let bound = bound(text);
-    let (_, peak) = peak(|| _ = obj::read(text.to_vec(), Path::new("mesh.obj")));
+    let (_, peak) = peak(|| _ = obj::read(text.to_vec(), &Sidecars::none()));
     let len = text.len() as f64;
     println!("{name}: peak {:.1}, bound {:.1} bytes a byte", peak as f64 / len, bound as f64 / len);
     assert!(peak <= bound, "{name}: reading took {peak} bytes, the bound was {bound}");
@@ -231,7 +230,7 @@ fn reading_materials_and_images_takes_no_more_memory_than_is_left() {
     let text = format!("mtllib m.mtl\nvt 0 0\n{}", tube(100, position, quad)).into_bytes();
     let read = |limit: u64| {
         let options = ReadOptions::default().within(limit);
-        obj::read_with(text.clone(), &path("mesh.obj"), &options)
+        obj::read_with(text.clone(), &Sidecars::beside(&path("mesh.obj")), &options)
     };
     let Err(ReadError::Memory { needed, .. }) = read(0) else { panic!("read in no memory") };
     let mut found = Vec::new();
@@ -249,7 +248,7 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let _alone = alone();
     let text = tube(20, position, two_triangles);
     let bound = bound(text.as_bytes());
-    let expected = obj::read(text.clone().into(), Path::new("mesh.obj")).unwrap().mesh;
+    let expected = obj::read(text.clone().into(), &Sidecars::none()).unwrap().mesh;
     assert_eq!(read_within(text.as_bytes(), bound).unwrap().mesh, expected);
     assert!(read_within(text.as_bytes(), bound - 1).is_err());
 
@@ -276,12 +275,10 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
 type Reader = fn(&[u8], u64) -> Result<Loaded, ReadError>;
 
 const STL: Reader = |bytes, limit| stl::read_with(bytes, &ReadOptions::default().within(limit));
-const PLY: Reader = |bytes, limit| {
-    ply::read_with(bytes, Path::new("mesh.ply"), &ReadOptions::default().within(limit))
-};
-const GLTF: Reader = |bytes, limit| {
-    gltf::read_with(bytes, Path::new("mesh.gltf"), &ReadOptions::default().within(limit))
-};
+const PLY: Reader =
+    |bytes, limit| ply::read_with(bytes, &Sidecars::none(), &ReadOptions::default().within(limit));
+const GLTF: Reader =
+    |bytes, limit| gltf::read_with(bytes, &Sidecars::none(), &ReadOptions::default().within(limit));
 
 /// Reads `bytes` within the least memory that is not refused; that must suffice. Returns the peak.
 fn checked_peak_of(name: &str, read: Reader, bytes: &[u8]) -> (u64, u64) {
@@ -607,7 +604,8 @@ fn textures_take_no_more_than_what_is_left_of_the_memory() {
     for limit in (1..=20).map(|mb| mb << 20) {
         let options = ReadOptions::default().within(limit);
         let path = folder.path().join("mesh.ply");
-        let (loaded, peak) = peak(|| ply::read_with(file.as_bytes(), &path, &options).unwrap());
+        let (loaded, peak) =
+            peak(|| ply::read_with(file.as_bytes(), &Sidecars::beside(&path), &options).unwrap());
         assert!(peak <= limit, "{limit} bytes were left, {peak} were taken");
         let textures = loaded.mesh.appearance().map_or(0, |look| look.textures.len());
         assert_eq!(loaded.warnings.is_empty(), textures == 2);

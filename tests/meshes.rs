@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use common::memory::{memory_needed, voxelize_within};
 use common::oracle;
 use fastrand::Rng;
-use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::grid::BRICK;
 use trivox::solid::Solid;
+use trivox::voxelize::RunOptions;
 use trivox::{
     Backend, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
     voxelize,

@@ -4,15 +4,13 @@
 
 mod common;
 
-use std::path::Path;
-
 use common::shapes::mesh_of;
 use fastrand::Rng;
-use trivox::formats::{Loaded, ReadError, ReadOptions, obj, read_mesh};
+use trivox::formats::{Loaded, ReadError, ReadOptions, Sidecars, obj, read_mesh};
 use trivox::{Backend, Bounds, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
 
 fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
-    obj::read(text.as_ref().to_vec(), Path::new("mesh.obj"))
+    obj::read(text.as_ref().to_vec(), &Sidecars::none())
 }
 
 /// The corners of the triangles in a file that must be read without a warning.
@@ -296,7 +294,7 @@ fn utf_16_is_text_of_either_byte_order_with_or_without_a_mark() {
         assert_eq!(triangles(&big), vec![[A, B, C]]);
         let needed = little.len() as u64 * 5 / 2;
         let options = ReadOptions::default().within(needed - 1);
-        let refused = obj::read_with(little, Path::new("mesh.obj"), &options);
+        let refused = obj::read_with(little, &Sidecars::none(), &options);
         assert!(matches!(refused, Err(ReadError::Memory { .. })));
     }
 }

@@ -42,7 +42,7 @@ fn in_column(view: View, up: Up, [column, row]: [u32; 2], depth: u32) -> [u32; 3
         View::Right => [k, j, 15 - i],
         View::Top => [i, k, 15 - j],
         View::Bottom => [i, 15 - k, j],
-        View::Iso => unreachable!("it has no columns"),
+        _ => unreachable!("it has no columns"),
     };
     match up {
         Up::Y => [right, above, front],

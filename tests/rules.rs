@@ -9,8 +9,8 @@ use common::pairs::triangle_past_the_origin;
 use common::rules::{RULES, voxelize as oracle};
 use common::shapes::{degenerate_soup, mesh_of, placed, soup};
 use fastrand::Rng;
-use trivox::backend::{Rule, RunOptions};
 use trivox::place::Triangle;
+use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, BackendError, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing};
 use trivox::{VoxelGrid, place};
 
@@ -69,7 +69,7 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
             .collect();
         let mesh = placed(&triangles, dims);
         check(&mesh, &format!("round {round}"));
-        let first = run(&Cpu::default(), &mesh, Rule::Flips(trivox::predicate::Axis::X));
+        let first = run(&Cpu::default(), &mesh, Rule::Parity(trivox::predicate::Axis::X));
         before += first.voxels().filter(|v| v[0] == 0).count();
     }
     assert!(before > 1000, "{before}");

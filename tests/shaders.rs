@@ -8,12 +8,12 @@ use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trivox::backend::gpu::data::{self, Pair, Params};
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, module, resolve};
 use trivox::gpu::{self, kernels};
-use trivox::raymarch::gpu::tree::{NODE_WORDS, TreeParams};
-use trivox::raymarch::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
 use trivox::render::gpu::{DrawParams, NO_GROUND, SUM_WORDS};
+use trivox::trace::gpu::tree::{NODE_WORDS, TreeParams};
+use trivox::trace::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
+use trivox::voxelize::gpu::data::{self, Pair, Params};
 use wgpu::naga;
 
 /// Checked with no feature beyond WebGPU's core.
@@ -378,7 +378,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("HIT_WORDS", rays::HIT_WORDS as u32),
         ("NO_HIT", rays::NO_HIT),
         ("GAVE_UP", rays::GAVE_UP),
-        ("UNIT_BITS", trivox::raymarch::UNIT_BITS),
+        ("UNIT_BITS", trivox::trace::UNIT_BITS),
         ("NODE_WORDS", NODE_WORDS),
         ("BEFORE", words(offset_of!(WordNode, before))),
         ("FIRST", words(offset_of!(WordNode, first))),

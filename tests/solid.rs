@@ -15,10 +15,10 @@ use common::solids::{
     with_flipped, with_triangles, with_vertices_repeated,
 };
 use fastrand::Rng;
-use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::place::Triangle;
-use trivox::solid::{Doubt, Fill, Filling, Solid};
+use trivox::solid::{Fill, FillReport, FillWarning, Solid};
+use trivox::voxelize::RunOptions;
 use trivox::{
     BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
     fill, place, voxelize,
@@ -29,11 +29,11 @@ const UNIT: i32 = 1 << 16;
 
 const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
 
-fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, Filling) {
+fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
     let mode = Mode::Solid(Solid { fill, shell: false });
     let voxels = voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress);
     let voxels = voxels.unwrap();
-    (voxels.grid, voxels.filling.unwrap())
+    (voxels.grid, voxels.fill_report.unwrap())
 }
 
 fn surface(mesh: &PlacedMesh) -> VoxelGrid {
@@ -60,15 +60,15 @@ fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
 }
 
 /// Fills as asked and expects those voxels, and no doubt.
-fn assert_certain(mesh: &PlacedMesh, fill: Fill, expected: &VoxelGrid) -> Filling {
+fn assert_certain(mesh: &PlacedMesh, fill: Fill, expected: &VoxelGrid) -> FillReport {
     let (grid, filling) = solid(mesh, fill);
     assert!(grid == *expected, "{fill}: {grid:?} rather than {expected:?}");
     assert_eq!(filling.doubts, [], "{fill}");
     filling
 }
 
-fn is_about_holes(doubts: &[Doubt]) -> bool {
-    matches!(doubts, [Doubt::Holes { .. }])
+fn is_about_holes(doubts: &[FillWarning]) -> bool {
+    matches!(doubts, [FillWarning::Holes { .. }])
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_shell_in_a_shell_the_same_way_round_is_one_solid_by_winding_and_doubtful_by
         assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
         let (grid, filling) = solid(&mesh, Fill::Parity);
         assert!(grid == whole.subtract(&block(dims, [10; 3], [74; 3])));
-        assert_eq!(filling.doubts, [Doubt::Overlap { columns: 64 * 64 }]);
+        assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 64 * 64 }]);
     }
 }
 
@@ -165,7 +165,7 @@ fn where_cubes_overlap_parity_is_empty_and_says_so_and_winding_fills() {
     for fill in [Fill::Parity, Fill::Vote] {
         let (grid, filling) = solid(&mesh, fill);
         assert!(grid == a.union(&b).subtract(&a.intersection(&b)), "{fill}");
-        assert_eq!(filling.doubts, [Doubt::Overlap { columns: 35 * 35 }], "{fill}");
+        assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 35 * 35 }], "{fill}");
     }
 }
 
@@ -187,10 +187,8 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
     for (axis, is_upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
         let mesh = in_grid(&open_cube(axis, is_upper), dims);
         let what = format!("open at {} {axis}", if is_upper { "upper" } else { "lower" });
-        let (grid, filling) = solid(&mesh, Fill::Auto);
-        assert!(grid == whole, "{what}: {grid:?}");
+        let filling = assert_certain(&mesh, Fill::Auto, &whole);
         assert_eq!(filling.fill, Fill::Winding, "{what}");
-        assert!(matches!(filling.doubts[..], [Doubt::Wide { loops: 1, .. }]), "{what}");
         assert_eq!(filling.reason, "the mesh has 4 open edges", "{what}");
         let mut odd = [0; 3];
         odd[axis] = 100;
@@ -208,7 +206,7 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
 
         let (grid, filling) = solid(&mesh, Fill::Flood);
         assert!(grid == surface(&mesh), "{what}: {grid:?}");
-        let leak = Doubt::Leak { voxels: 8 * 8 * 9, enclosed: 0 };
+        let leak = FillWarning::Leak { voxels: 8 * 8 * 9, enclosed: 0 };
         assert_eq!(filling.doubts, [leak], "{what}");
     }
 }
@@ -244,7 +242,11 @@ fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_
         } else {
             assert!(grid == surface(&mesh), "{hole:?}");
             // The hole's one voxel is lost as well.
-            assert_eq!(filling.doubts, [Doubt::Leak { voxels: 513, enclosed: 0 }], "{hole:?}");
+            assert_eq!(
+                filling.doubts,
+                [FillWarning::Leak { voxels: 513, enclosed: 0 }],
+                "{hole:?}"
+            );
         }
     }
 }
@@ -256,14 +258,14 @@ fn a_klein_bottle_is_closed_and_has_a_solid_by_parity_alone() {
     for fill in [Fill::Parity, Fill::Auto] {
         let (grid, filling) = solid(&mesh, fill);
         assert!(grid == expected, "{fill}");
-        assert_eq!(filling.doubts, [Doubt::MayOverlap { edges: 24 }], "{fill}");
+        assert_eq!(filling.doubts, [FillWarning::MayOverlap { edges: 24 }], "{fill}");
         assert_eq!(filling.volume.mesh, None);
     }
     let (_, filling) = solid(&mesh, Fill::Auto);
     assert_eq!((filling.fill, filling.reason.as_str()), (Fill::Parity, "the mesh is closed"));
     assert!(filling.sentence().starts_with("1 shell, closed, but not consistently oriented: "));
     let (_, filling) = solid(&mesh, Fill::Winding);
-    assert!(matches!(filling.doubts[..], [Doubt::Orientation { edges: 24 }]), "{filling:?}");
+    assert!(matches!(filling.doubts[..], [FillWarning::Orientation { edges: 24 }]), "{filling:?}");
 }
 
 #[test]
@@ -308,7 +310,7 @@ fn a_mesh_twice_over_is_filled_by_winding() {
     assert_eq!(assert_certain(&mesh, Fill::Auto, &whole).fill, Fill::Winding);
     let (grid, filling) = solid(&mesh, Fill::Parity);
     assert_eq!(grid.occupied(), 0);
-    assert_eq!(filling.doubts, [Doubt::Overlap { columns: 40 * 40 }]);
+    assert_eq!(filling.doubts, [FillWarning::Overlap { columns: 40 * 40 }]);
 }
 
 #[test]
@@ -376,7 +378,7 @@ fn closed_meshes() -> impl Iterator<Item = (String, PlacedMesh)> {
 
 #[test]
 fn parity_and_winding_find_the_centres_that_cones_surround() {
-    let (mut odd, mut more) = (0, 0);
+    let (mut odd, mut more, mut as_given) = (0, 0, 0);
     for (what, mesh) in closed_meshes() {
         let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
         let (grid, filling) = solid(&mesh, Fill::Parity);
@@ -385,13 +387,20 @@ fn parity_and_winding_find_the_centres_that_cones_surround() {
         odd += expected.occupied();
         let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.winding != 0);
         let (grid, filling) = solid(&mesh, Fill::Winding);
+        // A part that is turned by itself encloses something else.
+        let turned = filling.turned.map_or(0, |turned| turned.triangles);
+        if turned > 0 && turned < mesh.len() as u64 {
+            continue;
+        }
+        as_given += 1;
         assert!(grid == expected, "{what}, winding: {grid:?} rather than {expected:?}");
         // What turns itself inside out is said to.
-        let is_known = matches!(filling.doubts[..], [] | [Doubt::InsideOut { .. }]);
+        let is_known = matches!(filling.doubts[..], [] | [FillWarning::InsideOut { .. }]);
         assert!(filling.topology.is_oriented() && is_known, "{what}: {:?}", filling.doubts);
         more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
     }
-    assert!(odd > 10_000 && more > 1_000, "{odd} by parity, {more} more by winding");
+    assert!(odd > 10_000 && more > 500, "{odd} by parity, {more} more by winding");
+    assert!(as_given >= 40, "{as_given} meshes as given");
 }
 
 #[test]
@@ -456,7 +465,7 @@ fn the_shell_adds_the_surface_and_nothing_else() {
             let (grid, filling) = solid(&mesh, fill);
             let Ok(with_shell) = with_shell else { panic!("{fill}") };
             assert!(with_shell.grid == grid.union(&surface(&mesh)), "{fill}");
-            let volume = with_shell.filling.unwrap().volume;
+            let volume = with_shell.fill_report.unwrap().volume;
             assert_eq!(volume, filling.volume, "{fill}: the shell is not of the volume");
         }
     }
@@ -567,7 +576,7 @@ fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
                 let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let voxels = pool.install(work).unwrap();
-                (voxels.grid, voxels.filling.unwrap().sentence())
+                (voxels.grid, voxels.fill_report.unwrap().sentence())
             };
             let one = of(1);
             assert!([2, 7].into_iter().all(|threads| of(threads) == one), "{fill}");
@@ -645,12 +654,12 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
         let (grid, filling) = solid(&mesh, Fill::Flood);
         assert_eq!(filling.enclosed, Some(0), "{what}");
         let voxels = expected.subtract(&grid).occupied();
-        assert_eq!(filling.doubts, [Doubt::Leak { voxels, enclosed: 0 }], "{what}");
+        assert_eq!(filling.doubts, [FillWarning::Leak { voxels, enclosed: 0 }], "{what}");
     }
 }
 
 #[test]
-fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
+fn a_shell_inside_out_beside_or_in_another_is_turned_for_winding_and_doubtful_by_parity() {
     let dims = [180, 82, 82];
     let one = block(dims, [1; 3], [81; 3]);
     for (at, overlap) in [(90, 0), (21, 60 * 80 * 80)] {
@@ -660,10 +669,14 @@ fn a_shell_inside_out_beside_or_in_another_is_doubtful_but_for_a_flood() {
         let other = block(dims, [at, 1, 1], [at + 88, 81, 81]);
         let expected = one.union(&other).subtract(&one.intersection(&other));
         assert_eq!(expected.occupied(), 168 * 80 * 80 - 2 * overlap);
-        for fill in [Fill::Auto, Fill::Winding, Fill::Parity, Fill::Vote] {
+        for fill in [Fill::Parity, Fill::Vote] {
             let (grid, filling) = solid(&mesh, fill);
             assert!(grid == expected, "{fill}: {grid:?}");
-            assert_eq!(filling.doubts, [Doubt::InsideOut { columns: 80 * 80 }], "{fill}");
+            assert_eq!(filling.doubts, [FillWarning::InsideOut { columns: 80 * 80 }], "{fill}");
+        }
+        for fill in [Fill::Auto, Fill::Winding] {
+            let filling = assert_certain(&mesh, fill, &one.union(&other));
+            assert_eq!(filling.turned.unwrap().turned, 1);
         }
         assert_certain(&mesh, Fill::Flood, &one.union(&other));
     }
@@ -692,9 +705,8 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
     assert_eq!(
         sentence(&open, Fill::Auto),
         "1 shell, with 4 open edges: filled by winding, the mesh has 4 open edges, capped at 1 \
-         boundary loop with a confidence from 0.027 at voxel (11, 1, 1) to 0.168 at voxel (11, 5, \
-         5); doubtful, as the holes of the mesh (1 boundary loop) are as large as 25 % of its \
-         surface, and where the solid ends in them is a guess; close them in the mesh"
+         boundary loop with a confidence from 0.048 at voxel (10, 5, 5) to 0.975 at voxel (10, 0, \
+         0)"
     );
     assert_eq!(
         sentence(&open, Fill::Parity),
@@ -709,12 +721,12 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
          and reached 576 that most rays find inside; try --fill winding, or larger voxels"
     );
     let bottle = at_resolution(&klein_bottle(40, 24), 40);
-    assert_eq!(
-        sentence(&bottle, Fill::Winding),
-        "1 shell, closed, but not consistently oriented: filled by winding, asked for; doubtful, as \
-         triangles at 24 edges face different ways, whichever are turned, so winding numbers are \
-         wrong behind; try --fill vote"
-    );
+    let wound = sentence(&bottle, Fill::Winding);
+    let begin = "1 shell, closed, but not consistently oriented: filled by winding, asked for, capped \
+                 at 2 boundary loops with a confidence from ";
+    let end = "; doubtful, as triangles at 24 edges face different ways, whichever are turned, so \
+               winding numbers are wrong behind; try --fill vote";
+    assert!(wound.starts_with(begin) && wound.ends_with(end), "{wound}");
     let twice = in_grid(&together(&[cube([1.25; 3], 39.5), cube([1.25; 3], 39.5)]), [42; 3]);
     assert_eq!(
         sentence(&twice, Fill::Parity),
@@ -728,9 +740,9 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
          and leave cavities; try --fill flood"
     );
     let apart = [cube([1.25; 3], 3.0), inside_out(&cuboid([6.25, 1.25, 1.25], [9.25, 4.25, 4.25]))];
-    let apart = sentence(&in_grid(&together(&apart), dims), Fill::Winding);
+    let apart = sentence(&in_grid(&together(&apart), dims), Fill::Parity);
     let inside_out = "parts that are inside out cancel others in up to 9 columns, leaving cavities; \
-                      try --fill flood";
+                      try --fill winding, which turns them, or flood";
     assert!(apart.ends_with(&format!("; doubtful, as {inside_out}")), "{apart}");
     let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
     let slanted = sentence(&in_grid(&slanted, dims), Fill::Vote);
@@ -846,9 +858,10 @@ fn models_of_open_parts_that_overlap_have_no_cavities() {
             println!("{name} at {resolution}: {grid:?}; {}", filling.sentence());
             fill::flood(&grid.union(&surface(&mesh)), u64::MAX).unwrap().enclosed
         };
-        assert_eq!(enclosed(Fill::Auto), 0, "{name} at {resolution}");
+        // Gaps between the teapot and its lid.
+        assert!(enclosed(Fill::Auto) <= 3, "{name} at {resolution}");
         if resolution == 100 {
-            assert!(enclosed(Fill::Vote) > 0, "{name} at {resolution}");
+            assert!(enclosed(Fill::Vote) > 500, "{name} at {resolution}");
         }
     }
 }
@@ -890,7 +903,11 @@ fn bars_that_cross_are_filled_by_winding_however_thin() {
         let filling = solid(&mesh, Fill::Auto).1;
         assert_eq!((filling.fill, filling.doubts.len()), (Fill::Winding, 0));
         let (_, filling) = solid(&mesh, Fill::Parity);
-        assert!(matches!(filling.doubts[..], [Doubt::Overlap { .. }]), "{}", filling.sentence());
+        assert!(
+            matches!(filling.doubts[..], [FillWarning::Overlap { .. }]),
+            "{}",
+            filling.sentence()
+        );
     }
 }
 
@@ -901,7 +918,11 @@ fn a_flood_that_encloses_nothing_of_a_mesh_with_holes_is_doubtful() {
     let mesh = with_triangles(&sides, sides.triangles()[8..].to_vec());
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
     let (_, filling) = solid(&mesh, Fill::Flood);
-    assert!(matches!(filling.doubts[0], Doubt::Leak { enclosed: 0, .. }), "{}", filling.sentence());
+    assert!(
+        matches!(filling.doubts[0], FillWarning::Leak { enclosed: 0, .. }),
+        "{}",
+        filling.sentence()
+    );
 }
 
 #[test]

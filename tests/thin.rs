@@ -10,11 +10,11 @@ use common::paths;
 use common::shapes::{crumpled_torus, mesh_of, placed, soup, tetrahedron};
 use common::solids::{cube, klein_bottle, sphere, torus};
 use fastrand::Rng;
-use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::place::Triangle;
 use trivox::predicate::Axis;
 use trivox::solid::{Fill, Solid};
+use trivox::voxelize::RunOptions;
 use trivox::{
     Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
     voxelize,

@@ -10,13 +10,13 @@ use std::path::Path;
 use common::shapes::{cuboid, mesh_of};
 use common::solids::{self, cube, together, torus};
 use fastrand::Rng;
-use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
 use trivox::grid::{BRICK, BrickKey, FULL};
 use trivox::solid::{Fill, Solid};
 use trivox::verify::{
     Alignment, Fault, Source, Stated, Verdict, VerifyError, VerifyOptions, verify,
 };
+use trivox::voxelize::RunOptions;
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Mesh, Mode, NoProgress, PlaceError, PlaceOptions,
     PlacedMesh, Sizing, Up, VoxelGrid, World, place,

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use trivox::backend::Choice;
-use trivox::formats::{MeshSpec, read_mesh};
+use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::solid::Solid;
+use trivox::voxelize::BackendChoice;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
     Backend, BackendError, Bounds, ColorSource, Cpu, Mesh, Mode, NoProgress, PlaceOptions,
@@ -19,7 +19,7 @@ use trivox::{
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
 
 fn on_cpu() -> Voxelizer {
-    Voxelizer::new().backend(Choice::Cpu)
+    Voxelizer::new().backend(BackendChoice::Cpu)
 }
 
 /// An octahedron with corners at this distance from the origin.
@@ -72,9 +72,9 @@ fn a_mesh_in_memory_has_the_sidecar_files_of_the_folder() {
     let (bytes, spec) = (std::fs::read(path).unwrap(), MeshSpec::of_path(path).unwrap());
     let voxelizer = on_cpu().resolution(32);
     let expected = voxelizer.run_file(path).unwrap();
-    let with = voxelizer.run_bytes(bytes.clone(), spec, path.parent()).unwrap();
+    let with = voxelizer.run_bytes(bytes.clone(), spec, &Sidecars::beside(path)).unwrap();
     assert_eq!(with.grid, expected.grid);
-    let without = voxelizer.run_bytes(bytes, spec, None).unwrap();
+    let without = voxelizer.run_bytes(bytes, spec, &Sidecars::none()).unwrap();
     assert!(without.grid.voxels().eq(expected.grid.voxels()));
     assert!(!without.warnings.is_empty());
 }

@@ -10,15 +10,15 @@ use common::shapes::mesh_of;
 use common::solids::{cube, inside_out, lidless_cube, sphere, together, torus, with_triangles};
 use fastrand::Rng;
 use rayon::prelude::*;
-use trivox::solid::{Fill, Filling, Solid};
+use trivox::solid::{Fill, FillReport, Solid};
 use trivox::{
     Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
 };
 
-fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, Filling) {
+fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
     let mode = Mode::Solid(Solid { fill, shell: false });
     let voxels = voxelize(&Cpu::default(), mesh, mode, &Default::default(), &NoProgress).unwrap();
-    (voxels.grid, voxels.filling.unwrap())
+    (voxels.grid, voxels.fill_report.unwrap())
 }
 
 fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
@@ -159,7 +159,7 @@ fn parts_that_face_the_wrong_way_are_turned_and_counted() {
     };
     for (is_flipped, turned) in [
         (&(|index: usize| index == 100) as &dyn Fn(usize) -> bool, 1),
-        (&|index: usize| index % 3 == 0, ball.triangles().len().div_ceil(3) as u64),
+        (&|index: usize| index.is_multiple_of(3), ball.triangles().len().div_ceil(3) as u64),
         (&|_: usize| true, ball.triangles().len() as u64),
     ] {
         let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);
@@ -195,9 +195,26 @@ fn order_and_threads_change_nothing() {
             let run = || voxelize(&cpu, &shuffled, mode, &Default::default(), &NoProgress);
             let voxels = pool.install(run).unwrap();
             assert!(voxels.grid == expected.0, "{name}: {threads} threads");
-            let filling = voxels.filling.unwrap();
+            let filling = voxels.fill_report.unwrap();
             assert_eq!(filling.sentence(), expected.1.sentence(), "{name}");
             assert_eq!(filling.caps, expected.1.caps, "{name}");
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn every_backend_gives_the_same_solid_and_the_same_report() {
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, shell: false });
+    for adapter in common::gpu::adapters() {
+        let gpu = trivox::Gpu::new(&adapter).unwrap();
+        for (name, mesh) in broken_meshes() {
+            let mesh = at_resolution(&mesh, 48);
+            let (expected, report) = solid(&mesh, Fill::Auto);
+            let voxels = voxelize(&gpu, &mesh, mode, &Default::default(), &NoProgress).unwrap();
+            assert!(voxels.grid == expected, "{name}, {}", adapter.label());
+            let filling = voxels.fill_report.unwrap();
+            assert_eq!(filling.sentence(), report.sentence(), "{name}, {}", adapter.label());
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use trivox::backend::gpu::Gpu;
-use trivox::backend::report::{Report, StageReport};
-use trivox::backend::{Kernel, Rule, RunOptions};
 use trivox::formats::read_mesh;
 use trivox::gpu::{Adapter, Device};
+use trivox::voxelize::gpu::Gpu;
+use trivox::voxelize::report::{RunReport, StageReport};
+use trivox::voxelize::{Kernel, Rule, RunOptions};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 use wgpu::BufferUsages as Usage;
 
@@ -67,7 +67,7 @@ impl OpenGpu {
     }
 }
 
-fn print_reports(reports: &[(String, Report)], resolution: u32, rate: f64) {
+fn print_reports(reports: &[(String, RunReport)], resolution: u32, rate: f64) {
     println!("\n### GPU stages at {resolution} voxels\n");
     println!("Buffers are copied at {:.1} GB/s, reading and writing.\n", rate / 1e9);
     println!("| mesh | stage | ms | items | M items/s | MB | GB/s | bound ms | ms / bound |");
@@ -80,7 +80,7 @@ fn print_reports(reports: &[(String, Report)], resolution: u32, rate: f64) {
     println!("| mesh | runs | waits | MB up | MB back | upload | submit | wait | read |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (name, report) in reports {
-        let Report { runs, waits, host_ms: ms, .. } = report;
+        let RunReport { runs, waits, host_ms: ms, .. } = report;
         let [up, back] = [report.upload_bytes, report.read_bytes].map(|bytes| bytes as f64 / 1e6);
         print!("| {name} | {runs} | {waits} | {up:.2} | {back:.2} ");
         println!("| {:.3} | {:.3} | {:.3} | {:.3} |", ms.upload, ms.submit, ms.wait, ms.read);
@@ -101,7 +101,7 @@ fn row(mesh: &str, stage: &StageReport, rate: f64) {
     );
 }
 
-fn all_stages(report: &Report) -> StageReport {
+fn all_stages(report: &RunReport) -> StageReport {
     let sum = |of: fn(&StageReport) -> u64| report.stages.iter().map(of).sum();
     StageReport {
         name: "all",
@@ -119,16 +119,18 @@ fn fastest_run(
     path: &Path,
     (resolution, kernel): (u32, Kernel),
     runs: u32,
-) -> Result<Report> {
+) -> Result<RunReport> {
     let mesh = read_mesh(path)?.mesh;
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
     let options = RunOptions { time_stages: true, kernel, ..RunOptions::default() };
-    gpu.run(&mesh, Rule::Touched, &options, &NoProgress)?;
-    let mut fastest: Option<Report> = None;
+    gpu.run(&mesh, Rule::Conservative, &options, &NoProgress)?;
+    let mut fastest: Option<RunReport> = None;
     for _ in 0..runs {
-        let report =
-            gpu.run(&mesh, Rule::Touched, &options, &NoProgress)?.report.ok_or("a run reports")?;
-        let time = |report: &Report| report.gpu_ms().unwrap_or(report.host_ms.wait);
+        let report = gpu
+            .run(&mesh, Rule::Conservative, &options, &NoProgress)?
+            .report
+            .ok_or("a run reports")?;
+        let time = |report: &RunReport| report.gpu_ms().unwrap_or(report.host_ms.wait);
         if fastest.as_ref().is_none_or(|fastest| time(&report) < time(fastest)) {
             fastest = Some(report);
         }

@@ -2,8 +2,8 @@
 
 use trivox::Gpu;
 use trivox::gpu::{Adapter, Device, kernels::FIRST_HITS};
-use trivox::raymarch::gpu::{GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
-use trivox::raymarch::{Hit, Ray, Scene};
+use trivox::trace::gpu::{GpuScene, HIT_WORDS, RAY_GROUP, RAY_WORDS};
+use trivox::trace::{Hit, Ray, Scene};
 use wgpu::BufferUsages as Usage;
 
 use crate::common::{Patience, Result, timed};

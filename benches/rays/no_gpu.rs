@@ -1,6 +1,6 @@
 //! In the GPU's place, without the feature `gpu`: there is none.
 
-use trivox::raymarch::{Hit, Ray, Scene};
+use trivox::trace::{Hit, Ray, Scene};
 
 use crate::common::{Patience, Result};
 

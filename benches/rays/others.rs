@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use trivox::formats::{GridFormat, write_grid};
-use trivox::raymarch::{Hit, Ray};
+use trivox::trace::{Hit, Ray};
 use trivox::{VoxelGrid, mesher};
 
 use crate::common::Result;

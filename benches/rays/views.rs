@@ -2,8 +2,8 @@
 //! without rounding, so that everybody follows the same.
 
 use fastrand::Rng;
-use trivox::raymarch::{Face, Hit, Ray, Scene};
 use trivox::render::{Camera, RenderOptions};
+use trivox::trace::{Face, Hit, Ray, Scene};
 use trivox::{Up, VoxelGrid};
 
 use crate::common::Result;

@@ -10,6 +10,7 @@ mod geometry;
 mod models;
 mod scans;
 mod scenes;
+mod solids;
 mod strip;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ pub(crate) fn own() -> Result<Vec<File>> {
         ("cut.png", scenes::lighthouse_cut_open()?),
         ("layers.png", scenes::knot_in_layers()?),
         ("modes.png", scenes::bowl_in_both_modes()?),
+        ("solids.png", solids::broken_meshes_cut_open()?),
     ])
 }
 

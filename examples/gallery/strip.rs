@@ -18,13 +18,14 @@ pub fn strip(grids: &[VoxelGrid], size: [u32; 2]) -> Result<Vec<u8>> {
         let tile = RgbaImage::from_fn(width, height, |column, row| Rgba(picture.at(column, row)));
         strip.copy_from(&tile, left, 0)?;
     }
+    let strip = DynamicImage::from(strip);
+    png(&if grids.len() == 1 { strip.to_rgb8().into() } else { strip })
+}
+
+/// As a PNG, as small as it gets.
+pub fn png(image: &DynamicImage) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let (best, adaptive) = (CompressionType::Best, FilterType::Adaptive);
-    let encoder = PngEncoder::new_with_quality(&mut bytes, best, adaptive);
-    if grids.len() == 1 {
-        DynamicImage::from(strip).to_rgb8().write_with_encoder(encoder)?;
-    } else {
-        strip.write_with_encoder(encoder)?;
-    }
+    image.write_with_encoder(PngEncoder::new_with_quality(&mut bytes, best, adaptive))?;
     Ok(bytes)
 }

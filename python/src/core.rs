@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trivox::backend::{Backends, Choice};
-use trivox::solid::Filling;
+use trivox::solid::FillReport;
+use trivox::voxelize::{BackendChoice, Backends};
 use trivox::{ColorSource, Mode, PlaceError, PlaceOptions, Up, Voxelized, Voxelizer, place};
 
 use crate::error::Failure;
@@ -21,7 +21,7 @@ pub struct Plan {
     pub up: Up,
     pub color: bool,
     pub keep_transparent: bool,
-    pub choice: Choice,
+    pub choice: BackendChoice,
     pub adapter: Option<String>,
     pub threads: Option<usize>,
     pub memory: Option<u64>,
@@ -67,7 +67,7 @@ impl Plan {
 
     /// Those of the process: a GPU is opened once, and a forked child opens it for itself.
     fn backends(&self) -> Arc<Backends> {
-        type Key = (u32, Choice, Option<String>);
+        type Key = (u32, BackendChoice, Option<String>);
         static BACKENDS: Mutex<Vec<(Key, Arc<Backends>)>> = Mutex::new(Vec::new());
         let key = (std::process::id(), self.choice, self.adapter.clone());
         let mut all = BACKENDS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,11 +123,11 @@ fn report(made: &Voxelized) -> Value {
         "reason": made.backend.reason,
         "timings_ms": timings,
         "transparent": made.transparent,
-        "fill": made.filling.as_ref().map(filling),
+        "fill": made.fill_report.as_ref().map(filling),
     })
 }
 
-fn filling(filling: &Filling) -> Value {
+fn filling(filling: &FillReport) -> Value {
     let doubts = filling.doubts.iter();
     let doubts = doubts.map(|doubt| json!({"kind": doubt.kind(), "text": doubt.to_string()}));
     json!({

@@ -1,5 +1,6 @@
 //! Meshes: from arrays, files, bytes, and objects of other packages.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::Appearance;
 use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::formats::{MeshSpec, ReadOptions, read_mesh_from};
+use trivox::formats::{MeshSpec, ReadOptions, Sidecars, read_mesh_from};
 use trivox::srgb::{Linear, linear, linear_of};
 
 use crate::error::{Failure, option_error};
@@ -486,10 +487,10 @@ fn load(path: PathBuf) -> Result<PyMesh, Failure> {
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, Some(path)))
 }
 
-fn load_bytes(bytes: Vec<u8>, format: &str) -> Result<PyMesh, Failure> {
+fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMesh, Failure> {
     let name = PathBuf::from(format!("mesh.{}", format.trim_start_matches('.')));
     let spec = MeshSpec::of_path(&name)?;
-    let loaded = read_mesh_from(bytes, spec, None, &ReadOptions::default())?;
+    let loaded = read_mesh_from(bytes, spec, sidecars, &ReadOptions::default())?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, None))
 }
 
@@ -502,6 +503,9 @@ fn load_bytes(bytes: Vec<u8>, format: &str) -> Result<PyMesh, Failure> {
 /// format : str, optional
 ///     For bytes: their format, an extension such as ``"obj"``, ``"stl"``, ``"ply"``, ``"gltf"`` or
 ///     ``"glb"``.
+/// sidecars : dict of str to bytes, optional
+///     For bytes: the content of the files that they name (materials, images, buffers), by name. No
+///     file of the machine is opened.
 ///
 /// Returns
 /// -------
@@ -522,8 +526,12 @@ fn load_bytes(bytes: Vec<u8>, format: &str) -> Result<PyMesh, Failure> {
 /// TrivoxWarning
 ///     Something in the file has no effect.
 #[pyfunction]
-#[pyo3(signature = (source, format=None))]
-pub fn read_mesh(source: &Bound<'_, PyAny>, format: Option<String>) -> PyResult<PyMesh> {
+#[pyo3(signature = (source, format=None, *, sidecars=None))]
+pub fn read_mesh(
+    source: &Bound<'_, PyAny>,
+    format: Option<String>,
+    sidecars: Option<HashMap<String, Vec<u8>>>,
+) -> PyResult<PyMesh> {
     let py = source.py();
     let mesh = match source.cast::<PyBytes>() {
         Ok(bytes) => {
@@ -532,8 +540,9 @@ pub fn read_mesh(source: &Bound<'_, PyAny>, format: Option<String>) -> PyResult<
                 return Err(option_error(py, "option.format", message));
             };
             let bytes = bytes.as_bytes().to_vec();
+            let sidecars = Sidecars::in_memory(sidecars.unwrap_or_default());
             job::run(py, None, None, move |_| {
-                job::pool(None)?.install(|| load_bytes(bytes, &format))
+                job::pool(None)?.install(|| load_bytes(bytes, &format, &sidecars))
             })?
         }
         Err(_) => {

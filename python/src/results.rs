@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use trivox::backend::RunOptions;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
 use trivox::verify::{Fault, Source as Origin, Stated, VerifyOptions};
+use trivox::voxelize::RunOptions;
 use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
 
 use crate::error::Failure;

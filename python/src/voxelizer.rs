@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use trivox::backend::Choice;
 use trivox::solid::{Fill, Solid};
+use trivox::voxelize::BackendChoice;
 use trivox::{Bounds, Mode, PlaceOptions, Sizing, Up};
 
 use crate::batch::{Batch, OnError};
@@ -173,7 +173,11 @@ impl PyVoxelizer {
             (resolution, None) => Sizing::Resolution(resolution.unwrap_or(256)),
         };
         let mode_of = parse_mode(py, mode, fill, shell)?;
-        let backends = [("auto", Choice::Auto), ("cpu", Choice::Cpu), ("gpu", Choice::Gpu)];
+        let backends = [
+            ("auto", BackendChoice::Auto),
+            ("cpu", BackendChoice::Cpu),
+            ("gpu", BackendChoice::Gpu),
+        ];
         let choice = parsed(py, "backend", backend, &backends)?;
         if backend == "cpu" && adapter.is_some() {
             return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");

@@ -50,6 +50,9 @@ def test_files_and_bytes_give_the_mesh_of_the_arrays(tmp_path):
     assert np.array_equal(read.vertices[read.faces], mesh.vertices[mesh.faces])
     assert str(read.path) == path
     assert trivox.read_mesh((tmp_path / "a.obj").read_bytes(), "obj") == read
+    red = b"mtllib look.mtl\nusemtl red\n" + (tmp_path / "a.obj").read_bytes()
+    sidecars = {"look.mtl": b"newmtl red\nKd 1 0 0\n"}
+    assert trivox.read_mesh(red, "obj", sidecars=sidecars).has_colors
     with pytest.raises(trivox.OptionError, match="give format"):
         trivox.read_mesh(b"v 0 0 0")
 

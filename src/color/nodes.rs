@@ -66,7 +66,7 @@ where
         let end = self.grid.dims().map(|d| d.div_ceil(BRICK));
         let to = [0, 1, 2].map(|a| end[a].min(from[a] + (1 << bits) + beside));
         let from = from.map(|c| c.saturating_sub(beside));
-        (0..3).all(|a| from[a] < to[a]) && self.grid.pieces_in(from, to).next().is_some()
+        (0..3).all(|a| from[a] < to[a]) && self.grid.brick_runs_in(from, to).next().is_some()
     }
 
     /// Those of `triangles` that touch the node.

@@ -2,7 +2,7 @@
 
 use crate::error::BackendError;
 use crate::fill::{Filled, check_memory};
-use crate::grid::{BRICK, BrickKey, Pieces, VoxelGrid, Writer, in_order, parts};
+use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, parts};
 
 /// The voxels that a ray along `x` finds inside, from their flips along `x`. A column that is inside
 /// after its last flip stays so up to the grid's end, and is counted.
@@ -29,7 +29,7 @@ pub fn along_x(flips: &VoxelGrid, memory: u64) -> Result<Filled, BackendError> {
     let working = parts.len() as u64 * 256;
     let fits = |bytes| check_memory(bytes + working, memory);
     let write = |&[first, end]: &[BrickKey; 2], out: &mut Writer<'_>| -> u64 {
-        let rows = flips.pieces_between(first, end).rows();
+        let rows = flips.brick_runs_between(first, end).rows();
         rows.map(|row| u64::from(fill_row(row, width, out))).sum()
     };
     let (grid, unended) = in_order(flips.dims(), flips.world, &parts, fits, write)?;
@@ -53,7 +53,7 @@ impl Width {
 }
 
 /// Fills a row of bricks, and returns how many of its columns do not end.
-fn fill_row(row: Pieces<'_>, width: Width, out: &mut Writer<'_>) -> u32 {
+fn fill_row(row: BrickRuns<'_>, width: Width, out: &mut Writer<'_>) -> u32 {
     let Some(first) = row.first() else {
         return 0;
     };

@@ -116,7 +116,7 @@ impl Rows {
 fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(bool, Node)) {
     let [lo, hi] = rows.bounds;
     let mut index = 0;
-    let mut pieces = surface.pieces();
+    let mut pieces = surface.brick_runs();
     for first in rows.firsts() {
         let is_outer = (1..3).any(|a| first[a] == lo[a] || first[a] == hi[a]);
         let begin = BrickKey::new(first);

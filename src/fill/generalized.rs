@@ -15,6 +15,9 @@ use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empt
 use crate::place::Lattice;
 use crate::topology::Boundary;
 
+/// Bytes that a brick at a cap takes, at most: its offsets, and its place in two lists.
+const BRICK_BYTES: u64 = (size_of::<Offsets>() + 4 * size_of::<Part>()) as u64;
+
 /// Rows of bricks that one task fills.
 const TASK: usize = 64;
 
@@ -53,7 +56,10 @@ pub fn generalized(
     memory: u64,
 ) -> Result<Generalized, BackendError> {
     let field = Field::new(boundary, lattice);
-    let caps = Caps::new(field.parts(), lattice);
+    let parts = field
+        .parts(memory / BRICK_BYTES)
+        .map_err(|bricks| BackendError::Memory { needed: bricks * BRICK_BYTES, allowed: memory })?;
+    let caps = Caps::new(parts, lattice);
     check_memory(caps.bytes(), memory)?;
     let rows: Vec<usize> = (0..caps.starts.len()).collect();
     let sweep = Sweep { crossings, field: &field, caps: &caps };

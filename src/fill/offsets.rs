@@ -11,6 +11,8 @@
 //! neither bound. In a cube, loops that are small or far away are replaced by their value and
 //! gradient at its centre, with a bound of the error.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use crate::fill::solid_angle::{Loop, Point, Slope, Turns, dot, minus, norm};
@@ -67,6 +69,13 @@ pub(super) struct Field {
     dims: [u32; 3],
 }
 
+/// Bricks at caps.
+struct Bricks {
+    /// Past so many they are only counted.
+    room: u64,
+    count: AtomicU64,
+}
+
 /// A cube of voxels.
 #[derive(Clone)]
 struct Cube {
@@ -114,28 +123,43 @@ impl Field {
     }
 
     /// Rows that cover the grid, and the bricks at caps, in no order.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    ///
+    /// # Errors
+    /// The number of bricks at caps, if these are more than `room`.
+    pub(super) fn parts(&self, room: u64) -> Result<Vec<Part>, u64> {
         let longest = self.dims.into_iter().max().unwrap_or(1).next_power_of_two();
         let near = (0..self.loops.len() as u32).collect();
-        self.divide(Cube { at: [0; 3], size: longest * BRICK, near, far: Far::default() })
+        let whole = Cube { at: [0; 3], size: longest * BRICK, near, far: Far::default() };
+        let bricks = Bricks { room, count: AtomicU64::new(0) };
+        let parts = self.divide(whole, &bricks);
+        match bricks.count.into_inner() {
+            count if count > room => Err(count),
+            _ => Ok(parts),
+        }
     }
 
-    fn divide(&self, mut cube: Cube) -> Vec<Part> {
+    fn divide(&self, mut cube: Cube, bricks: &Bricks) -> Vec<Part> {
         let brick = cube.at.map(|c| c / BRICK);
         if (0..3).any(|a| brick[a] >= self.dims[a]) {
             return Vec::new();
         }
         let look = self.look(&mut cube);
         if half_distance(look.number) > look.swing + look.error {
-            let bricks = cube.size / BRICK;
-            let to = [1, 2].map(|a| (brick[a] + bricks).min(self.dims[a]));
+            let size = cube.size / BRICK;
+            let to = [1, 2].map(|a| (brick[a] + size).min(self.dims[a]));
             let offset = (!self.is_shaded(&cube)).then(|| offset(look.number).into());
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
             return if brick[0] == 0 { vec![rows] } else { Vec::new() };
         }
         if cube.size > BRICK {
             let children: Vec<Cube> = children(&cube).collect();
-            return children.into_par_iter().flat_map_iter(|child| self.divide(child)).collect();
+            return children
+                .into_par_iter()
+                .flat_map_iter(|child| self.divide(child, bricks))
+                .collect();
+        }
+        if bricks.count.fetch_add(1, Relaxed) >= bricks.room {
+            return Vec::new();
         }
         let (mut offsets, mut seen) = (Box::new([0; 512]), Seen::default());
         self.fill(cube, &mut offsets, &mut seen);

@@ -10,9 +10,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::error::BackendError;
-use crate::fill::{Dispute, Voted, check_memory};
+use crate::fill::{AxisDisagreement, Voted, check_memory};
 use crate::grid::{
-    BRICK, BrickKey, Extent, Mask, OrderedGrid, Pieces, VoxelGrid, Writer, count, join,
+    BRICK, BrickKey, BrickRuns, Extent, Mask, OrderedGrid, VoxelGrid, Writer, count, join,
     mask_voxels, overlay,
 };
 
@@ -53,7 +53,7 @@ pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> 
     // Outside of these bounds two columns of each voxel have no flips, and agree.
     let Some(bounds) = flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(join) else {
         let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
-        return Ok(Voted { grid, dispute: Dispute::default() });
+        return Ok(Voted { grid, dispute: AxisDisagreement::default() });
     };
     let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)) };
     let slabs = sweep.slabs();
@@ -150,9 +150,9 @@ impl Sweep<'_> {
     }
 
     /// The flips along an axis in layers of bricks.
-    fn pieces(&self, axis: usize, layers: &Range<u32>) -> Pieces<'_> {
+    fn pieces(&self, axis: usize, layers: &Range<u32>) -> BrickRuns<'_> {
         let end = self.row(self.bounds[1][1], layers.end - 1).next_row();
-        self.flips[axis].pieces_between(self.row(self.bounds[0][1], layers.start), end)
+        self.flips[axis].brick_runs_between(self.row(self.bounds[0][1], layers.start), end)
     }
 
     /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside, where the slab
@@ -232,7 +232,7 @@ struct Row<'a, 'b> {
 
 impl Row<'_, '_> {
     /// Decides its voxels, from the flips along the three axes.
-    fn decide(&mut self, flips: [Pieces<'_>; 3]) {
+    fn decide(&mut self, flips: [BrickRuns<'_>; 3]) {
         let parity = |mask: &Mask| mask.iter().fold(0, |parity, slice| parity ^ slice);
         let x_odd = flips[0].clone().fold(0, |odd, piece| odd ^ parity(&piece.mask));
         let mut x_columns = XColumns { odd: x_odd, ..XColumns::default() };
@@ -378,7 +378,7 @@ fn parity_along_z(flips: &Mask) -> u64 {
 /// What there is to say of some layers.
 #[derive(Default)]
 struct Tally {
-    dispute: Dispute,
+    dispute: AxisDisagreement,
     /// The most disputed voxels of a brick, and the first brick that has as many.
     worst: Option<(u32, BrickKey, Mask)>,
 }
@@ -400,7 +400,7 @@ impl Tally {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
-        let dispute = Dispute {
+        let dispute = AxisDisagreement {
             voxels: a.voxels + b.voxels,
             columns: a.columns + b.columns,
             of_columns: a.of_columns + b.of_columns,
@@ -410,10 +410,10 @@ impl Tally {
         Self { dispute, worst }
     }
 
-    fn dispute(self) -> Dispute {
+    fn dispute(self) -> AxisDisagreement {
         let first = |(_, key, mask): (u32, BrickKey, Mask)| {
             mask_voxels(key.position().map(|b| b * BRICK), mask).next()
         };
-        Dispute { worst: self.worst.and_then(first), ..self.dispute }
+        AxisDisagreement { worst: self.worst.and_then(first), ..self.dispute }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::grid::{BRICK, BrickKey, Colors, FULL, Piece, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, BrickRun, Colors, FULL, VoxelGrid};
 use crate::srgb::Rgba;
 
 /// How many voxels `dims` are.
@@ -28,7 +28,7 @@ pub(super) fn color_rows(
 /// All rows, as `put` sets the voxels of a piece at a `z` within its bricks, in rows of so many voxels.
 fn rows_of<T: Copy + Default>(
     grid: &VoxelGrid,
-    put: impl Fn(&Piece, u32, &mut [T], usize),
+    put: impl Fn(&BrickRun, u32, &mut [T], usize),
     mut take: impl FnMut(&[T]) -> io::Result<()>,
 ) -> io::Result<()> {
     let [nx, ny, nz] = grid.dims();
@@ -37,7 +37,7 @@ fn rows_of<T: Copy + Default>(
     for z in 0..nz {
         let brick = |y| BrickKey::new([0, y, z / BRICK]);
         let bricks = ny.div_ceil(BRICK);
-        let mut layer = grid.pieces_between(brick(0), brick(bricks - 1).next_row());
+        let mut layer = grid.brick_runs_between(brick(0), brick(bricks - 1).next_row());
         for y in 0..bricks {
             let rows = &mut rows[..(nx * BRICK.min(ny - y * BRICK)) as usize];
             rows.fill(T::default());
@@ -51,7 +51,7 @@ fn rows_of<T: Copy + Default>(
 }
 
 /// Sets the voxels at `z` within the bricks to `value`, in rows of `nx` voxels.
-fn spread<T: Copy + Default>(piece: &Piece, z: u32, rows: &mut [T], nx: usize, value: T) {
+fn spread<T: Copy + Default>(piece: &BrickRun, z: u32, rows: &mut [T], nx: usize, value: T) {
     let begin = (piece.start.position()[0] * BRICK) as usize;
     let end = begin + (piece.len * BRICK) as usize;
     for (y, row) in rows.chunks_exact_mut(nx).enumerate() {
@@ -67,7 +67,7 @@ fn spread<T: Copy + Default>(piece: &Piece, z: u32, rows: &mut [T], nx: usize, v
 }
 
 /// Sets the voxels at `z` within the bricks to their colours, in rows of `nx` voxels.
-fn paint(piece: &Piece, colors: &Colors, z: u32, rows: &mut [Rgba], nx: usize) {
+fn paint(piece: &BrickRun, colors: &Colors, z: u32, rows: &mut [Rgba], nx: usize) {
     spread(piece, z, rows, nx, colors.rest());
     for (key, brick) in colors.between(piece.start, piece.start.along_x(piece.len)) {
         let begin = (key.position()[0] * BRICK) as usize;

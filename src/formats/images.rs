@@ -2,17 +2,15 @@
 //! None is an error: what cannot be read is a warning.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "images")]
-use image::{ImageDecoder, ImageReader};
+use image::{ImageDecoder, ImageFormat, ImageReader};
 use rayon::prelude::*;
 
 use crate::appearance::Texture;
-use crate::formats::beside::{Finder, IMAGE_FOLDERS};
-use crate::formats::bytes_within;
-use crate::formats::named::Named;
+use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
+use crate::formats::tally::Named;
 use crate::srgb::Rgba;
 
 /// What of an image is used.
@@ -25,20 +23,26 @@ pub(super) enum Use {
 }
 
 /// The images of a mesh.
-#[derive(Debug, Default)]
-pub(super) struct Images {
-    finder: Finder,
+#[derive(Debug)]
+pub(super) struct Images<'a> {
+    sidecars: &'a Sidecars,
+    finder: Finder<'a>,
     numbers: HashMap<(PathBuf, Use), usize>,
     missing: Named,
 }
 
-impl Images {
+impl<'a> Images<'a> {
+    pub(super) fn new(sidecars: &'a Sidecars) -> Self {
+        let (numbers, missing) = (HashMap::new(), Named::default());
+        Self { sidecars, finder: Finder::new(sidecars), numbers, missing }
+    }
+
     /// The image that has one of `names`, the first that there is in `folders` or near; none where
     /// there is none. Spelled otherwise it is the same.
     pub(super) fn locate(&mut self, names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
         let found = names.iter().find_map(|name| self.finder.find(name, folders, &IMAGE_FOLDERS));
         match (found, names) {
-            (Some(path), _) => Some(fs::canonicalize(&path).unwrap_or(path)),
+            (Some(path), _) => Some(self.sidecars.canonical(path)),
             (None, names) => {
                 names.last().into_iter().for_each(|name| self.missing.add(name));
                 None
@@ -55,19 +59,21 @@ impl Images {
     /// All images by their numbers, in at most `limit` bytes of memory, and what is to be said of them.
     /// Which ones fit does not depend on the number of threads.
     pub(super) fn decode(self, limit: u64) -> (Vec<Option<Texture>>, Vec<String>) {
-        let Self { finder, numbers, missing } = self;
+        let Self { sidecars, finder, numbers, missing } = self;
         let mut files: Vec<((PathBuf, Use), usize)> = numbers.into_iter().collect();
         files.sort_unstable_by_key(|&(_, number)| number);
         let files: Vec<(PathBuf, Use)> = files.into_iter().map(|(file, _)| file).collect();
-        let peaks: Vec<u64> = files.iter().map(|(path, _)| most_memory(path)).collect();
+        let peaks: Vec<u64> = files.iter().map(|(path, _)| most_memory(sidecars, path)).collect();
         let peak = peaks.iter().copied().fold(0, u64::saturating_add);
         let results: Vec<Result<Texture, String>> = match limit.checked_sub(peak) {
             Some(spare) => {
                 let each = files.par_iter().zip(&peaks);
-                each.map(|((path, of), peak)| decode(path, *of, peak.saturating_add(spare)))
-                    .collect()
+                let decode = |((path, of), peak): (&(PathBuf, Use), &u64)| {
+                    decode(sidecars, path, *of, peak.saturating_add(spare))
+                };
+                each.map(decode).collect()
             }
-            None => one_by_one(&files, limit),
+            None => one_by_one(sidecars, &files, limit),
         };
         let missing = missing.warning("images not found, plain colours are used instead");
         let mut warnings: Vec<String> = missing.into_iter().chain(finder.warning()).collect();
@@ -77,10 +83,14 @@ impl Images {
 }
 
 /// The images that fit one after the other.
-fn one_by_one(files: &[(PathBuf, Use)], limit: u64) -> Vec<Result<Texture, String>> {
+fn one_by_one(
+    sidecars: &Sidecars,
+    files: &[(PathBuf, Use)],
+    limit: u64,
+) -> Vec<Result<Texture, String>> {
     let mut left = limit;
     let decode = |(path, of): &(PathBuf, Use)| {
-        let result = decode(path, *of, left);
+        let result = decode(sidecars, path, *of, left);
         left -= result.as_ref().map_or(0, Texture::bytes).min(left);
         result
     };
@@ -106,15 +116,19 @@ fn failures(files: &[(PathBuf, Use)], results: &[Result<Texture, String>]) -> Ve
 
 /// About the most memory that decoding takes at any time; only the file's length where it is none that
 /// can be decoded.
-fn most_memory(path: &Path) -> u64 {
-    let file = fs::metadata(path).map_or(0, |file| file.len());
-    file.saturating_add(decoded_memory(path))
+fn most_memory(sidecars: &Sidecars, path: &Path) -> u64 {
+    sidecars.cost(path).saturating_add(decoded_memory(sidecars, path))
 }
 
 /// The same without the file itself.
 #[cfg(feature = "images")]
-fn decoded_memory(path: &Path) -> u64 {
-    let decoder = ImageReader::open(path).and_then(ImageReader::with_guessed_format);
+fn decoded_memory(sidecars: &Sidecars, path: &Path) -> u64 {
+    let format = ImageFormat::from_path(path).ok();
+    let decoder = sidecars.open(path).and_then(|file| {
+        let mut reader = ImageReader::new(file);
+        format.into_iter().for_each(|format| reader.set_format(format));
+        reader.with_guessed_format()
+    });
     decoder.ok().and_then(|reader| reader.into_decoder().ok()).map_or(0, |decoder| {
         let (width, height) = decoder.dimensions();
         let texels = u64::from(width).saturating_mul(u64::from(height)).saturating_mul(4);
@@ -124,17 +138,18 @@ fn decoded_memory(path: &Path) -> u64 {
 }
 
 #[cfg(not(feature = "images"))]
-fn decoded_memory(_path: &Path) -> u64 {
+fn decoded_memory(_: &Sidecars, _: &Path) -> u64 {
     0
 }
 
-fn decode(path: &Path, of: Use, limit: u64) -> Result<Texture, String> {
-    let bytes = bytes_within(path, limit).map_err(|_| match path.metadata() {
-        Ok(file) if file.len() > limit => TOO_LARGE.to_owned(),
-        _ => "it cannot be read".to_owned(),
+fn decode(sidecars: &Sidecars, path: &Path, of: Use, limit: u64) -> Result<Texture, String> {
+    let cost = sidecars.cost(path);
+    let bytes = sidecars.read(path, limit).map_err(|_| match cost > limit {
+        true => TOO_LARGE.to_owned(),
+        false => "it cannot be read".to_owned(),
     })?;
     let name = path.to_string_lossy();
-    let texture = Texture::decode(&bytes, &name, limit - bytes.len() as u64)
+    let texture = Texture::decode(&bytes, &name, limit.saturating_sub(cost))
         .map_err(|why| if is_known(&bytes, path) { why } else { UNKNOWN.to_owned() })?;
     Ok(match of {
         Use::Color => texture,
@@ -148,7 +163,7 @@ const UNKNOWN: &str = "files of this kind are not read; save it as PNG or JPEG";
 /// Whether the image is of a format that is read.
 #[cfg(feature = "images")]
 fn is_known(bytes: &[u8], path: &Path) -> bool {
-    let format = image::guess_format(bytes).or_else(|_| image::ImageFormat::from_path(path));
+    let format = image::guess_format(bytes).or_else(|_| ImageFormat::from_path(path));
     format.is_ok_and(|format| format.reading_enabled())
 }
 

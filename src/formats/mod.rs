@@ -1,33 +1,33 @@
 //! File formats: one module each, and the tables by extension.
 
-mod beside;
 pub mod binvox;
+mod brick_colors;
 pub mod bricks;
 mod dense;
 mod description;
 pub mod error;
+mod flat_colors;
 pub mod gltf;
 mod images;
 pub mod mitsuba;
-mod named;
 pub mod npy;
 pub mod npz;
 pub mod obj;
 pub mod off;
 pub mod openvdb;
-mod patches;
-mod plain;
 pub mod ply;
 mod polygons;
 #[cfg(feature = "palette")]
 pub mod schem;
+mod sidecars;
 pub mod stl;
 pub mod surface;
+mod tally;
 mod textures;
+mod tokens;
 #[cfg(feature = "palette")]
 pub mod vox;
 pub mod vti;
-mod words;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -35,6 +35,7 @@ use std::path::Path;
 
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::formats::openvdb::{nvdb, vdb};
+pub use crate::formats::sidecars::Sidecars;
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "palette")]
 use crate::palette::Palette;
@@ -144,8 +145,7 @@ pub struct MeshSpec {
     /// Refuses what is another file by its first [`START`] bytes and its length, if that is known:
     /// before all of it is read.
     check_start: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
-    /// Takes the file's bytes and its path.
-    read: fn(Vec<u8>, &Path, &ReadOptions) -> Result<Loaded, ReadError>,
+    read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<Loaded, ReadError>,
 }
 
 impl MeshSpec {
@@ -382,25 +382,22 @@ pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, Read
     refuse_folder(path)?;
     let spec = MeshSpec::of_path(path)?;
     let bytes = checked_bytes(path, options.memory, spec.check_start)?;
-    (spec.read)(bytes, path, options)
+    (spec.read)(bytes, &Sidecars::beside(path), options)
 }
 
-/// Reads the mesh in `bytes`, a file of the format `spec`, as `options` say. Sidecar files (materials,
-/// images, buffers) are looked for in `folder`; without one none is found.
+/// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files, images,
+/// buffers), as `options` say. Only those are opened.
 ///
 /// # Errors
-/// As [`read_mesh_with`]; `bytes` are a part of the memory.
+/// As [`read_mesh_with`]; `bytes` are a part of the memory, those of sidecar files in memory are not.
 pub fn read_mesh_from(
     bytes: Vec<u8>,
     spec: &MeshSpec,
-    folder: Option<&Path>,
+    sidecars: &Sidecars,
     options: &ReadOptions,
 ) -> Result<Loaded, ReadError> {
     check_memory(bytes.len() as u64, options.memory)?;
-    // No file can be in the folder of this name: it would be a file itself.
-    let nowhere = Path::new("/dev/null/");
-    let name = format!("mesh.{}", spec.extension);
-    (spec.read)(bytes, &folder.unwrap_or(nowhere).join(name), options)
+    (spec.read)(bytes, sidecars, options)
 }
 
 /// Bytes of a file's start that are judged before the rest is read.
@@ -461,17 +458,14 @@ pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
     read_grid_from(&mut file, format)
 }
 
-/// Reads the grid in the bytes of `input`, a file of the format `format`.
+/// Reads the grid in a file of the format `format`.
 ///
 /// # Errors
-/// The format is not read, or `input` does not hold a valid grid.
-pub fn read_grid_from(
-    input: &mut dyn BufRead,
-    format: GridFormat,
-) -> Result<LoadedGrid, ReadError> {
+/// As [`read_grid`].
+pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<LoadedGrid, ReadError> {
     let extension = format.extension();
     let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
-    (format.spec().read.ok_or_else(unread)?)(input)
+    (format.spec().read.ok_or_else(unread)?)(file)
 }
 
 /// Refuses a mesh where a grid belongs, be it the surface of one.

@@ -7,9 +7,9 @@
 //! fractions from 0 to 1.
 
 use crate::appearance::{Appearance, Material};
-use crate::formats::plain::PlainColors;
+use crate::formats::flat_colors::PlainColors;
 use crate::formats::polygons::{CROSSING, CUT, Cutter};
-use crate::formats::words::{Words, number, quoted};
+use crate::formats::tokens::{Words, number, quoted};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
 use crate::srgb::{Linear, Rgba, linear_of_rgba};

@@ -2,11 +2,10 @@
 //! What cannot be had is a warning, never an error.
 
 use std::borrow::Cow;
-use std::path::Path;
 
 use crate::appearance::Texture;
-use crate::formats::beside::{Finder, IMAGE_FOLDERS};
-use crate::formats::{ReadError, bytes_within, shortened};
+use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
+use crate::formats::{ReadError, shortened};
 
 /// So many textures that could not be read are named.
 const NAMED: usize = 5;
@@ -80,18 +79,19 @@ impl Textures {
     }
 }
 
-/// The bytes of the file that a model in `folder` calls `name`, in at most `limit` bytes of memory.
+/// The bytes of the sidecar file that a model calls `name`, in at most `limit` bytes of memory.
 ///
 /// # Errors
 /// Why there are none.
-pub(in crate::formats) fn file_bytes(
-    folder: &Path,
+pub(in crate::formats) fn file_bytes<'a>(
+    sidecars: &'a Sidecars,
     name: &str,
     limit: u64,
-) -> Result<Vec<u8>, String> {
-    let path = Finder::default().find(name, &[folder.to_owned()], &IMAGE_FOLDERS);
+) -> Result<Cow<'a, [u8]>, String> {
+    let folders = [sidecars.base().to_owned()];
+    let path = Finder::new(sidecars).find(name, &folders, &IMAGE_FOLDERS);
     let path = path.ok_or("there is no such file beside the model")?;
-    bytes_within(&path, limit).map_err(|error| match error {
+    sidecars.read(&path, limit).map_err(|error| match error {
         ReadError::Memory { .. } => "it is too large for the memory that is left".into(),
         other => other.to_string(),
     })

@@ -65,11 +65,11 @@ fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
          header_type=\"UInt64\">\n  \
            <ImageData WholeExtent=\"{extent}\" Origin=\"{x:?} {y:?} {z:?}\" \
            Spacing=\"{s:?} {s:?} {s:?}\">\n{up}    \
-             <Piece Extent=\"{extent}\">\n      \
+             <BrickRun Extent=\"{extent}\">\n      \
                <CellData Scalars=\"occupied\">\n        \
                  <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" offset=\"0\"/>\n{colors}      \
                </CellData>\n    \
-             </Piece>\n  \
+             </BrickRun>\n  \
            </ImageData>\n  \
            <AppendedData encoding=\"raw\">\n_"
     )

@@ -1,6 +1,6 @@
 //! The GPU engine: adapters, an open device with its faults, buffers and readback, the kernels with
-//! their bindings and pipelines, and timestamps. Voxelizing ([`backend::gpu`](crate::backend::gpu)),
-//! tracing ([`raymarch::gpu`](crate::raymarch::gpu)) and drawing ([`render::gpu`](crate::render::gpu))
+//! their bindings and pipelines, and timestamps. Voxelizing ([`backend::gpu`](crate::voxelize::gpu)),
+//! tracing ([`raymarch::gpu`](crate::trace::gpu)) and drawing ([`render::gpu`](crate::render::gpu))
 //! are built on it; it imports none of them.
 //!
 //! A kernel is one WGSL file in `shaders/` and one row of [`kernels`]. The file states its imports and

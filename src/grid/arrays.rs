@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{BRICK, BrickKey, FULL, Mask, Piece, VoxelGrid, count, parts, set_bits};
+use super::{BRICK, BrickKey, BrickRun, FULL, Mask, VoxelGrid, count, parts, set_bits};
 
 impl VoxelGrid {
     /// Fills `out`, one element for each occupied voxel in the order of [`voxels`](Self::voxels), on
@@ -29,13 +29,13 @@ impl VoxelGrid {
         out: &mut [T],
         fill: impl Fn(BrickKey, &Mask, &mut [T]) + Sync,
     ) {
-        self.fill_pieces(
+        self.fill_runs(
             out,
-            |piece| count(&piece.mask) as usize * piece.len as usize,
-            |piece, out| {
-                let each = count(&piece.mask) as usize;
-                for (n, out) in (0..piece.len).zip(out.chunks_exact_mut(each)) {
-                    fill(piece.start.along_x(n), &piece.mask, out);
+            |run| count(&run.mask) as usize * run.len as usize,
+            |run, out| {
+                let each = count(&run.mask) as usize;
+                for (n, out) in (0..run.len).zip(out.chunks_exact_mut(each)) {
+                    fill(run.start.along_x(n), &run.mask, out);
                 }
             },
         );
@@ -46,28 +46,28 @@ impl VoxelGrid {
     /// # Panics
     /// `out` does not have [`brick_count`](Self::brick_count) elements.
     pub fn fill_bricks<T: Send>(&self, out: &mut [T], value: impl Fn(BrickKey, &Mask) -> T + Sync) {
-        self.fill_pieces(
+        self.fill_runs(
             out,
-            |piece| piece.len as usize,
-            |piece, out| {
-                for (n, out) in (0..piece.len).zip(out) {
-                    *out = value(piece.start.along_x(n), &piece.mask);
+            |run| run.len as usize,
+            |run, out| {
+                for (n, out) in (0..run.len).zip(out) {
+                    *out = value(run.start.along_x(n), &run.mask);
                 }
             },
         );
     }
 
-    /// Gives each piece, in canonical order, the next `length` elements of `out`, on all threads.
-    fn fill_pieces<T: Send>(
+    /// Gives each run, in canonical order, the next `length` elements of `out`, on all threads.
+    fn fill_runs<T: Send>(
         &self,
         mut out: &mut [T],
-        length: impl Fn(&Piece) -> usize + Sync,
-        fill: impl Fn(&Piece, &mut [T]) + Sync,
+        length: impl Fn(&BrickRun) -> usize + Sync,
+        fill: impl Fn(&BrickRun, &mut [T]) + Sync,
     ) {
         let parts = parts(&[self]);
-        let pieces = |&[first, end]: &[BrickKey; 2]| self.pieces_between(first, end);
+        let runs = |&[first, end]: &[BrickKey; 2]| self.brick_runs_between(first, end);
         let lengths: Vec<usize> =
-            parts.par_iter().map(|part| pieces(part).map(|piece| length(&piece)).sum()).collect();
+            parts.par_iter().map(|part| runs(part).map(|run| length(&run)).sum()).collect();
         assert_eq!(lengths.iter().sum::<usize>(), out.len(), "elements");
         let mut work = Vec::with_capacity(parts.len());
         for (part, length) in parts.iter().zip(lengths) {
@@ -76,9 +76,9 @@ impl VoxelGrid {
             out = tail;
         }
         work.into_par_iter().for_each(|(part, mut out)| {
-            for piece in pieces(part) {
-                let (head, tail) = out.split_at_mut(length(&piece));
-                fill(&piece, head);
+            for run in runs(part) {
+                let (head, tail) = out.split_at_mut(length(&run));
+                fill(&run, head);
                 out = tail;
             }
         });
@@ -99,10 +99,10 @@ impl VoxelGrid {
         );
         // One layer of bricks along `x` is contiguous.
         let mut layers = vec![Vec::new(); self.dims()[0].div_ceil(BRICK) as usize];
-        for piece in self.pieces() {
-            let [x, y, z] = piece.start.position();
-            for n in 0..piece.len {
-                layers[(x + n) as usize].push(([y, z], piece.mask));
+        for run in self.brick_runs() {
+            let [x, y, z] = run.start.position();
+            for n in 0..run.len {
+                layers[(x + n) as usize].push(([y, z], run.mask));
             }
         }
         let chunks = out.par_chunks_mut(BRICK as usize * ny * nz);

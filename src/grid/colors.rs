@@ -9,8 +9,9 @@ use rayon::prelude::*;
 use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty};
 use crate::srgb::Rgba;
 
-/// What voxels of no known colour are drawn in.
-pub(crate) const PLAIN: Rgba = [222, 221, 217, 255];
+/// The colour in which voxels of a grid without colours are drawn: a green that is neither the grey of
+/// a background nor that of a shadow.
+pub const DEFAULT_COLOR: Rgba = [128, 176, 150, 255];
 
 /// The colours of a grid's voxels, in sRGB, and how opaque they are.
 #[derive(Debug, Clone)]

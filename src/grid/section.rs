@@ -1,7 +1,7 @@
 //! Sections: one layer of a grid, row by row. No more than eight rows are in memory at a time.
 
 use super::brick::{BRICK, Mask, count, is_empty, mask_voxels};
-use super::{BrickKey, Piece, VoxelGrid, join, piece_bounds};
+use super::{BrickKey, BrickRun, VoxelGrid, join, run_bounds};
 use crate::srgb::Rgba;
 
 /// The layer of voxels with one coordinate along an axis.
@@ -59,7 +59,7 @@ impl Section<'_> {
     #[must_use]
     pub fn bounds(&self) -> Option<[[u32; 2]; 2]> {
         let pieces = self.pieces(None);
-        let bounds = pieces.map(|piece| piece_bounds(piece.start, piece.len, &piece.mask));
+        let bounds = pieces.map(|piece| run_bounds(piece.start, piece.len, &piece.mask));
         bounds.reduce(join).map(|ends| ends.map(|voxel| self.plane().map(|axis| voxel[axis])))
     }
 
@@ -80,7 +80,7 @@ impl Section<'_> {
         let [right, up] = self.plane();
         let mut rows = vec![vec![None; self.size()[0] as usize]; BRICK as usize];
         let colors = self.grid.colors.as_ref();
-        for Piece { start, len, mask } in self.pieces(Some(band)) {
+        for BrickRun { start, len, mask } in self.pieces(Some(band)) {
             for key in (0..len).map(|n| start.along_x(n)) {
                 let colors = colors.map(|colors| colors.of_brick(key));
                 for voxel in mask_voxels(base(key), mask) {
@@ -94,7 +94,7 @@ impl Section<'_> {
     }
 
     /// What bricks hold of it, all or those at height `band`.
-    fn pieces(&self, band: Option<u32>) -> impl Iterator<Item = Piece> {
+    fn pieces(&self, band: Option<u32>) -> impl Iterator<Item = BrickRun> {
         let [_, up] = self.plane();
         let mut from = [0; 3];
         let mut to = self.grid.dims.map(|d| d.div_ceil(BRICK));
@@ -104,11 +104,11 @@ impl Section<'_> {
                 (from[axis], to[axis]) = (brick, brick + 1);
             }
         }
-        let within = |piece: Piece| {
+        let within = |piece: BrickRun| {
             let mask = std::array::from_fn(|x| piece.mask[x] & self.mask[x]);
-            (!is_empty(&mask)).then_some(Piece { mask, ..piece })
+            (!is_empty(&mask)).then_some(BrickRun { mask, ..piece })
         };
-        self.grid.pieces_in(from, to).filter_map(within)
+        self.grid.brick_runs_in(from, to).filter_map(within)
     }
 }
 

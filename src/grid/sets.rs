@@ -3,10 +3,10 @@
 
 use std::convert::Infallible;
 
-use crate::backend::BackendError;
+use crate::voxelize::BackendError;
 
+use super::brick_runs::{BrickRun, overlay, parts};
 use super::ordered::in_order;
-use super::pieces::{Piece, overlay, parts};
 use super::{BRICK, Mask, VoxelGrid};
 
 /// Each takes a step for a brick or a run of full bricks. The result lies where the first grid does,
@@ -50,8 +50,9 @@ impl VoxelGrid {
             (0..3).all(|a| (1..=self.dims[a]).contains(&dims[a])),
             "{dims:?} of {self:?}"
         );
-        let is_inside = |piece: Piece| is_within(dims, &piece) || within(dims, &piece).eq([piece]);
-        if self.pieces().all(is_inside) {
+        let is_inside =
+            |piece: BrickRun| is_within(dims, &piece) || within(dims, &piece).eq([piece]);
+        if self.brick_runs().all(is_inside) {
             return Ok(Self { dims, ..self });
         }
         let fits = |needed| match needed > memory {
@@ -59,9 +60,9 @@ impl VoxelGrid {
             false => Ok(()),
         };
         let cropped = in_order(dims, self.world, &parts(&[&self]), fits, |&[first, end], out| {
-            let pieces = self.pieces_between(first, end);
+            let pieces = self.brick_runs_between(first, end);
             let inside = pieces.flat_map(|piece| within(dims, &piece));
-            inside.for_each(|Piece { start, len, mask }| out.push(start, len, &mask));
+            inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
         });
         cropped.map(|(grid, _)| grid)
     }
@@ -72,7 +73,7 @@ impl VoxelGrid {
         let fits = |_| Ok::<(), Infallible>(());
         let combined =
             in_order(dims, self.world, &parts(&[self, other]), fits, |&[first, end], out| {
-                let pieces = [self, other].map(|grid| grid.pieces_between(first, end));
+                let pieces = [self, other].map(|grid| grid.brick_runs_between(first, end));
                 for both in overlay(pieces) {
                     let [a, b] = &both.masks;
                     out.push(both.start, both.len, &std::array::from_fn(|x| decide(a[x], b[x])));
@@ -85,8 +86,8 @@ impl VoxelGrid {
 
 /// What of `piece` is within a grid of `dims` voxels: bricks that are whole along `x`, and the one at
 /// its end.
-fn within(dims: [u32; 3], piece: &Piece) -> impl Iterator<Item = Piece> + use<> {
-    let &Piece { start, len, mask } = piece;
+fn within(dims: [u32; 3], piece: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
+    let &BrickRun { start, len, mask } = piece;
     let from = start.position().map(|brick| brick * BRICK);
     let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));
     let rows = (0..y.min(BRICK)).fold(0, |rows, row| rows | 0xff_u64 << (8 * row));
@@ -99,11 +100,11 @@ fn within(dims: [u32; 3], piece: &Piece) -> impl Iterator<Item = Piece> + use<> 
     let last = u32::from(whole < len && x % BRICK > 0);
     let parts = [(start, whole, BRICK), (start.along_x(whole), last, x % BRICK)];
     let parts = parts.into_iter().filter(|&(_, len, _)| len > 0);
-    parts.map(move |(start, len, slices)| Piece { start, len, mask: trimmed(slices) })
+    parts.map(move |(start, len, slices)| BrickRun { start, len, mask: trimmed(slices) })
 }
 
 /// Whether all bricks of `piece` are within a grid of `dims` voxels.
-fn is_within(dims: [u32; 3], piece: &Piece) -> bool {
+fn is_within(dims: [u32; 3], piece: &BrickRun) -> bool {
     let [x, y, z] = piece.start.position();
     let ends = [x + piece.len, y + 1, z + 1];
     (0..3).all(|a| ends[a] * BRICK <= dims[a])

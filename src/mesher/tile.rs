@@ -68,7 +68,7 @@ impl<'a> Tile<'a> {
         let bricks = self.grid.dims().map(|d| d.div_ceil(BRICK));
         let from = corner.map(|c| c.saturating_sub(1));
         let to = std::array::from_fn(|a| (corner[a] + EDGE + 1).min(bricks[a]));
-        for piece in self.grid.pieces_in(from, to) {
+        for piece in self.grid.brick_runs_in(from, to) {
             let at = piece.start.position();
             let index = index_of(std::array::from_fn(|a| at[a] + 1 - corner[a]));
             self.masks[index..index + piece.len as usize].fill(piece.mask);

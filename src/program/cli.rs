@@ -6,10 +6,10 @@ use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use trivox::backend::Choice;
 use trivox::formats::GridFormat;
 use trivox::render::{Background, MAX_SAMPLES, MAX_SIDE, Projection, View};
 use trivox::solid::Fill;
+use trivox::voxelize::BackendChoice;
 use trivox::{Bounds, Up};
 
 use crate::program::looks::{ColorChoice, css_color};
@@ -111,8 +111,10 @@ pub struct Job {
     #[arg(long)]
     pub recursive: bool,
 
-    #[command(flatten)]
-    pub input: Input,
+    // Not flattened: clap does not see that an optional group with a flattened part is present.
+    /// Format of the file that - reads from standard input, as an extension such as obj.
+    #[arg(long, value_name = "FORMAT")]
+    pub input_format: Option<String>,
 
     /// File to write; its extension sets the format. - is standard output. For several meshes: the folder
     /// in which each gets a file of its name; end the name of a new folder with / if it has an extension
@@ -183,7 +185,7 @@ pub struct Job {
     #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = ColorChoice::parse)]
     pub color: ColorChoice,
 
-    /// Also draw a picture of the voxels to a .png file, as `voxelize render` does by default.
+    /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples 2` does.
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
     pub preview: Option<PathBuf>,
 
@@ -362,7 +364,8 @@ pub struct DiffArgs {
     #[arg(long)]
     pub exact: bool,
 
-    /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue.
+    /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue. Those that
+    /// differ show through the grey ones.
     #[arg(long, value_name = "PNG")]
     pub preview: Option<PathBuf>,
 
@@ -437,8 +440,8 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub input: Input,
 
-    /// File to write, a .png, or - for standard output. With --turntable one file is an animation (APNG);
-    /// a name with #### or %04d in it is a file for each picture, counted from 1 with so many digits, as
+    /// File to write, a .png, or - for standard output. With --turntable one file is an animation (.png for
+    /// APNG, or .gif); a name with #### or %04d in it is a file for each picture, counted from 1 with so many digits, as
     /// Blender and ffmpeg name them.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
@@ -447,16 +450,39 @@ pub struct RenderArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
     pub turntable: Option<u32>,
 
-    /// Pictures of an animation a second, 1 to 1000 [default: 24].
+    /// Pictures of an animation a second, 1 to 1000, of a .gif 1 to 50 [default: 24].
     #[arg(long, value_name = "N", requires = "turntable")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub fps: Option<u16>,
 
-    /// From where.
-    #[arg(long, value_name = "VIEW", default_value = "iso")]
+    /// From where the voxels are seen.
+    #[arg(long, value_name = "VIEW", default_value = "three-quarter")]
     pub view: ViewName,
 
-    /// How it is projected [default: perspective in view iso, else orthographic].
+    /// Direction to the eye: degrees about the up axis, from the front (0) to the right (90) [default: that
+    /// of the view].
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    pub azimuth: Option<f64>,
+
+    /// Direction to the eye: degrees above the horizon, -90 to 90 [default: that of the view].
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    pub elevation: Option<f64>,
+
+    /// Draw the voxels F times larger, about the middle of the picture, 0.01 to 100; at 1 all of them fit.
+    #[arg(long, value_name = "F", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub zoom: f64,
+
+    /// Direction to the sun, in degrees as --azimuth and --elevation; the elevation is 0 to 90. The sun does
+    /// not move with the view [default: to the left of the eye and above it].
+    #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = parse_light)]
+    #[arg(allow_hyphen_values = true)]
+    pub light: Option<[f64; 2]>,
+
+    /// Draw no edges of voxels.
+    #[arg(long)]
+    pub no_edges: bool,
+
+    /// How the picture is projected [default: perspective in view three-quarter, else orthographic].
     #[arg(long, value_name = "CAMERA")]
     pub camera: Option<CameraName>,
 
@@ -576,8 +602,10 @@ pub enum ViewName {
     Right,
     Top,
     Bottom,
-    /// From the front, the right and above
+    /// From the front, the right and above: isometric, without perspective
     Iso,
+    /// From the front, the right and above, in perspective
+    ThreeQuarter,
 }
 
 impl From<ViewName> for View {
@@ -590,6 +618,7 @@ impl From<ViewName> for View {
             ViewName::Top => Self::Top,
             ViewName::Bottom => Self::Bottom,
             ViewName::Iso => Self::Iso,
+            ViewName::ThreeQuarter => Self::ThreeQuarter,
         }
     }
 }
@@ -680,7 +709,7 @@ pub enum BackendName {
     Cpu,
 }
 
-impl From<BackendName> for Choice {
+impl From<BackendName> for BackendChoice {
     fn from(name: BackendName) -> Self {
         match name {
             BackendName::Auto => Self::Auto,
@@ -715,6 +744,14 @@ fn parse_background(text: &str) -> Result<Background, String> {
             "use gradient, transparent or a CSS colour such as #C08040 (in quotes, where # begins a comment)"
                 .to_owned()
         }),
+    }
+}
+
+fn parse_light(text: &str) -> Result<[f64; 2], String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[azimuth, elevation]) => Ok([azimuth, elevation]),
+        _ => Err("use azimuth and elevation in degrees, such as -45,30".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
-use crate::program::{Verdict, print_json, say, unfinished};
+use crate::program::{Verdict, print_json, say, temporary};
 
 /// Reads the grid, writes it, and says what the new file does not hold.
 ///
@@ -21,7 +21,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     if args.json && to.as_os_str() == "-" {
         bail!("--json and - both write to standard output: leave one of them out");
     }
-    unfinished::clean_up_when_interrupted()?;
+    temporary::clean_up_when_interrupted()?;
     let options = args.few_colors.write_options()?;
     let output = Output::new(to, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::GridFormat;
 
 use crate::program::output::behind_links;
-use crate::program::unfinished::{Unfinished, folder_of};
+use crate::program::temporary::{TemporaryFile, folder_of};
 
 /// Where the voxels of a run's meshes go.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ impl Destination {
         };
         let named = || folder.display().to_string();
         fs::create_dir_all(folder).context("cannot make the folder").with_context(named)?;
-        Unfinished::beside(&folder.join(format.extension())).map(drop).with_context(named)
+        TemporaryFile::beside(&folder.join(format.extension())).map(drop).with_context(named)
     }
 }
 

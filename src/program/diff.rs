@@ -6,13 +6,14 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::compare::in_colors;
 use trivox::formats::{LoadedGrid, read_grid};
+use trivox::render::{Background, Camera, Picture, Renderer};
 use trivox::srgb::Rgba;
 use trivox::{Comparison, Up, VoxelGrid, World, compare};
 
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
 use crate::program::render::Preview;
-use crate::program::{Verdict, print, print_json, say, unfinished, unless_closed};
+use crate::program::{Verdict, print, print_json, say, temporary, unless_closed};
 
 /// How many of the voxels that differ are named.
 const NAMED: usize = 8;
@@ -24,13 +25,16 @@ const NAMES: [char; 2] = ['A', 'B'];
 const IN_BOTH: Rgba = [208, 208, 204, 255];
 const ONLY_IN: [Rgba; 2] = [[213, 94, 0, 255], [0, 114, 178, 255]];
 
+/// Opacity of voxels that differ and are hidden by others.
+const SHOWS_THROUGH: f64 = 0.75;
+
 /// Reads both grids, says how they differ, and draws it if that is asked for.
 ///
 /// # Errors
 /// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<Verdict> {
     let preview = args.preview.as_ref().map(|path| {
-        unfinished::clean_up_when_interrupted()?;
+        temporary::clean_up_when_interrupted()?;
         // It may be neither.
         Preview::new(path, &args.a).and_then(|_| Preview::new(path, &args.b))
     });
@@ -47,7 +51,7 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
         if found.both + found.differing() == 0 {
             warnings.push("no voxel is occupied: the picture is empty".to_owned());
         }
-        preview.draw(&in_colors(&a.grid, &b.grid, IN_BOTH, ONLY_IN))
+        preview.write(&picture(&a.grid, &b.grid)?)
     });
     let drawn = drawn.transpose()?;
     let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
@@ -61,6 +65,18 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
     }
     let is_same = report.equal && (!args.exact || report.besides.is_empty());
     Ok(if is_same { Verdict::Done } else { Verdict::Differs })
+}
+
+/// Both grids, and over them, from the same camera, what differs alone: it shows through what agrees.
+fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
+    let options = Preview::options();
+    let all = in_colors(a, b, IN_BOTH, ONLY_IN);
+    let camera = Camera::new(&all, all.world.map_or(Up::default(), |world| world.up), &options);
+    let mut picture = Renderer::new(&all).render_from(&camera, &options)?;
+    let differing = in_colors(&a.subtract(b), &b.subtract(a), IN_BOTH, ONLY_IN);
+    let clear = options.with_background(Background::Transparent);
+    picture.overlay(&Renderer::new(&differing).render_from(&camera, &clear)?, SHOWS_THROUGH);
+    Ok(picture)
 }
 
 fn read(path: &Path) -> Result<LoadedGrid> {

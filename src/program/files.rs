@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 
 use crate::program::output::{counting, replaceable};
-use crate::program::unfinished::{Complete, Unfinished};
+use crate::program::temporary::{Complete, TemporaryFile};
 
 /// Files that are whole and on the disk, but not yet called as they will be.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Files {
     written: Vec<(PathBuf, Complete)>,
     bytes: u64,
     /// Holds this process's lock while the others are closed.
-    keeper: Option<Unfinished>,
+    keeper: Option<TemporaryFile>,
 }
 
 impl Files {
@@ -37,7 +37,7 @@ impl Files {
     ) -> Result<()> {
         let named = || path.display().to_string();
         if self.keeper.is_none() {
-            self.keeper = Some(Unfinished::beside(&path).with_context(named)?);
+            self.keeper = Some(TemporaryFile::beside(&path).with_context(named)?);
         }
         let file = replaceable(&path, &self.input).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;

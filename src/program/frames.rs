@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use trivox::Progress;
-use trivox::render::{Animation, RenderOptions, Renderer};
+use trivox::render::{Animation, GifAnimation, MAX_GIF_FPS, RenderOptions, Renderer};
 
 use crate::program::files::Files;
 use crate::program::output::{Names, Sink, Written};
+use crate::program::render::is_gif;
 
 /// Pictures a second, unless another number is asked for.
 const FPS: u16 = 24;
@@ -26,6 +27,7 @@ pub struct Frames {
 #[derive(Debug)]
 enum Target {
     Animation { sink: Sink, fps: u16 },
+    Gif { sink: Sink, fps: u16 },
     Numbered { paths: Vec<PathBuf>, input: PathBuf },
 }
 
@@ -38,10 +40,21 @@ impl Frames {
         let named = || path.display().to_string();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(pattern) = Pattern::parse(name).with_context(named)? else {
-            let target =
-                Target::Animation { sink: Sink::new(path, input)?, fps: fps.unwrap_or(FPS) };
-            return Ok(Self { number, target });
+            let (sink, fps) = (Sink::new(path, input)?, fps.unwrap_or(FPS));
+            if !is_gif(path) {
+                return Ok(Self { number, target: Target::Animation { sink, fps } });
+            }
+            if fps > MAX_GIF_FPS {
+                bail!(
+                    "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps 50",
+                    named()
+                );
+            }
+            return Ok(Self { number, target: Target::Gif { sink, fps } });
         };
+        if is_gif(path) {
+            bail!("{}: numbered pictures are .png files", named());
+        }
         if fps.is_some() {
             bail!(
                 "{}: --fps is for an animation in one file, and this names a file for each picture: leave \
@@ -80,6 +93,17 @@ impl Frames {
                         progress.advance(1);
                     }
                     Ok(animation.finish()?)
+                })?;
+                Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
+            }
+            Target::Gif { sink, fps } => {
+                let bytes = sink.write(|out| {
+                    let mut animation = GifAnimation::new(out, options, *fps)?;
+                    for frame in frames {
+                        animation.add(&renderer.render(&frame).map_err(io::Error::other)?)?;
+                        progress.advance(1);
+                    }
+                    Ok(())
                 })?;
                 Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
             }

@@ -1,25 +1,29 @@
 //! `voxelize info`: what a voxel grid or a mesh holds.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::backend::{Rule, RunOptions};
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
 use trivox::palette::count_colors;
+use trivox::voxelize::{Rule, RunOptions};
 use trivox::{
     Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, Topology, Up, place,
 };
 
 use crate::program::cli::InfoArgs;
-use crate::program::numbers::{counted, grouped, significant};
-use crate::program::{Verdict, print, print_json};
+use crate::program::inputs::sorted;
+use crate::program::numbers::{counted, grouped, significant, sized};
+use crate::program::{Verdict, print, print_json, say};
 
 /// Reads the file and says what it holds.
 ///
 /// # Errors
 /// The file cannot be read, or standard output is closed.
 pub fn run(args: &InfoArgs) -> Result<Verdict> {
+    if args.file.is_dir() {
+        return table(args);
+    }
     let named = || args.file.display().to_string();
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file).with_context(named)?;
@@ -30,6 +34,47 @@ pub fn run(args: &InfoArgs) -> Result<Verdict> {
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     }
     Ok(Verdict::Done)
+}
+
+/// Prints a line for each mesh and grid in a folder; as JSON an object for each.
+fn table(args: &InfoArgs) -> Result<Verdict> {
+    let named = || args.file.display().to_string();
+    let mut verdict = Verdict::Done;
+    let is_known = |path: &PathBuf| path.is_file() && (is_mesh(path) || is_read_grid(path));
+    let paths: Vec<PathBuf> =
+        sorted(&args.file).with_context(named)?.into_iter().filter(is_known).collect();
+    if paths.is_empty() {
+        bail!("{}: no mesh or grid is in this folder", named());
+    }
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let width = paths.iter().map(|path| name(path).chars().count()).max().unwrap_or(0);
+    for path in paths {
+        let file = name(&path);
+        let info = if is_mesh(&path) {
+            MeshInfo::read(&path).map(|info| (serde_json::to_value(&info), info.row()))
+        } else {
+            let loaded = read_grid(&path).map_err(anyhow::Error::from);
+            let info = loaded.map(|loaded| GridInfo::new(loaded, &path));
+            info.map(|info| (serde_json::to_value(&info), info.row()))
+        };
+        match info {
+            Ok((json, _)) if args.json => {
+                let mut json = json?;
+                json["file"] = file.into();
+                print_json(&json)?;
+            }
+            Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
+            Err(error) => {
+                say(&format!("voxelize: {}: {error:#}\n", path.display()));
+                verdict = Verdict::Failed;
+            }
+        }
+    }
+    Ok(verdict)
+}
+
+fn is_read_grid(path: &Path) -> bool {
+    GridFormat::of_path(path).is_ok_and(|format| format.spec().is_read())
 }
 
 #[derive(Debug, Serialize)]
@@ -68,6 +113,11 @@ impl GridInfo {
             }),
             warnings,
         }
+    }
+
+    /// In a table.
+    fn row(&self) -> String {
+        format!("{}, {} occupied, {}", sized(self.dims), grouped(self.occupied), self.hash)
     }
 
     fn text(&self) -> String {
@@ -218,7 +268,7 @@ impl SurfaceInfo {
 
 /// Whether a column is inside twice or more often anywhere.
 fn overlaps(mesh: &PlacedMesh) -> Result<bool> {
-    let run = Cpu::default().run(mesh, Rule::WindingFlips, &RunOptions::default(), &NoProgress)?;
+    let run = Cpu::default().run(mesh, Rule::Winding, &RunOptions::default(), &NoProgress)?;
     Ok(run.windings.is_some_and(|windings| windings.overlapping > 0))
 }
 
@@ -239,6 +289,14 @@ impl MeshInfo {
             surface: SurfaceInfo::of(mesh)?,
             warnings: loaded.warnings,
         })
+    }
+
+    /// In a table.
+    fn row(&self) -> String {
+        let [min, max] = self.bounds;
+        let [x, y, z] = [0, 1, 2].map(|a| significant(max[a] - min[a]));
+        let triangles = counted(self.triangles as u64, "triangle");
+        format!("{triangles}, {x} x {y} x {z} units")
     }
 
     fn text(&self) -> String {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 use trivox::formats::is_mesh;
 
-use crate::program::cli::{Cli, Command, Input};
+use crate::program::cli::{Cli, Command};
 
 /// What begins the name of a list.
 const LIST: &str = "@";
@@ -96,19 +96,24 @@ fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
 /// # Errors
 /// No format is given, or it is read twice, or cannot be copied.
 pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
-    let (paths, input): (Vec<&mut PathBuf>, &Input) = match (&mut cli.command, &mut cli.job) {
-        (Some(Command::Info(args)), _) => (vec![&mut args.file], &args.input),
-        (Some(Command::Convert(args)), _) => (vec![&mut args.grid], &args.input),
-        (Some(Command::Diff(args)), _) => (vec![&mut args.a, &mut args.b], &args.input),
-        (Some(Command::Verify(args)), _) => (vec![&mut args.mesh, &mut args.grid], &args.input),
-        (Some(Command::Render(args)), _) => (vec![&mut args.file], &args.input),
-        (Some(Command::Slice(args)), _) => (vec![&mut args.grid], &args.input),
-        (None, Some(job)) => (job.meshes.iter_mut().collect(), &job.input),
-        _ => return Ok(None),
-    };
+    let (paths, format): (Vec<&mut PathBuf>, &Option<String>) =
+        match (&mut cli.command, &mut cli.job) {
+            (Some(Command::Info(args)), _) => (vec![&mut args.file], &args.input.input_format),
+            (Some(Command::Convert(args)), _) => (vec![&mut args.grid], &args.input.input_format),
+            (Some(Command::Diff(args)), _) => {
+                (vec![&mut args.a, &mut args.b], &args.input.input_format)
+            }
+            (Some(Command::Verify(args)), _) => {
+                (vec![&mut args.mesh, &mut args.grid], &args.input.input_format)
+            }
+            (Some(Command::Render(args)), _) => (vec![&mut args.file], &args.input.input_format),
+            (Some(Command::Slice(args)), _) => (vec![&mut args.grid], &args.input.input_format),
+            (None, Some(job)) => (job.meshes.iter_mut().collect(), &job.input_format),
+            _ => return Ok(None),
+        };
     let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");
     let (path, second) = (named.next(), named.next());
-    match (path, &input.input_format) {
+    match (path, format) {
         (None, None) => Ok(None),
         (None, Some(_)) => {
             bail!("--input-format is for standard input: name a file -, or leave it out")

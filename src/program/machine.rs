@@ -1,7 +1,7 @@
 //! What a command computes with: backends and threads, as its options say.
 
 use anyhow::{Context, Result, bail};
-use trivox::backend::{Backends, Choice};
+use trivox::voxelize::{BackendChoice, Backends};
 
 use crate::program::cli::Machine;
 
@@ -14,7 +14,7 @@ impl Machine {
     /// # Errors
     /// Options that would have no effect where only one backend is used.
     pub fn refuse_contradictions(&self) -> Result<()> {
-        if self.adapter.is_some() && Choice::from(self.backend) == Choice::Cpu {
+        if self.adapter.is_some() && BackendChoice::from(self.backend) == BackendChoice::Cpu {
             bail!("--adapter names a GPU, but --backend cpu uses none: leave one of them out");
         }
         Ok(())

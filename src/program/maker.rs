@@ -4,15 +4,15 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use trivox::backend::{Backends, Chosen, RunOptions};
 use trivox::formats::ReadError;
 use trivox::formats::read_mesh_with;
-use trivox::solid::Filling;
+use trivox::solid::FillReport;
+use trivox::voxelize::{Backends, ChosenBackend, RunOptions};
 use trivox::{
     Mode, PlaceOptions, PlacedMesh, Progress, Sizing, Up, VoxelGrid, Voxels, World, place, voxelize,
 };
 
-use crate::program::filling::FillSummary;
+use crate::program::fill_summary::FillSummary;
 use crate::program::looks::Looks;
 use crate::program::memory::Share;
 use crate::program::numbers::counted;
@@ -45,7 +45,7 @@ pub struct Placed {
 /// The voxels, and what made them.
 pub struct Made {
     pub voxels: Voxels,
-    pub by: Chosen,
+    pub by: ChosenBackend,
     pub start: f64,
     /// How many were left out for being transparent.
     pub transparent: u64,
@@ -95,7 +95,7 @@ impl Maker<'_> {
     ///
     /// # Errors
     /// The backend failed, or too little memory.
-    pub fn voxels(&self, by: &Chosen, mesh: &PlacedMesh) -> Result<Voxels> {
+    pub fn voxels(&self, by: &ChosenBackend, mesh: &PlacedMesh) -> Result<Voxels> {
         let mode = self.looks.mode;
         let options = RunOptions {
             memory: self.memory.left(),
@@ -126,12 +126,12 @@ impl Maker<'_> {
 impl Made {
     /// Whether the fill is doubtful, of a solid.
     pub fn is_doubtful(&self) -> bool {
-        self.voxels.filling.as_ref().is_some_and(Filling::is_doubtful)
+        self.voxels.fill_report.as_ref().is_some_and(FillReport::is_doubtful)
     }
 
     /// How it was filled, of a solid.
     pub fn fill(&self, mesh: &PlacedMesh) -> Option<FillSummary> {
-        let filling = self.voxels.filling.as_ref();
+        let filling = self.voxels.fill_report.as_ref();
         filling.map(|filling| FillSummary::new(filling, mesh.lattice()))
     }
 

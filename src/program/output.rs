@@ -13,7 +13,7 @@ use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
-use crate::program::unfinished::{Unfinished, folder_of};
+use crate::program::temporary::{TemporaryFile, folder_of};
 use crate::program::{Closed, of_stdout};
 
 /// Where a grid goes, known to be possible before the work begins.
@@ -268,10 +268,10 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
 ///
 /// # Errors
 /// It is a link, a device or `input`; nothing can be written there.
-pub fn replaceable(path: &Path, input: &Path) -> Result<Unfinished> {
+pub fn replaceable(path: &Path, input: &Path) -> Result<TemporaryFile> {
     check_input(path, input)?;
     match target_of(path)? {
-        Target::File(file) if file == path => Unfinished::beside(path),
+        Target::File(file) if file == path => TemporaryFile::beside(path),
         _ => bail!("is no file that can be replaced: name another output"),
     }
 }
@@ -295,7 +295,7 @@ fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<u64> {
-    let file = Unfinished::beside(path)?;
+    let file = TemporaryFile::beside(path)?;
     let bytes = counting(file.file(), write)?;
     file.finish(path)?;
     Ok(bytes)
@@ -321,7 +321,7 @@ fn target_of(path: &Path) -> Result<Target> {
         Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
         Ok(there) if there.permissions().readonly() => bail!("is read-only"),
         _ => {
-            Unfinished::beside(&path)?;
+            TemporaryFile::beside(&path)?;
             Ok(Target::File(path))
         }
     }

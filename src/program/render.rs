@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::backend::{Backends, Choice};
 use trivox::formats::{LoadedGrid, is_mesh, read_grid};
-use trivox::render::{RenderOptions, Renderer, render};
+use trivox::render::{Picture, RenderOptions, Renderer, render};
+use trivox::voxelize::{BackendChoice, Backends};
 use trivox::{PlaceOptions, Progress, Up, VoxelGrid, World};
 
 use crate::program::camera::CameraReport;
@@ -22,7 +22,7 @@ use crate::program::output::{Names, Sink, Written};
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::Transform;
-use crate::program::{Verdict, print_json, say, unfinished};
+use crate::program::{Verdict, print_json, say, temporary};
 
 /// Reads the grid, draws it and writes the picture, or the pictures.
 ///
@@ -37,10 +37,12 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let machine =
         Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
     machine.start_threads()?;
-    unfinished::clean_up_when_interrupted()?;
-    if !to_stdout {
+    temporary::clean_up_when_interrupted()?;
+    if !to_stdout && !(args.turntable.is_some() && is_gif(&args.output)) {
         check_extension(&args.output).with_context(|| args.output.display().to_string())?;
     }
+    let options = options(args);
+    options.check()?;
     let output = Output::new(args)?;
     let named = || args.file.display().to_string();
     refuse_contradictions(args).with_context(named)?;
@@ -52,7 +54,6 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let LoadedGrid { mut grid, mut warnings } = loaded;
     warnings.extend(drawer.warning());
     turn_up(&mut grid, args.up.map(Up::from));
-    let options = options(args);
     let (written, draw) = timed(|| output.write(&drawer.renderer(&grid)?, &options, &progress))?;
     progress.finish();
 
@@ -126,8 +127,10 @@ impl Output {
 pub struct Preview(Sink);
 
 impl Preview {
-    /// Pixels.
-    const SIZE: [u32; 2] = [1024; 2];
+    /// Smaller and coarser than `render` draws by default, so that it takes less time than most jobs.
+    pub fn options() -> RenderOptions {
+        RenderOptions::new([512; 2]).with_samples(2)
+    }
 
     /// Checks that `path` is a place for a picture, and is not `input`.
     ///
@@ -143,7 +146,14 @@ impl Preview {
     /// # Errors
     /// The picture cannot be written.
     pub fn draw(&self, grid: &VoxelGrid) -> Result<String> {
-        let picture = render(grid, &RenderOptions::new(Self::SIZE))?;
+        self.write(&render(grid, &Self::options())?)
+    }
+
+    /// Writes a picture, and returns where.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, picture: &Picture) -> Result<String> {
         self.0.write(|out| Ok(picture.write_png(out)?))?;
         Ok(self.0.name().to_owned())
     }
@@ -158,8 +168,14 @@ pub fn check_extension(path: &Path) -> Result<()> {
     match &extension[..] {
         "png" => Ok(()),
         "" => bail!("no file extension: pictures are .png files"),
+        "gif" => bail!("a .gif is an animation: use --turntable N of `voxelize render`, or a .png"),
         _ => bail!("unknown file extension '.{extension}': pictures are .png files"),
     }
+}
+
+/// Whether a path is that of a GIF, by its extension.
+pub fn is_gif(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
 /// A mesh without a size, a grid with options for meshes, and options that have no effect on this mesh.
@@ -205,7 +221,7 @@ fn voxels_of(args: &RenderArgs, memory: &Share, progress: &dyn Progress) -> Resu
         place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
         up: args.up.map_or(Up::default(), Up::from),
         looks: Looks::new(args.what.mode(), color, args.what.keep_transparent, true),
-        backends: &Backends::new(Choice::Cpu, None),
+        backends: &Backends::new(BackendChoice::Cpu, None),
         memory,
         progress,
         time_stages: false,
@@ -231,7 +247,10 @@ fn options(args: &RenderArgs) -> RenderOptions {
     let mut options = RenderOptions::new(args.size)
         .with_view(args.view.into())
         .with_background(args.background)
+        .with_zoom(args.zoom)
+        .with_edges(!args.no_edges)
         .with_samples(args.samples);
+    (options.azimuth, options.elevation, options.sun) = (args.azimuth, args.elevation, args.light);
     options.projection = args.camera.map(Into::into);
     options
 }

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::program::cli::{FewColors, Job, What};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
+use crate::program::temporary::{TemporaryFile, folder_of};
 use crate::program::transform::{Transform, place_options};
-use crate::program::unfinished::{Unfinished, folder_of};
 
 /// The folder for notes.
 const FOLDER: &str = ".voxelize";
@@ -79,7 +79,7 @@ pub fn remember(target: &Path, origin: Origin, contents: Contents) -> Result<()>
     };
     let note = Note { origin, bytes: hash_of(target)?, contents };
     fs::create_dir_all(folder_of(&path)).with_context(|| path.display().to_string())?;
-    let file = Unfinished::beside(&path)?;
+    let file = TemporaryFile::beside(&path)?;
     serde_json::to_writer(file.file(), &note)?;
     file.finish(&path).with_context(|| path.display().to_string())
 }

@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 use trivox::formats::{LoadedGrid, read_grid};
-use trivox::grid::Section;
-use trivox::srgb::Rgba;
+use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::program::cli::SliceArgs;
 use crate::program::diff::Side;
@@ -17,15 +16,12 @@ use crate::program::output::Sink;
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
 use crate::program::slice::text::Look;
-use crate::program::{Verdict, of_stdout, print_json, say, unfinished};
+use crate::program::{Verdict, of_stdout, print_json, say, temporary};
 
 mod picture;
 mod text;
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
-
-/// The colour of voxels that have none.
-const PLAIN: Rgba = [92, 110, 138, 255];
 
 /// Reads the grid, and prints or draws the slice.
 ///
@@ -38,7 +34,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
     let sink = args.output.as_ref().map(|output| {
-        unfinished::clean_up_when_interrupted()?;
+        temporary::clean_up_when_interrupted()?;
         if !to_stdout {
             check_extension(output).with_context(|| output.display().to_string())?;
         }
@@ -129,7 +125,7 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
 
 fn print(section: &Section, shown: &Range<u32>, look: Look) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    text::write(section.rows(PLAIN), shown, look, &mut out)
+    text::write(section.rows(DEFAULT_COLOR), shown, look, &mut out)
         .and_then(|()| out.flush())
         .map_err(of_stdout)
 }
@@ -137,7 +133,7 @@ fn print(section: &Section, shown: &Range<u32>, look: Look) -> Result<()> {
 fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
     let drawing = Drawing::new(section.size(), scale);
     drawing.check().with_context(|| sink.name().to_owned())?;
-    let bytes = sink.write(|out| Ok(drawing.write(section.rows(PLAIN), out)?))?;
+    let bytes = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let [width, height] = drawing.pixels();
     Ok(Drawn { output: sink.name().to_owned(), width, height, bytes })
 }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use trivox::VoxelGrid;
-use trivox::backend::report::{Report, StageReport};
 use trivox::palette::MAX_COLORS;
+use trivox::voxelize::report::{RunReport, StageReport};
 
-use crate::program::filling::FillSummary;
+use crate::program::fill_summary::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
 use crate::program::output::Names;
 
@@ -69,7 +69,7 @@ pub struct Summary {
     pub gpu_ms: BTreeMap<&'static str, f64>,
     /// What the GPU did, stage by stage.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gpu: Option<Report>,
+    pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
     /// What was decided for the user, and could be had otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -317,7 +317,7 @@ impl fmt::Display for Timings {
     }
 }
 
-fn gpu_host(gpu: &Report) -> String {
+fn gpu_host(gpu: &RunReport) -> String {
     let host = [
         ("prepare", gpu.host_ms.prepare),
         ("upload", gpu.host_ms.upload),

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
-use trivox::backend::Backends;
 use trivox::formats::{GridFormat, WriteOptions};
 use trivox::palette::count_colors;
+use trivox::voxelize::Backends;
 use trivox::{Lattice, PlacedMesh, Progress, Up, VoxelGrid, Voxels};
 
 use crate::program::cli::{FewColors, Job, What};
@@ -195,7 +195,7 @@ impl Tools<'_> {
 fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
     let Placed { mesh, mut warnings, load, place } = placed;
     let Made { voxels, by, start, transparent, color } = made;
-    let Voxels { grid, report, filling, .. } = voxels;
+    let Voxels { grid, report, fill_report: filling, .. } = voxels;
     let fill = made.fill(&mesh);
     let stages = report.iter().flat_map(|report| &report.stages);
     warnings.extend(made.warnings(&mesh, fill.as_ref()));

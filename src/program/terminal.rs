@@ -1,10 +1,13 @@
 //! Progress on a terminal, for what takes longer than a second.
 
+use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
+
+use crate::program::say;
 
 /// A line on standard error that appears a second into a step, if that is a terminal.
 #[derive(Debug, Default)]
@@ -22,8 +25,8 @@ impl TerminalProgress {
     /// From here on, counts how many of so many `things` are done.
     pub fn count(&self, things: &str, total: usize) {
         if !self.quiet {
-            // Without an estimate: a few things of different sizes allow none.
-            let template = "{prefix:10} {bar:40} {pos} of {len}  {elapsed}";
+            let template =
+                "{prefix:10} {bar:40} {percent:>3} %, {pos} of {len}  {elapsed}, {eta} left";
             self.replace(Some(Arc::new(Bar::new(things, Some(total as u64), template))));
         }
     }
@@ -74,6 +77,8 @@ impl Progress for TerminalProgress {
 struct Bar(ProgressBar);
 
 const DELAY: Duration = Duration::from_secs(1);
+/// Between the lines of a log, where standard error is no terminal.
+const LINE: Duration = Duration::from_secs(30);
 const TICK: Duration = Duration::from_millis(100);
 
 impl Bar {
@@ -84,7 +89,13 @@ impl Bar {
         }
         bar.set_prefix(step.to_owned());
         let weak = bar.downgrade();
+        let is_terminal = std::io::stderr().is_terminal();
         std::thread::spawn(move || {
+            while !is_terminal {
+                std::thread::sleep(LINE);
+                let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) else { return };
+                say(&line(&bar));
+            }
             std::thread::sleep(DELAY);
             if let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) {
                 bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -92,6 +103,19 @@ impl Bar {
             }
         });
         Self(bar)
+    }
+}
+
+/// How far a step is, for a log.
+fn line(bar: &ProgressBar) -> String {
+    let (step, elapsed) = (bar.prefix(), HumanDuration(bar.elapsed()));
+    match bar.length() {
+        Some(total) if total > 0 => {
+            let percent = 100 * bar.position() / total;
+            let left = HumanDuration(bar.eta());
+            format!("{step}: {percent} % after {elapsed}, about {left} left\n")
+        }
+        _ => format!("{step}: {elapsed} so far\n"),
     }
 }
 

@@ -2,16 +2,16 @@
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::backend::{Chosen, RunOptions};
 use trivox::formats::{read_grid, read_mesh_with};
 use trivox::verify::{
     Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
 };
+use trivox::voxelize::{ChosenBackend, RunOptions};
 use trivox::{Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxels, voxelize};
 
 use crate::program::cli::{VerifyArgs, What};
 use crate::program::diff::{Side, described};
-use crate::program::filling::FillSummary;
+use crate::program::fill_summary::FillSummary;
 use crate::program::looks::{ColorChoice, Looks};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
@@ -58,7 +58,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
 
 /// How the exact grid was made.
 struct Made {
-    by: Chosen,
+    by: ChosenBackend,
     /// Of a solid.
     fill: Option<FillSummary>,
 }
@@ -76,7 +76,7 @@ fn judge(
     let verdict = verify(mesh, grid, &options(args), &mut |placed| {
         let options = RunOptions { memory: memory.left(), ..RunOptions::default() };
         let by = backends.choose(placed)?;
-        let Voxels { grid, filling, .. } =
+        let Voxels { grid, fill_report: filling, .. } =
             voxelize(&by, placed, args.what.mode(), &options, progress)?;
         let fill = filling.map(|filling| FillSummary::new(&filling, placed.lattice()));
         made = Some(Made { by, fill });

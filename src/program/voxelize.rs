@@ -11,7 +11,7 @@ use crate::program::report::Report;
 use crate::program::task::Tools;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{Transform, place_options};
-use crate::program::{Verdict, batch, unfinished};
+use crate::program::{Verdict, batch, temporary};
 
 /// Runs the job, which makes `what`, on what `machine` allows.
 ///
@@ -23,7 +23,7 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     machine.start_threads()?;
     refuse_impossible_sizes(job)?;
     Transform::new(job)?;
-    unfinished::clean_up_when_interrupted()?;
+    temporary::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     if plan.several && job.preview.is_some() {
         bail!("--preview draws one mesh: use `voxelize render` for each of several");

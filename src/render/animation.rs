@@ -1,12 +1,15 @@
 //! Pictures one after another in one file: an animated PNG, which shows its first picture where
-//! animations are not known.
+//! animations are not known, or a GIF, which is known everywhere and has 256 colours a picture.
 
 use std::io::{self, Write};
 
+use image::codecs::gif::{GifEncoder, Repeat};
+use image::{Delay, Frame, ImageError, RgbaImage};
 use png::{BitDepth, ColorType, Encoder, Filter, Writer};
 
 use crate::render::picture::opaque_bytes;
 use crate::render::{Background, Picture, RenderOptions};
+use crate::srgb::Rgba;
 
 /// An animated PNG that is being written, one picture at a time. It repeats for ever.
 ///
@@ -75,6 +78,67 @@ impl<W: Write> Animation<W> {
     /// Pictures are missing; or it cannot be written.
     pub fn finish(self) -> io::Result<()> {
         Ok(self.writer.finish()?)
+    }
+}
+
+/// Most pictures a second of a GIF: browsers show those with shorter delays at a tenth of a second.
+pub const MAX_GIF_FPS: u16 = 50;
+
+/// Speed of the search for a picture's 256 colours, 1 to 30: faster ones are less accurate.
+const GIF_SPEED: i32 = 10;
+
+/// An animated GIF that is being written, one picture at a time. It repeats for ever.
+///
+/// Each picture has the 256 colours that suit it best (A. Dekker, *Kohonen neural networks for optimal
+/// colour quantization*, 1994). A pixel is opaque or not. Delays are multiples of 1/100 second, rounded
+/// down: 24 pictures a second become 25.
+pub struct GifAnimation<W: Write> {
+    encoder: GifEncoder<W>,
+    size: [u32; 2],
+    delay: Delay,
+}
+
+impl<W: Write> GifAnimation<W> {
+    /// Begins one of pictures that are drawn with `options`, `fps` of them a second, 1 to [`MAX_GIF_FPS`].
+    ///
+    /// # Errors
+    /// Another `fps`, or `out` cannot be written to.
+    pub fn new(out: W, options: &RenderOptions, fps: u16) -> io::Result<Self> {
+        if !(1..=MAX_GIF_FPS).contains(&fps) {
+            return Err(invalid(format!(
+                "{fps} pictures a second are not possible in a GIF: use 1 to {MAX_GIF_FPS}"
+            )));
+        }
+        let mut encoder = GifEncoder::new_with_speed(out, GIF_SPEED);
+        encoder.set_repeat(Repeat::Infinite).map_err(image_error)?;
+        let delay = Delay::from_numer_denom_ms(1000, fps.into());
+        Ok(Self { encoder, size: options.size, delay })
+    }
+
+    /// Writes the next picture.
+    ///
+    /// # Errors
+    /// It is of another size; or it cannot be written.
+    pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
+        let [size, expected] = [picture.size(), self.size];
+        if size != expected {
+            return Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}")));
+        }
+        // At half opacity a pixel is opaque, as there is nothing between.
+        let whole = |&[r, g, b, a]: &Rgba| [r, g, b, if a < 128 { 0 } else { u8::MAX }];
+        let bytes = picture.pixels().iter().flat_map(whole).collect();
+        let image = RgbaImage::from_raw(size[0], size[1], bytes);
+        let image =
+            image.ok_or_else(|| invalid("a picture without all of its pixels".to_owned()))?;
+        let frame = Frame::from_parts(image, 0, 0, self.delay);
+        self.encoder.encode_frame(frame).map_err(image_error)
+    }
+}
+
+pub(super) fn image_error(error: ImageError) -> io::Error {
+    match error {
+        ImageError::IoError(error) => error,
+        other => io::Error::other(other),
     }
 }
 

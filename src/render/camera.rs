@@ -1,11 +1,14 @@
 //! From where a grid is seen, and the rays through the pixels.
 
-use crate::grid::{Up, VoxelGrid, piece_bounds};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use crate::grid::{Up, VoxelGrid, run_bounds};
 use crate::render::RenderOptions;
-use crate::render::orbit::{swept, turned};
+use crate::render::orbit::{sin_cos, swept, turned};
 
 /// From where a grid is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum View {
     /// From the front: against the mesh's z axis, or along its y axis where z is up.
     Front,
@@ -19,9 +22,12 @@ pub enum View {
     Top,
     /// From below, the front above.
     Bottom,
-    /// From the front, the right and above.
-    #[default]
+    /// From the front, the right and above, so that the three axes have equal angles and equal scales in
+    /// the picture: azimuth 45 degrees, elevation atan(1 / sqrt 2), orthographic.
     Iso,
+    /// From the front, the right and above, in perspective: azimuth 38 degrees, elevation 28 degrees.
+    #[default]
+    ThreeQuarter,
 }
 
 /// How the picture is projected.
@@ -57,38 +63,84 @@ pub(super) fn normalized(v: Vec3) -> Vec3 {
 /// things as they are remembered.
 const HALF_ANGLE_SINE: f64 = 0.26;
 
-/// Horizontal and vertical direction of [`View::Iso`]: to the right and above, as cosine and sine.
-const ISO_AZIMUTH: [f64; 2] = [0.788_010_753_606_722, 0.615_661_475_325_658];
-const ISO_ELEVATION: [f64; 2] = [0.882_947_592_858_927, 0.469_471_562_785_891];
+/// Cosine and sine of an angle.
+type Angle = [f64; 2];
+
+const DEGREES_0: Angle = [1.0, 0.0];
+const DEGREES_90: Angle = [0.0, 1.0];
+const DEGREES_180: Angle = [-1.0, 0.0];
+const DEGREES_270: Angle = [0.0, -1.0];
+
+/// Azimuth and elevation of [`View::Iso`].
+const ISO: [Angle; 2] =
+    [[FRAC_1_SQRT_2, FRAC_1_SQRT_2], [0.816_496_580_927_726, 0.577_350_269_189_625_7]];
+
+/// Azimuth and elevation of [`View::ThreeQuarter`].
+const THREE_QUARTER: [Angle; 2] = [
+    [0.788_010_753_606_722, 0.615_661_475_325_658],
+    [0.882_947_592_858_927, 0.469_471_562_785_891],
+];
 
 impl View {
-    /// To the eye, and what is up in the picture; by right, up and front.
-    fn to_eye_and_up(self) -> [Vec3; 2] {
-        let up = [0.0, 1.0, 0.0];
+    /// Azimuth, from the front to the right, and elevation of the direction to the eye.
+    fn angles(self) -> [Angle; 2] {
         match self {
-            Self::Front => [[0.0, 0.0, 1.0], up],
-            Self::Back => [[0.0, 0.0, -1.0], up],
-            Self::Left => [[-1.0, 0.0, 0.0], up],
-            Self::Right => [[1.0, 0.0, 0.0], up],
-            Self::Top => [[0.0, 1.0, 0.0], [0.0, 0.0, -1.0]],
-            Self::Bottom => [[0.0, -1.0, 0.0], [0.0, 0.0, 1.0]],
-            Self::Iso => {
-                let ([cos_a, sin_a], [cos_e, sin_e]) = (ISO_AZIMUTH, ISO_ELEVATION);
-                [[sin_a * cos_e, sin_e, cos_a * cos_e], [-sin_a * sin_e, cos_e, -cos_a * sin_e]]
-            }
+            Self::Front => [DEGREES_0, DEGREES_0],
+            Self::Right => [DEGREES_90, DEGREES_0],
+            Self::Back => [DEGREES_180, DEGREES_0],
+            Self::Left => [DEGREES_270, DEGREES_0],
+            Self::Top => [DEGREES_0, DEGREES_90],
+            Self::Bottom => [DEGREES_0, DEGREES_270],
+            Self::Iso => ISO,
+            Self::ThreeQuarter => THREE_QUARTER,
         }
     }
 
     fn projection(self) -> Projection {
         match self {
-            Self::Iso => Projection::Perspective,
+            Self::ThreeQuarter => Projection::Perspective,
             _ => Projection::Orthographic,
         }
     }
 }
 
+fn angle(degrees: f64) -> Angle {
+    let (sin, cos) = sin_cos(degrees);
+    [cos, sin]
+}
+
+/// The direction with this azimuth and elevation, by right, up and front.
+fn direction([[cos_a, sin_a], [cos_e, sin_e]]: [Angle; 2]) -> Vec3 {
+    [sin_a * cos_e, sin_e, cos_a * cos_e]
+}
+
+/// The direction from the voxels to the eye and what is up in the picture, by right, up and front.
+fn to_eye_and_up(options: &RenderOptions) -> [Vec3; 2] {
+    let of_view = options.view.angles();
+    let given = [options.azimuth, options.elevation].map(|degrees| degrees.map(angle));
+    let angles = [0, 1].map(|i| given[i].unwrap_or(of_view[i]));
+    let [azimuth, [cos_e, sin_e]] = angles;
+    [direction(angles), direction([azimuth, [-sin_e, cos_e]])]
+}
+
+/// The axes of a grid's world: to the right, up and to the front.
+fn world_axes(up: Up) -> [Vec3; 3] {
+    let [up, front] = match up {
+        Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+    };
+    [[1.0, 0.0, 0.0], up, front]
+}
+
+/// A direction by right, up and front, in the grid's axes.
+fn in_world(up: Up, v: Vec3) -> Vec3 {
+    let axes = world_axes(up);
+    // No -0, which would be printed.
+    [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum::<f64>() + 0.0)
+}
+
 /// Where the rays of a picture come from, in voxels from the grid's corner.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Camera {
     pub(super) projection: Projection,
     /// To the right and up in the picture, and towards the eye: of length 1, at right angles.
@@ -106,19 +158,12 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// One that has all of `grid` in the picture.
+    /// One that has all of `grid` in the picture, at a zoom of 1.
     #[must_use]
     pub fn new(grid: &VoxelGrid, up_axis: Up, options: &RenderOptions) -> Self {
-        // Right, up and front, by the axes.
-        let [world_up, front] = match up_axis {
-            Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-            Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
-        };
-        let axes = [[1.0, 0.0, 0.0], world_up, front];
-        let of_world =
-            |v: Vec3| -> Vec3 { [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum()) };
+        let [_, world_up, _] = world_axes(up_axis);
         let turn = options.turn.unwrap_or(0.0);
-        let [back, up] = options.view.to_eye_and_up().map(|v| of_world(turned(v, turn)));
+        let [back, up] = to_eye_and_up(options).map(|v| in_world(up_axis, turned(v, turn)));
 
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
         let [min, max] = grid.occupied_bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
@@ -138,6 +183,11 @@ impl Camera {
         };
         camera.frame(grid, options, center);
         camera
+    }
+
+    /// The direction with this azimuth and elevation in degrees, in the grid's axes.
+    pub(super) fn world_direction(&self, [azimuth, elevation]: [f64; 2]) -> Vec3 {
+        in_world(self.up_axis, direction([azimuth, elevation].map(angle)))
     }
 
     /// How the picture is projected.
@@ -180,7 +230,7 @@ impl Camera {
             max = [0, 1].map(|i| max[i].max(point[i]));
         };
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
-        let pieces = grid.pieces().map(|piece| piece_bounds(piece.start, piece.len, &piece.mask));
+        let pieces = grid.brick_runs().map(|piece| run_bounds(piece.start, piece.len, &piece.mask));
         let is_empty = grid.brick_count() == 0;
         let boxes = pieces.chain(is_empty.then_some(whole));
         match options.turn {
@@ -193,7 +243,7 @@ impl Camera {
         let size = options.size.map(f64::from);
         let room = 1.0 - 2.0 * options.margin;
         let pixel = |i: usize| (max[i] - min[i]) / (size[i] * room);
-        self.pixel = pixel(0).max(pixel(1));
+        self.pixel = pixel(0).max(pixel(1)) / options.zoom;
         let center = [0, 1].map(|i| (min[i] + max[i]) / 2.0);
         self.corner =
             [center[0] - size[0] / 2.0 * self.pixel, center[1] + size[1] / 2.0 * self.pixel];

@@ -1,8 +1,8 @@
 //! The rays through the places of a picture, as integers: each is the sum of a part of its column and a
 //! part of its row, so that whoever adds them has the same rays.
 
-use crate::raymarch::{DIRECTION_BITS, MAX_DISTANCE, Ray, UNIT};
 use crate::render::camera::{Camera, Projection, Vec3, add_scaled};
+use crate::trace::{DIRECTION_BITS, MAX_DISTANCE, Ray, UNIT};
 
 /// What a column or a row of places adds to its rays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

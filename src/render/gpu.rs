@@ -6,12 +6,12 @@ use wgpu::BufferUsages as Usage;
 
 use crate::error::BackendError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
-use crate::raymarch::gpu::{GpuScene, RAY_GROUP, gave_up, halves};
 use crate::render::film::Part;
 use crate::render::ground::PLACES;
 use crate::render::light::{FACES, Way, share};
 use crate::render::shade::{EDGE_SHADE, Look};
 use crate::srgb::{ENDS, Rgba, linear_of};
+use crate::trace::gpu::{GpuScene, RAY_GROUP, gave_up, halves};
 
 /// Samples of a picture that are drawn in one pass, so that it stays far from a driver's time limit.
 const MOST_SAMPLES: u32 = 1 << 22;

@@ -3,9 +3,9 @@
 
 use rayon::prelude::*;
 
-use crate::raymarch::{Ray, Scene, UNIT_BITS};
 use crate::render::camera::{Camera, dot};
 use crate::render::light::{OFF, ONE, Way, axis_of, is_dark, of, to_sky};
+use crate::trace::{Ray, Scene, UNIT_BITS};
 
 /// Places along a side of the table.
 pub(super) const PLACES: usize = 128;

@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 
 use crate::grid::Up;
-use crate::raymarch::{Face, Ray, Scene, steps_towards};
 use crate::render::camera::{Camera, Vec3, add_scaled, cross, dot, normalized};
+use crate::trace::{Face, Ray, Scene, steps_towards};
 
 /// A share of light, or light itself, is a multiple of 1 / `ONE`.
 pub(super) const ONE: u32 = 1 << 15;
@@ -20,7 +20,8 @@ pub(super) fn share(part: f64) -> u32 {
     (part * f64::from(ONE) + 0.5) as u32
 }
 
-/// Where the sun stands: by the picture's right, up and towards the eye, so that what is seen is lit.
+/// The direction to the sun where none is given: by the picture's right, up and towards the eye, so that
+/// what is seen is lit.
 const SUN: Vec3 = [-0.46, 0.62, 0.72];
 
 /// The sun's radius, as the tangent of its angle: shadows are soft at a distance.
@@ -44,6 +45,18 @@ const TURN: f64 = TAU * 0.414_213_562_373_095;
 
 /// How far off a surface light is looked for, in units of a ray's origin.
 pub(super) const OFF: i64 = 4;
+
+/// The direction to the sun: of this azimuth and elevation in degrees, else over the camera's shoulder.
+pub(super) fn to_sun(camera: &Camera, angles: Option<[f64; 2]>) -> Vec3 {
+    if let Some(angles) = angles {
+        return camera.world_direction(angles);
+    }
+    let sun = [camera.up, camera.back]
+        .into_iter()
+        .zip([SUN[1], SUN[2]])
+        .fold(camera.right.map(|c| c * SUN[0]), |sum, (axis, s)| add_scaled(sum, s, axis));
+    normalized(sun)
+}
 
 /// A way that light comes, as a ray's direction.
 pub(super) type Way = [i32; 3];
@@ -78,13 +91,8 @@ pub(super) struct Light {
 pub(super) const FACES: usize = 6;
 
 impl Light {
-    /// With so many places on the sun, and sets of ways to the sky from each face.
-    pub(super) fn new(camera: &Camera, places: usize, ways: usize, sets: u32) -> Self {
-        let sun = [camera.up, camera.back]
-            .into_iter()
-            .zip([SUN[1], SUN[2]])
-            .fold(camera.right.map(|c| c * SUN[0]), |sum, (axis, s)| add_scaled(sum, s, axis));
-        let sun = normalized(sun);
+    /// With the direction `sun` to it, so many places on it, and sets of ways to the sky from each face.
+    pub(super) fn new(sun: Vec3, camera: &Camera, places: usize, ways: usize, sets: u32) -> Self {
         let [u, v] = across(sun);
         let place = |i: usize| {
             let [x, y] = on_disc(i, places, 0.0).map(|c| c * SUN_RADIUS);

@@ -12,7 +12,7 @@ pub(super) fn turned([x, y, z]: Vec3, degrees: f64) -> Vec3 {
     [x * cos + z * sin, y, z * cos - x * sin]
 }
 
-fn sin_cos(degrees: f64) -> (f64, f64) {
+pub(super) fn sin_cos(degrees: f64) -> (f64, f64) {
     let turn = degrees.rem_euclid(360.0);
     let quarters = (turn / 90.0).floor();
     let (sin, cos) = libm::sincos((turn - 90.0 * quarters).to_radians());

@@ -6,8 +6,10 @@ use std::io::{self, Write};
 #[cfg(feature = "images")]
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 #[cfg(feature = "images")]
-use image::{ExtendedColorType, ImageEncoder, ImageError};
+use image::{ExtendedColorType, ImageEncoder};
 
+#[cfg(feature = "images")]
+use crate::render::animation::image_error;
 use crate::srgb::Rgba;
 
 /// Pixels in sRGB, row by row from the top left; opacity is not multiplied in.
@@ -45,6 +47,27 @@ impl Picture {
         self.pixels[row as usize * width as usize + column as usize]
     }
 
+    /// Lays `above`, of the same size, over this picture: its opacity is multiplied by `opacity`, 0 to 1.
+    /// Colours are mixed as they are, in sRGB.
+    ///
+    /// # Panics
+    /// The sizes differ.
+    pub fn overlay(&mut self, above: &Self, opacity: f64) {
+        assert_eq!(self.size, above.size, "pictures of different sizes");
+        let part = (opacity.clamp(0.0, 1.0) * 255.0).round_ties_even() as u32;
+        for (pixel, &[r, g, b, a]) in self.pixels.iter_mut().zip(&above.pixels) {
+            // In 255ths of 255ths.
+            let cover = u32::from(a) * part;
+            let whole = 255 * 255;
+            let mix = |below: u8, above: u8| {
+                let sum = u32::from(below) * (whole - cover) + u32::from(above) * cover;
+                ((sum + whole / 2) / whole) as u8
+            };
+            let [r0, g0, b0, a0] = *pixel;
+            *pixel = [mix(r0, r), mix(g0, g), mix(b0, b), mix(a0, u8::MAX)];
+        }
+    }
+
     /// Writes it as PNG, without opacity where all is opaque.
     ///
     /// # Errors
@@ -61,10 +84,7 @@ impl Picture {
             let bytes = self.pixels.as_flattened();
             encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
         };
-        written.map_err(|error| match error {
-            ImageError::IoError(error) => error,
-            other => io::Error::other(other),
-        })
+        written.map_err(image_error)
     }
 }
 

@@ -1,14 +1,14 @@
 //! What a pixel looks like: in integers from the ray on, so that all machines draw the same picture.
 //! The GPU's stages have the same functions.
 
-use crate::grid::PLAIN;
-use crate::raymarch::{Face, Ray, Scene, Touch, UNIT_BITS};
+use crate::grid::DEFAULT_COLOR;
 use crate::render::camera::Camera;
 use crate::render::film::Film;
 use crate::render::ground::{Dark, Ground, between};
-use crate::render::light::{Light, OFF, ONE, is_dark, of, share};
+use crate::render::light::{Light, OFF, ONE, is_dark, of, share, to_sun};
 use crate::render::{Background, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
+use crate::trace::{Face, Ray, Scene, Touch, UNIT_BITS};
 
 /// Linear light of 16 bits a channel.
 pub(super) type Color = [u32; 3];
@@ -85,11 +85,11 @@ impl Look {
         let has_ground = options.background != Background::Transparent;
         Self {
             film: Film::new(camera, options.size, options.samples),
-            light: Light::new(camera, samples * samples, rays, sets),
+            light: Light::new(to_sun(camera, options.sun), camera, samples * samples, rays, sets),
             ground: has_ground.then(|| Ground::new(bounds, camera)).flatten(),
             samples,
             behind: behind(options.background, options.size[1] * options.samples),
-            edges: Edges::new(camera, min, middle),
+            edges: Edges::new(camera, min, middle, options.edges),
             is_small,
             // Of small voxels corners are lines across a slope, as its steps fall on pixels.
             corner_light: if is_small { [ONE; 4] } else { CORNER_LIGHT.map(share) },
@@ -99,12 +99,12 @@ impl Look {
 }
 
 impl Edges {
-    fn new(camera: &Camera, from: [u32; 3], middle: [f64; 3]) -> Self {
+    fn new(camera: &Camera, from: [u32; 3], middle: [f64; 3], are_drawn: bool) -> Self {
         let widths = |pixels: f64| EDGE_WIDTH / pixels * f64::from(1 << EDGE_BITS);
         let [most, least] = EDGES.map(|pixels| widths(pixels) as i32);
         let range = most - least;
         // Where voxels are that small there are none, anywhere.
-        if camera.voxels_per_pixel(middle) * EDGES[0] > 2.0 {
+        if !are_drawn || camera.voxels_per_pixel(middle) * EDGES[0] > 2.0 {
             return Self { width: i32::MAX, step: [0; 3], from, most, range };
         }
         let at = |voxel: [f64; 3]| camera.voxels_per_pixel(voxel.map(|c| c + 0.5)) * widths(1.0);
@@ -267,7 +267,8 @@ impl<'a> Shader<'a> {
     fn look_at(&self, key: u64, voxel: [u32; 3], face: Face) -> Surface {
         let light = &self.look.light;
         let of_face = face.number();
-        let color = self.scene.grid().colors.as_ref().map_or(PLAIN, |colors| colors.of(voxel));
+        let color =
+            self.scene.grid().colors.as_ref().map_or(DEFAULT_COLOR, |colors| colors.of(voxel));
         let [r, g, b, _] = color;
         let outside = off(middle_of(voxel, face), face);
         let ways = light.ways_from(voxel, face).iter();

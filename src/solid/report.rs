@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::fill::{Confidence, Dispute};
+use crate::fill::{AxisDisagreement, Confidence};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::PlacedMesh;
 use crate::solid::{Fill, Findings, MUCH, Surface};
@@ -11,7 +11,7 @@ use crate::topology::{Topology, Turned};
 /// How a solid was filled.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Filling {
+pub struct FillReport {
     /// How; never [`Fill::Auto`].
     pub fill: Fill,
     /// Why so, in a few words.
@@ -27,7 +27,7 @@ pub struct Filling {
     /// What winding numbers along `x` come to; of a vote too, and of parity where the mesh is oriented.
     pub windings: Option<Windings>,
     /// How much rays along different axes disagree; of a vote, and of a flood of a mesh with holes.
-    pub dispute: Option<Dispute>,
+    pub dispute: Option<AxisDisagreement>,
     /// Voxels that are enclosed and not of the surface; of a flood.
     pub enclosed: Option<u64>,
     /// Voxels that a flood reached though most rays find them inside; of a mesh with holes.
@@ -35,7 +35,7 @@ pub struct Filling {
     /// The volume, without that of a shell that was asked for.
     pub volume: Volume,
     /// What is doubtful; nothing, if no voxel is.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<FillWarning>,
 }
 
 /// How generalized winding numbers closed the holes of a mesh.
@@ -77,7 +77,7 @@ pub struct Volume {
 /// Why a fill may not be what was meant.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Doubt {
+pub enum FillWarning {
     /// Parity or winding of a mesh with holes.
     Holes {
         /// Edges of one triangle.
@@ -108,7 +108,7 @@ pub enum Doubt {
         columns: u64,
     },
     /// Rays along different axes disagree.
-    Dispute(Dispute),
+    AxisDisagreement(AxisDisagreement),
     /// Generalized winding numbers of a mesh whose holes are large.
     Wide {
         /// Boundary loops.
@@ -127,7 +127,7 @@ pub enum Doubt {
     },
 }
 
-impl Doubt {
+impl FillWarning {
     /// Which it is, in a word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -137,7 +137,7 @@ impl Doubt {
             Self::MayOverlap { .. } => "may overlap",
             Self::Overlap { .. } => "overlap",
             Self::InsideOut { .. } => "inside out",
-            Self::Dispute(_) => "dispute",
+            Self::AxisDisagreement(_) => "dispute",
             Self::Wide { .. } => "wide",
             Self::Nothing => "nothing",
             Self::Leak { .. } => "leak",
@@ -145,7 +145,7 @@ impl Doubt {
     }
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for FillWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Holes { open_edges, odd_edges, unended } => {
@@ -177,11 +177,11 @@ impl fmt::Display for Doubt {
             Self::InsideOut { columns } => write!(
                 f,
                 "parts that are inside out cancel others in up to {}, leaving cavities; try --fill \
-                 flood",
+                 winding, which turns them, or flood",
                 counted(*columns, "column")
             ),
-            Self::Dispute(dispute) => {
-                let Dispute { columns, of_columns, worst, .. } = dispute;
+            Self::AxisDisagreement(dispute) => {
+                let AxisDisagreement { columns, of_columns, worst, .. } = dispute;
                 let share = percent(dispute.share());
                 write!(
                     f,
@@ -252,7 +252,7 @@ impl Volume {
     }
 }
 
-impl Filling {
+impl FillReport {
     pub(super) fn new(
         mesh: &PlacedMesh,
         (fill, reason): (Fill, String),
@@ -263,7 +263,7 @@ impl Filling {
         let volume = Volume::new(mesh, &surface.topology, grid);
         let mut doubts = doubts(fill, &surface, &findings);
         if grid.occupied() == 0 && doubts.is_empty() && !surface.topology.is_closed() {
-            doubts.push(Doubt::Nothing);
+            doubts.push(FillWarning::Nothing);
         }
         let Findings { unended, windings, dispute, enclosed, leaked, caps } = findings;
         let Surface { topology, turned, .. } = surface;
@@ -339,9 +339,9 @@ impl Filling {
 }
 
 /// Where holes are larger than this part of the surface, the solid depends on how they are closed.
-const WIDE: f64 = 0.2;
+const WIDE: f64 = 0.3;
 
-fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<Doubt> {
+fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<FillWarning> {
     let topology = &surface.topology;
     match fill {
         Fill::Auto | Fill::Parity => doubts_of_parity(topology, findings),
@@ -352,67 +352,71 @@ fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<Doubt> {
     }
 }
 
-fn doubts_of_caps(surface: &Surface) -> Vec<Doubt> {
+fn doubts_of_caps(surface: &Surface) -> Vec<FillWarning> {
     let topology = &surface.topology;
     let edges = topology.unbalanced_edges - topology.odd_edges;
-    let orientation = (edges > 0).then_some(Doubt::Orientation { edges });
+    let orientation = (edges > 0).then_some(FillWarning::Orientation { edges });
     let wide = surface.boundary.as_ref().and_then(|boundary| {
         let (loops, share) = (boundary.loops().len() as u64, boundary.discs() / topology.area);
-        (share > WIDE).then_some(Doubt::Wide { loops, share })
+        (share > WIDE).then_some(FillWarning::Wide { loops, share })
     });
     orientation.into_iter().chain(wide).collect()
 }
 
-fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
     match through_holes(topology, findings) {
         Some(holes) => vec![holes],
         None => overlap(topology, findings).into_iter().collect(),
     }
 }
 
-fn doubts_of_winding(topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+fn doubts_of_winding(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
     let edges = topology.unbalanced_edges;
     let doubt = match through_holes(topology, findings) {
-        None if edges > 0 => Some(Doubt::Orientation { edges }),
+        None if edges > 0 => Some(FillWarning::Orientation { edges }),
         None => inside_out(findings),
         holes => holes,
     };
     doubt.into_iter().collect()
 }
 
-fn doubts_of_vote(topology: &Topology, findings: &Findings) -> Vec<Doubt> {
+fn doubts_of_vote(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
     let dispute = findings.dispute.clone().filter(|dispute| dispute.voxels > 0);
-    dispute.map(Doubt::Dispute).into_iter().chain(overlap(topology, findings)).collect()
+    dispute
+        .map(FillWarning::AxisDisagreement)
+        .into_iter()
+        .chain(overlap(topology, findings))
+        .collect()
 }
 
-fn doubts_of_flood(findings: &Findings) -> Vec<Doubt> {
+fn doubts_of_flood(findings: &Findings) -> Vec<FillWarning> {
     // What rays disagree on here and there is what a flood is for.
     let dispute = findings.dispute.clone().filter(|dispute| dispute.share() > MUCH);
     let leak = findings.leaked.and_then(|voxels| {
         let enclosed = findings.enclosed.unwrap_or(0);
-        (voxels > 0 || enclosed == 0).then_some(Doubt::Leak { voxels, enclosed })
+        (voxels > 0 || enclosed == 0).then_some(FillWarning::Leak { voxels, enclosed })
     });
-    leak.into_iter().chain(dispute.map(Doubt::Dispute)).collect()
+    leak.into_iter().chain(dispute.map(FillWarning::AxisDisagreement)).collect()
 }
 
-fn through_holes(topology: &Topology, findings: &Findings) -> Option<Doubt> {
+fn through_holes(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     let &Topology { open_edges, odd_edges, .. } = topology;
     let unended = findings.unended;
-    (!topology.is_closed()).then_some(Doubt::Holes { open_edges, odd_edges, unended })
+    (!topology.is_closed()).then_some(FillWarning::Holes { open_edges, odd_edges, unended })
 }
 
 /// Whether parity may leave something empty that is inside several times.
-fn overlap(topology: &Topology, findings: &Findings) -> Option<Doubt> {
+fn overlap(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     let columns = findings.windings.map_or(0, |windings| windings.overlapping);
     let edges = topology.unbalanced_edges - topology.odd_edges;
     match (columns, edges) {
         (0, 0) => inside_out(findings),
-        (0, edges) => Some(Doubt::MayOverlap { edges }),
-        (columns, _) => Some(Doubt::Overlap { columns }),
+        (0, edges) => Some(FillWarning::MayOverlap { edges }),
+        (columns, _) => Some(FillWarning::Overlap { columns }),
     }
 }
 
-fn inside_out(findings: &Findings) -> Option<Doubt> {
+fn inside_out(findings: &Findings) -> Option<FillWarning> {
     let columns = findings.windings.map_or(0, |windings| windings.opposed);
-    (columns > 0).then_some(Doubt::InsideOut { columns })
+    (columns > 0).then_some(FillWarning::InsideOut { columns })
 }

@@ -231,8 +231,8 @@ impl Columns {
         for second in lo[1]..=hi[1] {
             for first in lo[0]..=hi[0] {
                 if let Some(height) = crossing.at([center(first), center(second)]) {
-                    let scaled = height.numerator() << HEIGHT_BITS;
-                    let height = scaled.div_euclid(height.denominator().into()) as i64;
+                    let height = height.numerator() as f64 / height.denominator() as f64;
+                    let height = (height * f64::from(1 << HEIGHT_BITS)) as i64;
                     each((second * self.dims[0] + first) as usize, height, crossing.winding());
                 }
             }

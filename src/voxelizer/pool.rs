@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::backend::BackendError;
+use crate::voxelize::BackendError;
 
 #[derive(Debug)]
 pub(super) struct LazyPool {

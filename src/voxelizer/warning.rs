@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
-use crate::solid::{Doubt, Filling};
+use crate::solid::{FillReport, FillWarning};
 
 /// What a caller may not expect of the voxels of a mesh: a sentence by [`Display`](fmt::Display).
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub enum Warning {
     /// The GPU failed, and the CPU took its place.
     Backend(String),
     /// The inside of a solid is not certain.
-    Fill(Doubt),
+    Fill(FillWarning),
     /// Voxels were left out because everything in them is transparent.
     Transparent {
         /// How many.
@@ -60,8 +60,8 @@ impl Warning {
     }
 
     /// Those about how a solid was filled.
-    pub(super) fn of_filling(filling: &Filling) -> impl Iterator<Item = Self> + '_ {
-        filling.doubts.iter().cloned().map(Self::Fill)
+    pub(super) fn of_filling(fill_report: &FillReport) -> impl Iterator<Item = Self> + '_ {
+        fill_report.doubts.iter().cloned().map(Self::Fill)
     }
 
     /// Those about the finished voxels, of which `transparent` were left out.

@@ -101,9 +101,9 @@ fn one_colour_can_be_asked_for() {
         assert!(run.status.success(), "{}", stderr(&run));
         assert_eq!(colors(path, "one.npz"), [[192, 128, 64, 255]]);
     }
-    let run = voxelize(path, "three.obj --res 9 --color red -o two.npz");
+    let run = voxelize(path, "three.obj --res 9 --color foggy -o two.npz");
     assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("use auto, none or a colour such as #C08040"));
+    assert!(stderr(&run).contains("use auto, none or a CSS colour such as red, #fff"));
 }
 
 #[test]

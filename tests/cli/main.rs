@@ -5,6 +5,7 @@ mod color;
 mod convert;
 mod diff;
 mod files;
+mod forgives;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod lists;

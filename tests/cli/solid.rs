@@ -74,6 +74,8 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "inconsistent_edges": 0,
         "odd_edges": 0,
         "unbalanced_edges": 0,
+        "turned_triangles": 0,
+        "turned_patches": 0,
         "example": null,
         "unended_columns": 0,
         "overlapping_columns": 0,
@@ -84,11 +86,16 @@ fn a_solid_says_how_it_was_filled_and_why() {
     assert_eq!(closed, expected);
 
     let open = fill("open.obj --res 8");
-    assert_eq!((&open["rule"], &open["doubtful"]), (&"vote".into(), &false.into()), "{open}");
+    assert_eq!((&open["rule"], &open["doubtful"]), (&"winding".into(), &false.into()), "{open}");
     assert_eq!(open["reason"], "the mesh has 4 open edges");
     assert_eq!((&open["open_edges"], &open["mesh_volume"]), (&4.into(), &().into()), "{open}");
-    assert_eq!(open["axes"]["odd_columns"], serde_json::json!([64, 0, 0]));
-    assert_eq!(open["axes"]["share"], 0.0);
+    assert_eq!((&open["boundary_loops"], &open["turned_triangles"]), (&1.into(), &0.into()));
+    let [lowest, highest] =
+        ["lowest_confidence", "highest_confidence"].map(|end| &open[end]["value"]);
+    assert!(lowest.as_f64() < highest.as_f64(), "{open}");
+    let voted = fill("open.obj --res 8 --fill vote");
+    assert_eq!(voted["axes"]["odd_columns"], serde_json::json!([64, 0, 0]));
+    assert_eq!(voted["axes"]["share"], 0.0);
     let ends = open["example"].as_array().unwrap();
     assert!(ends.iter().all(|end| end[0] == 4.0), "the open edges are at x = 4: {open}");
 
@@ -99,7 +106,8 @@ fn a_solid_says_how_it_was_filled_and_why() {
 #[test]
 fn a_doubtful_fill_is_said_with_the_place_where_it_is_worst() {
     let folder = cubes();
-    let output = voxelize(folder.path(), "torn.obj --res 8 --mode solid -o torn.npy --json");
+    let output =
+        voxelize(folder.path(), "torn.obj --res 8 --mode solid --fill vote -o torn.npy --json");
     let said = stderr(&output);
     let doubt = "the fill is doubtful: rays along different axes disagree in 64 of 64 columns (100 %), \
                  most near voxel (";
@@ -118,7 +126,8 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
     let path = folder.path();
     fs::write(path.join("out.npy"), "an old file").unwrap();
     for quiet in ["", "-q"] {
-        let args = format!("torn.obj --res 8 --mode solid --strict -o out.npy --json {quiet}");
+        let args =
+            format!("torn.obj --res 8 --mode solid --fill vote --strict -o out.npy --json {quiet}");
         let output = voxelize(path, &args);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
@@ -128,7 +137,8 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         assert_eq!((&json["output"], &json["fill"]["doubtful"]), (&().into(), &true.into()));
         assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");
     }
-    let forced = voxelize(path, "torn.obj --res 8 --mode solid --strict --force -o out.npy");
+    let forced =
+        voxelize(path, "torn.obj --res 8 --mode solid --fill vote --strict --force -o out.npy");
     assert_eq!(forced.status.code(), Some(1));
     assert!(stderr(&forced).contains("written all the same: out.npy"), "{}", stderr(&forced));
     assert_eq!(read_grid(&path.join("out.npy")).unwrap().grid.occupied(), 512);
@@ -144,7 +154,8 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
 fn of_many_meshes_a_doubtful_one_fails_alone_and_again_with_resume() {
     let folder = cubes();
     let path = folder.path();
-    let args = "cube.obj torn.obj open.obj --res 8 --mode solid --strict -o out --resume";
+    let args =
+        "cube.obj torn.obj open.obj --res 8 --mode solid --fill vote --strict -o out --resume";
     for (force, skipped, written) in
         [("", "", 2), ("", ", 2 skipped", 2), ("--force", ", 2 skipped", 3), ("", ", 2 skipped", 3)]
     {
@@ -171,7 +182,7 @@ fn options_of_solids_are_refused_without_one() {
     for option in ["--fill vote", "--shell", "--strict"] {
         for mode in ["", "--mode thin"] {
             let args = format!("cube.obj --res 8 -o old.npy {mode} {option}");
-            let name = option.split(' ').next().unwrap();
+            let name = option.split(" ").next().unwrap().replace("--shell", "--include-surface");
             refuses(path, &args, &format!("{name} {fix}"));
         }
     }

@@ -1,7 +1,7 @@
 //! The CPU backend within a bound on memory.
 
-use trivox::backend::{Rule, RunOptions};
 use trivox::error::BackendError;
+use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
 /// The voxels that `rule` names, or a refusal, with so many threads and bytes.
@@ -29,10 +29,10 @@ pub fn voxelize_within(
     memory: u64,
     mesh: &PlacedMesh,
 ) -> Result<VoxelGrid, BackendError> {
-    run_within(threads, memory, mesh, Rule::Touched)
+    run_within(threads, memory, mesh, Rule::Conservative)
 }
 
 /// Bytes that suffice for these.
 pub fn memory_needed(threads: usize, mesh: &PlacedMesh) -> u64 {
-    memory_needed_for(threads, mesh, Rule::Touched)
+    memory_needed_for(threads, mesh, Rule::Conservative)
 }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use trivox::VoxelGrid;
-use trivox::raymarch::{Ray, UNIT_BITS};
+use trivox::trace::{Ray, UNIT_BITS};
 
 /// A voxel, in units of a ray.
 pub const SIDE: i64 = 1 << UNIT_BITS;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use trivox::backend::Rule;
 use trivox::predicate::Axis;
+use trivox::voxelize::Rule;
 use trivox::{PlacedMesh, VoxelGrid};
 
 use super::columns::{Column, Found, oracle};
@@ -11,20 +11,20 @@ use super::oracle::voxelize_by_octree;
 
 /// All rules.
 pub const RULES: [Rule; 6] = [
-    Rule::Touched,
-    Rule::Crossed,
-    Rule::Flips(Axis::X),
-    Rule::Flips(Axis::Y),
-    Rule::Flips(Axis::Z),
-    Rule::WindingFlips,
+    Rule::Conservative,
+    Rule::SixSeparating,
+    Rule::Parity(Axis::X),
+    Rule::Parity(Axis::Y),
+    Rule::Parity(Axis::Z),
+    Rule::Winding,
 ];
 
 /// The voxels of `mesh` that `rule` names.
 pub fn voxelize(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
     let voxels: Vec<[u32; 3]> = match rule {
         Rule::Crossings => Vec::new(),
-        Rule::Touched => return voxelize_by_octree(mesh),
-        Rule::Crossed => {
+        Rule::Conservative => return voxelize_by_octree(mesh),
+        Rule::SixSeparating => {
             let crossed = |axis: &Axis| crossings(mesh, *axis);
             rule.axes()
                 .iter()
@@ -33,8 +33,8 @@ pub fn voxelize(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
                 .filter_map(|voxel| inside(mesh, voxel))
                 .collect()
         }
-        Rule::Flips(axis) => flips(mesh, axis, |crossings| crossings.len() % 2 == 1),
-        Rule::WindingFlips => {
+        Rule::Parity(axis) => flips(mesh, axis, |crossings| crossings.len() % 2 == 1),
+        Rule::Winding => {
             let winding = |crossings: &[i32]| crossings.iter().sum::<i32>();
             flips(mesh, Axis::X, |crossings| winding(crossings) != 0)
         }

@@ -245,7 +245,7 @@ fn binvox_of_other_programs_is_read() {
 #[test]
 fn malformed_bricks_are_refused_with_the_reason() {
     let grid = random_grid([40, 40, 40], 3, &mut fastrand::Rng::with_seed(1));
-    assert!(grid.pieces().any(|piece| piece.len > 1));
+    assert!(grid.brick_runs().any(|piece| piece.len > 1));
     let good = written(&grid, GridFormat::Bricks);
     let at = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     // Without its checksum, which is judged last.
@@ -272,7 +272,7 @@ fn malformed_bricks_are_refused_with_the_reason() {
         assert!(header.contains(from), "{header}");
         refused(GridFormat::Bricks, &with(from, to), why);
     }
-    let bricks = grid.pieces().filter(|piece| piece.mask != [u64::MAX; 8]).count();
+    let bricks = grid.brick_runs().filter(|piece| piece.mask != [u64::MAX; 8]).count();
     let keys = at + 64 * bricks;
     let runs = keys + 8 * bricks;
     let changed = |range: std::ops::Range<usize>, value: u8| {

@@ -2,14 +2,13 @@
 //! and inside it the very voxels that it was made of.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use trivox::backend::RunOptions;
-use trivox::formats::{GridFormat, gltf, obj, ply};
+use trivox::formats::{GridFormat, Sidecars, gltf, obj, ply};
 use trivox::grid::Colors;
 use trivox::mesher;
 use trivox::solid::{Fill, Solid};
 use trivox::srgb::{Linear, linear_of, linear_of_rgba};
+use trivox::voxelize::RunOptions;
 use trivox::{
     Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, Topology, Up, VoxelGrid,
     World, place, voxelize,
@@ -29,9 +28,9 @@ fn world(grid: &VoxelGrid) -> World {
 fn read(grid: &VoxelGrid, format: GridFormat) -> Mesh {
     let bytes = written(grid, format);
     let loaded = match format {
-        GridFormat::Ply => ply::read(&bytes, Path::new("grid.ply")),
-        GridFormat::Obj => obj::read(bytes, Path::new("grid.obj")),
-        _ => gltf::read(&bytes, Path::new("grid.glb")),
+        GridFormat::Ply => ply::read(&bytes, &Sidecars::none()),
+        GridFormat::Obj => obj::read(bytes, &Sidecars::none()),
+        _ => gltf::read(&bytes, &Sidecars::none()),
     };
     let loaded = loaded.unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());

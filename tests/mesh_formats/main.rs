@@ -16,7 +16,7 @@ use std::path::Path;
 use fastrand::Rng;
 use trivox::Mesh;
 use trivox::appearance::Appearance;
-use trivox::formats::{Loaded, ReadError};
+use trivox::formats::{Loaded, ReadError, Sidecars};
 use trivox::srgb::Rgba;
 
 /// A reader of files' bytes.
@@ -24,7 +24,7 @@ type Reader = fn(&[u8]) -> Result<Loaded, ReadError>;
 
 /// Small files of each format, with some of everything.
 fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
-    let gltf: Reader = |bytes| trivox::formats::gltf::read(bytes, Path::new("mesh.gltf"));
+    let gltf: Reader = |bytes| trivox::formats::gltf::read(bytes, &Sidecars::none());
     vec![
         ("binary STL", trivox::formats::stl::read, stl::binary()),
         ("text STL", trivox::formats::stl::read, stl::TEXT.into()),
@@ -192,4 +192,25 @@ fn the_program_reads_all_formats_by_their_extension_and_says_which() {
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(said.contains(&path.display().to_string()), "{name}: {said}");
     }
+}
+
+#[test]
+fn an_image_of_too_many_texels_is_refused_by_its_header() {
+    let chunk = |kind: &[u8; 4], data: &[u8]| {
+        let content = [kind, data].concat();
+        let crc = crc32fast::hash(&content).to_be_bytes();
+        [&(data.len() as u32).to_be_bytes(), &content[..], &crc].concat()
+    };
+    let image = |size: u32| {
+        let header = [&size.to_be_bytes()[..], &size.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
+        let signature = b"\x89PNG\r\n\x1a\n".to_vec();
+        [signature, chunk(b"IHDR", &header), chunk(b"IDAT", &[])].concat()
+    };
+    let decode = |size: u32, limit: u64| {
+        trivox::appearance::Texture::decode(&image(size), "a.png", limit).unwrap_err()
+    };
+    let too_many = "it has 30000 x 30000 texels, and 268435456 at most are read: make it smaller";
+    assert_eq!(decode(30_000, u64::MAX), too_many);
+    let too_large = "it has 1000 x 1000 texels, too many for the memory that is left";
+    assert_eq!(decode(1000, 3_999_999), too_large);
 }

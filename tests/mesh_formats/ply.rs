@@ -1,16 +1,14 @@
 //! PLY: text and binary.
 
-use std::path::Path;
-
 use trivox::appearance::{Alpha, Appearance};
-use trivox::formats::ply::{read as read_beside, read_with};
-use trivox::formats::{Loaded, ReadError, ReadOptions, read_mesh};
+use trivox::formats::ply::{read as read_with_sidecars, read_with};
+use trivox::formats::{Loaded, ReadError, ReadOptions, Sidecars, read_mesh};
 use trivox::srgb::{Rgba, linear_of, linear_of_rgba, rgba_of};
 
 use super::{A, B, BLUE, C, D, GREEN, RED, corners, fault, look, png, triangles, warnings};
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, ReadError> {
-    read_beside(bytes, Path::new("mesh.ply"))
+    read_with_sidecars(bytes, &Sidecars::none())
 }
 
 /// With colours, an element of its own, and more properties than are read.
@@ -542,12 +540,13 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     std::fs::write(folder.path().join("large.png"), png([300, 300], &[RED; 90_000])).unwrap();
     let read = |memory| {
         let options = ReadOptions::default().within(memory);
-        read_with(file.as_bytes(), &folder.path().join("square.ply"), &options).unwrap()
+        read_with(file.as_bytes(), &Sidecars::beside(&folder.path().join("square.ply")), &options)
+            .unwrap()
     };
     assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
     let small = read(200_000);
-    let expected = "a texture was replaced by a plain colour: 'large.png' (it is too large for the \
-                    memory that is left)";
+    let expected = "a texture was replaced by a plain colour: 'large.png' (it has 300 x 300 texels, \
+                    too many for the memory that is left)";
     assert_eq!(small.warnings, [expected]);
     assert_eq!(small.mesh.appearance(), None);
 }
@@ -586,7 +585,7 @@ fn faces_without_a_texture_have_the_colours_of_vertices() {
 fn a_mesh_without_colours_or_not_asked_for_looks_like_nothing() {
     assert_eq!(read(with_square(1, "3 0 1 2").as_bytes()).unwrap().mesh.appearance(), None);
     let options = ReadOptions::default().without_appearance();
-    let loaded = read_with(COLORED.as_bytes(), Path::new("mesh.ply"), &options).unwrap();
+    let loaded = read_with(COLORED.as_bytes(), &Sidecars::none(), &options).unwrap();
     assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
     assert!(read(COLORED.as_bytes()).unwrap().mesh.appearance().is_some());
 }

@@ -231,7 +231,7 @@ fn images_take_the_memory_that_is_left_and_no_more() {
             assert_eq!(textures.len(), expected, "{megabytes} MB: {:?}", loaded.warnings);
             let in_order = textures.iter().enumerate();
             assert!(in_order.into_iter().all(|(n, texture)| texture.texels()[0][0] == n as u8));
-            let why = "it is too large for the memory that is left";
+            let why = "for the memory that is left";
             assert!(loaded.warnings.iter().take(3).all(|warning| warning.ends_with(why)));
         }
     }

@@ -8,11 +8,12 @@ mod images;
 mod materials;
 mod vertex_colors;
 
+use std::fs;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 use trivox::appearance::{Material, Texture};
-use trivox::formats::{Loaded, ReadOptions, read_mesh, read_mesh_with};
+use trivox::formats::{Loaded, ReadOptions, Sidecars, obj, read_mesh, read_mesh_with};
 use trivox::srgb::{Linear, linear, linear_of};
 use trivox::{Appearance, Mesh};
 
@@ -47,16 +48,46 @@ impl Folder {
     /// With another file, in a folder of its own where the name says so.
     fn with(self, name: &str, bytes: impl AsRef<[u8]>) -> Self {
         let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
         self
     }
 
     /// Reads a mesh with these lines besides [`CORNERS`].
     fn read(&self, lines: impl AsRef<[u8]>) -> Loaded {
         let path = self.path("mesh.obj");
-        std::fs::write(&path, [CORNERS.as_bytes(), lines.as_ref()].concat()).unwrap();
-        read_mesh(&path).unwrap()
+        fs::write(&path, [CORNERS.as_bytes(), lines.as_ref()].concat()).unwrap();
+        let loaded = read_mesh(&path).unwrap();
+        // Files outside the folder are found on disk only.
+        let outside = std::env::temp_dir().into_os_string().into_encoded_bytes();
+        if !lines.as_ref().windows(outside.len()).any(|part| part == outside) {
+            self.check_in_memory(&loaded);
+        }
+        loaded
+    }
+
+    /// The same files in memory are found by the same rules.
+    fn check_in_memory(&self, on_disk: &Loaded) {
+        let mut files = Vec::new();
+        let mut folders = vec![self.0.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => {
+                        let name = path.strip_prefix(self.0.path()).unwrap();
+                        files.push((name.to_str().unwrap().to_owned(), fs::read(&path).unwrap()));
+                    }
+                }
+            }
+        }
+        let bytes = fs::read(self.path("mesh.obj")).unwrap();
+        let sidecars = Sidecars::in_memory(files).of_mesh("mesh.obj");
+        let in_memory = obj::read(bytes, &sidecars).unwrap();
+        // Some texture coordinates are NaN, which is not equal to itself.
+        assert_eq!(format!("{:?}", in_memory.mesh), format!("{:?}", on_disk.mesh));
+        assert_eq!(in_memory.warnings, on_disk.warnings);
     }
 
     /// The same, where nothing is to be said.

@@ -74,8 +74,8 @@ fn a_vertex_without_is_white_wherever_it_is() {
 
 #[test]
 fn a_vertex_with_a_weight_among_coloured_ones_is_where_it_should_be() {
-    let loaded = read(&["0 0 0 1 0 0", "2 0 4 2", "2 1 0 0 0 1"]);
-    assert_eq!(loaded.mesh.positions(), [[0.0; 3], [2.0, 0.0, 4.0], [2.0, 1.0, 0.0]]);
+    let loaded = read(&["0 0 0 1 0 0", "1 0 4 2", "2 1 0 0 0 1"]);
+    assert_eq!(loaded.mesh.positions(), [[0.0; 3], [1.0, 0.0, 4.0], [2.0, 1.0, 0.0]]);
     assert_eq!(colors(&loaded)[1], WHITE);
 }
 

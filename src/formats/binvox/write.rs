@@ -85,7 +85,7 @@ impl Slab {
             let z = self.z.end;
             let layer = [0, ny - 1].map(|y| BrickKey::new([0, y, z]));
             // All of a layer is looked through: that is quicker than to find each row's brick.
-            for piece in grid.pieces_between(layer[0], layer[1].next_row()) {
+            for piece in grid.brick_runs_between(layer[0], layer[1].next_row()) {
                 let [first, y, _] = piece.start.position();
                 if (first..first + piece.len).contains(&x) {
                     self.push(z, y, piece.mask);

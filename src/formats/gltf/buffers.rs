@@ -1,8 +1,7 @@
 //! The bytes of a glTF file: its container, and the buffers inside and beside it.
 
 use std::borrow::Cow;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -10,7 +9,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
 use crate::formats::gltf::json::{Buffer, unsupported_version};
-use crate::formats::{ReadError, bytes_within, excerpt};
+use crate::formats::sidecars::Finder;
+use crate::formats::{ReadError, Sidecars, excerpt};
 
 /// The parts of a file.
 pub(super) struct Container<'a> {
@@ -101,41 +101,62 @@ fn content(what: impl Into<String>) -> ReadError {
 }
 
 /// Where the bytes of a buffer are.
-enum Source<'a> {
+pub(super) enum Source<'a> {
     Inside(&'a [u8]),
     /// In base 64.
     Text(&'a str),
-    File(PathBuf),
+    File(&'a Sidecars, PathBuf),
 }
 
-fn source<'a>(
-    buffer: &'a Buffer,
-    is_first: bool,
+/// Where the bytes of each buffer are, or why there are none.
+pub(super) fn sources<'a>(
+    buffers: &'a [Buffer],
     binary: Option<&'a [u8]>,
-    folder: &Path,
-) -> Result<Source<'a>, String> {
-    let Some(uri) = buffer.uri.as_deref() else {
-        let inside = binary.filter(|_| is_first);
-        let what = "has no data: decompress the file, or write it again with another tool";
-        return inside.map(Source::Inside).ok_or_else(|| what.to_owned());
+    sidecars: &'a Sidecars,
+) -> Vec<Result<Source<'a>, String>> {
+    let mut finder = Finder::new(sidecars);
+    let mut source = |(index, buffer): (usize, &'a Buffer)| {
+        let Some(uri) = buffer.uri.as_deref() else {
+            let inside = binary.filter(|_| index == 0);
+            let what = "has no data: decompress the file, or write it again with another tool";
+            return inside.map(Source::Inside).ok_or_else(|| what.to_owned());
+        };
+        if let Some(data) = uri.strip_prefix("data:") {
+            return text_in_base_64(data).map(Source::Text);
+        }
+        if uri.contains("://") {
+            let uri = excerpt(uri);
+            return Err(format!("is at {uri}: download it, and write its name there"));
+        }
+        let decoded = percent_decode_str(uri).decode_utf8_lossy();
+        let folders = [sidecars.base().to_owned()];
+        // Some programs write names as they are.
+        let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, &folders, &[]));
+        let path = found.unwrap_or_else(|| sidecars.base().join(decoded.as_ref()));
+        Ok(Source::File(sidecars, path))
     };
-    if let Some(data) = uri.strip_prefix("data:") {
-        return text_in_base_64(data).map(Source::Text);
-    }
-    if uri.contains("://") {
-        let uri = excerpt(uri);
-        return Err(format!("is at {uri}: download it, and write its name there"));
-    }
-    Ok(Source::File(folder.join(percent_decode_str(uri).decode_utf8_lossy().as_ref())))
+    buffers.iter().enumerate().map(&mut source).collect()
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
     /// At most so many bytes are taken.
     fn most_memory(&self) -> u64 {
         match self {
             Source::Inside(_) => 0,
             Source::Text(text) => text.len() as u64 / 4 * 3 + 6,
-            Source::File(path) => fs::metadata(path).map_or(0, |file| file.len()),
+            Source::File(sidecars, path) => sidecars.cost(path),
+        }
+    }
+
+    fn fetch(self) -> Result<Cow<'a, [u8]>, String> {
+        match self {
+            Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
+            Source::Text(text) => decode(text).map(Cow::Owned),
+            Source::File(sidecars, path) => {
+                // Its length is in the bound already.
+                let cannot = |error| format!("cannot be read from {}: {error}", path.display());
+                sidecars.read(&path, u64::MAX).map_err(cannot)
+            }
         }
     }
 }
@@ -147,45 +168,29 @@ const BASE_64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// At most so many bytes are taken by all buffers.
-pub(super) fn most_memory(buffers: &[Buffer], binary: Option<&[u8]>, folder: &Path) -> u64 {
-    let each = buffers.iter().enumerate().map(|(index, buffer)| {
-        source(buffer, index == 0, binary, folder).map_or(0, |source| source.most_memory())
-    });
-    each.fold(0, u64::saturating_add)
+pub(super) fn most_memory(sources: &[Result<Source, String>]) -> u64 {
+    sources.iter().flatten().map(Source::most_memory).fold(0, u64::saturating_add)
 }
 
-/// The bytes of all buffers.
+/// The bytes of all `buffers`, which are at `sources`.
 ///
 /// # Errors
 /// A file that cannot be read; one or data that are shorter than the document says.
 pub(super) fn load<'a>(
-    buffers: &'a [Buffer],
-    binary: Option<&'a [u8]>,
-    folder: &Path,
+    buffers: &[Buffer],
+    sources: Vec<Result<Source<'a>, String>>,
 ) -> Result<Vec<Cow<'a, [u8]>>, ReadError> {
-    let load = |(index, buffer): (usize, &'a Buffer)| {
-        let bytes = source(buffer, index == 0, binary, folder).and_then(fetch);
-        let long_enough = bytes.and_then(|bytes| match bytes.len() < buffer.byte_length {
-            true => {
-                let (has, needed) = (bytes.len(), buffer.byte_length);
-                Err(format!("has {has} bytes where the document says {needed}: it is cut off"))
+    let load = |(index, (buffer, source)): (usize, (&Buffer, Result<Source<'a>, String>))| {
+        let long_enough = source.and_then(Source::fetch).and_then(|bytes| {
+            match bytes.len() < buffer.byte_length {
+                true => {
+                    let (has, needed) = (bytes.len(), buffer.byte_length);
+                    Err(format!("has {has} bytes where the document says {needed}: it is cut off"))
+                }
+                false => Ok(bytes),
             }
-            false => Ok(bytes),
         });
         long_enough.map_err(|what| content(format!("buffer {index} (counted from 0) {what}")))
     };
-    buffers.iter().enumerate().map(load).collect()
-}
-
-fn fetch(source: Source) -> Result<Cow<[u8]>, String> {
-    match source {
-        Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
-        Source::Text(text) => decode(text).map(Cow::Owned),
-        Source::File(path) => {
-            // Its length is in the bound already.
-            let bytes = bytes_within(&path, u64::MAX);
-            let cannot = |error| format!("cannot be read from {}: {error}", path.display());
-            bytes.map(Cow::Owned).map_err(cannot)
-        }
-    }
+    buffers.iter().zip(sources).enumerate().map(load).collect()
 }

@@ -6,7 +6,7 @@ use crate::appearance::Appearance;
 use crate::error::MeshError;
 use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
-use crate::formats::gltf::looks::Looks;
+use crate::formats::gltf::attributes::Looks;
 use crate::formats::gltf::parts::{Part, in_primitive};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::Instance;

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::appearance::{Filter, Texture as Pixels, TextureRef, Wrap};
+use crate::formats::Sidecars;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::buffers::data_of_uri;
 use crate::formats::gltf::materials::items;
@@ -17,7 +17,7 @@ use crate::formats::textures::{Textures, file_bytes};
 /// The textures of a document; each image is read when it is first asked for.
 pub(super) struct Images<'a> {
     arrays: &'a Arrays<'a>,
-    folder: &'a Path,
+    sidecars: &'a Sidecars,
     textures: Vec<Result<Texture, String>>,
     images: Vec<Result<Image, String>>,
     samplers: Vec<Result<Sampler, String>>,
@@ -33,12 +33,12 @@ enum Key {
 }
 
 impl<'a> Images<'a> {
-    /// Those of a document in `folder`, in at most `left` bytes of memory.
-    pub(super) fn new(arrays: &'a Arrays<'a>, folder: &'a Path, left: u64) -> Self {
+    /// Those of a document with these `sidecars`, in at most `left` bytes of memory.
+    pub(super) fn new(arrays: &'a Arrays<'a>, sidecars: &'a Sidecars, left: u64) -> Self {
         let document = arrays.document;
         Self {
             arrays,
-            folder,
+            sidecars,
             textures: items(document.textures),
             images: items(document.images),
             samplers: items(document.samplers),
@@ -80,7 +80,7 @@ impl<'a> Images<'a> {
             None => self.pixels.add(&numbered, Err("there is no such image".into())),
             Some(Err(what)) => self.pixels.add(&numbered, Err(what.clone())),
             Some(Ok(image)) => {
-                let bytes = image.bytes(self.arrays, self.folder, self.pixels.left());
+                let bytes = image.bytes(self.arrays, self.sidecars, self.pixels.left());
                 self.pixels.add(&image.called().unwrap_or(numbered), bytes)
             }
         }
@@ -153,7 +153,7 @@ impl Image {
     fn bytes<'a>(
         &self,
         arrays: &'a Arrays,
-        folder: &Path,
+        sidecars: &'a Sidecars,
         limit: u64,
     ) -> Result<Cow<'a, [u8]>, String> {
         let Some(uri) = &self.uri else {
@@ -172,8 +172,8 @@ impl Image {
         }
         let decoded = percent_decode_str(uri).decode_utf8_lossy();
         // Some programs write names as they are.
-        let as_written = |why| file_bytes(folder, uri, limit).map_err(|_| why);
-        file_bytes(folder, &decoded, limit).or_else(as_written).map(Cow::Owned)
+        let as_written = |why| file_bytes(sidecars, uri, limit).map_err(|_| why);
+        file_bytes(sidecars, &decoded, limit).or_else(as_written)
     }
 }
 

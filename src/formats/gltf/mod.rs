@@ -6,28 +6,28 @@
 //! little.
 
 mod accessors;
+mod attributes;
 mod buffers;
 mod build;
 mod images;
 mod json;
-mod looks;
 mod materials;
 mod parts;
 mod pose;
 mod scene;
 
-use std::path::Path;
-
 use crate::error::MeshError;
 use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::attributes::Looks;
 use crate::formats::gltf::build::{Build, Totals};
 use crate::formats::gltf::images::Images;
 use crate::formats::gltf::json::Document;
-use crate::formats::gltf::looks::Looks;
 use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted, excerpt};
+use crate::formats::{
+    Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted, excerpt,
+};
 
 /// Khronos'.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
@@ -38,7 +38,7 @@ pub const BINARY_SPEC: MeshSpec = MeshSpec {
     name: "glTF 2.0",
     carries: "triangles of the scene in its default pose, y up; base colours, their textures, vertex colours",
     check_start: |start, _| buffers::check_start(start),
-    read: |bytes, path, options| read_with(&bytes, path, options),
+    read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
 };
 
 /// Whatever does not depend on the file.
@@ -46,21 +46,25 @@ const REST: u64 = 16 << 10;
 /// Bytes of an instance, and of its translation, rotation and scale.
 const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 
-/// Reads the meshes in the scene of `bytes`. Buffers and images in other files are looked for beside
-/// `path`.
+/// Reads the meshes in the scene of `bytes`. Buffers and images in other files are among the
+/// `sidecars`.
 ///
 /// # Errors
 /// No glTF, malformed or cut off, extensions that are required and not known, buffers that are missing
 /// or too short, indices out of range, coordinates that are not finite, no triangles.
-pub fn read(bytes: &[u8], path: &Path) -> Result<Loaded, ReadError> {
-    read_with(bytes, path, &ReadOptions::default())
+pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
+    read_with(bytes, sidecars, &ReadOptions::default())
 }
 
 /// The same, as `options` say; `bytes` are a part of the memory that it may take.
 ///
 /// # Errors
 /// It could take more; all that [`read`] refuses.
-pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub fn read_with(
+    bytes: &[u8],
+    sidecars: &Sidecars,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
     let limit = options.memory;
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
@@ -71,11 +75,10 @@ pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loa
     let document = json::parse(json)?;
     refuse_extensions(&document)?;
 
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let for_buffers =
-        for_document.saturating_add(buffers::most_memory(&document.buffers, binary, folder));
+    let sources = buffers::sources(&document.buffers, binary, sidecars);
+    let for_buffers = for_document.saturating_add(buffers::most_memory(&sources));
     check_memory(for_buffers, limit)?;
-    let buffers = buffers::load(&document.buffers, binary, folder)?;
+    let buffers = buffers::load(&document.buffers, sources)?;
     let arrays = Arrays::new(&document, buffers);
     let scene = scene(&document).map_err(ReadError::Content)?;
     let instance_count = instance_count(&scene.instances, &arrays).map_err(ReadError::Content)?;
@@ -95,7 +98,7 @@ pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loa
         }
     }
     if let Some(looks) = &mut looks {
-        let images = Images::new(&arrays, folder, limit - needed);
+        let images = Images::new(&arrays, sidecars, limit - needed);
         looks.choose_materials(images, &mut parts, instances.iter().map(|instance| instance.mesh));
     }
     let materials = looks.as_ref().map_or(0, |looks| looks.materials.len());

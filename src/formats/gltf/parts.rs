@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
+use crate::formats::gltf::attributes::Looks;
 use crate::formats::gltf::json::{Mesh, Primitive};
-use crate::formats::gltf::looks::Looks;
 
 /// Meshes compressed by Draco.
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufWriter, Write};
 use super::header::{Element, Header};
 use super::slab::{Run, Slab};
 use super::{content, end, fill, header};
-use crate::formats::patches::{self, Paint, Patch};
+use crate::formats::brick_colors::{self, Paint, Patch};
 use crate::formats::{ReadError, WriteError};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, set_bits};
 use crate::srgb::Rgba;
@@ -166,7 +166,7 @@ impl Painted {
 
     /// The colours of the voxels of `grid`, unless they would take too much memory.
     pub(in crate::formats) fn colors(&self, grid: &VoxelGrid) -> Option<Colors> {
-        patches::colors(grid, self.bricks.iter().map(Brick::patch), NONE)
+        brick_colors::colors(grid, self.bricks.iter().map(Brick::patch), NONE)
     }
 }
 

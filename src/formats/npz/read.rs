@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader, Read};
 
 use super::{OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, npy_header, zip};
+use crate::formats::brick_colors::TOO_MANY_COLORS;
 use crate::formats::description::is_possible;
 use crate::formats::npy::rgba::Painted;
-use crate::formats::patches::TOO_MANY_COLORS;
 use crate::formats::{LoadedGrid, ReadError, npy};
 use crate::grid::{Up, VoxelGrid, World};
 

@@ -7,11 +7,12 @@
 //! - the colours of vertices show instead of a material's, where it has no image.
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::formats::Sidecars;
 use crate::formats::images::{Images, Use};
-use crate::formats::named::Named;
 use crate::formats::obj::build::of_slot;
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
+use crate::formats::tally::Named;
 use crate::srgb::{Linear, linear, linear_of};
 
 /// The colour of what has none: a light grey.
@@ -49,12 +50,13 @@ struct Painted {
 pub(super) fn appearance(
     materials: &Materials,
     gathered: Gathered,
+    sidecars: &Sidecars,
     limit: u64,
 ) -> (Appearance, Vec<String>) {
     let Gathered { slots, mut uvs, vertex_colors } = gathered;
     let used = used_slots(&slots);
     let has_vertex_colors = !vertex_colors.is_empty();
-    let mut images = Images::default();
+    let mut images = Images::new(sidecars);
     let painted = find(materials, &used, &mut images);
     let (decoded, mut warnings) = images.decode(limit);
     let textures = Textures::new(decoded);

@@ -1,15 +1,14 @@
 //! The material files that a file names: found, read, and the materials in them that faces have.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::formats::beside::{Finder, folder_of};
-use crate::formats::named::Named;
 use crate::formats::obj::looks::{Look, Looks};
 use crate::formats::obj::materials::{Definition, Library, Material, Placement, before_comment};
 use crate::formats::obj::text::lines;
-use crate::formats::{ReadError, bytes_within};
+use crate::formats::sidecars::{Finder, folder_of};
+use crate::formats::tally::Named;
+use crate::formats::{ReadError, Sidecars};
 
 /// Bytes of memory that reading a material file takes at most, for each of its own.
 const PARSED: u64 = 64;
@@ -36,12 +35,12 @@ pub(super) struct Defined {
 }
 
 impl Materials {
-    /// Those of the file at `path`, which says `looks` of its faces. No material file is read that
-    /// takes more than `limit` bytes of memory.
-    pub(super) fn read(looks: &Looks, path: &Path, limit: u64) -> Self {
-        let folder = folder_of(path);
-        let (found, mut warnings) = find(looks, path, &folder);
-        let (library, folders) = read_all(found, limit, &mut warnings);
+    /// Those of a file that says `looks` of its faces. No material file is read that takes more than
+    /// `limit` bytes of memory.
+    pub(super) fn read(looks: &Looks, sidecars: &Sidecars, limit: u64) -> Self {
+        let folder = sidecars.base();
+        let (found, mut warnings) = find(looks, sidecars);
+        let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
         let mut undefined = Named::default();
         let names = [""].into_iter().chain(looks.materials.in_order());
         let by_number = names.zip(looks.used_materials()).map(|(name, is_used)| {
@@ -52,7 +51,7 @@ impl Materials {
                 undefined.add(name);
                 return None;
             };
-            let folders = [folders[*file].clone(), folder.clone()];
+            let folders = [folders[*file].clone(), folder.to_owned()];
             Some(Defined { name: name.to_owned(), definition: definition.clone(), folders })
         });
         let by_number: Vec<Option<Defined>> = by_number.collect();
@@ -80,13 +79,14 @@ impl Materials {
 /// The materials in these files, and the folders of those that could be read.
 fn read_all(
     files: Vec<PathBuf>,
+    sidecars: &Sidecars,
     limit: u64,
     warnings: &mut Vec<String>,
 ) -> (Library, Vec<PathBuf>) {
     let mut library = Library::default();
     let mut folders = Vec::new();
     for path in files {
-        match read_text(&path, limit) {
+        match read_text(sidecars, &path, limit) {
             Ok(text) => {
                 library.add(&text);
                 folders.push(folder_of(&path));
@@ -101,15 +101,15 @@ fn read_all(
 }
 
 /// The material files that are there, each once, and what is to be said of others.
-fn find(looks: &Looks, path: &Path, folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
-    let mut finder = Finder::default();
+fn find(looks: &Looks, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
+    let mut finder = Finder::new(sidecars);
     let mut found: Vec<PathBuf> = Vec::new();
     let mut missing = Named::default();
-    let folders = [folder.to_owned()];
+    let folders = [sidecars.base().to_owned()];
     let libraries = looks.libraries.in_order();
     for names in &libraries {
-        let whole = folder.join(names);
-        let paths = match whole.is_file() {
+        let whole = sidecars.base().join(names);
+        let paths = match sidecars.is_file(&whole) {
             true => vec![whole],
             false => {
                 let find = |name| {
@@ -122,13 +122,13 @@ fn find(looks: &Looks, path: &Path, folder: &Path) -> (Vec<PathBuf>, Vec<String>
                 each_name(before_comment(names)).filter_map(find).collect()
             }
         };
-        found.extend(paths.into_iter().map(|path| fs::canonicalize(&path).unwrap_or(path)));
+        found.extend(paths.into_iter().map(|path| sidecars.canonical(path)));
     }
     let mut warnings: Vec<String> = finder.warning().into_iter().collect();
     warnings.extend(missing.warning("material files not found"));
     if libraries.is_empty()
         && looks.materials.len() > 0
-        && let Some(path) = beside(path)
+        && let Some(path) = beside(sidecars)
     {
         warnings.push(format!("the file names no material file: {} is used", quoted(&path)));
         found.push(path);
@@ -136,11 +136,14 @@ fn find(looks: &Looks, path: &Path, folder: &Path) -> (Vec<PathBuf>, Vec<String>
     (each_once(found), warnings)
 }
 
-/// The file with the materials of the mesh at `path` by its name.
-fn beside(path: &Path) -> Option<PathBuf> {
+/// The material file that has the name of the mesh.
+fn beside(sidecars: &Sidecars) -> Option<PathBuf> {
+    let path = sidecars.mesh_path()?;
     let mut longer = path.as_os_str().to_owned();
     longer.push(".mtl");
-    [path.with_extension("mtl"), PathBuf::from(longer)].into_iter().find(|path| path.is_file())
+    [path.with_extension("mtl"), PathBuf::from(longer)]
+        .into_iter()
+        .find(|path| sidecars.is_file(path))
 }
 
 /// The names of files in a line: there may be spaces in a name, and each but the last ends in `.mtl`.
@@ -162,12 +165,17 @@ fn each_once(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths
 }
 
-fn read_text(path: &Path, limit: u64) -> Result<String, String> {
-    let bytes = bytes_within(path, limit / PARSED).map_err(|error| match error {
+fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, String> {
+    let limit = limit / PARSED;
+    let too_large = || "it is too large for the memory that is left".to_owned();
+    let bytes = sidecars.read(path, limit).map_err(|error| match error {
         ReadError::Io(error) => error.to_string(),
-        _ => "it is too large for the memory that is left".to_owned(),
+        _ => too_large(),
     })?;
-    let text = lines(bytes);
+    if bytes.len() as u64 > limit {
+        return Err(too_large());
+    }
+    let text = lines(bytes.into_owned());
     match text.contains('\0') {
         true => Err("it contains zero bytes".into()),
         false => Ok(text),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::formats::ReadError;
 use crate::formats::obj::diagnose::{Counts, bad_corners, describe, locate};
-use crate::formats::obj::feed::{Colors, Corners, Feed, LeftOut, Part, feed};
+use crate::formats::obj::filter::{Colors, Corners, Feed, LeftOut, Part, feed};
 use crate::formats::obj::looks::Looks;
 use crate::formats::obj::text::{first_word, has_negative_index, statements};
 

@@ -9,8 +9,8 @@
 
 use std::collections::HashMap;
 
-use crate::formats::named::Named;
 use crate::formats::obj::text::{first_word, statements, without_comment};
+use crate::formats::tally::Named;
 
 /// A material as it is defined.
 #[derive(Debug, Clone, PartialEq, Default)]

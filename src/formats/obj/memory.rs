@@ -4,7 +4,7 @@
 //! every text, the oddest included; that it does is a test. What cannot be known from counts is
 //! taken at its worst: that no two corners of a group's faces share a vertex.
 
-use crate::formats::obj::feed::{CORNER, FACE, Group};
+use crate::formats::obj::filter::{CORNER, FACE, Group};
 use crate::formats::obj::looks::{Looks, Names, has_uvs};
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::polygons::CUT;

@@ -12,7 +12,7 @@ mod appearance;
 mod build;
 mod colors;
 mod diagnose;
-mod feed;
+mod filter;
 mod libraries;
 mod load;
 mod looks;
@@ -20,19 +20,17 @@ mod materials;
 mod memory;
 mod text;
 
-use std::path::Path;
-
 use crate::formats::obj::appearance::appearance;
 use crate::formats::obj::build::Build;
 use crate::formats::obj::colors::VertexColors;
 use crate::formats::obj::diagnose::locate;
-use crate::formats::obj::feed::LeftOut;
+use crate::formats::obj::filter::LeftOut;
 use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::load::{Surface, load};
 use crate::formats::obj::memory::loading_memory;
 use crate::formats::obj::text::{Cleaned, check_text, clean, may_overflow};
 use crate::formats::polygons::CROSSING;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
 
 /// Wavefront's.
@@ -44,26 +42,30 @@ pub const SPEC: MeshSpec = MeshSpec {
     read: read_with,
 };
 
-/// Reads the mesh in `bytes`, all groups and objects together. Material files and images are looked
-/// for beside `path`; a missing one is a warning.
+/// Reads the mesh in `bytes`, all groups and objects together. Material files and images
+/// are among the `sidecars`; a missing one is a warning.
 ///
 /// # Errors
 /// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
-pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
-    read_with(bytes, path, &ReadOptions::default())
+pub fn read(bytes: Vec<u8>, sidecars: &Sidecars) -> Result<Loaded, ReadError> {
+    read_with(bytes, sidecars, &ReadOptions::default())
 }
 
 /// The same, as `options` say: the memory is that for `bytes` too.
 ///
 /// # Errors
 /// It could take more memory than it may; all that [`read`] refuses.
-pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub fn read_with(
+    bytes: Vec<u8>,
+    sidecars: &Sidecars,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
     let Cleaned { text, mended } = clean(bytes, options.memory)?;
     let left = options.memory - needed_memory(&text, options.memory)?;
     let surface = load(&text, may_overflow(&text))?;
     let (materials, colors) = match options.appearance {
         true => {
-            let materials = Materials::read(&surface.looks, path, left);
+            let materials = Materials::read(&surface.looks, sidecars, left);
             (materials, VertexColors::of(&surface.models))
         }
         false => Default::default(),
@@ -88,7 +90,8 @@ pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<L
         return Ok(Loaded { mesh, warnings });
     }
     let held = text.len() as u64 + mesh_bytes(&mesh) + gathered.bytes();
-    let (appearance, said) = appearance(&materials, gathered, options.memory.saturating_sub(held));
+    let left = options.memory.saturating_sub(held);
+    let (appearance, said) = appearance(&materials, gathered, sidecars, left);
     warnings.extend(said);
     Ok(Loaded { mesh: mesh.with_appearance(appearance)?, warnings })
 }

@@ -3,7 +3,7 @@
 use half::f16;
 
 use crate::formats::openvdb::tree::Entry;
-use crate::grid::{BrickColors, Colors, FULL, Mask, Piece, VoxelGrid, set_bits};
+use crate::grid::{BrickColors, BrickRun, Colors, FULL, Mask, VoxelGrid, set_bits};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 
 /// What a grid of a file says of the voxels.
@@ -52,7 +52,7 @@ impl<'a> Channel<'a> {
     }
 
     /// A piece as parts whose bricks are one kind of entry in their lower nodes.
-    pub(super) fn cut(self, piece: Piece) -> impl Iterator<Item = (Piece, Entry)> {
+    pub(super) fn cut(self, piece: BrickRun) -> impl Iterator<Item = (BrickRun, Entry)> {
         let end = piece.start.along_x(piece.len);
         let colors = match self {
             Self::Color(colors) if piece.mask == FULL => Some(colors),
@@ -69,7 +69,7 @@ impl<'a> Channel<'a> {
                 Some(&key) => (key, Entry::Full),
                 None => (end, Entry::Full),
             };
-            let part = Piece { start: at, len: at.bricks_to(stop), ..piece };
+            let part = BrickRun { start: at, len: at.bricks_to(stop), ..piece };
             own.next_if(|&key| key < stop);
             at = stop;
             Some((part, entry))

@@ -1,12 +1,12 @@
 //! Reading: from leaves and tiles, wherever they lie in index space, to a grid.
 
 use crate::error::GridError;
+use crate::formats::brick_colors::{self, Paint, Patch, TOO_MANY_COLORS};
 use crate::formats::openvdb::source::content;
 use crate::formats::openvdb::world::WorldFromIndex;
-use crate::formats::patches::{self, Paint, Patch, TOO_MANY_COLORS};
 use crate::formats::{LoadedGrid, ReadError, description};
 use crate::grid::{
-    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order, is_empty, piece_bounds,
+    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order, is_empty, run_bounds,
 };
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
@@ -173,7 +173,7 @@ impl Gathered {
         let rows = || merged(leaves.iter().copied(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let patches = rows().filter_map(|row| frame.patch(&row));
-        Ok(patches::colors(grid, patches, self.background))
+        Ok(brick_colors::colors(grid, patches, self.background))
     }
 }
 
@@ -259,7 +259,7 @@ fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadEr
 type Bounds = [[i64; 3]; 2];
 
 fn leaf_bounds(at: [i32; 3], mask: &Mask) -> Bounds {
-    let local = piece_bounds(BrickKey::default(), 1, mask);
+    let local = run_bounds(BrickKey::default(), 1, mask);
     local.map(|voxel| [0, 1, 2].map(|a| i64::from(at[a]) * BRICK_EDGE + i64::from(voxel[a])))
 }
 

@@ -13,7 +13,7 @@
 //! hundred KiB whatever the grid.
 
 use crate::formats::openvdb::channel::Channel;
-use crate::grid::{BRICK, BrickKey, Mask, Piece, VoxelGrid, count, join, piece_bounds, set_bits};
+use crate::grid::{BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, join, run_bounds, set_bits};
 
 /// Bricks along a lower node's edge.
 const LOWER: u32 = 16;
@@ -122,7 +122,7 @@ impl Slots {
         self.0.iter().map(|slot| slot.entry())
     }
 
-    fn fill(&mut self, parts: impl Iterator<Item = (Piece, Entry)>) {
+    fn fill(&mut self, parts: impl Iterator<Item = (BrickRun, Entry)>) {
         self.0.fill(Slot::default());
         for (piece, entry) in parts {
             let [x, y, z] = piece.start.position().map(|b| b % UPPER_BRICKS);
@@ -186,7 +186,7 @@ impl Lower {
         })
     }
 
-    fn fill(&mut self, corner: [u32; 3], parts: impl Iterator<Item = (Piece, Entry)>) {
+    fn fill(&mut self, corner: [u32; 3], parts: impl Iterator<Item = (BrickRun, Entry)>) {
         self.corner = corner;
         self.entries.fill(Entry::Empty);
         let mut bounds = None;
@@ -202,8 +202,8 @@ impl Lower {
     }
 }
 
-fn wider(bounds: Option<Bounds>, piece: &Piece) -> Option<Bounds> {
-    let more = piece_bounds(piece.start, piece.len, &piece.mask);
+fn wider(bounds: Option<Bounds>, piece: &BrickRun) -> Option<Bounds> {
+    let more = run_bounds(piece.start, piece.len, &piece.mask);
     Some(bounds.map_or(more, |bounds| join(bounds, more)))
 }
 
@@ -246,8 +246,8 @@ impl<'a> Tree<'a> {
     }
 
     /// The pieces in a cube of bricks, and what each of their bricks is in its lower node.
-    fn parts(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (Piece, Entry)> {
-        let pieces = self.grid.pieces_in(corner, corner.map(|c| c + edge));
+    fn parts(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (BrickRun, Entry)> {
+        let pieces = self.grid.brick_runs_in(corner, corner.map(|c| c + edge));
         pieces.flat_map(|piece| self.channel.cut(piece))
     }
 

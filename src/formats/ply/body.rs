@@ -7,7 +7,7 @@ use crate::formats::ply::channels::{
 };
 use crate::formats::ply::header::{AXES, Element, Header, Property, Role, Scalar};
 use crate::formats::ply::look::{Face, texcoord};
-use crate::formats::words::{Words, number, quoted};
+use crate::formats::tokens::{Words, number, quoted};
 
 /// What is wrong with a number.
 #[derive(Debug, Clone, Copy)]

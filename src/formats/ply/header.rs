@@ -1,7 +1,7 @@
 //! The header of a PLY file: how its records are written, and which there are.
 
-use crate::formats::named::Named;
-use crate::formats::words::{Words, quoted};
+use crate::formats::tally::Named;
+use crate::formats::tokens::{Words, quoted};
 use crate::formats::{ReadError, counted};
 
 /// How numbers are written.

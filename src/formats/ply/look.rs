@@ -3,11 +3,10 @@
 //! Of several things that a file may tell, a texture goes before colours of vertices, and those before
 //! colours of faces: each is the whole look, none is made to be mixed with another.
 
-use std::path::Path;
-
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::formats::Sidecars;
 use crate::formats::counted;
-use crate::formats::plain::{ALL_TRANSPARENT, PlainColors};
+use crate::formats::flat_colors::{ALL_TRANSPARENT, PlainColors};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
 use crate::formats::textures::{Textures, file_bytes};
@@ -115,20 +114,19 @@ pub(super) struct Paintings {
 }
 
 impl Paintings {
-    /// Reads the files of these `names` beside `path` in at most `left` bytes of memory.
+    /// Reads the `sidecars` of these `names` in at most `left` bytes of memory.
     pub(super) fn read(
         names: &[&[u8]],
-        path: &Path,
+        sidecars: &Sidecars,
         left: u64,
         warnings: &mut Vec<String>,
     ) -> Self {
-        let folder = path.parent().unwrap_or(Path::new(""));
         let mut materials = vec![Material::default()];
         let mut textures = Textures::new(left);
         let mut read = |name: &&[u8]| {
             let name = String::from_utf8_lossy(name);
-            let bytes = file_bytes(folder, &name, textures.left());
-            let texture = textures.add(&name, bytes.map(Into::into))?;
+            let bytes = file_bytes(sidecars, &name, textures.left());
+            let texture = textures.add(&name, bytes)?;
             materials.push(painted(texture, textures.get(texture)));
             Some(materials.len() as u32 - 1)
         };

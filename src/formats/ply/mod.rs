@@ -11,15 +11,13 @@ mod channels;
 mod header;
 mod look;
 
-use std::path::Path;
-
-use crate::formats::plain::PlainColors;
+use crate::formats::flat_colors::PlainColors;
 use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
 use crate::formats::ply::look::{Look, Paintings, Shown};
 use crate::formats::polygons::{CROSSING, CUT};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted};
 use crate::mesh::Mesh;
 
 /// Stanford's.
@@ -28,7 +26,7 @@ pub const SPEC: MeshSpec = MeshSpec {
     name: "Stanford",
     carries: "faces of any shape, triangle strips, text or binary; colours of vertices or faces, textures",
     check_start: |start, _| header::check_start(start),
-    read: |bytes, path, options| read_with(&bytes, path, options),
+    read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
 };
 
 /// Bytes per number of a list, which grows as it is read.
@@ -38,19 +36,23 @@ const HEADER: u64 = 16;
 /// Whatever does not depend on the file.
 const REST: u64 = 16 << 10;
 
-/// Reads the mesh in `bytes`. Textures are looked for beside `path`.
+/// Reads the mesh in `bytes`. Textures are among the `sidecars`.
 ///
 /// # Errors
 /// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no faces.
-pub fn read(bytes: &[u8], path: &Path) -> Result<Loaded, ReadError> {
-    read_with(bytes, path, &ReadOptions::default())
+pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
+    read_with(bytes, sidecars, &ReadOptions::default())
 }
 
 /// The same, as `options` say; `bytes` are a part of the memory that it may take.
 ///
 /// # Errors
 /// It could take more; all that [`read`] refuses.
-pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub fn read_with(
+    bytes: &[u8],
+    sidecars: &Sidecars,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
@@ -58,7 +60,7 @@ pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loa
     let for_header = bytes.len() as u64 + HEADER * start as u64 + REST;
     check_memory(for_header, options.memory)?;
     let header = Header::parse(&bytes[..start])?;
-    let file = File { header: &header, path, options: *options, for_header };
+    let file = File { header: &header, sidecars, options: *options, for_header };
     let values = bytes.len() - start;
     match header.encoding {
         Encoding::Text => file.read(values.div_ceil(2), Text::new(bytes, start)),
@@ -70,7 +72,7 @@ pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loa
 /// What is known of a file before its records are read.
 struct File<'a> {
     header: &'a Header<'a>,
-    path: &'a Path,
+    sidecars: &'a Sidecars,
     options: ReadOptions,
     /// Bytes of memory that are taken already.
     for_header: u64,
@@ -99,7 +101,7 @@ impl File<'_> {
         let counts = [vertices as usize, faces as usize];
         let names = if shown.has_texcoords() { &header.textures[..] } else { &[] };
         let left = self.options.memory - needed;
-        let paintings = Paintings::read(names, self.path, left, &mut warnings);
+        let paintings = Paintings::read(names, self.sidecars, left, &mut warnings);
         let look = Look::new(shown, counts, paintings, &mut warnings);
 
         let mut build = Build::new(counts, look);

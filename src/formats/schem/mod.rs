@@ -21,7 +21,7 @@ use flate2::{Compression, write::GzEncoder};
 use self::blocks::STONE;
 use self::nbt::Tags;
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense, lost_opacity};
-use crate::grid::{BRICK, BrickKey, Piece, Up, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, BrickRun, Up, VoxelGrid};
 use crate::palette::{IndexedColors, Palette};
 
 /// Sponge's.
@@ -134,7 +134,7 @@ impl Kinds {
     }
 
     /// Sets the blocks of a brick's voxels in one row along `x`, which are bit `bit` of each word.
-    fn put(&self, grid: &VoxelGrid, piece: &Piece, bit: u32, row: &mut [u8]) {
+    fn put(&self, grid: &VoxelGrid, piece: &BrickRun, bit: u32, row: &mut [u8]) {
         let is_there = |x: usize| piece.mask[x] >> bit & 1 == 1;
         let (Some(indexed), Some(colors)) = (&self.indexed, &grid.colors) else {
             for (x, block) in row.iter_mut().enumerate() {
@@ -188,7 +188,7 @@ impl Frame {
                 let rows = &mut rows[..width * count as usize];
                 rows.fill(0);
                 let brick = self.brick(height / BRICK, across);
-                for piece in grid.pieces_between(brick, brick.next_row()) {
+                for piece in grid.brick_runs_between(brick, brick.next_row()) {
                     let begin = (piece.start.position()[0] * BRICK) as usize;
                     let end = (begin + (piece.len * BRICK) as usize).min(width);
                     for (inside, row) in (0..).zip(rows.chunks_exact_mut(width)) {

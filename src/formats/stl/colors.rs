@@ -2,7 +2,7 @@
 //! attributes, of which the format does not say what they are. Both have five bits a channel.
 
 use crate::appearance::Appearance;
-use crate::formats::plain::PlainColors;
+use crate::formats::flat_colors::PlainColors;
 use crate::formats::stl::{HEADER, RECORD, attribute};
 use crate::srgb::Rgba;
 

@@ -11,7 +11,7 @@ mod colors;
 mod text;
 
 use crate::error::MeshError;
-use crate::formats::plain::PlainColors;
+use crate::formats::flat_colors::PlainColors;
 use crate::formats::stl::colors::Scheme;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;

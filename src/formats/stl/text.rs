@@ -1,7 +1,7 @@
 //! Text STL: keywords in any case, spaces and line ends of any kind, several solids.
 
 use crate::formats::ReadError;
-use crate::formats::words::{Words, number, quoted};
+use crate::formats::tokens::{Words, number, quoted};
 
 /// Whether `bytes` are text: they begin with `solid`, and have no zero, as the numbers of nearly every
 /// binary file have.

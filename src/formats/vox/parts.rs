@@ -2,7 +2,7 @@
 
 use super::MAX_SCENE;
 use crate::formats::description::Place;
-use crate::grid::{BRICK, Piece, VoxelGrid, World};
+use crate::grid::{BRICK, BrickRun, VoxelGrid, World};
 
 /// Bricks along the edge of the largest part.
 const PART_BRICKS: u32 = MAX_SCENE / BRICK;
@@ -66,7 +66,7 @@ impl Part {
 pub(super) fn parts(grid: &VoxelGrid) -> Vec<Part> {
     let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(MAX_SCENE));
     let mut is_held = vec![false; (nx * ny * nz) as usize];
-    for Piece { start, len, .. } in grid.pieces() {
+    for BrickRun { start, len, .. } in grid.brick_runs() {
         let [first, y, z] = start.position();
         let last = first + len - 1;
         for x in first / PART_BRICKS..=last / PART_BRICKS {

@@ -124,7 +124,7 @@ impl<'a> Files<'a> {
 
         let [first, end] = model.bricks();
         let mut bytes = Vec::with_capacity(4 * BRICK.pow(3) as usize);
-        for piece in self.grid.pieces_in(first, end) {
+        for piece in self.grid.brick_runs_in(first, end) {
             for key in (0..piece.len).map(|n| piece.start.along_x(n)) {
                 bytes.clear();
                 let color_of = self.colors_of(key);
@@ -192,7 +192,7 @@ fn models(grid: &VoxelGrid, part: &Part, world: Option<World>) -> Vec<Model> {
     let [nx, ny, nz] = part.dims.map(|d| d.div_ceil(MAX_MODEL));
     let mut voxels = vec![0; (nx * ny * nz) as usize];
     let [first, end] = part.bricks();
-    for piece in grid.pieces_in(first, end) {
+    for piece in grid.brick_runs_in(first, end) {
         let each = count(&piece.mask);
         for key in (0..piece.len).map(|n| piece.start.along_x(n)) {
             let at = key.position();

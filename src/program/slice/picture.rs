@@ -19,9 +19,10 @@ const MAX_SIDE: u32 = MAX_DIM;
 /// Voxels of fewer pixels have no lines between them.
 const LINED: u32 = 8;
 
-/// Where no voxel is, and lines there.
-const EMPTY: [u8; 3] = [221, 223, 227];
-const EMPTY_LINE: [u8; 3] = [209, 211, 216];
+/// Where no voxel is, and lines there: white and black voxels both stand out, at a contrast of at least
+/// 3 to 1 as WCAG 2 defines it.
+const EMPTY: [u8; 3] = [92, 97, 108];
+const EMPTY_LINE: [u8; 3] = [84, 89, 99];
 
 /// How much darker lines on voxels are, in 256ths.
 const LINE_LIGHT: u16 = 214;

@@ -17,7 +17,7 @@ use crate::formats::openvdb::source::Hashing;
 use crate::formats::openvdb::tree::{Bounds, Entry, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
-use crate::grid::{Colors, Mask, VoxelGrid, piece_bounds, set_bits};
+use crate::grid::{Colors, Mask, VoxelGrid, run_bounds, set_bits};
 
 /// All nodes have boxes.
 const HAS_BOUNDS: u32 = 0b10;
@@ -387,7 +387,7 @@ fn write_leaves(
 
 /// Its box, its flag, its mask.
 fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
-    let [lo, hi] = piece_bounds(brick_at(corner), 1, mask);
+    let [lo, hi] = run_bounds(brick_at(corner), 1, mask);
     let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
     for a in 0..3 {
         put(4 * a, &lo[a].to_le_bytes());

@@ -1,0 +1,243 @@
+//! A grid in pieces: bricks one by one, but full ones as runs. What reads a solid grid takes a step
+//! for each run and not for each brick.
+
+use super::{BrickKey, FULL, FullRun, Mask, VoxelGrid};
+
+/// Bricks or runs in one part of a grid, about.
+const PART: usize = 1 << 13;
+
+/// Bricks one after another along `x` that hold the same voxels: one, or a run of full ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrickRun {
+    /// The first of the bricks.
+    pub start: BrickKey,
+    /// How many they are; 1 where they are not full.
+    pub len: u32,
+    /// The voxels of each.
+    pub mask: Mask,
+}
+
+impl BrickRun {
+    /// The key after the last brick's.
+    pub(super) fn end(&self) -> BrickKey {
+        self.start.along_x(self.len)
+    }
+
+    /// What of it lies from `first` to before `end`, which is some.
+    fn cut(self, first: BrickKey, end: BrickKey) -> Self {
+        let start = self.start.max(first);
+        Self { start, len: start.bricks_to(self.end().min(end)), ..self }
+    }
+}
+
+/// The pieces of a grid, or of a part of it, in canonical order.
+#[derive(Debug, Clone)]
+pub struct BrickRuns<'a> {
+    keys: &'a [BrickKey],
+    masks: &'a [Mask],
+    full: &'a [FullRun],
+}
+
+impl<'a> BrickRuns<'a> {
+    /// The first brick of all.
+    pub(crate) fn first(&self) -> Option<BrickKey> {
+        let brick = self.keys.first().copied();
+        let run = self.full.first().map(|run| run.start);
+        brick.into_iter().chain(run).min()
+    }
+
+    /// Takes the pieces that begin before `end`.
+    pub(crate) fn take_before(&mut self, end: BrickKey) -> BrickRuns<'a> {
+        // Not by bisection: what is taken is most often a row, of a few bricks.
+        let bricks = self.keys.iter().take_while(|&&key| key < end).count();
+        let runs = self.full.iter().take_while(|run| run.start < end).count();
+        let (keys, masks, full);
+        (keys, self.keys) = self.keys.split_at(bricks);
+        (masks, self.masks) = self.masks.split_at(bricks);
+        (full, self.full) = self.full.split_at(runs);
+        BrickRuns { keys, masks, full }
+    }
+
+    /// The rows along `x` that hold a piece.
+    pub(crate) fn rows(mut self) -> impl Iterator<Item = BrickRuns<'a>> {
+        std::iter::from_fn(move || {
+            let first = self.first()?;
+            Some(self.take_before(first.next_row()))
+        })
+    }
+}
+
+impl Iterator for BrickRuns<'_> {
+    type Item = BrickRun;
+
+    #[inline]
+    fn next(&mut self) -> Option<BrickRun> {
+        match (self.keys.first(), self.full.first()) {
+            (Some(&start), run) if run.is_none_or(|run| start < run.start) => {
+                self.keys.split_off_first();
+                let &mask = self.masks.split_off_first()?;
+                Some(BrickRun { start, len: 1, mask })
+            }
+            (_, Some(&FullRun { start, len })) => {
+                self.full.split_off_first();
+                Some(BrickRun { start, len, mask: FULL })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl VoxelGrid {
+    /// All voxels as bricks and runs of full bricks, in canonical order.
+    ///
+    /// ```
+    /// use trivox::VoxelGrid;
+    /// use trivox::grid::{BrickKey, FULL};
+    ///
+    /// let row = (0..100).map(|x| (BrickKey::new([x, 0, 0]), FULL)).collect();
+    /// let grid = VoxelGrid::from_bricks([800, 8, 8], row)?;
+    /// let piece = grid.pieces().next().expect("a run");
+    /// assert_eq!((piece.len, grid.pieces().count()), (100, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn brick_runs(&self) -> BrickRuns<'_> {
+        BrickRuns { keys: &self.keys, masks: &self.masks, full: &self.full }
+    }
+
+    /// The pieces that begin at `first` or later, but before `end`. Found by bisection.
+    pub(crate) fn brick_runs_between(&self, first: BrickKey, end: BrickKey) -> BrickRuns<'_> {
+        let bricks =
+            self.keys.partition_point(|&k| k < first)..self.keys.partition_point(|&k| k < end);
+        let runs = self.full.partition_point(|run| run.start < first)
+            ..self.full.partition_point(|run| run.start < end);
+        BrickRuns {
+            keys: &self.keys[bricks.clone()],
+            masks: &self.masks[bricks],
+            full: &self.full[runs],
+        }
+    }
+}
+
+impl VoxelGrid {
+    /// The pieces in the box of bricks from corner `from` to before corner `to`, row by row; runs
+    /// are cut to the box. Rows are found by bisection; empty ones cost nothing.
+    pub(crate) fn brick_runs_in(
+        &self,
+        from: [u32; 3],
+        to: [u32; 3],
+    ) -> impl Iterator<Item = BrickRun> {
+        let row = |y, z| BrickKey::new([0, y, z]);
+        let mut next = Some(row(from[1], from[2]));
+        let rows = std::iter::from_fn(move || {
+            loop {
+                let at = next?.along_x(from[0]);
+                let mut rest = self.pieces_from(at);
+                let [x, y, z] = rest.first()?.max(at).position();
+                let end = row(y, z).along_x(to[0]);
+                if z >= to[2] {
+                    return None;
+                }
+                let is_before = y < from[1] || y < to[1] && x < from[0];
+                next = if is_before {
+                    Some(row(y.max(from[1]), z))
+                } else if y + 1 < to[1] {
+                    Some(row(y + 1, z))
+                } else {
+                    (z + 1 < to[2]).then(|| row(from[1], z + 1))
+                };
+                if !is_before && y < to[1] && x < to[0] {
+                    return Some(
+                        rest.take_before(end).map(move |piece| piece.cut(at.max(row(y, z)), end)),
+                    );
+                }
+            }
+        });
+        rows.flatten()
+    }
+
+    /// The pieces that end past `key`; the first may begin before it.
+    fn pieces_from(&self, key: BrickKey) -> BrickRuns<'_> {
+        let brick = self.keys.partition_point(|&k| k < key);
+        let run = self.full.partition_point(|run| run.start.along_x(run.len) <= key);
+        BrickRuns {
+            keys: &self.keys[brick..],
+            masks: &self.masks[brick..],
+            full: &self.full[run..],
+        }
+    }
+}
+
+/// All rows of bricks in parts that take about equal work, none with half a row: where each part
+/// begins, and where it ends.
+pub(crate) fn parts(grids: &[&VoxelGrid]) -> Vec<[BrickKey; 2]> {
+    let mut bounds = vec![BrickKey::default(), BrickKey::NONE];
+    for grid in grids {
+        bounds.extend(grid.keys.iter().step_by(PART).map(|key| key.row()));
+        bounds.extend(grid.full.iter().step_by(PART).map(|run| run.start.row()));
+    }
+    bounds.sort_unstable();
+    bounds.dedup();
+    bounds.windows(2).map(|pair| [pair[0], pair[1]]).collect()
+}
+
+/// Bricks along `x` that hold the same voxels in each of some grids.
+pub(crate) struct Overlap<const N: usize> {
+    pub(crate) start: BrickKey,
+    pub(crate) len: u32,
+    /// Of each grid; empty where it has no brick.
+    pub(crate) masks: [Mask; N],
+}
+
+/// The pieces of grids laid over one another.
+pub(crate) fn overlay<'a, const N: usize>(
+    mut rest: [BrickRuns<'a>; N],
+) -> impl Iterator<Item = Overlap<N>> + use<'a, N> {
+    let mut heads = rest.each_mut().map(Iterator::next);
+    std::iter::from_fn(move || {
+        let start = heads.iter().flatten().map(|piece| piece.start).min()?;
+        // Up to where one of them begins or ends.
+        let next = |piece: &BrickRun| if piece.start > start { piece.start } else { piece.end() };
+        let end = heads.iter().flatten().map(next).min()?;
+        let len = start.bricks_to(end);
+        let mut masks = [[0; 8]; N];
+        for ((head, rest), mask) in heads.iter_mut().zip(&mut rest).zip(&mut masks) {
+            if let Some(piece) = head.as_mut().filter(|piece| piece.start == start) {
+                *mask = piece.mask;
+                (piece.start, piece.len) = (end, piece.len - len);
+                if piece.len == 0 {
+                    *head = rest.next();
+                }
+            }
+        }
+        Some(Overlap { start, len, masks })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pieces_in_a_box_are_those_of_its_bricks() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..200 {
+            let bricks = (0..random.u32(0..400)).map(|_| {
+                let at = [random.u32(0..9), random.u32(0..6), random.u32(0..7)];
+                (BrickKey::new(at), if random.bool() { FULL } else { [1; 8] })
+            });
+            let grid = VoxelGrid::from_bricks([72, 48, 56], bricks.collect()).expect("inside");
+            let mut corner = || [random.u32(0..10), random.u32(0..7), random.u32(0..8)];
+            let (from, to) = (corner(), corner());
+            let is_inside = |key: BrickKey| {
+                let at = key.position();
+                (0..3).all(|a| (from[a]..to[a]).contains(&at[a]))
+            };
+            let expected: Vec<_> = grid.bricks().filter(|&(key, _)| is_inside(key)).collect();
+            let bricks =
+                |piece: BrickRun| (0..piece.len).map(move |n| (piece.start.along_x(n), piece.mask));
+            let found: Vec<_> = grid.brick_runs_in(from, to).flat_map(bricks).collect();
+            assert_eq!(found, expected, "{from:?} to {to:?}");
+        }
+    }
+}

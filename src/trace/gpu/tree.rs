@@ -1,0 +1,187 @@
+//! The tree over bricks that a GPU found and still has: made there, level by level from the lowest. The host
+//! reads how many nodes each level has, and nothing else.
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::BufferUsages as Usage;
+
+use crate::error::BackendError;
+use crate::gpu::{BRICK_WORDS, Device, GROUP, KEY_WORDS, Kernel, MAX_GROUPS, kernels};
+use crate::grid::DEFAULT_COLOR;
+use crate::trace::gpu::{
+    GpuScene, Header, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, packed,
+};
+use crate::trace::scene::top_of;
+
+/// Words of a node.
+pub const NODE_WORDS: u32 = (size_of::<WordNode>() / 4) as u32;
+
+/// `Params` in the kernels, where the fields are explained.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "explained where the shaders define them")]
+pub struct TreeParams {
+    pub items: u32,
+    pub item_words: u32,
+    pub first_item: u32,
+    pub first_node: u32,
+    pub nodes: u32,
+    pub are_nodes: u32,
+    pub table_mask: u32,
+    pub max_groups: u32,
+}
+
+/// The cells of the nodes of a level, and which node each is in.
+struct Level {
+    params: TreeParams,
+    items: wgpu::Buffer,
+    entries: wgpu::Buffer,
+    numbers: wgpu::Buffer,
+    /// Of the nodes.
+    positions: wgpu::Buffer,
+}
+
+/// Makes the scene of a grid of `dims` with `count` bricks, in the layout that a scene has them.
+pub(super) async fn scene_over(
+    device: &Device,
+    dims: [u32; 3],
+    bricks: wgpu::Buffer,
+    count: u32,
+) -> Result<GpuScene, BackendError> {
+    let top = top_of(dims);
+    let builder = Builder::new(device)?;
+    let mut levels: Vec<Level> = Vec::new();
+    let mut nodes = 0;
+    for _ in 0..if count > 0 { top } else { 0 } {
+        let level = match levels.last() {
+            None => builder.level(&bricks, BRICK_WORDS as u32, 0, count, nodes).await?,
+            Some(below) => {
+                let TreeParams { first_node, nodes: items, .. } = below.params;
+                let words = KEY_WORDS as u32;
+                builder.level(&below.positions, words, first_node, items, nodes).await?
+            }
+        };
+        nodes += level.params.nodes;
+        levels.push(level);
+    }
+    let children: u32 = levels.iter().map(|level| level.params.items).sum();
+    let node_words = u64::from(nodes.max(1)) * u64::from(NODE_WORDS);
+    let nodes_there = device.checked_buffer("nodes", node_words, Usage::STORAGE)?;
+    let children_there = device.checked_buffer("children", children.into(), Usage::STORAGE)?;
+    for level in &levels {
+        for kernel in [kernels::TREE_FILL, kernels::TREE_COUNT, kernels::TREE_LINK] {
+            builder.run(kernel, level, &nodes_there, &children_there)?;
+        }
+    }
+    let header = Header {
+        version: SCENE_VERSION,
+        top,
+        root: if nodes > 0 { nodes - 1 } else { NO_NODES },
+        rest: packed(DEFAULT_COLOR),
+        lo: [0; 3],
+        bricks: count,
+        hi: dims.map(|d| d as i32 - 1),
+        has_colors: 0,
+    };
+    let buffers = SceneBuffers {
+        header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
+        nodes: nodes_there,
+        children: children_there,
+        bricks,
+        colors: device.checked_buffer("colours", 1, Usage::STORAGE)?,
+    };
+    GpuScene::new(device, buffers)
+}
+
+struct Builder<'a> {
+    device: &'a Device,
+    /// The nodes of a level, and the children of all.
+    counters: wgpu::Buffer,
+}
+
+impl<'a> Builder<'a> {
+    fn new(device: &'a Device) -> Result<Self, BackendError> {
+        let counters = device.checked_buffer("counters", 2, Usage::STORAGE)?;
+        Ok(Self { device, counters })
+    }
+
+    /// Finds the nodes that `items` are in, so many from `first_item` on; `first_node` is the number of the
+    /// first of them.
+    async fn level(
+        &self,
+        items: &wgpu::Buffer,
+        item_words: u32,
+        first_item: u32,
+        count: u32,
+        first_node: u32,
+    ) -> Result<Level, BackendError> {
+        // Twice as many entries as items, so that at most half are taken.
+        let table_size = (2 * u64::from(count)).next_power_of_two();
+        let table = self.device.checked_buffer("table", table_size, Usage::STORAGE)?;
+        let params = TreeParams {
+            items: count,
+            item_words,
+            first_item,
+            first_node,
+            nodes: 0,
+            are_nodes: u32::from(item_words == KEY_WORDS as u32),
+            table_mask: (table_size - 1) as u32,
+            max_groups: MAX_GROUPS,
+        };
+        let mut level = Level {
+            params,
+            items: items.clone(),
+            entries: self.device.checked_buffer("entries", count.into(), Usage::STORAGE)?,
+            numbers: self.device.checked_buffer("numbers", table_size, Usage::STORAGE)?,
+            positions: self.device.checked_buffer(
+                "positions",
+                2 * u64::from(count),
+                Usage::STORAGE,
+            )?,
+        };
+        let mut encoder = self.device.encoder();
+        encoder.clear_buffer(&self.counters, 0, Some(4));
+        self.record(&mut encoder, kernels::TREE_FIND, &level, &[("table", &table)])?;
+        let staging = self.device.staging(1);
+        encoder.copy_buffer_to_buffer(&self.counters, 0, &staging, 0, 4);
+        level.params.nodes = self.device.submit_and_read_async(encoder, &staging).await?[0];
+        Ok(level)
+    }
+
+    fn run(
+        &self,
+        kernel: Kernel,
+        level: &Level,
+        nodes: &wgpu::Buffer,
+        children: &wgpu::Buffer,
+    ) -> Result<(), BackendError> {
+        let mut encoder = self.device.encoder();
+        self.record(&mut encoder, kernel, level, &[("nodes", nodes), ("children", children)])?;
+        self.device.queue.submit([encoder.finish()]);
+        self.device.check()
+    }
+
+    /// Records a kernel over a level; `more` has its buffers beside those of the level.
+    fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        kernel: Kernel,
+        level: &Level,
+        more: &[(&str, &wgpu::Buffer)],
+    ) -> Result<(), BackendError> {
+        let Level { params, items, entries, numbers, positions } = level;
+        let is_count = kernel.name() == kernels::TREE_COUNT.name();
+        let invocations = if is_count { params.nodes } else { params.items };
+        let params = bytemuck::bytes_of(params);
+        let params = self.device.filled("params", params, Usage::UNIFORM)?;
+        let own = [
+            ("params", &params),
+            ("items", items),
+            ("counters", &self.counters),
+            ("entries", entries),
+            ("numbers", numbers),
+            ("positions", positions),
+        ];
+        let buffers = [&own[..], more].concat();
+        self.device.record(encoder, kernel, &buffers, invocations.div_ceil(GROUP))
+    }
+}

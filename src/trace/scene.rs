@@ -1,0 +1,313 @@
+//! What rays search: a tree over a grid's bricks.
+
+use rayon::prelude::*;
+
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, run_bounds};
+use crate::grid::{is_empty, join};
+#[cfg(doc)]
+use crate::trace::Ray;
+
+/// A cube of 8x8x8 cells, which are smaller such nodes, or bricks at level 1. Masks have a bit for each
+/// cell in the layout of a brick's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// The cells in which some voxels are occupied, but not all.
+    pub partial: Mask,
+    /// The cells in which all voxels are occupied.
+    pub full: Mask,
+    /// How many partial cells come before those of each word of the mask.
+    pub before: [u16; 8],
+    /// Where the children begin: one for each of the partial cells, by words of the mask and in these
+    /// from the lowest bit up.
+    pub first: u32,
+    /// The node that this is a cell of; of the last one, 0.
+    pub parent: u32,
+}
+
+/// What a node has of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cell {
+    Empty,
+    /// The number of the smaller node, or of the brick.
+    Partial(usize),
+    Full,
+}
+
+impl Node {
+    const EMPTY: Self = Self { partial: [0; 8], full: [0; 8], before: [0; 8], first: 0, parent: 0 };
+
+    fn count(&mut self) {
+        for x in 1..8 {
+            self.before[x] = self.before[x - 1] + self.partial[x - 1].count_ones() as u16;
+        }
+    }
+
+    #[inline]
+    pub(super) fn cell(&self, children: &[u32], at: [i32; 3]) -> Cell {
+        let (word, bit) = bit_of(at);
+        if self.full[word] >> bit & 1 == 1 {
+            return Cell::Full;
+        }
+        if self.partial[word] >> bit & 1 == 0 {
+            return Cell::Empty;
+        }
+        let before = u32::from(self.before[word]);
+        let below = (self.partial[word] & ((1 << bit) - 1)).count_ones();
+        Cell::Partial(children[(self.first + before + below) as usize] as usize)
+    }
+}
+
+/// The word and the bit in it, in the mask of its node or brick, of a cell or voxel anywhere.
+#[inline]
+pub(super) fn bit_of([x, y, z]: [i32; 3]) -> (usize, u32) {
+    ((x & 7) as usize, (8 * (y & 7) + (z & 7)) as u32)
+}
+
+/// A grid to be searched by [`Ray`]s, from as many threads as there are. It takes about five bytes a brick
+/// beside the grid, and twenty more while it is made.
+#[derive(Debug, Clone)]
+pub struct Scene<'a> {
+    grid: &'a VoxelGrid,
+    pub(super) nodes: Vec<Node>,
+    pub(super) children: Vec<u32>,
+    /// The level of the last node, in which all others are.
+    top: u32,
+    bounds: Option<[[u32; 3]; 2]>,
+    /// The full bricks whose voxels have colours of their own; sorted.
+    colored: Vec<BrickKey>,
+}
+
+impl<'a> Scene<'a> {
+    /// Of a grid.
+    #[must_use]
+    pub fn new(grid: &'a VoxelGrid) -> Self {
+        let mut scene = Self {
+            grid,
+            nodes: Vec::new(),
+            children: Vec::new(),
+            top: top_of(grid.dims()),
+            bounds: occupied_bounds(grid),
+            colored: full_with_colors(grid),
+        };
+        let mut items = scene.cells_of_bricks();
+        for level in 1..=scene.top {
+            items = scene.add_level(level, items);
+        }
+        // A grid that is full throughout, or empty, has a cell at the top that no node is made for.
+        if let [Item { content: Content::Full { .. }, .. }] = items[..] {
+            let full = std::array::from_fn(|x| if x == 0 { 1 } else { 0 });
+            scene.nodes.push(Node { full, ..Node::EMPTY });
+            scene.top += 1;
+        }
+        scene
+    }
+
+    /// The grid.
+    #[must_use]
+    pub fn grid(&self) -> &'a VoxelGrid {
+        self.grid
+    }
+
+    /// Smallest and largest occupied voxel per axis, or `None` where there are none.
+    #[must_use]
+    pub fn bounds(&self) -> Option<[[u32; 3]; 2]> {
+        self.bounds
+    }
+
+    /// The nodes, those of the lowest level first; the last has all others in it, and begins at the
+    /// grid's minimum corner. None where the grid is empty.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The number of the last node.
+    pub(super) fn root(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// What [`Node::first`] counts in: numbers of nodes, or at level 1 of [`bricks`](Self::bricks).
+    #[must_use]
+    pub fn children(&self) -> &[u32] {
+        &self.children
+    }
+
+    /// The level of the last node: its cells are `8^top` voxels wide.
+    #[must_use]
+    pub fn top(&self) -> u32 {
+        self.top
+    }
+
+    /// The bricks that are cells of nodes: those that are not full, in canonical order, then the full
+    /// ones whose voxels have colours of their own.
+    pub fn bricks(&self) -> impl ExactSizeIterator<Item = (BrickKey, &Mask)> {
+        let partial = self.grid.keys().len();
+        let bricks = partial + self.colored.len();
+        (0..bricks).map(move |brick| match brick.checked_sub(partial) {
+            None => (self.grid.keys()[brick], self.mask(brick)),
+            Some(full) => (self.colored[full], &FULL),
+        })
+    }
+
+    #[inline]
+    fn mask(&self, brick: usize) -> &Mask {
+        self.grid.masks().get(brick).unwrap_or(&FULL)
+    }
+
+    /// What a brick has of a voxel.
+    #[inline]
+    pub(super) fn voxel(&self, brick: usize, at: [i32; 3]) -> Cell {
+        let (word, bit) = bit_of(at);
+        if self.mask(brick)[word] >> bit & 1 == 1 { Cell::Full } else { Cell::Empty }
+    }
+
+    /// Whether a voxel is occupied; `false` outside the grid.
+    #[must_use]
+    #[inline]
+    pub fn contains(&self, voxel: [i32; 3]) -> bool {
+        let end = 1 << (3 * (self.top + 1));
+        let mut at = self.nodes.len().wrapping_sub(1);
+        if self.nodes.is_empty() || voxel.iter().any(|c| !(0..end).contains(c)) {
+            return false;
+        }
+        for level in (1..=self.top).rev() {
+            match self.nodes[at].cell(&self.children, voxel.map(|c| c >> (3 * level))) {
+                Cell::Empty => return false,
+                Cell::Full => return true,
+                Cell::Partial(child) => at = child,
+            }
+        }
+        self.voxel(at, voxel) == Cell::Full
+    }
+
+    fn cells_of_bricks(&self) -> Vec<Item> {
+        let bricks = self.bricks().enumerate().map(|(index, (key, _))| Item {
+            position: key.position(),
+            // Bricks of 72 bytes are fewer than 2^32 in any memory.
+            content: Content::Partial(index as u32),
+        });
+        let mut items: Vec<Item> = bricks.collect();
+        for (start, len) in self.grid.full_runs() {
+            let [mut x, y, z] = start.position();
+            let end = x + len;
+            for key in between(&self.colored, start, BrickKey::new([end, y, z])) {
+                let [colored, ..] = key.position();
+                items.extend(pieces_in_nodes([x, y, z], colored));
+                x = colored + 1;
+            }
+            items.extend(pieces_in_nodes([x, y, z], end));
+        }
+        items
+    }
+
+    /// Makes the nodes of a level that `items` are cells of, and returns them as cells.
+    fn add_level(&mut self, level: u32, mut items: Vec<Item>) -> Vec<Item> {
+        items.par_sort_unstable_by_key(|item| (item.node(), item.order()));
+        let mut nodes = Vec::new();
+        for cells in items.chunk_by(|a, b| a.node() == b.node()) {
+            let first = self.children.len();
+            let mut node = Node { first: first as u32, ..Node::EMPTY };
+            for cell in cells {
+                cell.add_to(&mut node, &mut self.children);
+            }
+            node.count();
+            if level > 1 {
+                let parent = self.nodes.len() as u32;
+                self.children[first..]
+                    .iter()
+                    .for_each(|&child| self.nodes[child as usize].parent = parent);
+            }
+            let content = if node.full == FULL {
+                Content::Full { len: 1 }
+            } else {
+                self.nodes.push(node);
+                // Of nodes of hundreds of bytes there are fewer than 2^32 in any memory.
+                Content::Partial((self.nodes.len() - 1) as u32)
+            };
+            nodes.push(Item { position: cells[0].node(), content });
+        }
+        nodes
+    }
+}
+
+/// Cells of nodes that are not empty.
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    /// In cells.
+    position: [u32; 3],
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    Partial(u32),
+    /// So many along `x`, in one node.
+    Full {
+        len: u32,
+    },
+}
+
+impl Item {
+    /// The position of its node, in nodes.
+    fn node(&self) -> [u32; 3] {
+        self.position.map(|c| c / BRICK)
+    }
+
+    /// That of the bits in a node's masks.
+    fn order(&self) -> [u32; 3] {
+        self.position
+    }
+
+    fn add_to(&self, node: &mut Node, children: &mut Vec<u32>) {
+        let (word, bit) = bit_of(self.position.map(|c| c as i32));
+        match self.content {
+            Content::Partial(child) => {
+                node.partial[word] |= 1 << bit;
+                children.push(child);
+            }
+            Content::Full { len } => {
+                node.full[word..word + len as usize].iter_mut().for_each(|full| *full |= 1 << bit);
+            }
+        }
+    }
+}
+
+/// Those of sorted keys that are from `first` to before `end`.
+fn between(keys: &[BrickKey], first: BrickKey, end: BrickKey) -> &[BrickKey] {
+    &keys[keys.partition_point(|&key| key < first)..keys.partition_point(|&key| key < end)]
+}
+
+/// A run of full bricks from `start` to before `end` along `x`, cut where nodes begin.
+fn pieces_in_nodes([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = Item> {
+    std::iter::from_fn(move || {
+        let position = [x, y, z];
+        let next = (x / BRICK * BRICK + BRICK).min(end);
+        let len = next - x;
+        x = next;
+        (len > 0).then_some(Item { position, content: Content::Full { len } })
+    })
+}
+
+/// The level of the smallest node that has a grid of `dims` in it.
+pub(super) fn top_of(dims: [u32; 3]) -> u32 {
+    let longest = dims.into_iter().fold(1, u32::max);
+    (1..).find(|&top| BRICK.pow(top + 1) >= longest).unwrap_or_default()
+}
+
+fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {
+    let Some(colors) = &grid.colors else { return vec![] };
+    let of_run = |(start, len): (BrickKey, u32)| {
+        let [x, y, z] = start.position();
+        let colors = colors.between(start, BrickKey::new([x + len, y, z]));
+        colors.filter(|(_, colors)| colors.is_own()).map(|(key, _)| key)
+    };
+    grid.full_runs().flat_map(of_run).collect()
+}
+
+fn occupied_bounds(grid: &VoxelGrid) -> Option<[[u32; 3]; 2]> {
+    let bricks = grid.keys().par_iter().zip(grid.masks());
+    let partial = bricks.filter(|(_, mask)| !is_empty(mask));
+    let partial = partial.map(|(&key, mask)| run_bounds(key, 1, mask)).reduce_with(join);
+    let full = grid.full_runs().map(|(start, len)| run_bounds(start, len, &FULL)).reduce(join);
+    partial.into_iter().chain(full).reduce(join)
+}

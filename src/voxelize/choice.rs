@@ -1,0 +1,295 @@
+//! Which backend voxelizes a mesh, and why: as asked for, or by weighing the work against what
+//! starting and using a GPU costs.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::place::PlacedMesh;
+use crate::progress::Progress;
+use crate::voxelize::BackendError;
+use crate::voxelize::cpu::Cpu;
+use crate::voxelize::shared_gpu::SharedGpu;
+use crate::voxelize::{Backend, Rule, Run, RunOptions, brick_pairs};
+
+/// Which backend to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BackendChoice {
+    /// Whichever is likely to be faster; the CPU where there is no GPU.
+    Auto,
+    /// The GPU, or an error.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+/// A backend that is ready, and why it was chosen. If it is a GPU that [`BackendChoice::Auto`] chose, and it
+/// fails, then from there on it is the CPU, with a warning.
+pub struct ChosenBackend {
+    backend: Box<dyn Backend + Send + Sync>,
+    adapter: Option<String>,
+    reason: String,
+    warning: Option<String>,
+    /// What takes its place where it fails, and why it did.
+    replacement: Option<(Cpu, OnceLock<BackendError>)>,
+}
+
+impl ChosenBackend {
+    /// The GPU behind `backend`, which [`BackendChoice::Gpu`] or a name asked for.
+    #[must_use]
+    pub fn gpu(
+        backend: Box<dyn Backend + Send + Sync>,
+        adapter: String,
+        reason: impl Into<String>,
+    ) -> Self {
+        let (adapter, reason) = (Some(adapter), reason.into());
+        Self { backend, adapter, reason, warning: None, replacement: None }
+    }
+
+    /// The CPU.
+    #[must_use]
+    pub fn cpu(reason: impl Into<String>) -> Self {
+        let (backend, reason) = (Box::new(Cpu::default()), reason.into());
+        Self { backend, adapter: None, reason, warning: None, replacement: None }
+    }
+
+    /// With the CPU to take its place where it fails.
+    #[must_use]
+    pub fn or_cpu(self) -> Self {
+        Self { replacement: Some((Cpu::default(), OnceLock::new())), ..self }
+    }
+
+    /// Why the CPU has taken its place, if it has.
+    fn failure(&self) -> Option<&BackendError> {
+        self.replacement.as_ref()?.1.get()
+    }
+
+    /// `cpu` or `gpu`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        if self.adapter().is_some() { "gpu" } else { "cpu" }
+    }
+
+    /// The GPU adapter's label; `None` for the CPU.
+    #[must_use]
+    pub fn adapter(&self) -> Option<&str> {
+        self.adapter.as_deref().filter(|_| self.failure().is_none())
+    }
+
+    /// Why this backend, in a few words.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match (self.failure(), &self.adapter) {
+            (Some(_), Some(adapter)) => format!("gpu, {adapter} failed"),
+            _ => self.reason.clone(),
+        }
+    }
+
+    /// What went wrong with a better choice.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        match (self.failure(), &self.adapter) {
+            (Some(error), Some(adapter)) => {
+                Some(format!("gpu, {adapter}: {error}; computed on the CPU instead"))
+            }
+            _ => self.warning.clone(),
+        }
+    }
+}
+
+impl Backend for ChosenBackend {
+    fn run(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let Some((cpu, failure)) = &self.replacement else {
+            return self.backend.run(mesh, rule, options, progress);
+        };
+        if failure.get().is_none() {
+            match self.backend.run(mesh, rule, options, progress) {
+                Ok(run) => return Ok(run),
+                Err(BackendError::Cancelled) => return Err(BackendError::Cancelled),
+                Err(error) => failure.get_or_init(|| error),
+            };
+        }
+        cpu.run(mesh, rule, options, progress)
+    }
+}
+
+impl fmt::Display for ChosenBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.adapter() {
+            Some(adapter) => write!(f, "gpu, {adapter}"),
+            None => f.write_str("cpu"),
+        }
+    }
+}
+
+/// What a (triangle, brick) pair costs a thread of the CPU: 15 to 60 on the models measured.
+const NANOSECONDS_A_PAIR: u64 = 30;
+/// What it costs to open a GPU. An assumption, not yet measured on hardware.
+const MILLISECONDS_A_START: u64 = 200;
+/// What it costs an open GPU to take a mesh and give back its voxels, whatever their number: some
+/// transfers and a wait, as much an assumption.
+const MILLISECONDS_A_RUN: u64 = 3;
+
+/// Pairs that the CPU is done with in so many milliseconds, on all threads.
+fn pairs_in(milliseconds: u64) -> u64 {
+    milliseconds * 1_000_000 / NANOSECONDS_A_PAIR * rayon::current_num_threads() as u64
+}
+
+/// The backends of one process, which any number of meshes share: the CPU, and at most one GPU.
+///
+/// ```
+/// use trivox::voxelize::{Backends, Choice};
+/// use trivox::Backend;
+/// # use trivox::{Mesh, NoProgress, PlaceOptions, Sizing, place};
+/// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
+/// let backends = Backends::new(Choice::Auto, None);
+/// let chosen = backends.choose(&mesh)?;
+/// let grid = chosen.voxelize(&mesh, &NoProgress)?;
+/// assert_eq!((grid.occupied(), chosen.name()), (13, "cpu"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Backends {
+    choice: BackendChoice,
+    gpu: SharedGpu,
+    /// How many meshes share one start of the GPU.
+    meshes: u64,
+    /// Held by whoever uses the GPU.
+    turn: Mutex<()>,
+}
+
+impl Backends {
+    /// Chooses by `choice`. `adapter` is part of the label of the GPU to use; `Auto` then uses it.
+    /// Nothing is started yet.
+    #[must_use]
+    pub fn new(choice: BackendChoice, adapter: Option<String>) -> Self {
+        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1, turn: Mutex::default() }
+    }
+
+    /// For `meshes` of about the same size: each bears its share of the GPU's start.
+    #[must_use]
+    pub fn for_meshes(self, meshes: usize) -> Self {
+        Self { meshes: meshes.max(1) as u64, ..self }
+    }
+
+    /// The backend for `mesh`; a GPU is opened for the first mesh that it is chosen for.
+    ///
+    /// # Errors
+    /// A GPU that was asked for, by choice or by name, cannot be started.
+    pub fn choose(&self, mesh: &PlacedMesh) -> Result<ChosenBackend, BackendError> {
+        match self.choice {
+            BackendChoice::Cpu => Ok(ChosenBackend::cpu("asked for")),
+            BackendChoice::Gpu => self.open("asked for"),
+            BackendChoice::Auto if self.gpu.is_named() => self.open("its adapter was asked for"),
+            BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh))),
+        }
+    }
+
+    /// Waits until nobody else uses the GPU.
+    pub(crate) fn gpu_turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another backend than the one with this adapter, whatever was asked for: the GPU where there is
+    /// no adapter, and the CPU was used.
+    ///
+    /// # Errors
+    /// The GPU cannot be started.
+    pub fn other_than(&self, adapter: Option<&str>) -> Result<ChosenBackend, BackendError> {
+        match adapter {
+            Some(_) => Ok(ChosenBackend::cpu("to check the GPU")),
+            None => self.open("to check the CPU"),
+        }
+    }
+
+    /// The backend for a mesh of so many (triangle, brick) pairs.
+    fn weigh(&self, pairs: u64) -> ChosenBackend {
+        let least = self.pairs_worth_a_gpu();
+        let work = |relation: &str| {
+            format!(
+                "about {pairs} triangle-brick pairs, {relation} the {least} that are worth a GPU"
+            )
+        };
+        if pairs < least {
+            return ChosenBackend::cpu(work("fewer than"));
+        }
+        if let Some(reason) = self.gpu.why_not() {
+            return ChosenBackend::cpu(reason);
+        }
+        match self.open(&work("no fewer than")) {
+            Ok(chosen) => chosen.or_cpu(),
+            Err(error) => {
+                let warning = Some(format!("{error}; using the CPU instead"));
+                ChosenBackend { warning, ..ChosenBackend::cpu("the GPU failed to start") }
+            }
+        }
+    }
+
+    fn pairs_worth_a_gpu(&self) -> u64 {
+        let start = if self.gpu.is_ready() { 0 } else { pairs_in(MILLISECONDS_A_START) };
+        pairs_in(MILLISECONDS_A_RUN) + start / self.meshes
+    }
+
+    fn open(&self, reason: &str) -> Result<ChosenBackend, BackendError> {
+        let (backend, label) = self.gpu.open()?;
+        Ok(ChosenBackend::gpu(backend, label, reason))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto(meshes: usize) -> Backends {
+        Backends::new(BackendChoice::Auto, None).for_meshes(meshes)
+    }
+
+    #[test]
+    fn meshes_of_a_batch_share_the_start() {
+        let (start, run) = (pairs_in(MILLISECONDS_A_START), pairs_in(MILLISECONDS_A_RUN));
+        assert!(start > run && run > 0);
+        assert_eq!(auto(1).pairs_worth_a_gpu(), run + start);
+        assert_eq!(auto(8).pairs_worth_a_gpu(), run + start / 8);
+        assert_eq!(auto(usize::MAX).pairs_worth_a_gpu(), run);
+        assert_eq!(auto(0).pairs_worth_a_gpu(), auto(1).pairs_worth_a_gpu());
+    }
+
+    #[test]
+    fn a_small_job_stays_on_the_cpu_and_says_the_numbers() {
+        let least = auto(1).pairs_worth_a_gpu();
+        let chosen = auto(1).weigh(least - 1);
+        assert_eq!((chosen.name(), chosen.warning()), ("cpu", None));
+        let reason = format!(
+            "about {} triangle-brick pairs, fewer than the {least} that are worth a GPU",
+            least - 1
+        );
+        assert_eq!(chosen.reason(), reason);
+    }
+
+    #[test]
+    fn a_large_job_asks_for_a_gpu() {
+        let chosen = auto(1).weigh(auto(1).pairs_worth_a_gpu());
+        assert!(!chosen.reason().contains("fewer than the"), "{}", chosen.reason());
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn an_open_gpu_costs_no_start_if_it_is_hardware() {
+        let backends = auto(1);
+        if backends.gpu.open().is_err() {
+            assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+            println!("skipped: no adapter");
+            return;
+        }
+        let start = if backends.gpu.why_not().is_none() { 0 } else { MILLISECONDS_A_START };
+        let least = pairs_in(MILLISECONDS_A_RUN) + pairs_in(start);
+        assert_eq!(backends.pairs_worth_a_gpu(), least);
+    }
+}

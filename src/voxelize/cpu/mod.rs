@@ -1,0 +1,63 @@
+//! The CPU backend: threads take some thousand triangles each, refine blocks of boxes around them
+//! down to voxels, and set these in bricks that stay near the processor. One slab of the grid at a
+//! time, so that what is not yet in order takes little memory.
+
+#[cfg(feature = "gpu")]
+pub(in crate::voxelize) mod beyond;
+mod brick_cache;
+mod columns;
+mod refine;
+mod slabs;
+mod tasks;
+mod triangle_batch;
+
+use crate::place::PlacedMesh;
+use crate::progress::Progress;
+use crate::voxelize::BackendError;
+use crate::voxelize::{Backend, Rule, Run, RunOptions};
+
+/// Voxelizes on the CPU's threads.
+#[derive(Debug)]
+pub struct Cpu {
+    /// `None`: the process-wide pool.
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Default for Cpu {
+    /// One thread per core, shared with the rest of the process.
+    fn default() -> Self {
+        Self { pool: None }
+    }
+}
+
+impl Cpu {
+    /// With `threads` threads of its own.
+    ///
+    /// # Errors
+    /// The operating system refused to start them.
+    pub fn with_threads(threads: usize) -> Result<Self, BackendError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| BackendError::Threads { threads, reason: e.to_string() })?;
+        Ok(Self { pool: Some(pool) })
+    }
+}
+
+impl Backend for Cpu {
+    fn run(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let voxelize = || slabs::voxelize(mesh, rule, options.memory, progress);
+        let builder = match &self.pool {
+            Some(pool) => pool.install(voxelize),
+            None => voxelize(),
+        };
+        let builder = builder?;
+        let windings = builder.windings();
+        let (grid, crossings) = builder.finish_with_crossings();
+        Ok(Run { grid, windings, crossings, report: None })
+    }
+}

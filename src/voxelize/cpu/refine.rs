@@ -1,0 +1,245 @@
+//! Finds the voxels that triangles touch, level by level: a block of 4 x 4 x 4 boxes at a time, of
+//! which each that is touched is a block of the next level. A small triangle starts at the level
+//! on which one block holds it; one within a voxel, or a line of them, has nothing to find.
+//!
+//! Pairs of a triangle and a block wait until a vector is full of them.
+
+use pulp::{Simd, WithSimd};
+
+use crate::place::{MAX_DIM, PlacedMesh, Triangle};
+use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
+use crate::predicate::boxes::BoxRange;
+use crate::voxelize::cpu::brick_cache::OpenBricks;
+use crate::voxelize::cpu::tasks::Portion;
+use crate::voxelize::cpu::triangle_batch::{Bounds, Gathered};
+
+/// Levels above the last: blocks of the first hold the largest grid.
+const LEVELS: usize = (MAX_DIM.ilog2() / BLOCK_BITS) as usize - 1;
+const _: () = assert!(MAX_DIM == 1 << (BLOCK_BITS * (LEVELS as u32 + 1)));
+
+/// A portion of a mesh, of which the touched voxels are to be set in `bricks`.
+pub(super) struct Job<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) portion: Portion<'a>,
+    pub(super) bricks: OpenBricks<'a>,
+}
+
+impl<'a> WithSimd for Job<'a> {
+    type Output = OpenBricks<'a>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> OpenBricks<'a> {
+        let unit_bits = self.mesh.lattice().unit_bits;
+        let clip = self.portion.clip;
+        let level = |level| Level {
+            pairs: Pairs::new(unit_bits + (level as u32 + 1) * BLOCK_BITS),
+            extent: [1; 3],
+            origins: [Origin { triangle: 0, range: clip }; LANES],
+        };
+        let mut refiner = Refiner {
+            simd,
+            mesh: self.mesh,
+            clip,
+            unit_bits,
+            levels: std::array::from_fn(level),
+            blocks: vec![Pairs::new(unit_bits); CLASSES].into(),
+            bricks: self.bricks,
+        };
+        refiner.refine(&self.portion);
+        refiner.finish();
+        refiner.bricks
+    }
+}
+
+struct Refiner<'a, S> {
+    simd: S,
+    mesh: &'a PlacedMesh,
+    clip: BoxRange,
+    unit_bits: u32,
+    /// From boxes of 4 voxels an edge up.
+    levels: [Level; LEVELS],
+    /// The last level: pairs with a block of voxels, a vector for each extent.
+    blocks: Box<[Pairs]>,
+    bricks: OpenBricks<'a>,
+}
+
+/// Pairs with a block of boxes of one size.
+struct Level {
+    pairs: Pairs,
+    /// The most boxes that any pair has, along each axis.
+    extent: [i32; 3],
+    origins: [Origin; LANES],
+}
+
+/// What a pair was made of.
+#[derive(Clone, Copy)]
+struct Origin {
+    triangle: u32,
+    range: BoxRange,
+}
+
+/// Extents that a block can have.
+const CLASSES: usize = (BLOCK * BLOCK * BLOCK) as usize;
+
+fn class_of([x, y, z]: [i32; 3]) -> usize {
+    ((x - 1) << 4 | (y - 1) << 2 | (z - 1)) as usize % CLASSES
+}
+
+fn extent_of(class: usize) -> [i32; 3] {
+    let class = class as i32;
+    [(class >> 4) + 1, (class >> 2 & 3) + 1, (class & 3) + 1]
+}
+
+impl<S: Simd> Refiner<'_, S> {
+    #[inline(always)]
+    fn refine(&mut self, portion: &Portion) {
+        let mut gathered = Gathered::new();
+        for group in portion.groups() {
+            gathered.fetch(self.mesh, group.clone());
+            let bounds = gathered.bounds(self.unit_bits, &self.clip);
+            self.add(&gathered, &bounds, group.start, group.len());
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, gathered: &Gathered, bounds: &Bounds, first: usize, len: usize) {
+        let shapes = bounds.sort(len);
+        for lane in shapes.one_or_two.iter() {
+            let BoxRange { lo, hi } = bounds.range(lane);
+            self.bricks.set_voxel(lo);
+            self.bricks.set_voxel(hi);
+        }
+        for lane in shapes.lines.iter() {
+            let BoxRange { lo, hi } = bounds.range(lane);
+            for x in lo[0]..=hi[0] {
+                for y in lo[1]..=hi[1] {
+                    (lo[2]..=hi[2]).for_each(|z| self.bricks.set_voxel([x, y, z]));
+                }
+            }
+        }
+        for lane in shapes.blocks.iter() {
+            self.push_block(&gathered.triangle(lane), &bounds.range(lane));
+        }
+        for lane in shapes.large.iter() {
+            let (mut level, mut range) = (0, bounds.range(lane).coarser(BLOCK_BITS));
+            while range.longest() > BLOCK {
+                (level, range) = (level + 1, range.coarser(BLOCK_BITS));
+            }
+            let origin = Origin { triangle: (first + lane) as u32, range };
+            self.push(level, origin, &gathered.triangle(lane));
+        }
+    }
+
+    /// Empties all that wait.
+    #[inline(always)]
+    fn finish(&mut self) {
+        (0..LEVELS).rev().for_each(|level| self.solve(level));
+        (0..CLASSES).for_each(|class| self.solve_blocks(class));
+    }
+
+    #[inline(always)]
+    fn push(&mut self, level: usize, origin: Origin, triangle: &Triangle) {
+        let Level { pairs, extent, origins } = &mut self.levels[level];
+        let own = origin.range.extent();
+        *extent = [extent[0].max(own[0]), extent[1].max(own[1]), extent[2].max(own[2])];
+        origins[pairs.len()] = origin;
+        pairs.push(triangle, origin.range.lo);
+        if pairs.len() == LANES {
+            self.solve(level);
+        }
+    }
+
+    #[inline(always)]
+    fn push_block(&mut self, triangle: &Triangle, range: &BoxRange) {
+        let class = class_of(range.extent());
+        let pairs = &mut self.blocks[class];
+        pairs.push(triangle, range.lo);
+        if pairs.len() == LANES {
+            self.solve_blocks(class);
+        }
+    }
+
+    /// Empties `level`.
+    fn solve(&mut self, level: usize) {
+        self.simd.vectorize(Solve { refiner: self, level });
+    }
+
+    /// Empties one class of the last level.
+    fn solve_blocks(&mut self, class: usize) {
+        self.simd.vectorize(SolveBlocks { refiner: self, class });
+    }
+
+    /// Adds a block for each box of `mask` on `level`.
+    fn descend(
+        &mut self,
+        level: usize,
+        Origin { triangle: index, range }: Origin,
+        mask: BlockMask,
+    ) {
+        let triangle = self.mesh.triangle(index as usize);
+        let bounds = BoxRange::of_triangle(&triangle, self.unit_bits).intersect(&self.clip);
+        let bounds = bounds.coarser(level as u32 * BLOCK_BITS);
+        for position in boxes_of(&range, mask) {
+            let lo = position.map(|i| i << BLOCK_BITS);
+            let block = BoxRange { lo, hi: lo.map(|i| i + BLOCK - 1) }.intersect(&bounds);
+            match level.checked_sub(1) {
+                Some(below) => {
+                    self.push(below, Origin { triangle: index, range: block }, &triangle);
+                }
+                None => self.push_block(&triangle, &block),
+            }
+        }
+    }
+}
+
+struct Solve<'r, 'a, S> {
+    refiner: &'r mut Refiner<'a, S>,
+    level: usize,
+}
+
+impl<S: Simd> WithSimd for Solve<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<Same: Simd>(self, _: Same) {
+        let Self { refiner, level } = self;
+        let Level { pairs, extent, origins } = &mut refiner.levels[level];
+        let (len, origins) = (pairs.len(), *origins);
+        if len > 0 {
+            let masks = pairs.solve(refiner.simd, std::mem::replace(extent, [1; 3]));
+            for (origin, mask) in origins.into_iter().zip(masks).take(len) {
+                refiner.descend(level, origin, mask & first_boxes(origin.range.extent()));
+            }
+        }
+    }
+}
+
+struct SolveBlocks<'r, 'a, S> {
+    refiner: &'r mut Refiner<'a, S>,
+    class: usize,
+}
+
+impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<Same: Simd>(self, _: Same) {
+        let Self { refiner, class } = self;
+        let pairs = &mut refiner.blocks[class];
+        let (len, extent) = (pairs.len(), extent_of(class));
+        if len > 0 {
+            let masks = pairs.solve(refiner.simd, extent);
+            refiner.bricks.set_blocks(pairs.lowest(), extent, &masks, len);
+        }
+    }
+}
+
+/// The boxes of `range` that `mask` holds.
+fn boxes_of(range: &BoxRange, mut mask: BlockMask) -> impl Iterator<Item = [i32; 3]> {
+    let [x, y, z] = range.lo;
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as i32)?;
+        mask &= mask - 1;
+        Some([x + (bit >> 4), y + (bit >> 2 & 3), z + (bit & 3)])
+    })
+}

@@ -1,0 +1,100 @@
+//! One backend at work on one mesh, with one bound on memory: what modes and fills find voxels by.
+
+use std::borrow::Cow;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use web_time::Instant;
+
+#[cfg(feature = "gpu")]
+use crate::Gpu;
+use crate::grid::VoxelGrid;
+use crate::place::PlacedMesh;
+use crate::progress::Progress;
+use crate::voxelize::report::RunReport;
+use crate::voxelize::{Backend, BackendError, Rule, Run, RunOptions};
+
+/// What finds voxels.
+#[derive(Clone, Copy)]
+pub(crate) enum By<'a> {
+    /// A backend that blocks until it is done.
+    Backend(&'a dyn Backend),
+    /// A GPU that is awaited.
+    #[cfg(feature = "gpu")]
+    Gpu(&'a Gpu),
+}
+
+impl By<'_> {
+    async fn run(
+        self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        match self {
+            Self::Backend(backend) => backend.run(mesh, rule, options, progress),
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.run_async(mesh, rule, options, progress).await,
+        }
+    }
+}
+
+/// The output of a future that never waits: one that finds voxels by [`By::Backend`].
+pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("a blocking backend was awaited"),
+    }
+}
+
+/// A backend at work on one mesh.
+pub(crate) struct Finder<'a> {
+    pub(crate) by: By<'a>,
+    pub(crate) mesh: Cow<'a, PlacedMesh>,
+    pub(crate) options: &'a RunOptions,
+    pub(crate) progress: &'a dyn Progress,
+    pub(crate) report: Option<RunReport>,
+    pub(crate) time: Duration,
+}
+
+impl Finder<'_> {
+    /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
+    pub(crate) async fn find(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
+        if self.progress.is_cancelled() {
+            return Err(BackendError::Cancelled);
+        }
+        let began = Instant::now();
+        let memory = self.options.memory.saturating_sub(kept);
+        let options = RunOptions { memory, ..*self.options };
+        let run = self.by.run(&self.mesh, rule, &options, self.progress).await;
+        let mut run = self.within(kept, |_| run)?;
+        self.time += began.elapsed();
+        match (&mut self.report, run.report.take()) {
+            (Some(report), Some(more)) => report.add(more),
+            (report, more) => *report = more,
+        }
+        Ok(run)
+    }
+
+    /// Without the voxels that flips have past the mesh's grid.
+    pub(crate) fn crop(&self, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
+        self.within(grid.bytes(), |memory| grid.cropped(self.mesh.lattice().dims, memory))
+    }
+
+    /// What `work` makes in the memory that `kept` bytes leave of all that is allowed.
+    pub(crate) fn within<T>(
+        &self,
+        kept: u64,
+        work: impl FnOnce(u64) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        work(self.options.memory.saturating_sub(kept)).map_err(|error| match error {
+            BackendError::Memory { needed, .. } => BackendError::Memory {
+                needed: needed.saturating_add(kept),
+                allowed: self.options.memory,
+            },
+            other => other,
+        })
+    }
+}

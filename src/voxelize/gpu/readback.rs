@@ -1,0 +1,163 @@
+//! What comes back from a run: the counters, the timestamps, and bricks or crossings as far as they
+//! are expected, all in one buffer, so that the host waits once.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use web_time::Instant;
+
+use crate::error::BackendError;
+use crate::gpu::{Clock, Device};
+use crate::grid::{BrickKey, Mask};
+use crate::voxelize::Rule;
+use crate::voxelize::gpu::crossings::{CROSSING_BYTES, Crossing, count};
+use crate::voxelize::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
+use crate::voxelize::gpu::stages::{MAX_STEPS, Output};
+use crate::voxelize::report::{RunReport, milliseconds};
+
+/// First byte of the timestamps in the staging buffer, after the counters.
+pub(super) const CLOCK_AT: usize = 128;
+const _: () = assert!(COUNTERS * 4 <= CLOCK_AT);
+/// First byte of the list.
+pub(super) const LIST_AT: u64 = CLOCK_AT as u64 + Clock::bytes(MAX_STEPS);
+const BRICK_BYTES: usize = 4 * BRICK_WORDS;
+/// Most bytes of a list that are read with the counters of a first run: those of 2^16 bricks.
+const MOST_GUESSED: u64 = (BRICK_BYTES as u64) << 16;
+
+/// A staging buffer, and how much of it the next run is likely to fill.
+pub(super) struct Readback {
+    pub(super) staging: wgpu::Buffer,
+    /// What a run by each rule is likely to find.
+    expected: HashMap<Rule, u32>,
+}
+
+/// Part of a list that a run filled.
+pub(super) struct Source<'a> {
+    pub(super) buffer: &'a wgpu::Buffer,
+    pub(super) output: Output,
+    pub(super) range: Range<u32>,
+}
+
+/// What was read of such lists.
+#[derive(Default)]
+pub(super) struct Lists {
+    /// In no particular order, and repeated where parts overlap.
+    pub(super) bricks: Vec<(BrickKey, Mask)>,
+    /// Of one run.
+    crossings: Vec<Crossing>,
+}
+
+impl Lists {
+    /// Adds the first `len` entries in a staging buffer.
+    pub(super) fn extend(&mut self, output: Output, staging: &[u8], len: usize) {
+        let list = &staging[LIST_AT as usize..];
+        match output {
+            Output::Bricks => {
+                self.bricks.extend(list.as_chunks().0.iter().take(len).map(brick));
+            }
+            Output::Crossings => {
+                let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();
+                self.crossings.extend(crossings.take(len).map(Crossing::from_bytes));
+            }
+        }
+    }
+
+    /// Makes bricks of the crossings.
+    pub(super) fn count_crossings(&mut self) {
+        self.bricks.append(&mut count(std::mem::take(&mut self.crossings)));
+    }
+}
+
+impl Readback {
+    /// That expects nothing yet.
+    pub(super) fn new(device: &Device) -> Self {
+        Self { staging: device.staging(LIST_AT / 4), expected: HashMap::new() }
+    }
+
+    /// How much of the list to read with the counters of a run by `rule`: what the last one found and
+    /// an eighth more, since frames and parts are much alike.
+    pub(super) fn expected(&self, rule: Rule) -> u32 {
+        self.expected.get(&rule).copied().unwrap_or(0)
+    }
+
+    /// Expects about `guess()` of the first run by `rule`.
+    pub(super) fn expect(
+        &mut self,
+        device: &Device,
+        rule: Rule,
+        guess: impl FnOnce() -> u32,
+    ) -> Result<(), BackendError> {
+        if !self.expected.contains_key(&rule) {
+            let output = Output::of(rule);
+            let guess = guess().min((MOST_GUESSED / output.bytes()) as u32);
+            self.grow(device, output, guess)?;
+            self.expected.insert(rule, guess);
+        }
+        Ok(())
+    }
+
+    /// Records what a run by `rule` found.
+    pub(super) fn learn(&mut self, rule: Rule, found: u32) {
+        let room = (self.staging.size() - LIST_AT) / Output::of(rule).bytes();
+        let likely = (u64::from(found) + u64::from(found / 8)).min(room);
+        self.expected.insert(rule, likely as u32);
+    }
+
+    /// Makes room for so much of a list.
+    pub(super) fn grow(
+        &mut self,
+        device: &Device,
+        output: Output,
+        len: u32,
+    ) -> Result<(), BackendError> {
+        let bytes = LIST_AT + output.bytes() * u64::from(len);
+        if bytes > self.staging.size() {
+            self.staging = device.staging(bytes / 4);
+        }
+        device.check()
+    }
+
+    /// Copies `source` after all that `encoder` holds, submits it, waits, and returns what `read`
+    /// makes of the staging buffer.
+    pub(super) async fn fetch<T>(
+        &self,
+        device: &Device,
+        mut encoder: wgpu::CommandEncoder,
+        source: &Source<'_>,
+        report: &mut RunReport,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, BackendError> {
+        let Source { buffer, output, range } = source;
+        let [from, to] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
+        encoder.copy_buffer_to_buffer(buffer, from, &self.staging, LIST_AT, to - from);
+        let bytes = LIST_AT + to - from;
+
+        let began = Instant::now();
+        let mapping = device.submit(encoder, &self.staging, bytes);
+        let submitted = Instant::now();
+        mapping.await?;
+        let done = Instant::now();
+        let result = device.mapped(&self.staging, bytes, read)?;
+
+        report.waits += 1;
+        report.read_bytes += bytes;
+        report.host_ms.submit += milliseconds(submitted - began);
+        report.host_ms.wait += milliseconds(done - submitted);
+        report.host_ms.read += milliseconds(done.elapsed());
+        Ok(result)
+    }
+}
+
+/// The counters in a staging buffer.
+pub(super) fn counters(staging: &[u8]) -> Vec<u32> {
+    let (words, _) = staging[..4 * COUNTERS].as_chunks::<4>();
+    words.iter().copied().map(u32::from_le_bytes).collect()
+}
+
+fn brick(bytes: &[u8; BRICK_BYTES]) -> (BrickKey, Mask) {
+    let (key, mask) = bytes.split_at(4 * KEY_WORDS);
+    let (key, mask) = (key.as_chunks::<4>().0, mask.as_chunks::<8>().0);
+    let [xy, z] = [0, 1].map(|i| u32::from_le_bytes(key[i]));
+    let key = BrickKey::new([xy & 0xffff, xy >> 16, z]);
+    (key, std::array::from_fn(|x| u64::from_le_bytes(mask[x])))
+}

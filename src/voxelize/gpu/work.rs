@@ -1,0 +1,163 @@
+//! What each step of a run has to do at the least, from what the run itself counted.
+
+use crate::voxelize::gpu::buffers::Sizes;
+use crate::voxelize::gpu::data::{
+    BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS,
+    PAIRS_FULL, Pair, SCAN_BLOCK, STARTED, TOO_MANY_CANDIDATES, TRIANGLE_WORDS,
+};
+use crate::voxelize::gpu::stages::{Stage, Step};
+
+/// What a run counted.
+#[derive(Debug, Clone)]
+pub(super) struct Counts {
+    pub(super) triangles: u64,
+    pub(super) bricks: u64,
+    pub(super) crossings: u64,
+    /// Per level, as are those that follow.
+    pub(super) pairs: [u64; LEVELS],
+    pub(super) candidates: [u64; LEVELS],
+    pub(super) started: [u64; LEVELS],
+    /// Failure bits: what follows a failure is left out.
+    pub(super) failures: u32,
+}
+
+impl Counts {
+    /// From the words of the counters of a run with buffers of `sizes`: pairs and crossings past these
+    /// were counted, and no more.
+    pub(super) fn new(triangles: u32, counters: &[u32], sizes: &Sizes) -> Self {
+        let levels = |first: usize| std::array::from_fn(|l| counters[first + l].into());
+        Self {
+            triangles: triangles.into(),
+            bricks: counters[BRICKS].into(),
+            crossings: counters[CROSSINGS].min(sizes.crossings).into(),
+            pairs: std::array::from_fn(|l| {
+                counters[PAIRS + l].min(sizes.pairs_on(l as u32)).into()
+            }),
+            candidates: levels(CANDIDATES),
+            started: levels(STARTED),
+            failures: counters[FAILURES],
+        }
+    }
+
+    /// The pairs of `level` that came down from the level above.
+    fn children(&self, level: usize) -> u64 {
+        self.pairs[level].saturating_sub(self.started[level])
+    }
+}
+
+/// What a step must do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    pub(super) invocations: u64,
+    pub(super) tests: u64,
+    pub(super) bytes: u64,
+}
+
+const WORD: u64 = 4;
+const PAIR: u64 = size_of::<Pair>() as u64;
+const BRICK: u64 = WORD * BRICK_WORDS as u64;
+const CROSSING: u64 = WORD * CROSSING_WORDS as u64;
+/// A triangle's vertex numbers and its three vertices.
+const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
+
+/// The work of `step` in a run that counted `counts`.
+pub(super) fn work(step: &Step, counts: &Counts) -> Work {
+    let left_out = match (step.stage, step.level) {
+        (Stage::ScanPairs, 0) | (Stage::FindBricks, _) => PAIRS_FULL | TOO_MANY_CANDIDATES,
+        (
+            Stage::VoxelRows | Stage::Voxels | Stage::Crossed | Stage::Flips | Stage::ListCrossings,
+            _,
+        ) => u32::MAX,
+        _ => 0,
+    };
+    if counts.failures & left_out != 0 {
+        return Work::default();
+    }
+    let level = step.level as usize;
+    let (pairs, candidates) = (counts.pairs[level], counts.candidates[level]);
+    let blocks = pairs.div_ceil(SCAN_BLOCK.into());
+    let groups = candidates.div_ceil(GROUP.into());
+    let (invocations, tests, bytes) = match step.stage {
+        Stage::Seed => {
+            let started: u64 = counts.started.iter().sum();
+            (counts.triangles, 0, counts.triangles * TRIANGLE + started * PAIR)
+        }
+        Stage::ScanBlocks => (pairs, 0, pairs * (PAIR + WORD) + blocks * WORD),
+        Stage::ScanTotals => (blocks, 0, blocks * 2 * WORD),
+        Stage::ScanPairs => (pairs, 0, pairs * (PAIR + 2 * WORD) + (blocks + groups) * WORD),
+        Stage::Refine => {
+            let read = pairs * (PAIR + WORD + TRIANGLE) + groups * WORD;
+            (candidates, candidates, read + counts.children(level - 1) * PAIR)
+        }
+        // A pair, an entry of the table, and its number; a new brick's number, key and mask.
+        Stage::FindBricks => (pairs, 0, pairs * (PAIR + 2 * WORD) + counts.bricks * (WORD + BRICK)),
+        // A pair, its offset, entry and brick, and its triangle; the bricks, read and written.
+        Stage::VoxelRows | Stage::Voxels | Stage::Crossed | Stage::Flips => {
+            let read = pairs * (PAIR + 3 * WORD + TRIANGLE) + groups * WORD;
+            (candidates, candidates, read + counts.bricks * 2 * BRICK)
+        }
+        Stage::ListCrossings => {
+            let read = pairs * (PAIR + WORD + TRIANGLE) + groups * WORD;
+            (candidates, candidates, read + counts.crossings * CROSSING)
+        }
+    };
+    Work { invocations, tests, bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::voxelize::gpu::data::{BRICKS_FULL, COUNTERS};
+    use crate::voxelize::gpu::stages::steps;
+    use crate::voxelize::{Kernel, Rule};
+
+    fn counters() -> [u32; COUNTERS] {
+        let mut counters = [0; COUNTERS];
+        (counters[BRICKS], counters[CROSSINGS]) = (3, 700);
+        (counters[PAIRS], counters[PAIRS + 1]) = (1030, 20);
+        (counters[CANDIDATES], counters[CANDIDATES + 1]) = (5000, 70);
+        (counters[STARTED], counters[STARTED + 1]) = (1000, 20);
+        counters
+    }
+
+    fn of(counters: &[u32], stage: Stage, level: u32) -> (u64, u64, u64) {
+        let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600 };
+        let counts = Counts::new(1020, counters, &sizes);
+        let rules = [Rule::Conservative, Rule::SixSeparating, Rule::Winding];
+        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, Kernel::Rows, 1));
+        let step = steps.find(|s| s.stage == stage && s.level == level);
+        let work = work(&step.expect("a step"), &counts);
+        (work.invocations, work.tests, work.bytes)
+    }
+
+    #[test]
+    fn the_work_of_a_run_is_what_it_counted() {
+        let of = |stage, level| of(&counters(), stage, level);
+        assert_eq!(of(Stage::Seed, 0), (1020, 0, 1020 * 48 + 1020 * 16));
+        assert_eq!(of(Stage::ScanBlocks, 0), (1030, 0, 1030 * 20 + 2 * 4));
+        assert_eq!(of(Stage::ScanTotals, 1), (1, 0, 8));
+        assert_eq!(of(Stage::ScanPairs, 0), (1030, 0, 1030 * 24 + (2 + 20) * 4));
+        assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 68 + 4 + 30 * 16));
+        assert_eq!(of(Stage::FindBricks, 0), (1030, 0, 1030 * 24 + 3 * 76));
+        assert_eq!(of(Stage::VoxelRows, 0), (5000, 5000, 1030 * 76 + 20 * 4 + 3 * 144));
+        assert_eq!(of(Stage::Crossed, 0), of(Stage::VoxelRows, 0));
+        // Of 700 crossings there was room for 600.
+        let listed = (5000, 5000, 1030 * 68 + 20 * 4 + 600 * 8);
+        assert_eq!(of(Stage::ListCrossings, 0), listed);
+    }
+
+    #[test]
+    fn after_a_failure_no_voxels_are_tested() {
+        let of = |failures, stage| {
+            let mut counters = counters();
+            counters[FAILURES] = failures;
+            of(&counters, stage, 0).0
+        };
+        assert_eq!(of(BRICKS_FULL, Stage::VoxelRows), 0);
+        assert_eq!(of(BRICKS_FULL, Stage::Crossed), 0);
+        assert_eq!(of(PAIRS_FULL, Stage::ListCrossings), 0);
+        assert_eq!(of(BRICKS_FULL, Stage::FindBricks), 1030);
+        assert_eq!(of(PAIRS_FULL, Stage::FindBricks), 0);
+        assert_eq!(of(PAIRS_FULL, Stage::ScanBlocks), 1030);
+    }
+}

@@ -1,0 +1,131 @@
+//! What is forgiven on the command line, and what a mistake is answered with.
+
+use super::*;
+
+#[test]
+fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
+    let folder = folder();
+    let run = voxelize(folder.path(), "mesh.obj -o a.npy --backend cpu");
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert!(stderr(&run).contains("note: no resolution given: 256 voxels"), "{}", stderr(&run));
+    let grid = read_grid(&folder.path().join("a.npy")).unwrap().grid;
+    assert_eq!(grid.dims(), [256, 256, 64]);
+    assert!(!stderr(&voxelize(folder.path(), "mesh.obj -r 8 --backend cpu")).contains("note"));
+}
+
+#[test]
+fn likely_mistakes_are_answered_with_what_was_likely_meant() {
+    let folder = folder();
+    for (args, complaint) in [
+        ("mesh.obj out.vox", "out.vox: there is no such file: did you mean -o out.vox?"),
+        ("inof mesh.obj", "inof: is neither a command nor a file: did you mean `voxelize info`?"),
+        ("version", "did you mean `voxelize --version`?"),
+        ("zzzzzzz", "zzzzzzz: is neither a command nor a file: see `voxelize --help`"),
+        ("gone*.obj", "gone*.obj: no file matches this pattern"),
+        ("mesh.obj --recursive", "--recursive is for folders"),
+        ("mesh.obj --scale -1", "--scale -1 is not possible: use a positive number"),
+        ("- --res 8", "standard input: its format is not known"),
+        ("mesh.obj --input-format obj", "--input-format is for standard input"),
+    ] {
+        refuses(folder.path(), args, complaint);
+    }
+}
+
+#[test]
+fn a_folder_stands_for_the_meshes_in_it() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    fs::create_dir_all(path.join("deep/er")).unwrap();
+    fs::rename(path.join("1.obj"), path.join("deep/er/1.obj")).unwrap();
+    let meshes = |args: &str| -> Vec<String> {
+        let run = voxelize(path, &format!("{args} --res 8 --json -q"));
+        let lines = json_lines(&run);
+        lines.iter().map(|line| line["mesh"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(meshes("."), ["./0.obj", "./mesh.obj"]);
+    assert_eq!(meshes(". --recursive"), ["./0.obj", "./deep/er/1.obj", "./mesh.obj"]);
+    let quoted = Command::new(VOXELIZE)
+        .current_dir(path)
+        .args(["*.obj", "--res", "8", "--json", "-q"])
+        .output()
+        .unwrap();
+    assert_eq!(json_lines(&quoted).len(), 2);
+    refuses(path, "deep --res 8", "deep: no mesh is in this folder");
+    assert!(voxelize(path, "mesh.obj --res 8 -o mesh.vox").status.success());
+    let table = String::from_utf8(voxelize(path, "info .").stdout).unwrap();
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(table.contains("mesh.obj  2 triangles, 4 x 4 x 1 units"), "{table}");
+    assert!(table.contains("mesh.vox  8 x 8 x 2 voxels, "), "{table}");
+}
+
+#[test]
+fn standard_input_is_read_wherever_a_file_is() {
+    let folder = folder();
+    let path = folder.path();
+    let from = |input: &str, args: &str| {
+        let input = fs::File::open(path.join(input)).unwrap();
+        let args = args.split_whitespace();
+        Command::new(VOXELIZE).current_dir(path).args(args).stdin(input).output().unwrap()
+    };
+    assert!(voxelize(path, "mesh.obj --res 8 -o a.npy").status.success());
+    let run = from("mesh.obj", "- --input-format obj --res 8 -o b.npy");
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert!(from("a.npy", "diff - b.npy --input-format npy").status.success());
+    assert!(from("a.npy", "convert - -o c.npy --input-format npy").status.success());
+    assert_eq!(fs::read(path.join("a.npy")).unwrap(), fs::read(path.join("c.npy")).unwrap());
+}
+
+#[test]
+fn a_cube_holds_the_mesh_in_its_centre() {
+    let folder = folder();
+    let path = folder.path();
+    let voxels = |args: &str| {
+        let run = voxelize(path, &format!("mesh.obj {args} -o a.npy"));
+        assert!(run.status.success() && !stderr(&run).contains("warning"), "{}", stderr(&run));
+        let grid = read_grid(&path.join("a.npy")).unwrap().grid;
+        (grid.dims(), grid.occupied_bounds().unwrap())
+    };
+    // 4 x 4 x 1 units: 4 layers of voxels, and one on each side that it touches.
+    assert_eq!(voxels("--cube 16"), ([16; 3], [[0, 0, 5], [15, 15, 10]]));
+    assert_eq!(voxels("--dims 32,16,8").0, [32, 16, 8]);
+    let (dims, [min, max]) = voxels("--cube 32 --res 16");
+    assert_eq!((dims, min[0], max[0]), ([32; 3], 7, 24));
+}
+
+#[test]
+fn meshes_are_scaled_rotated_and_centred_in_this_order() {
+    let folder = folder();
+    let run = voxelize(folder.path(), "mesh.obj --res 8 --scale 2 --rotate x:90 --center --json");
+    let json = json(&run);
+    // x stays, y goes to z, z to -y.
+    assert_eq!(json["dims"], serde_json::json!([8, 2, 8]));
+    assert_eq!(json["origin"], serde_json::json!([-4.0, -1.0, -4.0]));
+    assert_eq!(json["voxel_size"], 1.0);
+}
+
+#[test]
+fn what_the_output_cannot_hold_is_said() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("m.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
+    fs::write(path.join("red.obj"), format!("mtllib m.mtl\nusemtl red\n{MESH}")).unwrap();
+    let said = stderr(&voxelize(path, "red.obj --res 8 -o red.npy"));
+    assert!(said.contains("note: the mesh has colours, but .npy files hold none"), "{said}");
+    let high = stderr(&voxelize(path, "mesh.obj --res 400 -o high.schem"));
+    assert!(high.contains("warning: the schematic is 400 blocks high"), "{high}");
+}
+
+#[test]
+fn completions_and_the_manual_are_those_of_this_program() {
+    let folder = folder();
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let script = voxelize(folder.path(), &format!("completions {shell}"));
+        let script = String::from_utf8(script.stdout).unwrap();
+        assert!(script.contains("voxel-size") && script.contains("turntable"), "{shell}");
+    }
+    let page = String::from_utf8(voxelize(folder.path(), "man").stdout).unwrap();
+    assert!(page.starts_with(".ie") && page.contains("turntable"), "{page}");
+    let version = String::from_utf8(voxelize(folder.path(), "--version").stdout).unwrap();
+    let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
+    assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");
+}

@@ -1,0 +1,148 @@
+/** Exact voxelization of triangle meshes: the same bits on every GPU, CPU and browser. */
+
+/** A file: its name, whose extension says the format, and its bytes. */
+export interface File {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** What to compute: the options of the program `voxelize`, with its defaults. */
+export interface Options {
+  /** Voxels along the longest axis; 256 by default. */
+  res?: number;
+  /** Edge length of a voxel in mesh units, instead of `res`. */
+  voxelSize?: number;
+  /** Voxels to add on all six sides. */
+  pad?: number;
+  mode?: 'surface' | 'thin' | 'solid';
+  /** How the inside of a solid is found. */
+  fill?: 'auto' | 'parity' | 'winding' | 'flood' | 'vote';
+  /** Whether the voxels that the surface touches belong to the solid. */
+  includeSurface?: boolean;
+  /** Whether voxels stay in which everything is transparent. */
+  keepTransparent?: boolean;
+  /** `auto` for the mesh's colours, `none`, or a colour such as `#C08040`. */
+  color?: string;
+  /** The mesh's up axis. */
+  up?: 'y' | 'z';
+  /** `auto` is the GPU where there is one, and the CPU where it fails. */
+  backend?: 'auto' | 'gpu' | 'cpu';
+}
+
+/** What is known of a grid; lengths are in mesh units, times in milliseconds. */
+export interface Report {
+  dims: [number, number, number];
+  occupied: number;
+  bricks: number;
+  /** The hash that `voxelize` prints: a function of the voxels alone. */
+  hash: string;
+  warnings: string[];
+  /** Of voxels of a mesh. */
+  mesh?: string;
+  triangles?: number;
+  degenerate?: number;
+  voxel_size?: number;
+  origin?: [number, number, number];
+  backend?: 'cpu' | 'gpu';
+  adapter?: string | null;
+  fill?: { rule: string; reason: string; caps: string | null } | null;
+  transparent?: number;
+  timings_ms?: Record<string, number | null>;
+  /** Of a grid that was opened. */
+  grid?: string;
+}
+
+/** What computes: the CPU by WebAssembly, and a GPU by WebGPU. */
+export class Voxelizer {
+  /** Opens the GPU where there is one, unless `gpu` is false. */
+  static open(options?: { gpu?: boolean }): Promise<Voxelizer>;
+  /** The GPU's name; `null` where there is none. */
+  readonly adapter: string | null;
+  /** Why there is no GPU. */
+  readonly reason: string | null;
+  /** The voxels of a mesh. Rejects with the message that the program prints. */
+  voxelize(mesh: File, options?: Options): Promise<Grid>;
+  /** The PNG that `voxelize render` draws. */
+  picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array>;
+  /** Readies `grid` to be drawn again and again. */
+  viewer(grid: Grid): Viewer;
+  /** Frees its memory at once. */
+  free(): void;
+}
+
+/** A set of voxels. */
+export class Grid {
+  /** Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .vol, .bricks, .vdb, .nvdb, .schem. */
+  static open(file: File): Promise<Grid>;
+  readonly report: Report;
+  readonly dims: [number, number, number];
+  readonly occupied: number;
+  readonly hash: string;
+  contains(x: number, y: number, z: number): boolean;
+  /** The indices of the occupied voxels: x, y, z of one after the other. */
+  voxels(): Uint32Array;
+  /** The file that the program writes with this extension. */
+  write(extension: string): Uint8Array;
+  /** What a file with this extension does not hold: a sentence for each thing. */
+  lost(extension: string): string[];
+  /** Frees its memory at once. */
+  free(): void;
+}
+
+/** The options of `voxelize render`. */
+export interface PictureOptions {
+  /** Width and height in pixels. */
+  size?: [number, number];
+  view?: 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
+  /** Rays along each side of a pixel. */
+  samples?: number;
+  transparent?: boolean;
+}
+
+/** A picture of a `Viewer`. */
+export interface ViewOptions {
+  /** Width and height of the whole picture, in pixels. */
+  size: [number, number];
+  /** The rows to draw: the first, and how many. */
+  rows: [number, number];
+  /** Around the up axis from the front to the right, in radians. */
+  yaw: number;
+  /** Above the horizon, in radians. */
+  pitch: number;
+  /** At 1 all is in the picture. */
+  zoom: number;
+  /** The point in the middle, right and up from the grid's, in parts of the grid's radius. */
+  pan: [number, number];
+  /** Rays along each side of a pixel. */
+  samples: number;
+  hasShadow: boolean;
+  /** The axis that is cut, 0 to 2, and which part of the grid is shown, 0 to 1. */
+  cut: [number, number] | null;
+  /** sRGB colours at the top and at the bottom. */
+  background: [[number, number, number], [number, number, number]];
+}
+
+/** A grid that is drawn again and again, on the GPU where the voxelizer has one. */
+export class Viewer {
+  /** Rows of a picture, as RGBA bytes. */
+  draw(options: ViewOptions): Promise<Uint8Array>;
+  free(): void;
+}
+
+/** Starts the WebAssembly module; all else does so by itself. `module` is where it is, or its bytes. */
+export function init(module?: URL | string | BufferSource | Response): Promise<unknown>;
+/** Has `callback` called while something is computed; `share` is `null` where it is not known. */
+export function onProgress(callback: (step: string, share: number | null) => void): Promise<void>;
+/** The file formats, as `voxelize formats --json` lists them. */
+export function formats(): Promise<{ meshes: Format[]; grids: Format[] }>;
+export interface Format {
+  extension: string;
+  name: string;
+  carries: string;
+  read?: boolean;
+  written?: boolean;
+  colors?: boolean;
+}
+/** The WGSL sources of all shaders, by name. */
+export function shaders(): Promise<Record<string, string>>;
+export function version(): Promise<string>;

@@ -1,0 +1,106 @@
+// The camera of the view, moved by mouse, touch and keyboard.
+
+/** Yaw and pitch, in radians. `iso` is that of `voxelize render`. */
+export const PRESETS = {
+  'iso': [0.6632, 0.4887],
+  'front': [0, 0], 'back': [Math.PI, 0], 'left': [-Math.PI / 2, 0], 'right': [Math.PI / 2, 0],
+  'top': [0, Math.PI / 2], 'bottom': [0, -Math.PI / 2],
+};
+
+const clamp = (low, x, high) => Math.min(high, Math.max(low, x));
+
+export class Camera extends EventTarget {
+  constructor(canvas) {
+    super();
+    this.canvas = canvas;
+    this.pointers = new Map();
+    this.reset('iso');
+    canvas.addEventListener('pointerdown', (event) => this.press(event));
+    canvas.addEventListener('pointermove', (event) => this.move(event));
+    for (const end of ['pointerup', 'pointercancel']) {
+      canvas.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
+    }
+    canvas.addEventListener('wheel', (event) => {
+      event.preventDefault();
+      this.zoomBy(Math.exp(-0.0015 * event.deltaY * (event.deltaMode === 1 ? 30 : 1)));
+    }, { passive: false });
+    canvas.addEventListener('contextmenu', (event) => event.preventDefault());
+    canvas.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  reset(preset) {
+    [this.yaw, this.pitch] = PRESETS[preset];
+    this.zoom = 1;
+    this.pan = [0, 0];
+    this.changed();
+  }
+
+  changed() {
+    this.dispatchEvent(new Event('change'));
+  }
+
+  turn(x, y) {
+    this.yaw -= x;
+    this.pitch = clamp(-Math.PI / 2, this.pitch + y, Math.PI / 2);
+    this.changed();
+  }
+
+  /** Moves what is seen by parts of the picture's shorter side. */
+  slide(x, y) {
+    const reach = 2.1 / this.zoom;
+    this.pan = [clamp(-3, this.pan[0] - reach * x, 3), clamp(-3, this.pan[1] + reach * y, 3)];
+    this.changed();
+  }
+
+  zoomBy(factor) {
+    this.zoom = clamp(0.3, this.zoom * factor, 200);
+    this.changed();
+  }
+
+  press(event) {
+    this.canvas.setPointerCapture(event.pointerId);
+    this.pointers.set(event.pointerId, event);
+  }
+
+  move(event) {
+    const before = this.pointers.get(event.pointerId);
+    if (!before) return;
+    const side = Math.min(this.canvas.clientWidth, this.canvas.clientHeight);
+    const [x, y] = [(event.clientX - before.clientX) / side, (event.clientY - before.clientY) / side];
+    const other = [...this.pointers.values()].find((pointer) => pointer.pointerId !== event.pointerId);
+    this.pointers.set(event.pointerId, event);
+    if (other) {
+      const apart = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+      this.slide(x / 2, y / 2);
+      this.zoomBy(Math.max(1, apart(event)) / Math.max(1, apart(before)));
+    } else if (event.shiftKey || event.buttons & 6) {
+      this.slide(x, y);
+    } else {
+      this.turn(3 * x, 3 * y);
+    }
+  }
+
+  key(event) {
+    const step = 0.1;
+    const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (arrows[event.key]) {
+      const [x, y] = arrows[event.key].map((c) => step * c);
+      if (event.shiftKey) this.slide(-x, -y); else this.turn(-x, -y);
+    } else if (event.key === '+' || event.key === '=') {
+      this.zoomBy(1.2);
+    } else if (event.key === '-') {
+      this.zoomBy(1 / 1.2);
+    } else if (event.key === '0' || event.key === 'Home') {
+      this.reset('iso');
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  get options() {
+    const { yaw, pitch, zoom, pan } = this;
+    return { yaw, pitch, zoom, pan };
+  }
+}

@@ -1,0 +1,68 @@
+// The settings: from the form and into it, as options, as a link and as a command line.
+
+const NAMES = ['res', 'mode', 'fill', 'include-surface', 'color', 'up', 'backend'];
+const DEFAULTS = {
+  'res': '128', 'mode': 'surface', 'fill': 'auto', 'include-surface': false, 'color': 'auto', 'up': 'y',
+  'backend': 'auto',
+};
+
+export function read(form) {
+  const values = {};
+  for (const name of NAMES) {
+    const field = form.elements[name];
+    values[name] = field.type === 'checkbox' ? field.checked : field.value;
+  }
+  if (values.color === 'one') values.color = form.elements['one-color'].value.toUpperCase();
+  return values;
+}
+
+export function write(form, values) {
+  for (const name of NAMES) {
+    const value = values[name] ?? DEFAULTS[name];
+    const field = form.elements[name];
+    if (field.type === 'checkbox') {
+      field.checked = value === true || value === 'true';
+    } else if (name === 'color' && /^#[0-9a-f]{6}$/i.test(value)) {
+      field.value = 'one';
+      form.elements['one-color'].value = value.toLowerCase();
+    } else {
+      field.value = value;
+      // A link may name what is not there.
+      if (field.value !== value) field.value = DEFAULTS[name];
+    }
+  }
+}
+
+/** As the package takes them. */
+export function options(values) {
+  const { res, mode, fill, color, up, backend } = values;
+  return { res: Number(res), mode, fill, color, up, backend, includeSurface: values['include-surface'] };
+}
+
+/** As a link has them: what is not the default, and the example. */
+export function query(values, example) {
+  const own = NAMES.filter((name) => values[name] !== DEFAULTS[name]);
+  const pairs = own.map((name) => [name, String(values[name])]);
+  if (example) pairs.unshift(['model', example]);
+  return new URLSearchParams(pairs).toString();
+}
+
+const quoted = (word) => (/^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+/** The command that does the same. */
+export function command(values, name, extension, isGrid) {
+  const stem = name.replace(/\.[^.]*$/, '');
+  const file = name.startsWith('-') ? `./${name}` : name;
+  const out = `${file === name ? '' : './'}${stem}.${extension}`;
+  if (isGrid) return ['voxelize', extension === 'png' ? 'render' : 'convert', file, '-o', out].map(quoted).join(' ');
+  const words = extension === 'png'
+    ? ['voxelize', 'render', file, '-o', out] : ['voxelize', file, '-o', out];
+  words.push('--res', values.res);
+  if (values.mode !== 'surface') words.push('--mode', values.mode);
+  if (values.mode === 'solid' && values.fill !== 'auto') words.push('--fill', values.fill);
+  if (values.mode === 'solid' && values['include-surface']) words.push('--include-surface');
+  if (values.color !== 'auto') words.push('--color', values.color);
+  if (values.up !== 'y') words.push('--up', values.up);
+  if (values.backend !== 'auto' && extension !== 'png') words.push('--backend', values.backend);
+  return words.map(quoted).join(' ');
+}

@@ -1,0 +1,183 @@
+// Owns the WebAssembly module and the GPU, so that the page never waits. Answers requests one after
+// another; draws the view while there is none.
+
+import { Grid, Voxelizer, formats, onProgress, shaders, version } from './trivox/trivox.js';
+
+/** A frame while the view moves should take so many milliseconds. */
+const FRAME_MS = 40;
+/** A band of a picture at rest should; a move is noticed between bands. */
+const BAND_MS = 80;
+
+let voxelizer = null;
+let gpuAllowed = true;
+let model = null;
+let grid = null;
+let viewer = null;
+
+const open = async () => {
+  voxelizer?.free();
+  voxelizer = await Voxelizer.open({ gpu: gpuAllowed });
+  postMessage({ type: 'adapter', adapter: voxelizer.adapter, reason: voxelizer.reason });
+};
+const ready = (async () => {
+  await onProgress((step, share) => postMessage({ type: 'progress', step, share }));
+  await open();
+  postMessage({ type: 'ready', formats: await formats(), version: await version() });
+})();
+
+function show(next) {
+  viewer?.free();
+  grid?.free();
+  viewer = null;
+  grid = next;
+  sharpened = null;
+}
+
+const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
+
+async function voxelized(options) {
+  const made = await voxelizer.voxelize({ name: model.name, bytes: await bytesOf(model.file) }, options);
+  // A device that was lost once is not asked again; a new one may do.
+  if (voxelizer.adapter && options.backend === 'auto' && made.report.backend === 'cpu') await open();
+  return made;
+}
+
+const requests = {
+  async voxelize({ name, files, options }) {
+    model = { name, ...files.find((file) => file.name === name) };
+    const made = await voxelized(options);
+    show(made);
+    return made.report;
+  },
+  async open({ name, files }) {
+    model = null;
+    const { file } = files.find((file) => file.name === name);
+    const opened = await Grid.open({ name, bytes: await bytesOf(file) });
+    show(opened);
+    return opened.report;
+  },
+  async verify({ options }) {
+    const reports = {};
+    for (const backend of voxelizer.adapter ? ['gpu', 'cpu'] : ['cpu']) {
+      const made = await voxelized({ ...options, backend });
+      reports[backend] = made.report;
+      made.free();
+    }
+    return { reports, reason: voxelizer.reason };
+  },
+  async write({ extension }) {
+    return { bytes: grid.write(extension), lost: grid.lost(extension) };
+  },
+  async picture({ options }) {
+    return { bytes: await voxelizer.picture(grid, options), lost: [] };
+  },
+  shaders,
+};
+
+// Requests wait for each other, and pictures for them.
+let queue = ready;
+let busy = 0;
+
+onmessage = ({ data }) => {
+  if (data.type === 'view') {
+    view = data.view;
+    draw();
+    return;
+  }
+  busy += 1;
+  queue = queue.then(async () => {
+    try {
+      await idle;
+      const value = await requests[data.type](data);
+      postMessage({ type: 'done', id: data.id, value });
+    } catch (error) {
+      const fatal = error instanceof WebAssembly.RuntimeError;
+      postMessage({ type: 'failed', id: data.id, message: error.message, fatal });
+    } finally {
+      busy -= 1;
+      draw();
+    }
+  });
+};
+
+ready.catch((error) => postMessage({ type: 'failed', message: error.message, fatal: true }));
+
+let view = null;
+let sharpened = null;
+/** Ends when no picture is in progress. */
+let idle = Promise.resolve();
+let drawing = false;
+/** The part of the full width and height while it moves, and microseconds a ray. */
+let scale = 0.5;
+
+const breath = () => new Promise((resolve) => setTimeout(resolve));
+
+function draw() {
+  if (drawing || busy || !view || !grid) return;
+  drawing = true;
+  idle = frames().catch(async (error) => {
+    if (error instanceof WebAssembly.RuntimeError || !voxelizer.adapter) {
+      postMessage({ type: 'failed', message: error.message, fatal: true });
+      return;
+    }
+    // The GPU failed: the CPU draws from here on.
+    gpuAllowed = false;
+    viewer?.free();
+    viewer = null;
+    await open();
+    const reason = `The GPU failed (${error.message}); the CPU takes its place.`;
+    postMessage({ type: 'notice', message: reason });
+  }).finally(() => {
+    drawing = false;
+    if (view && view !== sharpened && !busy && grid) setTimeout(draw);
+  });
+}
+
+async function frames() {
+  while (view && view !== sharpened && !busy) {
+    viewer ??= voxelizer.viewer(grid);
+    const now = view;
+    if (now.moving) {
+      await frame(now);
+      await breath();
+      if (view === now) return;
+    } else {
+      await sharpen(now);
+    }
+  }
+}
+
+async function frame(now) {
+  const size = now.size.map((side) => Math.max(1, Math.round(side * scale)));
+  const began = performance.now();
+  const pixels = await viewer.draw({ ...now.camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
+  const took = performance.now() - began;
+  scale = Math.min(1, Math.max(0.08, scale * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
+  post(size, [0, size[1]], pixels, took);
+}
+
+/** The picture at rest: once with a ray a pixel, then with nine. */
+async function sharpen(now) {
+  const [width, height] = now.size;
+  let rows = 8;
+  for (const samples of [1, 3]) {
+    for (let first = 0; first < height;) {
+      const count = Math.min(rows, height - first);
+      const began = performance.now();
+      const options = { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true };
+      const pixels = await viewer.draw(options);
+      post(now.size, [first, count], pixels, 0);
+      const took = performance.now() - began;
+      rows = Math.max(1, Math.min(256, Math.round(count * Math.min(4, BAND_MS / took))));
+      first += count;
+      await breath();
+      if (view !== now || busy) return;
+    }
+    postMessage({ type: 'sharpened', samples, size: [width, height] });
+  }
+  sharpened = now;
+}
+
+function post(size, rows, pixels, took) {
+  postMessage({ type: 'frame', size, rows, pixels, took }, [pixels.buffer]);
+}

@@ -1,0 +1,489 @@
+//! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with the
+//! names of the program's options and of its report.
+
+mod progress;
+mod view;
+
+use std::fmt::Display;
+use std::io::Cursor;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use js_sys::Uint8Array;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec};
+use trivox::gpu::kernels::KERNELS;
+use trivox::grid::Colors;
+use trivox::render::{Background, RenderOptions, Renderer, View};
+use trivox::solid::{Fill, FillReport, Solid};
+use trivox::voxelizer::{Placed, Timings};
+use trivox::{ColorSource, Gpu, Mode, PlacedMesh, Up, VoxelGrid, Voxelized, Voxelizer};
+use wasm_bindgen::prelude::*;
+use web_time::Instant;
+
+use crate::progress::Reporter;
+use crate::view::{GpuView, ViewOptions};
+
+/// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to give are
+/// not for it.
+const MEMORY: u64 = 3 << 30;
+
+/// Readies the module: messages of panics go to the console.
+#[wasm_bindgen(start)]
+pub fn start() {
+    console_error_panic_hook::set_once();
+}
+
+/// Has `callback(step, share)` called while something is computed: the share of the step that is done is
+/// from 0 to 1, or below 0 where it is not known.
+#[wasm_bindgen(js_name = onProgress)]
+pub fn on_progress(callback: js_sys::Function) {
+    progress::set(callback);
+}
+
+fn failed(error: impl Display) -> JsError {
+    JsError::new(&error.to_string())
+}
+
+/// The error of a file, as the program words it.
+fn of_file(name: &str) -> impl Fn(&dyn Display) -> JsError + '_ {
+    move |error| JsError::new(&format!("{name}: {error}"))
+}
+
+/// What to compute: the program's options.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Options {
+    res: u32,
+    voxel_size: Option<f64>,
+    pad: u32,
+    mode: String,
+    fill: String,
+    include_surface: bool,
+    keep_transparent: bool,
+    color: String,
+    up: String,
+    backend: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            res: 256,
+            voxel_size: None,
+            pad: 0,
+            mode: "surface".into(),
+            fill: "auto".into(),
+            include_surface: false,
+            keep_transparent: false,
+            color: "auto".into(),
+            up: "y".into(),
+            backend: "auto".into(),
+        }
+    }
+}
+
+const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
+
+fn unknown(option: &str, value: &str, known: &str) -> JsError {
+    JsError::new(&format!("'{value}' is not possible for {option}: use {known}"))
+}
+
+fn color_of(text: &str) -> Result<ColorSource, JsError> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
+    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    match (text, number) {
+        ("auto", _) => Ok(ColorSource::Mesh),
+        ("none", _) => Ok(ColorSource::None),
+        (_, Some(number)) => {
+            let [_, r, g, b] = number.to_be_bytes();
+            Ok(ColorSource::Uniform([r, g, b, u8::MAX]))
+        }
+        _ => Err(unknown("color", text, "auto, none or a colour such as #C08040")),
+    }
+}
+
+impl Options {
+    fn parse(json: &str) -> Result<Self, JsError> {
+        serde_json::from_str(json).map_err(|error| failed(format!("options: {error}")))
+    }
+
+    fn mode(&self) -> Result<Mode, JsError> {
+        match self.mode.as_str() {
+            "surface" => Ok(Mode::Surface),
+            "thin" => Ok(Mode::Thin),
+            "solid" => {
+                let fill = FILLS.into_iter().find(|fill| fill.to_string() == self.fill);
+                let fill = fill.ok_or_else(|| {
+                    unknown("fill", &self.fill, "auto, parity, winding, flood or vote")
+                })?;
+                Ok(Mode::Solid(Solid { fill, shell: self.include_surface }))
+            }
+            mode => Err(unknown("mode", mode, "surface, thin or solid")),
+        }
+    }
+
+    fn voxelizer(&self) -> Result<Voxelizer, JsError> {
+        let up = match self.up.as_str() {
+            "y" => Up::Y,
+            "z" => Up::Z,
+            up => return Err(unknown("up", up, "y or z")),
+        };
+        let color = color_of(&self.color)?;
+        let voxelizer = Voxelizer::new()
+            .resolution(self.res)
+            .pad(self.pad)
+            .mode(self.mode()?)
+            .up(up)
+            .color(color)
+            .keep_transparent(self.keep_transparent || color == ColorSource::None)
+            .memory(MEMORY)
+            .backend(trivox::voxelize::BackendChoice::Cpu)
+            .progress(Arc::new(Reporter::default()));
+        Ok(match self.voxel_size {
+            Some(size) => voxelizer.voxel_size(size),
+            None => voxelizer,
+        })
+    }
+}
+
+/// What computes: this thread, and the GPU where there is one.
+#[wasm_bindgen]
+pub struct Engine {
+    gpu: Option<(Gpu, String)>,
+    /// Why there is no GPU.
+    without: Option<String>,
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// Opens the GPU, if it is wanted and there is one.
+    pub async fn open(wants_gpu: bool) -> Engine {
+        if !wants_gpu {
+            return Self { gpu: None, without: Some("not asked for".into()) };
+        }
+        let opened = async {
+            let adapter = trivox::gpu::Adapter::find_async(None).await?;
+            let gpu = Gpu::open(&adapter).await?;
+            gpu.device().check()?;
+            Ok::<_, trivox::BackendError>((gpu, adapter.label()))
+        };
+        match opened.await {
+            Ok(gpu) => Self { gpu: Some(gpu), without: None },
+            Err(error) => Self { gpu: None, without: Some(error.to_string()) },
+        }
+    }
+
+    /// The GPU's label; nothing where there is none.
+    #[wasm_bindgen(getter)]
+    pub fn adapter(&self) -> Option<String> {
+        self.gpu.as_ref().map(|(_, label)| label.clone())
+    }
+
+    /// Why there is no GPU.
+    #[wasm_bindgen(getter)]
+    pub fn without(&self) -> Option<String> {
+        self.without.clone()
+    }
+
+    /// Reads and places the mesh in `bytes`, a file of this name.
+    ///
+    /// # Errors
+    /// The file does not hold a valid mesh; options that are not possible.
+    pub fn read(&self, name: &str, bytes: Vec<u8>, options: &str) -> Result<Model, JsError> {
+        let of_file = of_file(name);
+        let options = Options::parse(options)?;
+        let voxelizer = options.voxelizer()?;
+        let began = Instant::now();
+        let spec = MeshSpec::of_path(Path::new(name)).map_err(|error| of_file(&error))?;
+        let loaded = formats::read_mesh_from(bytes, spec, None, &voxelizer.read_options());
+        let loaded = loaded.map_err(|error| of_file(&error))?;
+        let load = began.elapsed();
+        let Placed { mesh, warnings, mut timings, .. } =
+            voxelizer.place(&loaded.mesh).map_err(|error| of_file(&error))?;
+        let warnings = loaded.warnings.into_iter().chain(warnings.iter().map(ToString::to_string));
+        timings.load = load;
+        Ok(Model { name: name.into(), options, voxelizer, warnings: warnings.collect(), timings, mesh })
+    }
+
+    /// The voxels of `model`, on the backend that its options ask for. Where the GPU fails that nobody
+    /// asked for, the CPU takes its place.
+    ///
+    /// # Errors
+    /// The GPU that was asked for fails, or is not there; too little memory.
+    pub async fn voxelize(&self, model: &Model) -> Result<Voxels, JsError> {
+        let is_asked_for = model.options.backend == "gpu";
+        let mut warning = None;
+        let done = match (&self.gpu, model.options.backend.as_str()) {
+            (Some((gpu, label)), "auto" | "gpu") => {
+                let done = model.voxelizer.voxelize_async(&model.mesh, gpu, label).await;
+                match done {
+                    Err(error) if !is_asked_for => {
+                        warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
+                        model.voxelizer.voxelize(&model.mesh)
+                    }
+                    done => done,
+                }
+            }
+            (None, "gpu") => return Err(failed(self.without.as_deref().unwrap_or_default())),
+            (_, "auto" | "cpu") => model.voxelizer.voxelize(&model.mesh),
+            (_, backend) => return Err(unknown("backend", backend, "auto, gpu or cpu")),
+        };
+        let of_file = of_file(&model.name);
+        let done = done.map_err(|error| of_file(&error))?;
+        let done = model.voxelizer.paint(&model.mesh, done).map_err(|error| of_file(&error))?;
+        Ok(Voxels { report: model.report(&done, warning), grid: done.grid })
+    }
+
+    /// The PNG that `voxelize render` draws of the voxels.
+    ///
+    /// # Errors
+    /// Options that are not possible; the GPU fails.
+    pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, JsError> {
+        let options: PictureOptions = serde_json::from_str(options).map_err(failed)?;
+        let options = options.render_options()?;
+        let renderer = match &self.gpu {
+            Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu).map_err(failed)?,
+            None => Renderer::new(&voxels.grid),
+        };
+        let picture = renderer.render_async(&options).await.map_err(failed)?;
+        let mut png = Vec::new();
+        picture.write_png(&mut png).map_err(failed)?;
+        Ok(png)
+    }
+
+    /// Readies the voxels to be drawn again and again.
+    ///
+    /// # Errors
+    /// They do not fit on the GPU; it fails.
+    pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, JsError> {
+        let gpu = self.gpu.as_ref();
+        let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &voxels.grid)).transpose().map_err(failed)?;
+        Ok(Viewer { grid: voxels.grid.clone(), gpu })
+    }
+}
+
+/// A mesh on its lattice, with the options that it was placed with.
+#[wasm_bindgen]
+pub struct Model {
+    name: String,
+    options: Options,
+    voxelizer: Voxelizer,
+    mesh: PlacedMesh,
+    warnings: Vec<String>,
+    timings: Timings,
+}
+
+impl Model {
+    /// What the program reports with `--json`.
+    fn report(&self, done: &Voxelized, warning: Option<String>) -> String {
+        let lattice = self.mesh.lattice();
+        let mut report = contents(&done.grid);
+        let warnings = self.warnings.iter().cloned().chain(warning);
+        let warnings = warnings.chain(done.warnings.iter().map(ToString::to_string));
+        let own = json!({
+            "mesh": self.name,
+            "triangles": self.mesh.len(),
+            "degenerate": self.mesh.degenerate(),
+            "voxel_size": lattice.voxel_size,
+            "origin": lattice.origin,
+            "unit_bits": lattice.unit_bits,
+            "backend": done.backend.name(),
+            "adapter": done.backend.adapter,
+            "fill": done.fill_report.as_ref().map(fill),
+            "transparent": done.transparent,
+            "timings_ms": {
+                "load": milliseconds(self.timings.load),
+                "place": milliseconds(self.timings.place),
+                "voxelize": milliseconds(done.timings.voxelize),
+                "fill": done.timings.fill.map(milliseconds),
+                "color": done.timings.color.map(milliseconds),
+            },
+            "warnings": warnings.collect::<Vec<_>>(),
+        });
+        if let (Value::Object(report), Value::Object(own)) = (&mut report, own) {
+            report.extend(own);
+        }
+        report.to_string()
+    }
+}
+
+fn fill(filling: &FillReport) -> Value {
+    let caps = filling.caps.as_ref().map(ToString::to_string);
+    json!({ "rule": filling.fill.to_string(), "reason": filling.reason, "caps": caps })
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn contents(grid: &VoxelGrid) -> Value {
+    json!({
+        "dims": grid.dims(),
+        "occupied": grid.occupied(),
+        "bricks": grid.brick_count(),
+        "hash": grid.hash().to_string(),
+        "has_colors": grid.colors.as_ref().is_some_and(|colors: &Colors| !colors.is_uniform()),
+    })
+}
+
+/// A grid, with the report on it.
+#[wasm_bindgen]
+pub struct Voxels {
+    grid: VoxelGrid,
+    report: String,
+}
+
+#[wasm_bindgen]
+impl Voxels {
+    /// The grid in `bytes`, a file of this name.
+    ///
+    /// # Errors
+    /// The file does not hold a valid grid.
+    pub fn open(name: &str, bytes: Vec<u8>) -> Result<Voxels, JsError> {
+        let of_file = of_file(name);
+        let format = GridFormat::of_path(Path::new(name)).map_err(|error| of_file(&error))?;
+        let loaded = formats::read_grid_from(&mut Cursor::new(bytes), format);
+        let loaded = loaded.map_err(|error| of_file(&error))?;
+        let mut report = contents(&loaded.grid);
+        if let Value::Object(report) = &mut report {
+            report.insert("grid".into(), name.into());
+            report.insert("warnings".into(), json!(loaded.warnings));
+            if let Some(world) = &loaded.grid.world {
+                report.insert("voxel_size".into(), json!(world.voxel_size));
+                report.insert("origin".into(), json!(world.origin));
+            }
+        }
+        Ok(Self { report: report.to_string(), grid: loaded.grid })
+    }
+
+    /// What there is to say of it, as JSON.
+    #[wasm_bindgen(getter)]
+    pub fn report(&self) -> String {
+        self.report.clone()
+    }
+
+    /// Whether a voxel is occupied; not outside the grid.
+    pub fn contains(&self, x: u32, y: u32, z: u32) -> bool {
+        self.grid.contains([x, y, z])
+    }
+
+    /// The indices of the occupied voxels: x, y, z of one after the other.
+    pub fn voxels(&self) -> Vec<u32> {
+        self.grid.voxels().flatten().collect()
+    }
+
+    /// The file that the program writes with this extension.
+    ///
+    /// # Errors
+    /// An unknown format, or one that cannot hold the grid.
+    pub fn write(&self, extension: &str) -> Result<Uint8Array, JsError> {
+        let format = GridFormat::of_extension(extension).map_err(failed)?;
+        format.check_dims(self.grid.dims()).map_err(failed)?;
+        let mut bytes = Vec::new();
+        formats::write_grid(&self.grid, format, &mut bytes).map_err(failed)?;
+        Ok(Uint8Array::from(&bytes[..]))
+    }
+
+    /// What a file of this format does not hold: a sentence for each thing.
+    ///
+    /// # Errors
+    /// An unknown format.
+    pub fn lost(&self, extension: &str) -> Result<Vec<String>, JsError> {
+        Ok(GridFormat::of_extension(extension).map_err(failed)?.lost(&self.grid))
+    }
+}
+
+/// Voxels that are drawn again and again.
+#[wasm_bindgen]
+pub struct Viewer {
+    grid: VoxelGrid,
+    gpu: Option<GpuView>,
+}
+
+#[wasm_bindgen]
+impl Viewer {
+    /// Rows of a picture, as RGBA bytes: on the GPU where the engine has one.
+    ///
+    /// # Errors
+    /// Options that are not possible; the GPU fails.
+    pub async fn draw(&self, options: &str) -> Result<Vec<u8>, JsError> {
+        let options: ViewOptions = serde_json::from_str(options).map_err(failed)?;
+        match &self.gpu {
+            Some(gpu) => gpu.draw(&self.grid, options).await.map_err(failed),
+            None => Ok(view::draw_on_cpu(&self.grid, options)),
+        }
+    }
+}
+
+/// How a picture is drawn: the options of `voxelize render`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PictureOptions {
+    size: [u32; 2],
+    #[serde(default)]
+    view: Option<String>,
+    #[serde(default)]
+    samples: Option<u32>,
+    #[serde(default)]
+    transparent: bool,
+}
+
+impl PictureOptions {
+    fn render_options(&self) -> Result<RenderOptions, JsError> {
+        let view = match self.view.as_deref().unwrap_or("iso") {
+            "iso" => View::Iso,
+            "front" => View::Front,
+            "back" => View::Back,
+            "left" => View::Left,
+            "right" => View::Right,
+            "top" => View::Top,
+            "bottom" => View::Bottom,
+            view => {
+                let known = "iso, front, back, left, right, top or bottom";
+                return Err(unknown("view", view, known));
+            }
+        };
+        let options = RenderOptions::new(self.size).with_view(view);
+        let options = match self.samples {
+            Some(samples) => options.with_samples(samples),
+            None => options,
+        };
+        Ok(match self.transparent {
+            true => options.with_background(Background::Transparent),
+            false => options,
+        })
+    }
+}
+
+/// The file formats, as `voxelize formats --json` lists them.
+#[wasm_bindgen]
+pub fn formats() -> String {
+    let grids: Vec<Value> = (GridFormat::ALL.iter().map(|format| format.spec()))
+        .map(|spec| {
+            json!({
+                "extension": spec.extension, "name": spec.name, "carries": spec.carries,
+                "read": spec.is_read(), "written": spec.is_written(), "colors": spec.has_colors,
+            })
+        })
+        .collect();
+    let meshes = MESH_FORMATS.map(|spec| {
+        json!({ "extension": spec.extension, "name": spec.name, "carries": spec.carries })
+    });
+    json!({ "meshes": meshes, "grids": grids }).to_string()
+}
+
+/// The names and sources of all shaders, one after the other: for tests that compile them.
+#[wasm_bindgen]
+pub fn shaders() -> Vec<String> {
+    let kernels = KERNELS.iter().flat_map(|kernel| [kernel.name().to_owned(), kernel.source()]);
+    kernels.chain(["draw_view".to_owned(), view::source()]).collect()
+}
+
+/// The library's version.
+#[wasm_bindgen]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

@@ -1,0 +1,364 @@
+//! The interactive picture of a grid: one ray a pixel while it moves, several and a shadow at rest. On a GPU
+//! by `view.wgsl`, which is the library's traversal with a shading of its own; elsewhere by the same on
+//! the CPU.
+
+use bytemuck::{Pod, Zeroable};
+use serde::Deserialize;
+use trivox::gpu::Device;
+use trivox::trace::gpu::{GpuScene, SCENE_SOURCE};
+use trivox::trace::{DIRECTION_BITS, Ray, Scene};
+use trivox::wgpu;
+use trivox::{BackendError, Gpu, Up, VoxelGrid};
+
+use wgpu::BufferUsages as Usage;
+
+/// The colour of voxels that have none.
+const PLAIN: [u8; 4] = [222, 221, 217, 255];
+const GAMMA: f64 = 2.2;
+/// Tangent of half the angle of the view.
+const HALF_ANGLE: f64 = 0.36;
+
+type Vec3 = [f64; 3];
+
+/// What to draw: JSON from the page.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ViewOptions {
+    /// Width and height of the whole picture, in pixels.
+    size: [u32; 2],
+    /// The rows to draw: the first, and how many.
+    rows: [u32; 2],
+    /// Around the up axis from the front to the right, and above the horizon, in radians.
+    yaw: f64,
+    pitch: f64,
+    /// 1: all is in the picture. 2: twice as large.
+    zoom: f64,
+    /// The point in the middle of the picture, to the right and up from the grid's, in parts of the
+    /// radius of the grid.
+    pan: [f64; 2],
+    /// Rays along a side of a pixel.
+    samples: u32,
+    has_shadow: bool,
+    /// The axis of the cut, and which part is shown, from 0 to 1.
+    cut: Option<(usize, f64)>,
+    /// Behind the voxels, at the top and at the bottom: sRGB.
+    background: [[u8; 3]; 2],
+}
+
+/// `View` in the shader.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Params {
+    eye: [f32; 4],
+    eye_low: [u32; 4],
+    eye_high: [u32; 4],
+    corner: [f32; 4],
+    right: [f32; 4],
+    down: [f32; 4],
+    sun: [f32; 4],
+    top: [f32; 4],
+    bottom: [f32; 4],
+    width: u32,
+    height: u32,
+    first_row: u32,
+    rows: u32,
+    samples: u32,
+    has_shadow: u32,
+    cut_axis: u32,
+    cut: i32,
+    pixel: f32,
+    unused: [u32; 3],
+}
+
+/// A camera, with all that a picture depends on beside the voxels.
+struct Look {
+    eye: Vec3,
+    corner: Vec3,
+    right: Vec3,
+    down: Vec3,
+    sun: Vec3,
+    behind: [Vec3; 2],
+    cut: Option<(usize, i32)>,
+    pixel: f64,
+    options: ViewOptions,
+}
+
+fn scaled(s: f64, v: Vec3) -> Vec3 {
+    v.map(|c| s * c)
+}
+
+fn sum(a: Vec3, b: Vec3) -> Vec3 {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+fn dot(a: Vec3, b: Vec3) -> f64 {
+    (0..3).map(|i| a[i] * b[i]).sum()
+}
+
+fn normalized(v: Vec3) -> Vec3 {
+    scaled(1.0 / dot(v, v).sqrt(), v)
+}
+
+fn linear(color: impl IntoIterator<Item = u8>) -> Vec3 {
+    let mut color = color.into_iter().map(|c| (f64::from(c) / 255.0).powf(GAMMA));
+    std::array::from_fn(|_| color.next().unwrap_or_default())
+}
+
+impl Look {
+    fn new(grid: &VoxelGrid, options: ViewOptions) -> Self {
+        let up_axis = grid.world.map_or(Up::default(), |world| world.up);
+        // Right, up and front of the world.
+        let axes: [Vec3; 3] = match up_axis {
+            Up::Y => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            Up::Z => [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+        };
+        let of_world = |[x, y, z]: Vec3| {
+            sum(sum(scaled(x, axes[0]), scaled(y, axes[1])), scaled(z, axes[2]))
+        };
+        let ([sin_y, cos_y], [sin_p, cos_p]) = (
+            [options.yaw.sin(), options.yaw.cos()],
+            [options.pitch.sin(), options.pitch.cos()],
+        );
+        let back = of_world([sin_y * cos_p, sin_p, cos_y * cos_p]);
+        let right = of_world([cos_y, 0.0, -sin_y]);
+        let up = of_world([-sin_y * sin_p, cos_p, -cos_y * sin_p]);
+        let sun = normalized(sum(of_world([0.25, 0.75, 0.2]), scaled(0.5, sum(back, right))));
+
+        let whole = [[0; 3], grid.dims().map(|d| d - 1)];
+        let [lo, hi] = grid.occupied_bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
+        let half: Vec3 = std::array::from_fn(|a| (hi[a] + 1.0 - lo[a]) / 2.0);
+        let radius = dot(half, half).sqrt();
+        let [pan_x, pan_y] = options.pan;
+        let middle = std::array::from_fn(|a| lo[a] + half[a]);
+        let target = sum(middle, scaled(radius, sum(scaled(pan_x, right), scaled(pan_y, up))));
+        let [width, height] = options.size.map(f64::from);
+        let pixel = 2.0 * HALF_ANGLE / width.min(height);
+        let distance = radius * (1.0 / HALF_ANGLE + 0.1) / options.zoom.clamp(0.1, 1e4);
+        let eye = sum(target, scaled(distance, back));
+        let to_corner = sum(scaled(-0.5 * width * pixel, right), scaled(0.5 * height * pixel, up));
+        let cut = options.cut.filter(|(axis, _)| *axis < 3).map(|(axis, part)| {
+            let layers = (hi[axis] + 1.0 - lo[axis]) * part.clamp(0.0, 1.0);
+            (axis, (lo[axis] + layers.ceil().max(1.0)) as i32)
+        });
+        let behind = options.background.map(linear);
+        Self {
+            eye,
+            corner: sum(to_corner, scaled(-1.0, back)),
+            right: scaled(pixel, right),
+            down: scaled(-pixel, up),
+            sun,
+            behind,
+            cut,
+            pixel,
+            options,
+        }
+    }
+
+    fn params(&self) -> Result<Params, BackendError> {
+        let ray = Ray::new(self.eye, [1.0, 0.0, 0.0]).map_err(failed)?;
+        let (units, _) = ray.in_units();
+        let four = |[x, y, z]: Vec3| [x as f32, y as f32, z as f32, 0.0];
+        let [x, y, z] = units;
+        let (axis, cut) = self.cut.unwrap_or((3, 0));
+        let [width, height] = self.options.size;
+        let [first_row, rows] = self.options.rows;
+        Ok(Params {
+            eye: four(self.eye),
+            eye_low: [x as u32, y as u32, z as u32, 0],
+            eye_high: [(x >> 32) as u32, (y >> 32) as u32, (z >> 32) as u32, 0],
+            corner: four(self.corner),
+            right: four(self.right),
+            down: four(self.down),
+            sun: four(self.sun),
+            top: four(self.behind[0]),
+            bottom: four(self.behind[1]),
+            width,
+            height,
+            first_row,
+            rows,
+            samples: self.options.samples.clamp(1, 8),
+            has_shadow: u32::from(self.options.has_shadow),
+            cut_axis: axis as u32,
+            cut,
+            pixel: self.pixel as f32,
+            unused: [0; 3],
+        })
+    }
+
+    /// Linear light that comes from `towards`, through the film at `row`. The twin of the shader's.
+    fn light(&self, scene: &Scene, towards: Vec3, row: f64) -> Vec3 {
+        let [top, bottom] = self.behind;
+        let share = row / f64::from(self.options.size[1]);
+        let behind = sum(scaled(1.0 - share, top), scaled(share, bottom));
+        let (mut start, mut normal) = (self.eye, [0.0; 3]);
+        if let Some((axis, cut)) = self.cut
+            && start[axis] >= f64::from(cut)
+        {
+            if towards[axis] >= 0.0 {
+                return behind;
+            }
+            let time = (f64::from(cut) - start[axis]) / towards[axis];
+            start = sum(start, scaled(time, towards));
+            start[axis] = f64::from(cut) - trivox::trace::UNIT;
+            normal[axis] = 1.0;
+        }
+        let Ok(ray) = Ray::new(start, towards) else { return behind };
+        let Some(hit) = scene.first_hit(&ray) else { return behind };
+        if self.cut.is_some_and(|(axis, cut)| i64::from(hit.voxel[axis]) >= i64::from(cut)) {
+            return behind;
+        }
+        if let Some(face) = hit.face {
+            normal = face.normal().map(f64::from);
+        } else if normal == [0.0; 3] {
+            normal = normalized(scaled(-1.0, towards));
+        }
+        let place = ray.at(hit.distance);
+        let path = sum(place, scaled(-1.0, self.eye));
+        let footprint = dot(path, path).sqrt() * self.pixel;
+        let to_edge: Vec3 = std::array::from_fn(|a| {
+            let part = place[a] - place[a].floor();
+            part.min(1.0 - part) + normal[a].abs()
+        });
+        let nearest = to_edge.into_iter().fold(f64::INFINITY, f64::min);
+        let edge = (1.0 - smoothstep(0.5 * footprint, 1.5 * footprint, nearest))
+            * (1.0 - smoothstep(0.08, 0.25, footprint));
+        let mut direct = dot(normal, self.sun).max(0.0);
+        if self.options.has_shadow && direct > 0.0 {
+            let off = sum(place, scaled(1.0 / 64.0, normal));
+            let blocked = Ray::new(off, self.sun).is_ok_and(|ray| scene.first_hit(&ray).is_some());
+            direct = if blocked { 0.0 } else { direct };
+        }
+        let shade = 0.34 + 0.16 * dot(normal, [0.1, 0.6, 0.3]) + 0.62 * direct;
+        let color = scene.grid().colors.as_ref().map_or(PLAIN, |colors| colors.of(hit.voxel));
+        scaled(shade * (1.0 - 0.45 * edge), linear([color[0], color[1], color[2]]))
+    }
+
+    /// The rows asked for, as RGBA bytes, drawn on the CPU.
+    fn draw(&self, scene: &Scene) -> Vec<u8> {
+        let [width, _] = self.options.size;
+        let [first, rows] = self.options.rows;
+        let samples = self.options.samples.clamp(1, 8);
+        let mut bytes = Vec::with_capacity(4 * (width * rows) as usize);
+        for (row, column) in (first..first + rows).flat_map(|row| (0..width).map(move |x| (row, x))) {
+            let mut light = [0.0; 3];
+            for sample in 0..samples * samples {
+                let inside = [sample % samples, sample / samples]
+                    .map(|n| (f64::from(n) + 0.5) / f64::from(samples));
+                let (x, y) = (f64::from(column) + inside[0], f64::from(row) + inside[1]);
+                let towards = sum(self.corner, sum(scaled(x, self.right), scaled(y, self.down)));
+                light = sum(light, self.light(scene, towards, y));
+            }
+            let share = 1.0 / f64::from(samples * samples);
+            let byte = |c: f64| (255.0 * (c * share).clamp(0.0, 1.0).powf(1.0 / GAMMA)).round() as u8;
+            bytes.extend(light.map(byte));
+            bytes.push(u8::MAX);
+        }
+        bytes
+    }
+}
+
+fn smoothstep(low: f64, high: f64, x: f64) -> f64 {
+    let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+fn failed(error: impl std::fmt::Display) -> BackendError {
+    BackendError::Device(error.to_string())
+}
+
+/// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
+pub fn draw_on_cpu(grid: &VoxelGrid, options: ViewOptions) -> Vec<u8> {
+    Look::new(grid, options).draw(&Scene::new(grid))
+}
+
+/// The source of the shader.
+pub fn source() -> String {
+    debug_assert_eq!(DIRECTION_BITS, 24, "the shader has it as a number");
+    format!("{SCENE_SOURCE}\n{}", include_str!("view.wgsl"))
+}
+
+/// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture.
+#[derive(Debug)]
+pub struct GpuView {
+    scene: GpuScene,
+    pipeline: wgpu::ComputePipeline,
+    scene_group: wgpu::BindGroup,
+    params: wgpu::Buffer,
+}
+
+impl GpuView {
+    /// Copies the grid there and compiles the shader.
+    ///
+    /// # Errors
+    /// The grid does not fit there; the device fails.
+    pub fn new(gpu: &Gpu, grid: &VoxelGrid) -> Result<Self, BackendError> {
+        let device = gpu.device();
+        let scene = GpuScene::upload(device, &Scene::new(grid))?;
+        let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("view"),
+            source: wgpu::ShaderSource::Wgsl(source().into()),
+        });
+        let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("view"),
+            layout: None,
+            module: &module,
+            entry_point: Some("draw_view"),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let scene_group = group(device, &pipeline, 1, &scene.buffers().all());
+        let words = (size_of::<Params>() / 4) as u64;
+        let params = device.buffer("view", words, Usage::UNIFORM | Usage::COPY_DST);
+        device.check()?;
+        Ok(Self { scene, pipeline, scene_group, params })
+    }
+
+    /// The rows that `options` ask for, as RGBA bytes.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub async fn draw(
+        &self,
+        grid: &VoxelGrid,
+        options: ViewOptions,
+    ) -> Result<Vec<u8>, BackendError> {
+        let device = self.scene.device();
+        let look = Look::new(grid, options);
+        let params = look.params()?;
+        device.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
+        let words = u64::from(params.width) * u64::from(params.rows);
+        let pixels = device.buffer("pixels", words, Usage::STORAGE | Usage::COPY_SRC);
+        let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+        let own = group(device, &self.pipeline, 0, &[&self.params, &pixels]);
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &own, &[]);
+        pass.set_bind_group(1, &self.scene_group, &[]);
+        pass.dispatch_workgroups(params.width.div_ceil(8), params.rows.div_ceil(8), 1);
+        drop(pass);
+        encoder.copy_buffer_to_buffer(&pixels, 0, &staging, 0, 4 * words);
+        let pixels = device.submit_and_read_async(encoder, &staging).await?;
+        if pixels.contains(&0) {
+            return Err(failed("its driver ended the search for a voxel early"));
+        }
+        Ok(bytemuck::cast_slice(&pixels).to_vec())
+    }
+}
+
+fn group(
+    device: &Device,
+    pipeline: &wgpu::ComputePipeline,
+    number: u32,
+    buffers: &[&wgpu::Buffer],
+) -> wgpu::BindGroup {
+    let entries = buffers.iter().zip(0..).map(|(buffer, binding)| wgpu::BindGroupEntry {
+        binding,
+        resource: buffer.as_entire_binding(),
+    });
+    device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("view"),
+        layout: &pipeline.get_bind_group_layout(number),
+        entries: &entries.collect::<Vec<_>>(),
+    })
+}

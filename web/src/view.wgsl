@@ -1,0 +1,145 @@
+// One picture of a grid at interactive rates: one ray a pixel, or a few, shaded by the face that it meets, with
+// the edges of voxels and a hard shadow. `view.rs` has the twin. The first lines are `SCENE_SOURCE`.
+
+struct View {
+    // Where rays begin, in voxels; in units of 2^-16 voxel, low words and high words.
+    eye: vec4<f32>,
+    eye_low: vec4<u32>,
+    eye_high: vec4<u32>,
+    // The direction through the corner of the first pixel, and what a pixel more adds to it.
+    corner: vec4<f32>,
+    right: vec4<f32>,
+    down: vec4<f32>,
+    // To the sun.
+    sun: vec4<f32>,
+    // Behind the voxels: linear light at the top and at the bottom.
+    top: vec4<f32>,
+    bottom: vec4<f32>,
+    width: u32,
+    height: u32,
+    first_row: u32,
+    rows: u32,
+    // Rays along a side of a pixel.
+    samples: u32,
+    has_shadow: u32,
+    // Voxels below `cut` along `cut_axis` are shown; all where the axis is 3.
+    cut_axis: u32,
+    cut: i32,
+    // Tangent of the angle that a pixel covers.
+    pixel: f32,
+}
+
+@group(0) @binding(0) var<uniform> view: View;
+@group(0) @binding(1) var<storage, read_write> pixels: array<u32>;
+
+fn in_units(place: f32) -> Int64 {
+    let whole = clamp(floor(place), -16384.0, 16384.0);
+    return int64_add(int64_shifted(i32(whole), UNIT_BITS), Int64(u32((place - whole) * 65536.0), 0u));
+}
+
+fn as_float(a: Int64) -> f32 {
+    return f32(bitcast<i32>(a.y)) * 4294967296.0 + f32(a.x);
+}
+
+fn longest_of(v: vec3<f32>) -> f32 {
+    let a = abs(v);
+    return max(a.x, max(a.y, a.z));
+}
+
+fn direction_of(towards: vec3<f32>) -> vec3<i32> {
+    return vec3<i32>(round(towards / longest_of(towards) * 16777216.0));
+}
+
+fn linear_of(color: u32) -> vec3<f32> {
+    let srgb = vec3<f32>(f32(color & 255u), f32((color >> 8u) & 255u), f32((color >> 16u) & 255u)) / 255.0;
+    return pow(srgb, vec3<f32>(2.2));
+}
+
+// Linear light that comes from `towards`, through the film at `row`.
+fn light(towards: vec3<f32>, row: f32) -> vec3<f32> {
+    let behind = mix(view.top.xyz, view.bottom.xyz, row / f32(view.height));
+    var origin = array<Int64, 3>(
+        Int64(view.eye_low.x, view.eye_high.x),
+        Int64(view.eye_low.y, view.eye_high.y),
+        Int64(view.eye_low.z, view.eye_high.z),
+    );
+    var start = view.eye.xyz;
+    var normal = vec3<f32>(0.0);
+    let axis = view.cut_axis;
+    if axis < 3u {
+        let plane = f32(view.cut);
+        if start[axis] >= plane {
+            if towards[axis] >= 0.0 {
+                return behind;
+            }
+            let time = (plane - start[axis]) / towards[axis];
+            start += time * towards;
+            if any(abs(start) > vec3<f32>(16000.0)) {
+                return behind;
+            }
+            origin = array<Int64, 3>(in_units(start.x), in_units(start.y), in_units(start.z));
+            // Within the last layer that is shown, so that the ray does not touch the next.
+            let last = int64_sub(int64_shifted(view.cut, UNIT_BITS), Int64(1u, 0u));
+            if axis == 0u { origin[0] = last; }
+            if axis == 1u { origin[1] = last; }
+            if axis == 2u { origin[2] = last; }
+            normal[axis] = 1.0;
+        }
+    }
+    let ray = Ray(origin, direction_of(towards));
+    let touch = first_hit(ray);
+    if !touch.exists || (axis < 3u && touch.voxel[axis] >= view.cut) {
+        return behind;
+    }
+    let face = face_of(touch, ray);
+    if face < NO_FACE {
+        normal = vec3<f32>(0.0);
+        normal[face % 3u] = select(-1.0, 1.0, face >= 3u);
+    } else if all(normal == vec3<f32>(0.0)) {
+        normal = -normalize(towards);
+    }
+    // Units over units: the time at which `start + time * direction` is there.
+    let time = as_float(touch.time.distance) / 65536.0 / f32(touch.time.length);
+    let path = time * vec3<f32>(ray.direction);
+    let place = start + path;
+    let away = length(place - view.eye.xyz);
+
+    // Edges are a pixel wide, and fade where voxels are only a few.
+    let footprint = away * view.pixel;
+    let to_edge = min(fract(place), 1.0 - fract(place)) + abs(normal);
+    let nearest = min(to_edge.x, min(to_edge.y, to_edge.z));
+    let edge = (1.0 - smoothstep(0.5 * footprint, 1.5 * footprint, nearest))
+        * (1.0 - smoothstep(0.08, 0.25, footprint));
+
+    var direct = max(dot(normal, view.sun.xyz), 0.0);
+    if view.has_shadow == 1u && direct > 0.0 {
+        let off = place + normal / 64.0;
+        let shadow = Ray(
+            array<Int64, 3>(in_units(off.x), in_units(off.y), in_units(off.z)),
+            direction_of(view.sun.xyz),
+        );
+        if first_hit(shadow).exists {
+            direct = 0.0;
+        }
+    }
+    let shade = 0.34 + 0.16 * dot(normal, vec3<f32>(0.1, 0.6, 0.3)) + 0.62 * direct;
+    return linear_of(color_of(touch.voxel)) * shade * (1.0 - 0.45 * edge);
+}
+
+@compute @workgroup_size(8, 8)
+fn draw_view(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x >= view.width || id.y >= view.rows {
+        return;
+    }
+    var sum = vec3<f32>(0.0);
+    for (var n = 0u; n < view.samples * view.samples; n++) {
+        let inside = (vec2<f32>(vec2<u32>(n % view.samples, n / view.samples)) + 0.5) / f32(view.samples);
+        let at = vec2<f32>(vec2<u32>(id.x, view.first_row + id.y)) + inside;
+        sum += light(view.corner.xyz + at.x * view.right.xyz + at.y * view.down.xyz, at.y);
+    }
+    let mean = clamp(sum / f32(view.samples * view.samples), vec3<f32>(0.0), vec3<f32>(1.0));
+    let bytes = vec3<u32>(round(pow(mean, vec3<f32>(1.0 / 2.2)) * 255.0));
+    let color = bytes.x | (bytes.y << 8u) | (bytes.z << 16u) | 0xff000000u;
+    // Not opaque: the host refuses it.
+    pixels[id.y * view.width + id.x] = select(color, 0u, has_given_up());
+}

@@ -1,0 +1,263 @@
+// node test.mjs chromium|firefox BROWSER VOXELIZE: the page in a real browser, against the native program.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import puppeteer from 'puppeteer-core';
+
+const [kind, executablePath, program] = process.argv.slice(2);
+const root = import.meta.dirname;
+const page = join(root, 'dist/page');
+const shots = join(root, 'target/screenshots');
+mkdirSync(shots, { recursive: true });
+const scratch = mkdtempSync(join(tmpdir(), 'trivox-web-'));
+
+const TYPES = {
+  '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm',
+  '.svg': 'image/svg+xml', '.png': 'image/png',
+};
+const server = createServer((request, response) => {
+  const name = decodeURIComponent(new URL(request.url, 'http://host').pathname);
+  const file = join(page, name.endsWith('/') ? `${name}index.html` : name);
+  if (!file.startsWith(page) || !existsSync(file) || statSync(file).isDirectory()) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
+  createReadStream(file).pipe(response);
+});
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${server.address().port}/`;
+
+const asset = (name) => join(root, '../assets', name);
+const native = (...args) => JSON.parse(execFileSync(program, [...args, '--json', '--quiet'], { encoding: 'utf8' }));
+
+const browser = await puppeteer.launch({
+  executablePath,
+  protocolTimeout: 300_000,
+  ...(kind === 'firefox'
+    ? {
+      browser: 'firefox', headless: true,
+      extraPrefsFirefox: { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true },
+    }
+    : {
+      headless: false, ignoreDefaultArgs: ['--headless'],
+      args: ['--headless=new', '--no-sandbox', '--enable-unsafe-webgpu'],
+    }),
+});
+
+let failures = 0;
+async function test(name, work) {
+  const began = Date.now();
+  try {
+    const note = await work();
+    console.log(`${kind}: ${name}: ok, ${((Date.now() - began) / 1000).toFixed(1)} s${note ? `, ${note}` : ''}`);
+  } catch (error) {
+    failures += 1;
+    console.log(`${kind}: ${name}: FAILED, ${error.stack}`);
+  }
+}
+
+const faults = [];
+async function opened(query) {
+  const tab = await browser.newPage();
+  tab.on('pageerror', (error) => faults.push(String(error)));
+  tab.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  await tab.setViewport({ width: 1400, height: 900 });
+  await tab.goto(`${url}?${query}`, { waitUntil: 'load' });
+  await tab.waitForFunction(() => document.body.dataset.version, { timeout: 120_000 });
+  return tab;
+}
+
+const rest = (tab) => tab.waitForFunction(() => document.body.getAttribute('aria-busy') === 'false', { timeout: 240_000 });
+const term = (tab, name) => tab.evaluate((name) => {
+  const found = [...document.querySelectorAll('#report dt')].find((dt) => dt.textContent === name);
+  return found?.nextElementSibling.textContent ?? null;
+}, name);
+const text = (tab, id) => tab.$eval(`#${id}`, (element) => element.textContent);
+async function drop(tab, ...files) {
+  const input = await tab.$('#files');
+  await input.uploadFile(...files);
+  await rest(tab);
+}
+/** Whether the canvas has a picture: not one colour a row. */
+const drawn = (tab) => tab.waitForFunction(() => {
+  const canvas = document.getElementById('canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, canvas.height >> 1, canvas.width, 1);
+  const colors = new Set(new Uint32Array(data.buffer));
+  return colors.size > 3;
+}, { timeout: 120_000 });
+
+try {
+  const models = [['cube.obj', 64], ['torus-knot.obj', 128], ['lighthouse.obj', 128]];
+  let hasGpu = false;
+  await test('hashes are those of the native program', async () => {
+    for (const backend of ['cpu', 'gpu']) {
+      for (const [name, res] of models) {
+        const tab = await opened(`no-cache&res=${res}&backend=${backend}`);
+        hasGpu = await tab.evaluate(() => document.body.dataset.adapter !== '');
+        if (backend === 'gpu' && !hasGpu) {
+          await tab.close();
+          assert.ok(!(process.env.TRIVOX_WEBGPU ?? '').split(' ').includes(kind), 'WebGPU is promised');
+          return `CPU only: ${kind} has no WebGPU here`;
+        }
+        await drop(tab, asset(name));
+        assert.equal(await text(tab, 'error'), '');
+        const expected = native(asset(name), '--res', String(res), '--backend', 'cpu', '--color', 'none');
+        assert.equal(await term(tab, 'hash'), expected.hash, `${name} on ${backend}`);
+        assert.match(await term(tab, 'backend'), backend === 'gpu' ? /^gpu, / : /^cpu$/);
+        await tab.close();
+      }
+    }
+    return 'CPU and GPU';
+  });
+
+  await test('every solid fill has the native hash, on what there is', async () => {
+    const tab = await opened('no-cache&res=48&mode=solid');
+    for (const fill of ['auto', 'winding', 'vote']) {
+      await tab.select('[name=fill]', fill);
+      await drop(tab, asset('torus-knot.obj'));
+      const expected = native(asset('torus-knot.obj'), '--res', '48', '--mode', 'solid', '--fill', fill, '--backend', 'cpu');
+      assert.equal(await term(tab, 'hash'), expected.hash, fill);
+    }
+    await tab.close();
+  });
+
+  if (hasGpu) {
+    await test('every shader compiles without a message', async () => {
+      const tab = await opened('no-cache');
+      const compiled = await tab.evaluate(async () => {
+        const { shaders } = await import('./trivox/trivox.js');
+        const adapter = await navigator.gpu.requestAdapter();
+        const device = await adapter.requestDevice();
+        const list = Object.entries(await shaders());
+        const messages = [];
+        await Promise.all(list.map(async ([name, code]) => {
+          const info = await device.createShaderModule({ code }).getCompilationInfo();
+          messages.push(...info.messages.map((m) => `${name}:${m.lineNum}: ${m.type}: ${m.message}`));
+        }));
+        device.destroy();
+        return { count: list.length, messages };
+      });
+      assert.deepEqual(compiled.messages, []);
+      assert.ok(compiled.count > 15);
+      await tab.close();
+      return `${compiled.count} shaders`;
+    });
+  }
+
+  await test('from a file to a download with the bytes of the program', async () => {
+    const tab = await opened('no-cache&res=64');
+    await drop(tab, asset('torus-knot.obj'));
+    const fetched = await tab.evaluate(async () => {
+      const blobs = [];
+      const create = URL.createObjectURL;
+      URL.createObjectURL = (blob) => { blobs.push(blob); return create(blob); };
+      document.getElementById('format').value = 'vox';
+      document.getElementById('download').click();
+      while (blobs.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      return [document.getElementById('saved').download, [...new Uint8Array(await blobs[0].arrayBuffer())]];
+    });
+    const out = join(scratch, 'torus-knot.vox');
+    execFileSync(program, [asset('torus-knot.obj'), '--res', '64', '-o', out, '--quiet']);
+    assert.equal(fetched[0], 'torus-knot.vox');
+    assert.ok(Buffer.from(fetched[1]).equals(readFileSync(out)), 'bytes differ');
+    assert.equal(await text(tab, 'command'), 'voxelize torus-knot.obj -o torus-knot.vox --res 64');
+    await tab.close();
+    return `${fetched[1].length} bytes`;
+  });
+
+  await test('a grid opens, and verify finds the same hash twice', async () => {
+    const tab = await opened('no-cache&res=32');
+    const out = join(scratch, 'grid.npz');
+    const made = native(asset('torus-knot.obj'), '--res', '40', '-o', out);
+    await drop(tab, out);
+    assert.equal(await term(tab, 'hash'), made.hash);
+    await drop(tab, asset('torus-knot.obj'));
+    await tab.click('#verify');
+    await rest(tab);
+    const verdict = await text(tab, 'verdict');
+    assert.match(verdict, hasGpu ? /the same, bit for bit/ : /no GPU to compare with/);
+    await tab.close();
+  });
+
+  await test('a broken file gives the message of the program, and the next one works', async () => {
+    const tab = await opened('no-cache&res=32');
+    const broken = join(scratch, 'broken.obj');
+    writeFileSync(broken, 'v 0 0 0\nv 1 0 0\nf 1 2 9\n');
+    await drop(tab, broken);
+    let expected = '';
+    try {
+      execFileSync(program, [broken, '--res', '32'], { encoding: 'utf8', stdio: 'pipe' });
+    } catch (error) {
+      expected = error.stderr;
+    }
+    const message = await text(tab, 'error');
+    assert.ok(message.startsWith('broken.obj: ') && expected.includes(message.slice('broken.obj: '.length)),
+      `'${message}', not '${expected}'`);
+    await drop(tab, asset('cube.obj'));
+    assert.equal(await text(tab, 'error'), '');
+    assert.ok(await term(tab, 'hash'));
+    await tab.close();
+    return message;
+  });
+
+  await test('cancel ends the work, and two files in a row end with the second', async () => {
+    const tab = await opened('no-cache&res=1024&backend=cpu&mode=solid&fill=vote');
+    const input = await tab.$('#files');
+    await input.uploadFile(asset('torus-knot.obj'));
+    await tab.waitForFunction(() => document.getElementById('step').textContent !== '', { timeout: 60_000 });
+    await tab.click('#cancel');
+    await rest(tab);
+    assert.match(await text(tab, 'model-name'), /cancelled/);
+    await input.uploadFile(asset('torus-knot.obj'));
+    await tab.evaluate(() => { document.querySelector('[name=res]').value = 16; });
+    await drop(tab, asset('cube.obj'));
+    assert.match(await term(tab, 'mesh'), /^cube.obj/);
+    await tab.close();
+  });
+
+  await test('the view shows voxels, moves, and comes to rest; nothing shifts', async () => {
+    const tab = await opened('no-cache&model=lighthouse.obj&res=96');
+    await tab.waitForFunction(() => document.querySelector('#report dd'), { timeout: 240_000 });
+    await rest(tab);
+    await drawn(tab);
+    const before = await tab.$eval('#canvas', (canvas) => canvas.toDataURL());
+    await tab.focus('#canvas');
+    await tab.keyboard.press('ArrowLeft');
+    await tab.waitForFunction((before) => document.getElementById('canvas').toDataURL() !== before, { timeout: 60_000 }, before);
+    const frame = await tab.evaluate(() => document.body.dataset.frame);
+    for (const [name, width, height] of [['wide', 1400, 900], ['tablet', 900, 1100], ['phone', 390, 844]]) {
+      await tab.setViewport({ width, height });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await tab.waitForFunction(() => document.getElementById('canvas').dataset.samples, { timeout: 120_000 });
+      await tab.screenshot({ path: join(shots, `${kind}-${name}.png`), fullPage: name !== 'wide' });
+      const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${name}: ${overflow} pixels wider than the screen`);
+    }
+    await tab.close();
+    return frame && `a moving frame took ${frame} ms`;
+  });
+
+  await test('no error on the console', async () => {
+    assert.deepEqual(faults, []);
+  });
+} finally {
+  await browser.close();
+  server.close();
+  rmSync(scratch, { recursive: true });
+}
+if (kind === 'chromium') {
+  await test('the package in Node has the native hash', async () => {
+    const out = join(root, 'target/cube.vox');
+    const printed = execFileSync('node', [join(root, 'dist/npm/example.mjs'), asset('cube.obj'), out, '64'], { encoding: 'utf8' });
+    const expected = native(asset('cube.obj'), '--res', '64', '--backend', 'cpu');
+    assert.ok(printed.includes(expected.hash), printed);
+  });
+}
+process.exit(failures ? 1 : 0);

@@ -1,6 +1,8 @@
 //! The appearance of a mesh: materials, textures and vertex colours. Mesh readers produce it, and
 //! [`color`](mod@crate::color) uses it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::MeshError;
 use crate::srgb::Linear;
 pub use texture::{Filter, Texture, Wrap};
@@ -8,7 +10,7 @@ pub use texture::{Filter, Texture, Wrap};
 pub(crate) mod texture;
 
 /// The materials, textures and vertex colours of a mesh.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Appearance {
     /// The materials that `material_of` refers to.
     pub materials: Vec<Material>,
@@ -25,7 +27,7 @@ pub struct Appearance {
 }
 
 /// The base colour and opacity of a surface.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// The factor that multiplies texture and vertex colours.
     pub color: Linear,
@@ -53,7 +55,7 @@ impl Default for Material {
 }
 
 /// A texture and its sampling parameters.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TextureRef {
     /// The index in [`Appearance::textures`].
     pub texture: u32,
@@ -64,7 +66,7 @@ pub struct TextureRef {
 }
 
 /// The alpha mode of a material.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub enum Alpha {
     /// Opacity is ignored.
     #[default]

@@ -31,6 +31,7 @@ use crate::place::Lattice;
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
+mod arrays;
 mod brick;
 mod brick_runs;
 mod build;

@@ -503,7 +503,7 @@ impl Voxelizer {
         self.begin("place")?;
         let (mesh, time) = timed(|| self.install(|| place(mesh, &self.place)))?;
         let mesh = mesh?;
-        let warnings = Warning::of_mesh(&mesh);
+        let warnings = self.install(|| Warning::of_mesh(&mesh))?;
         Ok(Placed { mesh, warnings, timings: Timings { place: time, ..Timings::default() } })
     }
 
@@ -551,6 +551,9 @@ impl Voxelizer {
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, VoxelizeError> {
         let options = self.run_options();
+        // Taken outside the pool: a pool thread that waits for the GPU could hold up, by work stealing, the
+        // thread that has it.
+        let _turn = by.adapter().map(|_| self.backends.gpu_turn());
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
         let voxels = self.install(run)??;
         let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
@@ -615,7 +618,9 @@ impl Voxelizer {
         let Colored { grid, transparent } = colored?;
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
-        warnings.extend(Warning::of_voxels(mesh, &grid, fill_report.is_some(), transparent));
+        let is_solid = fill_report.is_some();
+        let of_voxels = || Warning::of_voxels(mesh, &grid, is_solid, transparent);
+        warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
 

@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[cfg(feature = "images")]
 use image::{ImageError, ImageFormat, ImageReader, Limits};
 
+use serde::{Deserialize, Serialize};
+
 use crate::appearance::texture::pyramid::{Pyramid, TexelAlpha};
 use crate::srgb::Rgba;
 
 pub(crate) mod pyramid;
 
 /// The wrap mode: how texture coordinates outside `[0, 1]` are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Wrap {
     /// The texture repeats.
     #[default]
@@ -26,7 +28,7 @@ pub enum Wrap {
 }
 
 /// The magnification filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Filter {
     /// Bilinear.
     #[default]
@@ -48,13 +50,32 @@ fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], Str
 }
 
 /// An sRGB image with opacity.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Texture {
     size: [u32; 2],
     /// Row by row, from the top left.
+    #[serde(with = "shared")]
     texels: Arc<Vec<Rgba>>,
     /// Its mip levels by alpha mode, made on first use and shared by clones.
+    #[serde(skip)]
     pyramids: Arc<Mutex<BTreeMap<TexelAlpha, Arc<Pyramid>>>>,
+}
+
+/// Serde's own support for `Arc` is a feature that all dependents would be compiled with.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::srgb::Rgba;
+
+    pub fn serialize<S: Serializer>(of: &Arc<Vec<Rgba>>, to: S) -> Result<S::Ok, S::Error> {
+        of.as_slice().serialize(to)
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<Vec<Rgba>>, D::Error> {
+        Vec::deserialize(from).map(Arc::new)
+    }
 }
 
 impl PartialEq for Texture {

@@ -2,7 +2,7 @@
 //! GPU.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
@@ -161,6 +161,8 @@ pub struct Backends {
     gpu: SharedGpu,
     /// Number of meshes that share one start of the GPU.
     meshes: u64,
+    /// Held by whoever uses the GPU.
+    turn: Mutex<()>,
 }
 
 impl Backends {
@@ -168,7 +170,7 @@ impl Backends {
     /// means that GPU. Nothing is opened yet.
     #[must_use]
     pub fn new(choice: BackendChoice, adapter: Option<String>) -> Self {
-        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1 }
+        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1, turn: Mutex::default() }
     }
 
     /// For `meshes` of similar size, over which the start of the GPU is amortized.
@@ -188,6 +190,11 @@ impl Backends {
             BackendChoice::Auto if self.gpu.is_named() => self.open("its adapter was asked for"),
             BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh))),
         }
+    }
+
+    /// Waits until nobody else uses the GPU.
+    pub(crate) fn gpu_turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A different backend, regardless of the requested one: the CPU if the other used this

@@ -1,0 +1,198 @@
+//! Many meshes: an iterator of Python over the library's batches.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyTuple};
+use trivox::voxelizer;
+
+use crate::core::{self, Plan};
+use crate::error::Failure;
+use crate::glue;
+use crate::grid::PyGrid;
+use crate::job::{self, Job};
+use crate::mesh::Source;
+
+/// What becomes of an item that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnError {
+    /// It has the exception as its result.
+    Return,
+    /// The exception is raised in its turn.
+    Raise,
+    /// It is left out, and logged.
+    Skip,
+}
+
+/// An item whose turn has not come.
+enum Entry {
+    /// The library works on it.
+    Sent(Source),
+    /// It is no mesh.
+    Failed(PyErr),
+}
+
+type Outcome = Result<PyGrid, Failure>;
+
+/// The results of `Voxelizer.many`: an iterator of (key, Grid or exception).
+#[pyclass(module = "trivox", name = "_Batch")]
+pub struct Batch {
+    items: Option<Py<PyIterator>>,
+    on_error: OnError,
+    /// Items that are taken before the first of them is given.
+    most: usize,
+    count: usize,
+    entries: VecDeque<(Py<PyAny>, Entry)>,
+    /// Absent when there are no more items.
+    sources: Option<Sender<voxelizer::Source>>,
+    /// `Sync`, as Python asks of its objects.
+    outcomes: Mutex<Option<Receiver<Result<Outcome, Failure>>>>,
+    job: Arc<Job>,
+}
+
+impl Batch {
+    pub fn new(plan: &Plan, items: &Bound<'_, PyAny>, on_error: OnError) -> PyResult<Self> {
+        let py = items.py();
+        let job = Arc::new(Job::new(None));
+        let items = items.try_iter()?.unbind();
+        let (sources, received) = channel::<voxelizer::Source>();
+        let (sender, outcomes) = channel();
+        let start = || {
+            let voxelizer = plan.voxelizer(&job)?;
+            let pool = job::pool(plan.threads)?;
+            let threads = pool.current_num_threads();
+            let results = voxelizer.many(received.into_iter().map(|source| ((), source)))?;
+            // It waits for results, so that the caller's thread can look for signals.
+            job::start_thread(move || {
+                for ((), result) in results {
+                    let outcome = result.map(|made| pool.install(|| core::grid_of(made)));
+                    let outcome = outcome.map_err(Failure::from);
+                    // Fails once the batch is gone.
+                    if sender.send(Ok(outcome)).is_err() {
+                        return;
+                    }
+                }
+            })?;
+            Ok(threads)
+        };
+        let threads = start().map_err(|failure: Failure| failure.into_py(py))?;
+        Ok(Self {
+            items: Some(items),
+            on_error,
+            most: 2 * threads + 2,
+            count: 0,
+            entries: VecDeque::new(),
+            sources: Some(sources),
+            outcomes: Mutex::new(Some(outcomes)),
+            job,
+        })
+    }
+
+    /// Takes items until enough are under way.
+    fn take_items(&mut self, py: Python<'_>) -> PyResult<()> {
+        while self.entries.len() < self.most {
+            let Some(items) = &self.items else { return Ok(()) };
+            let Some(item) = items.bind(py).clone().next() else {
+                self.items = None;
+                self.sources = None;
+                return Ok(());
+            };
+            let item = item?;
+            let (key, value) = match item.cast::<PyTuple>() {
+                Ok(pair) if pair.len() == 2 => (Some(pair.get_item(0)?), pair.get_item(1)?),
+                _ => (None, item.clone()),
+            };
+            let source = Source::of(&value);
+            let key = match (key, &source) {
+                (Some(key), _) => key,
+                (None, Ok(Source::Path(_))) => value,
+                (None, _) => self.count.into_pyobject(py)?.into_any(),
+            };
+            self.count += 1;
+            let entry = match source {
+                Ok(source) => {
+                    self.send(&source);
+                    Entry::Sent(source)
+                }
+                Err(error) => Entry::Failed(error),
+            };
+            self.entries.push_back((key.unbind(), entry));
+        }
+        Ok(())
+    }
+
+    fn send(&self, source: &Source) {
+        let source = match source {
+            Source::Path(path) => voxelizer::Source::File(path.clone()),
+            Source::Mesh(mesh) => voxelizer::Source::Mesh((*mesh.mesh).clone()),
+        };
+        if let Some(sources) = &self.sources {
+            // Fails if a thread panicked, which its result says.
+            _ = sources.send(source);
+        }
+    }
+
+    /// The next result of the library, with a look for signals now and then.
+    fn wait(&mut self, py: Python<'_>) -> PyResult<Outcome> {
+        loop {
+            let outcomes = self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let Some(receiver) = outcomes.take() else {
+                return Ok(Err(Failure::bug("a batch ended early")));
+            };
+            let (receiver, received) = job::receive(py, receiver, job::POLL);
+            *outcomes = Some(receiver);
+            if let Some(outcome) = received {
+                return Ok(outcome.and_then(|outcome| outcome));
+            }
+            py.check_signals().inspect_err(|_| self.job.cancel())?;
+        }
+    }
+}
+
+#[pymethods]
+impl Batch {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(
+        &mut self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Py<PyAny>, Bound<'py, PyAny>)>> {
+        loop {
+            self.take_items(py)?;
+            let Some((key, entry)) = self.entries.pop_front() else { return Ok(None) };
+            let made = match entry {
+                Entry::Failed(error) => Err(error),
+                Entry::Sent(source) => {
+                    let made = self.wait(py)?;
+                    made.map_err(|failure| source.failure(failure).into_py(py))
+                }
+            };
+            let error = match made {
+                Ok(grid) => {
+                    let name = key.bind(py).str()?;
+                    glue::log_done(py, &name.to_string_lossy(), &grid.report)?;
+                    return Ok(Some((key, Bound::new(py, grid)?.into_any())));
+                }
+                Err(error) => error,
+            };
+            match self.on_error {
+                OnError::Raise => return Err(error),
+                OnError::Return => {
+                    glue::log_failed(py, key.bind(py), &error)?;
+                    return Ok(Some((key, error.into_value(py).into_bound(py).into_any())));
+                }
+                OnError::Skip => glue::log_failed(py, key.bind(py), &error)?,
+            }
+        }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.job.cancel();
+    }
+}

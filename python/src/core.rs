@@ -1,0 +1,143 @@
+//! The library's voxelizer, as a caller's options and process have it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trivox::solid::FillReport;
+use trivox::voxelize::{BackendChoice, Backends};
+use trivox::{ColorSource, Mode, PlaceError, PlaceOptions, Up, Voxelized, Voxelizer, place};
+
+use crate::error::Failure;
+use crate::grid::PyGrid;
+use crate::job::{self, Job};
+use crate::mesh::Source;
+
+/// A caller's options.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub place: PlaceOptions,
+    pub mode: Mode,
+    pub up: Up,
+    pub color: bool,
+    pub keep_transparent: bool,
+    pub choice: BackendChoice,
+    pub adapter: Option<String>,
+    pub threads: Option<usize>,
+    pub memory: Option<u64>,
+    pub time_limit: Option<Duration>,
+}
+
+impl Plan {
+    /// Refuses what no mesh can be placed with.
+    ///
+    /// # Errors
+    /// A resolution, voxel size or bounds that are not possible.
+    pub fn check(&self) -> Result<(), Failure> {
+        let triangle = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        match place(&trivox::Mesh::new(triangle, vec![[0, 1, 2]])?, &self.place) {
+            Err(
+                error @ (PlaceError::Resolution(_)
+                | PlaceError::VoxelSize(_)
+                | PlaceError::Bounds { .. }),
+            ) => Err(Failure::option("option.place", error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A voxelizer for this process, which `job` watches.
+    ///
+    /// # Errors
+    /// The operating system refused to start threads.
+    pub fn voxelizer(&self, job: &Arc<Job>) -> Result<Voxelizer, Failure> {
+        let voxelizer = Voxelizer::new()
+            .place_options(self.place)
+            .mode(self.mode)
+            .up(self.up)
+            .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
+            .keep_transparent(self.keep_transparent)
+            .backends(self.backends())
+            .pool(job::pool(self.threads)?)
+            .progress(Arc::<Job>::clone(job));
+        Ok(match self.memory {
+            Some(bytes) => voxelizer.memory(bytes),
+            None => voxelizer,
+        })
+    }
+
+    /// Those of the process: a GPU is opened once, and a forked child opens it for itself.
+    fn backends(&self) -> Arc<Backends> {
+        type Key = (u32, BackendChoice, Option<String>);
+        static BACKENDS: Mutex<Vec<(Key, Arc<Backends>)>> = Mutex::new(Vec::new());
+        let key = (std::process::id(), self.choice, self.adapter.clone());
+        let mut all = BACKENDS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, backends)) = all.iter().find(|(own, _)| *own == key) {
+            return Arc::clone(backends);
+        }
+        let backends = Arc::new(Backends::new(self.choice, self.adapter.clone()));
+        all.push((key, Arc::clone(&backends)));
+        backends
+    }
+}
+
+/// # Errors
+/// As the library's.
+pub fn run(plan: &Plan, source: &Source, job: &Arc<Job>) -> Result<PyGrid, Failure> {
+    let voxelizer = plan.voxelizer(job)?;
+    let made = match source {
+        Source::Mesh(mesh) => voxelizer.run(&mesh.mesh),
+        Source::Path(path) => voxelizer.run_file(path),
+    };
+    let made = made.map_err(|error| source.failure(error.into()))?;
+    job::pool(plan.threads).map(|pool| pool.install(|| grid_of(made)))
+}
+
+/// What Python gets of a result; to be called on a pool.
+pub fn grid_of(made: Voxelized) -> PyGrid {
+    let warnings: Vec<String> = made.warnings.iter().map(ToString::to_string).collect();
+    let report = report(&made).to_string();
+    PyGrid::new(made.grid, report, warnings)
+}
+
+fn report(made: &Voxelized) -> Value {
+    let ms = |time: Duration| json!(time.as_secs_f64() * 1e3);
+    let times = &made.timings;
+    let mut timings = serde_json::Map::new();
+    let steps = [
+        ("load", Some(times.load).filter(|time| !time.is_zero())),
+        ("place", Some(times.place)),
+        ("start", Some(times.start)),
+        ("voxelize", Some(times.voxelize)),
+        ("fill", times.fill),
+        ("color", times.color),
+    ];
+    for (step, time) in steps {
+        if let Some(time) = time {
+            timings.insert(step.to_owned(), ms(time));
+        }
+    }
+    json!({
+        "occupied": made.grid.occupied(),
+        "backend": made.backend.name(),
+        "adapter": made.backend.adapter,
+        "reason": made.backend.reason,
+        "timings_ms": timings,
+        "transparent": made.transparent,
+        "fill": made.fill_report.as_ref().map(filling),
+    })
+}
+
+fn filling(filling: &FillReport) -> Value {
+    let doubts = filling.doubts.iter();
+    let doubts = doubts.map(|doubt| json!({"kind": doubt.kind(), "text": doubt.to_string()}));
+    json!({
+        "rule": filling.fill.to_string(),
+        "reason": filling.reason,
+        "doubtful": filling.is_doubtful(),
+        "doubts": doubts.collect::<Vec<_>>(),
+        "closed": filling.topology.is_closed(),
+        "oriented": filling.topology.is_oriented(),
+        "voxel_volume": filling.volume.voxels,
+        "mesh_volume": filling.volume.mesh,
+    })
+}

@@ -1,0 +1,39 @@
+//! What is easier said in Python: other packages' meshes, `warnings` and `logging`.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// `trivox._glue`.
+pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module =
+        MODULE.get_or_try_init(py, || PyModule::import(py, "trivox._glue").map(Bound::unbind))?;
+    Ok(module.bind(py).clone())
+}
+
+/// Issues each sentence as a `TrivoxWarning` of the calling line of Python.
+///
+/// # Errors
+/// The caller turned warnings into exceptions.
+pub fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
+    match warnings.is_empty() {
+        true => Ok(()),
+        false => module(py)?.call_method1("warn", (warnings,)).map(|_| ()),
+    }
+}
+
+/// Logs what became of a mesh: to `trivox`, at level `debug`.
+///
+/// # Errors
+/// A handler failed.
+pub fn log_done(py: Python<'_>, name: &str, report: &str) -> PyResult<()> {
+    module(py)?.call_method1("log_done", (name, report)).map(|_| ())
+}
+
+/// Logs an item of a batch that has no voxels: to `trivox`, at level `warning`.
+///
+/// # Errors
+/// A handler failed.
+pub fn log_failed(py: Python<'_>, name: &Bound<'_, PyAny>, error: &PyErr) -> PyResult<()> {
+    module(py)?.call_method1("log_failed", (name, error.value(py))).map(|_| ())
+}

@@ -1,0 +1,860 @@
+//! Grids: arrays of their voxels, files, pictures.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
+    PyReadwriteArrayDyn, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use tempfile::NamedTempFile;
+use trivox::formats::{GridFormat, bricks, read_grid_from, write_grid};
+use trivox::grid::{BRICK, BrickKey, Mask, World};
+use trivox::render::{Background, Picture, Projection, RenderOptions, View, render};
+use trivox::{Up, VoxelGrid};
+
+use crate::error::{Failure, option_error};
+use crate::glue;
+use crate::job;
+
+/// A sparse voxel grid: an immutable set of voxels, where they lie, and their colours.
+///
+/// Voxel ``(i, j, k)`` is the closed cube from ``origin + voxel_size * (i, j, k)`` to one
+/// `voxel_size` further along each axis. All arrays list voxels in one order: brick by brick
+/// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
+#[pyclass(frozen, module = "trivox", name = "Grid")]
+pub struct PyGrid {
+    pub grid: Arc<VoxelGrid>,
+    /// Counted once, on the pool.
+    occupied: u64,
+    /// JSON.
+    pub report: String,
+    pub warnings: Vec<String>,
+}
+
+impl PyGrid {
+    /// To be called on a pool: voxels are counted in parallel.
+    pub fn new(grid: VoxelGrid, report: String, warnings: Vec<String>) -> Self {
+        Self { occupied: grid.occupied(), grid: Arc::new(grid), report, warnings }
+    }
+
+    /// A grid that was not voxelized here.
+    pub fn restored(py: Python<'_>, grid: VoxelGrid, warnings: Vec<String>) -> PyResult<Self> {
+        job::on_pool(py, || Self::new(grid, "{}".to_owned(), warnings))
+    }
+
+    fn world(&self) -> Option<World> {
+        self.grid.world
+    }
+}
+
+/// A new array of NumPy's: `empty` or `zeros`. Too large a one is a `MemoryError`.
+fn new_array<'py>(
+    py: Python<'py>,
+    make: &str,
+    shape: &[u64],
+    dtype: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = PyTuple::new(py, shape)?;
+    PyModule::import(py, "numpy")?.call_method1(make, (shape, dtype))
+}
+
+/// A new array of so many rows of `N`, which `fill` fills while detached.
+fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
+    py: Python<'py>,
+    rows: u64,
+    dtype: &str,
+    fill: impl FnOnce(&mut [[T; N]]) + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = new_array(py, "empty", &[rows, N as u64], dtype)?;
+    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
+    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
+    let rows = bytemuck::cast_slice_mut(flat);
+    job::on_pool(py, || fill(rows))?;
+    drop(data);
+    Ok(array)
+}
+
+/// Writes a row for each voxel of a brick.
+fn write_rows<const N: usize>(
+    key: BrickKey,
+    mask: &Mask,
+    out: &mut [[i32; N]],
+    row: impl Fn([i32; 3]) -> [i32; N],
+) {
+    let [x0, y0, z0] = key.position().map(|b| (b * BRICK) as i32);
+    let mut out = out.iter_mut();
+    for (x, &word) in (x0..).zip(mask) {
+        let mut word = word;
+        while word != 0 {
+            let bit = word.trailing_zeros() as i32;
+            word &= word - 1;
+            if let Some(out) = out.next() {
+                *out = row([x, y0 + bit / 8, z0 + bit % 8]);
+            }
+        }
+    }
+}
+
+/// Writes the colour of each voxel of a brick.
+fn write_colors(grid: &VoxelGrid, key: BrickKey, mask: &Mask, out: &mut [[u8; 4]]) {
+    let Some(colors) = &grid.colors else { return };
+    let colors = colors.of_brick(key);
+    let mut out = out.iter_mut();
+    for (x, &word) in (0..).zip(mask) {
+        let mut word = word;
+        while word != 0 {
+            if let Some(out) = out.next() {
+                *out = colors.at(x, word.trailing_zeros());
+            }
+            word &= word - 1;
+        }
+    }
+}
+
+#[pymethods]
+impl PyGrid {
+    /// Makes a grid of voxels.
+    ///
+    /// Parameters
+    /// ----------
+    /// coords : array_like of int, shape (n, 3)
+    ///     Voxels as x, y, z, in any order, with any of them repeated.
+    /// dims : sequence of 3 int
+    ///     Voxels along x, y and z; 1 to 65,536.
+    /// origin : sequence of 3 float, optional
+    ///     The grid's minimum corner, in mesh units.
+    /// voxel_size : float, optional
+    ///     A voxel's edge, in mesh units; given with `origin` or not at all.
+    /// up : {"y", "z"}, default "y"
+    ///     The axis that points up.
+    ///
+    /// Returns
+    /// -------
+    /// Grid
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     A voxel outside `dims`, or dimensions that are not possible.
+    #[staticmethod]
+    #[pyo3(signature = (coords, dims, *, origin=None, voxel_size=None, up="y"))]
+    fn from_coords(
+        coords: &Bound<'_, PyAny>,
+        dims: [u32; 3],
+        origin: Option<[f64; 3]>,
+        voxel_size: Option<f64>,
+        up: &str,
+    ) -> PyResult<Self> {
+        let py = coords.py();
+        let array = PyModule::import(py, "numpy")?.call_method1("asarray", (coords, "int64"))?;
+        let array: PyReadonlyArray2<'_, i64> = array.extract()?;
+        if array.shape()[1] != 3 {
+            return Err(option_error(py, "option.shape", "coords have another shape than (n, 3)"));
+        }
+        let world = world_of(py, origin, voxel_size, up)?;
+        let view = array.as_array();
+        let make = || -> Result<VoxelGrid, Failure> {
+            let voxel = |row: numpy::ndarray::ArrayView1<'_, i64>| {
+                let [x, y, z] = [row[0], row[1], row[2]];
+                let inside =
+                    [x, y, z].iter().zip(dims).all(|(&c, d)| (0..i64::from(d)).contains(&c));
+                if !inside {
+                    let [dx, dy, dz] = dims;
+                    let message =
+                        format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
+                    return Err(Failure::option("grid.outside", message));
+                }
+                Ok([x as u32, y as u32, z as u32])
+            };
+            let voxels: Vec<[u32; 3]> = view.outer_iter().map(voxel).collect::<Result<_, _>>()?;
+            let mut grid = VoxelGrid::from_voxels(dims, voxels)?;
+            grid.world = world;
+            Ok(grid)
+        };
+        let made = job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))?;
+        Self::restored(py, made, vec![])
+    }
+
+    /// Makes a grid of a dense array.
+    ///
+    /// Parameters
+    /// ----------
+    /// array : array_like of bool, shape (nx, ny, nz)
+    ///     Voxels by index ``[x, y, z]``; what is not zero is occupied.
+    /// origin, voxel_size, up
+    ///     As in `from_coords`.
+    ///
+    /// Returns
+    /// -------
+    /// Grid
+    #[staticmethod]
+    #[pyo3(signature = (array, *, origin=None, voxel_size=None, up="y"))]
+    fn from_dense(
+        array: &Bound<'_, PyAny>,
+        origin: Option<[f64; 3]>,
+        voxel_size: Option<f64>,
+        up: &str,
+    ) -> PyResult<Self> {
+        let py = array.py();
+        let numpy = PyModule::import(py, "numpy")?;
+        let array = numpy.call_method1("asarray", (array, "bool"))?;
+        let dense: PyReadonlyArray3<'_, bool> = array.extract()?;
+        let dims = [0, 1, 2].map(|a| u32::try_from(dense.shape()[a]).unwrap_or(u32::MAX));
+        drop(dense);
+        Self::from_coords(&numpy.call_method1("argwhere", (array,))?, dims, origin, voxel_size, up)
+    }
+
+    /// Voxels along x, y and z.
+    #[getter]
+    fn dims(&self) -> (u32, u32, u32) {
+        self.grid.dims().into()
+    }
+
+    /// The same, as arrays call it.
+    #[getter]
+    fn shape(&self) -> (u32, u32, u32) {
+        self.grid.dims().into()
+    }
+
+    /// How many voxels are occupied.
+    #[getter]
+    fn occupied(&self) -> u64 {
+        self.occupied
+    }
+
+    fn __len__(&self) -> usize {
+        self.occupied as usize
+    }
+
+    /// How many bricks of 8x8x8 voxels hold a voxel.
+    #[getter]
+    fn brick_count(&self) -> u64 {
+        self.grid.brick_count()
+    }
+
+    /// Bytes of memory that voxels and colours take.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.grid.bytes() + self.grid.colors.as_ref().map_or(0, |colors| colors.bytes())
+    }
+
+    /// The grid's minimum corner in mesh units, float64 of shape (3,); None where it is not known.
+    #[getter]
+    fn origin<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.world().map(|world| PyArray1::from_slice(py, &world.origin))
+    }
+
+    /// A voxel's edge in mesh units; None where it is not known.
+    #[getter]
+    fn voxel_size(&self) -> Option<f64> {
+        self.world().map(|world| world.voxel_size)
+    }
+
+    /// The axis that points up, ``"y"`` or ``"z"``.
+    #[getter]
+    fn up(&self) -> &'static str {
+        match self.world().map_or(Up::default(), |world| world.up) {
+            Up::Y => "y",
+            Up::Z => "z",
+        }
+    }
+
+    /// Smallest and largest occupied voxel along each axis, int32 of shape (2, 3); None where no
+    /// voxel is occupied.
+    #[getter]
+    fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i32>>>> {
+        let bounds = job::on_pool(py, || self.grid.occupied_bounds())?;
+        let Some(bounds) = bounds else { return Ok(None) };
+        let flat: Vec<i32> = bounds.as_flattened().iter().map(|&c| c as i32).collect();
+        flat.into_pyarray(py).reshape([2, 3]).map(Some)
+    }
+
+    /// Hash of dimensions and voxels, 32 hexadecimal digits: the same for every backend, thread
+    /// count, machine and file format. Place and colours are not part of it.
+    #[getter]
+    fn hash(&self, py: Python<'_>) -> PyResult<String> {
+        job::on_pool(py, || self.grid.hash().to_string())
+    }
+
+    /// Whether the voxels' colours are known.
+    #[getter]
+    fn has_colors(&self) -> bool {
+        self.grid.colors.is_some()
+    }
+
+    /// What became of the mesh, as a dict: backend, adapter, reason, timings in milliseconds,
+    /// triangles, and how a solid was filled. Empty for a grid that was not voxelized here.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        PyModule::import(py, "json")?.call_method1("loads", (&self.report,))
+    }
+
+    /// What the caller may not expect, a sentence each.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.warnings)
+    }
+
+    /// The occupied voxels.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : {"xyz", "zyx"}, default "xyz"
+    ///     Order of the columns.
+    /// batch : int, optional
+    ///     A number for a first column, as sparse convolutions take it: spconv and MinkowskiEngine
+    ///     want (batch, x, y, z) or (batch, z, y, x).
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of int32, shape (n, 3) or (n, 4)
+    ///     Voxel indices from 0, in the grid's order.
+    #[pyo3(signature = (order="xyz", batch=None))]
+    fn coords<'py>(
+        &self,
+        py: Python<'py>,
+        order: &str,
+        batch: Option<i32>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let is_reversed = match order {
+            "xyz" => false,
+            "zyx" => true,
+            _ => {
+                let message = format!("order '{order}' is not possible: use 'xyz' or 'zyx'");
+                return Err(option_error(py, "option.order", message));
+            }
+        };
+        let (grid, rows) = (&*self.grid, self.occupied);
+        // Without a branch for each voxel.
+        match (is_reversed, batch) {
+            (false, None) => filled::<i32, 3>(py, rows, "int32", |out| {
+                grid.fill_voxels(out, |key, mask, out| write_rows(key, mask, out, |v| v));
+            }),
+            (true, None) => filled::<i32, 3>(py, rows, "int32", |out| {
+                grid.fill_voxels(out, |key, mask, out| {
+                    write_rows(key, mask, out, |[x, y, z]| [z, y, x]);
+                });
+            }),
+            (false, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
+                grid.fill_voxels(out, |key, mask, out| {
+                    write_rows(key, mask, out, |[x, y, z]| [b, x, y, z]);
+                });
+            }),
+            (true, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
+                grid.fill_voxels(out, |key, mask, out| {
+                    write_rows(key, mask, out, |[x, y, z]| [b, z, y, x]);
+                });
+            }),
+        }
+    }
+
+    /// Centres of the occupied voxels in mesh units.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of float64, shape (n, 3)
+    ///     In the order of `coords`.
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     It is not known where the grid lies.
+    fn centers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(World { origin, voxel_size, .. }) = self.world() else {
+            let message = "the grid does not say where it lies: use coords()";
+            return Err(option_error(py, "option.world", message));
+        };
+        let centre = |c: i32, a: usize| origin[a] + (f64::from(c) + 0.5) * voxel_size;
+        let coords: PyReadonlyArray2<'_, i32> = self.coords(py, "xyz", None)?.extract()?;
+        let coords = coords.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
+        filled::<f64, 3>(py, coords.len() as u64 / 3, "float64", |out| {
+            for (out, voxel) in out.iter_mut().zip(coords.chunks_exact(3)) {
+                *out = std::array::from_fn(|a| centre(voxel[a], a));
+            }
+        })
+    }
+
+    /// The bricks that hold a voxel.
+    ///
+    /// Returns
+    /// -------
+    /// positions : ndarray of int32, shape (b, 3)
+    ///     In bricks of 8 voxels: x, y, z.
+    /// masks : ndarray of uint64, shape (b, 8)
+    ///     ``masks[i, x]`` has bit ``8 * y + z`` set where voxel (x, y, z) of brick i is occupied: the
+    ///     layout of an OpenVDB or NanoVDB leaf.
+    fn bricks<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (grid, rows) = (&*self.grid, self.grid.brick_count());
+        let positions = filled::<i32, 3>(py, rows, "int32", |out| {
+            grid.fill_bricks(out, |key, _| key.position().map(|b| b as i32));
+        })?;
+        let masks = filled::<u64, 8>(py, rows, "uint64", |out| {
+            grid.fill_bricks(out, |_, mask| *mask);
+        })?;
+        Ok((positions, masks))
+    }
+
+    /// All voxels, occupied or not.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : {"bool", "uint8", "float32"}, default "bool"
+    ///     Of the array; 1 or True where a voxel is occupied.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, shape (nx, ny, nz)
+    ///     In C order, index ``[x, y, z]``.
+    ///
+    /// Raises
+    /// ------
+    /// MemoryError
+    ///     The array does not fit.
+    #[pyo3(signature = (dtype="bool"))]
+    fn dense<'py>(&self, py: Python<'py>, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
+        let array = || new_array(py, "zeros", &self.grid.dims().map(u64::from), dtype);
+        match dtype {
+            "bool" => fill_dense(&self.grid, array()?, true),
+            "uint8" => fill_dense(&self.grid, array()?, 1_u8),
+            "float32" => fill_dense(&self.grid, array()?, 1_f32),
+            _ => {
+                let message =
+                    format!("dtype '{dtype}' is not possible: use 'bool', 'uint8' or 'float32'");
+                Err(option_error(py, "option.dtype", message))
+            }
+        }
+    }
+
+    /// Colours of the occupied voxels.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of uint8, shape (n, 4), or None
+    ///     Red, green, blue (sRGB) and opacity, in the order of `coords`; None where no colours are
+    ///     known.
+    fn colors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.grid.colors.is_none() {
+            return Ok(None);
+        }
+        let grid = &*self.grid;
+        filled::<u8, 4>(py, self.occupied, "uint8", |out| {
+            grid.fill_voxels(out, |key, mask, out| write_colors(grid, key, mask, out));
+        })
+        .map(Some)
+    }
+
+    /// Writes a file, by its extension; it is replaced only once the new one is complete.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     With an extension of ``trivox.GRID_FORMATS``.
+    ///
+    /// Raises
+    /// ------
+    /// WriteError
+    ///     An unknown extension, or a grid that the format cannot hold.
+    /// OSError
+    ///     The file cannot be written; a file that was there is still there.
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     The format does not hold all of the grid.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let format = GridFormat::of_path(&path).map_err(|message| {
+            Failure::own("WriteError", "write.unsupported", message).at(&path).into_py(py)
+        })?;
+        let grid = Arc::clone(&self.grid);
+        let lost = job::run(py, None, None, move |_| {
+            job::pool(None)?.install(|| write_file(&grid, format, &path))?;
+            Ok(format.lost(&grid))
+        })?;
+        glue::warn(py, &lost)
+    }
+
+    /// The bytes of a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// format : str
+    ///     One of ``trivox.GRID_FORMATS``, such as ``"npz"`` or ``"vox"``.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+        let grid = Arc::clone(&self.grid);
+        let bytes = job::run(py, None, None, move |_| {
+            let mut bytes = Vec::new();
+            job::pool(None)?.install(|| write_grid(&grid, format, &mut bytes))?;
+            Ok(bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Draws a picture: by exact ray marching, the same to the bit on every machine.
+    ///
+    /// Parameters
+    /// ----------
+    /// size : int or (int, int), default 512
+    ///     Width and height in pixels, up to 16,384.
+    /// view : {"iso", "front", "back", "left", "right", "top", "bottom"}, default "iso"
+    ///     From where.
+    /// turn : float, optional
+    ///     Degrees further around the up axis; pictures with a turn are framed alike.
+    /// camera : {"perspective", "orthographic"}, optional
+    ///     By default perspective for "iso", orthographic for the others.
+    /// background : {"gradient", "transparent"} or (int, int, int), default "gradient"
+    ///     Behind the voxels; a colour is sRGB.
+    /// samples : int, default 3
+    ///     Rays along each side of a pixel, up to 16.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of uint8, shape (height, width, 4)
+    ///     sRGB and opacity, rows from the top.
+    #[pyo3(signature = (size=None, *, view="iso", turn=None, camera=None, background=None, samples=3))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn render<'py>(
+        &self,
+        py: Python<'py>,
+        size: Option<&Bound<'py, PyAny>>,
+        view: &str,
+        turn: Option<f64>,
+        camera: Option<&str>,
+        background: Option<&Bound<'py, PyAny>>,
+        samples: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = render_options(py, size, view, turn, camera, background, samples)?;
+        let picture = self.picture(py, options)?;
+        let [width, height] = picture.size().map(u64::from);
+        let array = filled::<u8, 4>(py, width * height, "uint8", |out| {
+            out.copy_from_slice(picture.pixels());
+        })?;
+        array.call_method1("reshape", ((height, width, 4),))
+    }
+
+    /// Draws a picture as a PNG file; parameters are those of `render`.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    #[pyo3(signature = (size=None, *, view="iso", turn=None, camera=None, background=None, samples=3))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn png<'py>(
+        &self,
+        py: Python<'py>,
+        size: Option<&Bound<'py, PyAny>>,
+        view: &str,
+        turn: Option<f64>,
+        camera: Option<&str>,
+        background: Option<&Bound<'py, PyAny>>,
+        samples: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let options = render_options(py, size, view, turn, camera, background, samples)?;
+        let picture = self.picture(py, options)?;
+        let mut bytes = Vec::new();
+        let written = py.detach(|| picture.write_png(&mut bytes));
+        written.map_err(|error| Failure::from(error).into_py(py))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.png(py, None, "iso", None, None, None, 2)
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let png = self.png(py, None, "iso", None, None, None, 2)?;
+        glue::module(py)?.call_method1("page", (self.__repr__(), png))?.extract()
+    }
+
+    fn __contains__(&self, voxel: [i64; 3]) -> bool {
+        let inside = voxel.map(u32::try_from);
+        match inside {
+            [Ok(x), Ok(y), Ok(z)] => self.grid.contains([x, y, z]),
+            _ => false,
+        }
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| *other.get().grid == *self.grid)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        let hash = self.hash(py)?;
+        Ok(u64::from_str_radix(&hash[..16], 16).unwrap_or(0))
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(pyo3::exceptions::PyValueError::new_err("a dense array is always a copy"));
+        }
+        let array = self.dense(py, "bool")?;
+        match dtype {
+            Some(dtype) => array.call_method1("astype", (dtype,)),
+            None => Ok(array),
+        }
+    }
+
+    /// The dense array (uint8, shape (nx, ny, nz)) for ``torch.from_dlpack(grid)`` and the like.
+    ///
+    /// ``coords()`` and the other arrays are handed over by ``torch.from_numpy`` or
+    /// ``torch.from_dlpack`` without a copy.
+    #[pyo3(signature = (**options))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.dense(py, "uint8")?.call_method("__dlpack__", (), options)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        // kDLCPU.
+        (1, 0)
+    }
+
+    fn __repr__(&self) -> String {
+        let [x, y, z] = self.grid.dims();
+        let colors = if self.has_colors() { ", colored" } else { "" };
+        format!("<trivox.Grid: {x} x {y} x {z}, {} voxels{colors}>", self.occupied)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let bytes = self.to_bytes(py, "bricks")?;
+        let state = (bytes, &self.report, &self.warnings).into_pyobject(py)?;
+        Ok((PyModule::import(py, "trivox._trivox")?.getattr("_restore_grid")?, state))
+    }
+}
+
+impl PyGrid {
+    fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
+        let grid = Arc::clone(&self.grid);
+        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| render(&grid, &options))?))
+    }
+}
+
+fn fill_dense<'py, T: Element + Copy + Send + Sync>(
+    grid: &VoxelGrid,
+    array: Bound<'py, PyAny>,
+    value: T,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
+    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
+    job::on_pool(py, || grid.fill_dense(flat, value))?;
+    drop(data);
+    Ok(array)
+}
+
+fn world_of(
+    py: Python<'_>,
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
+    up: &str,
+) -> PyResult<Option<World>> {
+    let up = up_of(py, up)?;
+    match (origin, voxel_size) {
+        (Some(origin), Some(voxel_size)) => {
+            if !(voxel_size > 0.0 && voxel_size.is_finite() && origin.iter().all(|c| c.is_finite()))
+            {
+                let message = "use finite numbers for origin, and a positive one for voxel_size";
+                return Err(option_error(py, "option.world", message));
+            }
+            Ok(Some(World { origin, voxel_size, up }))
+        }
+        (None, None) => Ok(None),
+        _ => Err(PyTypeError::new_err("origin and voxel_size are given together")),
+    }
+}
+
+pub fn up_of(py: Python<'_>, up: &str) -> PyResult<Up> {
+    match up {
+        "y" => Ok(Up::Y),
+        "z" => Ok(Up::Z),
+        _ => {
+            let message = format!("up '{up}' is not possible: use 'y' or 'z'");
+            Err(option_error(py, "option.up", message))
+        }
+    }
+}
+
+fn grid_format(name: &str) -> Result<GridFormat, Failure> {
+    let extension = name.trim_start_matches('.').to_lowercase();
+    GridFormat::of_extension(&extension)
+        .map_err(|message| Failure::own("WriteError", "write.unsupported", message))
+}
+
+/// Writes beside the target, and renames.
+fn write_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let fail = |error| Failure::Io { error, path: Some(path.to_owned()) };
+    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    write_grid(grid, format, &mut out).map_err(|error| Failure::from(error).at(path))?;
+    out.flush().map_err(fail)?;
+    drop(out);
+    // The permissions of the file that is replaced, or those of any new file.
+    let permissions = match fs::metadata(path) {
+        Ok(old) => Some(old.permissions()),
+        Err(_) => new_file_permissions(),
+    };
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions).map_err(fail)?;
+    }
+    file.as_file().sync_all().map_err(fail)?;
+    file.persist(path).map_err(|error| fail(error.error))?;
+    Ok(())
+}
+
+/// Those that the process gives a new file: temporary ones are for their owner only.
+fn new_file_permissions() -> Option<fs::Permissions> {
+    let folder = tempfile::tempdir().ok()?;
+    let file = fs::File::create(folder.path().join("new")).ok()?;
+    file.metadata().ok().map(|new| new.permissions())
+}
+
+fn render_options(
+    py: Python<'_>,
+    size: Option<&Bound<'_, PyAny>>,
+    view: &str,
+    turn: Option<f64>,
+    camera: Option<&str>,
+    background: Option<&Bound<'_, PyAny>>,
+    samples: u32,
+) -> PyResult<RenderOptions> {
+    let refuse = |code, message: String| Err(option_error(py, code, message));
+    let size = match size {
+        None => [512, 512],
+        Some(size) => match size.extract::<u32>() {
+            Ok(side) => [side, side],
+            Err(_) => size.extract::<[u32; 2]>()?,
+        },
+    };
+    let view = match view {
+        "iso" => View::Iso,
+        "front" => View::Front,
+        "back" => View::Back,
+        "left" => View::Left,
+        "right" => View::Right,
+        "top" => View::Top,
+        "bottom" => View::Bottom,
+        _ => {
+            let views = "'iso', 'front', 'back', 'left', 'right', 'top' or 'bottom'";
+            return refuse("option.view", format!("view '{view}' is not possible: use {views}"));
+        }
+    };
+    let background = match background {
+        None => Background::Gradient,
+        Some(value) => match value.extract::<String>().as_deref() {
+            Ok("gradient") => Background::Gradient,
+            Ok("transparent") => Background::Transparent,
+            Ok(name) => {
+                let use_ = "use 'gradient', 'transparent' or three numbers from 0 to 255";
+                let message = format!("background '{name}' is not possible: {use_}");
+                return refuse("option.background", message);
+            }
+            Err(_) => Background::Color(value.extract::<[u8; 3]>()?),
+        },
+    };
+    let mut options = RenderOptions::new(size).with_view(view).with_background(background);
+    options.samples = samples;
+    options.turn = turn;
+    options.projection = match camera {
+        None => None,
+        Some("perspective") => Some(Projection::Perspective),
+        Some("orthographic") => Some(Projection::Orthographic),
+        Some(camera) => {
+            let use_ = "use 'perspective' or 'orthographic'";
+            return refuse("option.camera", format!("camera '{camera}' is not possible: {use_}"));
+        }
+    };
+    Ok(options)
+}
+
+/// Makes a grid of what pickling wrote.
+#[pyfunction]
+#[pyo3(name = "_restore_grid")]
+pub fn restore_grid(
+    py: Python<'_>,
+    mut bytes: &[u8],
+    report: String,
+    warnings: Vec<String>,
+) -> PyResult<PyGrid> {
+    let made = job::on_pool(py, || {
+        bricks::read(&mut bytes).map(|l| PyGrid::new(l.grid, report, warnings))
+    })?;
+    made.map_err(|error| Failure::from(error).into_py(py))
+}
+
+/// Reads a grid of voxels.
+///
+/// Parameters
+/// ----------
+/// path : str or os.PathLike
+///     A file with an extension of ``trivox.GRID_FORMATS`` that is read: .bricks, .npz, .npy, .vox,
+///     .vdb, .nvdb, .binvox and others.
+///
+/// Returns
+/// -------
+/// Grid
+///
+/// Raises
+/// ------
+/// FileNotFoundError
+///     With the file's name.
+/// ReadError
+///     A file that is malformed, or of a format that is not read.
+#[pyfunction]
+pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
+    let loaded = job::run(py, None, None, move |_| {
+        let read = || trivox::formats::read_grid(&path);
+        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
+    })?;
+    glue::warn(py, &loaded.warnings)?;
+    PyGrid::restored(py, loaded.grid, loaded.warnings)
+}
+
+/// Reads a grid of voxels from the bytes of a file.
+///
+/// Parameters
+/// ----------
+/// data : bytes
+/// format : str
+///     Their format, such as ``"bricks"`` or ``"npz"``.
+///
+/// Returns
+/// -------
+/// Grid
+///
+/// Raises
+/// ------
+/// ReadError
+///     The bytes are malformed, or of a format that is not read.
+#[pyfunction]
+pub fn load_bytes(py: Python<'_>, data: Vec<u8>, format: &str) -> PyResult<PyGrid> {
+    let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+    let loaded = job::run(py, None, None, move |_| {
+        let read = || read_grid_from(&mut &data[..], format);
+        Ok(job::pool(None)?.install(read)?)
+    })?;
+    glue::warn(py, &loaded.warnings)?;
+    PyGrid::restored(py, loaded.grid, loaded.warnings)
+}

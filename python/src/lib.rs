@@ -1,0 +1,28 @@
+//! Python bindings of trivox. The package `trivox` re-exports what is here; documentation comments
+//! are its docstrings (NumPy style).
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod core;
+mod error;
+mod glue;
+mod grid;
+mod job;
+mod mesh;
+mod results;
+mod voxelizer;
+
+#[pyo3::pymodule]
+mod _trivox {
+    #[pymodule_export]
+    use crate::batch::Batch;
+    #[pymodule_export]
+    use crate::grid::{PyGrid, load, load_bytes, restore_grid};
+    #[pymodule_export]
+    use crate::mesh::{PyMesh, read_mesh, restore_mesh};
+    #[pymodule_export]
+    use crate::results::{adapters, diff, grid_formats, mesh_formats, verify};
+    #[pymodule_export]
+    use crate::voxelizer::PyVoxelizer;
+}

@@ -1,0 +1,555 @@
+//! Meshes: from arrays, files, bytes, and objects of other packages.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use trivox::Appearance;
+use trivox::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::formats::{MeshSpec, ReadOptions, Sidecars, read_mesh_from};
+use trivox::srgb::{Linear, linear, linear_of};
+
+use crate::error::{Failure, option_error};
+use crate::glue;
+use crate::job;
+
+/// A triangle mesh, checked and immutable.
+///
+/// Every index names a vertex, and every vertex that a triangle uses is finite. Degenerate
+/// triangles (a segment, a point) are valid.
+///
+/// Parameters
+/// ----------
+/// vertices : array_like, shape (n, 3), or an object
+///     Positions in mesh units; float32 and float64 are taken without an intermediate copy, other
+///     numbers are converted. Or, alone, a mesh of trimesh, Open3D, PyVista, meshio, or anything with
+///     ``vertices`` and ``faces``; colours, texture coordinates and a base-colour texture come along.
+/// faces : array_like of int, shape (m, 3)
+///     Vertex numbers of each triangle, from 0.
+/// vertex_colors : array_like, shape (n, 3) or (n, 4), optional
+///     sRGB and opacity of each vertex: uint8 from 0 to 255, or float from 0 to 1.
+/// face_colors : array_like, shape (m, 3) or (m, 4), optional
+///     The same of each triangle.
+/// uv : array_like of float, shape (n, 2) or (m, 3, 2), optional
+///     Texture coordinates of each vertex, or of each corner of each triangle; ``v`` points up, as
+///     in OpenGL, OBJ and trimesh.
+/// texture : array_like of uint8, shape (height, width, 3) or (height, width, 4), optional
+///     The image for `uv`, sRGB, rows from the top. It repeats, and is interpolated linearly.
+///
+/// Raises
+/// ------
+/// MeshError
+///     No triangles, an index out of range, a coordinate that is not finite, or arrays of other
+///     shapes. The message has the first place.
+/// TypeError
+///     An object that is no mesh.
+#[pyclass(frozen, module = "trivox", name = "Mesh", from_py_object)]
+#[derive(Clone)]
+pub struct PyMesh {
+    pub mesh: Arc<trivox::Mesh>,
+    pub warnings: Arc<Vec<String>>,
+    pub path: Option<PathBuf>,
+}
+
+impl PyMesh {
+    pub fn new(mesh: trivox::Mesh, warnings: Vec<String>, path: Option<PathBuf>) -> Self {
+        Self { mesh: Arc::new(mesh), warnings: Arc::new(warnings), path }
+    }
+
+    /// `value` as a mesh, if it is one or is an object of another package.
+    pub fn from_object(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(mesh) = value.cast::<Self>() {
+            return Ok(mesh.get().clone());
+        }
+        let arrays = glue::module(value.py())?.call_method1("mesh_arrays", (value,))?;
+        let arrays = arrays.cast_into::<PyDict>()?;
+        let class = value.py().get_type::<Self>();
+        Ok(class.call((), Some(&arrays))?.cast_into::<Self>()?.get().clone())
+    }
+}
+
+#[pymethods]
+impl PyMesh {
+    #[new]
+    #[pyo3(signature = (vertices, faces=None, *, vertex_colors=None, face_colors=None, uv=None, texture=None))]
+    fn py_new(
+        vertices: &Bound<'_, PyAny>,
+        faces: Option<&Bound<'_, PyAny>>,
+        vertex_colors: Option<&Bound<'_, PyAny>>,
+        face_colors: Option<&Bound<'_, PyAny>>,
+        uv: Option<&Bound<'_, PyAny>>,
+        texture: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = vertices.py();
+        let Some(faces) = faces else {
+            if [vertex_colors, face_colors, uv, texture].iter().any(Option::is_some) {
+                return Err(PyTypeError::new_err("colours are given with vertices and faces"));
+            }
+            return Self::from_object(vertices);
+        };
+        let positions = positions(vertices)?;
+        let triangles = triangles(faces)?;
+        let counts = [positions.len(), triangles.len()];
+        let mesh = job::on_pool(py, || trivox::Mesh::new(positions, triangles))?;
+        let fail = |failure: Failure| failure.into_py(py);
+        let mesh = mesh.map_err(|error| fail(error.into()))?;
+        let looks = Looks { vertex_colors, face_colors, uv, texture };
+        let mesh = match looks.appearance(counts, mesh.triangles())? {
+            Some(look) => {
+                let looking = job::on_pool(py, || mesh.with_appearance(look))?;
+                looking.map_err(|error| fail(error.into()))?
+            }
+            None => mesh,
+        };
+        Ok(Self::new(mesh, vec![], None))
+    }
+
+    /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
+    #[getter]
+    fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let flat = self.mesh.positions().as_flattened().to_vec();
+        flat.into_pyarray(py).reshape([self.mesh.positions().len(), 3])
+    }
+
+    /// Vertex numbers of each triangle, int64 of shape (m, 3); a copy.
+    #[getter]
+    fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let flat: Vec<i64> =
+            self.mesh.triangles().as_flattened().iter().map(|&i| i.into()).collect();
+        flat.into_pyarray(py).reshape([self.mesh.triangles().len(), 3])
+    }
+
+    /// Minimum and maximum corner of what triangles use, in mesh units, float64 of shape (2, 3).
+    #[getter]
+    fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let mesh = Arc::clone(&self.mesh);
+        let bounds =
+            job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| mesh.bounds())))?;
+        PyArray1::from_slice(py, bounds.as_flattened()).reshape([2, 3])
+    }
+
+    /// Whether anything is known of the mesh's colours.
+    #[getter]
+    fn has_colors(&self) -> bool {
+        self.mesh.appearance().is_some()
+    }
+
+    /// What was skipped when the file was read, a sentence each.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.warnings.iter())
+    }
+
+    /// The file that the mesh was read from; None for a mesh from arrays or bytes.
+    #[getter]
+    fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    fn __repr__(&self) -> String {
+        let (vertices, triangles) = (self.mesh.positions().len(), self.mesh.triangles().len());
+        let colors = if self.has_colors() { ", colored" } else { "" };
+        format!("<trivox.Mesh: {vertices} vertices, {triangles} triangles{colors}>")
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| *other.get().mesh == *self.mesh)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let positions = PyBytes::new(py, bytemuck::cast_slice(self.mesh.positions()));
+        let triangles = PyBytes::new(py, bytemuck::cast_slice(self.mesh.triangles()));
+        let look = self.mesh.appearance().map(postcard::to_stdvec).transpose();
+        let look = look.map_err(|error| Failure::bug(error).into_py(py))?;
+        let look = look.map(|bytes| PyBytes::new(py, &bytes));
+        let path = self.path.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let state = (positions, triangles, look, self.warnings.to_vec(), path).into_pyobject(py)?;
+        let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_mesh")?;
+        Ok((restore, state))
+    }
+}
+
+/// Makes a mesh of what pickling wrote.
+#[pyfunction]
+#[pyo3(name = "_restore_mesh")]
+pub fn restore_mesh(
+    py: Python<'_>,
+    positions: &[u8],
+    triangles: &[u8],
+    look: Option<&[u8]>,
+    warnings: Vec<String>,
+    path: Option<PathBuf>,
+) -> PyResult<PyMesh> {
+    let malformed = || Failure::own("ReadError", "read.pickle", "the pickled mesh is malformed");
+    let make = || {
+        let positions: Vec<f64> = bytemuck::allocation::pod_collect_to_vec(positions);
+        let triangles: Vec<u32> = bytemuck::allocation::pod_collect_to_vec(triangles);
+        let positions = bytemuck::try_cast_slice(&positions).map_err(|_| malformed())?;
+        let triangles = bytemuck::try_cast_slice(&triangles).map_err(|_| malformed())?;
+        let mesh = trivox::Mesh::new(positions.to_vec(), triangles.to_vec())?;
+        Ok(match look {
+            Some(bytes) => {
+                let look = postcard::from_bytes(bytes).map_err(|_| malformed())?;
+                mesh.with_appearance(look)?
+            }
+            None => mesh,
+        })
+    };
+    let mesh = job::on_pool(py, make)?.map_err(|failure: Failure| failure.into_py(py))?;
+    Ok(PyMesh::new(mesh, warnings, path))
+}
+
+fn shape_failure(what: &str, wanted: &str, array: &Bound<'_, PyUntypedArray>) -> PyErr {
+    let shape: Vec<String> = array.shape().iter().map(ToString::to_string).collect();
+    let message = format!("{what} of shape ({}) are not possible: use {wanted}", shape.join(", "));
+    Failure::own("MeshError", "mesh.shape", message).into_py(array.py())
+}
+
+/// `value` as an array, without a copy where it is one.
+fn as_array<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let numpy = PyModule::import(value.py(), "numpy")?;
+    Ok(numpy.call_method1("asarray", (value,))?.cast_into::<PyUntypedArray>()?)
+}
+
+/// `value` as an array of `T`, converted where it is of another type.
+fn converted<'py, T: Element>(value: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+    value.call_method1("astype", (numpy::dtype::<T>(value.py()),))
+}
+
+/// Rows of an array, each by `convert`; copied on all threads where the array is contiguous.
+fn rows<T, U, const N: usize>(
+    array: &PyReadonlyArray2<'_, T>,
+    convert: impl Fn(T) -> U + Sync,
+) -> Vec<[U; N]>
+where
+    T: Element + Copy + Sync,
+    U: Copy + Send,
+{
+    let view = array.as_array();
+    let row = |row: numpy::ndarray::ArrayView1<'_, T>| std::array::from_fn(|a| convert(row[a]));
+    view.outer_iter().map(row).collect()
+}
+
+fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
+    let array = as_array(value)?;
+    let py = value.py();
+    if array.ndim() != 2 || array.shape()[1] != 3 {
+        return Err(shape_failure("vertices", "(n, 3)", &array));
+    }
+    if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f64>>() {
+        if let Ok(flat) = array.as_slice() {
+            return Ok(py.detach(|| bytemuck::cast_slice(flat).to_vec()));
+        }
+        return Ok(rows(&array, |c| c));
+    }
+    if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f32>>() {
+        return Ok(rows(&array, f64::from));
+    }
+    let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
+    Ok(rows(&array, |c| c))
+}
+
+fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
+    let array = as_array(value)?;
+    let py = value.py();
+    if array.ndim() != 2 || (array.shape()[1] != 3 && array.shape()[0] > 0) {
+        return Err(shape_failure("faces", "(m, 3): triangulate polygons first", &array));
+    }
+    let negative = |index: i64| {
+        let message = format!("a triangle uses vertex {index}: vertices are counted from 0");
+        Failure::own("MeshError", "mesh.index_out_of_range", message).into_py(py)
+    };
+    if array.shape()[0] == 0 {
+        return Ok(vec![]);
+    }
+    if let Ok(array) = array.extract::<PyReadonlyArray2<'_, i32>>() {
+        let least = array.as_array().iter().copied().min().unwrap_or(0);
+        if least < 0 {
+            return Err(negative(least.into()));
+        }
+        return Ok(rows(&array, |i| i as u32));
+    }
+    if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u32>>() {
+        return Ok(rows(&array, |i| i));
+    }
+    let kind: String = array.dtype().getattr("kind")?.extract()?;
+    if kind != "i" && kind != "u" {
+        let message = format!("faces of type {} are not possible: use integers", array.dtype());
+        return Err(Failure::own("MeshError", "mesh.type", message).into_py(py));
+    }
+    let array = converted::<i64>(&array)?.extract::<PyReadonlyArray2<'_, i64>>()?;
+    let view = array.as_array();
+    if let Some(&index) = view.iter().find(|&&index| u32::try_from(index).is_err()) {
+        return Err(negative(index));
+    }
+    Ok(rows(&array, |i| i as u32))
+}
+
+/// What of a mesh's look the caller gave.
+struct Looks<'a, 'py> {
+    vertex_colors: Option<&'a Bound<'py, PyAny>>,
+    face_colors: Option<&'a Bound<'py, PyAny>>,
+    uv: Option<&'a Bound<'py, PyAny>>,
+    texture: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Looks<'_, '_> {
+    fn appearance(
+        &self,
+        [vertices, faces]: [usize; 2],
+        triangles: &[[u32; 3]],
+    ) -> PyResult<Option<Appearance>> {
+        let given = [
+            self.vertex_colors.is_some(),
+            self.face_colors.is_some(),
+            self.uv.is_some() || self.texture.is_some(),
+        ];
+        if given.iter().filter(|&&is| is).count() > 1 {
+            return Err(PyTypeError::new_err(
+                "give vertex_colors, face_colors, or uv with texture, not several of them",
+            ));
+        }
+        if let Some(colors) = self.vertex_colors {
+            let vertex_colors = linear_colors(colors, vertices, "vertex_colors")?;
+            let alpha = alpha_of(&vertex_colors);
+            let material = Material { has_vertex_colors: true, alpha, ..Material::default() };
+            let materials = vec![material];
+            return Ok(Some(Appearance { materials, vertex_colors, ..Appearance::default() }));
+        }
+        if let Some(colors) = self.face_colors {
+            let colors = linear_colors(colors, faces, "face_colors")?;
+            let alpha = alpha_of(&colors);
+            let mut distinct = colors.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let index = |color: &Linear| distinct.binary_search(color).unwrap_or(0) as u32;
+            let material_of = colors.iter().map(index).collect();
+            let material = |&color: &Linear| Material { color, alpha, ..Material::default() };
+            let materials = distinct.iter().map(material).collect();
+            return Ok(Some(Appearance { materials, material_of, ..Appearance::default() }));
+        }
+        match (self.uv, self.texture) {
+            (Some(uv), Some(texture)) => textured(uv, texture, vertices, triangles).map(Some),
+            (None, None) => Ok(None),
+            _ => Err(PyTypeError::new_err("uv and texture are given together")),
+        }
+    }
+}
+
+fn textured(
+    uv: &Bound<'_, PyAny>,
+    image: &Bound<'_, PyAny>,
+    vertices: usize,
+    triangles: &[[u32; 3]],
+) -> PyResult<Appearance> {
+    let uvs = as_array(uv)?;
+    let floats = converted::<f32>(&uvs)?;
+    let turned = |u: f32, v: f32| [u, 1.0 - v];
+    let uvs: Vec<[[f32; 2]; 3]> = match *uvs.shape() {
+        [n, 2] if n == vertices => {
+            let array = floats.extract::<PyReadonlyArray2<'_, f32>>()?;
+            let of_vertex = rows::<f32, f32, 2>(&array, |c| c);
+            let corner = |index: u32| of_vertex[index as usize];
+            let corners = |t: &[u32; 3]| t.map(corner).map(|[u, v]| turned(u, v));
+            triangles.iter().map(corners).collect()
+        }
+        [m, 3, 2] if m == triangles.len() => {
+            let array = floats.extract::<PyReadonlyArray3<'_, f32>>()?;
+            let view = array.as_array();
+            let corner = |t: usize, c: usize| turned(view[[t, c, 0]], view[[t, c, 1]]);
+            (0..m).map(|t| [0, 1, 2].map(|c| corner(t, c))).collect()
+        }
+        _ => return Err(shape_failure("texture coordinates", "(n, 2) or (m, 3, 2)", &uvs)),
+    };
+    let pixels = as_array(image)?;
+    let (height, width, channels) = match *pixels.shape() {
+        [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),
+        _ => return Err(shape_failure("a texture's pixels", "(height, width, 3 or 4)", &pixels)),
+    };
+    let wrong = |_| Failure::own("MeshError", "mesh.type", "a texture's pixels are uint8");
+    let array = pixels.extract::<PyReadonlyArray3<'_, u8>>();
+    let array = array.map_err(|error| wrong(error).into_py(image.py()))?;
+    let view = array.as_array();
+    let texel = |n: usize| {
+        let at = |c: usize| view[[n / width, n % width, c]];
+        [at(0), at(1), at(2), if channels == 4 { at(3) } else { u8::MAX }]
+    };
+    let texels: Vec<[u8; 4]> = (0..height * width).map(texel).collect();
+    let is_opaque = texels.iter().all(|texel| texel[3] == u8::MAX);
+    let wrap = [Wrap::Repeat; 2];
+    let material = Material {
+        texture: Some(TextureRef { texture: 0, wrap, filter: Filter::Linear }),
+        alpha: if is_opaque { Alpha::Opaque } else { Alpha::Blend },
+        ..Material::default()
+    };
+    let textures = vec![Texture::new([width as u32, height as u32], texels)];
+    Ok(Appearance { materials: vec![material], textures, uvs, ..Appearance::default() })
+}
+
+fn alpha_of(colors: &[Linear]) -> Alpha {
+    match colors.iter().all(|color| color[3] == u16::MAX) {
+        true => Alpha::Opaque,
+        false => Alpha::Blend,
+    }
+}
+
+/// sRGB colours, uint8 or float, in linear light.
+fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Linear>> {
+    let array = as_array(value)?;
+    let channels = match *array.shape() {
+        [n, channels @ (3 | 4)] if n == count => channels,
+        _ => {
+            return Err(shape_failure(what, &format!("({count}, 3) or ({count}, 4)"), &array));
+        }
+    };
+    if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u8>>() {
+        let view = array.as_array();
+        let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { u8::MAX };
+        let color = |n: usize| {
+            let [r, g, b] = [0, 1, 2].map(|c| linear_of(view[[n, c]]));
+            [r, g, b, u16::from(alpha(n)) * 257]
+        };
+        return Ok((0..count).map(color).collect());
+    }
+    let kind: String = array.dtype().getattr("kind")?.extract()?;
+    if kind != "f" {
+        let message =
+            format!("{what} of type {} are not possible: use uint8 or float", array.dtype());
+        return Err(Failure::own("MeshError", "mesh.type", message).into_py(value.py()));
+    }
+    let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
+    let view = array.as_array();
+    let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { 1.0 };
+    let color = |n: usize| {
+        let [r, g, b] = [0, 1, 2].map(|c| linear(view[[n, c]]));
+        [r, g, b, (alpha(n).clamp(0.0, 1.0) * 65535.0).round() as u16]
+    };
+    Ok((0..count).map(color).collect())
+}
+
+/// What names a mesh: a path, the mesh itself, or bytes of a file.
+pub enum Source {
+    Path(PathBuf),
+    Mesh(PyMesh),
+}
+
+impl Source {
+    /// Of a path, a mesh or an object of another package.
+    pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(mesh) = value.cast::<PyMesh>() {
+            return Ok(Self::Mesh(mesh.get().clone()));
+        }
+        if value.is_instance_of::<PyString>() || value.hasattr("__fspath__")? {
+            return Ok(Self::Path(value.extract()?));
+        }
+        PyMesh::from_object(value).map(Self::Mesh)
+    }
+
+    /// For the log.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path(path) => path.display().to_string(),
+            Self::Mesh(mesh) => {
+                mesh.path.as_ref().map_or("mesh".into(), |p| p.display().to_string())
+            }
+        }
+    }
+
+    pub fn load(self) -> Result<PyMesh, Failure> {
+        match self {
+            Self::Mesh(mesh) => Ok(mesh),
+            Self::Path(path) => load(path),
+        }
+    }
+
+    /// A failure, of this file.
+    pub fn failure(&self, failure: Failure) -> Failure {
+        match self {
+            Self::Path(path) => failure.at(path),
+            Self::Mesh(_) => failure,
+        }
+    }
+}
+
+fn load(path: PathBuf) -> Result<PyMesh, Failure> {
+    let loaded = trivox::formats::read_mesh(&path);
+    let loaded = loaded.map_err(|error| Failure::from(error).at(&path))?;
+    Ok(PyMesh::new(loaded.mesh, loaded.warnings, Some(path)))
+}
+
+fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMesh, Failure> {
+    let name = PathBuf::from(format!("mesh.{}", format.trim_start_matches('.')));
+    let spec = MeshSpec::of_path(&name)?;
+    let loaded = read_mesh_from(bytes, spec, sidecars, &ReadOptions::default())?;
+    Ok(PyMesh::new(loaded.mesh, loaded.warnings, None))
+}
+
+/// Reads a mesh.
+///
+/// Parameters
+/// ----------
+/// source : str, os.PathLike or bytes
+///     A file, or what is in one.
+/// format : str, optional
+///     For bytes: their format, an extension such as ``"obj"``, ``"stl"``, ``"ply"``, ``"gltf"`` or
+///     ``"glb"``.
+/// sidecars : dict of str to bytes, optional
+///     For bytes: the content of the files that they name (materials, images, buffers), by name. No
+///     file of the machine is opened.
+///
+/// Returns
+/// -------
+/// Mesh
+///     With materials, textures and colours of the file and those that it names.
+///
+/// Raises
+/// ------
+/// FileNotFoundError
+///     With the file's name.
+/// ReadError
+///     A file that is malformed, or of no format that is read; the message has the line.
+/// MeshError
+///     A file without a valid mesh.
+///
+/// Warns
+/// -----
+/// TrivoxWarning
+///     Something in the file has no effect.
+#[pyfunction]
+#[pyo3(signature = (source, format=None, *, sidecars=None))]
+pub fn read_mesh(
+    source: &Bound<'_, PyAny>,
+    format: Option<String>,
+    sidecars: Option<HashMap<String, Vec<u8>>>,
+) -> PyResult<PyMesh> {
+    let py = source.py();
+    let mesh = match source.cast::<PyBytes>() {
+        Ok(bytes) => {
+            let Some(format) = format else {
+                let message = "bytes do not say what they are: give format, such as 'obj'";
+                return Err(option_error(py, "option.format", message));
+            };
+            let bytes = bytes.as_bytes().to_vec();
+            let sidecars = Sidecars::in_memory(sidecars.unwrap_or_default());
+            job::run(py, None, None, move |_| {
+                job::pool(None)?.install(|| load_bytes(bytes, &format, &sidecars))
+            })?
+        }
+        Err(_) => {
+            let path: PathBuf = source.extract()?;
+            job::run(py, None, None, move |_| job::pool(None)?.install(|| load(path)))?
+        }
+    };
+    glue::warn(py, &mesh.warnings)?;
+    Ok(mesh)
+}

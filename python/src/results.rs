@@ -1,0 +1,172 @@
+//! Comparisons, verdicts, and lists of what there is.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use trivox::formats::{GridFormat, MESH_FORMATS};
+use trivox::gpu::Adapter;
+use trivox::verify::{Fault, Source as Origin, Stated, VerifyOptions};
+use trivox::voxelize::RunOptions;
+use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
+
+use crate::error::Failure;
+use crate::glue;
+use crate::grid::PyGrid;
+use crate::job;
+use crate::mesh::Source;
+use crate::voxelizer::parse_mode;
+
+/// Compares two grids voxel by voxel, by their indices, wherever they lie.
+///
+/// Parameters
+/// ----------
+/// a, b : Grid
+/// named : int, default 8
+///     How many differing voxels are listed, at most.
+///
+/// Returns
+/// -------
+/// Difference
+///     Truthy if the grids differ in dimensions or voxels.
+#[pyfunction]
+#[pyo3(signature = (a, b, *, named=8))]
+pub fn diff<'py>(
+    py: Python<'py>,
+    a: &Bound<'py, PyGrid>,
+    b: &Bound<'py, PyGrid>,
+    named: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (a, b) = (a.get().grid.clone(), b.get().grid.clone());
+    let found =
+        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| compare(&a, &b, named))))?;
+    let fields = PyDict::new(py);
+    fields.set_item("equal", found.is_equal())?;
+    fields.set_item("dims", (found.dims[0], found.dims[1]))?;
+    fields.set_item("both", found.both)?;
+    fields.set_item("only_a", found.only[0])?;
+    fields.set_item("only_b", found.only[1])?;
+    fields.set_item("iou", found.iou())?;
+    fields.set_item("other_colors", found.other_colors)?;
+    fields.set_item("bounds", found.bounds)?;
+    let first = found.first.iter().map(|&([x, y, z], of)| ((x, y, z), ["a", "b"][of]));
+    fields.set_item("first", first.collect::<Vec<_>>())?;
+    glue::module(py)?.getattr("Difference")?.call((), Some(&fields))
+}
+
+/// Judges a grid, whoever made it, by the exact voxels of its mesh.
+///
+/// Parameters
+/// ----------
+/// mesh : Mesh, path, or a mesh of another package
+/// grid : Grid
+/// mode, fill, shell
+///     What the grid's voxels are, as in `Voxelizer`.
+/// resolution, voxel_size, bounds, pad
+///     How the mesh was placed, where that is known. Otherwise the grid's origin and voxel size say, or
+///     the ways in which tools commonly fit a mesh to a grid are tried.
+/// as_placed : bool, default False
+///     Whether no permutation, mirror or shift of the axes is looked for.
+/// named : int, default 8
+///     How many wrong voxels are listed, at most.
+///
+/// Returns
+/// -------
+/// Verdict
+///     Truthy if no voxel is wrong.
+#[pyfunction]
+#[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", shell=false, resolution=None,
+    voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+pub fn verify<'py>(
+    mesh: &Bound<'py, PyAny>,
+    grid: &Bound<'py, PyGrid>,
+    mode: &str,
+    fill: &str,
+    shell: bool,
+    resolution: Option<u32>,
+    voxel_size: Option<f64>,
+    bounds: Option<[[f64; 3]; 2]>,
+    pad: Option<u32>,
+    as_placed: bool,
+    named: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = mesh.py();
+    let mode = parse_mode(py, mode, fill, shell)?;
+    let mut options = VerifyOptions::default();
+    options.as_placed = as_placed;
+    options.named = named;
+    options.stated = Stated {
+        sizing: resolution.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
+        bounds: bounds.map(|[min, max]| Bounds { min, max }),
+        pad,
+    };
+    let (source, grid) = (Source::of(mesh)?, grid.get().grid.clone());
+    let found = job::run(py, None, None, move |job| {
+        let pool = job::pool(None)?;
+        let mesh = pool.install(|| source.load())?;
+        let judge = || {
+            trivox::verify::verify(&mesh.mesh, &grid, &options, &mut |placed| {
+                let made = voxelize(&Cpu::default(), placed, mode, &RunOptions::default(), &**job);
+                made.map(|voxels| voxels.grid)
+            })
+        };
+        Ok(pool.install(judge)?)
+    })?;
+    let source = match found.source {
+        Origin::Stated => "stated",
+        Origin::File => "file",
+        Origin::FileBounds => "file_bounds",
+        Origin::Fitted { .. } => "fitted",
+    };
+    let first = found.first.iter().map(|wrong| {
+        let fault = if wrong.fault == Fault::Missing { "missing" } else { "spurious" };
+        let [x, y, z] = wrong.voxel;
+        ((x, y, z), fault)
+    });
+    let fields = PyDict::new(py);
+    fields.set_item("source", source)?;
+    fields.set_item("alignment", found.alignment.to_string())?;
+    fields.set_item("agreeing", found.agreeing)?;
+    fields.set_item("missing", found.missing)?;
+    fields.set_item("spurious", found.spurious)?;
+    fields.set_item("iou", found.iou())?;
+    fields.set_item("bounds", found.bounds)?;
+    fields.set_item("first", first.collect::<Vec<_>>())?;
+    fields.set_item("exact", Bound::new(py, PyGrid::restored(py, found.exact, vec![])?)?)?;
+    glue::module(py)?.getattr("Verdict")?.call((), Some(&fields))
+}
+
+/// The machine's GPUs, as they are named for ``Voxelizer(adapter=...)``.
+///
+/// Returns
+/// -------
+/// list of dict
+///     ``label``, ``driver`` and ``is_software`` of each, best first.
+#[pyfunction]
+pub fn adapters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let found = job::run(py, None, None, |_| Ok::<_, Failure>(Adapter::all()))?;
+    let entry = |adapter: &Adapter| {
+        let entry = PyDict::new(py);
+        entry.set_item("label", adapter.label())?;
+        entry.set_item("driver", adapter.driver())?;
+        entry.set_item("is_software", adapter.is_software())?;
+        Ok(entry)
+    };
+    found.iter().map(entry).collect()
+}
+
+/// Extensions of the grid formats, with whether they are read and written.
+#[pyfunction]
+#[pyo3(name = "_grid_formats")]
+pub fn grid_formats() -> Vec<(&'static str, bool, bool)> {
+    let entry = |format: GridFormat| {
+        (format.extension(), format.spec().is_read(), format.spec().is_written())
+    };
+    GridFormat::ALL.into_iter().map(entry).collect()
+}
+
+/// Extensions of the mesh formats.
+#[pyfunction]
+#[pyo3(name = "_mesh_formats")]
+pub fn mesh_formats() -> Vec<&'static str> {
+    MESH_FORMATS.iter().map(|spec| spec.extension).collect()
+}

@@ -1,0 +1,379 @@
+//! The voxelizer: options, and what becomes of a mesh with them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use trivox::solid::{Fill, Solid};
+use trivox::voxelize::BackendChoice;
+use trivox::{Bounds, Mode, PlaceOptions, Sizing, Up};
+
+use crate::batch::{Batch, OnError};
+use crate::core::{self, Plan};
+use crate::error::option_error;
+use crate::glue;
+use crate::grid::{PyGrid, up_of};
+use crate::job::{self, Job};
+use crate::mesh::Source;
+
+/// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
+/// threads.
+///
+/// Every decision is the exact sign of an integer polynomial, so that a mesh gives the same grid on
+/// every CPU and GPU, with any number of threads.
+///
+/// Parameters
+/// ----------
+/// resolution : int, optional
+///     Voxels along the mesh's longest axis, padding not counted; 256 unless `voxel_size` is given.
+/// voxel_size : float, optional
+///     A voxel's edge, in mesh units; instead of `resolution`.
+/// bounds : array_like of float, shape (2, 3), optional
+///     Minimum and maximum corner of what is voxelized, in mesh units; the mesh's own by default.
+/// pad : int, default 0
+///     Voxels added on all six sides.
+/// mode : {"surface", "thin", "solid"}, default "surface"
+///     "surface": all voxels that the surface touches (Akenine-Moller 2001, conservative).
+///     "thin": those that lines through voxel centres cross it in (6-separating, Laine 2013).
+///     "solid": those whose centre is inside.
+/// fill : {"auto", "parity", "winding", "flood", "vote"}, default "auto"
+///     How a solid decides what is inside; "auto" suits the mesh, and the report says why.
+/// shell : bool, default False
+///     Whether a solid also has the voxels that its surface touches.
+/// up : {"y", "z"}, default "y"
+///     The mesh's up axis; files and pictures turn accordingly.
+/// color : bool, default True
+///     Whether voxels get the mesh's colours, if it has any.
+/// keep_transparent : bool, default False
+///     Whether voxels in which all is transparent are kept.
+/// backend : {"auto", "cpu", "gpu"}, default "auto"
+///     "auto" takes a hardware GPU where that is likely to be faster.
+/// adapter : str, optional
+///     The GPU to use: a part of its label in ``trivox.adapters()``.
+/// threads : int, optional
+///     CPU threads; as many as there are cores by default.
+/// memory : int or str, optional
+///     Most memory for a grid and the work on it: bytes, or text such as "2 GiB".
+/// time_limit : float, optional
+///     Seconds that one mesh may take; more is a `TimeLimitError`.
+///
+/// Raises
+/// ------
+/// OptionError
+///     An option that is not possible; the message names what would be.
+///
+/// Examples
+/// --------
+/// >>> import trivox
+/// >>> tetrahedron = trivox.Mesh([[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8]],
+/// ...                           [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+/// >>> trivox.Voxelizer(resolution=8, mode="solid")(tetrahedron)
+/// <trivox.Grid: 8 x 8 x 8, 84 voxels>
+#[pyclass(frozen, module = "trivox", name = "Voxelizer")]
+pub struct PyVoxelizer {
+    plan: Plan,
+    /// As they were given, without those that have their default value.
+    options: Py<PyDict>,
+}
+
+fn parsed<T>(
+    py: Python<'_>,
+    option: &'static str,
+    value: &str,
+    choices: &[(&str, T)],
+) -> PyResult<T>
+where
+    T: Copy,
+{
+    if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == value) {
+        return Ok(*choice);
+    }
+    let names: Vec<String> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
+    let message = format!("{option} '{value}' is not possible: use {}", names.join(", "));
+    Err(option_error(py, "option.value", message))
+}
+
+/// What voxels are.
+///
+/// # Errors
+/// A name that is not known; a fill for what is no solid.
+pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, shell: bool) -> PyResult<Mode> {
+    let fills = [
+        ("auto", Fill::Auto),
+        ("parity", Fill::Parity),
+        ("winding", Fill::Winding),
+        ("flood", Fill::Flood),
+        ("vote", Fill::Vote),
+    ];
+    let solid = Solid { fill: parsed(py, "fill", fill, &fills)?, shell };
+    let modes = [("surface", Mode::Surface), ("thin", Mode::Thin), ("solid", Mode::Solid(solid))];
+    let parsed = parsed(py, "mode", mode, &modes)?;
+    if mode != "solid" && (fill != "auto" || shell) {
+        let message = "fill and shell are of solids: give mode='solid'";
+        return Err(option_error(py, "option.combination", message));
+    }
+    Ok(parsed)
+}
+
+/// A number of bytes, or text with a unit.
+fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if let Ok(bytes) = value.extract::<u64>() {
+        return Ok(bytes);
+    }
+    let refuse = || {
+        let message = "memory is a number of bytes, or text such as '2 GiB' or '500 MB'";
+        option_error(value.py(), "option.memory", message)
+    };
+    let text: String = value.extract().map_err(|_| refuse())?;
+    let digits = text.trim_end_matches(|c: char| c.is_alphabetic()).trim();
+    let number: f64 = digits.parse().map_err(|_| refuse())?;
+    let unit = text.trim_start()[digits.len()..].trim().to_lowercase();
+    let (prefix, step) = match unit.strip_suffix("ib") {
+        Some(prefix) => (prefix, 1024_f64),
+        None => (unit.trim_end_matches('b'), 1000_f64),
+    };
+    let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == prefix);
+    let bytes = number * step.powi(power.ok_or_else(refuse)? as i32);
+    match bytes >= 0.0 && bytes < u64::MAX as f64 {
+        true => Ok(bytes as u64),
+        false => Err(refuse()),
+    }
+}
+
+#[pymethods]
+impl PyVoxelizer {
+    #[new]
+    #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, mode="surface",
+        fill="auto", shell=false, up="y", color=true, keep_transparent=false, backend="auto",
+        adapter=None, threads=None, memory=None, time_limit=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn new(
+        py: Python<'_>,
+        resolution: Option<u32>,
+        voxel_size: Option<f64>,
+        bounds: Option<[[f64; 3]; 2]>,
+        pad: u32,
+        mode: &str,
+        fill: &str,
+        shell: bool,
+        up: &str,
+        color: bool,
+        keep_transparent: bool,
+        backend: &str,
+        adapter: Option<String>,
+        threads: Option<usize>,
+        memory: Option<&Bound<'_, PyAny>>,
+        time_limit: Option<f64>,
+    ) -> PyResult<Self> {
+        let refuse = |message: &str| Err(option_error(py, "option.combination", message));
+        let sizing = match (resolution, voxel_size) {
+            (Some(_), Some(_)) => return refuse("give resolution or voxel_size, not both"),
+            (None, Some(size)) => Sizing::VoxelSize(size),
+            (resolution, None) => Sizing::Resolution(resolution.unwrap_or(256)),
+        };
+        let mode_of = parse_mode(py, mode, fill, shell)?;
+        let backends = [
+            ("auto", BackendChoice::Auto),
+            ("cpu", BackendChoice::Cpu),
+            ("gpu", BackendChoice::Gpu),
+        ];
+        let choice = parsed(py, "backend", backend, &backends)?;
+        if backend == "cpu" && adapter.is_some() {
+            return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");
+        }
+        if threads == Some(0) {
+            return refuse("0 threads are not possible: use 1 or more");
+        }
+        let memory = memory.map(parse_memory).transpose()?;
+        let time = match time_limit.map(Duration::try_from_secs_f64).transpose() {
+            Ok(time) => time,
+            Err(_) => return refuse("time_limit is a number of seconds"),
+        };
+        let mut place = PlaceOptions::new(sizing).with_pad(pad);
+        if let Some([min, max]) = bounds {
+            place = place.with_bounds(Bounds { min, max });
+        }
+        let up_of: Up = up_of(py, up)?;
+        let options = PyDict::new(py);
+        let set = |name: &str, is_given: bool, value: Bound<'_, PyAny>| match is_given {
+            true => options.set_item(name, value),
+            false => Ok(()),
+        };
+        let any = |value: &str| pyo3::types::PyString::new(py, value).into_any();
+        match sizing {
+            Sizing::VoxelSize(size) => options.set_item("voxel_size", size)?,
+            Sizing::Resolution(resolution) => options.set_item("resolution", resolution)?,
+        }
+        if let Some(bounds) = bounds {
+            options.set_item("bounds", bounds.map(|corner| corner.to_vec()).to_vec())?;
+        }
+        if pad > 0 {
+            options.set_item("pad", pad)?;
+        }
+        set("mode", mode != "surface", any(mode))?;
+        set("fill", fill != "auto", any(fill))?;
+        set("up", up != "y", any(up))?;
+        set("backend", backend != "auto", any(backend))?;
+        for (name, value, default) in [
+            ("shell", shell, false),
+            ("color", color, true),
+            ("keep_transparent", keep_transparent, false),
+        ] {
+            if value != default {
+                options.set_item(name, value)?;
+            }
+        }
+        if let Some(adapter) = &adapter {
+            options.set_item("adapter", adapter)?;
+        }
+        if let Some(threads) = threads {
+            options.set_item("threads", threads)?;
+        }
+        if let Some(memory) = memory {
+            options.set_item("memory", memory)?;
+        }
+        if let Some(time_limit) = time_limit {
+            options.set_item("time_limit", time_limit)?;
+        }
+        let plan = Plan {
+            place,
+            mode: mode_of,
+            up: up_of,
+            color,
+            keep_transparent,
+            choice,
+            adapter,
+            threads,
+            memory,
+            time_limit: time,
+        };
+        // What no mesh can change is refused now.
+        job::on_pool(py, || plan.check())?.map_err(|failure| failure.into_py(py))?;
+        Ok(Self { plan, options: options.unbind() })
+    }
+
+    /// Voxelizes a mesh.
+    ///
+    /// Parameters
+    /// ----------
+    /// mesh : Mesh, str, os.PathLike, or a mesh of trimesh, Open3D, PyVista or meshio
+    ///     A path is read with the files that it names.
+    /// progress : callable, optional
+    ///     Called now and then, in this thread, as ``progress(step, done, total)``; total is 0 where
+    ///     it is not known. What it raises ends the run. See ``trivox.progress_bar``.
+    ///
+    /// Returns
+    /// -------
+    /// Grid
+    ///
+    /// Raises
+    /// ------
+    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError, TimeLimitError
+    ///     See there; KeyboardInterrupt ends the run within a tenth of a second.
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     Something that the caller may not expect: see ``grid.warnings``.
+    #[pyo3(signature = (mesh, *, progress=None))]
+    fn __call__(
+        &self,
+        mesh: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyGrid> {
+        let py = mesh.py();
+        let source = Source::of(mesh)?;
+        let name = source.name();
+        let plan = self.plan.clone();
+        let work = move |job: &Arc<Job>| core::run(&plan, &source, job);
+        let made = job::run(py, self.plan.time_limit, progress, work)?;
+        glue::warn(py, &made.warnings)?;
+        glue::log_done(py, &name, &made.report)?;
+        Ok(made)
+    }
+
+    /// Voxelizes many meshes, several at once.
+    ///
+    /// Parameters
+    /// ----------
+    /// items : iterable
+    ///     Of what `__call__` takes, or of pairs (key, mesh); taken as results are asked for, a few
+    ///     ahead.
+    /// on_error : {"return", "raise", "skip"}, default "return"
+    ///     What becomes of an item that fails: it has the exception as its result, or the exception is
+    ///     raised in its turn, or it is left out and logged.
+    ///
+    /// Returns
+    /// -------
+    /// iterator of (key, Grid or Exception)
+    ///     In the order of `items`. The key is the one given, else the path, else the item's number.
+    ///     Warnings are in ``grid.warnings`` alone.
+    #[pyo3(signature = (items, *, on_error="return"))]
+    fn many(&self, items: &Bound<'_, PyAny>, on_error: &str) -> PyResult<Batch> {
+        let choices =
+            [("return", OnError::Return), ("raise", OnError::Raise), ("skip", OnError::Skip)];
+        let on_error = parsed(items.py(), "on_error", on_error, &choices)?;
+        Batch::new(&self.plan, items, on_error)
+    }
+
+    /// What voxelizing a mesh is likely to take; the mesh is placed, and its triangles are sampled.
+    ///
+    /// Parameters
+    /// ----------
+    /// mesh : as `__call__` takes
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     ``dims``: voxels along each axis; ``brick_pairs``: (triangle, brick) pairs, the measure of
+    ///     the work; ``core_seconds``: of one CPU core, within a factor of about two; ``memory``:
+    ///     bytes for the mesh and the grid's surface.
+    fn estimate<'py>(&self, mesh: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let py = mesh.py();
+        let source = Source::of(mesh)?;
+        let plan = self.plan.clone();
+        let estimate = job::run(py, self.plan.time_limit, None, move |job| {
+            let voxelizer = plan.voxelizer(job)?;
+            Ok(voxelizer.estimate(&source.load()?.mesh)?)
+        })?;
+        let fields = PyDict::new(py);
+        fields.set_item("dims", estimate.dims)?;
+        fields.set_item("brick_pairs", estimate.brick_pairs)?;
+        fields.set_item("core_seconds", estimate.core_seconds)?;
+        fields.set_item("memory", estimate.memory)?;
+        Ok(fields)
+    }
+
+    /// The options that were given, as a dict; ``Voxelizer(**options)`` is an equal voxelizer.
+    #[getter]
+    fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.options.bind(py).copy()
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match other.cast::<Self>() {
+            Ok(other) => self.options.bind(py).eq(other.get().options.bind(py)),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.options.bind(py).repr()?.hash()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let mut parts = Vec::new();
+        for (name, value) in self.options.bind(py) {
+            parts.push(format!("{name}={}", value.repr()?));
+        }
+        Ok(format!("trivox.Voxelizer({})", parts.join(", ")))
+    }
+
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        Ok((PyTuple::empty(py), self.options(py)?))
+    }
+}

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+import trivox
+
+CORNERS = np.array([[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8]], float)
+SIDES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+@pytest.fixture
+def tetrahedron():
+    return trivox.Mesh(CORNERS, SIDES)
+
+
+def torus(rings: int = 48, sides: int = 24) -> trivox.Mesh:
+    """A closed mesh with curvature."""
+    u, v = np.meshgrid(np.arange(rings), np.arange(sides), indexing="ij")
+    a, b = u * 2 * np.pi / rings, v * 2 * np.pi / sides
+    r = 2 + np.cos(b)
+    points = np.stack([r * np.cos(a), np.sin(b), r * np.sin(a)], -1).reshape(-1, 3)
+    at = lambda i, j: (i % rings) * sides + j % sides  # noqa: E731
+    quads = np.stack([at(u, v), at(u + 1, v), at(u + 1, v + 1), at(u, v + 1)], -1).reshape(-1, 4)
+    return trivox.Mesh(points, np.concatenate([quads[:, :3], quads[:, [0, 2, 3]]]))
+
+
+def write_obj(path, mesh) -> str:
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in mesh.vertices.tolist()]
+    lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in mesh.faces.tolist()]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def torus_obj(tmp_path):
+    return write_obj(tmp_path / "torus.obj", torus())

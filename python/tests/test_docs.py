@@ -1,0 +1,58 @@
+"""The manual's blocks of Python run, one after another; and the docstrings' examples."""
+
+import doctest
+import os
+import pathlib
+import re
+
+import pytest
+
+import trivox
+import trivox._trivox
+from conftest import torus, write_obj
+
+HERE = pathlib.Path(__file__).parent
+PAGE = next(p for p in (HERE / "python.md", HERE.parents[1] / "docs" / "python.md") if p.exists())
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs")
+    write_obj(folder / "bunny.obj", torus())
+    before = os.getcwd()
+    os.chdir(folder)
+    yield {"__name__": "__main__"}
+    os.chdir(before)
+
+
+def test_there_are_blocks():
+    assert len(BLOCKS) >= 7
+
+
+@pytest.mark.parametrize("index", range(len(BLOCKS)))
+@pytest.mark.filterwarnings("ignore")
+def test_a_block_of_the_manual_runs(folder, index):
+    for package in re.findall(r"^(?:import|from) (\w+)", BLOCKS[index], re.MULTILINE):
+        pytest.importorskip(package)
+    if "trivox.ray" in BLOCKS[index]:
+        pytest.importorskip("ray")
+        os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    exec(compile(BLOCKS[index], f"{PAGE.name}, block {index}", "exec"), folder)
+
+
+@pytest.mark.parametrize("module", [trivox, trivox._trivox])
+def test_examples_of_docstrings_run(module):
+    found = doctest.testmod(module)
+    assert found.failed == 0
+
+
+def test_all_that_is_public_is_documented():
+    for name in trivox.__all__:
+        thing = getattr(trivox, name)
+        if name.isupper():
+            continue
+        assert len(thing.__doc__ or "") > 20, name
+        for method in (m for m in vars(thing) if not m.startswith("_")) if isinstance(thing, type) else ():
+            documented = getattr(thing, method).__doc__ or isinstance(thing, type) and issubclass(thing, Exception)
+            assert documented or method in thing.__doc__, f"{name}.{method}"

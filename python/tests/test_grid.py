@@ -1,0 +1,138 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import trivox
+from conftest import torus
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return trivox.Voxelizer(40)(torus())
+
+
+def test_a_tetrahedron_has_the_voxels_that_are_known(tetrahedron):
+    grid = trivox.Voxelizer(8, mode="solid")(tetrahedron)
+    assert (grid.dims, len(grid), grid.report["fill"]["rule"]) == ((8, 8, 8), 84, "parity")
+
+
+def test_coords_dense_bricks_and_contains_are_the_same_voxels(grid):
+    coords = grid.coords()
+    assert coords.dtype == np.int32 and coords.shape == (grid.occupied, 3)
+    dense = grid.dense()
+    assert dense.dtype == bool and dense.shape == grid.shape
+    assert sorted(map(tuple, np.argwhere(dense))) == sorted(map(tuple, coords))
+    positions, masks = grid.bricks()
+    assert masks.dtype == np.uint64 and len(positions) == grid.brick_count
+    bits = np.unpackbits(masks.view(np.uint8), bitorder="little").reshape(-1, 8, 8, 8)
+    brick, x, y, z = np.nonzero(bits)
+    assert np.array_equal(positions[brick] * 8 + np.stack([x, y, z], 1), coords)
+    assert tuple(coords[7]) in grid and (0, 0, -1) not in grid
+
+
+def test_columns_of_coords_are_as_asked(grid):
+    xyz = grid.coords()
+    assert np.array_equal(grid.coords("zyx"), xyz[:, ::-1])
+    batched = grid.coords("zyx", batch=5)
+    assert np.array_equal(batched[:, 1:], xyz[:, ::-1]) and set(batched[:, 0]) == {5}
+    with pytest.raises(trivox.OptionError, match="'xyz' or 'zyx'") as caught:
+        grid.coords("yxz")
+    assert caught.value.code == "option.order"
+
+
+def test_centers_are_in_mesh_units(grid):
+    expected = grid.origin + (grid.coords() + 0.5) * grid.voxel_size
+    assert np.array_equal(grid.centers(), expected)
+    distance = np.abs(np.hypot(np.hypot(expected[:, 0], expected[:, 2]) - 2, expected[:, 1]) - 1)
+    assert distance.max() < grid.voxel_size
+
+
+def test_dense_arrays_go_to_other_libraries_and_may_not_fit(grid):
+    assert np.from_dlpack(grid).sum() == len(grid) == np.asarray(grid).sum()
+    assert grid.dense("float32").dtype == np.float32
+    # 65,536 voxels along each axis are 2^48 bytes.
+    line = trivox.Mesh([[0, 0, 0], [1, 1, 1], [1, 1, 1]], [[0, 1, 2]])
+    with pytest.raises(MemoryError):
+        trivox.Voxelizer(65536)(line).dense()
+
+
+def test_grids_are_equal_by_their_voxels(grid):
+    same = trivox.Grid.from_coords(grid.coords()[::-1], grid.dims)
+    assert same == grid and hash(same) == hash(grid) and same.hash == grid.hash
+    other = trivox.Grid.from_coords(grid.coords()[1:], grid.dims)
+    assert other != grid
+    assert trivox.Grid.from_dense(grid.dense(), origin=[1, 2, 3], voxel_size=0.5) == grid
+    found = trivox.diff(grid, other)
+    assert found and (found.both, found.only_a, found.only_b) == (len(grid) - 1, 1, 0)
+    assert found.first == [(tuple(grid.coords()[0].tolist()), "a")]
+    assert not trivox.diff(grid, same)
+
+
+@pytest.mark.parametrize("name", [n for n, how in trivox.GRID_FORMATS.items() if how == "rw"])
+def test_files_are_read_back(grid, tmp_path, name, recwarn):
+    path = tmp_path / f"grid.{name}"
+    grid.save(path)
+    # A format may have a cube of voxels, or no voxels past the last occupied ones.
+    read = trivox.load(path)
+    assert trivox.Grid.from_coords(read.coords(), grid.dims) == grid
+    assert path.read_bytes() == grid.to_bytes(name)
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(grid, tmp_path):
+    path = tmp_path / "grid.vox"
+    path.write_bytes(b"old")
+    large = trivox.Grid.from_coords([[0, 0, 0]], (60000, 1, 1))
+    with pytest.raises(trivox.WriteError, match=str(path)):
+        large.save(path)
+    assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["grid.vox"]
+    with pytest.raises(trivox.WriteError, match="unknown file extension"):
+        grid.save(tmp_path / "grid.xyz")
+    with pytest.raises(FileNotFoundError):
+        grid.save(tmp_path / "none" / "grid.npz")
+
+
+def test_what_a_format_loses_is_a_warning(grid, tmp_path):
+    with pytest.warns(trivox.TrivoxWarning, match="not kept") as caught:
+        grid.save(tmp_path / "grid.npy")
+    assert caught[0].filename == __file__
+
+
+def test_pictures_are_arrays_and_png_files(grid):
+    picture = grid.render((48, 32), background="transparent", samples=1)
+    assert picture.shape == (32, 48, 4) and picture.dtype == np.uint8
+    assert 0 < (picture[..., 3] > 0).sum() < 32 * 48
+    assert grid.png(16).startswith(b"\x89PNG")
+    assert grid._repr_png_().startswith(b"\x89PNG") and "<img" in grid._repr_html_()
+    with pytest.raises(trivox.OptionError, match="'iso', 'front'"):
+        grid.render(view="side")
+    with pytest.raises(trivox.OptionError, match="16384"):
+        grid.render(20000)
+
+
+def test_grids_survive_pickling(grid):
+    copy = pickle.loads(pickle.dumps(grid))
+    assert copy == grid and copy.report == grid.report
+    assert np.array_equal(copy.origin, grid.origin) and copy.voxel_size == grid.voxel_size
+
+
+def test_colours_are_in_the_order_of_coords():
+    corners = [[0, 0, 0], [8, 0, 0], [0, 8, 0]]
+    red, green, blue = [255, 0, 0], [0, 255, 0], [0, 0, 255]
+    mesh = trivox.Mesh(corners, [[0, 1, 2]], vertex_colors=np.array([red, green, blue], np.uint8))
+    grid = trivox.Voxelizer(8)(mesh)
+    colors = dict(zip(map(tuple, grid.coords().tolist()), grid.colors().tolist()))
+    # The corner voxels are nearly of the vertices' colours.
+    for corner, channel in [((0, 0, 0), 0), ((7, 0, 0), 1), ((0, 7, 0), 2)]:
+        assert np.argmax(colors[corner][:3]) == channel and colors[corner][3] == 255
+    assert trivox.Voxelizer(8, color=False)(mesh).colors() is None
+    assert pickle.loads(pickle.dumps(grid)).colors().tolist() == grid.colors().tolist()
+
+
+def test_a_verdict_names_the_wrong_voxels(grid):
+    coords = grid.coords()
+    faulty = trivox.Grid.from_coords(coords[1:], grid.dims, origin=grid.origin, voxel_size=grid.voxel_size)
+    assert trivox.verify(torus(), grid)
+    verdict = trivox.verify(torus(), faulty)
+    assert not verdict and (verdict.missing, verdict.spurious) == (1, 0)
+    assert verdict.first == [(tuple(coords[0].tolist()), "missing")] and verdict.exact == grid

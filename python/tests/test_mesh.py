@@ -1,0 +1,158 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import trivox
+from conftest import CORNERS, SIDES, torus, write_obj
+
+
+@pytest.mark.parametrize("of_vertices", ["f4", "f8", "f2", "i4", ">f8"])
+@pytest.mark.parametrize("of_faces", ["i4", "i8", "u4", "u1", ">i8"])
+def test_arrays_of_any_number_type_are_the_same_mesh(tetrahedron, of_vertices, of_faces):
+    assert trivox.Mesh(CORNERS.astype(of_vertices), SIDES.astype(of_faces)) == tetrahedron
+
+
+def test_arrays_of_any_layout_are_the_same_mesh(tetrahedron):
+    wide = np.zeros((8, 6))
+    wide[::2, ::2] = CORNERS
+    assert trivox.Mesh(wide[::2, ::2], np.asfortranarray(SIDES)) == tetrahedron
+    assert trivox.Mesh(CORNERS.tolist(), SIDES.tolist()) == tetrahedron
+    assert np.array_equal(tetrahedron.vertices, CORNERS) and np.array_equal(tetrahedron.faces, SIDES)
+    assert np.array_equal(tetrahedron.bounds, [[0, 0, 0], [8, 8, 8]])
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces", "code", "message"),
+    [
+        (CORNERS, np.zeros((0, 3), int), "mesh.no_triangles", "no triangles"),
+        (CORNERS, [[0, 1, 4]], "mesh.index_out_of_range", "vertex 4, but there are 4"),
+        (CORNERS, [[0, 1, -1]], "mesh.index_out_of_range", "vertex -1"),
+        (CORNERS, [[0, 1, 1 << 40]], "mesh.index_out_of_range", str(1 << 40)),
+        (CORNERS, [[0.0, 1.0, 2.0]], "mesh.type", "use integers"),
+        (CORNERS, [[0, 1, 2, 3]], "mesh.shape", "triangulate"),
+        (CORNERS[:, :2], SIDES, "mesh.shape", "(n, 3)"),
+        (CORNERS * np.nan, SIDES, "mesh.not_finite", "not a finite number"),
+    ],
+)
+def test_what_is_no_mesh_says_why(vertices, faces, code, message):
+    with pytest.raises(trivox.MeshError) as caught:
+        trivox.Mesh(vertices, faces)
+    assert caught.value.code == code and message in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_files_and_bytes_give_the_mesh_of_the_arrays(tmp_path):
+    mesh = torus()
+    path = write_obj(tmp_path / "a.obj", mesh)
+    read = trivox.read_mesh(path)
+    # The reader numbers vertices as triangles name them.
+    assert np.array_equal(read.vertices[read.faces], mesh.vertices[mesh.faces])
+    assert str(read.path) == path
+    assert trivox.read_mesh((tmp_path / "a.obj").read_bytes(), "obj") == read
+    red = b"mtllib look.mtl\nusemtl red\n" + (tmp_path / "a.obj").read_bytes()
+    sidecars = {"look.mtl": b"newmtl red\nKd 1 0 0\n"}
+    assert trivox.read_mesh(red, "obj", sidecars=sidecars).has_colors
+    with pytest.raises(trivox.OptionError, match="give format"):
+        trivox.read_mesh(b"v 0 0 0")
+
+
+def test_errors_of_files_name_them(tmp_path):
+    with pytest.raises(FileNotFoundError) as missing:
+        trivox.read_mesh(tmp_path / "none.obj")
+    assert missing.value.filename == str(tmp_path / "none.obj")
+    broken = tmp_path / "broken.obj"
+    broken.write_text("v 0 0 0\nv 1 0 0\nf 1 2 99\n")
+    for read in (trivox.read_mesh, trivox.Voxelizer(8)):
+        with pytest.raises(trivox.TrivoxError) as caught:
+            read(broken)
+        assert caught.value.path == str(broken) and str(broken) in str(caught.value)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert (str(again), again.code, again.path) == (
+            str(caught.value),
+            caught.value.code,
+            caught.value.path,
+        )
+    with pytest.raises(trivox.ReadError, match="use one of .obj"):
+        trivox.read_mesh(__file__)
+
+
+def test_meshes_survive_pickling_with_their_looks():
+    image = np.arange(4 * 5 * 4, dtype=np.uint8).reshape(4, 5, 4)
+    uv = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    plain = trivox.Mesh(CORNERS, SIDES)
+    textured = trivox.Mesh(CORNERS, SIDES, uv=uv, texture=image)
+    faces = trivox.Mesh(CORNERS, SIDES, face_colors=np.eye(4, 3))
+    for mesh in (plain, textured, faces):
+        copy = pickle.loads(pickle.dumps(mesh))
+        assert copy == mesh and copy.has_colors == mesh.has_colors
+    assert textured != plain and faces != textured
+
+
+def test_uv_points_up():
+    # A square with a texture whose upper half is white.
+    corners = [[0, 0, 0], [8, 0, 0], [8, 8, 0], [0, 8, 0]]
+    image = np.zeros((8, 8, 3), np.uint8)
+    image[:4] = 255
+    uv = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    mesh = trivox.Mesh(corners, [[0, 1, 2], [0, 2, 3]], uv=uv, texture=image)
+    grid = trivox.Voxelizer(8)(mesh)
+    light = dict(zip(map(tuple, grid.coords().tolist()), grid.colors()[:, 0].tolist()))
+    assert light[3, 5, 0] == 255 and light[3, 2, 0] == 0
+
+
+def test_colours_come_from_numbers_from_0_to_1_as_from_0_to_255():
+    of_bytes = np.array([[255, 0, 51], [0, 255, 102], [9, 8, 7], [255, 255, 255]], np.uint8)
+    one = trivox.Mesh(CORNERS, SIDES, vertex_colors=of_bytes)
+    assert trivox.Mesh(CORNERS, SIDES, vertex_colors=of_bytes / 255) == one
+    with pytest.raises(trivox.MeshError, match=r"\(4, 3\) or \(4, 4\)"):
+        trivox.Mesh(CORNERS, SIDES, vertex_colors=of_bytes[1:])
+
+
+class Plain:
+    vertices, faces = CORNERS, SIDES
+
+
+def test_any_object_with_vertices_and_faces_is_a_mesh(tetrahedron):
+    assert trivox.Mesh(Plain()) == tetrahedron
+    assert trivox.Voxelizer(8)(Plain()) == trivox.Voxelizer(8)(tetrahedron)
+    with pytest.raises(TypeError, match="int is no mesh"):
+        trivox.Voxelizer(8)(3)
+
+
+def test_trimesh_meshes_and_scenes_are_meshes(tetrahedron):
+    trimesh = pytest.importorskip("trimesh")
+    theirs = trimesh.Trimesh(CORNERS, SIDES, process=False)
+    assert np.array_equal(trivox.Mesh(theirs).vertices, CORNERS)
+    expected = trivox.Voxelizer(8)(tetrahedron)
+    assert trivox.Voxelizer(8)(theirs) == expected
+    assert trivox.Voxelizer(8)(trimesh.Scene([theirs])) == expected
+    theirs.visual.face_colors = [[255, 0, 0, 255]] * 4
+    assert set(map(tuple, trivox.Voxelizer(8)(theirs).colors().tolist())) == {(255, 0, 0, 255)}
+
+
+def test_meshio_meshes_are_meshes(tetrahedron):
+    meshio = pytest.importorskip("meshio")
+    assert trivox.Mesh(meshio.Mesh(CORNERS, [("triangle", SIDES)])) == tetrahedron
+    quad = meshio.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [("quad", [[0, 1, 2, 3]])])
+    assert trivox.Mesh(quad).faces.tolist() == [[0, 1, 2], [0, 2, 3]]
+    with pytest.warns(trivox.TrivoxWarning, match="1 cells of type tetra"):
+        trivox.Mesh(meshio.Mesh(CORNERS, [("triangle", SIDES), ("tetra", [[0, 1, 2, 3]])]))
+
+
+def test_pyvista_meshes_are_meshes(tetrahedron):
+    pyvista = pytest.importorskip("pyvista")
+    theirs = pyvista.PolyData.from_regular_faces(CORNERS, SIDES)
+    assert trivox.Voxelizer(8)(theirs) == trivox.Voxelizer(8)(tetrahedron)
+    assert trivox.Mesh(pyvista.Box()).faces.shape == (12, 3)
+
+
+def test_open3d_meshes_are_meshes(tetrahedron):
+    open3d = pytest.importorskip("open3d")
+    theirs = open3d.geometry.TriangleMesh(
+        open3d.utility.Vector3dVector(CORNERS), open3d.utility.Vector3iVector(SIDES.astype("i4"))
+    )
+    assert trivox.Mesh(theirs) == tetrahedron
+    assert trivox.Mesh(open3d.t.geometry.TriangleMesh.from_legacy(theirs)) == tetrahedron
+    theirs.paint_uniform_color([0, 1, 0])
+    assert set(map(tuple, trivox.Voxelizer(8)(theirs).colors().tolist())) == {(0, 255, 0, 255)}

@@ -1,0 +1,156 @@
+import collections
+import glob
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import trivox
+from conftest import torus, write_obj
+
+ray = pytest.importorskip("ray")
+pq = pytest.importorskip("pyarrow.parquet")
+
+import trivox.ray  # noqa: E402
+
+RESOLUTION = 48
+
+
+@pytest.fixture(scope="module")
+def meshes(tmp_path_factory):
+    """Sixty small meshes, two that are broken, and one that takes more memory than is allowed."""
+    folder = tmp_path_factory.mktemp("meshes")
+    paths = [write_obj(folder / f"{n:02}.obj", torus(12 + n, 8)) for n in range(60)]
+    broken = folder / "20x.obj"
+    broken.write_text("v 0 0 0\nv 1 0 0\nf 1 2 99\n")
+    return paths[:20] + [str(broken)] + paths[20:] + [str(folder / "none.obj")]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    ray.init(num_cpus=3, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def expected(meshes):
+    vox = trivox.Voxelizer(RESOLUTION)
+    results = vox.many(meshes)
+    return {key: grid.hash if isinstance(grid, trivox.Grid) else None for key, grid in results}
+
+
+def rows(output):
+    return [row for part in glob.glob(f"{output}/*.parquet") for row in pq.read_table(part).to_pylist()]
+
+
+def check(output, expected):
+    found = rows(output)
+    assert collections.Counter(row["id"] for row in found) == collections.Counter(expected.keys())
+    assert {row["id"]: row["hash"] for row in found} == expected
+    assert all((row["hash"] is None) == (row["error"] is not None) for row in found)
+    assert all((row["hash"] is None) == (row["grid"] is None) for row in found)
+    return found
+
+
+def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, expected, tmp_path):
+    output = str(tmp_path / "out")
+    killed = []
+
+    def kill():
+        while not glob.glob(f"{output}/*.index"):
+            time.sleep(0.005)
+        from psutil import process_iter
+
+        busy = [p for p in process_iter(["cmdline"]) if "MapWorker" in " ".join(p.info["cmdline"] or [])]
+        mine = [p for p in busy if p.pid != os.getpid()]
+        if mine:
+            os.kill(mine[0].pid, signal.SIGKILL)
+            killed.append(mine[0].pid)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    slow = trivox.Voxelizer(RESOLUTION)
+    summary = trivox.ray.voxelize(meshes, output, slow, batch_size=4, concurrency=3)
+    killer.join()
+    assert killed, "no worker was found to be killed"
+    assert (summary.done, summary.failed) == (60, 2)
+    assert summary.codes == {"read.content": 1, "FileNotFoundError": 1}
+    check(output, expected)
+    assert not glob.glob(f"{output}/*.started")
+
+
+DRIVER = """
+import sys, ray, trivox, trivox.ray
+ray.init(num_cpus=2, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False)
+trivox.ray.voxelize(sys.argv[2:], sys.argv[1], trivox.Voxelizer(48), batch_size=4, concurrency=2)
+"""
+
+
+def test_a_run_whose_driver_was_killed_is_resumed(cluster, meshes, expected, tmp_path):
+    output = str(tmp_path / "out")
+    environment = os.environ | {"RAY_ADDRESS": ""}
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, output, *meshes], env=environment)
+    until = time.monotonic() + 90
+    while not glob.glob(f"{output}/*.index") and time.monotonic() < until:
+        time.sleep(0.01)
+    driver.kill()
+    driver.wait()
+    time.sleep(2)  # Workers end after their driver.
+    summary = trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION), batch_size=4)
+    assert summary.skipped > 0 and summary.skipped + summary.done + summary.failed == 62
+    check(output, expected)
+    again = trivox.ray.voxelize(meshes, output, trivox.Voxelizer(RESOLUTION))
+    assert (again.skipped, again.done, again.failed) == (62, 0, 0)
+
+
+class Deadly(trivox.ray.Voxelize):
+    def row(self, name, content=None):
+        if "13.obj" in name:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().row(name, content)
+
+
+def test_an_item_that_kills_its_worker_has_an_error(meshes, expected, tmp_path):
+    sink = trivox.ray._Sink(str(tmp_path), "parquet", {})
+    writer = trivox.ray._Writer(Deadly(trivox.Voxelizer(RESOLUTION)), sink)
+    some = meshes[11:16]
+    # What a first try leaves that was killed.
+    sink.system.touch(sink.path(sink.name(some) + ".started"))
+    result = writer({"id": np.array(some)})
+    assert result["code"] == [None, None, "worker_died", None, None]
+    assert result["hash"] == [expected[m] if "13.obj" not in m else None for m in some]
+
+
+def test_meshes_are_read_from_any_file_system_with_their_sidecars(tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("memory")
+    mesh = torus()
+    text = open(write_obj(tmp_path / "torus.obj", mesh)).read()
+    system.pipe("/set/torus.obj", ("mtllib look.mtl\nusemtl red\n" + text).encode())
+    system.pipe("/set/look.mtl", b"newmtl red\nKd 1 0 0\n")
+    read = trivox.ray.read("memory://set/torus.obj")
+    assert read.has_colors and np.array_equal(read.vertices[read.faces], mesh.vertices[mesh.faces])
+    assert trivox.ray.expand("memory://set/*.obj") == ["memory:///set/torus.obj"]
+    row = trivox.ray.Voxelize(trivox.Voxelizer(16)).row("memory://set/none.obj")
+    assert row["code"] == "FileNotFoundError" and "memory://set/none.obj" in row["error"]
+
+
+def test_samples_of_webdataset_are_grids(meshes, expected, tmp_path):
+    webdataset = pytest.importorskip("webdataset")
+    sink = trivox.ray._Sink(str(tmp_path), "webdataset", {})
+    worker = trivox.ray.Voxelize(trivox.Voxelizer(RESOLUTION))
+    trivox.ray._Writer(worker, sink)({"id": np.array(meshes[:3] + meshes[20:21])})
+    [part] = glob.glob(f"{tmp_path}/*.tar")
+    samples = list(webdataset.WebDataset(part, shardshuffle=False))
+    assert len(samples) == 4 and "bricks" not in samples[3]
+    for path, sample in zip(meshes, samples[:3]):
+        assert trivox.load_bytes(sample["bricks"], "bricks").hash == expected[path]

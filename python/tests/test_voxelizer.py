@@ -1,0 +1,251 @@
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import trivox
+from conftest import torus, write_obj
+
+
+def test_a_voxelizer_is_its_options():
+    vox = trivox.Voxelizer(64, mode="solid", fill="winding", pad=1, memory="2 GiB", threads=2)
+    assert vox.options == {
+        "resolution": 64,
+        "mode": "solid",
+        "fill": "winding",
+        "pad": 1,
+        "memory": 2 << 30,
+        "threads": 2,
+    }
+    copy = pickle.loads(pickle.dumps(vox))
+    assert copy == vox and hash(copy) == hash(vox) and repr(copy) == repr(vox)
+    assert trivox.Voxelizer(**vox.options) == vox != trivox.Voxelizer()
+    bounded = trivox.Voxelizer(voxel_size=0.5, bounds=[[0, 0, 0], [1, 2, 3]])
+    assert pickle.loads(pickle.dumps(bounded)) == bounded
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"resolution": 8, "voxel_size": 1}, "not both"),
+        ({"resolution": 0}, "use 1 to 65536"),
+        ({"voxel_size": -1.0}, "positive"),
+        ({"bounds": [[0, 0, 0], [1, 0, 1]]}, "y axis"),
+        ({"mode": "hollow"}, "'surface', 'thin', 'solid'"),
+        ({"fill": "vote"}, "mode='solid'"),
+        ({"backend": "cuda"}, "'auto', 'cpu', 'gpu'"),
+        ({"backend": "cpu", "adapter": "x"}, "leave one out"),
+        ({"memory": "much"}, "2 GiB"),
+        ({"threads": 0}, "1 or more"),
+        ({"time_limit": -1}, "seconds"),
+    ],
+)
+def test_impossible_options_are_refused_at_once(options, message):
+    with pytest.raises(trivox.OptionError, match=message):
+        trivox.Voxelizer(**options)
+
+
+def test_modes_threads_and_memory_give_one_truth():
+    mesh = torus()
+    surface = trivox.Voxelizer(50)(mesh)
+    assert surface == trivox.Voxelizer(50, threads=1)(mesh)
+    thin = trivox.Voxelizer(50, mode="thin")(mesh)
+    solid = trivox.Voxelizer(50, mode="solid")(mesh)
+    assert len(thin) < len(surface) < len(solid)
+    assert abs(solid.report["fill"]["voxel_volume"] - 4 * 3.14159**2) < 1
+    with pytest.raises(trivox.MemoryLimitError) as caught:
+        trivox.Voxelizer(512, memory=1000)(mesh)
+    assert caught.value.code == "memory" and isinstance(caught.value, MemoryError)
+
+
+def test_a_mesh_without_extent_needs_a_voxel_size():
+    point = trivox.Mesh([[1, 2, 3]] * 3, [[0, 1, 2]])
+    with pytest.raises(trivox.PlaceError) as caught:
+        trivox.Voxelizer(8)(point)
+    assert caught.value.code == "place.no_extent"
+    assert len(trivox.Voxelizer(voxel_size=1.0)(point)) == 1
+
+
+def test_what_is_unexpected_is_a_warning_of_the_callers_line():
+    with pytest.warns(trivox.TrivoxWarning, match="outside the bounds") as caught:
+        grid = trivox.Voxelizer(16, bounds=[[0, 0, 0], [1, 1, 1]])(torus())
+    assert caught[0].filename == __file__ and len(grid.warnings) == len(caught)
+
+
+def test_runs_are_logged(caplog, tetrahedron):
+    with caplog.at_level(logging.DEBUG, "trivox"):
+        trivox.Voxelizer(8)(tetrahedron)
+    assert "voxels on cpu" in caplog.text
+
+
+def test_an_estimate_is_near_the_truth():
+    estimate = trivox.Voxelizer(128).estimate(torus())
+    grid = trivox.Voxelizer(128)(torus())
+    assert tuple(estimate["dims"]) == grid.dims
+    assert grid.brick_count <= estimate["brick_pairs"] < 20 * grid.brick_count
+    assert estimate["memory"] > grid.nbytes
+
+
+def test_a_batch_has_every_item_in_order_with_its_errors(tmp_path, tetrahedron, caplog):
+    path = write_obj(tmp_path / "torus.obj", torus())
+    broken = tmp_path / "broken.obj"
+    broken.write_text("f 1 2 3\n")
+    items = [path, ("mine", tetrahedron), str(broken), tmp_path / "none.obj", tetrahedron, 7]
+    vox = trivox.Voxelizer(16)
+    results = list(vox.many(items))
+    assert [key for key, _ in results] == [path, "mine", str(broken), tmp_path / "none.obj", 4, 5]
+    grids = [result for _, result in results]
+    assert grids[0] == vox(path) and grids[1] == grids[4] == vox(tetrahedron)
+    assert [type(error) for error in grids[2:4] + grids[5:]] == [
+        trivox.MeshError if isinstance(grids[2], trivox.MeshError) else trivox.ReadError,
+        FileNotFoundError,
+        TypeError,
+    ]
+    assert grids[2].path == str(broken) and grids[3].filename == str(tmp_path / "none.obj")
+    assert [key for key, _ in vox.many(items, on_error="skip")] == [path, "mine", 4]
+    assert "none.obj" in caplog.text
+    batch = vox.many(items, on_error="raise")
+    next(batch), next(batch)
+    with pytest.raises(trivox.TrivoxError, match="broken.obj"):
+        next(batch)
+
+
+def test_a_batch_takes_items_as_they_are_needed(tetrahedron):
+    taken = []
+
+    def items():
+        for number in range(10_000):
+            taken.append(number)
+            yield tetrahedron
+
+    batch = trivox.Voxelizer(8, threads=1).many(items())
+    assert [next(batch)[0] for _ in range(5)] == [0, 1, 2, 3, 4]
+    assert len(taken) < 20
+    with pytest.raises(ZeroDivisionError):
+        list(trivox.Voxelizer(8).many(1 // 0 for _ in range(3)))
+
+
+def test_progress_is_told_in_the_calling_thread_and_may_end_the_run():
+    steps = []
+
+    def progress(step, done, total):
+        steps.append((step, threading.get_ident()))
+
+    # A run of some tenths of a second.
+    trivox.Voxelizer(700, mode="solid", threads=1)(torus(400, 200), progress=progress)
+    assert {thread for _, thread in steps} == {threading.get_ident()}
+
+    class Enough(Exception):
+        pass
+
+    def stop(step, done, total):
+        raise Enough
+
+    with pytest.raises(Enough):
+        trivox.Voxelizer(1500, mode="solid", threads=1)(torus(400, 200), progress=stop)
+
+
+def test_a_time_limit_ends_a_run():
+    with pytest.raises(trivox.TimeLimitError) as caught:
+        trivox.Voxelizer(3000, mode="solid", time_limit=0.1)(torus(400, 200))
+    assert caught.value.code == "time_limit" and isinstance(caught.value, TimeoutError)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time, trivox
+sys.path.insert(0, {tests!r})
+from conftest import torus
+mesh, vox = torus(400, 200), trivox.Voxelizer(6000, mode={mode!r})
+asked = []
+def interrupt():
+    asked.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.4, interrupt).start()
+try:
+    {call}
+    print("finished")
+except KeyboardInterrupt:
+    print(time.perf_counter() - asked[0])
+assert len(trivox.Voxelizer(32)(mesh)) > 0
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGINT is sent by os.kill")
+@pytest.mark.parametrize("mode", ["surface", "solid"])
+@pytest.mark.parametrize("call", ["vox(mesh)", "list(vox.many([mesh] * 4))"])
+def test_ctrl_c_ends_a_run_within_a_tenth_of_a_second(mode, call):
+    code = INTERRUPTED.format(tests=os.path.dirname(__file__), mode=mode, call=call)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    # A shared machine may be late itself: four times the bound.
+    assert float(done.stdout) < 0.4, done.stdout
+
+
+def test_other_python_threads_run_meanwhile():
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.005):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.perf_counter()
+    trivox.Voxelizer(1024, mode="solid", threads=1)(torus(400, 200))
+    took = time.perf_counter() - began
+    over.set()
+    thread.join()
+    assert len(ticks) > took / 0.005 / 10
+
+
+def child(queue, mesh):
+    queue.put(trivox.Voxelizer(64)(mesh).hash)
+
+
+@pytest.mark.parametrize("method", sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods())))
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_process_works_after_its_parent_has(method):
+    mesh = torus()
+    expected = trivox.Voxelizer(64)(mesh).hash
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    process = context.Process(target=child, args=(queue, mesh))
+    process.start()
+    assert queue.get(timeout=30) == expected
+    process.join(10)
+    assert process.exitcode == 0
+
+
+def test_threads_share_a_voxelizer():
+    mesh, vox = torus(), trivox.Voxelizer(96)
+    hashes = []
+    threads = [threading.Thread(target=lambda: hashes.append(vox(mesh).hash)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(hashes) == 6 and len(set(hashes)) == 1
+
+
+def test_a_gpu_gives_the_same_grid():
+    adapters = trivox.adapters()
+    if not adapters:
+        assert "TRIVOX_GPU" not in os.environ, "an adapter was promised"
+        pytest.skip("no adapter")
+    mesh = torus()
+    for adapter in adapters:
+        vox = trivox.Voxelizer(64, backend="gpu", adapter=adapter["label"])
+        grid = vox(mesh)
+        assert grid == trivox.Voxelizer(64, backend="cpu")(mesh)
+        assert grid.report["adapter"] == adapter["label"]
+        for _, same in vox.many([mesh] * 6):
+            assert same == grid
+    with pytest.raises(trivox.BackendError, match="no adapter matches"):
+        trivox.Voxelizer(8, backend="gpu", adapter="nobody's")(mesh)

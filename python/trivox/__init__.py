@@ -1,0 +1,79 @@
+"""Exact mesh voxelization: the same voxels on every CPU and GPU.
+
+>>> import trivox
+>>> mesh = trivox.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+>>> grid = trivox.Voxelizer(resolution=4)(mesh)
+>>> grid.coords().shape
+(13, 3)
+
+Logs go to the logger ``trivox``; what a caller may not expect is a `TrivoxWarning`.
+"""
+
+from importlib.metadata import version as _version
+
+from ._errors import (
+    BackendError,
+    InternalError,
+    MemoryLimitError,
+    MeshError,
+    OptionError,
+    PlaceError,
+    ReadError,
+    TimeLimitError,
+    TrivoxError,
+    TrivoxWarning,
+    WriteError,
+)
+from ._glue import Difference, Verdict, progress_bar
+from ._trivox import (
+    Grid,
+    Mesh,
+    Voxelizer,
+    _grid_formats,
+    _mesh_formats,
+    adapters,
+    diff,
+    load,
+    load_bytes,
+    read_mesh,
+    verify,
+)
+
+__version__ = _version("trivox")
+
+MESH_FORMATS: tuple[str, ...] = tuple(_mesh_formats())
+"""Extensions of the mesh formats that are read."""
+
+GRID_FORMATS: dict[str, str] = {
+    name: "".join(letter for letter, is_so in (("r", read), ("w", write)) if is_so)
+    for name, read, write in _grid_formats()
+}
+"""Extensions of the grid formats: "r" where they are read, "w" where they are written."""
+
+__all__ = [
+    "GRID_FORMATS",
+    "MESH_FORMATS",
+    "BackendError",
+    "Difference",
+    "Grid",
+    "InternalError",
+    "MemoryLimitError",
+    "Mesh",
+    "MeshError",
+    "OptionError",
+    "PlaceError",
+    "ReadError",
+    "TimeLimitError",
+    "TrivoxError",
+    "TrivoxWarning",
+    "Verdict",
+    "Voxelizer",
+    "WriteError",
+    "adapters",
+    "diff",
+    "load",
+    "load_bytes",
+    "progress_bar",
+    "read_mesh",
+    "verify",
+]

@@ -1,0 +1,228 @@
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, TypeAlias, TypedDict, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._glue import Difference, Verdict
+
+__all__ = [
+    "Grid",
+    "Mesh",
+    "Voxelizer",
+    "_Batch",
+    "_grid_formats",
+    "_mesh_formats",
+    "_restore_grid",
+    "_restore_mesh",
+    "adapters",
+    "diff",
+    "load",
+    "load_bytes",
+    "read_mesh",
+    "verify",
+]
+
+_Path: TypeAlias = str | os.PathLike[str]
+_MeshLike: TypeAlias = Mesh | _Path | Any
+_Mode: TypeAlias = Literal["surface", "thin", "solid"]
+_Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
+_View: TypeAlias = Literal["iso", "front", "back", "left", "right", "top", "bottom"]
+_Up: TypeAlias = Literal["y", "z"]
+_Progress: TypeAlias = Callable[[str, int, int], object]
+
+class _Adapter(TypedDict):
+    label: str
+    driver: str
+    is_software: bool
+
+class _Estimate(TypedDict):
+    dims: list[int]
+    brick_pairs: int
+    core_seconds: float
+    memory: int
+
+@final
+class Mesh:
+    def __new__(
+        cls,
+        vertices: ArrayLike | Any,
+        faces: ArrayLike | None = None,
+        *,
+        vertex_colors: ArrayLike | None = None,
+        face_colors: ArrayLike | None = None,
+        uv: ArrayLike | None = None,
+        texture: ArrayLike | None = None,
+    ) -> Mesh: ...
+    @property
+    def vertices(self) -> NDArray[np.float64]: ...
+    @property
+    def faces(self) -> NDArray[np.int64]: ...
+    @property
+    def bounds(self) -> NDArray[np.float64]: ...
+    @property
+    def has_colors(self) -> bool: ...
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+    @property
+    def path(self) -> os.PathLike[str] | None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+
+@final
+class Grid:
+    @staticmethod
+    def from_coords(
+        coords: ArrayLike,
+        dims: tuple[int, int, int] | list[int] | NDArray[np.integer[Any]],
+        *,
+        origin: ArrayLike | None = None,
+        voxel_size: float | None = None,
+        up: _Up = "y",
+    ) -> Grid: ...
+    @staticmethod
+    def from_dense(
+        array: ArrayLike,
+        *,
+        origin: ArrayLike | None = None,
+        voxel_size: float | None = None,
+        up: _Up = "y",
+    ) -> Grid: ...
+    @property
+    def dims(self) -> tuple[int, int, int]: ...
+    @property
+    def shape(self) -> tuple[int, int, int]: ...
+    @property
+    def occupied(self) -> int: ...
+    @property
+    def brick_count(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def origin(self) -> NDArray[np.float64] | None: ...
+    @property
+    def voxel_size(self) -> float | None: ...
+    @property
+    def up(self) -> _Up: ...
+    @property
+    def bounds(self) -> NDArray[np.int32] | None: ...
+    @property
+    def hash(self) -> str: ...
+    @property
+    def has_colors(self) -> bool: ...
+    @property
+    def report(self) -> dict[str, Any]: ...
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+    def coords(
+        self, order: Literal["xyz", "zyx"] = "xyz", batch: int | None = None
+    ) -> NDArray[np.int32]: ...
+    def centers(self) -> NDArray[np.float64]: ...
+    def bricks(self) -> tuple[NDArray[np.int32], NDArray[np.uint64]]: ...
+    def dense(self, dtype: Literal["bool", "uint8", "float32"] = "bool") -> NDArray[Any]: ...
+    def colors(self) -> NDArray[np.uint8] | None: ...
+    def save(self, path: _Path) -> None: ...
+    def to_bytes(self, format: str) -> bytes: ...
+    def render(
+        self,
+        size: int | tuple[int, int] | None = None,
+        *,
+        view: _View = "iso",
+        turn: float | None = None,
+        camera: Literal["perspective", "orthographic"] | None = None,
+        background: Literal["gradient", "transparent"] | tuple[int, int, int] | None = None,
+        samples: int = 3,
+    ) -> NDArray[np.uint8]: ...
+    def png(
+        self,
+        size: int | tuple[int, int] | None = None,
+        *,
+        view: _View = "iso",
+        turn: float | None = None,
+        camera: Literal["perspective", "orthographic"] | None = None,
+        background: Literal["gradient", "transparent"] | tuple[int, int, int] | None = None,
+        samples: int = 3,
+    ) -> bytes: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, voxel: object, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+
+@final
+class _Batch(Iterator[tuple[Any, Grid | Exception]]):
+    def __next__(self) -> tuple[Any, Grid | Exception]: ...
+
+@final
+class Voxelizer:
+    def __new__(
+        cls,
+        resolution: int | None = None,
+        *,
+        voxel_size: float | None = None,
+        bounds: ArrayLike | None = None,
+        pad: int = 0,
+        mode: _Mode = "surface",
+        fill: _Fill = "auto",
+        shell: bool = False,
+        up: _Up = "y",
+        color: bool = True,
+        keep_transparent: bool = False,
+        backend: Literal["auto", "cpu", "gpu"] = "auto",
+        adapter: str | None = None,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        time_limit: float | None = None,
+    ) -> Voxelizer: ...
+    def __call__(self, mesh: _MeshLike, *, progress: _Progress | None = None) -> Grid: ...
+    def many(
+        self,
+        items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
+        *,
+        on_error: Literal["return", "raise", "skip"] = "return",
+    ) -> _Batch: ...
+    def estimate(self, mesh: _MeshLike) -> _Estimate: ...
+    @property
+    def options(self) -> dict[str, Any]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+
+def read_mesh(
+    source: _Path | bytes,
+    format: str | None = None,
+    *,
+    sidecars: dict[str, bytes] | None = None,
+) -> Mesh: ...
+def load(path: _Path) -> Grid: ...
+def load_bytes(data: bytes, format: str) -> Grid: ...
+def diff(a: Grid, b: Grid, *, named: int = 8) -> Difference: ...
+def verify(
+    mesh: _MeshLike,
+    grid: Grid,
+    *,
+    mode: _Mode = "surface",
+    fill: _Fill = "auto",
+    shell: bool = False,
+    resolution: int | None = None,
+    voxel_size: float | None = None,
+    bounds: ArrayLike | None = None,
+    pad: int | None = None,
+    as_placed: bool = False,
+    named: int = 8,
+) -> Verdict: ...
+def adapters() -> list[_Adapter]: ...
+def _grid_formats() -> list[tuple[str, bool, bool]]: ...
+def _mesh_formats() -> list[str]: ...
+def _restore_grid(bytes: bytes, report: str, warnings: list[str]) -> Grid: ...
+def _restore_mesh(
+    positions: bytes,
+    triangles: bytes,
+    look: bytes | None,
+    warnings: list[str],
+    path: _Path | None,
+) -> Mesh: ...

@@ -56,7 +56,7 @@ use crate::mesh::Source;
 /// memory : int or str, optional
 ///     Most memory for a grid and the work on it: bytes, or text such as "2 GiB".
 /// time_limit : float, optional
-///     Seconds that one mesh may take; more is a `TimeLimitError`.
+///     Seconds that one call may take; more is a `TimeLimitError`. `many` does not watch it.
 ///
 /// Raises
 /// ------

@@ -198,7 +198,7 @@ impl Engine {
         let voxelizer = options.voxelizer()?;
         let began = Instant::now();
         let spec = MeshSpec::of_path(Path::new(name)).map_err(|error| of_file(&error))?;
-        let loaded = formats::read_mesh_from(bytes, spec, None, &voxelizer.read_options());
+        let loaded = formats::read_mesh_from(bytes, spec, &formats::Sidecars::none(), &voxelizer.read_options());
         let loaded = loaded.map_err(|error| of_file(&error))?;
         let load = began.elapsed();
         let Placed { mesh, warnings, mut timings, .. } =

@@ -1,32 +1,31 @@
-//! Two grids, voxel by voxel: how many they share, how many only one of them has, and where; in numbers, or in
-//! colours to be drawn.
+//! Compares two grids voxel by voxel: counts and positions of shared and differing voxels, or a
+//! grid in difference colours.
 
 use crate::grid::{
     BrickKey, Colors, Mask, VoxelGrid, count, is_empty, join, overlay, run_bounds, set_bits,
 };
 use crate::srgb::Rgba;
 
-/// How two grids, A and B, differ. Voxels are compared by their indices, wherever the grids lie in
-/// the world; where one grid is larger, what lies past the other is empty there.
+/// The differences of two grids, A and B. Voxels are compared by index, regardless of the grids'
+/// positions in the world; outside the smaller grid, its voxels are empty.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Voxels along each axis of A and of B.
+    /// Dimensions of A and of B, in voxels.
     pub dims: [[u32; 3]; 2],
-    /// Voxels that are in both.
+    /// Number of voxels occupied in both.
     pub both: u64,
-    /// Voxels that are only in A, and only in B.
+    /// Numbers of voxels occupied only in A, and only in B.
     pub only: [u64; 2],
-    /// Smallest and largest differing voxel per axis; `None` where none differs.
+    /// Bounds of the differing voxels, inclusive; `None` if none differs.
     pub bounds: Option<[[u32; 3]; 2]>,
-    /// How many of the voxels that are in both have different colours; `None` where the colours of
-    /// either are not known. They are no difference of voxels.
+    /// Number of voxels occupied in both with different colours; `None` if a grid has no colours.
+    /// These do not count as differing voxels.
     pub other_colors: Option<u64>,
     /// The first few differing voxels, and the grid that has each: 0 is A, 1 is B.
     pub first: Vec<([u32; 3], usize)>,
 }
 
-/// Compares `a` with `b`. At most `named` of the differing voxels are listed, in the order of their
-/// bricks.
+/// Compares `a` with `b`, and lists at most `named` differing voxels, in the order of their bricks.
 ///
 /// ```
 /// use trivox::{VoxelGrid, compare};
@@ -62,8 +61,8 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     Comparison { dims: [a.dims(), b.dims()], both, only, bounds, other_colors, first }
 }
 
-/// The voxels of `a` and `b` together, those that are in both in one colour, and those that are only in A or
-/// only in B in others. It lies where A does, or B if nothing is known of A.
+/// The union of `a` and `b`: voxels of both in the colour `both`, voxels of only A or only B in the
+/// colours `only`. Its position in the world is that of A or, if unknown, of B.
 ///
 /// ```
 /// use trivox::{VoxelGrid, compare::in_colors};
@@ -86,7 +85,7 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
             *sum += u64::from(count(mask)) * u64::from(here.len);
         });
     }
-    // The most frequent one takes no memory.
+    // The most frequent colour is the default, which takes no memory.
     let most = (0..3).max_by_key(|&set| counts[set]).unwrap_or_default();
     let mut colors = Colors::uniform(palette[most]);
     for here in overlay([a.brick_runs(), b.brick_runs()]) {
@@ -106,7 +105,7 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
     together
 }
 
-/// The voxels of a brick that two grids share, and those that only the first and only the second has.
+/// The voxels of a brick that are in both grids, only in the first, and only in the second.
 fn shared_and_own([a, b]: [Mask; 2]) -> [Mask; 3] {
     [
         std::array::from_fn(|x| a[x] & b[x]),
@@ -136,7 +135,7 @@ fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
 }
 
 impl Comparison {
-    /// How many voxels differ.
+    /// Number of differing voxels.
     #[must_use]
     pub fn differing(&self) -> u64 {
         self.only[0] + self.only[1]
@@ -148,7 +147,7 @@ impl Comparison {
         self.dims[0] == self.dims[1] && self.differing() == 0
     }
 
-    /// Intersection over union: 1 where no voxel differs, 0 where none is shared.
+    /// Intersection over union: 1 if no voxel differs, 0 if none is shared.
     #[must_use]
     pub fn iou(&self) -> f64 {
         iou(self.both, self.differing())

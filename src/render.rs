@@ -1,11 +1,11 @@
-//! Pictures of grids: what a voxelizer's user looks at first.
+//! Renders pictures of grids by ray tracing.
 //!
-//! Several rays go through each pixel ([`camera`](Camera)); where they meet a voxel it is lit by a sun
-//! with shadows and by the sky, as much of it as is seen from there; where they meet none there is the
-//! background, with the shadow of the voxels on the ground. Colours are mixed in linear light.
+//! Several rays per pixel are traced through the [`Camera`]'s film. Voxels are lit by a sun with
+//! shadows and by a sky with ambient occlusion; the background shows the shadow of the voxels on
+//! the ground. Samples are averaged in linear light.
 //!
-//! The camera is rounded once, to integers, and so is the light; from then on a pixel is a function of
-//! integers. A picture is the same to the bit on every CPU and GPU, with any number of threads.
+//! Camera and light are rounded once, to integers; shading is integer arithmetic. A picture is the
+//! same to the bit on every CPU and GPU, with any number of threads.
 //!
 //! ```
 //! use trivox::VoxelGrid;
@@ -31,7 +31,7 @@ use crate::grid::{Up, VoxelGrid};
 pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
 pub use crate::render::camera::{Camera, Projection, View};
 pub use crate::render::picture::Picture;
-use crate::render::shade::{Look, Shader};
+use crate::render::shade::{PictureParams, Shader};
 use crate::srgb::Rgba;
 use crate::trace::Scene;
 #[cfg(feature = "gpu")]
@@ -49,97 +49,95 @@ mod orbit;
 mod picture;
 mod shade;
 
-/// Most pixels along a side.
+/// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE: u32 = 16384;
 
-/// Most rays along a side of a pixel.
+/// Maximum number of rays along a side of a pixel.
 pub const MAX_SAMPLES: u32 = 16;
 
-/// Most of a picture's width and height that is kept free at each side.
+/// Maximum margin at each side, as a fraction of the picture's width and height.
 pub const MAX_MARGIN: f64 = 0.49;
 
-/// Smallest and largest zoom.
+/// Minimum and maximum zoom.
 pub const ZOOMS: [f64; 2] = [0.01, 100.0];
 
-/// Rows of pixels that a thread draws at a time.
+/// Rows of pixels per parallel task.
 const BAND: usize = 8;
 
-/// What is where no voxel is.
+/// The background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// A light one, darker towards the bottom, on which the voxels cast a shadow.
+    /// A light gradient, darker towards the bottom, with the voxels' shadow.
     #[default]
     Gradient,
-    /// One colour, on which the voxels cast a shadow.
+    /// One sRGB colour, with the voxels' shadow.
     Color([u8; 3]),
-    /// None, and no shadow.
+    /// Transparent, without a shadow.
     Transparent,
 }
 
-/// How a picture is made.
+/// The options of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct RenderOptions {
     /// Width and height, in pixels.
     pub size: [u32; 2],
-    /// From where.
+    /// The viewing direction.
     pub view: View,
-    /// The azimuth of the direction to the eye, in degrees from the front to the right; `None` for that
-    /// of the view.
+    /// Azimuth of the direction to the eye, in degrees from the front to the right; `None` for the view's.
     pub azimuth: Option<f64>,
-    /// The elevation of the direction to the eye, in degrees above the horizon, -90 to 90; `None` for that
-    /// of the view.
+    /// Elevation of the direction to the eye, in degrees above the horizon, -90 to 90; `None` for the
+    /// view's.
     pub elevation: Option<f64>,
-    /// How many times larger the voxels are than where all of them just fit, about the middle of the
-    /// picture; 0.01 to 100.
+    /// Magnification about the middle of the picture, 0.01 to 100. At 1 all voxels just fit.
     pub zoom: f64,
-    /// From so many degrees further around the up axis, from the front to the right. All pictures with a
-    /// turn are framed alike: by what the voxels pass through when they are turned once around. With `None`
-    /// the picture is framed for itself.
+    /// Rotation of the view about the up axis, in degrees from the front to the right. All pictures
+    /// with a turn have the same framing, which contains the voxels at every turn. `None` frames
+    /// the picture by itself.
     pub turn: Option<f64>,
-    /// With which camera; `None` for that of the view: perspective for [`View::ThreeQuarter`],
+    /// The projection; `None` for the view's default: perspective for [`View::ThreeQuarter`],
     /// orthographic for the others.
     pub projection: Option<Projection>,
-    /// Behind the voxels.
+    /// The background.
     pub background: Background,
-    /// Azimuth and elevation of the direction to the sun, in degrees as those of the eye, the elevation 0 to
-    /// 90. The sun then stands still when the view turns. `None` for a sun that is to the left of the eye
-    /// and above it in every picture.
+    /// Azimuth and elevation of the direction to the sun, in degrees; the elevation is 0 to 90. The sun
+    /// is fixed in the world. `None` fixes it to the camera: to the left of the eye and above it.
     pub sun: Option<[f64; 2]>,
-    /// Whether the edges of voxels that are large enough are drawn.
+    /// Whether edge lines of voxels are drawn, where voxels are large enough.
     pub edges: bool,
-    /// So many rays along each side of a pixel.
+    /// Number of rays along each side of a pixel, at most [`MAX_SAMPLES`].
     pub samples: u32,
-    /// How much of the picture's width and height is kept free at each side, at most [`MAX_MARGIN`].
+    /// Margin at each side, as a fraction of the picture's width and height, at most
+    /// [`MAX_MARGIN`].
     pub margin: f64,
 }
 
-/// Why there is no picture.
+/// Why a picture cannot be drawn.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// A size of 0, or past the largest.
+    /// A size of 0, or above [`MAX_SIDE`].
     #[error("a picture of {}x{} pixels is not possible: use 1 to {MAX_SIDE} a side", .0[0], .0[1])]
     Size([u32; 2]),
-    /// No rays, or too many.
+    /// 0 rays, or more than [`MAX_SAMPLES`].
     #[error("{0} rays along a side of a pixel are not possible: use 1 to {MAX_SAMPLES}")]
     Samples(u32),
-    /// A margin that leaves no room.
+    /// A margin outside 0 to [`MAX_MARGIN`].
     #[error("a margin of {0} is not possible: use 0 to {MAX_MARGIN}")]
     Margin(f64),
-    /// No angle.
+    /// A turn that is not finite.
     #[error("a turn of {0} degrees is not possible: use a finite number")]
     Turn(f64),
-    /// An azimuth, of the eye or the sun, that is no angle.
+    /// An azimuth of the eye or the sun that is not finite.
     #[error("an azimuth of {0} degrees is not possible: use a finite number")]
     Azimuth(f64),
-    /// An elevation that does not exist.
+    /// An elevation outside -90 to 90 degrees.
     #[error("an elevation of {0} degrees is not possible: use -90 to 90")]
     Elevation(f64),
     /// A sun below the horizon.
     #[error("a sun at an elevation of {0} degrees is not possible: use 0 to 90")]
     Sun(f64),
-    /// A zoom that is too small or too large.
+    /// A zoom outside [`ZOOMS`].
     #[error("a zoom of {0} is not possible: use {least} to {most}", least = ZOOMS[0], most = ZOOMS[1])]
     Zoom(f64),
     /// The GPU fails.
@@ -148,7 +146,7 @@ pub enum RenderError {
 }
 
 impl RenderOptions {
-    /// A picture of this size, from the front, the right and above, three by three rays a pixel.
+    /// The default options: [`View::Iso`], 3x3 rays per pixel, a margin of 0.06.
     #[must_use]
     pub fn new(size: [u32; 2]) -> Self {
         Self {
@@ -167,74 +165,74 @@ impl RenderOptions {
         }
     }
 
-    /// Seen from there.
+    /// Sets the view.
     #[must_use]
     pub fn with_view(self, view: View) -> Self {
         Self { view, ..self }
     }
 
-    /// Seen from this azimuth, in degrees from the front to the right, instead of the view's.
+    /// Sets the azimuth of the eye, in degrees from the front to the right.
     #[must_use]
     pub fn with_azimuth(self, degrees: f64) -> Self {
         Self { azimuth: Some(degrees), ..self }
     }
 
-    /// Seen from this elevation, in degrees above the horizon, instead of the view's.
+    /// Sets the elevation of the eye, in degrees above the horizon.
     #[must_use]
     pub fn with_elevation(self, degrees: f64) -> Self {
         Self { elevation: Some(degrees), ..self }
     }
 
-    /// So many times larger than where all voxels just fit.
+    /// Sets the magnification; at 1 all voxels just fit.
     #[must_use]
     pub fn with_zoom(self, factor: f64) -> Self {
         Self { zoom: factor, ..self }
     }
 
-    /// With the sun at this azimuth and elevation, in degrees.
+    /// Sets the azimuth and elevation of the sun, in degrees.
     #[must_use]
     pub fn with_sun(self, azimuth: f64, elevation: f64) -> Self {
         Self { sun: Some([azimuth, elevation]), ..self }
     }
 
-    /// With edges of voxels or without.
+    /// Sets whether edge lines of voxels are drawn.
     #[must_use]
     pub fn with_edges(self, edges: bool) -> Self {
         Self { edges, ..self }
     }
 
-    /// Seen from so many degrees further around the up axis, and framed as all such pictures are.
+    /// Sets the rotation about the up axis, in degrees; see [`turn`](Self::turn).
     #[must_use]
     pub fn with_turn(self, degrees: f64) -> Self {
         Self { turn: Some(degrees), ..self }
     }
 
-    /// The options for each of so many pictures evenly around the up axis, from this view on: the frames
-    /// of an [`Animation`] that ends where it began, or files of their own.
+    /// The options for `frames` pictures at equal angles around the up axis, beginning with this
+    /// view: the frames of a looping [`Animation`], or separate files.
     pub fn turntable(self, frames: u32) -> impl ExactSizeIterator<Item = Self> {
         let first = self.turn.unwrap_or(0.0);
         (0..frames).map(move |n| self.with_turn(first + 360.0 * f64::from(n) / f64::from(frames)))
     }
 
-    /// With that camera.
+    /// Sets the projection.
     #[must_use]
     pub fn with_projection(self, projection: Projection) -> Self {
         Self { projection: Some(projection), ..self }
     }
 
-    /// Before that background.
+    /// Sets the background.
     #[must_use]
     pub fn with_background(self, background: Background) -> Self {
         Self { background, ..self }
     }
 
-    /// With so many rays along each side of a pixel.
+    /// Sets the number of rays along each side of a pixel.
     #[must_use]
     pub fn with_samples(self, samples: u32) -> Self {
         Self { samples, ..self }
     }
 
-    /// With so much kept free at each side.
+    /// Sets the margin at each side.
     #[must_use]
     pub fn with_margin(self, margin: f64) -> Self {
         Self { margin, ..self }
@@ -275,7 +273,7 @@ impl RenderOptions {
     }
 }
 
-/// Draws pictures of a grid: several, of what is built once.
+/// Draws any number of pictures of a grid; the acceleration structure is built once.
 #[derive(Debug)]
 pub struct Renderer<'a> {
     scene: Scene<'a>,
@@ -294,10 +292,10 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// On a GPU. Its pictures are those of the CPU, to the bit.
+    /// On a GPU. The pictures equal those of the CPU to the bit.
     ///
     /// # Errors
-    /// The grid does not fit there; the device fails.
+    /// The grid exceeds the GPU's limits; the device fails.
     #[cfg(feature = "gpu")]
     pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, BackendError> {
         let scene = Scene::new(grid);
@@ -305,25 +303,29 @@ impl<'a> Renderer<'a> {
         Ok(Self { scene, gpu: Some(on_gpu) })
     }
 
-    /// A picture of the grid: all of it fills the picture.
+    /// Draws a picture that frames the whole grid.
     ///
     /// # Errors
-    /// Options that are not possible; the GPU fails; in a browser, where nothing waits, there is one.
+    /// Invalid options; the GPU fails; a GPU in a browser, which cannot block.
     pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
-        self.draw(&self.look(options)?, options)
+        self.draw(&self.params(options)?, options)
     }
 
-    fn draw(&self, look: &Look, options: &RenderOptions) -> Result<Picture, RenderError> {
+    fn draw(
+        &self,
+        params: &PictureParams,
+        options: &RenderOptions,
+    ) -> Result<Picture, RenderError> {
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &self.gpu {
-            let pixels = gpu.wait_for_pixels(look, options.size)?;
+            let pixels = gpu.wait_for_pixels(params, options.size)?;
             return Ok(Picture::new(options.size, pixels));
         }
-        Ok(Picture::new(options.size, pixels(&self.scene, look, options.size)))
+        Ok(Picture::new(options.size, pixels(&self.scene, params, options.size)))
     }
 
-    /// A picture of the grid as a `camera` of another grid, made with the same size, sees it. The options of
-    /// the view have no effect, except on the light.
+    /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options for
+    /// the view only the light has an effect.
     ///
     /// # Errors
     /// As [`render`](Self::render).
@@ -333,42 +335,43 @@ impl<'a> Renderer<'a> {
         options: &RenderOptions,
     ) -> Result<Picture, RenderError> {
         options.check()?;
-        self.draw(&Look::new(self.scene.bounds(), camera, options), options)
+        self.draw(&PictureParams::new(self.scene.bounds(), camera, options), options)
     }
 
-    /// The asynchronous form of [`render`](Self::render), for a browser's GPU; on the CPU it does not
-    /// wait.
+    /// The asynchronous form of [`render`](Self::render), for a browser's GPU. On the CPU it draws
+    /// before it returns.
     ///
     /// # Errors
-    /// Options that are not possible; the GPU fails.
+    /// Invalid options; the GPU fails.
     #[cfg(feature = "gpu")]
     pub async fn render_async(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
-        let look = self.look(options)?;
+        let params = self.params(options)?;
         let pixels = match &self.gpu {
-            Some(gpu) => gpu.pixels(&look, options.size).await?,
-            None => pixels(&self.scene, &look, options.size),
+            Some(gpu) => gpu.pixels(&params, options.size).await?,
+            None => pixels(&self.scene, &params, options.size),
         };
         Ok(Picture::new(options.size, pixels))
     }
 
-    /// All that a picture depends on beside the voxels.
-    fn look(&self, options: &RenderOptions) -> Result<Look, RenderError> {
+    /// The parameters of a picture, beside the voxels.
+    fn params(&self, options: &RenderOptions) -> Result<PictureParams, RenderError> {
         options.check()?;
         let grid = self.scene.grid();
         let up = grid.world.map_or(Up::default(), |world| world.up);
         let camera = Camera::new(grid, up, options);
-        Ok(Look::new(self.scene.bounds(), &camera, options))
+        Ok(PictureParams::new(self.scene.bounds(), &camera, options))
     }
 }
 
-/// All pixels of a picture, drawn on the CPU.
-fn pixels(scene: &Scene, look: &Look, [width, height]: [u32; 2]) -> Vec<Rgba> {
+/// Draws all pixels of a picture on the CPU.
+fn pixels(scene: &Scene, params: &PictureParams, [width, height]: [u32; 2]) -> Vec<Rgba> {
     let [width, height] = [width, height].map(|side| side as usize);
-    let dark = look.ground.as_ref().map(|ground| ground.dark(scene)).unwrap_or_default();
+    let ground = params.ground.as_ref();
+    let occlusion = ground.map(|ground| ground.occlusion(scene)).unwrap_or_default();
     let mut pixels = vec![[0; 4]; width * height];
     let bands = pixels.par_chunks_mut(width * BAND).enumerate();
     bands.for_each(|(band, pixels)| {
-        let mut shader = Shader::new(scene, look, &dark);
+        let mut shader = Shader::new(scene, params, &occlusion);
         for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
             for (column, pixel) in pixels.iter_mut().enumerate() {
                 *pixel = shader.pixel([column, row]);
@@ -378,10 +381,10 @@ fn pixels(scene: &Scene, look: &Look, [width, height]: [u32; 2]) -> Vec<Rgba> {
     pixels
 }
 
-/// A picture of `grid`, drawn on the CPU: all of it fills the picture.
+/// Draws a picture that frames the whole `grid`, on the CPU.
 ///
 /// # Errors
-/// Options that are not possible.
+/// Invalid options.
 pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
     Renderer::new(grid).render(options)
 }

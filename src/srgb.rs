@@ -1,17 +1,19 @@
-//! sRGB (IEC 61966-2-1) and linear light, in integers: the same on every machine.
+//! Conversion between sRGB (IEC 61966-2-1) and linear light, in integers: the same on every
+//! platform.
 //!
-//! Linear light has 16 bits, so that the darkest steps of sRGB are 20 apart.
+//! Linear light has 16 bits per channel: the darkest sRGB values are 20 apart.
 
-/// An sRGB colour of 8 bits a channel, and how opaque it is: 255 is opaque.
+/// An sRGB colour with 8 bits per channel, and opacity: 255 is opaque.
 pub type Rgba = [u8; 4];
 
-/// A colour in linear light of 16 bits a channel, and how opaque it is: 65,535 is opaque.
+/// A colour in linear light with 16 bits per channel, and opacity: 65,535 is opaque.
 pub type Linear = [u16; 4];
 
-/// Of each sRGB value.
+/// The linear light of each sRGB value.
 const LINEAR: [u16; 256] = table(0.0);
 
-/// Where the linear values end that each sRGB value is nearest to, seen in sRGB; the last has no end.
+/// Exclusive end of the range of linear values whose nearest value in sRGB is each value; unused
+/// for 255.
 pub(crate) const ENDS: [u16; 256] = table(0.5);
 
 const fn table(offset: f64) -> [u16; 256] {
@@ -24,7 +26,7 @@ const fn table(offset: f64) -> [u16; 256] {
     table
 }
 
-/// The linear light of an sRGB value from 0 to 1; what is outside is clamped, NaN is black.
+/// The linear light of an sRGB value from 0 to 1; other values are clamped, NaN is black.
 #[must_use]
 pub const fn linear(value: f64) -> u16 {
     let light = match value {
@@ -36,11 +38,11 @@ pub const fn linear(value: f64) -> u16 {
     (light * 65535.0 + 0.5) as u16
 }
 
-/// `x^2.4` for `x` from 0.09 to 1, by additions, multiplications and divisions only: the power function
-/// of a system's library may differ from another's in the last bit.
+/// `x^2.4` for `x` from 0.09 to 1, by additions, multiplications and divisions only: `powf` may
+/// differ between platforms in the last bit.
 const fn power_of_2_4(x: f64) -> f64 {
     let square = x * x;
-    // The fifth root by Newton's method, from above: steps go down until rounding ends them.
+    // Fifth root by Newton's method from above: decreasing until rounding stops it.
     let mut root = 1.0;
     loop {
         let next = root - (root - square / (root * root * root * root)) / 5.0;
@@ -58,20 +60,20 @@ pub const fn linear_of(value: u8) -> u16 {
     LINEAR[value as usize]
 }
 
-/// The nearest sRGB value.
+/// The nearest sRGB value of a linear value.
 #[must_use]
 #[inline]
 pub fn srgb_of(light: u16) -> u8 {
-    let mut value = NEAR[usize::from(light >> 4)];
+    let mut value = NEAREST[usize::from(light >> 4)];
     while value < u8::MAX && ENDS[usize::from(value)] <= light {
         value += 1;
     }
     value
 }
 
-/// The nearest sRGB value of every 16th linear value. The darkest steps of sRGB are 20 apart, so that
-/// the nearest value of those between is at most one more.
-const NEAR: [u8; 4096] = {
+/// The nearest sRGB value of every 16th linear value. sRGB values are at least 20 apart, so the
+/// nearest value of a linear value in between is at most one more.
+const NEAREST: [u8; 4096] = {
     let mut table = [0; 4096];
     let (mut index, mut value) = (0, 0);
     while index < 4096 {
@@ -84,13 +86,13 @@ const NEAR: [u8; 4096] = {
     table
 };
 
-/// A colour in linear light.
+/// Converts an sRGB colour to linear light.
 #[must_use]
 pub fn linear_of_rgba([r, g, b, opacity]: Rgba) -> Linear {
     [linear_of(r), linear_of(g), linear_of(b), u16::from(opacity) * 257]
 }
 
-/// The nearest sRGB colour.
+/// The nearest sRGB colour of a colour in linear light.
 #[must_use]
 pub fn rgba_of([r, g, b, opacity]: Linear) -> Rgba {
     let opacity = (u32::from(opacity) + 128) / 257;

@@ -1,37 +1,40 @@
-//! Rays against the voxels of a grid: the first voxel that a ray touches, exactly.
+//! Ray tracing against the voxels of a grid: the first voxel that a ray touches, exactly.
 //!
-//! A [`Ray`] is rounded once, to integers; from then on every decision is an integer comparison. A voxel
-//! is its closed cube, and a ray hits the voxel whose cube it touches first. Touching counts: a ray
-//! along a face, along an edge or through a corner alone hits, so none slips through a wall, however
-//! thin, nor between two voxels that only share an edge or a corner.
+//! A [`Ray`] is rounded once, to integers; all decisions after that are integer comparisons. A
+//! voxel is its closed cube, and a ray hits the voxel whose cube it touches first. A ray along a
+//! face, along an edge or through a corner hits too, so that no ray passes through a thin wall, or
+//! between two voxels that share only an edge or a corner.
 //!
 //! # Ties
-//! - Of the voxels that a ray touches first at one point, the one with the smallest `x` is hit; of those,
-//!   with the smallest `y`, then `z`.
-//! - A ray that comes to a voxel on an edge or a corner enters it by the face of the first axis, in the
-//!   order `x`, `y`, `z`, whose plane it reaches there.
-//! - A ray that begins in a closed cube hits it there, and has entered by no face. A ray that leaves a
-//!   surface must therefore begin off it, by [`UNIT`] of a voxel or more.
+//! - Of the voxels that a ray touches first at one point, it hits the one with the smallest `x`,
+//!   then `y`, then `z`.
+//! - A ray that reaches a voxel at an edge or a corner enters through the face of the first axis,
+//!   in the order `x`, `y`, `z`, whose plane it reaches there.
+//! - A ray that begins in a closed cube hits it there, through no face. A secondary ray must
+//!   therefore begin at least [`UNIT`] voxel off its surface.
 //!
 //! # The bit budget
-//! Origins are multiples of `2^-16` voxel ([`UNIT_BITS`]), no further than `2^20` voxels from the grid's
+//! Origins are multiples of `2^-16` voxel ([`UNIT_BITS`]), at most `2^20` voxels from the grid's
 //! corner ([`MAX_DISTANCE`]): at most `2^36` units. Directions are integers up to `2^24`
-//! ([`DIRECTION_BITS`]). A grid has `2^16` voxels an axis, and the largest cell of the tree below ends at
-//! `2^18`: planes lie at `0` to `2^34` units, and from a plane to an origin is below `2^37`.
+//! ([`DIRECTION_BITS`]). A grid has at most `2^16` voxels per axis, and the largest cell of the
+//! tree below ends at `2^18`: planes lie at `0` to `2^34` units, and the distance from a plane to
+//! an origin is below `2^37`.
 //!
-//! - A ray reaches a plane of axis `a` at the time `n / m[a]`, for a distance `n < 2^37` along the axis and
-//!   `m[a] = |d[a]|`. Where it is then along another axis is `(o m + n d) / m`, with a numerator below
-//!   `2^60 + 2^61`: `i64`. Rounded down to units it is in the same cell, and where one ends if nothing remains;
-//!   in the box of the grid, where rays are searched, it is then below `2^35`.
-//! - Times `n / m` of two axes are compared by `n m' - n' m`: products below `2^61`, so that the sign of the
-//!   difference is that of an `i64`, or of two 32-bit words. A step adds a cell's side times a length to it,
-//!   or takes that away.
+//! - A ray reaches a plane of axis `a` at the time `n / m[a]`, for a distance `n < 2^37` along the
+//!   axis and `m[a] = |d[a]|`. Its coordinate on another axis is then `(o m + n d) / m`, with a
+//!   numerator below `2^60 + 2^61`: `i64`. Rounding down to units keeps it in its cell; it is on a
+//!   plane between cells only if the remainder is 0. In the box of the grid, where rays are
+//!   traversed, it is below `2^35`.
+//! - Times `n / m` of two axes are compared by `n m' - n' m`: products below `2^61`, so that the
+//!   difference fits in an `i64`, or in two 32-bit words. A step adds or subtracts a cell's side
+//!   times a length.
 //!
-//! # The search
-//! A [`Scene`] is a tree over the grid's bricks, in which each node has 8x8x8 cells, as a brick has voxels.
-//! In a node the ray goes from cell to cell by the earliest of three planes (J. Amanatides and A. Woo, *A Fast
-//! Voxel Traversal Algorithm for Ray Tracing*, 1987), and into those that hold something. Where it reaches
-//! planes of two axes at once, the up to eight voxels about that point are looked at one by one.
+//! # The traversal
+//! A [`Scene`] is a tree over the grid's bricks; each node has 8x8x8 cells, as a brick has voxels.
+//! In a node the ray steps from cell to cell through the nearest of three planes, a DDA (J.
+//! Amanatides and A. Woo, *A Fast Voxel Traversal Algorithm for Ray Tracing*, 1987), and descends
+//! into cells that are not empty. Where it crosses planes of two or more axes at once, the up to
+//! eight voxels around that point are tested one by one.
 
 use thiserror::Error;
 
@@ -47,16 +50,16 @@ mod traverse;
 /// A voxel is `2^UNIT_BITS` units of a ray's origin wide.
 pub const UNIT_BITS: u32 = 16;
 
-/// The smallest step of a ray's origin, in voxels.
+/// The resolution of a ray's origin, in voxels.
 pub const UNIT: f64 = 1.0 / (1u32 << UNIT_BITS) as f64;
 
-/// A ray's origin is at most so many voxels from the grid's corner along each axis.
+/// Largest distance of a ray's origin from the grid's corner along each axis, in voxels.
 pub const MAX_DISTANCE: u32 = 1 << 20;
 
 /// The components of a direction are at most `2^DIRECTION_BITS`.
 pub const DIRECTION_BITS: u32 = 24;
 
-/// Why a ray cannot be searched along.
+/// Why a ray is invalid.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RayError {
@@ -66,7 +69,7 @@ pub enum RayError {
          corner along each axis", short(&.0[0]), short(&.0[1]), short(&.0[2])
     )]
     Origin([f64; 3]),
-    /// A direction that is none.
+    /// A direction that is zero, not finite, or out of range.
     #[error(
         "a ray to ({}, {}, {}) is not possible: use finite numbers that are not all zero, and for \
          integers at most 2^24", short(&.0[0]), short(&.0[1]), short(&.0[2])
@@ -74,23 +77,24 @@ pub enum RayError {
     Direction([f64; 3]),
 }
 
-/// A half-line: where it begins, and where it goes.
+/// A half-line: an origin and a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ray {
-    /// In units.
+    /// In units of `2^-16` voxel.
     origin: [i64; 3],
     /// Not all 0.
     direction: [i32; 3],
 }
 
 impl Ray {
-    /// The ray from `origin` to `direction`, in voxels from the grid's minimum corner: the origin rounded
-    /// to a multiple of [`UNIT`], the direction so that its longest component is `2^24`.
+    /// The ray from `origin`, in voxels from the grid's minimum corner, towards `direction`. The
+    /// origin is rounded to a multiple of [`UNIT`]; the direction is scaled so that its longest
+    /// component is `2^24`, and rounded.
     ///
     /// # Errors
     /// A number that is not finite, an origin too far away, a direction of zero length.
     pub fn new(origin: [f64; 3], direction: [f64; 3]) -> Result<Self, RayError> {
-        // Written so that a NaN fails it.
+        // Negated, so that NaN is an error.
         if !origin.iter().all(|c| c.abs() <= f64::from(MAX_DISTANCE)) {
             return Err(RayError::Origin(origin));
         }
@@ -99,10 +103,10 @@ impl Ray {
             return Err(RayError::Direction(direction));
         }
         let origin = origin.map(|c| (c / UNIT).round_ties_even() as i64);
-        Ok(Self { origin, direction: steps_towards(direction) })
+        Ok(Self { origin, direction: quantized_direction(direction) })
     }
 
-    /// The ray from `origin`, in units of `2^-16` voxel, to `direction`, in steps of any length.
+    /// The ray from `origin`, in units of `2^-16` voxel, towards `direction`, of any length.
     ///
     /// # Errors
     /// An origin too far away; a direction of zero length, or with a component past `2^24`.
@@ -119,27 +123,27 @@ impl Ray {
         Ok(Self { origin, direction })
     }
 
-    /// One that is known to be possible.
+    /// Unchecked: the arguments must satisfy [`from_units`](Self::from_units).
     #[inline]
     pub(crate) fn of(origin: [i64; 3], direction: [i32; 3]) -> Self {
         debug_assert!(Self::from_units(origin, direction).is_ok(), "{origin:?}, {direction:?}");
         Self { origin, direction }
     }
 
-    /// The origin in units of `2^-16` voxel, and the direction: integers, and all there is of a ray.
+    /// The origin in units of `2^-16` voxel, and the direction: the exact integers of the ray.
     #[must_use]
     #[inline]
     pub fn in_units(&self) -> ([i64; 3], [i32; 3]) {
         (self.origin, self.direction)
     }
 
-    /// Where it begins, in voxels: exactly.
+    /// The origin in voxels, exactly.
     #[must_use]
     pub fn origin(&self) -> [f64; 3] {
         self.origin.map(|c| c as f64 * UNIT)
     }
 
-    /// Where it goes, of any length.
+    /// The direction, not normalized.
     #[must_use]
     pub fn direction(&self) -> [f64; 3] {
         self.direction.map(f64::from)
@@ -158,8 +162,9 @@ impl Ray {
     }
 }
 
-/// A direction of a ray, rounded so that its longest component is `2^24`; finite and not all 0.
-pub(crate) fn steps_towards(direction: [f64; 3]) -> [i32; 3] {
+/// Scales a direction, finite and not all 0, so that its longest component is `2^24`, and rounds
+/// it.
+pub(crate) fn quantized_direction(direction: [f64; 3]) -> [i32; 3] {
     let longest = direction.iter().fold(0.0, |longest: f64, c| longest.max(c.abs()));
     let most = f64::from(1u32 << DIRECTION_BITS);
     direction.map(|c| (c / longest * most).round_ties_even() as i32)
@@ -175,14 +180,14 @@ pub struct Face {
 }
 
 impl Face {
-    /// Its number: the axis, and 3 more for the upper one.
+    /// Its number: the axis, plus 3 for the upper face.
     #[must_use]
     #[inline]
     pub fn number(self) -> usize {
         self.axis + 3 * usize::from(self.is_upper)
     }
 
-    /// What is outside: -1, 0 or 1 along each axis.
+    /// The outward normal: -1, 0 or 1 along each axis.
     #[must_use]
     pub fn normal(&self) -> [i32; 3] {
         let side = if self.is_upper { 1 } else { -1 };
@@ -195,7 +200,7 @@ impl Face {
 pub struct Hit {
     /// The voxel.
     pub voxel: [u32; 3],
-    /// The face it is entered by; none where the ray begins in it, its faces included.
+    /// The face through which the ray enters; `None` if it begins in the voxel's closed cube.
     pub face: Option<Face>,
     /// From the ray's origin, in voxels.
     pub distance: f64,

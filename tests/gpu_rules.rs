@@ -329,8 +329,8 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
         let last: &[&str] = match (rule, kernel) {
             (Rule::Conservative, Kernel::Rows) => &["find_bricks", "voxel_rows"],
             (Rule::Conservative, Kernel::Voxels) => &["find_bricks", "voxels"],
-            (Rule::SixSeparating, _) => &["find_bricks", "crossed"],
-            (Rule::Parity(_), _) => &["find_bricks", "flips"],
+            (Rule::SixSeparating, _) => &["find_bricks", "six_separating"],
+            (Rule::Parity(_), _) => &["find_bricks", "parity"],
             (Rule::Winding | Rule::Crossings, _) => &["list_crossings"],
         };
         report(&gpu, &mesh, (rule, kernel));
@@ -351,10 +351,10 @@ fn counts_are_those_of_a_known_mesh() {
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for (rule, stage, pairs) in [
-            (Rule::SixSeparating, "crossed", 2),
-            (Rule::Parity(Axis::X), "flips", 2),
+            (Rule::SixSeparating, "six_separating", 2),
+            (Rule::Parity(Axis::X), "parity", 2),
             // No centre is within bounds without extent.
-            (Rule::Parity(Axis::Y), "flips", 0),
+            (Rule::Parity(Axis::Y), "parity", 0),
             (Rule::Winding, "list_crossings", 2),
         ] {
             let report = report(&gpu, &mesh, (rule, Kernel::Rows));

@@ -276,6 +276,8 @@ fn pictures_are_those_of_the_cpu() {
     let sized = |size| RenderOptions::new(size).with_background(Background::Transparent);
     let clear = sized(options.size);
     let front = options.with_view(View::Front).with_background(Background::Color([20, 70, 90]));
+    let asked_for = options.with_azimuth(-50.0).with_elevation(12.0).with_zoom(1.7);
+    let asked_for = asked_for.with_sun(100.0, 20.0).with_edges(false).with_samples(1);
     let cases = [
         ("colours", &colored(), options),
         ("one ray a pixel", &colored(), clear.with_samples(1)),
@@ -283,6 +285,8 @@ fn pictures_are_those_of_the_cpu() {
         ("parallel", &colored(), clear.with_projection(Projection::Orthographic)),
         ("from the front", &colored(), front),
         ("z is up", &plain, options.with_samples(1)),
+        ("isometric", &colored(), clear.with_view(View::Iso).with_samples(1)),
+        ("as asked for", &colored(), asked_for),
         ("small voxels", &plain, sized([23, 19])),
         ("large voxels", &plain, sized([400, 3])),
         ("nothing", &empty, options),

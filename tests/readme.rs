@@ -70,7 +70,15 @@ pages! {
     commands_of_guide_run: "docs/guide.md" makes ["knot.vox", "turned.npz", "part.npz", "turning.png"];
     commands_of_library_run: "docs/library.md" makes ["raytraced.png"];
     commands_of_rendering_run: "docs/rendering.md" makes
-        ["lighthouse.png", "turning.png", "layer.png", "lighthouse.ply", "camera.json"];
+        [
+            "lighthouse.png",
+            "evening.png",
+            "turning.png",
+            "turning.gif",
+            "layer.png",
+            "lighthouse.ply",
+            "camera.json"
+        ];
     commands_of_solids_run: "docs/solids.md" makes [];
     commands_of_troubleshooting_run: "docs/troubleshooting.md" makes [];
     commands_of_verify_run: "docs/verify.md" makes ["differences.png", "voxelize.hashes"];

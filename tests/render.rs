@@ -5,14 +5,23 @@ use std::fs;
 use std::path::Path;
 
 use fastrand::Rng;
-use trivox::grid::Colors;
+use trivox::grid::{Colors, DEFAULT_COLOR};
 use trivox::render::{
-    Animation, Background, MAX_MARGIN, MAX_SIDE, Picture, Projection, RenderOptions, View, render,
+    Animation, Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, Projection,
+    RenderOptions, View, render,
 };
 use trivox::{Up, VoxelGrid, World};
 
-const VIEWS: [View; 7] =
-    [View::Front, View::Back, View::Left, View::Right, View::Top, View::Bottom, View::Iso];
+const VIEWS: [View; 8] = [
+    View::Front,
+    View::Back,
+    View::Left,
+    View::Right,
+    View::Top,
+    View::Bottom,
+    View::Iso,
+    View::ThreeQuarter,
+];
 
 /// Scattered voxels, with one at each end of a cube of 16.
 fn scattered() -> VoxelGrid {
@@ -161,7 +170,9 @@ fn voxels_cast_a_shadow_on_the_ground() {
         let pairs = picture.pixels().iter().zip(clear.pixels());
         pairs.filter(|(pixel, clear)| clear[3] == 0 && pixel[0] < 225).count()
     };
-    assert!(shadows(View::Iso) > 50, "{}", shadows(View::Iso));
+    for view in [View::Iso, View::ThreeQuarter] {
+        assert!(shadows(view) > 50, "{view:?}: {}", shadows(view));
+    }
     assert_eq!(shadows(View::Front), 0);
 }
 
@@ -225,6 +236,13 @@ fn options_that_are_not_possible_are_refused() {
         (options.with_margin(-0.1), "use 0 to 0.49"),
         (options.with_margin(f64::NAN), "NaN"),
         (options.with_turn(f64::INFINITY), "a turn of inf degrees"),
+        (options.with_azimuth(f64::NAN), "an azimuth of NaN degrees"),
+        (options.with_elevation(90.1), "an elevation of 90.1 degrees is not possible: use -90 to"),
+        (options.with_elevation(f64::NAN), "an elevation of NaN degrees"),
+        (options.with_zoom(0.0), "a zoom of 0 is not possible: use 0.01 to 100"),
+        (options.with_zoom(f64::NAN), "a zoom of NaN"),
+        (options.with_sun(0.0, -1.0), "a sun at an elevation of -1 degrees"),
+        (options.with_sun(f64::INFINITY, 1.0), "an azimuth of inf degrees"),
     ] {
         let message = render(&grid, &options).unwrap_err().to_string();
         assert!(message.contains(complaint), "{message}");
@@ -252,7 +270,7 @@ fn a_quarter_turn_further_is_the_next_view() {
             assert!(from(View::Front, turn) == from(view, 0.0), "{view:?}, {up:?} up");
             assert!(from(view, -turn - 360.0) == from(View::Front, 0.0), "{view:?}, {up:?} up");
         }
-        assert!(from(View::Iso, 90.0) != from(View::Iso, 0.0));
+        assert!(from(View::ThreeQuarter, 90.0) != from(View::ThreeQuarter, 0.0));
         assert!(from(View::Top, 90.0) != from(View::Top, 0.0));
     }
 }
@@ -269,7 +287,7 @@ fn covered(picture: &Picture, is_rows: bool) -> Vec<u32> {
 fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
     let grid = lopsided();
     let margin = 0.1;
-    for view in [View::Front, View::Iso] {
+    for view in [View::Front, View::Iso, View::ThreeQuarter] {
         for projection in [Projection::Orthographic, Projection::Perspective] {
             let options = RenderOptions::new([150, 90])
                 .with_view(view)
@@ -411,4 +429,175 @@ fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently
         let found: Vec<_> = OF_PLATFORMS.iter().filter(|name| text.contains(**name)).collect();
         assert!(found.is_empty(), "{}: {found:?}", file.display());
     }
+}
+
+/// A camera's axes: right, up and back.
+fn axes(options: &RenderOptions, up: Up) -> [[f64; 3]; 3] {
+    Camera::new(&scattered(), up, options).axes()
+}
+
+#[test]
+fn azimuth_and_elevation_are_those_of_the_named_views() {
+    let options = RenderOptions::new([50, 40]);
+    for (view, azimuth, elevation) in [
+        (View::Front, 360.0, 0.0),
+        (View::Right, 90.0, 0.0),
+        (View::Back, -180.0, 0.0),
+        (View::Left, -90.0, 0.0),
+        (View::Top, 0.0, 90.0),
+        (View::Bottom, 0.0, -90.0),
+        (View::Iso, 45.0, 0.5_f64.sqrt().atan().to_degrees()),
+        (View::ThreeQuarter, 38.0, 28.0),
+    ] {
+        for up in [Up::Y, Up::Z] {
+            let named = axes(&options.with_view(view), up);
+            let given = axes(&options.with_azimuth(azimuth).with_elevation(elevation), up);
+            let pairs = named.as_flattened().iter().zip(given.as_flattened());
+            assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-12), "{view:?}, {up:?} up");
+            let is_exact = !matches!(view, View::Iso | View::ThreeQuarter);
+            assert!(!is_exact || named == given, "{view:?}, {up:?} up");
+        }
+    }
+    // One of them alone leaves the other as in the view.
+    let right = options.with_view(View::Right);
+    let raised = axes(&right.with_elevation(30.0), Up::Y);
+    assert_eq!(raised, axes(&options.with_azimuth(90.0).with_elevation(30.0), Up::Y));
+    assert_eq!(axes(&right.with_azimuth(0.0), Up::Y), axes(&options.with_view(View::Front), Up::Y));
+}
+
+#[test]
+fn an_isometric_picture_has_axes_of_equal_length_and_equal_angles() {
+    let options = RenderOptions::new([50, 50]).with_view(View::Iso);
+    let camera = Camera::new(&scattered(), Up::Y, &options);
+    assert_eq!(camera.projection(), Projection::Orthographic);
+    let [right, up, _] = camera.axes();
+    let drawn = [0, 1, 2].map(|a| [right[a], up[a]]);
+    let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+    for a in 0..3 {
+        let (along, next) = (drawn[a], drawn[(a + 1) % 3]);
+        assert!((dot(along, along) - 2.0 / 3.0).abs() < 1e-12, "{drawn:?}");
+        assert!((dot(along, next) / (2.0 / 3.0) + 0.5).abs() < 1e-12, "not 120 degrees: {drawn:?}");
+    }
+}
+
+#[test]
+fn twice_the_zoom_is_the_middle_of_twice_the_picture() {
+    let grid = scattered();
+    for view in VIEWS {
+        // Not on a gradient, which is that of the whole picture.
+        let options = |size| {
+            RenderOptions::new([size; 2]).with_view(view).with_background(Background::Transparent)
+        };
+        let [large, close] = [options(80), options(40).with_zoom(2.0)].map(|o| draw(&grid, &o));
+        for [column, row] in (0..1600).map(|n| [n % 40, n / 40]) {
+            let in_large = large.at(column + 20, row + 20);
+            assert_eq!(close.at(column, row), in_large, "{view:?}, ({column}, {row})");
+        }
+    }
+}
+
+#[test]
+fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
+    let plate = (0..17).flat_map(|x| (0..17).map(move |z| [x, 0, z]));
+    let tower = (1..6).map(|y| [8, y, 8]);
+    let grid = VoxelGrid::from_voxels([17, 6, 17], plate.chain(tower)).unwrap();
+    let options = RenderOptions::new([170, 170])
+        .with_view(View::Top)
+        .with_margin(0.0)
+        .with_background(Background::Transparent);
+    // Four voxels from the tower: to the right, left, below and above in the picture.
+    let sides = [[125, 85], [45, 85], [85, 125], [85, 45]];
+    for (azimuth, turn, in_shadow) in [
+        (90.0, 0.0, 1),
+        (-90.0, 0.0, 0),
+        (0.0, 0.0, 3),
+        (180.0, 0.0, 2),
+        (90.0, 180.0, 0),
+        (90.0, 90.0, 3),
+    ] {
+        let options = options.with_sun(azimuth, 45.0);
+        let options = if turn == 0.0 { options } else { options.with_turn(turn) };
+        let picture = draw(&grid, &options);
+        let light = sides.map(|[column, row]| u32::from(picture.at(column, row)[1]));
+        for (side, light_there) in light.into_iter().enumerate() {
+            let is_dark = light_there * 10 < light.iter().max().unwrap() * 9;
+            assert_eq!(is_dark, side == in_shadow, "sun {azimuth}, turn {turn}: {light:?}");
+        }
+    }
+}
+
+#[test]
+fn edges_are_drawn_unless_they_are_not_wanted() {
+    let grid = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
+    let options = columns(View::Front, 4);
+    let hues = |options| {
+        let picture = draw(&grid, &options);
+        picture.pixels().iter().copied().collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(hues(options.with_edges(false)), 1);
+    assert!(hues(options) > 1);
+}
+
+#[test]
+fn voxels_without_colours_are_drawn_in_one_that_is_not_grey() {
+    let (plain, options) = (scattered(), RenderOptions::new([40, 30]));
+    let colored = scattered().with_colors(Colors::uniform(DEFAULT_COLOR));
+    assert!(draw(&plain, &options) == draw(&colored, &options));
+    let [r, g, b, _] = DEFAULT_COLOR;
+    assert!(r.max(g).max(b) - r.min(g).min(b) > 40);
+}
+
+#[test]
+fn a_picture_is_laid_over_another_by_its_opacity() {
+    let options = RenderOptions::new([16, 16]).with_view(View::Front).with_margin(0.25);
+    let blue = draw(&scattered(), &options.with_background(Background::Color([0, 0, 200])));
+    let clear = draw(
+        &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap(),
+        &options.with_background(Background::Transparent).with_edges(false),
+    );
+    let [middle, corner] = [[8, 8], [0, 0]].map(|[x, y]| (clear.at(x, y), blue.at(x, y)));
+    assert!(middle.0[3] == 255 && corner.0[3] == 0);
+    let laid = |opacity| {
+        let mut picture = blue.clone();
+        picture.overlay(&clear, opacity);
+        [picture.at(8, 8), picture.at(0, 0)]
+    };
+    assert_eq!(laid(1.0), [middle.0, corner.1]);
+    assert_eq!(laid(0.0), [middle.1, corner.1]);
+    let [half, _] = laid(0.5);
+    for (i, channel) in half.into_iter().enumerate().take(3) {
+        let mean = (f64::from(middle.0[i]) + f64::from(middle.1[i])) / 2.0;
+        assert!((f64::from(channel) - mean).abs() <= 1.0, "{half:?}");
+    }
+}
+
+#[test]
+fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
+    use image::AnimationDecoder;
+    for background in [Background::Transparent, Background::Gradient] {
+        let options = RenderOptions::new([31, 17]).with_background(background);
+        let frames: Vec<Picture> =
+            options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect();
+        let mut bytes = Vec::new();
+        let mut animation = GifAnimation::new(&mut bytes, &options, 24).unwrap();
+        frames.iter().for_each(|frame| animation.add(frame).unwrap());
+        drop(animation);
+        let gif = image::codecs::gif::GifDecoder::new(std::io::Cursor::new(bytes)).unwrap();
+        let read = gif.into_frames().collect_frames().unwrap();
+        assert_eq!(read.len(), 5);
+        for (read, drawn) in read.iter().zip(&frames) {
+            assert_eq!(read.delay().numer_denom_ms(), (40, 1));
+            for (a, b) in read.buffer().pixels().zip(drawn.pixels()) {
+                assert_eq!(a.0[3] == 255, b[3] >= 128, "{background:?}");
+                let far = (0..3).map(|i| a.0[i].abs_diff(b[i])).max().unwrap();
+                assert!(a.0[3] == 0 || far < 24, "{background:?}: {a:?} of {b:?}");
+            }
+        }
+    }
+    let options = RenderOptions::new([8, 8]);
+    for fps in [0, 51] {
+        assert!(GifAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
+    }
+    let mut animation = GifAnimation::new(Vec::new(), &options, 50).unwrap();
+    assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
 }

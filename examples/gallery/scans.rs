@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use trivox::grid::DEFAULT_COLOR;
 use trivox::{Mode, Up};
 
 use super::models::{SOLID, mesh_of, painted, voxels_of};
@@ -11,7 +12,7 @@ use super::strip::strip;
 
 /// The Stanford dragon.
 pub fn dragon_at_four_resolutions(folder: &Path) -> Result<Vec<u8>> {
-    const JADE: [u8; 3] = [128, 176, 150];
+    const JADE: [u8; 3] = [DEFAULT_COLOR[0], DEFAULT_COLOR[1], DEFAULT_COLOR[2]];
     let mesh = mesh_of(&folder.join("dragon.obj"))?;
     let at =
         |resolution| painted(&voxels_of(&mesh, Mode::Surface, resolution, Up::Y)?, |_| Some(JADE));

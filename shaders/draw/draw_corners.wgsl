@@ -1,5 +1,4 @@
-// Stage: the samples at the corners of pixels. Where they are of one face, or of the background, and lit
-// alike, they stand for the pixel.
+// Stage: the samples at the corners of pixels. If their keys are equal, they stand for the pixel.
 // Dispatch: one invocation per pixel.
 //
 // #import draw/shade
@@ -15,18 +14,18 @@ fn draw_corners(
         return;
     }
     let last = draw.samples - 1u;
-    // A single place is all corners.
+    // A single sample is all four corners.
     let corners = select(4u, 1u, last == 0u);
     var surface = NO_SURFACE;
-    var of_first = vec3<u32>(0u);
+    var first_key = vec3<u32>(0u);
     var differs = false;
     var sum = vec3<u32>(0u);
     var covered = 0u;
     for (var corner = 0u; corner < corners; corner++) {
-        let part = vec2<u32>(corner & 1u, corner >> 1u) * last;
-        let found = sample_at(pixel_at(index), part, &surface);
-        of_first = select(of_first, found.of_what, corner == 0u);
-        differs = differs || any(found.of_what != of_first);
+        let subpixel = vec2<u32>(corner & 1u, corner >> 1u) * last;
+        let found = sample_at(pixel_at(index), subpixel, &surface);
+        first_key = select(first_key, found.key, corner == 0u);
+        differs = differs || any(found.key != first_key);
         sum += found.color;
         covered += u32(found.is_covered);
     }

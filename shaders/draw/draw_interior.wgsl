@@ -1,5 +1,5 @@
-// Stage: the samples of pixels that are not at their corners, where those differ.
-// Dispatch: one invocation per sample, corners too.
+// Stage: the other samples of pixels, if those at the corners differ.
+// Dispatch: one invocation per sample, including corners.
 //
 // #import draw/shade
 // #import draw/sums
@@ -9,19 +9,19 @@ fn draw_interior(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let places = draw.samples * draw.samples;
+    let samples = draw.samples * draw.samples;
     let index = (group.y * draw.max_groups + group.x) * RAY_GROUP + lane;
-    if index >= draw.rows * draw.size.x * places {
+    if index >= draw.rows * draw.size.x * samples {
         return;
     }
-    let to = index / places * SUM_WORDS;
-    let part = vec2<u32>(index % places % draw.samples, index % places / draw.samples);
-    let is_corner = all((part == vec2<u32>(0u)) | (part == vec2<u32>(draw.samples - 1u)));
+    let to = index / samples * SUM_WORDS;
+    let subpixel = vec2<u32>(index % samples % draw.samples, index % samples / draw.samples);
+    let is_corner = all((subpixel == vec2<u32>(0u)) | (subpixel == vec2<u32>(draw.samples - 1u)));
     if is_corner || atomicLoad(&sums[to + DIFFERS]) == 0u {
         return;
     }
     var surface = NO_SURFACE;
-    let found = sample_at(pixel_at(index / places), part, &surface);
+    let found = sample_at(pixel_at(index / samples), subpixel, &surface);
     atomicAdd(&sums[to], found.color.x);
     atomicAdd(&sums[to + 1u], found.color.y);
     atomicAdd(&sums[to + 2u], found.color.z);

@@ -1,18 +1,18 @@
-// Points on the faces of voxels.
+// Points on and near the faces of voxels.
 //
 // #import draw/params
 // #import trace/dda
 
-// The face that a ray looks at which begins in its voxel.
-fn facing(ray: Ray) -> u32 {
+// The face shown where a ray begins in a voxel: the one most nearly perpendicular to it, facing it.
+fn front_face(ray: Ray) -> u32 {
     let d = vec3<u32>(abs(ray.direction));
     var axis = select(0u, 1u, d.y > d.x);
     axis = select(axis, 2u, d.z > d[axis]);
     return axis + select(0u, 3u, ray.direction[axis] < 0);
 }
 
-// Where a ray meets a face, in units: exactly in its plane, and rounded down along the others, which
-// is not past its edges.
+// The point where a ray meets a face, in units: exact along the normal, rounded down along the
+// other axes, which keeps it within the face.
 fn point_on(ray: Ray, touch: Touch, face: u32) -> array<Int64, 3> {
     var point = array<Int64, 3>(
         point_at(ray.origin[0], ray.direction.x, touch.time),
@@ -24,8 +24,8 @@ fn point_on(ray: Ray, touch: Touch, face: u32) -> array<Int64, 3> {
     return point;
 }
 
-// The middle of a face.
-fn middle_of(voxel: vec3<i32>, face: u32) -> array<Int64, 3> {
+// The centre of a face, in units.
+fn face_center(voxel: vec3<i32>, face: u32) -> array<Int64, 3> {
     var halves = 2 * voxel + 1;
     halves[face % 3u] += select(-1, 1, face >= 3u);
     return array<Int64, 3>(
@@ -35,11 +35,11 @@ fn middle_of(voxel: vec3<i32>, face: u32) -> array<Int64, 3> {
     );
 }
 
-// A little off a face.
-fn off(point: array<Int64, 3>, face: u32) -> array<Int64, 3> {
+// `point` moved RAY_OFFSET off a face, along its normal.
+fn offset_from(point: array<Int64, 3>, face: u32) -> array<Int64, 3> {
     var outside = point;
     let axis = face % 3u;
-    let distance = OFF;
+    let distance = RAY_OFFSET;
     outside[axis] = select(
         int64_sub(outside[axis], distance),
         int64_add(outside[axis], distance),
@@ -48,15 +48,15 @@ fn off(point: array<Int64, 3>, face: u32) -> array<Int64, 3> {
     return outside;
 }
 
-// The two other axes.
-fn others(face: u32) -> vec2<u32> {
+// The two axes in the plane of the face.
+fn tangent_axes(face: u32) -> vec2<u32> {
     return (vec2<u32>(face) + vec2<u32>(1u, 2u)) % 3u;
 }
 
-// `within` counts units.
+// Interpolates between the corners of a face; `within` is the position in the face, in units.
 fn bilinear(corners: vec4<u32>, within: vec2<u32>) -> u32 {
     let at = within >> vec2<u32>(UNIT_BITS - 15u);
-    let lower = between(corners.x, corners.y, at.x);
-    let upper = between(corners.z, corners.w, at.x);
-    return between(lower, upper, at.y);
+    let lower = lerp(corners.x, corners.y, at.x);
+    let upper = lerp(corners.z, corners.w, at.x);
+    return lerp(lower, upper, at.y);
 }

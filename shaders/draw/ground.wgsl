@@ -1,22 +1,25 @@
-// The ground below the voxels, and how much of the sky it sees.
+// The ground below the voxels, with its ambient occlusion.
 //
 // #import draw/params
 // #import draw/hit
 // #import trace/dda
 
-// How many of the directions to the sky are occluded from each sample of the ground.
+// For each sample of the ground, the number of occluded sky directions.
 @group(0) @binding(2) var<storage, read> occluded_counts: array<u32>;
 
-// How much light the ground has at a point.
-fn light_on_ground(point: array<Int64, 3>, has_no_sun: bool) -> u32 {
+// The light on the ground at a point, as a share of that of the unshadowed background.
+fn light_on_ground(point: array<Int64, 3>, is_shadowed: bool) -> u32 {
     let from_corner = from_corner_of_ground(point);
-    let sun = select(ONE, ONE - draw.ground_shades.x, has_no_sun);
+    let sun = select(ONE, ONE - draw.ground_shades.x, is_shadowed);
     let bits = draw.ground_step_bits;
-    let at = vec2<u32>(steps_of(from_corner[0], bits), steps_of(from_corner[1], bits));
-    return share_of(ONE - share_of(draw.ground_shades.y, occlusion_at(at)), sun);
+    let at = vec2<u32>(
+        shifted_distance(from_corner[0], bits),
+        shifted_distance(from_corner[1], bits),
+    );
+    return scale(ONE - scale(draw.ground_shades.y, occlusion_at(at)), sun);
 }
 
-// Where a ray meets the ground among its places, if it comes from above.
+// Intersects a ray from above with the sampled square of the ground.
 fn ground_hit(ray: Ray) -> SurfaceHit {
     let nothing = SurfaceHit(NOTHING, vec3<i32>(0), NO_FACE, ray.origin);
     if draw.ground_up == NO_GROUND {
@@ -27,24 +30,24 @@ fn ground_hit(ray: Ray) -> SurfaceHit {
     if down <= 0 || !is_positive(above) {
         return nothing;
     }
-    let met = Time(above, u32(down));
+    let time = Time(above, u32(down));
     var point = array<Int64, 3>(
-        point_at(ray.origin[0], ray.direction.x, met),
-        point_at(ray.origin[1], ray.direction.y, met),
-        point_at(ray.origin[2], ray.direction.z, met),
+        point_at(ray.origin[0], ray.direction.x, time),
+        point_at(ray.origin[1], ray.direction.y, time),
+        point_at(ray.origin[2], ray.direction.z, time),
     );
     let from_corner = from_corner_of_ground(point);
     let step = draw.ground_step << draw.ground_step_bits;
     let end = int64_scaled(Int64(GROUND_SAMPLES - 1u, 0u), step);
-    let is_among = !is_negative(from_corner[0]) && int64_less(from_corner[0], end)
+    let is_inside = !is_negative(from_corner[0]) && int64_less(from_corner[0], end)
         && !is_negative(from_corner[1]) && int64_less(from_corner[1], end);
-    if !is_among {
+    if !is_inside {
         return nothing;
     }
     return SurfaceHit(GROUND, vec3<i32>(0), NO_FACE, point);
 }
 
-// Along the two level axes.
+// The vector from the first sample to `point` along the two horizontal axes, in units.
 fn from_corner_of_ground(point: array<Int64, 3>) -> array<Int64, 2> {
     let second = select(point[1], point[2], draw.ground_up == 1u);
     return array<Int64, 2>(
@@ -53,28 +56,29 @@ fn from_corner_of_ground(point: array<Int64, 3>) -> array<Int64, 2> {
     );
 }
 
-// A distance on the ground in multiples of 2^bits units, which are below 127 steps of 16 bits.
-fn steps_of(distance: Int64, bits: u32) -> u32 {
+// A distance in multiples of 2^bits units: below 127 ground steps of 16 bits each.
+fn shifted_distance(distance: Int64, bits: u32) -> u32 {
     if bits == 0u {
         return distance.x;
     }
     return (distance.x >> bits) | (distance.y << (32u - bits));
 }
 
-fn occlusion_of(place: u32) -> u32 {
-    return occluded_counts[place] * ONE / draw.ground_directions;
+fn sample_occlusion(sample: u32) -> u32 {
+    return occluded_counts[sample] * ONE / draw.ground_directions;
 }
 
-// What part of the sky is not seen from a point of the ground that is among the places.
+// The occluded share of the sky at a point of the sampled ground: bilinear between samples.
 fn occlusion_at(at: vec2<u32>) -> u32 {
-    let place = at / draw.ground_step;
+    let cell = at / draw.ground_step;
     let within = ((at % draw.ground_step) << vec2<u32>(15u)) / draw.ground_step;
-    let number = place.y * GROUND_SAMPLES + place.x;
-    let lower = between(occlusion_of(number), occlusion_of(number + 1u), within.x);
-    let upper = between(occlusion_of(number + GROUND_SAMPLES), occlusion_of(number + GROUND_SAMPLES + 1u), within.x);
-    // To nothing at the table's ends.
+    let sample = cell.y * GROUND_SAMPLES + cell.x;
+    let next = sample + GROUND_SAMPLES;
+    let lower = lerp(sample_occlusion(sample), sample_occlusion(sample + 1u), within.x);
+    let upper = lerp(sample_occlusion(next), sample_occlusion(next + 1u), within.x);
+    // Fades to 0 at the border of the table.
     let last = (GROUND_SAMPLES - 1u) * draw.ground_step;
     let to_end = min(at, last - at) / (last >> 13u);
-    let whole = min(min(to_end.x, to_end.y), 1024u) << 5u;
-    return share_of(between(lower, upper, within.y), whole);
+    let fade = min(min(to_end.x, to_end.y), 1024u) << 5u;
+    return scale(lerp(lower, upper, within.y), fade);
 }

@@ -1,13 +1,13 @@
-// What a ray of a picture meets.
+// The hit of a camera ray.
 //
 // #import trace/rays
 
-// What a ray meets: a voxel, the ground among its places, or nothing.
+// The hit of a ray: a voxel, the sampled ground, or nothing.
 struct SurfaceHit {
     kind: u32,
     voxel: vec3<i32>,
     face: u32,
-    // A little off the voxel, or the ground.
+    // The origin of secondary rays: RAY_OFFSET off the surface.
     point: array<Int64, 3>,
 }
 

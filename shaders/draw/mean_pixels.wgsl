@@ -1,11 +1,12 @@
-// Stage: the pixels, as means of their samples.
-// Dispatch: one invocation per pixel; one more says whether a search was ended early.
+// Stage: resolves pixels as the means of their samples.
+// Dispatch: one invocation per pixel, and one that copies the error word of `sums`.
 //
 // #import draw/sums
 
 @group(0) @binding(4) var<storage, read_write> pixels: array<u32>;
 
-// The pixel of which so many samples have a colour: red lowest, opacity highest.
+// Packs the mean of the `covered` samples with a colour: red in the lowest byte, opacity, which is
+// covered / all_samples, in the highest.
 fn mean(sum: vec3<u32>, covered: u32, all_samples: u32) -> u32 {
     let divisor = max(covered, 1u);
     let light = (sum + divisor / 2u) / divisor;
@@ -14,11 +15,11 @@ fn mean(sum: vec3<u32>, covered: u32, all_samples: u32) -> u32 {
         | (opacity << 24u);
 }
 
-// How many values of sRGB end at or below a linear value: the nearest one.
+// The nearest sRGB value: the number of sRGB values whose range ends at or below `light`.
 fn srgb_of(light: u32) -> u32 {
     var value = 0u;
     for (var half = 128u; half > 0u; half >>= 1u) {
-        if numbers[draw.srgb_ends_at + value + half - 1u] <= light {
+        if tables[draw.srgb_ends_at + value + half - 1u] <= light {
             value += half;
         }
     }
@@ -38,12 +39,12 @@ fn mean_pixels(
     if index >= count {
         return;
     }
-    let from_word = index * SUM_WORDS;
+    let first = index * SUM_WORDS;
     let sum = vec3<u32>(
-        atomicLoad(&sums[from_word]),
-        atomicLoad(&sums[from_word + 1u]),
-        atomicLoad(&sums[from_word + 2u]),
+        atomicLoad(&sums[first]),
+        atomicLoad(&sums[first + 1u]),
+        atomicLoad(&sums[first + 2u]),
     );
-    let covered = atomicLoad(&sums[from_word + COVERED]);
-    pixels[index] = mean(sum, covered, atomicLoad(&sums[from_word + SAMPLES]));
+    let covered = atomicLoad(&sums[first + COVERED]);
+    pixels[index] = mean(sum, covered, atomicLoad(&sums[first + SAMPLES]));
 }

@@ -1,109 +1,112 @@
-// The parameters of a picture, which the host computes: integers, so that all machines draw the same.
+// The parameters of a picture, computed by the host: integers, so that all devices draw the same.
 //
 // #import trace/rays
 
 struct DrawParams {
     // Pixels.
     size: vec2<u32>,
-    // The rows of pixels that are drawn.
+    // The range of rows of pixels drawn by this dispatch.
     first_row: u32,
     rows: u32,
-    // Places along each side of a pixel.
+    // Samples along each side of a pixel.
     samples: u32,
-    // Ways from a face to the sky, and from a place on the ground.
+    // Number of ambient-occlusion rays of a face, and of a sample of the ground.
     sky_directions: u32,
     ground_directions: u32,
     // Workgroups per dispatch dimension.
     max_groups: u32,
-    // By how much half the width of an edge changes by a step along an axis.
+    // Change of the edge half-width per voxel along each axis.
     edge_step: vec3<i32>,
-    // Half the width of an edge at the voxel `edge_from`, in multiples of 2^-24 voxel.
+    // Half-width of edge lines at the voxel `edge_origin`, in multiples of 2^-24 voxel.
     edge_width: i32,
-    edge_from: vec3<i32>,
-    // Wider ones are not seen.
-    edge_most: i32,
-    // Narrower ones than so much below are as dark as any.
-    edge_range: i32,
+    edge_origin: vec3<i32>,
+    // Half-width at which edge lines have faded out.
+    edge_max: i32,
+    // Edge lines fade over this range of half-widths below `edge_max`.
+    edge_fade: i32,
     edge_shade: u32,
-    // 1 if there is something behind the voxels.
-    has_behind: u32,
-    // 1 if voxels cover so few pixels that a face is lit as its middle is.
+    // 1 if the background is not transparent.
+    has_background: u32,
+    // 1 if voxels cover so few pixels that the sun's shadow is traced once per face, from its
+    // centre.
     is_small: u32,
-    // At a corner between 0, 1, 2 and 3 free voxels.
+    // Ambient light at a corner with 0, 1, 2 and 3 of its three neighbours empty.
     corner_light: vec4<u32>,
-    // How much of the background's light is the sun's, and the sky's.
+    // Shares of the background's light that the sun and the sky contribute.
     ground_shades: vec2<u32>,
-    // The next place on the ground is step << step_bits further, in units.
+    // The spacing of ground samples is ground_step << ground_step_bits units.
     ground_step: u32,
     ground_step_bits: u32,
-    // The first place, along the two level axes, 64 bits each.
+    // Position of the first ground sample along the two horizontal axes, 64 bits each.
     ground_corner: vec4<u32>,
-    // Of the places, along the axis that is up.
+    // Position of the ground samples along the up axis, 64 bits.
     ground_height: vec2<u32>,
-    // NO_GROUND if there is none.
+    // The up axis, or NO_GROUND.
     ground_up: u32,
-    // Words of `numbers` at which lists begin: of the rows of places, of the directions to points of the
-    // sun, to the sky from the six faces, and to the sky from the ground, ...
+    // Word offsets of lists in `tables`: row terms, directions to points on the sun's disc, sky
+    // directions of the six faces, sky directions of the ground, ...
     rows_at: u32,
     sun_directions_at: u32,
     sky_directions_at: u32,
     ground_directions_at: u32,
-    // ... of what there is of the sky's light where no direction to it is occluded, one, and so on ...
-    sky_left_at: u32,
-    // ... and where the linear values end that each value of sRGB is nearest to.
+    // ... shares of the sky's light with 0, 1, ... occluded directions, ...
+    sky_shares_at: u32,
+    // ... and the ends of the ranges of linear values nearest to each sRGB value, followed by the
+    // linear values of the sRGB values.
     srgb_ends_at: u32,
-    // How many sets of directions to the sky a face has, a power of two.
+    // Number of sets of sky directions per face, a power of two.
     sky_sets: u32,
-    // To the middle of the sun.
+    // Direction to the centre of the sun.
     sun: vec3<i32>,
-    // Of the sun on a face that it shines on; 0 on those that look away from it.
-    of_sun: array<vec4<u32>, 6>,
-    // Of the whole sky, and from the ground, on a face.
-    of_sky: array<vec4<u32>, 6>,
+    // Sunlight on each unshadowed face; 0 on faces that face away.
+    sun_light: array<vec4<u32>, 6>,
+    // Light of the unoccluded sky, and from the ground, on each face.
+    sky_light: array<vec4<u32>, 6>,
 }
 
-// A share of light, or light itself, is a multiple of 1 / ONE.
+// Light and shares of light are fixed-point numbers: multiples of 1 / ONE.
 const ONE: u32 = 32768u;
 
-// How far off a surface light is looked for, in units.
-const OFF: Int64 = Int64(4u, 0u);
+// Distance of the origins of secondary rays from their surface, in units.
+const RAY_OFFSET: Int64 = Int64(4u, 0u);
 
-// In the place of the axis that is up.
+// Stored in place of the up axis.
 const NO_GROUND: u32 = 3u;
 
-// Places on the ground along a side of the table.
+// Samples of the ground along each side.
 const GROUND_SAMPLES: u32 = 128u;
 
 @group(0) @binding(0) var<uniform> draw: DrawParams;
-// Words of a part of a ray: what a column or a row of places adds to its origin, and to its
-// direction. A row has the colour that is behind it, too.
-@group(0) @binding(1) var<storage, read> numbers: array<u32>;
+// Lists of words: first column terms, then the lists at the offsets above.
+@group(0) @binding(1) var<storage, read> tables: array<u32>;
 
+// Words of the column term and the row term of a ray: origin, 64 bits per axis, and direction. A
+// row term is followed by the background colour of the row.
 const COLUMN_WORDS: u32 = 9u;
 const ROW_WORDS: u32 = 12u;
 
-// A share of a share, or of light: rounded, half up. One is below 2^17, the other at most ONE.
-fn share_of(a: u32, b: u32) -> u32 {
+// The fixed-point product, rounded half up. One factor is below 2^17, the other at most ONE.
+fn scale(a: u32, b: u32) -> u32 {
     return (a * b + ONE / 2u) / ONE;
 }
 
-// From a at 0 to b at ONE.
-fn between(a: u32, b: u32, at: u32) -> u32 {
+// Linear interpolation from a at 0 to b at ONE.
+fn lerp(a: u32, b: u32, at: u32) -> u32 {
     return (a * (ONE - at) + b * at) / ONE;
 }
 
 fn direction_at(word: u32) -> vec3<i32> {
-    return bitcast<vec3<i32>>(vec3<u32>(numbers[word], numbers[word + 1u], numbers[word + 2u]));
+    return bitcast<vec3<i32>>(vec3<u32>(tables[word], tables[word + 1u], tables[word + 2u]));
 }
 
 fn int64_at(word: u32) -> Int64 {
-    return Int64(numbers[word], numbers[word + 1u]);
+    return Int64(tables[word], tables[word + 1u]);
 }
 
-// The ray through a place, by its column and its row.
-fn ray_through(place: vec2<u32>) -> Ray {
-    let column = place.x * COLUMN_WORDS;
-    let row = draw.rows_at + place.y * ROW_WORDS;
+// The ray of a sample: the sum of its column term and its row term.
+fn sample_ray(sample: vec2<u32>) -> Ray {
+    let column = sample.x * COLUMN_WORDS;
+    let row = draw.rows_at + sample.y * ROW_WORDS;
     let origin = array<Int64, 3>(
         int64_add(int64_at(column), int64_at(row)),
         int64_add(int64_at(column + 2u), int64_at(row + 2u)),

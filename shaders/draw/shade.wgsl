@@ -1,4 +1,4 @@
-// What a pixel looks like: in integers, as the host draws it.
+// Shading of samples, in integers: equal to the host's, `src/render/shade.rs`.
 //
 // #import trace/traverse
 // #import draw/params
@@ -7,76 +7,81 @@
 // #import draw/surface
 // #import draw/ground
 
-// What a ray comes to.
+// The result of one sample of a pixel.
 struct Sample {
-    // The same for places of one face, or of the background, that are lit alike.
-    of_what: vec3<u32>,
+    // Equal for samples of the same face, or of the background, that are lit alike.
+    key: vec3<u32>,
     is_covered: bool,
     color: vec3<u32>,
 }
 
-// What a ray is followed for: to see what is there, how much of the sky the face of a voxel has, and
-// whether the sun shines on it.
-const TO_SEE: u32 = 0u;
-const TO_SKY: u32 = 1u;
-const TO_SUN: u32 = 2u;
+// The purpose of a ray: the visible surface, its ambient occlusion, or the sun's shadow on it.
+const CAMERA_RAY: u32 = 0u;
+const SKY_RAY: u32 = 1u;
+const SUN_RAY: u32 = 2u;
 
-// What is at a part of a pixel, counted from its top left. All its rays are followed in one place:
-// compilers copy the search to wherever it is called.
-fn sample_at(at: vec2<u32>, part: vec2<u32>, surface: ptr<function, Surface>) -> Sample {
-    let place = at * draw.samples + part;
-    let number = part.y * draw.samples + part.x;
-    var ray = ray_through(place);
-    var purpose = TO_SEE;
-    var seen = SurfaceHit(NOTHING, vec3<i32>(0), NO_FACE, ray.origin);
-    // Directions to the sky that were traced, and how many of them hit a voxel.
+// A sample of a pixel, by its position in the pixel from the top left. One loop traces all its
+// rays: compilers inline the traversal at every call.
+fn sample_at(
+    pixel: vec2<u32>,
+    subpixel: vec2<u32>,
+    surface: ptr<function, Surface>,
+) -> Sample {
+    let sample = pixel * draw.samples + subpixel;
+    let index = subpixel.y * draw.samples + subpixel.x;
+    var ray = sample_ray(sample);
+    var purpose = CAMERA_RAY;
+    var hit = SurfaceHit(NOTHING, vec3<i32>(0), NO_FACE, ray.origin);
+    // Numbers of traced and of occluded sky directions.
     var traced = 0u;
     var occluded = 0u;
     loop {
         let found = first_hit(ray);
-        if purpose == TO_SEE {
-            seen = surface_hit(ray, found);
-            if seen.kind == NOTHING {
+        if purpose == CAMERA_RAY {
+            hit = surface_hit(ray, found);
+            if hit.kind == NOTHING {
                 break;
             }
-            let is_known = seen.kind == GROUND || all((*surface).key == key_of(seen));
-            purpose = select(TO_SKY, TO_SUN, is_known);
-        } else if purpose == TO_SKY {
+            let is_known = hit.kind == GROUND || all((*surface).key == key_of(hit));
+            purpose = select(SKY_RAY, SUN_RAY, is_known);
+        } else if purpose == SKY_RAY {
             occluded += u32(found.exists && traced < draw.sky_directions);
             traced++;
-            // After the last one to the sky comes one to the sun, if voxels are small.
+            // After the sky rays, one to the sun's centre if voxels are small.
             if traced == draw.sky_directions + draw.is_small {
-                *surface = surface_of(seen, occluded, found.exists);
-                purpose = TO_SUN;
+                *surface = surface_of(hit, occluded, found.exists);
+                purpose = SUN_RAY;
             }
-        } else if seen.kind == GROUND {
-            return background(place.y, light_on_ground(seen.point, found.exists), found.exists);
+        } else if hit.kind == GROUND {
+            let light = light_on_ground(hit.point, found.exists);
+            return shade_background(sample.y, light, found.exists);
         } else {
-            return voxel_seen(seen, *surface, !found.exists);
+            return shade_voxel(hit, *surface, !found.exists);
         }
-        if purpose == TO_SKY {
-            ray = Ray(off(middle_of(seen.voxel, seen.face), seen.face), direction_from(seen, traced));
-        } else if seen.kind == VOXEL && (*surface).lit != LIT_IN_PART {
-            return voxel_seen(seen, *surface, (*surface).lit == LIT);
+        if purpose == SKY_RAY {
+            let center = face_center(hit.voxel, hit.face);
+            ray = Ray(offset_from(center, hit.face), secondary_direction(hit, traced));
+        } else if hit.kind == VOXEL && (*surface).lit != LIT_PER_RAY {
+            return shade_voxel(hit, *surface, (*surface).lit == LIT);
         } else {
-            ray = Ray(seen.point, direction_at(draw.sun_directions_at + 3u * number));
+            ray = Ray(hit.point, direction_at(draw.sun_directions_at + 3u * index));
         }
     }
-    return background(place.y, ONE, false);
+    return shade_background(sample.y, ONE, false);
 }
 
-// What is behind the voxels, with the shadows on the ground.
-fn background(row: u32, light: u32, has_no_sun: bool) -> Sample {
-    if draw.has_behind == 0u {
+// The background of a row of samples, with the light on the ground.
+fn shade_background(row: u32, light: u32, is_shadowed: bool) -> Sample {
+    if draw.has_background == 0u {
         return Sample(vec3<u32>(0u), false, vec3<u32>(0u));
     }
-    let behind = draw.rows_at + row * ROW_WORDS + COLUMN_WORDS;
+    let at = draw.rows_at + row * ROW_WORDS + COLUMN_WORDS;
     let color = vec3<u32>(
-        share_of(numbers[behind], light),
-        share_of(numbers[behind + 1u], light),
-        share_of(numbers[behind + 2u], light),
+        scale(tables[at], light),
+        scale(tables[at + 1u], light),
+        scale(tables[at + 2u], light),
     );
-    return Sample(vec3<u32>(u32(has_no_sun), 0u, 0u), true, color);
+    return Sample(vec3<u32>(u32(is_shadowed), 0u, 0u), true, color);
 }
 
 fn surface_hit(ray: Ray, touch: Touch) -> SurfaceHit {
@@ -85,37 +90,37 @@ fn surface_hit(ray: Ray, touch: Touch) -> SurfaceHit {
     }
     var face = face_of(touch, ray);
     if face == NO_FACE {
-        face = facing(ray);
+        face = front_face(ray);
     }
-    return SurfaceHit(VOXEL, touch.voxel, face, off(point_on(ray, touch, face), face));
+    return SurfaceHit(VOXEL, touch.voxel, face, offset_from(point_on(ray, touch, face), face));
 }
 
-// The colour of a voxel where the ray meets it.
-fn voxel_seen(seen: SurfaceHit, surface: Surface, is_lit: bool) -> Sample {
-    let axes = others(seen.face);
+// The colour of a voxel at the hit point.
+fn shade_voxel(hit: SurfaceHit, surface: Surface, is_lit: bool) -> Sample {
+    let axes = tangent_axes(hit.face);
     let within = vec2<u32>(
-        int64_sub(pick(seen.point, axes.x), int64_shifted(seen.voxel[axes.x], UNIT_BITS)).x,
-        int64_sub(pick(seen.point, axes.y), int64_shifted(seen.voxel[axes.y], UNIT_BITS)).x,
+        int64_sub(pick(hit.point, axes.x), int64_shifted(hit.voxel[axes.x], UNIT_BITS)).x,
+        int64_sub(pick(hit.point, axes.y), int64_shifted(hit.voxel[axes.y], UNIT_BITS)).x,
     );
-    let sky = share_of(surface.sky, bilinear(surface.corners, within));
-    let edge = edge_at(seen.voxel, within);
+    let sky = scale(surface.sky, bilinear(surface.corners, within));
+    let edge = edge_at(hit.voxel, within);
     var color = vec3<u32>(0u);
     for (var i = 0u; i < 3u; i++) {
-        let sun = select(0u, draw.of_sun[seen.face][i], is_lit);
-        let light = share_of(sun + share_of(draw.of_sky[seen.face][i], sky), edge.x);
-        color[i] = share_of(surface.albedo[i], min(light, ONE));
+        let sun = select(0u, draw.sun_light[hit.face][i], is_lit);
+        let light = scale(sun + scale(draw.sky_light[hit.face][i], sky), edge.x);
+        color[i] = scale(surface.albedo[i], min(light, ONE));
     }
     return Sample(vec3<u32>(surface.key, (u32(is_lit) << 1u) | edge.y), true, color);
 }
 
-// How light a place in the face of a voxel is, which is darker at its edges, and 1 if it is there.
+// The light on a point of a face, which is darker along the edges, and 1 if it is on an edge line.
 fn edge_at(voxel: vec3<i32>, within: vec2<u32>) -> vec2<u32> {
-    // Wrapping on the way does not matter, where the sum is in range.
-    let steps = draw.edge_step * (voxel - draw.edge_from);
+    // Intermediate sums may wrap: the result is in range.
+    let steps = draw.edge_step * (voxel - draw.edge_origin);
     let width = draw.edge_width + steps.x + steps.y + steps.z;
-    let strength = u32(clamp(draw.edge_most - width, 0, draw.edge_range));
-    let from_edge = min(within, vec2<u32>(1u << UNIT_BITS) - within) << vec2<u32>(8u);
-    let is_edge = strength > 0u && i32(min(from_edge.x, from_edge.y)) < width;
-    let shade = (strength >> 8u) * draw.edge_shade / (u32(draw.edge_range) >> 8u);
+    let strength = u32(clamp(draw.edge_max - width, 0, draw.edge_fade));
+    let edge_distance = min(within, vec2<u32>(1u << UNIT_BITS) - within) << vec2<u32>(8u);
+    let is_edge = strength > 0u && i32(min(edge_distance.x, edge_distance.y)) < width;
+    let shade = (strength >> 8u) * draw.edge_shade / (u32(draw.edge_fade) >> 8u);
     return vec2<u32>(select(ONE, ONE - shade, is_edge), u32(is_edge));
 }

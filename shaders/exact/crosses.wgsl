@@ -1,18 +1,19 @@
 // crosses(triangle, column): does the line through the voxel centres of a column pass through the
-// triangle, and in which voxel? As its twin in Rust explains, and to the bit.
+// triangle, and in which voxel? Equal to its Rust twin to the bit.
 //
-// Whether a centre is covered is decided as the axes in `touches` are, first in f32 with an error
-// bound: an edge leaves the centre out if `over`, the least that its form must be less the form, is
-// positive. `over` is a sum of two products of differences, at most 2^24 each, and of 0 or 1, with
-// four roundings at most on any path: it is exact below 2^24 and else off by less than 2^-19 m.
+// Coverage of a centre is decided like the axes of `touches`, first in f32 with an error bound. An
+// edge excludes the centre if over > 0, where `over` is the smallest edge value that is inside (0
+// or 1, by the tie rule) minus the centre's edge value: a sum of two products of differences, at
+// most 2^24 each, and of 0 or 1, with at most four roundings on any path. It is exact below 2^24;
+// above, its error is less than 2^-19 m.
 //
-// Where the crossing is, is found from integers, so that nothing cancels: the weights of corners
-// and the area are rounded to f32 only then, and are not negative. With u = 2^-23 and `reach` the
-// largest absolute rise, which no weighted mean of rises exceeds, the error is at most
+// The height of the crossing is interpolated from integers, so that nothing cancels: barycentric
+// weights and area are exact, not negative, and rounded to f32 last. With u = 2^-23 and `reach` the
+// largest absolute rise, which bounds every weighted mean of rises, the error is at most
 //     2u for a weight (each word and their sum), u for the product, u for the sum, 2u for the area,
 //     2.5u for the quotient, and 2u for another order, which the compiler may choose,
-// so with u for adding the error to it less than 12u reach. 16u = 2^-19 leaves room for terms of
-// second order. Nothing overflows or vanishes: values are 0 or between 2^-49 and 2^74.
+// plus u for adding the error bound: less than 12u reach. 16u = 2^-19 leaves room for terms of
+// second order. No overflow or underflow: values are 0 or between 2^-49 and 2^74.
 //
 // #import exact/touches
 
@@ -21,8 +22,8 @@ const AXIS_X: u32 = 0u;
 const AXIS_Y: u32 = 1u;
 const AXIS_Z: u32 = 2u;
 
-// A triangle, set up for columns along one axis: its corners as seen along it, counter-clockwise,
-// and their coordinates along it.
+// A triangle, set up for columns along one axis: its corners projected along the axis, in
+// counter-clockwise order, and their heights along it.
 struct Crossing {
     a: vec2<i32>,
     b: vec2<i32>,
@@ -30,12 +31,12 @@ struct Crossing {
     heights: vec3<i32>,
     // Twice the projected area, at most 2^49.
     area: Int64,
-    // 1 where a column enters, going up its axis, -1 where it leaves, 0 where none crosses.
+    // 1 if a column along +axis enters here, -1 if it leaves, 0 if the projected area is 0.
     winding: i32,
 }
 
-// Where a column passes through a triangle: `base` plus the mean of `rises` by `weights`, out of
-// `area`.
+// The height at which a column crosses a triangle, as a fraction:
+// base + (weight_b rises.x + weight_c rises.y) / area.
 struct Height {
     base: i32,
     rises: vec2<i32>,
@@ -52,7 +53,7 @@ fn project(axis: u32, point: vec3<i32>) -> vec3<i32> {
     return select(point, point.zxy, axis == AXIS_Y);
 }
 
-// The point that `project` takes there.
+// The inverse of `project`.
 fn unproject(axis: u32, projected: vec3<i32>) -> vec3<i32> {
     if axis == AXIS_X {
         return projected.zxy;
@@ -80,7 +81,7 @@ fn covers(crossing: Crossing, center: vec2<i32>) -> bool {
     return edges_have(crossing, center);
 }
 
-// What the floats say of whether an edge leaves the centre out.
+// The f32 verdict on the centre: SEPARATES if an edge excludes it.
 fn edges_verdict_at(crossing: Crossing, center: vec2<i32>) -> u32 {
     return max(
         edge_verdict_at(crossing.b, crossing.c, center),
@@ -117,7 +118,8 @@ fn at(crossing: Crossing, center: vec2<i32>) -> Height {
     );
 }
 
-// Positive on the left of the edge. At most 2^49.
+// The edge function: twice the area of (start, end, center), positive on the left of the edge. At
+// most 2^49.
 fn edge_value(start: vec2<i32>, end: vec2<i32>, center: vec2<i32>) -> Int64 {
     let along = end - start;
     let to = center - start;
@@ -129,7 +131,8 @@ fn edge_has(start: vec2<i32>, end: vec2<i32>, center: vec2<i32>) -> bool {
     return !int64_less(edge_value(start, end, center), least);
 }
 
-// Towards smaller second coordinate or, when level, towards smaller first coordinate.
+// The tie rule: a centre on an edge belongs to the triangle if the edge points towards smaller
+// second coordinates or, if level, towards smaller first ones.
 fn runs_down(along: vec2<i32>) -> bool {
     return (along.y < 0) || ((along.y == 0) && (along.x < 0));
 }
@@ -139,8 +142,8 @@ fn first_center(height: Height, unit_bits: u32) -> i32 {
     return first_end(height, bounds(height), unit_bits, 1 << (unit_bits - 1u), true);
 }
 
-// The voxel k whose interval [k S, (k + 1) S) the crossing is in; but the last of the grid's `count`
-// voxels if the crossing is exactly on its far face.
+// The voxel k whose interval [k S, (k + 1) S) contains the crossing; a crossing exactly on the far
+// face of the grid is in the last of its `count` voxels.
 fn voxel(height: Height, unit_bits: u32, count: i32) -> i32 {
     let voxel = first_end(height, bounds(height), unit_bits, 1 << unit_bits, false);
     if voxel != count {
@@ -149,8 +152,8 @@ fn voxel(height: Height, unit_bits: u32, count: i32) -> i32 {
     return voxel - i32(is_below(height, count << unit_bits, true));
 }
 
-// The first voxel k for which the crossing is below k S + end, or at it where `closed`; the crossing
-// is known to lie within `bounds`.
+// The first voxel k for which the crossing is below k S + end, or at it if `closed`: a binary
+// search, since `bounds` contains the crossing.
 fn first_end(height: Height, bounds: vec2<i32>, unit_bits: u32, end: i32, closed: bool) -> i32 {
     let past = (1 << unit_bits) - i32(closed);
     let first = (bounds - end + past) >> vec2<u32>(unit_bits);
@@ -167,7 +170,7 @@ fn first_end(height: Height, bounds: vec2<i32>, unit_bits: u32, end: i32, closed
     return lo;
 }
 
-// Two integers that the height is between, or at.
+// A closed interval of integers that contains the height.
 fn bounds(height: Height) -> vec2<i32> {
     let rises = vec2<f32>(height.rises);
     let terms = vec2<f32>(f32_of(height.weight_b), f32_of(height.weight_c)) * rises;
@@ -176,12 +179,12 @@ fn bounds(height: Height) -> vec2<i32> {
     return height.base + vec2<i32>(i32(floor(rise - error)), i32(ceil(rise + error)));
 }
 
-// For an integer that is not negative.
+// For a >= 0.
 fn f32_of(a: Int64) -> f32 {
     return f32(a.y) * 4294967296.0 + f32(a.x);
 }
 
-// Whether the crossing is below `limit`, or at it where `closed`. Both sides are below 2^75.
+// Whether the crossing is below `limit`, or at it if `closed`. Both sides are below 2^75.
 fn is_below(height: Height, limit: i32, closed: bool) -> bool {
     let rise = int96_add(
         int96_mul(height.weight_b, height.rises.x),

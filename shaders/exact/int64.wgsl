@@ -43,7 +43,7 @@ fn int64_less(a: Int64, b: Int64) -> bool {
     return (high_a < high_b) || ((high_a == high_b) && (a.x < b.x));
 }
 
-// The unsigned product counts 2^32 too much of the other factor for each negative one.
+// The unsigned product is too large by 2^32 times the other factor, for each negative factor.
 fn int64_mul(a: i32, b: i32) -> Int64 {
     let ua = bitcast<u32>(a);
     let ub = bitcast<u32>(b);
@@ -69,8 +69,8 @@ fn int96_less(a: Int96, b: Int96) -> bool {
     return int64_less(a.yz, b.yz) || (all(a.yz == b.yz) && (a.x < b.x));
 }
 
-// a = high * 2^32 + low, with high signed and low not: low * b, corrected for a negative b as
-// above, plus high * b one word up.
+// a = high * 2^32 + low, with high signed and low unsigned: low * b, corrected for a negative b as
+// in int64_mul, plus high * b one word up.
 fn int96_mul(a: Int64, b: i32) -> Int96 {
     let low = mul_u32(a.x, bitcast<u32>(b));
     let middle = int64_sub(Int64(low.y, 0u), Int64(select(0u, a.x, b < 0), 0u));
@@ -83,7 +83,7 @@ fn int64_scaled(a: Int64, b: u32) -> Int64 {
     return Int64(low.x, low.y + a.y * b);
 }
 
-// a * b, with a negative b counted 2^32 too much, times a, as above.
+// a * b, corrected for a negative b as in int64_mul.
 fn int64_times(a: Int64, b: i32) -> Int64 {
     let product = int64_scaled(a, bitcast<u32>(b));
     return Int64(product.x, product.y - select(0u, a.x, b < 0));
@@ -99,11 +99,11 @@ struct Quotient {
     remainder: u32,
 }
 
-// a / b rounded down, for b from 1 to 2^24 and a at least -2^62. The low word comes byte by byte: what
-// remains so far is below b, so that with eight bits more it is below 2^32.
+// floor(a / b), for b from 1 to 2^24 and a >= -2^62. Long division of the low word by bytes: a
+// remainder is below b, so with the next eight bits it is below 2^32.
 fn int64_divided(a: Int64, b: u32) -> Quotient {
     let is_negative = bitcast<i32>(a.y) < 0;
-    // Rounding down -a - 1 is rounding up a, less 1.
+    // For a < 0: floor(a / b) = ~floor(~a / b).
     let whole = select(a, ~a, is_negative);
     let d3 = ((whole.y % b) << 8u) | (whole.x >> 24u);
     let d2 = ((d3 % b) << 8u) | ((whole.x >> 16u) & 0xffu);

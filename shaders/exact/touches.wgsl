@@ -13,15 +13,15 @@
 //   f32 holds: the result is exact, fused or not. The computed m is a sum of positive terms with
 //   at most eight roundings on any path, so computed m < 2^23 implies m < 2^23 (1 + 9u) < 2^24.
 // - Otherwise: at most eight roundings on any path from an input to `over` (of an edge: sum of two
-//   edge components, product, difference, difference: 4; of the plane: product, difference, product,
-//   two sums, difference: 6; two to spare for another order), so |error| <= 8u(1 + 8u) m, and the
-//   computed m is at least m (1 - 9u). So |error| < 2^-19 times the computed m.
+//   edge components, product, difference, difference: 4; of the plane: product, difference,
+//   product, two sums, difference: 6; two to spare for another order), so |error| <= 8u(1 + 8u) m,
+//   and the computed m is at least m (1 - 9u). So |error| < 2^-19 times the computed m.
 //
 // An order that distributes a product over a sum is covered too: every monomial is at most m, since
 // `half` is at least 1, and there are no more roundings on its path than that. Nothing can overflow
 // or vanish: all values are 0 or between 1 and 2^76.
 //
-// The twin in Rust takes i64 and i128 and is exact at once.
+// The Rust twin uses i64 and i128 and needs no f32 test.
 //
 // #import exact/int64
 // #import exact/shapes
@@ -29,7 +29,7 @@
 const EXACT_BELOW: f32 = 8388608.0; // 2^23
 const RELATIVE_ERROR: f32 = 0.0000019073486328125; // 2^-19
 
-// What the floats say of an axis; larger wins.
+// Verdict of the f32 test of an axis; of several axes, the maximum.
 const CLEAR: u32 = 0u;
 const IN_DOUBT: u32 = 1u;
 const SEPARATES: u32 = 2u;
@@ -111,8 +111,7 @@ fn plane_verdict(v: Triangle, half: i32) -> u32 {
     return verdict_of(over, terms.x + terms.y + terms.z);
 }
 
-// The nine cross products of a box normal and an edge. In loops, since code that is rarely run should
-// be short.
+// The nine cross products of a box normal and an edge. A loop, not unrolled: it rarely runs.
 fn edges_separate(v: Triangle, half: i32) -> bool {
     var start = v.a;
     var end = v.b;
@@ -137,9 +136,8 @@ fn edges_separate(v: Triangle, half: i32) -> bool {
     return false;
 }
 
-// The axis e x n for the box normal n that the two dimensions leave out. Both ends of the edge
-// project to one value, so the edge's start and the corner across from it are all there is.
-// At most 2^51.
+// The axis e x n, where n is the box normal perpendicular to the two given dimensions. Both ends of
+// the edge project to one value, so `start` and the opposite corner `across` suffice. At most 2^51.
 fn edge_separates(e: vec2<i32>, start: vec2<i32>, across: vec2<i32>, half: i32) -> bool {
     let p = int64_sub(int64_mul(e.y, start.x), int64_mul(e.x, start.y));
     let q = int64_sub(int64_mul(e.y, across.x), int64_mul(e.x, across.y));

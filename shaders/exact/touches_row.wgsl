@@ -1,17 +1,18 @@
-// touched_voxels(triangle, row): which voxels of a row along z a triangle touches. The thirteen axes
-// of `touches`, set up once for the row: from one voxel to the next, an axis moves by a constant.
+// touched_voxels(triangle, row): which voxels of a row along z a triangle touches. The thirteen
+// axes of `touches`, set up once for the row: from one voxel to the next, an axis moves by a
+// constant.
 //
 // Each axis is, for voxel k of the row, the sign of
 //     over(k) = max(rise + k step, fall - k step)
-// which separates if over(k) > 0: `rise` and `fall` are by how far the triangle's projection lies
-// above and below the first voxel's. All is as exact as in `touches`, and by the same argument. Let
-// m be the sum of the absolute values of the products in over(k), for the last k.
+// which separates if over(k) > 0: `rise` and `fall` are the signed gaps between the projections of
+// the triangle and of the first voxel, above and below. The error bound follows that of `touches`.
+// Let m be the sum of the absolute values of the products in over(k), for the last k.
 //
-// - If m < 2^24, all partial sums are integers that f32 holds. Then nothing is in doubt.
-// - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in any
-//   order and with products distributed over sums (of the plane: two products, and twelve terms to
-//   add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least
-//   m (1 - 14u): |error| is less than 16u = 2^-19 times the computed m.
+// - If m < 2^24, all partial sums are integers that f32 holds: the result is exact.
+// - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in
+//   any order and with products distributed over sums (of the plane: two products, and twelve terms
+//   to add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1
+//   - 14u): |error| is less than 16u = 2^-19 times the computed m.
 //
 // The box normals need no test: the row holds only voxels that the triangle's bounds touch.
 //
@@ -23,7 +24,7 @@ struct Row {
     high: Quad,
 }
 
-// For four voxels, the largest that `over` is for certain on some axis, and may be on some axis.
+// For four voxels, the maxima over the axes of the lower and the upper bound of `over`.
 struct Quad {
     at_least: vec4<f32>,
     at_most: vec4<f32>,
@@ -55,7 +56,7 @@ fn error_of(m: f32) -> f32 {
     return select(RELATIVE_ERROR * m, 0.0, m < EXACT_BELOW);
 }
 
-// As in `touches`, at the first voxel; `step` is by how much p and q grow from voxel to voxel.
+// As in `touches`, at the first voxel; `step` is the increase of p and q per voxel.
 fn edge_axis(
     e: vec2<f32>,
     start: vec2<f32>,
@@ -85,7 +86,7 @@ fn row_with_edge(
     let e = vec3<f32>(end - start);
     let s = vec3<f32>(start);
     let t = vec3<f32>(across);
-    // One voxel up, the corners are 2h further down.
+    // Relative to the next voxel, the corners are 2h lower.
     let x = row_with(row, edge_axis(e.yz, s.yz, t.yz, h, 2.0 * h * e.y, last), last);
     let y = row_with(x, edge_axis(e.zx, s.zx, t.zx, h, -2.0 * h * e.x, last), last);
     return row_with(y, edge_axis(e.xy, s.xy, t.xy, h, 0.0, last), last);
@@ -124,7 +125,7 @@ struct RowVerdict {
     in_doubt: u32,
 }
 
-// What the floats say of a row of `count` voxels, the first at the origin.
+// The f32 verdict on a row of `count` voxels, the first at the origin.
 fn row_verdict(v: Triangle, half: i32, count: u32) -> RowVerdict {
     let h = f32(half);
     let last = f32(count - 1u);
@@ -137,12 +138,12 @@ fn row_verdict(v: Triangle, half: i32, count: u32) -> RowVerdict {
 
     let zero = vec4<f32>(0.0);
     let separated = bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
-    let open = bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
+    let not_separated = bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
     let all_voxels = (1u << count) - 1u;
-    return RowVerdict(all_voxels & ~open, all_voxels & open & ~separated);
+    return RowVerdict(all_voxels & ~not_separated, all_voxels & not_separated & ~separated);
 }
 
-// Bit k says whether the triangle touches voxel k of the `count` voxels, at most 8, from `first` on
+// Bit k: whether the triangle touches voxel k of the `count` voxels, at most 8, from `first` on
 // along z. The triangle's bounds must touch all of them.
 fn touched_voxels(triangle: Triangle, first: Cube, count: u32) -> u32 {
     let v = Triangle(

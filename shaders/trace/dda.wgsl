@@ -1,49 +1,49 @@
-// The steps of a ray from cell to cell of one level of the tree (a DDA), in integers.
+// Steps a ray from cell to cell of one level of the tree: a DDA in integers.
 //
 // #import exact/int64
 // #import trace/rays
 
-// A ray, set up for the search on one side of the planes that it runs in.
+// A ray, set up for one traversal: on one side of each plane between voxels that it runs in.
 struct Traversal {
     ray: Ray,
     // The absolute direction, per axis.
     lengths: vec3<u32>,
-    // Whether cells end at the plane that the ray reaches, rather than begin there.
-    is_down: vec3<bool>,
+    // Per axis, whether a point on a plane between cells counts to the lower cell.
+    takes_lower: vec3<bool>,
 }
 
-// A digital differential analyzer: the position in the cells of one level.
+// A digital differential analyzer: the current cell of one level and the order of its exits.
 struct Dda {
     level: u32,
     cell: vec3<i32>,
-    // By how much the ray leaves the cell later along x than along y, along y than z, and along z
-    // than x.
-    later: array<Int64, 3>,
+    // Differences of exit times, scaled to integers: x minus y, y minus z, z minus x. With
+    // distances n to the exit planes and lengths m: n.x m.y - n.y m.x and so on.
+    exit_differences: array<Int64, 3>,
     // The axis along which the ray entered the cell; NO_AXIS before the first step.
     entry_axis: u32,
 }
 
 const NO_AXIS: u32 = 3u;
 
-// How much later than any other is an axis along which the ray never leaves a cell: 2^62.
+// Exit time, relative to other axes, of an axis along which the ray never leaves a cell: 2^62.
 const NEVER: Int64 = Int64(0u, 0x40000000u);
 
 struct Entry {
     dda: Dda,
-    // Whether the ray is then on planes of two axes that it does not stay in, or more: other cells
-    // touch it there, too.
+    // Whether the ray crosses planes of two or more axes at the entry point: an edge or a corner,
+    // where it touches other cells too.
     is_at_edge: bool,
 }
 
 // A point on a ray.
 struct Point {
-    // Rounded down.
+    // Rounded down to units.
     units: array<Int64, 3>,
-    // Whether that changed nothing.
+    // Whether rounding changed nothing.
     is_exact: vec3<bool>,
 }
 
-// Where the ray is at `time`.
+// The point of the ray at `time`.
 fn position(traversal: Traversal, time: Time) -> Point {
     let x = along(traversal.ray.origin[0], traversal.ray.direction.x, time);
     let y = along(traversal.ray.origin[1], traversal.ray.direction.y, time);
@@ -57,37 +57,37 @@ fn along(origin: Int64, direction: i32, time: Time) -> Quotient {
     return int64_divided(int64_add(int64_scaled(origin, time.length), distance), time.length);
 }
 
-// Where a ray is at a time along an axis, in units, rounded down.
+// The coordinate of a ray at a time along one axis, in units, rounded down.
 fn point_at(origin: Int64, direction: i32, time: Time) -> Int64 {
     return along(origin, direction, time).quotient;
 }
 
-// The DDA through the cells of a level that begins at `point`.
+// Begins a DDA through the cells of a level at `point`.
 fn enter(traversal: Traversal, level: u32, point: Point) -> Entry {
-    let upper = cells_of(point, level);
-    let lower = upper - vec3<i32>(is_at_end(point, level));
-    let cell = select(upper, lower, traversal.is_down);
+    let upper = cell_at(point, level);
+    let lower = upper - vec3<i32>(is_on_plane(point, level));
+    let cell = select(upper, lower, traversal.takes_lower);
     let dda = dda_from(traversal, level, cell, NO_AXIS);
-    return Entry(dda, planes_about(traversal, point, level) >= 2u);
+    return Entry(dda, crossed_planes(traversal, point, level) >= 2u);
 }
 
-// Between how many layers of cells `point` is that the ray does not stay between.
-fn planes_about(traversal: Traversal, point: Point, level: u32) -> u32 {
-    let is_on_plane = is_at_end(point, level) & (traversal.lengths != vec3<u32>(0u));
-    return u32(is_on_plane.x) + u32(is_on_plane.y) + u32(is_on_plane.z);
+// The number of axes on which `point` is on a plane between cells that the ray crosses.
+fn crossed_planes(traversal: Traversal, point: Point, level: u32) -> u32 {
+    let is_crossed = is_on_plane(point, level) & (traversal.lengths != vec3<u32>(0u));
+    return u32(is_crossed.x) + u32(is_crossed.y) + u32(is_crossed.z);
 }
 
-// The cells of a level that hold `point`, the upper ones where it is where one ends. Rounding down to
-// units first changes neither.
-fn cells_of(point: Point, level: u32) -> vec3<i32> {
+// The cell of a level that contains `point`: the upper one if the point is on a plane between
+// cells. Rounding down to units does not change it.
+fn cell_at(point: Point, level: u32) -> vec3<i32> {
     let bits = UNIT_BITS + 3u * level;
     let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
     let high = vec3<u32>(point.units[0].y, point.units[1].y, point.units[2].y);
     return vec3<i32>((high << vec3<u32>(32u - bits)) | (low >> vec3<u32>(bits)));
 }
 
-// Whether a cell of a level ends at `point`, along each axis.
-fn is_at_end(point: Point, level: u32) -> vec3<bool> {
+// Per axis, whether `point` is on a plane between cells of a level.
+fn is_on_plane(point: Point, level: u32) -> vec3<bool> {
     let within = (1u << (UNIT_BITS + 3u * level)) - 1u;
     let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
     return point.is_exact & ((low & vec3<u32>(within)) == vec3<u32>(0u));
@@ -100,15 +100,15 @@ fn dda_from(traversal: Traversal, level: u32, cell: vec3<i32>, entry_axis: u32) 
     let ny = int64_abs(int64_sub(int64_shifted(planes.y, bits), traversal.ray.origin[1]));
     let nz = int64_abs(int64_sub(int64_shifted(planes.z, bits), traversal.ray.origin[2]));
     let m = traversal.lengths;
-    let later = array<Int64, 3>(
-        later_by(nx, ny, m.x, m.y),
-        later_by(ny, nz, m.y, m.z),
-        later_by(nz, nx, m.z, m.x),
+    let exit_differences = array<Int64, 3>(
+        exit_difference(nx, ny, m.x, m.y),
+        exit_difference(ny, nz, m.y, m.z),
+        exit_difference(nz, nx, m.z, m.x),
     );
-    return Dda(level, cell, later, entry_axis);
+    return Dda(level, cell, exit_differences, entry_axis);
 }
 
-fn later_by(n_a: Int64, n_b: Int64, m_a: u32, m_b: u32) -> Int64 {
+fn exit_difference(n_a: Int64, n_b: Int64, m_a: u32, m_b: u32) -> Int64 {
     if m_a == 0u {
         return NEVER;
     }
@@ -118,44 +118,44 @@ fn later_by(n_a: Int64, n_b: Int64, m_a: u32, m_b: u32) -> Int64 {
     return int64_sub(int64_scaled(n_a, m_b), int64_scaled(n_b, m_a));
 }
 
-// Goes on to the next cell, and tells whether others are touched on the way to it: where the ray
-// leaves the last along several axes at once.
+// Steps to the next cell. Returns whether the ray leaves the cell along several axes at once,
+// through an edge or a corner, where it touches other cells too.
 fn advance(traversal: Traversal, dda: ptr<function, Dda>) -> bool {
-    let xy = (*dda).later[0];
-    let yz = (*dda).later[1];
-    let zx = (*dda).later[2];
+    let xy = (*dda).exit_differences[0];
+    let yz = (*dda).exit_differences[1];
+    let zx = (*dda).exit_differences[2];
     let is_x = !is_positive(xy) && !is_negative(zx);
     let is_y = !is_positive(yz) && !is_negative(xy);
     let is_z = !is_positive(zx) && !is_negative(yz);
-    // What a step along each axis adds, by the length along the other.
+    // A cell's side times each length: the change of the differences by one step.
     let bits = UNIT_BITS + 3u * (*dda).level;
     let step_x = int64_shifted(i32(traversal.lengths.x), bits);
     let step_y = int64_shifted(i32(traversal.lengths.y), bits);
     let step_z = int64_shifted(i32(traversal.lengths.z), bits);
     let signs = sign(traversal.ray.direction);
     if is_x {
-        (*dda).later[0] = int64_add((*dda).later[0], step_y);
-        (*dda).later[2] = int64_sub((*dda).later[2], step_z);
+        (*dda).exit_differences[0] = int64_add((*dda).exit_differences[0], step_y);
+        (*dda).exit_differences[2] = int64_sub((*dda).exit_differences[2], step_z);
         (*dda).cell.x += signs.x;
         (*dda).entry_axis = 0u;
     }
     if is_y {
-        (*dda).later[1] = int64_add((*dda).later[1], step_z);
-        (*dda).later[0] = int64_sub((*dda).later[0], step_x);
+        (*dda).exit_differences[1] = int64_add((*dda).exit_differences[1], step_z);
+        (*dda).exit_differences[0] = int64_sub((*dda).exit_differences[0], step_x);
         (*dda).cell.y += signs.y;
         (*dda).entry_axis = 1u;
     }
     if is_z {
-        (*dda).later[2] = int64_add((*dda).later[2], step_x);
-        (*dda).later[1] = int64_sub((*dda).later[1], step_y);
+        (*dda).exit_differences[2] = int64_add((*dda).exit_differences[2], step_x);
+        (*dda).exit_differences[1] = int64_sub((*dda).exit_differences[1], step_y);
         (*dda).cell.z += signs.z;
         (*dda).entry_axis = 2u;
     }
     return u32(is_x) + u32(is_y) + u32(is_z) > 1u;
 }
 
-// When the ray entered the DDA's cell.
-fn time_of(traversal: Traversal, dda: Dda, start: Time) -> Time {
+// The time at which the ray entered the DDA's cell.
+fn entry_time(traversal: Traversal, dda: Dda, start: Time) -> Time {
     if dda.entry_axis == NO_AXIS {
         return start;
     }

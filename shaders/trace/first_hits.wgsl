@@ -11,8 +11,8 @@ struct Params {
 
 // Words of a ray: its origin, two words an axis, and its direction.
 const RAY_WORDS: u32 = 9u;
-// Words of a hit: the voxel, x in the low 16 bits of the first and y in the high, z in the second;
-// the face, or NO_HIT, or GAVE_UP; the distance of the time, two words, and its length.
+// Words of a hit: the voxel, x in the low and y in the high 16 bits of the first word, z in the
+// second; the face, NO_HIT or GAVE_UP; the time's distance, two words, and its length.
 const HIT_WORDS: u32 = 6u;
 const NO_HIT: u32 = 7u;
 const GAVE_UP: u32 = 8u;

@@ -1,4 +1,4 @@
-// Rays, times on them and what they touch: in integers, as the twin in Rust has them.
+// Rays, times along them and touched voxels, in integers. The Rust twin is `src/trace/`.
 //
 // #import exact/int64
 // #import trace/scene
@@ -6,7 +6,7 @@
 // A voxel is 2^UNIT_BITS units of a ray's origin wide.
 const UNIT_BITS: u32 = 16u;
 
-// Invocations per workgroup of stages that follow rays.
+// Invocations per workgroup of stages that trace rays.
 const RAY_GROUP: u32 = 64u;
 
 struct Ray {
@@ -16,38 +16,38 @@ struct Ray {
     direction: vec3<i32>,
 }
 
-// A time on a ray: the quotient of a distance along an axis, in units, and the length of the direction
+// A time on a ray as a fraction: a distance along an axis, in units, over the absolute direction
 // along that axis, above 0.
 struct Time {
     distance: Int64,
     length: u32,
 }
 
-// A voxel that a ray touches, and when it first does.
+// A voxel that a ray touches, and the time of the first touch.
 struct Touch {
     exists: bool,
     voxel: vec3<i32>,
     time: Time,
 }
 
-const AT_ONCE: Time = Time(Int64(0u, 0u), 1u);
-const NO_TOUCH: Touch = Touch(false, vec3<i32>(0), AT_ONCE);
+const TIME_ZERO: Time = Time(Int64(0u, 0u), 1u);
+const NO_TOUCH: Touch = Touch(false, vec3<i32>(0), TIME_ZERO);
 
-// Faces of voxels: the axis they are perpendicular to, and 3 more for the upper one.
+// Faces of voxels are numbered by their axis, plus 3 for the upper face.
 const NO_FACE: u32 = 6u;
 
-// Whether a driver ended a search early: some limit the loops of a shader, and say nothing.
+// Whether a driver ended a traversal early: some limit shader loops without reporting it.
 var<private> gave_up: bool = false;
 
-// Whether a driver ended a search early, or any other loop: the limit is one for all loops of an invocation,
-// and past it each runs once. A stage that follows rays asks at its end, and tells its host.
+// Whether a driver ended a loop early. The limit counts all loops of an invocation; past it, each
+// loop iterations once. Stages that trace rays check this last, and report it to the host.
 fn has_given_up() -> bool {
-    // Twice or more, and how often no compiler knows, which would unroll it.
-    var runs = 0u;
-    while runs <= scene.top {
-        runs++;
+    // At least two iterations; the count is unknown at compile time, so that it is not unrolled.
+    var iterations = 0u;
+    while iterations <= scene.top {
+        iterations++;
     }
-    return gave_up || runs <= scene.top;
+    return gave_up || iterations <= scene.top;
 }
 
 fn time_is_before(a: Time, b: Time) -> bool {
@@ -67,7 +67,8 @@ fn touch_is_before(a: Touch, b: Touch) -> bool {
     return is_less.x || (is_same.x && (is_less.y || (is_same.y && is_less.z)));
 }
 
-// The face of the first axis whose plane the ray reaches now; none where it begins in the voxel.
+// The face through which the ray enters: of the first axis whose plane it reaches at that time.
+// NO_FACE if the ray begins in the voxel.
 fn face_of(touch: Touch, ray: Ray) -> u32 {
     if !int64_less(Int64(0u, 0u), touch.time.distance) {
         return NO_FACE;
@@ -87,7 +88,7 @@ fn face_of(touch: Touch, ray: Ray) -> u32 {
     return NO_FACE;
 }
 
-// That of an axis.
+// The component of an axis.
 fn pick(three: array<Int64, 3>, axis: u32) -> Int64 {
     return select(select(three[2], three[1], axis == 1u), three[0], axis == 0u);
 }

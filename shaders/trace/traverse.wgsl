@@ -1,17 +1,16 @@
-// A ray through the tree: the first voxel whose closed cube it touches, exactly. The twin in Rust has
-// the same functions, and the proofs that nothing overflows.
+// Tree traversal: the first voxel whose closed cube a ray touches, exactly. The Rust twin,
+// `src/trace/traverse.rs`, has the same functions; `src/trace.rs` proves that nothing overflows.
 //
 // #import trace/rays
 // #import trace/scene
 // #import trace/dda
 
 fn first_hit(ray: Ray) -> Touch {
-    let start = start_of(ray);
+    let start = scene_entry(ray);
     if !start.exists {
         return NO_TOUCH;
     }
-    // A ray that runs in a plane between layers of voxels touches both, all along: it is one ray
-    // through each.
+    // A ray within a plane between two layers of voxels touches both: traverse each of them.
     let has_two = vec3<bool>(
         runs_in_plane(ray.origin[0], ray.direction.x),
         runs_in_plane(ray.origin[1], ray.direction.y),
@@ -31,13 +30,13 @@ fn first_hit(ray: Ray) -> Touch {
     return first;
 }
 
-// When the ray comes to the box of the occupied voxels, if it does.
-fn start_of(ray: Ray) -> Touch {
+// The time at which the ray enters the box of the occupied voxels, if it does.
+fn scene_entry(ray: Ray) -> Touch {
     if scene.root == NO_NODES {
         return NO_TOUCH;
     }
     var begin = AT_ONCE;
-    // Later than any: 2^37 at the least length.
+    // Later than any: distance 2^37 over length 1.
     var end = Time(Int64(0u, 0x20u), 1u);
     for (var a = 0u; a < 3u; a++) {
         let origin = pick(ray.origin, a);
@@ -68,47 +67,48 @@ fn start_of(ray: Ray) -> Touch {
     return Touch(!time_is_before(end, begin), vec3<i32>(0), begin);
 }
 
-// Whether it stays between two layers of voxels.
+// Whether the ray stays in a plane between two layers of voxels.
 fn runs_in_plane(origin: Int64, direction: i32) -> bool {
     return direction == 0 && (origin.x & 0xffffu) == 0u;
 }
 
-// is_lower says of an axis along which the ray stays in a plane whether it is searched for voxels
-// below this.
+// is_lower: for each axis on which the ray runs in a plane, whether to traverse the layer below it.
 fn traversal_of(ray: Ray, is_lower: vec3<bool>) -> Traversal {
-    let is_down = (ray.direction < vec3<i32>(0)) | is_lower;
-    return Traversal(ray, vec3<u32>(abs(ray.direction)), is_down);
+    let takes_lower = (ray.direction < vec3<i32>(0)) | is_lower;
+    return Traversal(ray, vec3<u32>(abs(ray.direction)), takes_lower);
 }
 
-// An axis along which `cell` is not in `parent`, a cell of the next larger size.
-fn left_by(cell: vec3<i32>, parent: vec3<i32>) -> u32 {
-    let has_left = (cell >> vec3<u32>(3u)) != parent;
-    return select(select(select(NO_AXIS, 2u, has_left.z), 1u, has_left.y), 0u, has_left.x);
+// An axis along which `cell` is outside `parent`, a cell one level up; NO_AXIS if it is inside.
+fn outside_axis(cell: vec3<i32>, parent: vec3<i32>) -> u32 {
+    let is_outside = (cell >> vec3<u32>(3u)) != parent;
+    return select(select(select(NO_AXIS, 2u, is_outside.z), 1u, is_outside.y), 0u, is_outside.x);
 }
 
-// Searches the tree from its root, down into cells that hold something and up again past their ends.
+// Traverses the tree from its root: down into cells that are not empty, up where a node ends.
 fn search(traversal: Traversal, start: Time) -> Touch {
     var node = scene.root;
-    // The brick that is traversed at level 0, and when the ray came to it, or to the node.
+    // The brick that is traversed at level 0, and the time at which the ray entered it, or the
+    // node.
     var brick = 0u;
     var time = start;
-    // The node's own cell, or the brick's, among those of its size.
+    // The position of the current node or brick, among those of its level.
     var parent = vec3<i32>(0);
     var point = position(traversal, start);
     var dda = enter(traversal, scene.top, point).dda;
-    // Whether the ray may now be in voxels beside that of the DDA: in two where it begins on a plane,
-    // but not where it comes through one to the box of those that are occupied; in more at an edge.
-    var is_beside = planes_about(traversal, point, 0u) >= select(1u, 2u, is_positive(start.distance));
+    // Whether the ray may now touch voxels other than the DDA's: if it begins on a plane (a ray
+    // that enters the occupied box through one touches only empty voxels outside it), and at edges.
+    let least_planes = select(1u, 2u, is_positive(start.distance));
+    var touches_others = crossed_planes(traversal, point, 0u) >= least_planes;
     var now = start;
     loop {
-        if is_beside {
+        if touches_others {
             let touch = touched_at(traversal, now);
             if touch.exists {
                 return touch;
             }
-            is_beside = false;
+            touches_others = false;
         }
-        let axis = left_by(dda.cell, parent);
+        let axis = outside_axis(dda.cell, parent);
         if axis != NO_AXIS {
             if dda.level == scene.top {
                 break;
@@ -116,8 +116,7 @@ fn search(traversal: Traversal, start: Time) -> Touch {
             if dda.level > 0u {
                 node = nodes[node].parent;
             }
-            // Where a node ends a cell of the next larger one ends: the ray comes to that cell's
-            // neighbour now.
+            // The node is a cell one level up: the ray enters that cell's neighbour.
             dda = dda_from(traversal, dda.level + 1u, dda.cell >> vec3<u32>(3u), axis);
             parent = parent >> vec3<u32>(3u);
             continue;
@@ -129,19 +128,19 @@ fn search(traversal: Traversal, start: Time) -> Touch {
             cell = cell_of(node, dda.cell);
         }
         if cell.kind == EMPTY {
-            is_beside = advance(traversal, &dda);
+            touches_others = advance(traversal, &dda);
         }
-        if cell.kind != EMPTY || is_beside {
-            now = time_of(traversal, dda, time);
+        if cell.kind != EMPTY || touches_others {
+            now = entry_time(traversal, dda, time);
         }
         if cell.kind == FULL {
             if dda.level == 0u {
                 return Touch(true, dda.cell, now);
             }
-            // Which of its voxels.
-            is_beside = true;
+            // The first in order of its voxels at this point.
+            touches_others = true;
         } else if cell.kind == PARTIAL {
-            // A DDA without a step is at the point of the one before.
+            // A DDA before its first step is at the point of the one above.
             if dda.entry_axis != NO_AXIS {
                 point = position(traversal, now);
             }
@@ -154,24 +153,24 @@ fn search(traversal: Traversal, start: Time) -> Touch {
             parent = dda.cell;
             let entry = enter(traversal, dda.level - 1u, point);
             dda = entry.dda;
-            is_beside = entry.is_at_edge;
+            touches_others = entry.is_at_edge;
         }
     }
-    if dda.level != scene.top || left_by(dda.cell, parent) == NO_AXIS {
+    if dda.level != scene.top || outside_axis(dda.cell, parent) == NO_AXIS {
         gave_up = true;
     }
     return NO_TOUCH;
 }
 
-// The first in order of the occupied voxels whose closed cubes hold the ray's point at `time`.
+// The first in order of the occupied voxels whose closed cubes contain the ray's point at `time`.
 fn touched_at(traversal: Traversal, time: Time) -> Touch {
     let point = position(traversal, time);
-    let hi = cells_of(point, 0u);
-    let lo = hi - vec3<i32>(is_at_end(point, 0u));
+    let hi = cell_at(point, 0u);
+    let lo = hi - vec3<i32>(is_on_plane(point, 0u));
     for (var corner = 0u; corner < 8u; corner++) {
         let is_upper = (vec3<u32>(corner) & vec3<u32>(4u, 2u, 1u)) != vec3<u32>(0u);
         let voxel = select(lo, hi, is_upper);
-        // Where an axis has one cell alone, its upper one was looked at.
+        // On an axis with one cell only, lo == hi: visited already.
         if any(is_upper & (lo == hi)) {
             continue;
         }

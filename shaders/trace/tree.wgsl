@@ -1,22 +1,23 @@
-// What the stages share that make the tree of a scene over bricks on the GPU, level by level from the
-// lowest. The items of a level are the cells of its nodes: bricks, or the nodes one level down.
+// Shared by the stages that build a scene's tree over bricks on the GPU, bottom-up by levels. The
+// items of a level are the cells of its nodes: bricks, or the nodes one level down.
 
 // Invocations per workgroup.
 const GROUP: u32 = 256u;
 
 struct Params {
-    // How many items, and how many words of `items` each has: it begins with its position, x in the
-    // low 16 bits of the first and y in the high, z in the second.
+    // Number of items, and words per item in `items`. The first two are its position: x in the low
+    // and y in the high 16 bits of the first, z in the second.
     items: u32,
     item_words: u32,
-    // The number of the first item, as children have it, and of the first node.
+    // Index of the first item, as stored in `children`, and of the first node.
     first_item: u32,
     first_node: u32,
-    // How many nodes the level has.
+    // Number of nodes of the level.
     nodes: u32,
     // 1 if the items are nodes.
     are_nodes: u32,
-    // Size of the hash table minus 1; the size is a power of two, and more than that of the items.
+    // Size of the hash table minus 1; the size is a power of two, at least twice the number of
+    // items.
     table_mask: u32,
     // Workgroups per dispatch dimension.
     max_groups: u32,
@@ -25,7 +26,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> items: array<u32>;
 
-// Words of a node, and in it.
+// Words of a node, and word offsets in it.
 const NODE_WORDS: u32 = 38u;
 const BEFORE: u32 = 32u;
 const FIRST: u32 = 36u;
@@ -41,7 +42,7 @@ fn position_of(item: u32) -> vec2<u32> {
     return vec2<u32>(items[word], items[word + 1u]);
 }
 
-// The position of the node that an item is a cell of, packed likewise.
+// The position of an item's node, packed likewise.
 fn node_position_of(item: u32) -> vec2<u32> {
     return (position_of(item) >> vec2<u32>(3u)) & vec2<u32>(0x1fff1fffu);
 }

@@ -1,4 +1,4 @@
-// Stage: counts the cells of every node, and reserves the list of its children.
+// Stage: counts the cells of every node, and allocates its range of `children`.
 // Dispatch: one invocation per node.
 //
 // #import trace/tree

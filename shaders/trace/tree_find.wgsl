@@ -1,8 +1,8 @@
-// Stage: numbers the nodes that have items, by a hash table.
+// Stage: assigns an index to every node that has items, by a hash table with linear probing.
 // Dispatch: one invocation per item.
 //
-// The table holds item indices plus one, as that of find_bricks holds pairs. Claims race, so that the
-// order of the nodes differs from run to run, and nothing depends on it.
+// The table holds item indices plus one, as that of find_bricks holds pairs. Claims race: the order
+// of the nodes differs between runs, and no result depends on it.
 //
 // #import trace/tree
 
@@ -10,7 +10,7 @@
 @group(0) @binding(3) var<storage, read_write> table: array<atomic<u32>>;
 // The table entry of each item.
 @group(0) @binding(4) var<storage, read_write> entries: array<u32>;
-// The number of the node of each table entry, from the first of the level on.
+// The node index of each table entry, relative to the level's first node.
 @group(0) @binding(5) var<storage, read_write> numbers: array<u32>;
 // The positions of the nodes, packed as in an item.
 @group(0) @binding(6) var<storage, read_write> positions: array<u32>;
@@ -34,17 +34,17 @@ fn tree_find(
     loop {
         var holder = atomicLoad(&table[entry]);
         if holder == FREE {
-            let claim = atomicCompareExchangeWeak(&table[entry], FREE, item + 1u);
-            if claim.exchanged {
+            let exchange = atomicCompareExchangeWeak(&table[entry], FREE, item + 1u);
+            if exchange.exchanged {
                 let number = atomicAdd(&counters[0], 1u);
                 numbers[entry] = number;
                 positions[2u * number] = position.x;
                 positions[2u * number + 1u] = position.y;
                 break;
             }
-            holder = claim.old_value;
+            holder = exchange.old_value;
         }
-        // A weak exchange may fail on a free entry: try it again.
+        // A weak exchange may fail on a free entry: try again.
         if holder != FREE {
             if all(node_position_of(holder - 1u) == position) {
                 break;

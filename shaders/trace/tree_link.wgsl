@@ -1,4 +1,4 @@
-// Stage: enters every item as a child of its node.
+// Stage: links every item with its node, as a child.
 // Dispatch: one invocation per item.
 //
 // #import trace/tree

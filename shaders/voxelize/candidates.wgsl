@@ -1,11 +1,11 @@
-// How many candidates a triangle has in a node: child nodes or, in a brick, rows of voxels, columns or
-// voxels.
+// The number of candidates of a triangle in a node: child nodes or, in a brick, rows of voxels,
+// columns or single voxels.
 //
 // #import voxelize/nodes
 // #import voxelize/columns
 
-// What a candidate in a brick is, by the last stage that tests it. A pipeline constant, so that no
-// pipeline decides it per invocation.
+// The kind of candidate in a brick, which the last stage tests. A pipeline constant, so that no
+// invocation branches on it.
 override CANDIDATE_KIND: u32 = 0u;
 const KIND_ROW: u32 = 0u;
 const KIND_COLUMN: u32 = 1u;

@@ -1,5 +1,5 @@
-// The test of a candidate column: does it cross its pair's triangle, and at which height. A crossing
-// is in one voxel; the last stage decides in which, and keeps it if the voxel is in the pair's brick.
+// The test of a candidate column: does it cross its pair's triangle, and at which height? The last
+// stage maps the height to one voxel, and keeps it if the voxel is in the pair's brick.
 //
 // #import exact/crosses
 // #import voxelize/columns
@@ -23,7 +23,7 @@ struct ColumnHit {
     winding: i32,
 }
 
-// The column with the given rank: those along x come first, then y, then z.
+// The column with the given rank: columns along x first, then y, then z.
 fn column_at(centers: NodeRange, rank: u32) -> Column {
     let along = columns_along(centers);
     var axis = AXIS_X;
@@ -67,7 +67,7 @@ fn voxel_of_column(hit: ColumnHit, along: i32) -> vec3<i32> {
     return unproject(hit.column.axis, vec3<i32>(hit.column.position, along));
 }
 
-// Whether the voxel is in the hit's brick and region; else the pair of another brick finds it.
+// Whether the voxel is in the hit's brick and in the region; else another brick's pair finds it.
 fn is_in_brick(hit: ColumnHit, voxel: vec3<i32>) -> bool {
     return all((voxel >> vec3<u32>(3u)) == hit.brick) && all(voxel <= params.region_hi);
 }

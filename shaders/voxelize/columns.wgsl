@@ -1,11 +1,11 @@
-// Which columns through a brick's voxels may cross a triangle: those whose centres are in its bounding
-// box, seen along the column.
+// The columns through a brick that may cross a triangle: their voxel centres, projected along the
+// column, are in the triangle's bounding box.
 //
 // #import voxelize/nodes
 
-// On each axis by itself, the brick's voxels in the region whose centres are within the bounds; empty
-// where there are none. Voxel i of S units has its centre in [lo, hi] iff i S >= lo - S/2 and
-// i S <= hi - S/2, hence from floor((lo - S/2 + S - 1) / S) to floor((hi - S/2) / S).
+// Per axis, the brick's voxels in the region with centres within the triangle's bounds; possibly
+// empty. Voxel i of S units has its centre in [lo, hi] iff i S >= lo - S/2 and i S <= hi - S/2,
+// hence from floor((lo - S/2 + S - 1) / S) to floor((hi - S/2) / S).
 fn centers_in_bounds(triangle: Triangle, brick: vec3<i32>) -> NodeRange {
     let lo = min(triangle.a, min(triangle.b, triangle.c));
     let hi = max(triangle.a, max(triangle.b, triangle.c));
@@ -17,13 +17,13 @@ fn centers_in_bounds(triangle: Triangle, brick: vec3<i32>) -> NodeRange {
     );
 }
 
-// How many columns there are along x, y and z, as far as the rule looks along them; at most 64 each.
+// The numbers of columns along x, y and z, 0 on axes that the rule does not test; at most 64 each.
 fn columns_along(centers: NodeRange) -> vec3<u32> {
     let size = vec3<u32>(max(centers.hi - centers.lo + 1, vec3<i32>(0)));
     return size.yzx * size.zxy * params.axes;
 }
 
-// None in a brick outside the region, though the region has its columns.
+// 0 for a brick outside the region, even if columns of the region pass through it.
 fn column_count(triangle: Triangle, brick: vec3<i32>) -> u32 {
     let bits = vec3<u32>(3u);
     let first = params.region_lo >> bits;

@@ -1,9 +1,10 @@
-// Stage: gives every brick that a pair names one index in the brick list, by a hash table.
+// Stage: assigns an index in the brick list to every distinct brick of the pairs, by a hash table
+// with linear probing.
 // Dispatch: one invocation per (triangle, brick) pair.
 //
-// The table holds pair indices plus one: a key is wider than an atomic, but the pair that claimed
-// an entry can be looked up. Claims race; which pair wins, and so the order of the bricks, differs
-// from run to run, and the host sorts.
+// The table holds pair indices plus one: a key is wider than an atomic, so it is read from the pair
+// that claimed the entry. Claims race: the order of the bricks differs between runs, and the host
+// sorts them.
 //
 // #import voxelize/params
 // #import voxelize/counters
@@ -13,22 +14,22 @@
 @group(0) @binding(8) var<storage, read_write> table: array<atomic<u32>>;
 // The table entry of each pair.
 @group(0) @binding(9) var<storage, read_write> entries: array<u32>;
-// The number of the brick of each table entry.
+// The brick index of each table entry.
 @group(0) @binding(10) var<storage, read_write> numbers: array<u32>;
 @group(0) @binding(11) var<storage, read_write> bricks: array<u32>;
 
 const FREE: u32 = 0u;
 const NO_ENTRY: u32 = 0xffffffffu;
-// The table is at most half full while bricks fit; runs this long do not occur then.
+// The table is at most half full while the bricks fit: no probe sequence is this long.
 const MAX_PROBES: u32 = 256u;
 
-// Bricks that this workgroup found first, and the number of the first of them.
+// Bricks that this workgroup claimed, and the index of the first of them.
 var<workgroup> found: atomic<u32>;
 var<workgroup> found_base: u32;
 
-struct Place {
+struct Claim {
     entry: u32,
-    // Whether this pair is the first of its brick.
+    // Whether this pair claimed the entry.
     is_new: bool,
 }
 
@@ -42,30 +43,30 @@ fn same_brick(a: Pair, b: Pair) -> bool {
     return (a.node_xy == b.node_xy) && (a.node_z == b.node_z);
 }
 
-fn place_of(index: u32, pair: Pair) -> Place {
+fn claim_entry(index: u32, pair: Pair) -> Claim {
     var entry = hash_of(pair) & params.table_mask;
     var probes = 0u;
     while probes < MAX_PROBES {
-        // Most pairs find their brick in the table: a claim is worth a look first.
+        // Most bricks are in the table already: a load avoids the exchange.
         var holder = atomicLoad(&table[entry]);
         if holder == FREE {
-            let claim = atomicCompareExchangeWeak(&table[entry], FREE, index + 1u);
-            if claim.exchanged {
-                return Place(entry, true);
+            let exchange = atomicCompareExchangeWeak(&table[entry], FREE, index + 1u);
+            if exchange.exchanged {
+                return Claim(entry, true);
             }
-            holder = claim.old_value;
+            holder = exchange.old_value;
         }
-        // A weak exchange may fail on a free entry: try it again.
+        // A weak exchange may fail on a free entry: try again.
         if holder != FREE {
             if same_brick(pairs[holder - 1u], pair) {
-                return Place(entry, false);
+                return Claim(entry, false);
             }
             entry = (entry + 1u) & params.table_mask;
             probes++;
         }
     }
     atomicOr(&counters[FAILURES], BRICKS_FULL);
-    return Place(NO_ENTRY, false);
+    return Claim(NO_ENTRY, false);
 }
 
 fn new_brick(number: u32, entry: u32, pair: Pair) {
@@ -90,15 +91,15 @@ fn find_bricks(
     let index = (group.y * params.max_groups + group.x) * GROUP + lane;
     let count = min(atomicLoad(&counters[PAIRS]), params.pair_capacity);
     var pair = Pair(0u, 0u, 0u, 0u);
-    var place = Place(NO_ENTRY, false);
+    var claim = Claim(NO_ENTRY, false);
     var rank = 0u;
     if index < count {
         pair = pairs[index];
-        place = place_of(index, pair);
-        entries[index] = place.entry;
+        claim = claim_entry(index, pair);
+        entries[index] = claim.entry;
     }
     // One addition to the counter per workgroup, not per brick.
-    if place.is_new {
+    if claim.is_new {
         rank = atomicAdd(&found, 1u);
     }
     workgroupBarrier();
@@ -106,7 +107,7 @@ fn find_bricks(
         found_base = atomicAdd(&counters[BRICKS], atomicLoad(&found));
     }
     workgroupBarrier();
-    if place.is_new {
-        new_brick(found_base + rank, place.entry, pair);
+    if claim.is_new {
+        new_brick(found_base + rank, claim.entry, pair);
     }
 }

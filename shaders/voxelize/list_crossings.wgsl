@@ -1,5 +1,5 @@
 // Stage: lists every crossing of a column and a triangle: the first voxel whose centre is at the
-// crossing or past it, and whether the column leaves there.
+// crossing or past it, and whether the column leaves the solid there.
 // Dispatch: one invocation per (triangle, column through a brick) candidate.
 //
 // #import voxelize/column_test

@@ -1,5 +1,5 @@
-// Load balancing: which pair the candidate of an invocation belongs to, by the prefix sum of the
-// pairs' candidate counts.
+// Load balancing: maps an invocation to its candidate's pair, by a binary search in the prefix sum
+// of the pairs' candidate counts.
 //
 // #import voxelize/params
 
@@ -21,7 +21,7 @@ var<workgroup> window: array<u32, GROUP>;
 // The candidate of this invocation. Call it from all invocations of the workgroup.
 fn candidate_of(group: u32, lane: u32, pairs: u32, candidates: u32) -> Candidate {
     let candidate = group * GROUP + lane;
-    // Groups past the last candidate exist only to fill a rectangle, and have no first pair.
+    // Groups past the last candidate only fill the rectangular dispatch, and have no first pair.
     var first_pair = pairs;
     if group * GROUP < candidates {
         first_pair = first_pairs[group];

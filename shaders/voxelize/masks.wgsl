@@ -1,4 +1,4 @@
-// The bricks' masks, and where in them a voxel is. Bricks are found by the table entry of a pair.
+// The bricks' masks and the voxels' bits in them. A pair's table entry has its brick's index.
 //
 // #import voxelize/params
 
@@ -6,7 +6,7 @@
 @group(0) @binding(10) var<storage, read> numbers: array<u32>;
 @group(0) @binding(11) var<storage, read_write> bricks: array<atomic<u32>>;
 
-// The number of a pair's brick.
+// The index of a pair's brick.
 fn brick_of(pair: u32) -> u32 {
     return numbers[entries[pair]];
 }
@@ -24,7 +24,7 @@ fn bit_of(voxel: vec3<i32>) -> u32 {
     return 8u * (v.x & 3u) + v.y;
 }
 
-// Many triangles set the same voxels: a look first is worth it.
+// Many triangles set the same voxels: a load avoids most atomic writes.
 fn set_voxels(word: u32, mask: u32) {
     if (mask & ~atomicLoad(&bricks[word])) != 0u {
         atomicOr(&bricks[word], mask);

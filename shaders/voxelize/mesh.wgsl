@@ -15,10 +15,11 @@ fn triangle_at(index: u32) -> Triangle {
     return Triangle(vertex_at(mesh[i]), vertex_at(mesh[i + 1u]), vertex_at(mesh[i + 2u]));
 }
 
-// Where crossings of columns belong to the voxel whose centre follows, triangles are moved up by half
-// a voxel: then a crossing lies in the closed cube of its voxel, and touches that voxel's brick. Box
-// centres are at least half a voxel from the ends of the bit budget, so it holds for moved corners too.
-fn moved_triangle_at(index: u32) -> Triangle {
+// For rules that assign a crossing to the voxel with the next centre, triangles are shifted by half
+// a voxel along +axis: then a crossing lies in the closed cube of its voxel, and touches that
+// voxel's brick. Box centres are at least half a voxel inside the bit budget, so shifted corners
+// fit too.
+fn shifted_triangle_at(index: u32) -> Triangle {
     let triangle = triangle_at(index);
     let shift = params.shift;
     return Triangle(triangle.a + shift, triangle.b + shift, triangle.c + shift);

@@ -1,5 +1,5 @@
-// Which nodes of a level a triangle's bounding box touches: in the lattice, in the region, in a
-// parent node.
+// The nodes of a level that a triangle's bounding box touches: in the lattice, in the region, and
+// in a parent node.
 //
 // #import exact/shapes
 // #import voxelize/params
@@ -29,13 +29,13 @@ fn nodes_in_bounds(triangle: Triangle, level: u32) -> NodeRange {
     );
 }
 
-// The children, of a level, of the node one level up.
+// Restricted to the children of `node`, which is one level up.
 fn children_in_bounds(triangle: Triangle, node: vec3<i32>, level: u32) -> NodeRange {
     let range = nodes_in_bounds(triangle, level);
     return NodeRange(max(range.lo, node * 8), min(range.hi, node * 8 + 7));
 }
 
-// Exact up to 2^16, and at least that beyond: 2^13 nodes an axis would overflow 32 bits.
+// Exact up to 2^16; above, at least 2^16: the product of 2^13 nodes per axis would overflow.
 fn node_count(range: NodeRange) -> u32 {
     let size = vec3<u32>(max(range.hi - range.lo + 1, vec3<i32>(0)));
     return min(size.x * size.y, 65536u) * size.z;

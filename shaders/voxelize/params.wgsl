@@ -1,30 +1,31 @@
-// The parameters of a pass, which all voxelizing stages share.
+// The parameters of a pass, shared by all voxelization stages.
 
 // Invocations per workgroup, in every stage.
 const GROUP: u32 = 256u;
 
 // One pass over the (triangle, node) pairs of one level. Nodes of level l are cubes of 8^l voxels.
 struct Params {
-    // First and last voxel of the region worked on, inclusive.
+    // First and last voxel of the region to be voxelized, inclusive.
     region_lo: vec3<i32>,
     // F: a voxel is 2^unit_bits lattice units wide.
     unit_bits: u32,
     region_hi: vec3<i32>,
     // Level of the children that pairs expand to; 0 are voxels.
     level: u32,
-    // By how much triangles are moved while their bricks are looked for.
+    // Offset added to triangles when their bricks are searched, in lattice units.
     shift: vec3<i32>,
     // Level above which no triangle starts.
     top_level: u32,
-    // 1 for each axis along which columns are tested; all 0 where voxels are.
+    // 1 for each axis along which columns are tested; all 0 if voxels are tested.
     axes: vec3<u32>,
     first_triangle: u32,
     // Voxels of the grid.
     dims: vec3<i32>,
     triangle_count: u32,
-    // Word of the mesh at which its vertices begin.
+    // Offset of the vertices in the mesh, in words.
     vertex_words: u32,
-    // Room for pairs on the two lowest levels, and on each of those above.
+    // Capacity of the pair lists: of each of the two lowest levels, and of each level above, in
+    // pairs.
     pair_capacity: u32,
     upper_capacity: u32,
     brick_capacity: u32,
@@ -46,7 +47,7 @@ const LEVELS: u32 = 6u;
 const BRICK_WORDS: u32 = 18u;
 const KEY_WORDS: u32 = 2u;
 
-// Capacity of the pair list of a level, in pairs: most for the two lowest levels.
+// Capacity of the pair list of a level, in pairs.
 fn capacity_of(level: u32) -> u32 {
     return select(params.pair_capacity, params.upper_capacity, level > 1u);
 }

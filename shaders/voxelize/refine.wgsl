@@ -1,5 +1,5 @@
 // Stage: tests every candidate node of this level, and lists those that their triangle touches as
-// pairs of the level below; but no brick in which it has no candidates.
+// pairs of the level below; bricks without candidates are dropped.
 // Dispatch: one invocation per (triangle, node) candidate.
 //
 // #import exact/touches
@@ -14,13 +14,13 @@
 var<workgroup> kept: atomic<u32>;
 var<workgroup> kept_base: u32;
 
-// The child pair of a candidate; without candidates of its own where there is none.
+// The child pair of a candidate; `candidates` is 0 if the node is not kept.
 fn child_of(candidate: Candidate) -> Pair {
     if !candidate.exists {
         return Pair(0u, 0u, 0u, 0u);
     }
     let pair = pairs[candidate.pair];
-    let triangle = moved_triangle_at(pair.triangle);
+    let triangle = shifted_triangle_at(pair.triangle);
     let node = node_at(candidates_of(pair, triangle), candidate.rank);
     let candidates = count_in_node(triangle, node, params.level - 1u);
     if (candidates == 0u) || !touches(triangle, node_cube(node, params.level)) {
@@ -40,17 +40,17 @@ fn refine(
     let index = group.y * params.max_groups + group.x;
     let child = child_of(candidate_of(index, lane, count, candidates));
 
-    // One addition to the counter per workgroup, not per pair kept.
-    var place = 0u;
+    // One atomic addition per workgroup, not per pair.
+    var rank = 0u;
     if child.candidates > 0u {
-        place = atomicAdd(&kept, 1u);
+        rank = atomicAdd(&kept, 1u);
     }
     workgroupBarrier();
     if lane == 0u {
         kept_base = atomicAdd(&counters[PAIRS + params.level - 1u], atomicLoad(&kept));
     }
     workgroupBarrier();
-    let slot = kept_base + place;
+    let slot = kept_base + rank;
     if (child.candidates > 0u) && (slot < capacity_of(params.level - 1u)) {
         children[slot] = child;
     }

@@ -3,7 +3,7 @@
 //
 // #import voxelize/params
 
-// Counts that one invocation of the first step adds up.
+// Pairs per invocation in the first step.
 const SCAN_ITEMS: u32 = 4u;
 const SCAN_BLOCK: u32 = 1024u; // GROUP * SCAN_ITEMS
 
@@ -13,11 +13,11 @@ var<workgroup> sums: array<u32, GROUP>;
 // invocations of the workgroup.
 fn inclusive_sum(lane: u32, value: u32) -> u32 {
     var sum = value;
-    for (var reach = 1u; reach < GROUP; reach <<= 1u) {
+    for (var stride = 1u; stride < GROUP; stride <<= 1u) {
         sums[lane] = sum;
         workgroupBarrier();
-        if lane >= reach {
-            sum += sums[lane - reach];
+        if lane >= stride {
+            sum += sums[lane - stride];
         }
         workgroupBarrier();
     }

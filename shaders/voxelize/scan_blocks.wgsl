@@ -29,7 +29,7 @@ fn scan_blocks(
         offsets[i] = offset;
         offset += pairs[i].candidates;
     }
-    // Blocks past the end hold nothing.
+    // Blocks past the end are empty.
     if (lane == GROUP - 1u) && (block * SCAN_BLOCK < count) {
         block_offsets[block] = inclusive;
     }

@@ -1,6 +1,6 @@
-// Stage: the last step of the prefix sum. Every pair gets the index of its first candidate, and every
-// workgroup of candidates the pair that its first candidate belongs to, so that none has to search.
-// Dispatch: one invocation per pair; none where there are too many candidates.
+// Stage: the last step of the prefix sum. Stores each pair's first candidate and, for each
+// workgroup of candidates, the pair of its first candidate, where its search begins.
+// Dispatch: one invocation per pair; none if there are too many candidates.
 //
 // #import voxelize/counters
 // #import voxelize/pair

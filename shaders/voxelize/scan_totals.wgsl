@@ -12,16 +12,16 @@
 const PAIR_GROUPS: u32 = 0u;
 const CANDIDATE_GROUPS: u32 = 4u;
 
-// Up to max_groups workgroups in one dimension, beyond that in two.
-fn plan(word: u32, invocations: u32) {
+// One-dimensional up to max_groups workgroups, two-dimensional above.
+fn write_dispatch(word: u32, invocations: u32) {
     let groups = (invocations + GROUP - 1u) / GROUP;
     dispatch[word] = min(groups, params.max_groups);
     dispatch[word + 1u] = groups / params.max_groups + u32(groups % params.max_groups != 0u);
     dispatch[word + 2u] = 1u;
 }
 
-// One workgroup, an equal share of the blocks per invocation. The total is at most 2^22 pairs of
-// 2^9 candidates, so it fits in 32 bits.
+// One workgroup; each invocation sums a contiguous share of blocks. The total is at most 2^22 pairs
+// of 2^9 candidates, so it fits in 32 bits.
 @compute @workgroup_size(GROUP)
 fn scan_totals(@builtin(local_invocation_index) lane: u32) {
     let needed = atomicLoad(&counters[PAIRS + params.level]);
@@ -53,9 +53,9 @@ fn scan_totals(@builtin(local_invocation_index) lane: u32) {
     if too_many {
         atomicOr(&counters[FAILURES], TOO_MANY_CANDIDATES);
     }
-    // Nodes are counted on after a failure, so that the host learns what is needed; the voxels of a
-    // failed run would be thrown away.
+    // After a failure, nodes are still counted, so that the host learns the needed capacities;
+    // voxels are not tested, since the result is discarded.
     let failed = (params.level == 0u) && (atomicLoad(&counters[FAILURES]) != 0u);
-    plan(PAIR_GROUPS, select(pairs, 0u, too_many || failed));
-    plan(CANDIDATE_GROUPS, select(inclusive, 0u, too_many || failed));
+    write_dispatch(PAIR_GROUPS, select(pairs, 0u, too_many || failed));
+    write_dispatch(CANDIDATE_GROUPS, select(inclusive, 0u, too_many || failed));
 }

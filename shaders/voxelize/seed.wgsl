@@ -1,9 +1,10 @@
-// Stage: every triangle joins the pair list of the level at which it starts.
+// Stage: appends every triangle to the pair list of its start level.
 // Dispatch: one invocation per triangle.
 //
-// A triangle that lies within one brick starts there, at level 0. Any other starts at the lowest
-// level, bricks or above, at which its bounding box touches at most START_NODES nodes: small
-// triangles start at bricks, and no triangle expands by its volume.
+// A triangle within one brick starts there, at level 0. Any other starts at the lowest level,
+// bricks or above, at which its bounding box touches at most START_NODES nodes: small triangles
+// start at bricks, and no triangle starts with more than START_NODES candidates below the top
+// level.
 //
 // #import voxelize/counters
 // #import voxelize/candidates
@@ -18,7 +19,7 @@
 
 const START_NODES: u32 = 512u;
 
-// Triangles of this workgroup that start at each level, and their first place there.
+// The number of this workgroup's triangles that start at each level, and their first list index.
 var<workgroup> starting: array<atomic<u32>, LEVELS>;
 var<workgroup> starting_base: array<u32, LEVELS>;
 
@@ -35,7 +36,7 @@ fn start_level(triangle: Triangle) -> u32 {
     return level;
 }
 
-// What a triangle starts with; without candidates where it misses the region, or all centres.
+// The first pair of a triangle; `candidates` is 0 if it misses the region, or all voxel centres.
 fn start_of(id: u32, triangle: Triangle, level: u32) -> Pair {
     if level > 0u {
         return Pair(id, 0u, NO_NODE, node_count(nodes_in_bounds(triangle, level)));
@@ -45,7 +46,7 @@ fn start_of(id: u32, triangle: Triangle, level: u32) -> Pair {
     return Pair(id, packed.x, packed.y, count_in_node(triangle, brick, 0u));
 }
 
-fn put(level: u32, slot: u32, pair: Pair) {
+fn store_pair(level: u32, slot: u32, pair: Pair) {
     switch level {
         case 0u: { pairs_0[slot] = pair; }
         case 1u: { pairs_1[slot] = pair; }
@@ -64,16 +65,16 @@ fn seed(
     let index = (group.y * params.max_groups + group.x) * GROUP + lane;
     var level = 0u;
     var pair = Pair(0u, 0u, 0u, 0u);
-    var place = 0u;
+    var rank = 0u;
     if index < params.triangle_count {
         let id = params.first_triangle + index;
-        let triangle = moved_triangle_at(id);
+        let triangle = shifted_triangle_at(id);
         level = start_level(triangle);
         pair = start_of(id, triangle, level);
     }
-    // One addition to a level's counter per workgroup, not per triangle.
+    // One atomic addition per workgroup and level, not per triangle.
     if pair.candidates > 0u {
-        place = atomicAdd(&starting[level], 1u);
+        rank = atomicAdd(&starting[level], 1u);
     }
     workgroupBarrier();
     if lane < LEVELS {
@@ -84,8 +85,8 @@ fn seed(
         }
     }
     workgroupBarrier();
-    let slot = starting_base[level] + place;
+    let slot = starting_base[level] + rank;
     if (pair.candidates > 0u) && (slot < capacity_of(level)) {
-        put(level, slot, pair);
+        store_pair(level, slot, pair);
     }
 }

@@ -1,4 +1,4 @@
-// The candidate of an invocation of a last stage: of the pairs of level 0, whose nodes are bricks.
+// The candidate of an invocation of the last stages, from the pairs of level 0: nodes are bricks.
 //
 // #import voxelize/params
 // #import voxelize/counters
@@ -10,7 +10,7 @@
 // Call it from all invocations of the workgroup.
 fn voxel_candidate(group: vec3<u32>, lane: u32) -> Candidate {
     let count = min(atomicLoad(&counters[PAIRS]), params.pair_capacity);
-    // None after a failure: the run is thrown away.
+    // None after a failure: the result is discarded.
     let failed = atomicLoad(&counters[FAILURES]) != 0u;
     let candidates = select(atomicLoad(&counters[CANDIDATES]), 0u, failed);
     let index = group.y * params.max_groups + group.x;

@@ -1,5 +1,5 @@
-// Stage: tests rows of up to eight voxels along z, each against one triangle, and sets the bits of the
-// voxels that the triangle touches.
+// Stage: tests rows of up to eight voxels along z, each against one triangle, and sets the bits of
+// the voxels that the triangle touches.
 // Dispatch: one invocation per (triangle, row of voxels) candidate.
 //
 // #import exact/touches_row

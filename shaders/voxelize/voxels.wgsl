@@ -1,5 +1,5 @@
-// Stage: tests single voxels, each against one triangle, and sets the bits of those that the triangle
-// touches: the plain form of `voxel_rows`, and its reference.
+// Stage: tests single voxels, each against one triangle, and sets the bits of those that the
+// triangle touches: the reference for `voxel_rows`.
 // Dispatch: one invocation per (triangle, voxel) candidate.
 //
 // #import exact/touches

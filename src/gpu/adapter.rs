@@ -1,12 +1,12 @@
-//! The machine's adapters, and opening one of them.
+//! The machine's adapters, and opening a device on one of them.
 
 use crate::error::BackendError;
 use crate::gpu::{Device, GROUP};
 
-/// Most storage buffers that a kernel binds; the WebGPU default limit.
+/// Storage buffers that a kernel may bind: the WebGPU default limit.
 const STORAGE_BUFFERS: u32 = 8;
 
-/// An adapter: a GPU by one graphics API, or a software implementation of it.
+/// A GPU, or a software implementation of one, accessed through one graphics API.
 #[derive(Debug, Clone)]
 pub struct Adapter {
     adapter: wgpu::Adapter,
@@ -17,27 +17,27 @@ impl Adapter {
     /// All adapters of this machine: Vulkan, Metal and DX12 before OpenGL, hardware before
     /// software, discrete before integrated.
     pub async fn all_async() -> Vec<Self> {
-        let mut adapters = Self::of(wgpu::Backends::PRIMARY).await;
-        adapters.extend(Self::of(wgpu::Backends::SECONDARY).await);
+        let mut adapters = Self::with_backends(wgpu::Backends::PRIMARY).await;
+        adapters.extend(Self::with_backends(wgpu::Backends::SECONDARY).await);
         adapters
     }
 
-    /// The adapters that are used unless named, best first: those of OpenGL only where there is no
-    /// other hardware.
+    /// The adapters used if none is named, best first. OpenGL's are included only if no other API
+    /// has a hardware adapter.
     pub async fn preferred_async() -> Vec<Self> {
-        let mut adapters = Self::of(wgpu::Backends::PRIMARY).await;
+        let mut adapters = Self::with_backends(wgpu::Backends::PRIMARY).await;
         if adapters.iter().all(Self::is_software) {
-            adapters.extend(Self::of(wgpu::Backends::SECONDARY).await);
+            adapters.extend(Self::with_backends(wgpu::Backends::SECONDARY).await);
             adapters.sort_by_key(Self::is_software);
         }
         adapters
     }
 
-    async fn of(backends: wgpu::Backends) -> Vec<Self> {
+    async fn with_backends(backends: wgpu::Backends) -> Vec<Self> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = backends;
-        // Without the drivers' validation layers, in debug builds too; and without wgpu's check of
-        // indirect dispatches, a dispatch of its own before each: the stages keep to the limits.
+        // No validation layers, even in debug builds; no validation of indirect dispatches, which
+        // costs a dispatch before each: `scan_totals` keeps them within the limits.
         descriptor.flags = wgpu::InstanceFlags::empty();
         let instance = wgpu::Instance::new(descriptor);
         let adapters = instance.enumerate_adapters(backends).await;
@@ -54,8 +54,8 @@ impl Adapter {
         adapters
     }
 
-    /// The first adapter whose label contains `name`, in any case; without a name the preferred
-    /// one.
+    /// The first adapter whose label contains `name`, ignoring case; without a name, the preferred
+    /// adapter.
     ///
     /// # Errors
     /// There are no adapters, or none with that name; the message lists them.
@@ -80,28 +80,28 @@ impl Adapter {
         })
     }
 
-    /// The name by which it is shown and chosen, such as `vulkan: NVIDIA H200`.
+    /// The name by which it is displayed and selected, such as `vulkan: NVIDIA H200`.
     #[must_use]
     pub fn label(&self) -> String {
         format!("{}: {}", self.info.backend, self.info.name)
     }
 
-    /// The driver's name and version, where it tells.
+    /// The driver's name and version; empty if unknown.
     #[must_use]
     pub fn driver(&self) -> String {
         format!("{} {}", self.info.driver, self.info.driver_info).trim().to_owned()
     }
 
-    /// Whether it is a CPU that acts as a GPU.
+    /// Whether it is implemented in software, on the CPU.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.info.device_type == wgpu::DeviceType::Cpu
     }
 
-    /// Whether the kernels can run on it.
+    /// Checks that the kernels can run on it.
     ///
     /// # Errors
-    /// What it lacks.
+    /// A limit or a feature is missing.
     pub fn check(&self) -> Result<(), BackendError> {
         let limits = self.adapter.limits();
         let needs = [
@@ -138,7 +138,7 @@ impl Adapter {
     /// Opens a device with all the adapter's limits.
     ///
     /// # Errors
-    /// It lacks something the kernels need, or the driver refuses.
+    /// A limit or a feature is missing, or the driver fails.
     pub async fn open_async(&self) -> Result<Device, BackendError> {
         self.check()?;
         let descriptor = wgpu::DeviceDescriptor {
@@ -153,22 +153,22 @@ impl Adapter {
     }
 }
 
-/// Blocking forms, which a browser does not have.
+/// Blocking forms, for native targets.
 #[cfg(not(target_arch = "wasm32"))]
 impl Adapter {
-    /// [`all_async`](Self::all_async), and waits.
+    /// The blocking form of [`all_async`](Self::all_async).
     #[must_use]
     pub fn all() -> Vec<Self> {
         pollster::block_on(Self::all_async())
     }
 
-    /// [`preferred_async`](Self::preferred_async), and waits.
+    /// The blocking form of [`preferred_async`](Self::preferred_async).
     #[must_use]
     pub fn preferred() -> Vec<Self> {
         pollster::block_on(Self::preferred_async())
     }
 
-    /// [`find_async`](Self::find_async), and waits.
+    /// The blocking form of [`find_async`](Self::find_async).
     ///
     /// # Errors
     /// There are no adapters, or none with that name; the message lists them.
@@ -176,10 +176,10 @@ impl Adapter {
         pollster::block_on(Self::find_async(name))
     }
 
-    /// [`open_async`](Self::open_async), and waits.
+    /// The blocking form of [`open_async`](Self::open_async).
     ///
     /// # Errors
-    /// It lacks something the kernels need, or the driver refuses.
+    /// A limit or a feature is missing, or the driver fails.
     pub fn open(&self) -> Result<Device, BackendError> {
         pollster::block_on(self.open_async())
     }

@@ -1,20 +1,20 @@
-//! Times of the steps of a run, by timestamps at both ends of each.
+//! GPU times of the steps of a run, by timestamps at the beginning and the end of each.
 
 use wgpu::BufferUsages as Usage;
 
 use crate::gpu::Device;
 
-/// Timestamps for one run at a time.
+/// Timestamp queries for one run at a time.
 #[derive(Debug)]
 pub(crate) struct Clock {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
-    /// Milliseconds a tick.
+    /// Milliseconds per tick.
     period: f64,
 }
 
 impl Clock {
-    /// For runs of at most `steps` steps; `None` where the adapter has no timestamps.
+    /// For runs of at most `steps` steps; `None` if the adapter does not support timestamps.
     pub(crate) fn new(device: &Device, steps: u32) -> Option<Self> {
         if !device.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
@@ -36,7 +36,7 @@ impl Clock {
         2 * 8 * steps as u64
     }
 
-    /// Writes the time at both ends of the pass of step `index`.
+    /// Timestamp writes at the beginning and the end of the pass of step `index`.
     pub(crate) fn around(&self, index: usize) -> wgpu::ComputePassTimestampWrites<'_> {
         wgpu::ComputePassTimestampWrites {
             query_set: &self.queries,
@@ -45,7 +45,7 @@ impl Clock {
         }
     }
 
-    /// Puts the times of `steps` steps into `staging`, from byte `offset`.
+    /// Records a copy of the timestamps of `steps` steps to `staging`, at byte `offset`.
     pub(crate) fn read_into(
         &self,
         encoder: &mut wgpu::CommandEncoder,

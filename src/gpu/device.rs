@@ -1,4 +1,4 @@
-//! An open device: its faults, its pipelines, its buffers, and reading them back.
+//! An open device: its errors, pipelines and buffers, and readback.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,11 +12,11 @@ use crate::error::BackendError;
 use crate::gpu::pipeline::{Constants, Pipeline};
 use crate::gpu::{Kernel, MAX_GROUPS};
 
-/// Longest wait for one submission on hardware; drivers themselves give up after seconds.
+/// Timeout of one submission on hardware; drivers reset a hung GPU within seconds.
 #[cfg(not(target_arch = "wasm32"))]
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
-/// No user of a lock leaves what it guards half changed.
+/// Locks, ignoring poison: no holder leaves the data in an invalid state.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -35,10 +35,10 @@ impl Fault {
     }
 }
 
-/// The compiled kernels, by name and constants.
+/// Cache of compiled kernels, by name and pipeline constants.
 type Pipelines = HashMap<(&'static str, Constants), Arc<Pipeline>>;
 
-/// An open device. Errors that it reports at any time come out of the next [`check`](Self::check).
+/// An open device. Its errors are asynchronous; the next [`check`](Self::check) returns them.
 #[derive(Debug, Clone)]
 pub struct Device {
     /// The device.
@@ -52,7 +52,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Of an open device; `software` ones have no time limit.
+    /// Wraps an open device; a `software` device has no timeout.
     pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue, software: bool) -> Self {
         let fault = Fault::default();
         let reported = fault.clone();
@@ -66,23 +66,23 @@ impl Device {
         Self { device, queue, fault, software, pipelines: Arc::default() }
     }
 
-    /// An error if the device reported one.
+    /// Returns the first error that the device reported, if any.
     ///
     /// # Errors
-    /// The first thing the device reported: lost, out of memory, invalid.
+    /// The device was lost, ran out of memory, or reported a validation error.
     pub fn check(&self) -> Result<(), BackendError> {
         self.fault.get().map_or(Ok(()), |message| Err(BackendError::Device(message)))
     }
 
-    /// A kernel, compiled when it is first asked for with these constants.
+    /// A compiled kernel from the cache; compiled on first use with these constants.
     pub(crate) fn pipeline(&self, kernel: Kernel, constants: Constants) -> Arc<Pipeline> {
         let mut pipelines = lock(&self.pipelines);
         let compile = || Arc::new(Pipeline::new(&self.device, kernel, constants));
         pipelines.entry((kernel.name(), constants)).or_insert_with(compile).clone()
     }
 
-    /// Records `kernel` over `groups` workgroups, in a pass of its own. `buffers` has its buffers by
-    /// name.
+    /// Records a dispatch of `kernel` with `groups` workgroups in a pass of its own. `buffers` maps
+    /// the names of its bindings to buffers.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -102,12 +102,12 @@ impl Device {
         Ok(())
     }
 
-    /// An encoder of commands.
+    /// A new command encoder.
     pub(crate) fn encoder(&self) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&Default::default())
     }
 
-    /// A buffer of `words` 4-byte words, at least one, all 0.
+    /// A zeroed buffer of `words` 4-byte words, at least one.
     #[must_use]
     pub fn buffer(&self, label: &str, words: u64, usage: Usage) -> wgpu::Buffer {
         self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -118,10 +118,10 @@ impl Device {
         })
     }
 
-    /// A buffer of `words` words, all 0, that can be copied from and to.
+    /// A zeroed buffer of `words` words that can be copied from and to.
     ///
     /// # Errors
-    /// It is larger than the device binds at once; the device failed.
+    /// The size exceeds the device's binding limit; the device failed.
     pub(crate) fn checked_buffer(
         &self,
         label: &'static str,
@@ -139,7 +139,7 @@ impl Device {
         Ok(buffer)
     }
 
-    /// A buffer that holds `bytes`, a multiple of 4.
+    /// A buffer initialized with `bytes`, whose length is a multiple of 4.
     ///
     /// # Errors
     /// Those of [`checked_buffer`](Self::checked_buffer).
@@ -155,12 +155,13 @@ impl Device {
         Ok(buffer)
     }
 
-    /// A buffer to read `words` words back by.
+    /// A staging buffer to read back `words` words.
     pub(crate) fn staging(&self, words: u64) -> wgpu::Buffer {
         self.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST)
     }
 
-    /// Submits `encoder`. The future ends when the first `bytes` bytes of `staging` are mapped after it.
+    /// Submits `encoder`. The future completes when it is executed and `staging[..bytes]` is
+    /// mapped.
     pub(crate) fn submit(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -180,7 +181,7 @@ impl Device {
         Mapping { device: self, mapped }
     }
 
-    /// What `read` makes of the first `bytes` bytes of `staging`, which are mapped.
+    /// Calls `read` on `staging[..bytes]`, which is mapped, and unmaps it.
     pub(crate) fn mapped<T>(
         &self,
         staging: &wgpu::Buffer,
@@ -195,10 +196,10 @@ impl Device {
         Ok(result)
     }
 
-    /// Submits `encoder`, and returns what `staging` holds after it, as `u32` words.
+    /// Submits `encoder`, and returns the contents of `staging` afterwards, as `u32` words.
     ///
     /// # Errors
-    /// Whatever the device reported.
+    /// The device failed.
     pub async fn submit_and_read_async(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -209,13 +210,13 @@ impl Device {
     }
 }
 
-/// Blocking forms, which a browser does not have.
+/// Blocking forms, for native targets.
 #[cfg(not(target_arch = "wasm32"))]
 impl Device {
-    /// [`submit_and_read_async`](Self::submit_and_read_async), and waits.
+    /// The blocking form of [`submit_and_read_async`](Self::submit_and_read_async).
     ///
     /// # Errors
-    /// Whatever the device reported.
+    /// The device failed.
     pub fn submit_and_read(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -224,10 +225,10 @@ impl Device {
         self.block_on(self.submit_and_read_async(encoder, staging))
     }
 
-    /// Runs a future that waits for this device alone to its end.
+    /// Runs a future to completion that waits for nothing but this device.
     ///
     /// # Errors
-    /// Its own; the device failed, or did not answer in two minutes.
+    /// The future's; the device failed, or did not respond within two minutes.
     pub fn block_on<T>(
         &self,
         future: impl Future<Output = Result<T, BackendError>>,
@@ -247,20 +248,20 @@ impl Device {
     }
 }
 
-/// Dispatches `groups` workgroups, at most `most` in a dimension: two-dimensional if there are more.
-/// A kernel numbers them by `y * most + x`.
+/// Dispatches `groups` workgroups, two-dimensional if there are more than `most`. The linear index
+/// of a workgroup is `y * most + x`.
 pub(crate) fn dispatch(pass: &mut wgpu::ComputePass, groups: u32, most: u32) {
     pass.dispatch_workgroups(groups.min(most), groups.div_ceil(most), 1);
 }
 
-/// What is known of a buffer that is to be mapped.
+/// The state of a buffer mapping in progress.
 #[derive(Default)]
 struct Mapped {
     result: Option<Result<(), String>>,
     waker: Option<Waker>,
 }
 
-/// Ends when a submission is done and its staging buffer mapped.
+/// Completes when a submission is executed and its staging buffer is mapped.
 pub(crate) struct Mapping<'a> {
     device: &'a Device,
     mapped: Arc<Mutex<Mapped>>,
@@ -270,7 +271,7 @@ impl Future for Mapping<'_> {
     type Output = Result<(), BackendError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // Browsers do this themselves.
+        // A browser polls the device itself.
         #[cfg(not(target_arch = "wasm32"))]
         if let Err(error) = self.device.device.poll(wgpu::PollType::Poll) {
             self.device.check()?;

@@ -1,8 +1,9 @@
-//! The registry of kernels: one row for each, with the WGSL file in `shaders/` whose entry point has
+//! The registry of kernels: one row for each WGSL file in `shaders/` with an entry point, which has
 //! the name of the file.
 //!
-//! Imports are stated at the top of a file, `// #import exact/int64`, and resolved here: each file
-//! once, depth first, before the file that imports it. Bindings are read out of the resolved source.
+//! A file declares its imports at the top, `// #import exact/int64`. They are resolved here: each
+//! file once, depth first, before the file that imports it. Bindings are parsed from the resolved
+//! source.
 
 /// A WGSL file: its path in `shaders/` without the extension, and its text.
 #[derive(Debug, Clone, Copy)]
@@ -69,31 +70,31 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// Triangles join the pair lists of the levels at which they start.
+    /// Appends triangles to the pair lists of their start levels.
     SEED = "voxelize/seed";
     /// Prefix sum of candidate counts, within blocks.
     SCAN_BLOCKS = "voxelize/scan_blocks";
-    /// Prefix sum over the blocks, and the sizes of indirect dispatches.
+    /// Prefix sum over the blocks, and the arguments of indirect dispatches.
     SCAN_TOTALS = "voxelize/scan_totals";
-    /// Prefix sum, both added up.
+    /// Prefix sum, the sum of both.
     SCAN_PAIRS = "voxelize/scan_pairs";
-    /// Tests nodes, and lists those that are touched.
+    /// Tests nodes, and lists those touched.
     REFINE = "voxelize/refine";
-    /// Gives every brick an index.
+    /// Assigns an index to every brick.
     FIND_BRICKS = "voxelize/find_bricks";
     /// Tests rows of voxels.
     VOXEL_ROWS = "voxelize/voxel_rows";
     /// Tests single voxels.
     VOXELS = "voxelize/voxels";
     /// Sets voxels in which a column crosses a triangle.
-    CROSSED = "voxelize/crossed";
-    /// Flips voxels at which parity changes.
-    FLIPS = "voxelize/flips";
+    SIX_SEPARATING = "voxelize/six_separating";
+    /// Flips voxels at which the parity of crossings changes.
+    PARITY = "voxelize/parity";
     /// Lists crossings with their direction.
     LIST_CROSSINGS = "voxelize/list_crossings";
     /// First hits of a list of rays.
     FIRST_HITS = "trace/first_hits";
-    /// Numbers the nodes of a level of a tree.
+    /// Assigns indices to the nodes of a level of a tree.
     TREE_FIND = "trace/tree_find";
     /// Sets the masks of nodes.
     TREE_FILL = "trace/tree_fill";
@@ -101,7 +102,7 @@ kernels! {
     TREE_COUNT = "trace/tree_count";
     /// Links nodes with their children.
     TREE_LINK = "trace/tree_link";
-    /// Occlusion of the sky from samples of the ground.
+    /// Ambient occlusion of the samples of the ground.
     GROUND_OCCLUSION = "draw/ground_occlusion";
     /// Samples at the corners of pixels.
     DRAW_CORNERS = "draw/draw_corners";
@@ -112,32 +113,32 @@ kernels! {
 }
 
 impl Kernel {
-    /// The name of its file and of its entry point.
+    /// The name of the file and of the entry point.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.0.path.rsplit('/').next().unwrap_or(self.0.path)
     }
 
-    /// Its file.
+    /// The file.
     #[must_use]
     pub fn file(&self) -> File {
         self.0
     }
 
-    /// The whole source, imports included.
+    /// The source, with its imports.
     #[must_use]
     pub fn source(&self) -> String {
         resolve(&self.0)
     }
 }
 
-/// What begins a line that states an import.
+/// Prefix of a line that declares an import.
 const IMPORT: &str = "// #import ";
 
-/// The text of `file` after those of the files that it imports, themselves resolved: each once.
+/// The text of `file`, preceded by the texts of its imports, direct and indirect, each once.
 ///
 /// # Panics
-/// A file imports one that [`MODULES`] lacks. The tests resolve all files.
+/// An import is not in [`MODULES`]. The tests resolve all files.
 #[must_use]
 pub fn resolve(file: &File) -> String {
     let mut source = String::new();
@@ -165,20 +166,20 @@ fn append(file: &File, done: &mut Vec<&'static str>, source: &mut String) {
     source.push('\n');
 }
 
-/// A buffer that a kernel binds.
+/// A buffer binding of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     /// The bind group.
     pub group: u32,
-    /// The number in the group.
+    /// The binding number in the group.
     pub number: u32,
     /// The name of the variable.
     pub name: String,
-    /// How the kernel uses the buffer.
+    /// Uniform or storage, and whether read-only.
     pub ty: wgpu::BufferBindingType,
 }
 
-/// The bindings that a source declares, one a line, such as
+/// Parses the bindings that a source declares, one per line, such as
 /// `@group(0) @binding(3) var<storage, read> pairs: array<Pair>;`.
 #[must_use]
 pub fn bindings(source: &str) -> Vec<Binding> {

@@ -1,4 +1,4 @@
-//! A compiled kernel, and binding buffers to it by the names that its source gives them.
+//! Compiled kernels, and binding buffers to them by the variable names of their source.
 
 use wgpu::BindingResource;
 
@@ -14,13 +14,13 @@ pub(crate) type Constants = &'static [(&'static str, u32)];
 pub(crate) struct Pipeline {
     kernel: Kernel,
     pipeline: wgpu::ComputePipeline,
-    /// By group.
+    /// By bind group.
     layouts: Vec<wgpu::BindGroupLayout>,
     bindings: Vec<Binding>,
 }
 
 impl Pipeline {
-    /// Compiles `kernel`. The device reports errors.
+    /// Compiles `kernel`. Errors are reported by the device.
     pub(super) fn new(device: &wgpu::Device, kernel: Kernel, constants: Constants) -> Self {
         let source = kernel.source();
         let bindings = bindings(&source);
@@ -52,10 +52,10 @@ impl Pipeline {
         Self { kernel, pipeline, layouts, bindings }
     }
 
-    /// The bind groups of all its buffers, which `find` gives by name.
+    /// Creates the bind groups; `find` returns the buffer of a name.
     ///
     /// # Errors
-    /// `find` does not know a name: a mistake in this library.
+    /// `find` returns `None` for a name: a bug in this library.
     pub(crate) fn bind<'a>(
         &self,
         device: &wgpu::Device,
@@ -81,7 +81,7 @@ impl Pipeline {
         self.layouts.iter().zip(0..).map(group).collect()
     }
 
-    /// Sets the kernel and its buffers in `pass`.
+    /// Sets the pipeline and its bind groups in `pass`.
     pub(crate) fn set(&self, pass: &mut wgpu::ComputePass, groups: &[wgpu::BindGroup]) {
         pass.set_pipeline(&self.pipeline);
         (0..).zip(groups).for_each(|(index, group)| pass.set_bind_group(index, group, &[]));

@@ -1,5 +1,5 @@
-//! Pictures one after another in one file: an animated PNG, which shows its first picture where
-//! animations are not known, or a GIF, which is known everywhere and has 256 colours a picture.
+//! Animated PNG and GIF. Viewers without support for animated PNG show the first frame; GIF has 256
+//! colours per frame.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::render::picture::opaque_bytes;
 use crate::render::{Background, Picture, RenderOptions};
 use crate::srgb::Rgba;
 
-/// An animated PNG that is being written, one picture at a time. It repeats for ever.
+/// Writes an animated PNG, one frame at a time. It loops forever.
 ///
 /// ```
 /// use trivox::VoxelGrid;
@@ -36,10 +36,10 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// Begins one of so many pictures that are drawn with `options`, `fps` of them a second.
+    /// Begins an animation of `pictures` frames drawn with `options`, at `fps` frames per second.
     ///
     /// # Errors
-    /// No pictures, none a second, or `out` cannot be written to.
+    /// 0 frames, 0 frames per second, or `out` cannot be written to.
     pub fn new(out: W, options: &RenderOptions, pictures: u32, fps: u16) -> io::Result<Self> {
         if fps == 0 {
             return Err(invalid("0 pictures a second are none: use 1 or more".to_owned()));
@@ -56,10 +56,10 @@ impl<W: Write> Animation<W> {
         Ok(Self { writer: encoder.write_header()?, size, has_opacity })
     }
 
-    /// Writes the next picture.
+    /// Writes the next frame.
     ///
     /// # Errors
-    /// It is of another size, or one too many; or it cannot be written.
+    /// The size differs, all frames are written already, or `out` cannot be written to.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
         let [size, expected] = [picture.size(), self.size];
         if size != expected {
@@ -72,26 +72,26 @@ impl<W: Write> Animation<W> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the end of the file.
     ///
     /// # Errors
-    /// Pictures are missing; or it cannot be written.
+    /// Frames are missing, or `out` cannot be written to.
     pub fn finish(self) -> io::Result<()> {
         Ok(self.writer.finish()?)
     }
 }
 
-/// Most pictures a second of a GIF: browsers show those with shorter delays at a tenth of a second.
+/// Maximum frame rate of a GIF, in Hz: browsers replace shorter delays by a tenth of a second.
 pub const MAX_GIF_FPS: u16 = 50;
 
-/// Speed of the search for a picture's 256 colours, 1 to 30: faster ones are less accurate.
+/// Speed of the colour quantization, 1 to 30; higher is faster and less accurate.
 const GIF_SPEED: i32 = 10;
 
-/// An animated GIF that is being written, one picture at a time. It repeats for ever.
+/// Writes an animated GIF, one frame at a time. It loops forever.
 ///
-/// Each picture has the 256 colours that suit it best (A. Dekker, *Kohonen neural networks for optimal
-/// colour quantization*, 1994). A pixel is opaque or not. Delays are multiples of 1/100 second, rounded
-/// down: 24 pictures a second become 25.
+/// Each frame has its own palette of 256 colours (A. Dekker, *Kohonen neural networks for optimal colour
+/// quantization*, 1994). Opacity is thresholded at one half. Delays are rounded down to 1/100 second:
+/// 24 Hz become 25.
 pub struct GifAnimation<W: Write> {
     encoder: GifEncoder<W>,
     size: [u32; 2],
@@ -99,7 +99,7 @@ pub struct GifAnimation<W: Write> {
 }
 
 impl<W: Write> GifAnimation<W> {
-    /// Begins one of pictures that are drawn with `options`, `fps` of them a second, 1 to [`MAX_GIF_FPS`].
+    /// Starts a file for frames drawn with `options`, at `fps` Hz, 1 to [`MAX_GIF_FPS`].
     ///
     /// # Errors
     /// Another `fps`, or `out` cannot be written to.
@@ -115,16 +115,15 @@ impl<W: Write> GifAnimation<W> {
         Ok(Self { encoder, size: options.size, delay })
     }
 
-    /// Writes the next picture.
+    /// Writes the next frame.
     ///
     /// # Errors
-    /// It is of another size; or it cannot be written.
+    /// `picture` has another size; the output cannot be written.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
         let [size, expected] = [picture.size(), self.size];
         if size != expected {
             return Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}")));
         }
-        // At half opacity a pixel is opaque, as there is nothing between.
         let whole = |&[r, g, b, a]: &Rgba| [r, g, b, if a < 128 { 0 } else { u8::MAX }];
         let bytes = picture.pixels().iter().flat_map(whole).collect();
         let image = RgbaImage::from_raw(size[0], size[1], bytes);

@@ -1,4 +1,4 @@
-//! From where a grid is seen, and the rays through the pixels.
+//! The camera: its view of a grid, projection and framing.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -6,21 +6,21 @@ use crate::grid::{Up, VoxelGrid, run_bounds};
 use crate::render::RenderOptions;
 use crate::render::orbit::{sin_cos, swept, turned};
 
-/// From where a grid is seen.
+/// The viewing direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum View {
-    /// From the front: against the mesh's z axis, or along its y axis where z is up.
+    /// From the front: looking along the mesh's -z axis, or along +y where z is up.
     Front,
     /// From behind.
     Back,
-    /// From the left: along the x axis.
+    /// From the left: looking along +x.
     Left,
-    /// From the right: against the x axis.
+    /// From the right: looking along -x.
     Right,
-    /// From above, the front below.
+    /// From above; the front is at the bottom of the picture.
     Top,
-    /// From below, the front above.
+    /// From below; the front is at the top of the picture.
     Bottom,
     /// From the front, the right and above, so that the three axes have equal angles and equal scales in
     /// the picture: azimuth 45 degrees, elevation atan(1 / sqrt 2), orthographic.
@@ -30,12 +30,12 @@ pub enum View {
     ThreeQuarter,
 }
 
-/// How the picture is projected.
+/// The projection of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Projection {
-    /// What is nearer is larger.
+    /// Perspective projection.
     Perspective,
-    /// What is parallel remains so.
+    /// Parallel projection, perpendicular to the film.
     Orthographic,
 }
 
@@ -59,8 +59,7 @@ pub(super) fn normalized(v: Vec3) -> Vec3 {
     v.map(|c| c / length)
 }
 
-/// Half the angle under which the sphere about the grid is seen, as a sine: a lens of a length that shows
-/// things as they are remembered.
+/// Sine of half the angle that the grid's bounding sphere subtends: about 30 degrees in total.
 const HALF_ANGLE_SINE: f64 = 0.26;
 
 /// Cosine and sine of an angle.
@@ -143,17 +142,18 @@ fn in_world(up: Up, v: Vec3) -> Vec3 {
 #[derive(Debug, Clone, Copy)]
 pub struct Camera {
     pub(super) projection: Projection,
-    /// To the right and up in the picture, and towards the eye: of length 1, at right angles.
+    /// Orthonormal: right and up in the picture, and towards the eye.
     pub(super) right: Vec3,
     pub(super) up: Vec3,
     pub(super) back: Vec3,
-    /// What is up in the world.
+    /// Up in the world.
     pub(super) world_up: Vec3,
     pub(super) up_axis: Up,
     pub(super) eye: Vec3,
-    /// The film is at distance 1 from the eye of a perspective camera: the corner at the top left, and
-    /// the side of a pixel.
+    /// The top left corner of the film, which is at distance 1 from the eye of a perspective
+    /// camera.
     corner: [f64; 2],
+    /// The side of a pixel on the film, in voxels.
     pixel: f64,
 }
 
@@ -196,32 +196,33 @@ impl Camera {
         self.projection
     }
 
-    /// Where the picture is seen from, in voxels from the grid's corner.
+    /// The position of the eye, in voxels from the grid's minimum corner.
     #[must_use]
     pub fn eye(&self) -> [f64; 3] {
         self.eye
     }
 
-    /// To the right in the picture, up in it, and from it towards the eye: of length 1, at right angles.
+    /// The orthonormal axes: right and up in the picture, and towards the eye.
     #[must_use]
     pub fn axes(&self) -> [[f64; 3]; 3] {
         [self.right, self.up, self.back]
     }
 
-    /// Where the picture's top left corner is on the film, to the right of the eye and above it: in voxels,
-    /// for a perspective camera at distance 1.
+    /// The picture's top left corner on the film, right of and above the eye, in voxels. The film
+    /// of a perspective camera is at distance 1.
     #[must_use]
     pub fn film_corner(&self) -> [f64; 2] {
         self.corner
     }
 
-    /// The side of a pixel on the film.
+    /// The side of a pixel on the film, in voxels.
     #[must_use]
     pub fn pixel_side(&self) -> f64 {
         self.pixel
     }
 
-    /// Moves the film so that it shows all of the grid, however it is turned about its `center` if it is.
+    /// Places the film so that it shows all of the grid; for a turntable, at every turn about
+    /// `center`.
     fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions, center: Vec3) {
         let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         let show = |point: Vec3| {
@@ -230,9 +231,9 @@ impl Camera {
             max = [0, 1].map(|i| max[i].max(point[i]));
         };
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
-        let pieces = grid.brick_runs().map(|piece| run_bounds(piece.start, piece.len, &piece.mask));
+        let runs = grid.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask));
         let is_empty = grid.brick_count() == 0;
-        let boxes = pieces.chain(is_empty.then_some(whole));
+        let boxes = runs.chain(is_empty.then_some(whole));
         match options.turn {
             Some(_) => {
                 let world_up = if self.world_up[1] > 0.5 { 1 } else { 2 };
@@ -249,7 +250,7 @@ impl Camera {
             [center[0] - size[0] / 2.0 * self.pixel, center[1] + size[1] / 2.0 * self.pixel];
     }
 
-    /// Where a point is on the film, and how far it is from the eye, along the camera.
+    /// Projects a point to the film; also returns its depth along the viewing direction.
     fn project(&self, point: Vec3) -> [[f64; 2]; 2] {
         let from_eye = add_scaled(point, -1.0, self.eye);
         let (x, y, depth) =
@@ -260,8 +261,8 @@ impl Camera {
         }
     }
 
-    /// A place along an axis of the film, to the right or up, of one in the picture, in pixels from its
-    /// top left corner.
+    /// The film coordinate along an axis (0: right, 1: up) of a position in the picture, in pixels
+    /// from its top left corner.
     pub(super) fn on_film(&self, axis: usize, pixels: f64) -> f64 {
         match axis {
             0 => self.corner[0] + pixels * self.pixel,
@@ -269,7 +270,7 @@ impl Camera {
         }
     }
 
-    /// How many voxels a pixel covers at a point.
+    /// The width of a pixel at a point, in voxels.
     pub(super) fn voxels_per_pixel(&self, point: Vec3) -> f64 {
         let depth = match self.projection {
             Projection::Perspective => dot(add_scaled(self.eye, -1.0, point), self.back),
@@ -279,7 +280,7 @@ impl Camera {
     }
 }
 
-/// The corners of a box, which its smallest and largest voxel tell.
+/// The corners of a box of voxels, inclusive.
 fn corners([min, max]: [[u32; 3]; 2]) -> impl Iterator<Item = Vec3> {
     (0..8).map(move |corner| {
         [0, 1, 2].map(|a| match corner >> a & 1 {

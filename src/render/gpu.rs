@@ -1,34 +1,34 @@
-//! Pictures on a GPU: the host computes the parameters of a picture, the kernels trace the rays and mix the
-//! colours, as the CPU does.
+//! Rendering on a GPU: the host computes the parameters of a picture, the kernels trace its rays
+//! and shade its pixels.
 
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
 use crate::error::BackendError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
-use crate::render::film::Part;
-use crate::render::ground::PLACES;
-use crate::render::light::{FACES, Way, share};
-use crate::render::shade::{EDGE_SHADE, Look};
+use crate::render::film::RayTerm;
+use crate::render::ground::GROUND_SAMPLES;
+use crate::render::light::{Direction, FACES, fixed};
+use crate::render::shade::{EDGE_SHADE, PictureParams};
 use crate::srgb::{ENDS, Rgba, linear_of};
 use crate::trace::gpu::{GpuScene, RAY_GROUP, gave_up, halves};
 
-/// Samples of a picture that are drawn in one pass, so that it stays far from a driver's time limit.
-const MOST_SAMPLES: u32 = 1 << 22;
+/// Maximum number of samples per pass, far below a driver's time limit.
+const MAX_PASS_SAMPLES: u32 = 1 << 22;
 
 /// Words of a pixel's sums.
 pub const SUM_WORDS: u32 = 6;
 
-const WORDS: u64 = (size_of::<DrawParams>() / 4) as u64;
+/// Words of [`DrawParams`].
+const PARAM_WORDS: u64 = (size_of::<DrawParams>() / 4) as u64;
 
-/// The occlusion counts of all samples of the ground, and a word that tells whether a search was ended
-/// early.
-const OCCLUSION_WORDS: u64 = (PLACES * PLACES) as u64 + 1;
+/// The occlusion counts of all samples of the ground, and the error word.
+const OCCLUSION_WORDS: u64 = (GROUND_SAMPLES * GROUND_SAMPLES) as u64 + 1;
 
-/// `DrawParams` in the shaders, where the fields are explained.
+/// `DrawParams` in `shaders/draw/params.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-#[expect(missing_docs, reason = "explained where the shaders define them")]
+#[expect(missing_docs, reason = "documented in the shaders")]
 pub struct DrawParams {
     pub size: [u32; 2],
     pub first_row: u32,
@@ -39,11 +39,11 @@ pub struct DrawParams {
     pub max_groups: u32,
     pub edge_step: [i32; 3],
     pub edge_width: i32,
-    pub edge_from: [i32; 3],
-    pub edge_most: i32,
-    pub edge_range: i32,
+    pub edge_origin: [i32; 3],
+    pub edge_max: i32,
+    pub edge_fade: i32,
     pub edge_shade: u32,
-    pub has_behind: u32,
+    pub has_background: u32,
     pub is_small: u32,
     pub corner_light: [u32; 4],
     pub ground_shades: [u32; 2],
@@ -56,17 +56,17 @@ pub struct DrawParams {
     pub sun_directions_at: u32,
     pub sky_directions_at: u32,
     pub ground_directions_at: u32,
-    pub sky_left_at: u32,
+    pub sky_shares_at: u32,
     pub srgb_ends_at: u32,
     pub sky_sets: u32,
-    pub unused: [u32; 2],
+    pub padding_0: [u32; 2],
     pub sun: [i32; 3],
-    pub unused_too: u32,
-    pub of_sun: [[u32; 4]; FACES],
-    pub of_sky: [[u32; 4]; FACES],
+    pub padding_1: u32,
+    pub sun_light: [[u32; 4]; FACES],
+    pub sky_light: [[u32; 4]; FACES],
 }
 
-/// In the place of the axis that is up: there is no ground.
+/// Stored in place of the up axis: there is no ground.
 pub const NO_GROUND: u32 = 3;
 
 /// Draws on a GPU.
@@ -83,31 +83,31 @@ impl GpuShader {
     /// All pixels of a picture of `size`.
     pub(super) async fn pixels(
         &self,
-        look: &Look,
+        picture: &PictureParams,
         size: [u32; 2],
     ) -> Result<Vec<Rgba>, BackendError> {
         let device = self.scene.device();
-        let (mut params, numbers) = numbers(look, size);
+        let (mut params, tables) = draw_params(picture, size);
         let [width, height] = size;
         let samples = params.samples * params.samples;
-        let rows = (MOST_SAMPLES / (width * samples)).clamp(1, height);
-        // A word more, which tells whether a search was ended early.
+        let rows = (MAX_PASS_SAMPLES / (width * samples)).clamp(1, height);
+        // One more for the error word: not 0 if a driver ended a traversal early.
         let [sums, pixels] = [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
         let storage = |label, words: u64| device.checked_buffer(label, words, Usage::STORAGE);
         let staging = device.staging(pixels + 1);
         let buffers = Buffers {
-            params: device.buffer("draw", WORDS, Usage::UNIFORM | Usage::COPY_DST),
-            numbers: device.filled("numbers", bytemuck::cast_slice(&numbers), Usage::STORAGE)?,
+            params: device.buffer("draw", PARAM_WORDS, Usage::UNIFORM | Usage::COPY_DST),
+            tables: device.filled("tables", bytemuck::cast_slice(&tables), Usage::STORAGE)?,
             occlusion: storage("ground occlusion", OCCLUSION_WORDS)?,
             sums: storage("sums", sums)?,
             pixels: storage("pixels", pixels)?,
         };
         device.check()?;
-        if look.ground.is_some() {
-            let count = (PLACES * PLACES) as u32 * params.ground_directions;
+        if picture.ground.is_some() {
+            let count = (GROUND_SAMPLES * GROUND_SAMPLES) as u32 * params.ground_directions;
             self.run(&buffers, kernels::GROUND_OCCLUSION, &params, count)?;
         }
-        let mut picture = Vec::with_capacity((width * height) as usize);
+        let mut drawn_pixels = Vec::with_capacity((width * height) as usize);
         for first in (0..height).step_by(rows as usize) {
             (params.first_row, params.rows) = (first, rows.min(height - first));
             let count = width * params.rows;
@@ -125,28 +125,32 @@ impl GpuShader {
             if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
                 return Err(gave_up());
             }
-            picture.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
+            drawn_pixels.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
         }
-        Ok(picture)
+        Ok(drawn_pixels)
     }
 
-    /// [`pixels`](Self::pixels), and waits.
+    /// The blocking form of [`pixels`](Self::pixels).
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn wait_for_pixels(
         &self,
-        look: &Look,
+        picture: &PictureParams,
         size: [u32; 2],
     ) -> Result<Vec<Rgba>, BackendError> {
-        self.scene.device().block_on(self.pixels(look, size))
+        self.scene.device().block_on(self.pixels(picture, size))
     }
 
-    /// Refuses: nothing waits there.
+    /// An error: a browser cannot block.
     #[cfg(target_arch = "wasm32")]
-    pub(super) fn wait_for_pixels(&self, _: &Look, _: [u32; 2]) -> Result<Vec<Rgba>, BackendError> {
+    pub(super) fn wait_for_pixels(
+        &self,
+        _: &PictureParams,
+        _: [u32; 2],
+    ) -> Result<Vec<Rgba>, BackendError> {
         Err(BackendError::Device("a browser cannot wait for it: use `render_async`".into()))
     }
 
-    /// Runs a kernel.
+    /// Submits a kernel.
     fn run(
         &self,
         buffers: &Buffers,
@@ -157,7 +161,7 @@ impl GpuShader {
         let device = self.scene.device();
         let own = [
             ("draw", &buffers.params),
-            ("numbers", &buffers.numbers),
+            ("tables", &buffers.tables),
             ("occluded_counts", &buffers.occlusion),
             ("sums", &buffers.sums),
             ("pixels", &buffers.pixels),
@@ -174,55 +178,55 @@ impl GpuShader {
 /// The buffers of a picture.
 struct Buffers {
     params: wgpu::Buffer,
-    numbers: wgpu::Buffer,
+    tables: wgpu::Buffer,
     occlusion: wgpu::Buffer,
     sums: wgpu::Buffer,
     pixels: wgpu::Buffer,
 }
 
-/// The numbers of a picture as the shaders have them: those of a known count, and lists.
-fn numbers(look: &Look, size: [u32; 2]) -> (DrawParams, Vec<u32>) {
-    let Look { film, light, ground, edges, .. } = look;
+/// The parameters and the tables of a picture, as the shaders read them.
+fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>) {
+    let PictureParams { film, light, ground, edges, .. } = picture;
     let mut list = Vec::new();
-    let [columns, rows] = &film.parts;
-    columns.iter().for_each(|part| list.extend(part_words(part)));
+    let [columns, rows] = &film.terms;
+    columns.iter().for_each(|term| list.extend(term_words(term)));
     let mut words = DrawParams { rows_at: list.len() as u32, ..DrawParams::zeroed() };
-    for (row, part) in rows.iter().enumerate() {
-        list.extend(part_words(part));
-        list.extend(look.behind.as_ref().map_or([0; 3], |behind| behind[row]));
+    for (row, term) in rows.iter().enumerate() {
+        list.extend(term_words(term));
+        list.extend(picture.background.as_ref().map_or([0; 3], |rows| rows[row]));
     }
-    let mut add = |ways: &[Way]| {
+    let mut append = |directions: &[Direction]| {
         let at = list.len() as u32;
-        list.extend(ways.as_flattened().iter().map(|&c| c as u32));
+        list.extend(directions.as_flattened().iter().map(|&c| c as u32));
         at
     };
-    words.sun_directions_at = add(&light.suns);
-    words.sky_directions_at = add(&light.skies.concat());
-    words.ground_directions_at = add(ground.as_ref().map_or(&[], |ground| &ground.ways));
-    words.sky_left_at = list.len() as u32;
-    list.extend(&light.sky_left);
+    words.sun_directions_at = append(&light.sun_directions);
+    words.sky_directions_at = append(&light.sky_directions.concat());
+    words.ground_directions_at = append(ground.as_ref().map_or(&[], |ground| &ground.directions));
+    words.sky_shares_at = list.len() as u32;
+    list.extend(&light.sky_shares);
     words.srgb_ends_at = list.len() as u32;
     list.extend(ENDS.map(u32::from));
     list.extend((0..=u8::MAX).map(|value| u32::from(linear_of(value))));
 
     words.size = size;
-    words.samples = look.samples as u32;
-    words.sky_directions = light.sky_ways as u32;
+    words.samples = picture.samples as u32;
+    words.sky_directions = light.set_len as u32;
     words.sky_sets = light.sky_sets;
     words.max_groups = MAX_GROUPS;
     words.edge_step = edges.step;
     words.edge_width = edges.width;
-    words.edge_from = edges.from.map(|c| c as i32);
-    words.edge_most = edges.most;
-    words.edge_range = edges.range;
-    words.edge_shade = share(EDGE_SHADE);
-    words.has_behind = u32::from(look.behind.is_some());
-    words.is_small = u32::from(look.is_small);
-    words.corner_light = look.corner_light;
-    words.ground_shades = look.ground_shades;
+    words.edge_origin = edges.origin.map(|c| c as i32);
+    words.edge_max = edges.max;
+    words.edge_fade = edges.fade;
+    words.edge_shade = fixed(EDGE_SHADE);
+    words.has_background = u32::from(picture.background.is_some());
+    words.is_small = u32::from(picture.is_small);
+    words.corner_light = picture.corner_light;
+    words.ground_shades = picture.ground_shades;
     words.ground_up = NO_GROUND;
     if let Some(ground) = ground {
-        words.ground_directions = ground.ways.len() as u32;
+        words.ground_directions = ground.directions.len() as u32;
         words.ground_step = ground.step;
         words.ground_step_bits = ground.step_bits;
         let [[a, b], [c, d]] = ground.corner.map(halves);
@@ -231,13 +235,13 @@ fn numbers(look: &Look, size: [u32; 2]) -> (DrawParams, Vec<u32>) {
         words.ground_up = ground.up as u32;
     }
     words.sun = light.sun;
-    words.of_sun = light.of_sun.map(|[r, g, b]| [r, g, b, 0]);
-    words.of_sky = light.of_sky.map(|[r, g, b]| [r, g, b, 0]);
+    words.sun_light = light.sun_light.map(|[r, g, b]| [r, g, b, 0]);
+    words.sky_light = light.sky_light.map(|[r, g, b]| [r, g, b, 0]);
     (words, list)
 }
 
-fn part_words(part: &Part) -> [u32; 9] {
-    let [[a, b], [c, d], [e, f]] = part.origin.map(halves);
-    let [x, y, z] = part.direction.map(|c| c as u32);
+fn term_words(term: &RayTerm) -> [u32; 9] {
+    let [[a, b], [c, d], [e, f]] = term.origin.map(halves);
+    let [x, y, z] = term.direction.map(|c| c as u32);
     [a, b, c, d, e, f, x, y, z]
 }

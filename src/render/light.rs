@@ -1,52 +1,59 @@
-//! The light: a sun, and a sky that is seen in part. What rays need of it is rounded once, to integers.
+//! Light from the sun and the sky, rounded once to integers.
 
 use std::f64::consts::TAU;
 
 use crate::grid::Up;
 use crate::render::camera::{Camera, Vec3, add_scaled, cross, dot, normalized};
-use crate::trace::{Face, Ray, Scene, steps_towards};
+use crate::trace::{Face, Ray, Scene, quantized_direction};
 
-/// A share of light, or light itself, is a multiple of 1 / `ONE`.
+/// Light and shares of light are fixed-point numbers: multiples of 1 / `ONE`.
 pub(super) const ONE: u32 = 1 << 15;
 
-/// A share of a share, or of light: rounded, half up. One is below `2^17`, the other at most [`ONE`].
+/// The fixed-point product, rounded half up. One factor is below `2^17`, the other at most [`ONE`].
 #[inline]
-pub(super) fn of(a: u32, b: u32) -> u32 {
+pub(super) fn scale(a: u32, b: u32) -> u32 {
     (a * b + ONE / 2) / ONE
 }
 
-/// That share of one.
-pub(super) fn share(part: f64) -> u32 {
-    (part * f64::from(ONE) + 0.5) as u32
+/// Linear interpolation from `a` at 0 to `b` at [`ONE`].
+#[inline]
+pub(super) fn lerp(a: u32, b: u32, at: u32) -> u32 {
+    (a * (ONE - at) + b * at) / ONE
 }
 
-/// The direction to the sun where none is given: by the picture's right, up and towards the eye, so that
-/// what is seen is lit.
+/// `value` in fixed point.
+pub(super) fn fixed(value: f64) -> u32 {
+    (value * f64::from(ONE) + 0.5) as u32
+}
+
+/// Default direction to the sun in camera coordinates (right, up, towards the eye), so that visible
+/// faces are lit.
 const SUN: Vec3 = [-0.46, 0.62, 0.72];
 
-/// The sun's radius, as the tangent of its angle: shadows are soft at a distance.
+/// Tangent of the sun's angular radius: sets the width of penumbrae.
 const SUN_RADIUS: f64 = 0.02;
 
-/// The light of the sun, of the sky and from the ground, linear: a white surface that faces the sun is
+/// Linear light of the sun, of the sky and from the ground: a white surface that faces the sun is
 /// almost white.
 const SUN_LIGHT: [f64; 3] = [0.74, 0.71, 0.655];
 const SKY_LIGHT: [f64; 3] = [0.43, 0.455, 0.495];
 const GROUND_LIGHT: [f64; 3] = [0.35, 0.34, 0.335];
 
-/// What light there is where no sky is seen, thrown from surface to surface, as a part of the sky's.
+/// Ambient light where the whole sky is occluded, as a share of the sky's: stands for indirect
+/// light.
 const BOUNCED: f64 = 0.25;
 
-/// The golden angle: multiples of it are spread evenly about a circle.
+/// The golden angle, whose multiples are spread evenly on the circle.
 const GOLDEN: f64 = TAU * 0.381_966_011_250_105;
 
-/// What the next set of ways to the sky is turned by: multiples are spread about a circle, and differ from
-/// those of the golden angle.
+/// Rotation between sets of sky directions. Its multiples are spread on the circle, unlike those of
+/// the golden angle.
 const TURN: f64 = TAU * 0.414_213_562_373_095;
 
-/// How far off a surface light is looked for, in units of a ray's origin.
-pub(super) const OFF: i64 = 4;
+/// Distance of the origins of secondary rays from their surface, in units of a ray's origin.
+pub(super) const RAY_OFFSET: i64 = 4;
 
-/// The direction to the sun: of this azimuth and elevation in degrees, else over the camera's shoulder.
+/// Direction to the sun: with the given azimuth and elevation in degrees, or the default one.
 pub(super) fn to_sun(camera: &Camera, angles: Option<[f64; 2]>) -> Vec3 {
     if let Some(angles) = angles {
         return camera.world_direction(angles);
@@ -58,115 +65,123 @@ pub(super) fn to_sun(camera: &Camera, angles: Option<[f64; 2]>) -> Vec3 {
     normalized(sun)
 }
 
-/// A way that light comes, as a ray's direction.
-pub(super) type Way = [i32; 3];
+/// A direction towards light, as that of a ray.
+pub(super) type Direction = [i32; 3];
 
-/// Whether a voxel is in the way of the light to a point, in units of a ray's origin.
-pub(super) fn is_dark(scene: &Scene, point: [i64; 3], to: Way) -> bool {
+/// Whether a ray from `point`, in units of a ray's origin, hits a voxel.
+pub(super) fn is_occluded(scene: &Scene, point: [i64; 3], to: Direction) -> bool {
     scene.first_touch(&Ray::of(point, to)).is_some()
 }
 
-/// The light of a picture, by faces: lower and upper by axes.
+/// The light of a picture. Arrays by face are indexed by [`Face::number`].
 #[derive(Debug, Clone)]
 pub(super) struct Light {
-    /// To the middle of the sun.
-    pub(super) sun: Way,
-    /// To places on it.
-    pub(super) suns: Vec<Way>,
-    /// To the sky from the faces: sets of so many ways, of which a voxel has one.
-    pub(super) skies: [Vec<Way>; FACES],
-    /// How many ways a set has.
-    pub(super) sky_ways: usize,
-    /// How many sets there are, a power of two.
+    /// To the centre of the sun.
+    pub(super) sun: Direction,
+    /// To points on the sun's disc.
+    pub(super) sun_directions: Vec<Direction>,
+    /// Ambient-occlusion directions of each face: `sky_sets` sets, of which a voxel uses one.
+    pub(super) sky_directions: [Vec<Direction>; FACES],
+    /// Directions per set.
+    pub(super) set_len: usize,
+    /// Number of sets, a power of two.
     pub(super) sky_sets: u32,
-    /// Of the sun on a face that it shines on; 0 on those that look away from it.
-    pub(super) of_sun: [[u32; 3]; FACES],
-    /// Of the whole sky, and from the ground, on a face.
-    pub(super) of_sky: [[u32; 3]; FACES],
-    /// Of the sky's light, where none of the ways to it is dark, one, and so on.
-    pub(super) sky_left: Vec<u32>,
+    /// Sunlight on each unshadowed face; 0 on faces that face away.
+    pub(super) sun_light: [[u32; 3]; FACES],
+    /// Light of the unoccluded sky, and from the ground, on each face.
+    pub(super) sky_light: [[u32; 3]; FACES],
+    /// Shares of the sky's light with 0, 1, ... occluded directions.
+    pub(super) sky_shares: Vec<u32>,
 }
 
 /// Faces of a voxel.
 pub(super) const FACES: usize = 6;
 
 impl Light {
-    /// With the direction `sun` to it, so many places on it, and sets of ways to the sky from each face.
-    pub(super) fn new(sun: Vec3, camera: &Camera, places: usize, ways: usize, sets: u32) -> Self {
-        let [u, v] = across(sun);
-        let place = |i: usize| {
-            let [x, y] = on_disc(i, places, 0.0).map(|c| c * SUN_RADIUS);
-            steps_towards(add_scaled(add_scaled(sun, x, u), y, v))
+    /// A sun in the direction `sun` with `samples` directions to its disc, and per face `sets` sets of
+    /// `set_len` sky directions.
+    pub(super) fn new(
+        sun: Vec3,
+        camera: &Camera,
+        samples: usize,
+        set_len: usize,
+        sets: u32,
+    ) -> Self {
+        let [u, v] = tangents(sun);
+        let sun_direction = |i: usize| {
+            let [x, y] = disc_sample(i, samples, 0.0).map(|c| c * SUN_RADIUS);
+            quantized_direction(add_scaled(add_scaled(sun, x, u), y, v))
         };
         let normal = |number: usize| {
             let face = Face { axis: number % 3, is_upper: number >= 3 };
             face.normal().map(f64::from)
         };
         let light = |number: usize, of: &dyn Fn(Vec3, usize) -> f64| {
-            [0, 1, 2].map(|i| share(of(normal(number), i)))
+            [0, 1, 2].map(|i| fixed(of(normal(number), i)))
         };
-        let of_sun = |n: Vec3, i: usize| SUN_LIGHT[i] * dot(n, sun).max(0.0);
-        let of_sky = |n: Vec3, i: usize| {
+        let sun_light = |n: Vec3, i: usize| SUN_LIGHT[i] * dot(n, sun).max(0.0);
+        let sky_light = |n: Vec3, i: usize| {
             let above = (dot(n, camera.world_up) + 1.0) / 2.0;
             GROUND_LIGHT[i] + (SKY_LIGHT[i] - GROUND_LIGHT[i]) * above
         };
-        let left = |dark: usize| BOUNCED + (1.0 - BOUNCED) * (1.0 - dark as f64 / ways as f64);
+        let sky_share =
+            |occluded: usize| BOUNCED + (1.0 - BOUNCED) * (1.0 - occluded as f64 / set_len as f64);
         Self {
-            sun: steps_towards(sun),
-            suns: (0..places).map(place).collect(),
-            skies: std::array::from_fn(|number| {
-                (0..sets).flat_map(|set| to_sky(normal(number), ways, set)).collect()
+            sun: quantized_direction(sun),
+            sun_directions: (0..samples).map(sun_direction).collect(),
+            sky_directions: std::array::from_fn(|number| {
+                (0..sets).flat_map(|set| sky_directions(normal(number), set_len, set)).collect()
             }),
-            sky_ways: ways,
+            set_len,
             sky_sets: sets,
-            of_sun: std::array::from_fn(|number| light(number, &of_sun)),
-            of_sky: std::array::from_fn(|number| light(number, &of_sky)),
-            sky_left: (0..=ways).map(|dark| share(left(dark))).collect(),
+            sun_light: std::array::from_fn(|number| light(number, &sun_light)),
+            sky_light: std::array::from_fn(|number| light(number, &sky_light)),
+            sky_shares: (0..=set_len).map(|occluded| fixed(sky_share(occluded))).collect(),
         }
     }
 }
 
 impl Light {
-    /// To the sky from the face of a voxel.
+    /// The sky directions of a voxel's face.
     #[inline]
-    pub(super) fn ways_from(&self, voxel: [u32; 3], face: Face) -> &[Way] {
-        let set = (spread(voxel) & (self.sky_sets - 1)) as usize;
-        &self.skies[face.number()][set * self.sky_ways..][..self.sky_ways]
+    pub(super) fn sky_directions_from(&self, voxel: [u32; 3], face: Face) -> &[Direction] {
+        let set = (voxel_hash(voxel) & (self.sky_sets - 1)) as usize;
+        &self.sky_directions[face.number()][set * self.set_len..][..self.set_len]
     }
 }
 
-/// A number of a voxel that those of its neighbours do not resemble (M. Teschner et al., *Optimized Spatial
-/// Hashing for Collision Detection of Deformable Objects*, 2003).
-fn spread([x, y, z]: [u32; 3]) -> u32 {
+/// A hash of a voxel's position, uncorrelated between neighbours (M. Teschner et al., *Optimized
+/// Spatial Hashing for Collision Detection of Deformable Objects*, 2003).
+fn voxel_hash([x, y, z]: [u32; 3]) -> u32 {
     let [x, y, z] =
         [x.wrapping_mul(73_856_093), y.wrapping_mul(19_349_663), z.wrapping_mul(83_492_791)];
     let mixed = (x ^ y ^ z).wrapping_mul(0x9E37_79B1);
     mixed >> 24
 }
 
-/// `count` ways to the sky above a plane, more of them where it shines more steeply: each counts the
-/// same. Another set is turned by another angle.
-pub(super) fn to_sky(normal: Vec3, count: usize, set: u32) -> Vec<Way> {
-    let [u, v] = across(normal);
+/// `count` cosine-weighted directions in the hemisphere about `normal`. Each set is rotated by a
+/// different angle.
+pub(super) fn sky_directions(normal: Vec3, count: usize, set: u32) -> Vec<Direction> {
+    let [u, v] = tangents(normal);
     let angle = f64::from(set) * TURN;
-    let way = |i: usize| {
-        let [x, y] = on_disc(i, count, angle);
+    let direction = |i: usize| {
+        let [x, y] = disc_sample(i, count, angle);
         let height = (1.0 - x * x - y * y).sqrt();
-        steps_towards(add_scaled(add_scaled(normal.map(|c| c * height), x, u), y, v))
+        quantized_direction(add_scaled(add_scaled(normal.map(|c| c * height), x, u), y, v))
     };
-    (0..count).map(way).collect()
+    (0..count).map(direction).collect()
 }
 
-/// The place of number `i` of `count` that are spread evenly in the unit disc (H. Vogel, *A Better Way to
-/// Construct the Sunflower Head*, 1979), turned by an angle.
-fn on_disc(i: usize, count: usize, angle: f64) -> [f64; 2] {
+/// Point `i` of `count` spread evenly in the unit disc (H. Vogel, *A Better Way to Construct the
+/// Sunflower Head*, 1979), rotated by an angle.
+fn disc_sample(i: usize, count: usize, angle: f64) -> [f64; 2] {
     let radius = ((i as f64 + 0.5) / count as f64).sqrt();
     let (sin, cos) = libm::sincos(i as f64 * GOLDEN + 0.6 + angle);
     [radius * cos, radius * sin]
 }
 
-/// Two directions at right angles to one of length 1, and to one another.
-fn across(normal: Vec3) -> [Vec3; 2] {
+/// Two unit vectors that form an orthonormal basis with the unit vector `normal`.
+fn tangents(normal: Vec3) -> [Vec3; 2] {
     let other = if normal[0].abs() < 0.6 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
     let u = normalized(cross(other, normal));
     [u, cross(normal, u)]

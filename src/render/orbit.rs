@@ -1,11 +1,11 @@
-//! Views around the up axis, framed alike: what is in one picture of an orbit is where it is in all.
+//! Turntable views about the up axis with a common framing.
 
 use crate::render::camera::Vec3;
 
-/// Sides of the polygon about a circle, which is a thousandth larger.
+/// Sides of the polygon circumscribed about a circle; its radius is 0.1 % larger.
 const SIDES: u32 = 72;
 
-/// `v`, by right, up and front, turned about the up axis by so many degrees, from the front to the right.
+/// `v`, in coordinates (right, up, front), turned about the up axis from the front to the right.
 /// Quarter turns are exact.
 pub(super) fn turned([x, y, z]: Vec3, degrees: f64) -> Vec3 {
     let (sin, cos) = sin_cos(degrees);
@@ -24,9 +24,9 @@ pub(super) fn sin_cos(degrees: f64) -> (f64, f64) {
     }
 }
 
-/// Points about all that `boxes` (the smallest and largest voxel of each) pass through when they are turned
-/// about the line through `center` along the axis `up`: polygons about the circles of their corners
-/// farthest out.
+/// Points whose convex hull contains `boxes` (first and last voxel of each) at every turn about the
+/// line through `center` along `up`: polygons circumscribed about the circles of the outermost
+/// corners.
 pub(super) fn swept(
     boxes: impl Iterator<Item = [[u32; 3]; 2]>,
     center: Vec3,
@@ -36,7 +36,7 @@ pub(super) fn swept(
     let polygon = (0..SIDES).map(|side| sin_cos(360.0 / f64::from(SIDES) * f64::from(side)));
     let polygon: Vec<(f64, f64)> = polygon.collect();
     let (_, of_sides) = sin_cos(180.0 / f64::from(SIDES));
-    rings(boxes, center, up).into_iter().flat_map(move |Ring { heights, radius }| {
+    cylinders(boxes, center, up).into_iter().flat_map(move |Cylinder { heights, radius }| {
         let (radius, polygon) = (radius / of_sides, polygon.clone());
         heights.into_iter().flat_map(move |height| {
             polygon.clone().into_iter().map(move |(sin, cos)| {
@@ -52,30 +52,30 @@ pub(super) fn swept(
 
 /// A cylinder about the axis.
 #[derive(Debug, Clone, Copy)]
-struct Ring {
+struct Cylinder {
     heights: [f64; 2],
     radius: f64,
 }
 
-/// One for all boxes that begin at one height.
-fn rings(
+/// One cylinder per lowest height of boxes.
+fn cylinders(
     boxes: impl Iterator<Item = [[u32; 3]; 2]>,
     center: Vec3,
     up: usize,
-) -> impl IntoIterator<Item = Ring> {
-    let mut rings = std::collections::BTreeMap::<u32, Ring>::new();
+) -> impl IntoIterator<Item = Cylinder> {
+    let mut cylinders = std::collections::BTreeMap::<u32, Cylinder>::new();
     for [min, max] in boxes {
         let [low, high] = [min.map(f64::from), max.map(|c| f64::from(c) + 1.0)];
         let reach = |a: usize| (center[a] - low[a]).max(high[a] - center[a]);
         let [x, y] = [1, 2].map(|further| reach((up + further) % 3));
-        // Not `hypot`, which is each platform's own.
+        // Not `hypot`, whose result differs between platforms.
         let radius = (x * x + y * y).sqrt();
         let heights = [low[up], high[up]];
-        let ring = rings.entry(min[up]).or_insert(Ring { heights, radius });
-        ring.heights[1] = ring.heights[1].max(high[up]);
-        ring.radius = ring.radius.max(radius);
+        let cylinder = cylinders.entry(min[up]).or_insert(Cylinder { heights, radius });
+        cylinder.heights[1] = cylinder.heights[1].max(high[up]);
+        cylinder.radius = cylinder.radius.max(radius);
     }
-    rings.into_values()
+    cylinders.into_values()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use image::{ExtendedColorType, ImageEncoder};
 use crate::render::animation::image_error;
 use crate::srgb::Rgba;
 
-/// Pixels in sRGB, row by row from the top left; opacity is not multiplied in.
+/// An sRGB image with straight (not premultiplied) alpha, row by row from the top left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     size: [u32; 2],
@@ -30,16 +30,16 @@ impl Picture {
         self.size
     }
 
-    /// Row by row from the top left.
+    /// The pixels, row by row from the top left.
     #[must_use]
     pub fn pixels(&self) -> &[Rgba] {
         &self.pixels
     }
 
-    /// That of a column and a row, from the top left.
+    /// The pixel of a column and a row, from the top left.
     ///
     /// # Panics
-    /// There is none.
+    /// The column or the row is outside the picture.
     #[must_use]
     pub fn at(&self, column: u32, row: u32) -> Rgba {
         let [width, height] = self.size;
@@ -88,7 +88,7 @@ impl Picture {
     }
 }
 
-/// Red, green and blue of each.
+/// Red, green and blue of each pixel.
 #[cfg(feature = "images")]
 pub(super) fn opaque_bytes(pixels: &[Rgba]) -> Vec<u8> {
     pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()

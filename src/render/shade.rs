@@ -1,77 +1,80 @@
-//! What a pixel looks like: in integers from the ray on, so that all machines draw the same picture.
-//! The GPU's stages have the same functions.
+//! Shading of pixels, in integers from the ray on, so that all devices draw the same picture. The
+//! twin of `shaders/draw/`.
 
 use crate::grid::DEFAULT_COLOR;
 use crate::render::camera::Camera;
 use crate::render::film::Film;
-use crate::render::ground::{Dark, Ground, between};
-use crate::render::light::{Light, OFF, ONE, is_dark, of, share, to_sun};
+use crate::render::ground::{Ground, GroundOcclusion};
+use crate::render::light::{Light, ONE, RAY_OFFSET, fixed, is_occluded, lerp, scale, to_sun};
 use crate::render::{Background, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 use crate::trace::{Face, Ray, Scene, Touch, UNIT_BITS};
 
-/// Linear light of 16 bits a channel.
+/// Linear light, 16 bits per channel.
 pub(super) type Color = [u32; 3];
 
-/// Rays from a face to the sky: of a voxel that covers a few pixels or more, and of a smaller one.
+/// Ambient-occlusion rays per face, of large and of small voxels.
 const SKY_RAYS: [usize; 2] = [12, 6];
-/// Sets of such rays: where a pixel is the mean of many small voxels, they look to many places.
+/// Sets of such rays, of large and of small voxels: with several sets, the error of small voxels
+/// averages out within a pixel.
 const SKY_SETS: [u32; 2] = [1, 16];
-/// How many pixels a few are.
-const A_FEW: f64 = 3.0;
+/// Voxels narrower than this are small, in pixels.
+const SMALL_PIXELS: f64 = 3.0;
 
-/// The light at a corner of a face between 0, 1, 2 and 3 free voxels of the three about it: what is narrow
-/// is dark (as in M. Lysenko, *Ambient occlusion for Minecraft-like worlds*, 2013).
+/// Ambient light at a corner of a face with 0, 1, 2 and 3 of its three neighbours empty (M.
+/// Lysenko, *Ambient occlusion for Minecraft-like worlds*, 2013).
 const CORNER_LIGHT: [f64; 4] = [0.55, 0.74, 0.88, 1.0];
 
-/// The top and the bottom of the background.
+/// Colours of the background at the top and at the bottom.
 const GRADIENT: [[u8; 3]; 2] = [[238, 241, 245], [190, 197, 206]];
-/// How much of the background's light is the sun's, and the sky's.
+/// Shares of the background's light that the sun and the sky contribute.
 const GROUND_SHADES: [f64; 2] = [0.30, 0.45];
 
-/// Voxels that cover fewer pixels have no visible edges; those that cover more have all of them.
-const EDGES: [f64; 2] = [4.0, 12.0];
-/// How dark edges are, and half their width in pixels.
+/// Widths of voxels, in pixels, between which edge lines fade in.
+const EDGE_PIXELS: [f64; 2] = [4.0, 12.0];
+/// Darkening by edge lines.
 pub(super) const EDGE_SHADE: f64 = 0.16;
+/// Half-width of edge lines, in pixels.
 const EDGE_WIDTH: f64 = 0.7;
-/// Half widths of edges are multiples of `2^-EDGE_BITS` voxel.
+/// Half-widths of edge lines are multiples of `2^-EDGE_BITS` voxel.
 const EDGE_BITS: u32 = 24;
 
-/// Entries of the memory for faces, a power of two.
-const SEEN: usize = 1 << 12;
+/// Slots of the direct-mapped cache of surfaces, a power of two.
+const CACHE_SLOTS: usize = 1 << 12;
 
-/// The numbers of a picture.
+/// The parameters of a picture, beside the scene.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct PictureParams {
     pub(super) film: Film,
     pub(super) light: Light,
     pub(super) ground: Option<Ground>,
-    /// Places along each side of a pixel.
+    /// Samples along each side of a pixel.
     pub(super) samples: usize,
-    /// What is behind each row of places, or nothing.
-    pub(super) behind: Option<Vec<Color>>,
+    /// Background colour of each row of samples; `None` if transparent.
+    pub(super) background: Option<Vec<Color>>,
     pub(super) edges: Edges,
-    /// Whether voxels cover so few pixels that a face is lit as its middle is.
+    /// Whether voxels are small: the sun's shadow is traced once per face, from its centre.
     pub(super) is_small: bool,
     pub(super) corner_light: [u32; 4],
-    /// How much of the background's light is the sun's, and the sky's.
+    /// Shares of the background's light that the sun and the sky contribute.
     pub(super) ground_shades: [u32; 2],
 }
 
-/// How wide edges are, and how dark.
+/// Widths of the edge lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edges {
-    /// Half the width at the voxel `from`; a step along an axis adds to it.
+    /// Half-width at the voxel `origin`.
     pub(super) width: i32,
+    /// Change of the half-width per voxel along each axis.
     pub(super) step: [i32; 3],
-    pub(super) from: [u32; 3],
-    /// Wider ones are not seen.
-    pub(super) most: i32,
-    /// Narrower ones are as dark as any: so much below `most`.
-    pub(super) range: i32,
+    pub(super) origin: [u32; 3],
+    /// Half-width at which edge lines have faded out.
+    pub(super) max: i32,
+    /// They fade over this range of half-widths below `max`.
+    pub(super) fade: i32,
 }
 
-impl Look {
+impl PictureParams {
     pub(super) fn new(
         bounds: Option<[[u32; 3]; 2]>,
         camera: &Camera,
@@ -80,7 +83,7 @@ impl Look {
         let samples = options.samples as usize;
         let [min, max] = bounds.unwrap_or_default();
         let middle = [0, 1, 2].map(|a| (f64::from(min[a]) + f64::from(max[a]) + 1.0) / 2.0);
-        let is_small = camera.voxels_per_pixel(middle) * A_FEW > 1.0;
+        let is_small = camera.voxels_per_pixel(middle) * SMALL_PIXELS > 1.0;
         let (rays, sets) = (SKY_RAYS[usize::from(is_small)], SKY_SETS[usize::from(is_small)]);
         let has_ground = options.background != Background::Transparent;
         Self {
@@ -88,228 +91,238 @@ impl Look {
             light: Light::new(to_sun(camera, options.sun), camera, samples * samples, rays, sets),
             ground: has_ground.then(|| Ground::new(bounds, camera)).flatten(),
             samples,
-            behind: behind(options.background, options.size[1] * options.samples),
+            background: background_rows(options.background, options.size[1] * options.samples),
             edges: Edges::new(camera, min, middle, options.edges),
             is_small,
-            // Of small voxels corners are lines across a slope, as its steps fall on pixels.
-            corner_light: if is_small { [ONE; 4] } else { CORNER_LIGHT.map(share) },
-            ground_shades: GROUND_SHADES.map(share),
+            // Corners of small voxels would alias into stripes on slopes.
+            corner_light: if is_small { [ONE; 4] } else { CORNER_LIGHT.map(fixed) },
+            ground_shades: GROUND_SHADES.map(fixed),
         }
     }
 }
 
 impl Edges {
-    fn new(camera: &Camera, from: [u32; 3], middle: [f64; 3], are_drawn: bool) -> Self {
+    fn new(camera: &Camera, origin: [u32; 3], middle: [f64; 3], are_drawn: bool) -> Self {
         let widths = |pixels: f64| EDGE_WIDTH / pixels * f64::from(1 << EDGE_BITS);
-        let [most, least] = EDGES.map(|pixels| widths(pixels) as i32);
-        let range = most - least;
-        // Where voxels are that small there are none, anywhere.
-        if !are_drawn || camera.voxels_per_pixel(middle) * EDGES[0] > 2.0 {
-            return Self { width: i32::MAX, step: [0; 3], from, most, range };
+        let [max, min] = EDGE_PIXELS.map(|pixels| widths(pixels) as i32);
+        let fade = max - min;
+        // The smallest voxels have no edge lines anywhere.
+        if !are_drawn || camera.voxels_per_pixel(middle) * EDGE_PIXELS[0] > 2.0 {
+            return Self { width: i32::MAX, step: [0; 3], origin, max, fade };
         }
         let at = |voxel: [f64; 3]| camera.voxels_per_pixel(voxel.map(|c| c + 0.5)) * widths(1.0);
-        let first = from.map(f64::from);
+        let first = origin.map(f64::from);
         let step = std::array::from_fn(|a| {
             let next = std::array::from_fn(|b| first[b] + f64::from(u8::from(a == b)));
             (at(next) - at(first)).round_ties_even() as i32
         });
-        Self { width: at(first).round_ties_even() as i32, step, from, most, range }
+        Self { width: at(first).round_ties_even() as i32, step, origin, max, fade }
     }
 }
 
-/// The background behind rows of places.
-fn behind(background: Background, rows: u32) -> Option<Vec<Color>> {
+/// The background colours of rows of samples.
+fn background_rows(background: Background, rows: u32) -> Option<Vec<Color>> {
     let row = |row: u32| match background {
         Background::Transparent => None,
         Background::Color(color) => Some(linear(color)),
         Background::Gradient => {
             let [top, bottom] = GRADIENT.map(linear);
-            let part = share((f64::from(row) + 0.5) / f64::from(rows));
-            Some([0, 1, 2].map(|i| between(top[i], bottom[i], part)))
+            let at = fixed((f64::from(row) + 0.5) / f64::from(rows));
+            Some([0, 1, 2].map(|i| lerp(top[i], bottom[i], at)))
         }
     };
     (0..rows).map(row).collect()
 }
 
-/// What all rays to one face have in common.
+/// Shading of a face that is shared by all its samples.
 #[derive(Debug, Clone, Copy)]
 struct Surface {
-    /// Which face it is; none has 0.
+    /// Identifies the face; 0 if there is none.
     key: u64,
     albedo: Color,
-    /// What part of the sky's light there is.
+    /// Share of the sky's light.
     sky: u32,
-    /// Whether the sun shines on all of it, or on none; `None` where that is told for each ray.
+    /// Whether the sun shines on the face; `None` if this is traced per ray.
     is_lit: Option<bool>,
-    /// At the corners: at both ends of the first axis for the lower end of the second, then for the upper.
+    /// Ambient light at the corners: both ends of the first tangent axis at the lower end of the
+    /// second, then at the upper.
     corners: [u32; 4],
 }
 
-/// What a ray comes to.
+/// The result of one sample of a pixel.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
-    /// The same for places of one face, or of the background, that are lit alike.
-    of: u64,
-    /// `None` where nothing is.
+    /// Equal for samples of the same face, or of the background, that are lit alike.
+    key: u64,
+    /// `None` for a transparent background.
     color: Option<Color>,
 }
 
-/// Draws pixels.
+/// Draws pixels on the CPU.
 pub(super) struct Shader<'a> {
     scene: &'a Scene<'a>,
-    look: &'a Look,
-    dark: &'a Dark,
-    seen: Vec<Surface>,
+    params: &'a PictureParams,
+    occlusion: &'a GroundOcclusion,
+    /// Direct-mapped by a hash of the face.
+    cache: Vec<Surface>,
 }
 
 impl<'a> Shader<'a> {
-    /// Of a picture, with what the ground does not see of the sky.
-    pub(super) fn new(scene: &'a Scene<'a>, look: &'a Look, dark: &'a Dark) -> Self {
-        let nothing = Surface { key: 0, albedo: [0; 3], sky: 0, is_lit: None, corners: [0; 4] };
-        Self { scene, look, dark, seen: vec![nothing; SEEN] }
+    /// With an empty cache.
+    pub(super) fn new(
+        scene: &'a Scene<'a>,
+        params: &'a PictureParams,
+        occlusion: &'a GroundOcclusion,
+    ) -> Self {
+        let empty = Surface { key: 0, albedo: [0; 3], sky: 0, is_lit: None, corners: [0; 4] };
+        Self { scene, params, occlusion, cache: vec![empty; CACHE_SLOTS] }
     }
 
     /// The pixel of a column and a row.
     pub(super) fn pixel(&mut self, at: [usize; 2]) -> Rgba {
-        let last = self.look.samples - 1;
-        let parts = (0..=last).flat_map(|row| (0..=last).map(move |column| [column, row]));
-        let is_corner = |part: &[usize; 2]| part.iter().all(|&i| i == 0 || i == last);
+        let last = self.params.samples - 1;
+        let subpixels = (0..=last).flat_map(|row| (0..=last).map(move |column| [column, row]));
+        let is_corner = |subpixel: &[usize; 2]| subpixel.iter().all(|&i| i == 0 || i == last);
         let corners: Vec<Sample> =
-            parts.clone().filter(is_corner).map(|part| self.sample(at, part)).collect();
-        // Where the corners of a pixel are of one face, and lit alike, all of it is.
-        if corners.iter().all(|corner| corner.of == corners[0].of) {
+            subpixels.clone().filter(is_corner).map(|s| self.sample(at, s)).collect();
+        // Equal corners stand for the pixel.
+        if corners.iter().all(|corner| corner.key == corners[0].key) {
             return mean(corners);
         }
-        let others = parts.filter(|part| !is_corner(part)).map(|part| self.sample(at, part));
+        let others = subpixels.filter(|s| !is_corner(s)).map(|s| self.sample(at, s));
         mean(corners.into_iter().chain(others))
     }
 
-    /// What is at a part of a pixel, counted from its top left.
-    fn sample(&mut self, pixel: [usize; 2], part: [usize; 2]) -> Sample {
-        let samples = self.look.samples;
-        let place = [0, 1].map(|i| pixel[i] * samples + part[i]);
-        let number = part[1] * samples + part[0];
-        let ray = self.look.film.ray(place);
+    /// A sample of a pixel, by its position in the pixel from the top left.
+    fn sample(&mut self, pixel: [usize; 2], subpixel: [usize; 2]) -> Sample {
+        let samples = self.params.samples;
+        let sample = [0, 1].map(|i| pixel[i] * samples + subpixel[i]);
+        let index = subpixel[1] * samples + subpixel[0];
+        let ray = self.params.film.ray(sample);
         match self.scene.first_touch(&ray) {
-            Some(touch) => self.voxel(&ray, &touch, number),
-            None => self.background(&ray, place[1], number),
+            Some(touch) => self.shade_voxel(&ray, &touch, index),
+            None => self.shade_background(&ray, sample[1], index),
         }
     }
 
-    /// What is behind the voxels, with the shadows on the ground.
-    fn background(&self, ray: &Ray, row: usize, number: usize) -> Sample {
-        let Some(behind) = &self.look.behind else { return Sample { of: 0, color: None } };
-        let (light, is_dark) = self.light_on_ground(ray, number);
-        Sample { of: u64::from(is_dark), color: Some(behind[row].map(|c| of(c, light))) }
+    /// The background of a row of samples, with the light on the ground.
+    fn shade_background(&self, ray: &Ray, row: usize, index: usize) -> Sample {
+        let Some(rows) = &self.params.background else { return Sample { key: 0, color: None } };
+        let (light, is_shadowed) = self.light_on_ground(ray, index);
+        let color = rows[row].map(|c| scale(c, light));
+        Sample { key: u64::from(is_shadowed), color: Some(color) }
     }
 
-    /// How much light the ground has where the ray meets it, and whether the sun's is missing.
-    fn light_on_ground(&self, ray: &Ray, number: usize) -> (u32, bool) {
-        let ground = self.look.ground.as_ref();
-        let met = ground.and_then(|ground| Some((ground, ground.met_by(ray)?)));
-        let Some((ground, point)) = met else { return (ONE, false) };
-        let [of_sun, of_sky] = self.look.ground_shades;
-        let is_dark = is_dark(self.scene, point, self.look.light.suns[number]);
-        let sun = if is_dark { ONE - of_sun } else { ONE };
-        (of(ONE - of(of_sky, ground.dark_at(self.dark, point)), sun), is_dark)
+    /// The light on the ground at the hit point of the ray, as a share of that of the unshadowed
+    /// background, and whether the point is in the sun's shadow.
+    fn light_on_ground(&self, ray: &Ray, index: usize) -> (u32, bool) {
+        let ground = self.params.ground.as_ref();
+        let hit = ground.and_then(|ground| Some((ground, ground.hit(ray)?)));
+        let Some((ground, point)) = hit else { return (ONE, false) };
+        let [sun_shade, sky_shade] = self.params.ground_shades;
+        let is_shadowed = is_occluded(self.scene, point, self.params.light.sun_directions[index]);
+        let sun = if is_shadowed { ONE - sun_shade } else { ONE };
+        let sky = ONE - scale(sky_shade, ground.occlusion_at(self.occlusion, point));
+        (scale(sky, sun), is_shadowed)
     }
 
-    /// The colour of a voxel where the ray meets it.
-    fn voxel(&mut self, ray: &Ray, touch: &Touch, number: usize) -> Sample {
-        let light = &self.look.light;
+    /// The colour of a voxel at the hit point.
+    fn shade_voxel(&mut self, ray: &Ray, touch: &Touch, index: usize) -> Sample {
+        let light = &self.params.light;
         let voxel = touch.voxel();
-        let face = touch.face(ray).unwrap_or_else(|| facing(ray));
+        let face = touch.face(ray).unwrap_or_else(|| front_face(ray));
         let surface = self.surface(voxel, face);
         let point = point_on(ray, touch, face);
-        let (u, v) = others(face.axis);
+        let (u, v) = tangent_axes(face.axis);
         let within = [u, v].map(|a| (point[a] - (i64::from(voxel[a]) << UNIT_BITS)) as u32);
 
         let of_face = face.number();
-        let is_lit = surface
-            .is_lit
-            .unwrap_or_else(|| !is_dark(self.scene, off(point, face), light.suns[number]));
-        let sky = of(surface.sky, bilinear(surface.corners, within));
+        let is_lit = surface.is_lit.unwrap_or_else(|| {
+            !is_occluded(self.scene, offset_from(point, face), light.sun_directions[index])
+        });
+        let sky = scale(surface.sky, bilinear(surface.corners, within));
         let (edge, is_edge) = self.edge(voxel, within);
         let color = [0, 1, 2].map(|i| {
-            let sun = if is_lit { light.of_sun[of_face][i] } else { 0 };
-            let all = sun + of(light.of_sky[of_face][i], sky);
-            of(surface.albedo[i], of(all, edge).min(ONE))
+            let sun = if is_lit { light.sun_light[of_face][i] } else { 0 };
+            let all = sun + scale(light.sky_light[of_face][i], sky);
+            scale(surface.albedo[i], scale(all, edge).min(ONE))
         });
-        let of = surface.key << 2 | u64::from(is_lit) << 1 | u64::from(is_edge);
-        Sample { of, color: Some(color) }
+        let key = surface.key << 2 | u64::from(is_lit) << 1 | u64::from(is_edge);
+        Sample { key, color: Some(color) }
     }
 
-    /// How light a place in the face of a voxel is, which is darker at its edges, and whether it is there.
+    /// The light on a point of a face, which is darker along the edges, and whether it is on an
+    /// edge line.
     fn edge(&self, voxel: [u32; 3], within: [u32; 2]) -> (u32, bool) {
-        let Edges { width, step, from, most, range } = self.look.edges;
-        // Wrapping on the way does not matter, where the sum is in range.
+        let Edges { width, step, origin, max, fade } = self.params.edges;
+        // Intermediate sums may wrap: the result is in range.
         let width = (0..3).fold(width, |width, a| {
-            width.wrapping_add(step[a].wrapping_mul((voxel[a] - from[a]) as i32))
+            width.wrapping_add(step[a].wrapping_mul((voxel[a] - origin[a]) as i32))
         });
-        let strength = (most - width).clamp(0, range) as u32;
-        let from_edge = within.map(|c| c.min((1 << UNIT_BITS) - c) << (EDGE_BITS - UNIT_BITS));
-        let is_edge = strength > 0 && (from_edge[0].min(from_edge[1]) as i32) < width;
-        let shade = (strength >> 8) * share(EDGE_SHADE) / (range as u32 >> 8);
+        let strength = (max - width).clamp(0, fade) as u32;
+        let edge_distance = within.map(|c| c.min((1 << UNIT_BITS) - c) << (EDGE_BITS - UNIT_BITS));
+        let is_edge = strength > 0 && (edge_distance[0].min(edge_distance[1]) as i32) < width;
+        let shade = (strength >> 8) * fixed(EDGE_SHADE) / (fade as u32 >> 8);
         (if is_edge { ONE - shade } else { ONE }, is_edge)
     }
 
     fn surface(&mut self, voxel: [u32; 3], face: Face) -> Surface {
         let [x, y, z] = voxel.map(u64::from);
         let key = (face.number() as u64 + 1) << 48 | z << 32 | y << 16 | x;
-        // As bricks are spread, by the golden ratio.
-        let place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SEEN.ilog2())) as usize;
-        if self.seen[place].key != key {
-            self.seen[place] = self.look_at(key, voxel, face);
+        // Fibonacci hashing.
+        let slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - CACHE_SLOTS.ilog2())) as usize;
+        if self.cache[slot].key != key {
+            self.cache[slot] = self.surface_of(key, voxel, face);
         }
-        self.seen[place]
+        self.cache[slot]
     }
 
-    fn look_at(&self, key: u64, voxel: [u32; 3], face: Face) -> Surface {
-        let light = &self.look.light;
+    fn surface_of(&self, key: u64, voxel: [u32; 3], face: Face) -> Surface {
+        let light = &self.params.light;
         let of_face = face.number();
         let color =
             self.scene.grid().colors.as_ref().map_or(DEFAULT_COLOR, |colors| colors.of(voxel));
         let [r, g, b, _] = color;
-        let outside = off(middle_of(voxel, face), face);
-        let ways = light.ways_from(voxel, face).iter();
-        let dark = ways.filter(|&&to| is_dark(self.scene, outside, to)).count();
-        let is_lit = if light.of_sun[of_face] == [0; 3] {
+        let outside = offset_from(face_center(voxel, face), face);
+        let directions = light.sky_directions_from(voxel, face).iter();
+        let occluded = directions.filter(|&&to| is_occluded(self.scene, outside, to)).count();
+        let is_lit = if light.sun_light[of_face] == [0; 3] {
             Some(false)
-        } else if self.look.is_small {
-            Some(!is_dark(self.scene, outside, light.sun))
+        } else if self.params.is_small {
+            Some(!is_occluded(self.scene, outside, light.sun))
         } else {
             None
         };
         Surface {
             key,
             albedo: linear([r, g, b]),
-            sky: light.sky_left[dark],
+            sky: light.sky_shares[occluded],
             is_lit,
             corners: self.corners(voxel, face),
         }
     }
 
-    /// The light at the corners of a face, by the voxels about them that stand out.
+    /// Ambient light at the corners of a face, by the occupied voxels of the layer above it.
     fn corners(&self, voxel: [u32; 3], face: Face) -> [u32; 4] {
         let normal = face.normal();
-        let (u, v) = others(face.axis);
-        let stands = |along: [i32; 2]| {
+        let (u, v) = tangent_axes(face.axis);
+        let occluder = |along: [i32; 2]| {
             let mut at: [i32; 3] = std::array::from_fn(|a| voxel[a] as i32 + normal[a]);
             at[u] += along[0];
             at[v] += along[1];
             usize::from(self.scene.contains(at))
         };
         [[-1, -1], [1, -1], [-1, 1], [1, 1]].map(|[i, j]| {
-            let free = match [stands([i, 0]), stands([0, j])] {
+            let free = match [occluder([i, 0]), occluder([0, j])] {
                 [1, 1] => 0,
-                [a, b] => 3 - a - b - stands([i, j]),
+                [a, b] => 3 - a - b - occluder([i, j]),
             };
-            self.look.corner_light[free]
+            self.params.corner_light[free]
         })
     }
 }
 
-/// The pixel that has these samples.
+/// The pixel with these samples.
 fn mean(samples: impl IntoIterator<Item = Sample>) -> Rgba {
     let (mut sum, mut covered, mut all) = ([0; 3], 0, 0);
     for sample in samples {
@@ -324,16 +337,17 @@ fn mean(samples: impl IntoIterator<Item = Sample>) -> Rgba {
     [r, g, b, ((covered * 510 + all) / (2 * all)) as u8]
 }
 
-/// The face that a ray looks at which begins in its voxel.
-fn facing(ray: &Ray) -> Face {
+/// The face shown where a ray begins in a voxel: the one most nearly perpendicular to it, facing
+/// it.
+fn front_face(ray: &Ray) -> Face {
     let (_, direction) = ray.in_units();
     let longer = |a: usize, b: usize| if direction[b].abs() > direction[a].abs() { b } else { a };
     let axis = longer(longer(0, 1), 2);
     Face { axis, is_upper: direction[axis] < 0 }
 }
 
-/// Where a ray meets a face, in units: exactly in its plane, and rounded down along the others, which
-/// is not past its edges.
+/// The point where a ray meets a face, in units: exact along the normal, rounded down along the
+/// other axes, which keeps it within the face.
 fn point_on(ray: &Ray, touch: &Touch, face: Face) -> [i64; 3] {
     let mut point = touch.point(ray);
     let plane = touch.voxel()[face.axis] + u32::from(face.is_upper);
@@ -341,29 +355,29 @@ fn point_on(ray: &Ray, touch: &Touch, face: Face) -> [i64; 3] {
     point
 }
 
-/// The middle of a face.
-fn middle_of(voxel: [u32; 3], face: Face) -> [i64; 3] {
+/// The centre of a face, in units.
+fn face_center(voxel: [u32; 3], face: Face) -> [i64; 3] {
     std::array::from_fn(|a| {
         let halves = if a == face.axis { 2 * u32::from(face.is_upper) } else { 1 };
         (2 * i64::from(voxel[a]) + i64::from(halves)) << (UNIT_BITS - 1)
     })
 }
 
-/// A little off a face.
-fn off(mut point: [i64; 3], face: Face) -> [i64; 3] {
-    point[face.axis] += if face.is_upper { OFF } else { -OFF };
+/// `point` moved [`RAY_OFFSET`] off a face, along its normal.
+fn offset_from(mut point: [i64; 3], face: Face) -> [i64; 3] {
+    point[face.axis] += if face.is_upper { RAY_OFFSET } else { -RAY_OFFSET };
     point
 }
 
-/// The two other axes.
-fn others(axis: usize) -> (usize, usize) {
+/// The two axes in the plane of a face.
+fn tangent_axes(axis: usize) -> (usize, usize) {
     ((axis + 1) % 3, (axis + 2) % 3)
 }
 
-/// `within` counts units.
+/// Interpolates between the corners of a face; `within` is the position in the face, in units.
 fn bilinear([a, b, c, d]: [u32; 4], within: [u32; 2]) -> u32 {
     let [u, v] = within.map(|c| c >> (UNIT_BITS - ONE.ilog2()));
-    between(between(a, b, u), between(c, d, u), v)
+    lerp(lerp(a, b, u), lerp(c, d, u), v)
 }
 
 pub(super) fn linear(color: [u8; 3]) -> Color {

@@ -1,4 +1,4 @@
-//! What rays search: a tree over a grid's bricks.
+//! The acceleration structure for rays: a tree over a grid's bricks.
 
 use rayon::prelude::*;
 
@@ -7,28 +7,28 @@ use crate::grid::{is_empty, join};
 #[cfg(doc)]
 use crate::trace::Ray;
 
-/// A cube of 8x8x8 cells, which are smaller such nodes, or bricks at level 1. Masks have a bit for each
-/// cell in the layout of a brick's.
+/// A cube of 8x8x8 cells: smaller nodes or, at level 1, bricks. Masks have a bit per cell, in the
+/// layout of a brick's mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// The cells in which some voxels are occupied, but not all.
+    /// Cells with some, not all, voxels occupied, or with all occupied in several colours.
     pub partial: Mask,
-    /// The cells in which all voxels are occupied.
+    /// Cells with all voxels occupied.
     pub full: Mask,
-    /// How many partial cells come before those of each word of the mask.
+    /// Exclusive prefix sum of the partial cells by words of the mask.
     pub before: [u16; 8],
-    /// Where the children begin: one for each of the partial cells, by words of the mask and in these
-    /// from the lowest bit up.
+    /// Index of the first child: one child per partial cell, in the order of words and bits of the
+    /// mask.
     pub first: u32,
-    /// The node that this is a cell of; of the last one, 0.
+    /// Index of the parent node; 0 for the root.
     pub parent: u32,
 }
 
-/// What a node has of a cell.
+/// The state of a cell of a node, or of a voxel of a brick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cell {
     Empty,
-    /// The number of the smaller node, or of the brick.
+    /// Index of the child node, or of the brick.
     Partial(usize),
     Full,
 }
@@ -36,7 +36,7 @@ pub(super) enum Cell {
 impl Node {
     const EMPTY: Self = Self { partial: [0; 8], full: [0; 8], before: [0; 8], first: 0, parent: 0 };
 
-    fn count(&mut self) {
+    fn sum_partial(&mut self) {
         for x in 1..8 {
             self.before[x] = self.before[x - 1] + self.partial[x - 1].count_ones() as u16;
         }
@@ -44,7 +44,7 @@ impl Node {
 
     #[inline]
     pub(super) fn cell(&self, children: &[u32], at: [i32; 3]) -> Cell {
-        let (word, bit) = bit_of(at);
+        let (word, bit) = bit_in_mask(at);
         if self.full[word] >> bit & 1 == 1 {
             return Cell::Full;
         }
@@ -57,28 +57,28 @@ impl Node {
     }
 }
 
-/// The word and the bit in it, in the mask of its node or brick, of a cell or voxel anywhere.
+/// The mask word and the bit in it of a cell or voxel, by its position in the whole level.
 #[inline]
-pub(super) fn bit_of([x, y, z]: [i32; 3]) -> (usize, u32) {
+pub(super) fn bit_in_mask([x, y, z]: [i32; 3]) -> (usize, u32) {
     ((x & 7) as usize, (8 * (y & 7) + (z & 7)) as u32)
 }
 
-/// A grid to be searched by [`Ray`]s, from as many threads as there are. It takes about five bytes a brick
-/// beside the grid, and twenty more while it is made.
+/// A grid with an acceleration structure for [`Ray`]s, usable from any number of threads. It takes
+/// about five bytes per brick besides the grid, and about twenty more while it is built.
 #[derive(Debug, Clone)]
 pub struct Scene<'a> {
     grid: &'a VoxelGrid,
     pub(super) nodes: Vec<Node>,
     pub(super) children: Vec<u32>,
-    /// The level of the last node, in which all others are.
+    /// The level of the root.
     top: u32,
     bounds: Option<[[u32; 3]; 2]>,
-    /// The full bricks whose voxels have colours of their own; sorted.
+    /// Full bricks whose voxels have colours of their own, sorted.
     colored: Vec<BrickKey>,
 }
 
 impl<'a> Scene<'a> {
-    /// Of a grid.
+    /// Builds the tree over `grid`.
     #[must_use]
     pub fn new(grid: &'a VoxelGrid) -> Self {
         let mut scene = Self {
@@ -89,11 +89,12 @@ impl<'a> Scene<'a> {
             bounds: occupied_bounds(grid),
             colored: full_with_colors(grid),
         };
-        let mut items = scene.cells_of_bricks();
+        let mut items = scene.brick_items();
         for level in 1..=scene.top {
             items = scene.add_level(level, items);
         }
-        // A grid that is full throughout, or empty, has a cell at the top that no node is made for.
+        // If the whole root is full, `add_level` made no node for it: make a parent with one full
+        // cell.
         if let [Item { content: Content::Full { .. }, .. }] = items[..] {
             let full = std::array::from_fn(|x| if x == 0 { 1 } else { 0 });
             scene.nodes.push(Node { full, ..Node::EMPTY });
@@ -114,32 +115,33 @@ impl<'a> Scene<'a> {
         self.bounds
     }
 
-    /// The nodes, those of the lowest level first; the last has all others in it, and begins at the
-    /// grid's minimum corner. None where the grid is empty.
+    /// The nodes, lowest level first; the last is the root, which contains all others and begins at
+    /// the grid's minimum corner. Empty if the grid is.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The number of the last node.
+    /// The index of the root.
     pub(super) fn root(&self) -> usize {
         self.nodes.len() - 1
     }
 
-    /// What [`Node::first`] counts in: numbers of nodes, or at level 1 of [`bricks`](Self::bricks).
+    /// The child lists that [`Node::first`] indexes: nodes or, at level 1,
+    /// [`bricks`](Self::bricks).
     #[must_use]
     pub fn children(&self) -> &[u32] {
         &self.children
     }
 
-    /// The level of the last node: its cells are `8^top` voxels wide.
+    /// The level of the root: its cells are `8^top` voxels wide.
     #[must_use]
     pub fn top(&self) -> u32 {
         self.top
     }
 
-    /// The bricks that are cells of nodes: those that are not full, in canonical order, then the full
-    /// ones whose voxels have colours of their own.
+    /// The bricks that are partial cells: bricks that are not full, in canonical order, then full
+    /// bricks whose voxels have colours of their own.
     pub fn bricks(&self) -> impl ExactSizeIterator<Item = (BrickKey, &Mask)> {
         let partial = self.grid.keys().len();
         let bricks = partial + self.colored.len();
@@ -154,10 +156,10 @@ impl<'a> Scene<'a> {
         self.grid.masks().get(brick).unwrap_or(&FULL)
     }
 
-    /// What a brick has of a voxel.
+    /// The state of a voxel of a brick.
     #[inline]
     pub(super) fn voxel(&self, brick: usize, at: [i32; 3]) -> Cell {
-        let (word, bit) = bit_of(at);
+        let (word, bit) = bit_in_mask(at);
         if self.mask(brick)[word] >> bit & 1 == 1 { Cell::Full } else { Cell::Empty }
     }
 
@@ -180,10 +182,10 @@ impl<'a> Scene<'a> {
         self.voxel(at, voxel) == Cell::Full
     }
 
-    fn cells_of_bricks(&self) -> Vec<Item> {
+    fn brick_items(&self) -> Vec<Item> {
         let bricks = self.bricks().enumerate().map(|(index, (key, _))| Item {
             position: key.position(),
-            // Bricks of 72 bytes are fewer than 2^32 in any memory.
+            // Bricks take 72 bytes, so that there are fewer than 2^32.
             content: Content::Partial(index as u32),
         });
         let mut items: Vec<Item> = bricks.collect();
@@ -192,15 +194,16 @@ impl<'a> Scene<'a> {
             let end = x + len;
             for key in between(&self.colored, start, BrickKey::new([end, y, z])) {
                 let [colored, ..] = key.position();
-                items.extend(pieces_in_nodes([x, y, z], colored));
+                items.extend(full_items([x, y, z], colored));
                 x = colored + 1;
             }
-            items.extend(pieces_in_nodes([x, y, z], end));
+            items.extend(full_items([x, y, z], end));
         }
         items
     }
 
-    /// Makes the nodes of a level that `items` are cells of, and returns them as cells.
+    /// Adds the nodes of a level whose cells are `items`, and returns them as items of the next
+    /// level.
     fn add_level(&mut self, level: u32, mut items: Vec<Item>) -> Vec<Item> {
         items.par_sort_unstable_by_key(|item| (item.node(), item.order()));
         let mut nodes = Vec::new();
@@ -210,7 +213,7 @@ impl<'a> Scene<'a> {
             for cell in cells {
                 cell.add_to(&mut node, &mut self.children);
             }
-            node.count();
+            node.sum_partial();
             if level > 1 {
                 let parent = self.nodes.len() as u32;
                 self.children[first..]
@@ -221,7 +224,7 @@ impl<'a> Scene<'a> {
                 Content::Full { len: 1 }
             } else {
                 self.nodes.push(node);
-                // Of nodes of hundreds of bytes there are fewer than 2^32 in any memory.
+                // Nodes take hundreds of bytes, so that there are fewer than 2^32.
                 Content::Partial((self.nodes.len() - 1) as u32)
             };
             nodes.push(Item { position: cells[0].node(), content });
@@ -230,7 +233,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Cells of nodes that are not empty.
+/// A cell that is not empty, or a run of full cells.
 #[derive(Debug, Clone, Copy)]
 struct Item {
     /// In cells.
@@ -241,7 +244,7 @@ struct Item {
 #[derive(Debug, Clone, Copy)]
 enum Content {
     Partial(u32),
-    /// So many along `x`, in one node.
+    /// `len` cells along `x`, in one node.
     Full {
         len: u32,
     },
@@ -253,13 +256,13 @@ impl Item {
         self.position.map(|c| c / BRICK)
     }
 
-    /// That of the bits in a node's masks.
+    /// The order of bits in a node's masks.
     fn order(&self) -> [u32; 3] {
         self.position
     }
 
     fn add_to(&self, node: &mut Node, children: &mut Vec<u32>) {
-        let (word, bit) = bit_of(self.position.map(|c| c as i32));
+        let (word, bit) = bit_in_mask(self.position.map(|c| c as i32));
         match self.content {
             Content::Partial(child) => {
                 node.partial[word] |= 1 << bit;
@@ -272,13 +275,13 @@ impl Item {
     }
 }
 
-/// Those of sorted keys that are from `first` to before `end`.
+/// The keys in `first..end` of a sorted list.
 fn between(keys: &[BrickKey], first: BrickKey, end: BrickKey) -> &[BrickKey] {
     &keys[keys.partition_point(|&key| key < first)..keys.partition_point(|&key| key < end)]
 }
 
-/// A run of full bricks from `start` to before `end` along `x`, cut where nodes begin.
-fn pieces_in_nodes([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = Item> {
+/// The run of full bricks `x..end`, split at the boundaries of nodes.
+fn full_items([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = Item> {
     std::iter::from_fn(move || {
         let position = [x, y, z];
         let next = (x / BRICK * BRICK + BRICK).min(end);
@@ -288,7 +291,7 @@ fn pieces_in_nodes([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = It
     })
 }
 
-/// The level of the smallest node that has a grid of `dims` in it.
+/// The level of the smallest node that contains a grid of `dims`.
 pub(super) fn top_of(dims: [u32; 3]) -> u32 {
     let longest = dims.into_iter().fold(1, u32::max);
     (1..).find(|&top| BRICK.pow(top + 1) >= longest).unwrap_or_default()

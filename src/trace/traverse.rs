@@ -1,4 +1,4 @@
-//! One ray through the tree.
+//! Traversal of the tree by one ray.
 
 use crate::trace::scene::{Cell, Scene};
 use crate::trace::{Face, Hit, Ray, UNIT, UNIT_BITS};
@@ -11,19 +11,18 @@ impl Scene<'_> {
     }
 
     pub(crate) fn first_touch(&self, ray: &Ray) -> Option<Touch> {
-        let start = self.start(ray)?;
+        let start = self.entry(ray)?;
         let has_two = [0, 1, 2].map(|a| ray.runs_in_plane(a));
         if has_two == [false; 3] {
-            return March::new(self, ray, [false; 3]).search(start);
+            return Traversal::new(self, ray, [false; 3]).search(start);
         }
-        // A ray that runs in a plane between layers of voxels touches both, all along: it is one ray
-        // through each.
+        // A ray within a plane between two layers of voxels touches both: traverse each of them.
         let sides = |a: usize| if has_two[a] { 0..2 } else { 0..1 };
         let mut first: Option<Touch> = None;
         for side in
             sides(0).flat_map(|x| sides(1).flat_map(move |y| sides(2).map(move |z| [x, y, z])))
         {
-            let touch = March::new(self, ray, side.map(|side| side == 0)).search(start);
+            let touch = Traversal::new(self, ray, side.map(|side| side == 0)).search(start);
             first = match (first, touch) {
                 (Some(a), Some(b)) => Some(if b.is_before(&a) { b } else { a }),
                 (a, b) => a.or(b),
@@ -32,8 +31,8 @@ impl Scene<'_> {
         first
     }
 
-    /// When the ray comes to the box of the occupied voxels, if it does.
-    fn start(&self, ray: &Ray) -> Option<Time> {
+    /// The time at which the ray enters the box of the occupied voxels, if it does.
+    fn entry(&self, ray: &Ray) -> Option<Time> {
         let [min, max] = self.bounds()?;
         let (mut begin, mut end) = (Time::ZERO, None);
         for a in 0..3 {
@@ -55,13 +54,13 @@ impl Scene<'_> {
 }
 
 impl Ray {
-    /// Whether it stays between two layers of voxels perpendicular to the axis.
+    /// Whether the ray stays in a plane, perpendicular to the axis, between two layers of voxels.
     fn runs_in_plane(&self, axis: usize) -> bool {
         self.direction[axis] == 0 && self.origin[axis] & ((1 << UNIT_BITS) - 1) == 0
     }
 }
 
-/// A time on a ray: the quotient of a distance along an axis, in units, and the length of the direction
+/// A time on a ray as a fraction: a distance along an axis, in units, over the absolute direction
 /// along that axis, above 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Time {
@@ -82,7 +81,7 @@ impl Time {
     }
 }
 
-/// A voxel that a ray touches, and when it first does.
+/// A voxel that a ray touches, and the time of the first touch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Touch {
     pub(super) voxel: [i32; 3],
@@ -91,8 +90,8 @@ pub(crate) struct Touch {
 
 impl Touch {
     fn is_before(&self, other: &Self) -> bool {
-        let is_at_once = self.time.is_at(&other.time);
-        self.time.is_before(&other.time) || is_at_once && self.voxel < other.voxel
+        let is_same_time = self.time.is_at(&other.time);
+        self.time.is_before(&other.time) || is_same_time && self.voxel < other.voxel
     }
 
     pub(super) fn hit(&self, ray: &Ray) -> Hit {
@@ -106,7 +105,7 @@ impl Touch {
         self.voxel.map(|c| c as u32)
     }
 
-    /// Where it is touched, in units, rounded down.
+    /// The point of the first touch, in units, rounded down.
     #[inline]
     pub(crate) fn point(&self, ray: &Ray) -> [i64; 3] {
         let Time { distance, length } = self.time;
@@ -118,7 +117,8 @@ impl Touch {
         std::array::from_fn(along)
     }
 
-    /// The face of the first axis whose plane the ray reaches now; none where it begins in the voxel.
+    /// The face through which the ray enters: of the first axis whose plane it reaches at that
+    /// time. `None` if the ray begins in the voxel.
     #[inline]
     pub(crate) fn face(&self, ray: &Ray) -> Option<Face> {
         if self.time.distance <= 0 {
@@ -135,60 +135,60 @@ impl Touch {
     }
 }
 
-/// A ray and what it is searched with.
-struct March<'a> {
+/// A ray, set up for one traversal: on one side of each plane between voxels that it runs in.
+struct Traversal<'a> {
     scene: &'a Scene<'a>,
     ray: &'a Ray,
-    /// The lengths of the direction along the axes.
+    /// The absolute direction, per axis.
     lengths: [i64; 3],
-    /// Whether cells end at the plane that the ray reaches, rather than begin there.
-    is_down: [bool; 3],
+    /// Per axis, whether a point on a plane between cells counts to the lower cell.
+    takes_lower: [bool; 3],
 }
 
-/// A walk from cell to cell of one level.
-struct Walk {
+/// A digital differential analyzer: the current cell of one level and the order of its exits.
+struct Dda {
     /// The cell, counted in cells from the grid's corner.
     cell: [i32; 3],
-    /// By how much the ray leaves the cell later along `x` than along `y`, along `y` than `z`, and along `z`
-    /// than `x`: with distances `n` to the planes, `n[x] m[y] - n[y] m[x]` and so on.
-    later: [i64; 3],
-    /// What a step along each axis adds, by the length along the other: a cell's side times each length.
+    /// Differences of exit times, scaled to integers: `x` minus `y`, `y` minus `z`, `z` minus `x`.
+    /// With distances `n` to the exit planes and lengths `m`: `n[x] m[y] - n[y] m[x]` and so on.
+    exit_differences: [i64; 3],
+    /// A cell's side times each length: the change of the differences by one step.
     step: [i64; 3],
-    /// By which axis the ray came to the cell; `None` where the walk begins.
-    came_by: Option<usize>,
+    /// The axis along which the ray entered the cell; `None` before the first step.
+    entry_axis: Option<usize>,
 }
 
 /// A point on a ray.
 #[derive(Debug, Clone, Copy)]
 struct Point {
-    /// Rounded down.
+    /// Rounded down to units.
     units: [i64; 3],
-    /// Whether that changed nothing.
+    /// Whether rounding changed nothing.
     is_exact: [bool; 3],
 }
 
 impl Point {
-    /// The cell of a level that holds it, along one axis: the upper one where it is where one ends.
-    /// Rounding down to units first changes neither.
+    /// The cell of a level that contains it, along one axis: the upper one if it is on a plane
+    /// between cells. Rounding down to units does not change it.
     #[inline]
     fn cell(&self, axis: usize, level: u32) -> i32 {
         (self.units[axis] >> (UNIT_BITS + 3 * level)) as i32
     }
 
-    /// Whether a cell of a level ends there, along one axis.
+    /// Whether it is on a plane between cells of a level, along one axis.
     #[inline]
-    fn is_at_end(&self, axis: usize, level: u32) -> bool {
+    fn is_on_plane(&self, axis: usize, level: u32) -> bool {
         let within = (1 << (UNIT_BITS + 3 * level)) - 1;
         self.is_exact[axis] && self.units[axis] & within == 0
     }
 }
 
-/// `a / b` rounded down, and what remains, for `b` from 1 to `2^24` and `a` below `2^62` with a quotient
-/// below `2^39`; `inverse` is about `1 / b`.
+/// `floor(a / b)` and the remainder, for `b` from 1 to `2^24` and `|a| < 2^62` with a quotient
+/// below `2^39`; `inverse` is `1 / b`, rounded.
 ///
-/// It is `1 / b`, `a` and their product rounded once each, so within `2^-51` of the quotient as a part of it,
-/// which is `2^-12`: cut off it is wrong by 2 at most, and multiplied back it tells by how much. That is
-/// several times faster than a division of 64 bits.
+/// `1 / b`, `a` and their product are rounded once each: the relative error is below `2^-51`, the
+/// absolute one below `2^-12`. Truncated, the quotient is off by at most 2; the remainder tells by
+/// how much. This is several times faster than a 64-bit division.
 #[inline]
 fn divided_by(a: i64, b: i64, inverse: f64) -> (i64, i64) {
     let mut quotient = (a as f64 * inverse) as i64;
@@ -202,99 +202,101 @@ fn divided_by(a: i64, b: i64, inverse: f64) -> (i64, i64) {
     (quotient, rest)
 }
 
-/// An axis along which `cell` is not in `parent`, a cell of the next larger size.
+/// An axis along which `cell` is outside `parent`, a cell one level up.
 #[inline]
-fn left_by(cell: [i32; 3], parent: [i32; 3]) -> Option<usize> {
+fn outside_axis(cell: [i32; 3], parent: [i32; 3]) -> Option<usize> {
     (0..3).find(|&a| cell[a] >> 3 != parent[a])
 }
 
-/// How much later than any other is an axis along which the ray never leaves a cell.
+/// Exit time, relative to other axes, of an axis along which the ray never leaves a cell.
 const NEVER: i64 = 1 << 62;
 
-impl<'a> March<'a> {
-    /// `is_lower` says of an axis along which the ray stays in a plane whether it is searched for voxels
-    /// below this.
+impl<'a> Traversal<'a> {
+    /// `is_lower`: for each axis on which the ray runs in a plane, whether to traverse the layer
+    /// below it.
     fn new(scene: &'a Scene<'a>, ray: &'a Ray, is_lower: [bool; 3]) -> Self {
         let lengths = ray.direction.map(|d| i64::from(d).abs());
-        let is_down = std::array::from_fn(|a| match ray.direction[a] {
+        let takes_lower = std::array::from_fn(|a| match ray.direction[a] {
             0 => ray.runs_in_plane(a) && is_lower[a],
             d => d < 0,
         });
-        Self { scene, ray, lengths, is_down }
+        Self { scene, ray, lengths, takes_lower }
     }
 
-    /// Searches the tree from its root, down into cells that hold something and up again past their
-    /// ends.
+    /// Traverses the tree from its root: down into cells that are not empty, up where a node ends.
     fn search(&self, start: Time) -> Option<Touch> {
         let Scene { nodes, children, .. } = self.scene;
         let (mut level, mut node) = (self.scene.top(), self.scene.root());
-        // The brick that is walked through at level 0, and when the ray came to it, or to the node.
+        // The brick that is traversed at level 0, and the time at which the ray entered it, or the
+        // node.
         let (mut brick, mut time) = (0, start);
         let mut point = self.position(start);
-        // The node's own cell, or the brick's, among those of its size.
+        // The position of the current node or brick, among those of its level.
         let mut parent = [0; 3];
-        let (mut walk, _) = self.enter(level, &point);
-        // Whether the ray may now be in voxels beside that of the walk: in two where it begins on a plane,
-        // but not where it comes through one to the box of those that are occupied; in more at an edge.
-        let mut is_beside = self.planes_about(&point, 0) >= if start.distance > 0 { 2 } else { 1 };
+        let (mut dda, _) = self.enter(level, &point);
+        // Whether the ray may now touch voxels other than the DDA's: if it begins on a plane (a ray
+        // that enters the occupied box through one touches only empty voxels outside it), and at
+        // edges.
+        let least_planes = if start.distance > 0 { 2 } else { 1 };
+        let mut touches_others = self.crossed_planes(&point, 0) >= least_planes;
         let mut now = start;
         loop {
-            if is_beside {
+            if touches_others {
                 let touch = self.touched_at(now);
                 if touch.is_some() {
                     return touch;
                 }
-                is_beside = false;
+                touches_others = false;
             }
-            if let Some(axis) = left_by(walk.cell, parent) {
+            if let Some(axis) = outside_axis(dda.cell, parent) {
                 if level == self.scene.top() {
                     return None;
                 }
                 node = if level > 0 { nodes[node].parent as usize } else { node };
                 level += 1;
-                // Where a node ends a cell of the next larger one ends: the ray comes to that cell's
-                // neighbour now.
-                walk = self.walk_from(level, walk.cell.map(|c| c >> 3), Some(axis));
+                // The node is a cell one level up: the ray enters that cell's neighbour.
+                dda = self.dda_from(level, dda.cell.map(|c| c >> 3), Some(axis));
                 parent = parent.map(|c| c >> 3);
                 continue;
             }
             let cell = match level {
-                0 => self.scene.voxel(brick, walk.cell),
-                _ => nodes[node].cell(children, walk.cell),
+                0 => self.scene.voxel(brick, dda.cell),
+                _ => nodes[node].cell(children, dda.cell),
             };
             if cell == Cell::Empty {
-                is_beside = self.advance(&mut walk);
+                touches_others = self.advance(&mut dda);
             }
-            if cell != Cell::Empty || is_beside {
-                now = self.time_of(&walk, level, time);
+            if cell != Cell::Empty || touches_others {
+                now = self.entry_time(&dda, level, time);
             }
             match cell {
                 Cell::Empty => {}
-                Cell::Full if level == 0 => return Some(Touch { voxel: walk.cell, time: now }),
-                // Which of its voxels.
-                Cell::Full => is_beside = true,
+                Cell::Full if level == 0 => return Some(Touch { voxel: dda.cell, time: now }),
+                // The first in order of its voxels at this point.
+                Cell::Full => touches_others = true,
                 Cell::Partial(child) => {
-                    // A walk that just began is where the one before was.
-                    if walk.came_by.is_some() {
+                    // A DDA before its first step is at the point of the one above.
+                    if dda.entry_axis.is_some() {
                         point = self.position(now);
                     }
                     time = now;
                     (brick, node) = if level == 1 { (child, node) } else { (brick, child) };
                     level -= 1;
-                    parent = walk.cell;
-                    (walk, is_beside) = self.enter(level, &point);
+                    parent = dda.cell;
+                    (dda, touches_others) = self.enter(level, &point);
                 }
             }
         }
     }
 
-    /// The first in order of the occupied voxels whose closed cubes hold the ray's point at `time`.
+    /// The first in order of the occupied voxels whose closed cubes contain the ray's point at
+    /// `time`.
     #[cold]
     fn touched_at(&self, time: Time) -> Option<Touch> {
         let point = self.position(time);
         let cells = |a: usize| {
             let upper = point.cell(a, 0);
-            upper - i32::from(point.is_at_end(a, 0))..=upper
+            upper - i32::from(point.is_on_plane(a, 0))..=upper
         };
         let mut voxels =
             cells(0).flat_map(|x| cells(1).flat_map(move |y| cells(2).map(move |z| [x, y, z])));
@@ -302,7 +304,7 @@ impl<'a> March<'a> {
         Some(Touch { voxel, time })
     }
 
-    /// Where the ray is at `time`.
+    /// The point of the ray at `time`.
     #[inline]
     fn position(&self, time: Time) -> Point {
         let inverse = 1.0 / time.length as f64;
@@ -320,27 +322,27 @@ impl<'a> March<'a> {
         (units, rest == 0)
     }
 
-    /// The walk through cells of a level that begins at `point`, and whether this is between layers of cells
-    /// along two axes or more: other cells touch it there, too.
+    /// Begins a DDA through the cells of a level at `point`. Also returns whether the ray crosses
+    /// planes of two or more axes there: an edge or a corner, where it touches other cells too.
     #[inline]
-    fn enter(&self, level: u32, point: &Point) -> (Walk, bool) {
+    fn enter(&self, level: u32, point: &Point) -> (Dda, bool) {
         let mut cell = [0; 3];
         for (axis, cell) in cell.iter_mut().enumerate() {
-            let is_lower = self.is_down[axis] && point.is_at_end(axis, level);
+            let is_lower = self.takes_lower[axis] && point.is_on_plane(axis, level);
             *cell = point.cell(axis, level) - i32::from(is_lower);
         }
-        (self.walk_from(level, cell, None), self.planes_about(point, level) >= 2)
+        (self.dda_from(level, cell, None), self.crossed_planes(point, level) >= 2)
     }
 
-    /// Between how many layers of cells `point` is that the ray does not stay between.
+    /// The number of axes on which `point` is on a plane between cells that the ray crosses.
     #[inline]
-    fn planes_about(&self, point: &Point, level: u32) -> u32 {
-        let is_on = |a: usize| u32::from(point.is_at_end(a, level) && self.lengths[a] != 0);
-        is_on(0) + is_on(1) + is_on(2)
+    fn crossed_planes(&self, point: &Point, level: u32) -> u32 {
+        let is_crossed = |a: usize| u32::from(point.is_on_plane(a, level) && self.lengths[a] != 0);
+        is_crossed(0) + is_crossed(1) + is_crossed(2)
     }
 
     #[inline]
-    fn walk_from(&self, level: u32, cell: [i32; 3], came_by: Option<usize>) -> Walk {
+    fn dda_from(&self, level: u32, cell: [i32; 3], entry_axis: Option<usize>) -> Dda {
         let bits = UNIT_BITS + 3 * level;
         let distance = |a: usize| {
             let plane = i64::from(cell[a] + i32::from(self.ray.direction[a] > 0)) << bits;
@@ -348,63 +350,64 @@ impl<'a> March<'a> {
         };
         let n = [0, 1, 2].map(distance);
         let m = self.lengths;
-        let later = |a: usize, b: usize| match (m[a], m[b]) {
+        let exit_difference = |a: usize, b: usize| match (m[a], m[b]) {
             (0, _) => NEVER,
             (_, 0) => -NEVER,
             _ => n[a] * m[b] - n[b] * m[a],
         };
-        let later = [later(0, 1), later(1, 2), later(2, 0)];
-        Walk { cell, later, step: m.map(|length| length << bits), came_by }
+        let exit_differences =
+            [exit_difference(0, 1), exit_difference(1, 2), exit_difference(2, 0)];
+        Dda { cell, exit_differences, step: m.map(|length| length << bits), entry_axis }
     }
 
-    /// Goes on to the next cell, and tells whether others are touched on the way to it: where the ray
-    /// leaves the last along several axes at once.
+    /// Steps to the next cell. Returns whether the ray leaves the cell along several axes at once,
+    /// through an edge or a corner, where it touches other cells too.
     #[inline]
-    fn advance(&self, walk: &mut Walk) -> bool {
-        let [xy, yz, zx] = walk.later;
+    fn advance(&self, dda: &mut Dda) -> bool {
+        let [xy, yz, zx] = dda.exit_differences;
         if xy < 0 && zx > 0 {
-            self.step::<0>(walk);
+            self.step::<0>(dda);
         } else if yz < 0 && xy > 0 {
-            self.step::<1>(walk);
+            self.step::<1>(dda);
         } else if zx < 0 && yz > 0 {
-            self.step::<2>(walk);
+            self.step::<2>(dda);
         } else {
-            self.step_along_several(walk);
+            self.step_along_several(dda);
             return true;
         }
         false
     }
 
-    /// Where the ray leaves a cell along two axes at once, or three.
+    /// Steps along two or three axes at once.
     #[cold]
-    fn step_along_several(&self, walk: &mut Walk) {
-        let [xy, yz, zx] = walk.later;
+    fn step_along_several(&self, dda: &mut Dda) {
+        let [xy, yz, zx] = dda.exit_differences;
         if xy <= 0 && zx >= 0 {
-            self.step::<0>(walk);
+            self.step::<0>(dda);
         }
         if yz <= 0 && xy >= 0 {
-            self.step::<1>(walk);
+            self.step::<1>(dda);
         }
         if zx <= 0 && yz >= 0 {
-            self.step::<2>(walk);
+            self.step::<2>(dda);
         }
     }
 
     #[inline]
-    fn step<const AXIS: usize>(&self, walk: &mut Walk) {
+    fn step<const AXIS: usize>(&self, dda: &mut Dda) {
         let (next, last) = ((AXIS + 1) % 3, (AXIS + 2) % 3);
-        walk.later[AXIS] += walk.step[next];
-        walk.later[last] -= walk.step[last];
-        walk.cell[AXIS] += self.ray.direction[AXIS].signum();
-        walk.came_by = Some(AXIS);
+        dda.exit_differences[AXIS] += dda.step[next];
+        dda.exit_differences[last] -= dda.step[last];
+        dda.cell[AXIS] += self.ray.direction[AXIS].signum();
+        dda.entry_axis = Some(AXIS);
     }
 
-    /// When the ray came to the walk's cell.
+    /// The time at which the ray entered the DDA's cell.
     #[inline]
-    fn time_of(&self, walk: &Walk, level: u32, start: Time) -> Time {
-        let Some(axis) = walk.came_by else { return start };
+    fn entry_time(&self, dda: &Dda, level: u32, start: Time) -> Time {
+        let Some(axis) = dda.entry_axis else { return start };
         let is_down = self.ray.direction[axis] < 0;
-        let plane = i64::from(walk.cell[axis] + i32::from(is_down)) << (UNIT_BITS + 3 * level);
+        let plane = i64::from(dda.cell[axis] + i32::from(is_down)) << (UNIT_BITS + 3 * level);
         let towards = plane - self.ray.origin[axis];
         let distance = if is_down { -towards } else { towards };
         Time { distance, length: self.lengths[axis] }

@@ -1,5 +1,5 @@
-//! Which backend voxelizes a mesh, and why: as asked for, or by weighing the work against what
-//! starting and using a GPU costs.
+//! Selects the backend for a mesh: as requested, or by comparing the work with the overhead of a
+//! GPU.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,11 +11,11 @@ use crate::voxelize::cpu::Cpu;
 use crate::voxelize::shared_gpu::SharedGpu;
 use crate::voxelize::{Backend, Rule, Run, RunOptions, brick_pairs};
 
-/// Which backend to use.
+/// The requested backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BackendChoice {
-    /// Whichever is likely to be faster; the CPU where there is no GPU.
+    /// The backend that is likely to be faster; the CPU if there is no GPU.
     Auto,
     /// The GPU, or an error.
     Gpu,
@@ -23,19 +23,19 @@ pub enum BackendChoice {
     Cpu,
 }
 
-/// A backend that is ready, and why it was chosen. If it is a GPU that [`BackendChoice::Auto`] chose, and it
-/// fails, then from there on it is the CPU, with a warning.
+/// A backend ready to run, with the reason for its choice. If [`BackendChoice::Auto`] chose a GPU
+/// and it fails, this run and all later ones use the CPU, with a warning.
 pub struct ChosenBackend {
     backend: Box<dyn Backend + Send + Sync>,
     adapter: Option<String>,
     reason: String,
     warning: Option<String>,
-    /// What takes its place where it fails, and why it did.
+    /// The fallback, and the error of the backend, once it failed.
     replacement: Option<(Cpu, OnceLock<BackendError>)>,
 }
 
 impl ChosenBackend {
-    /// The GPU behind `backend`, which [`BackendChoice::Gpu`] or a name asked for.
+    /// A GPU backend, without a fallback.
     #[must_use]
     pub fn gpu(
         backend: Box<dyn Backend + Send + Sync>,
@@ -53,13 +53,13 @@ impl ChosenBackend {
         Self { backend, adapter: None, reason, warning: None, replacement: None }
     }
 
-    /// With the CPU to take its place where it fails.
+    /// Adds the CPU as a fallback.
     #[must_use]
     pub fn or_cpu(self) -> Self {
         Self { replacement: Some((Cpu::default(), OnceLock::new())), ..self }
     }
 
-    /// Why the CPU has taken its place, if it has.
+    /// The error after which the CPU is used, if any.
     fn failure(&self) -> Option<&BackendError> {
         self.replacement.as_ref()?.1.get()
     }
@@ -76,7 +76,7 @@ impl ChosenBackend {
         self.adapter.as_deref().filter(|_| self.failure().is_none())
     }
 
-    /// Why this backend, in a few words.
+    /// The reason for this choice, as a phrase.
     #[must_use]
     pub fn reason(&self) -> String {
         match (self.failure(), &self.adapter) {
@@ -85,7 +85,7 @@ impl ChosenBackend {
         }
     }
 
-    /// What went wrong with a better choice.
+    /// The failure of a preferred backend, if any.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         match (self.failure(), &self.adapter) {
@@ -128,20 +128,20 @@ impl fmt::Display for ChosenBackend {
     }
 }
 
-/// What a (triangle, brick) pair costs a thread of the CPU: 15 to 60 on the models measured.
-const NANOSECONDS_A_PAIR: u64 = 30;
-/// What it costs to open a GPU. An assumption, not yet measured on hardware.
-const MILLISECONDS_A_START: u64 = 200;
-/// What it costs an open GPU to take a mesh and give back its voxels, whatever their number: some
-/// transfers and a wait, as much an assumption.
-const MILLISECONDS_A_RUN: u64 = 3;
+/// CPU time per (triangle, brick) pair: 15 to 60 ns per thread on the models measured.
+const NANOSECONDS_PER_PAIR: u64 = 30;
+/// Time to open a GPU. An assumption, not measured on hardware.
+const START_MILLISECONDS: u64 = 200;
+/// Fixed overhead of a run on an open GPU: transfers and a wait. An assumption, not measured on
+/// hardware.
+const RUN_MILLISECONDS: u64 = 3;
 
-/// Pairs that the CPU is done with in so many milliseconds, on all threads.
+/// Number of pairs that all CPU threads process in a time.
 fn pairs_in(milliseconds: u64) -> u64 {
-    milliseconds * 1_000_000 / NANOSECONDS_A_PAIR * rayon::current_num_threads() as u64
+    milliseconds * 1_000_000 / NANOSECONDS_PER_PAIR * rayon::current_num_threads() as u64
 }
 
-/// The backends of one process, which any number of meshes share: the CPU, and at most one GPU.
+/// The backends of a process, shared by any number of meshes: the CPU, and at most one GPU.
 ///
 /// ```
 /// use trivox::voxelize::{Backends, Choice};
@@ -159,28 +159,28 @@ fn pairs_in(milliseconds: u64) -> u64 {
 pub struct Backends {
     choice: BackendChoice,
     gpu: SharedGpu,
-    /// How many meshes share one start of the GPU.
+    /// Number of meshes that share one start of the GPU.
     meshes: u64,
 }
 
 impl Backends {
-    /// Chooses by `choice`. `adapter` is part of the label of the GPU to use; `Auto` then uses it.
-    /// Nothing is started yet.
+    /// Chooses by `choice`. `adapter` is a part of the label of the GPU to use; with it, `Auto`
+    /// means that GPU. Nothing is opened yet.
     #[must_use]
     pub fn new(choice: BackendChoice, adapter: Option<String>) -> Self {
         Self { choice, gpu: SharedGpu::new(adapter), meshes: 1 }
     }
 
-    /// For `meshes` of about the same size: each bears its share of the GPU's start.
+    /// For `meshes` of similar size, over which the start of the GPU is amortized.
     #[must_use]
     pub fn for_meshes(self, meshes: usize) -> Self {
         Self { meshes: meshes.max(1) as u64, ..self }
     }
 
-    /// The backend for `mesh`; a GPU is opened for the first mesh that it is chosen for.
+    /// The backend for `mesh`. A GPU is opened when it is first chosen.
     ///
     /// # Errors
-    /// A GPU that was asked for, by choice or by name, cannot be started.
+    /// A GPU that was requested, by choice or by name, cannot be opened.
     pub fn choose(&self, mesh: &PlacedMesh) -> Result<ChosenBackend, BackendError> {
         match self.choice {
             BackendChoice::Cpu => Ok(ChosenBackend::cpu("asked for")),
@@ -190,11 +190,11 @@ impl Backends {
         }
     }
 
-    /// Another backend than the one with this adapter, whatever was asked for: the GPU where there is
-    /// no adapter, and the CPU was used.
+    /// A different backend, regardless of the requested one: the CPU if the other used this
+    /// `adapter`, the GPU if it used none.
     ///
     /// # Errors
-    /// The GPU cannot be started.
+    /// The GPU cannot be opened.
     pub fn other_than(&self, adapter: Option<&str>) -> Result<ChosenBackend, BackendError> {
         match adapter {
             Some(_) => Ok(ChosenBackend::cpu("to check the GPU")),
@@ -202,7 +202,7 @@ impl Backends {
         }
     }
 
-    /// The backend for a mesh of so many (triangle, brick) pairs.
+    /// The backend for a mesh of `pairs` (triangle, brick) pairs.
     fn weigh(&self, pairs: u64) -> ChosenBackend {
         let least = self.pairs_worth_a_gpu();
         let work = |relation: &str| {
@@ -226,8 +226,8 @@ impl Backends {
     }
 
     fn pairs_worth_a_gpu(&self) -> u64 {
-        let start = if self.gpu.is_ready() { 0 } else { pairs_in(MILLISECONDS_A_START) };
-        pairs_in(MILLISECONDS_A_RUN) + start / self.meshes
+        let start = if self.gpu.is_ready() { 0 } else { pairs_in(START_MILLISECONDS) };
+        pairs_in(RUN_MILLISECONDS) + start / self.meshes
     }
 
     fn open(&self, reason: &str) -> Result<ChosenBackend, BackendError> {
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn meshes_of_a_batch_share_the_start() {
-        let (start, run) = (pairs_in(MILLISECONDS_A_START), pairs_in(MILLISECONDS_A_RUN));
+        let (start, run) = (pairs_in(START_MILLISECONDS), pairs_in(RUN_MILLISECONDS));
         assert!(start > run && run > 0);
         assert_eq!(auto(1).pairs_worth_a_gpu(), run + start);
         assert_eq!(auto(8).pairs_worth_a_gpu(), run + start / 8);
@@ -281,8 +281,8 @@ mod tests {
             println!("skipped: no adapter");
             return;
         }
-        let start = if backends.gpu.why_not().is_none() { 0 } else { MILLISECONDS_A_START };
-        let least = pairs_in(MILLISECONDS_A_RUN) + pairs_in(start);
+        let start = if backends.gpu.why_not().is_none() { 0 } else { START_MILLISECONDS };
+        let least = pairs_in(RUN_MILLISECONDS) + pairs_in(start);
         assert_eq!(backends.pairs_worth_a_gpu(), least);
     }
 }

@@ -9,10 +9,10 @@ use crate::place::MAX_DIM;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BackendError {
-    /// The machine has no adapter, or none of the name asked for.
+    /// There is no adapter, or none with the requested name.
     #[error("{0}")]
     NoAdapter(String),
-    /// The adapter lacks something the shaders need.
+    /// A limit of the adapter is too low for the shaders.
     #[error("adapter {adapter} has {what} of {has}, but {needs} is needed")]
     Unsuitable {
         /// The adapter's label.
@@ -27,37 +27,37 @@ pub enum BackendError {
     /// The device was lost, ran out of memory, timed out or reported an error.
     #[error("the GPU failed: {0}")]
     Device(String),
-    /// The grid does not fit in the memory that it may take.
+    /// The grid exceeds the allowed memory.
     #[error(
         "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",
         bytes(.needed), bytes(.allowed)
     )]
     Memory {
-        /// Bytes that would do.
+        /// Bytes needed, an estimate.
         needed: u64,
-        /// Bytes that are allowed.
+        /// Bytes allowed.
         allowed: u64,
     },
-    /// Something is larger than the adapter allows a buffer to be.
+    /// A buffer would exceed the adapter's limit.
     #[error(
         "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, or the CPU",
         bytes(.size), bytes(.limit)
     )]
     TooLarge {
-        /// What it is.
+        /// The contents of the buffer.
         what: &'static str,
         /// Its size, in bytes.
         size: u64,
-        /// That of the largest buffer.
+        /// Maximum size of a buffer, in bytes.
         limit: u64,
     },
-    /// The mesh has holes, and the grid no room for what lies past them.
+    /// A vote needs a grid one voxel larger than [`MAX_DIM`].
     #[error(
         "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \
          use fewer voxels, or another fill"
     )]
     NoRoomToVote,
-    /// What was computed is no grid: a mistake in this library.
+    /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),
     /// The caller cancelled the work ([`Progress::is_cancelled`](crate::Progress::is_cancelled)).
@@ -66,14 +66,14 @@ pub enum BackendError {
     /// The worker threads could not be started.
     #[error("could not start {threads} threads: {reason}")]
     Threads {
-        /// How many were asked for.
+        /// Requested number of threads.
         threads: usize,
         /// The operating system's reason.
         reason: String,
     },
 }
 
-/// A number of bytes in its largest binary unit, rounded up.
+/// Formats a number of bytes in the largest binary unit, rounded up.
 fn bytes(number: &u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.iter().find(|(bits, _)| number >> bits >= 1);

@@ -1,4 +1,4 @@
-//! One backend at work on one mesh, with one bound on memory: what modes and fills find voxels by.
+//! Runs of one backend on one mesh within one memory limit, for modes and fills.
 
 use std::borrow::Cow;
 use std::pin::pin;
@@ -78,12 +78,12 @@ impl Finder<'_> {
         Ok(run)
     }
 
-    /// Without the voxels that flips have past the mesh's grid.
+    /// Removes the extra layer of [`Rule::grid_dims`].
     pub(crate) fn crop(&self, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
         self.within(grid.bytes(), |memory| grid.cropped(self.mesh.lattice().dims, memory))
     }
 
-    /// What `work` makes in the memory that `kept` bytes leave of all that is allowed.
+    /// Calls `work` with the memory that remains beside `kept` bytes.
     pub(crate) fn within<T>(
         &self,
         kept: u64,

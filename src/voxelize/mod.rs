@@ -1,4 +1,4 @@
-//! Backends: what turns a placed mesh into voxels. All give the same grid, bit for bit.
+//! Backends, which voxelize a placed mesh. All return the same grid, to the bit.
 
 pub mod choice;
 pub mod cpu;
@@ -22,12 +22,12 @@ pub use choice::{BackendChoice, Backends, ChosenBackend};
 pub use error::BackendError;
 pub use rule::Rule;
 
-/// Finds the voxels of a placed mesh.
+/// Voxelizes a placed mesh.
 pub trait Backend {
     /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle.
     ///
     /// # Errors
-    /// The backend's device or threads failed. Never a partial grid.
+    /// The backend's device or threads failed. A partial grid is never returned.
     fn voxelize(
         &self,
         mesh: &PlacedMesh,
@@ -36,8 +36,7 @@ pub trait Backend {
         self.run(mesh, Rule::Conservative, &RunOptions::default(), progress).map(|run| run.grid)
     }
 
-    /// The voxels of `mesh`'s grid that `rule` names, found as `options` say, with what there is to
-    /// say of the run.
+    /// Voxelizes `mesh` by `rule`, with a report of the run.
     ///
     /// # Errors
     /// Those of [`voxelize`](Self::voxelize); and [`BackendError::Memory`].
@@ -50,45 +49,45 @@ pub trait Backend {
     ) -> Result<Run, BackendError>;
 }
 
-/// How a backend is to run. No result depends on it.
+/// Options of a run. The resulting voxels do not depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Bytes of memory for the grid and for the work on it, at most; those of the mesh, and a GPU's
-    /// own, not counted.
+    /// Maximum memory for the grid and for intermediate data, in bytes; the mesh and GPU memory are
+    /// not counted.
     pub memory: u64,
-    /// Whether to measure the time of each stage where that is possible, at some cost.
+    /// Whether to measure the GPU time of each stage, if supported; this slows the run slightly.
     pub time_stages: bool,
-    /// How a GPU tests voxels by [`Rule::Conservative`].
+    /// The kernel with which a GPU tests voxels by [`Rule::Conservative`].
     pub kernel: Kernel,
 }
 
-/// How a GPU tests the voxels of a brick that a triangle may touch.
+/// The kernel with which a GPU tests the voxels of a brick against a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kernel {
     /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`.
     #[default]
     Rows,
-    /// One invocation tests one voxel, the plain form: `shaders/voxelize/voxels.wgsl`.
+    /// One invocation tests one voxel, the reference: `shaders/voxelize/voxels.wgsl`.
     Voxels,
 }
 
 impl Default for RunOptions {
-    /// As much memory as it takes, no measurements, and the kernel that is usually faster.
+    /// Unlimited memory, no timing, and the kernel that is usually faster.
     fn default() -> Self {
         Self { memory: u64::MAX, time_stages: false, kernel: Kernel::default() }
     }
 }
 
-/// What a run gives.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The voxels.
     pub grid: VoxelGrid,
-    /// What winding numbers come to; of [`Rule::Winding`].
+    /// Statistics of the winding numbers, for [`Rule::Winding`].
     pub windings: Option<Windings>,
-    /// The crossings of columns along `x`; of [`Rule::Crossings`].
+    /// The crossings of columns along `x`, for [`Rule::Crossings`].
     pub crossings: Option<Crossings>,
-    /// What the stages did; `None` from a backend without stages.
+    /// Counts and times of the stages; `None` for a backend without stages.
     pub report: Option<RunReport>,
 }
 
@@ -104,12 +103,12 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
     }
 }
 
-/// Triangles that the work is estimated from.
+/// Maximum number of triangles sampled to estimate the work.
 const SAMPLE: usize = 1 << 14;
 
-/// About how many (triangle, brick) pairs `mesh` has, the measure of the work: the bricks of the
-/// grid in each triangle's bounds, or for a large triangle three layers of its largest face. Of a large
-/// mesh, a sample of the triangles stands for all.
+/// Estimates the number of (triangle, brick) pairs of `mesh`, the measure of the work: the sum over
+/// the triangles of the bricks in their bounds or, for a large triangle, in three layers of the
+/// bounds' largest face. Of a large mesh, only a sample of the triangles is counted.
 #[must_use]
 pub fn brick_pairs(mesh: &PlacedMesh) -> u64 {
     let lattice = mesh.lattice();

@@ -1,27 +1,26 @@
-//! What a run on a GPU did and where its time went, for people who want to know; no result depends
-//! on it.
+//! Profiling reports of runs on a GPU.
 
 use serde::Serialize;
 
-/// What one run of a backend did.
+/// Profile of one run of a backend.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunReport {
-    /// How often the stages ran: once, unless buffers had to be enlarged or the work divided.
+    /// Executions of the stages: 1, unless buffers were enlarged or the work was split.
     pub runs: u32,
-    /// Submissions that the host waited for.
+    /// Number of submissions that the host waited for.
     pub waits: u32,
-    /// Bytes of the mesh sent to the GPU.
+    /// Bytes of mesh data uploaded to the GPU.
     pub upload_bytes: u64,
     /// Bytes read back.
     pub read_bytes: u64,
-    /// Where the host's time went.
+    /// Wall time on the host, by phase.
     pub host_ms: HostTimes,
-    /// What each stage did, in the order in which they run; summed over levels and runs.
+    /// Profiles of the stages in the order of execution, summed over levels and runs.
     pub stages: Vec<StageReport>,
 }
 
 impl RunReport {
-    /// Adds what another run did.
+    /// Adds the profile of another run.
     pub fn add(&mut self, other: Self) {
         self.runs += other.runs;
         self.waits += other.waits;
@@ -36,26 +35,26 @@ impl RunReport {
         }
     }
 
-    /// Milliseconds of all stages on the GPU; `None` where they were not measured.
+    /// GPU time of all stages in milliseconds; `None` if not measured.
     #[must_use]
     pub fn gpu_ms(&self) -> Option<f64> {
         self.stages.iter().map(|stage| stage.ms).sum()
     }
 }
 
-/// Milliseconds of wall time on the host.
+/// Wall time on the host by phase, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct HostTimes {
-    /// Making buffers, where those of an earlier run are too small, and compiling the stages that a
-    /// rule is the first to need.
+    /// Creating buffers, if those of earlier runs are too small, and compiling kernels on first
+    /// use.
     pub prepare: f64,
-    /// Handing the mesh to the driver.
+    /// Passing the mesh to the driver.
     pub upload: f64,
     /// Recording commands and submitting them.
     pub submit: f64,
     /// Waiting for the GPU.
     pub wait: f64,
-    /// Taking bricks out of mapped memory, or crossings, and counting these.
+    /// Reading bricks or crossings from mapped memory, and counting crossings.
     pub read: f64,
 }
 
@@ -69,22 +68,22 @@ impl HostTimes {
     }
 }
 
-/// What one stage did. Divided by `ms`, these are rates; `bytes` divided by the device's bandwidth
-/// is the least time that the stage can take.
+/// Profile of one stage. `bytes` divided by the device's bandwidth is a lower bound of its time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StageReport {
     /// The shader's entry point.
     pub name: &'static str,
-    /// Milliseconds on the GPU; `None` if not asked for, or if the adapter has no timestamps.
+    /// GPU time in milliseconds; `None` if not requested, or if the adapter has no timestamps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
-    /// Dispatches: one for each level of each run.
+    /// Number of dispatches: one per level and run.
     pub dispatches: u32,
-    /// Invocations that had something to do: one for each triangle, pair or candidate.
+    /// Number of active invocations: one per triangle, pair or candidate.
     pub invocations: u64,
-    /// Exact tests: of a triangle against a node, a row of up to eight voxels, or a column.
+    /// Number of exact tests of a triangle against a node, a row of up to eight voxels, or a
+    /// column.
     pub tests: u64,
-    /// Bytes that must be read and written, each counted once however often it is used.
+    /// Distinct bytes read and written: the minimum memory traffic.
     pub bytes: u64,
 }
 
@@ -94,14 +93,14 @@ impl StageReport {
         self.invocations += other.invocations;
         self.tests += other.tests;
         self.bytes += other.bytes;
-        // Where one of them was not measured, there is no sum.
+        // No sum if either was not measured.
         self.ms = self.ms.zip(other.ms).map(|(own, other)| own + other);
     }
 }
 
 #[cfg(feature = "gpu")]
 impl StageReport {
-    /// Of a stage that has not run.
+    /// The profile of a stage that has not run.
     pub(super) fn new(name: &'static str) -> Self {
         Self { name, ms: None, dispatches: 0, invocations: 0, tests: 0, bytes: 0 }
     }

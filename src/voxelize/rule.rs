@@ -1,35 +1,37 @@
-//! What a backend is asked for: by which rule triangles set voxels.
+//! The rules by which triangles set voxels.
 
 use crate::grid::Combine;
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 
-/// Which voxels a backend finds.
+/// The rule by which triangles set voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rule {
-    /// Those whose closed cube a closed triangle touches: the conservative surface. No path from one
-    /// side to the other avoids it, not even through corners (26-separating).
+    /// Sets every voxel whose closed cube a closed triangle touches: the conservative surface. It
+    /// is 26-separating: no path of voxels from one side to the other avoids it, not even through
+    /// corners.
     #[default]
     Conservative,
-    /// Those in which a line through voxel centres, along any axis, crosses a triangle: the thin
-    /// surface. No path from face to face of voxels avoids it (6-separating; S. Laine, *A Topological
-    /// Approach to Voxelization*, 2013). A crossing in the plane between two voxels is in the upper
-    /// one; on the grid's far face, in the last.
+    /// Sets every voxel in which a line through voxel centres, along any axis, crosses a triangle:
+    /// the thin surface. It is 6-separating: no path through faces of voxels avoids it (S. Laine,
+    /// *A Topological Approach to Voxelization*, 2013). A crossing in the plane between two voxels
+    /// belongs to the upper one; on the grid's far face, to the last.
     SixSeparating,
-    /// Those at whose centre being inside changes, for who goes up an axis and counts crossings: the
-    /// first centre at or past an odd number of them. What is crossed before the grid counts for its
-    /// first voxel, and what is crossed past its last centre for one voxel more, which
-    /// [`grid_dims`](Self::grid_dims) has room for.
+    /// Sets the voxels at which the parity of crossings changes along an axis. A crossing counts
+    /// for the first voxel whose centre is at or past it; a voxel with an odd number of crossings
+    /// is set. Crossings before the first centre count for the first voxel, those past the last
+    /// centre for one more voxel, for which [`grid_dims`](Self::grid_dims) adds room.
     Parity(Axis),
-    /// The same along `x` for who is inside where the winding number is not 0.
+    /// As [`Parity`](Self::Parity) along `x`, but sets the voxels at which the winding number
+    /// changes between 0 and another value.
     Winding,
-    /// Every crossing of a column along `x`, at the voxel where [`Parity`](Self::Flips) would count
-    /// it, with its direction: [`Run::crossings`](super::Run::crossings). The grid is empty.
+    /// Lists the crossings of columns along `x`, each at the voxel where [`Parity`](Self::Parity)
+    /// counts it, with its direction: [`Run::crossings`](super::Run::crossings). The grid is empty.
     Crossings,
 }
 
 impl Rule {
-    /// The axes along which columns are looked at; none where whole voxels are.
+    /// The axes along which columns are tested; none if voxels are tested.
     #[must_use]
     pub fn axes(self) -> &'static [Axis] {
         match self {
@@ -41,9 +43,9 @@ impl Rule {
         }
     }
 
-    /// The axis along which it counts crossings, where it does.
+    /// The axis along which crossings are counted, if they are.
     #[must_use]
-    pub fn flips_along(self) -> Option<Axis> {
+    pub fn counting_axis(self) -> Option<Axis> {
         match self {
             Self::Conservative | Self::SixSeparating => None,
             Self::Parity(axis) => Some(axis),
@@ -51,18 +53,18 @@ impl Rule {
         }
     }
 
-    /// The dimensions of what a backend gives for a grid of `dims` voxels: one more along the axis of
-    /// flips, unless that is [`MAX_DIM`].
+    /// The dimensions of the result for a grid of `dims` voxels: one more along the
+    /// [`counting_axis`](Self::counting_axis), up to [`MAX_DIM`].
     #[must_use]
     pub fn grid_dims(self, dims: [u32; 3]) -> [u32; 3] {
-        let Some(axis) = self.flips_along() else {
+        let Some(axis) = self.counting_axis() else {
             return dims;
         };
         let [x, y, z] = axis.unproject([0; 2], 1).map(|step| step as u32);
         [dims[0] + x, dims[1] + y, dims[2] + z].map(|d| d.min(MAX_DIM))
     }
 
-    /// What the voxels that parts of a mesh have in one brick make together.
+    /// How the voxels that parts of a mesh set in the same brick are combined.
     pub(crate) fn combine(self) -> Combine {
         match self {
             Self::Conservative | Self::SixSeparating => Combine::Union,

@@ -1,9 +1,9 @@
-//! The one GPU that all meshes of a process share: found and opened when a mesh first needs it.
+//! The GPU shared by all meshes of a process, found and opened on first use.
 
 use crate::voxelize::Backend;
 use crate::voxelize::BackendError;
 
-/// What [`SharedGpu::open`] gives: the backend, and the adapter's label.
+/// The result of [`SharedGpu::open`]: the backend, and the adapter's label.
 pub type Opened = (Box<dyn Backend + Send + Sync>, String);
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
@@ -19,7 +19,7 @@ mod with_gpu {
     use crate::gpu::Adapter;
     use crate::voxelize::gpu::Gpu;
 
-    /// Threads that ask for it while it starts wait for it.
+    /// Threads that open it concurrently wait for the first.
     #[derive(Debug, Default)]
     pub struct SharedGpu {
         name: Option<String>,
@@ -28,23 +28,22 @@ mod with_gpu {
     }
 
     impl SharedGpu {
-        /// The preferred GPU, or the one with `name` in its label. Nothing is started yet.
+        /// The preferred GPU, or the one with `name` in its label; not opened yet.
         pub fn new(name: Option<String>) -> Self {
             Self { name, ..Self::default() }
         }
 
-        /// Whether it has a name, so that it and no other was asked for.
+        /// Whether an adapter was requested by name.
         pub fn is_named(&self) -> bool {
             self.name.is_some()
         }
 
-        /// Whether it is worth using, and open, so that this costs no start.
+        /// Whether it is open and a hardware GPU.
         pub fn is_ready(&self) -> bool {
             matches!(self.gpu.get(), Some(Ok(_))) && self.why_not().is_none()
         }
 
-        /// Why it is not worth using, in a few words, if it is not: there is none, or it is
-        /// software.
+        /// The reason not to use it, if there is one: no adapter, or a software adapter.
         pub fn why_not(&self) -> Option<String> {
             match self.adapter() {
                 Err(_) => Some("no GPU adapter".into()),
@@ -55,10 +54,11 @@ mod with_gpu {
             }
         }
 
-        /// Opens it, the first time.
+        /// Opens it on first use.
         ///
         /// # Errors
-        /// There is none, none of that name, or it does not start; the same every time.
+        /// There is no adapter, none with that name, or it fails to open; the same error every
+        /// time.
         pub fn open(&self) -> Result<Opened, BackendError> {
             let adapter = self.adapter()?;
             let gpu = self.gpu.get_or_init(|| Gpu::new(adapter).map(Arc::new)).clone()?;
@@ -76,41 +76,41 @@ mod with_gpu {
 mod without_gpu {
     use super::{BackendError, Opened};
 
-    // A browser's GPU cannot be waited for: `Gpu::run_async` is for it.
+    // A browser cannot block: use `Gpu::run_async` there.
     const WITHOUT_GPU: &str = if cfg!(feature = "gpu") {
         "a GPU does not run as a blocking backend here"
     } else {
         "built without the GPU backend (cargo feature `gpu`)"
     };
 
-    /// There is none.
+    /// A GPU that is never available.
     #[derive(Debug, Default)]
     pub struct SharedGpu {
         name: Option<String>,
     }
 
     impl SharedGpu {
-        /// The GPU that would be used.
+        /// Never opened.
         pub fn new(name: Option<String>) -> Self {
             Self { name }
         }
 
-        /// Whether it has a name, so that it and no other was asked for.
+        /// Whether an adapter was requested by name.
         pub fn is_named(&self) -> bool {
             self.name.is_some()
         }
 
-        /// It never is.
+        /// Always `false`.
         pub fn is_ready(&self) -> bool {
             false
         }
 
-        /// Why it is not worth using.
+        /// The reason that it is not available.
         pub fn why_not(&self) -> Option<String> {
             Some(WITHOUT_GPU.into())
         }
 
-        /// Says why it does not open.
+        /// Always an error.
         ///
         /// # Errors
         /// Always.

@@ -133,13 +133,33 @@ fn a_picture_shows_which_grid_has_what() {
     };
     let orange = count(|[r, g, b]| r > 120 && r > g + 60 && g > b);
     let blue = count(|[r, g, b]| b > 90 && b > r + 60 && b > g);
-    assert!(orange > 10_000 && blue > 5_000 && orange > blue, "{orange}, {blue}");
+    assert!(orange > 2_500 && blue > 1_250 && orange > blue, "{orange}, {blue}");
     let (json, code) = report(path, "diff b.npy a.npy --json --preview e.png -q");
     assert_eq!((code, &json["preview"]), (Some(1), &"e.png".into()));
     let swapped = image::open(path.join("e.png")).unwrap().to_rgb8();
     assert!(swapped.as_raw() != picture.as_raw());
     let (json, _) = report(path, "diff b.npy a.npy --json");
     assert!(json.get("preview").is_none());
+}
+
+#[test]
+fn voxels_that_differ_show_through_those_that_agree() {
+    let folder = folder();
+    let path = folder.path();
+    // A hollow cube, and one with a block in it.
+    let is_inner = |voxel: [u32; 3], by: u32| voxel.iter().all(|&c| (by..16 - by).contains(&c));
+    let cells = (0..16 * 16 * 16).map(|n| [n % 16, n / 16 % 16, n / 256]);
+    let shell: Vec<[u32; 3]> = cells.clone().filter(|&voxel| !is_inner(voxel, 1)).collect();
+    let block = cells.filter(|&voxel| is_inner(voxel, 6));
+    let filled = shell.iter().copied().chain(block);
+    write(&path.join("a.npy"), &VoxelGrid::from_voxels([16; 3], shell.clone()).unwrap());
+    write(&path.join("b.npy"), &VoxelGrid::from_voxels([16; 3], filled).unwrap());
+    for (grids, is_shown) in [("a.npy b.npy", true), ("a.npy a.npy", false)] {
+        voxelize(path, &format!("diff {grids} --preview d.png"));
+        let picture = image::open(path.join("d.png")).unwrap().to_rgb8();
+        let blue = picture.pixels().filter(|pixel| pixel[2] > pixel[0].saturating_add(60)).count();
+        assert_eq!(blue > 1_000, is_shown, "{grids}: {blue}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn a_preview_is_the_picture_that_render_draws() {
     let run = voxelize(path, "mesh.obj --res 8 -o mesh.vox --preview a.png");
     assert!(run.status.success(), "{}", stderr(&run));
     assert!(stderr(&run).contains("drew      a.png\n"), "{}", stderr(&run));
-    assert!(voxelize(path, "render mesh.vox -o b.png -q").status.success());
+    assert!(voxelize(path, "render mesh.vox -o b.png --size 512 --samples 2 -q").status.success());
     let [a, b] = ["a.png", "b.png"].map(|name| fs::read(path.join(name)).unwrap());
     assert!(a == b);
     let alone = json(&voxelize(path, "mesh.obj --res 8 --preview c.png --json"));
@@ -22,6 +22,7 @@ fn previews_that_cannot_be_are_refused_before_the_work() {
     let folder = with_meshes(2);
     for (args, complaint) in [
         ("mesh.obj --res 8 --preview a.jpg", "a.jpg: unknown file extension '.jpg': pictures are"),
+        ("mesh.obj --res 8 --preview a.gif", "a.gif: a .gif is an animation: use --turntable N of"),
         ("mesh.obj --res 8 --preview mesh.obj", "mesh.obj: unknown file extension"),
         ("mesh.obj --res 8 --preview none/a.png", "none/a.png: "),
         ("0.obj 1.obj --res 8 --preview a.png", "--preview draws one mesh"),

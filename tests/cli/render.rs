@@ -73,6 +73,36 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
 }
 
 #[test]
+fn view_zoom_light_and_edges_are_as_asked_for() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(voxelize(path, "mesh.obj --res 9 -o a.npz").status.success());
+    let drawn = |args: &str| {
+        let said = voxelize(path, &format!("render a.npz -o a.png --size 60x60 --json -q {args}"));
+        (json(&said)["camera"].clone(), fs::read(path.join("a.png")).unwrap())
+    };
+    let plain = drawn("");
+    assert!(plain == drawn("--view three-quarter"));
+    assert_eq!(drawn("--view iso").0["projection"], "orthographic");
+    let (camera, _) = drawn("--azimuth -90 --elevation 30");
+    assert_eq!(camera["projection"], "perspective");
+    let expected = [-(0.75_f64.sqrt()), 0.5, 0.0];
+    for (i, expected) in expected.into_iter().enumerate() {
+        assert!((camera["back"][i].as_f64().unwrap() - expected).abs() < 1e-12, "{camera}");
+    }
+    let close = drawn("--zoom 2").0;
+    let left = |camera: &serde_json::Value| {
+        let window: [f64; 4] = serde_json::from_value(camera["screen_window"].clone()).unwrap();
+        window[1] - window[0]
+    };
+    assert!((left(&plain.0) - 2.0 * left(&close)).abs() < 1e-12, "{close}");
+    for option in ["--light -20,10", "--no-edges"] {
+        let (camera, picture) = drawn(option);
+        assert!(camera == plain.0 && picture != plain.1, "{option}");
+    }
+}
+
+#[test]
 fn a_mesh_is_drawn_as_the_main_job_makes_it() {
     let folder = super::color::in_colors();
     let path = folder.path();
@@ -153,6 +183,7 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
             "a.jpg: unknown file extension '.jpg': pictures are .png files",
         ),
         ("render one.npy -o a", "a: no file extension"),
+        ("render one.npy -o a.gif", "a.gif: a .gif is an animation: use --turntable N"),
         ("render one.npy -o nowhere/a.png", "there is no folder 'nowhere'"),
         ("render one.npy -o - --json", "both write to standard output"),
         ("render mesh.obj --res 0 -o a.png", "use 1 to 65536"),
@@ -176,6 +207,11 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("--view above", "'above' for '--view"),
         ("--camera fish", "'fish' for '--camera"),
         ("--background foggy", "use gradient, transparent or a CSS colour such as #C08040"),
+        ("--azimuth inf", "an azimuth of inf degrees is not possible"),
+        ("--elevation -91", "an elevation of -91 degrees is not possible: use -90 to 90"),
+        ("--zoom 0", "a zoom of 0 is not possible: use 0.01 to 100"),
+        ("--light 10", "use azimuth and elevation in degrees, such as -45,30"),
+        ("--light 10,-5", "a sun at an elevation of -5 degrees"),
         ("--samples 0", "'0' for '--samples"),
         ("--samples 17", "'17' for '--samples"),
         ("--turntable 0", "'0' for '--turntable"),
@@ -190,4 +226,16 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     }
     assert_eq!(voxelize(path, "render one.npy").status.code(), Some(2));
     assert!(!path.join("a.png").exists());
+}
+
+#[test]
+fn the_picture_at_the_top_of_the_readme_is_what_the_program_draws() {
+    let folder = folder();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mesh = root.join("assets/lighthouse.obj");
+    let args = format!("render {} --res 128 --size 800 -o a.png -q", mesh.display());
+    assert!(voxelize(folder.path(), &args).status.success());
+    let pixels = |path: &Path| image::open(path).unwrap().to_rgb8().into_raw();
+    let [drawn, committed] = [folder.path().join("a.png"), root.join("docs/lighthouse.png")];
+    assert!(pixels(&drawn) == pixels(&committed), "voxelize {args}");
 }

@@ -73,6 +73,12 @@ fn json_has_counts_and_no_voxels() {
     assert_eq!((&empty["voxels"], &empty["bounds"]), (&0.into(), &().into()));
 }
 
+/// Relative luminance, as WCAG 2 defines it.
+fn luminance(color: [u8; 3]) -> f64 {
+    let linear = color.map(|c| f64::from(trivox::srgb::linear_of(c)) / 65535.0);
+    0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+}
+
 #[test]
 fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
     let folder = with_grid();
@@ -93,7 +99,12 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
         let of = |i: u32, j: u32| picture.get_pixel(i * scale + scale / 2, j * scale + scale / 2).0;
         assert_eq!([of(2, 0), of(0, 1)], [red, red], "{scale}");
         for (i, j) in [(0, 0), (1, 0), (1, 1), (2, 1)] {
-            assert!(of(i, j)[..3].iter().all(|&c| c > 215), "{scale}: {:?}", of(i, j));
+            let empty = of(i, j);
+            for voxel in [[255; 3], [0; 3]] {
+                let [a, b] = [voxel, [empty[0], empty[1], empty[2]]].map(luminance);
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast > 3.0, "{scale}: {empty:?} beside {voxel:?}");
+            }
         }
         // Left of the last voxel of the upper row, and above the first of the lower.
         let lines = [(2 * scale, 0), (0, scale)].map(|(x, y)| picture.get_pixel(x, y).0);

@@ -72,6 +72,21 @@ fn without_fps_there_are_24_pictures_a_second() {
 }
 
 #[test]
+fn a_gif_is_an_animation() {
+    use image::AnimationDecoder;
+    let folder = with_grid();
+    let path = folder.path();
+    let run = voxelize(path, &format!("render a.npz {SMALL} --turntable 3 --fps 10 -o a.GIF"));
+    assert!(run.status.success(), "{}", stderr(&run));
+    let file = std::io::BufReader::new(fs::File::open(path.join("a.GIF")).unwrap());
+    let gif = image::codecs::gif::GifDecoder::new(file).unwrap();
+    let frames = gif.into_frames().collect_frames().unwrap();
+    assert_eq!(frames.len(), 3);
+    assert!(frames.iter().all(|frame| frame.delay().numer_denom_ms() == (100, 1)));
+    assert!(frames[0].buffer() != frames[1].buffer());
+}
+
+#[test]
 fn numbered_files_are_called_as_ffmpeg_and_blender_call_them_and_listed() {
     let folder = with_grid();
     let path = folder.path();
@@ -121,6 +136,8 @@ fn turntables_that_cannot_be_are_refused_and_change_nothing() {
         ("-o c-#.png", "c-2.png: is a folder"),
         ("-o gone/#.png", "there is no folder 'gone'"),
         ("-o gone/a.png", "there is no folder 'gone'"),
+        ("-o b-#.gif", "b-#.gif: numbered pictures are .png files"),
+        ("-o b.gif --fps 51", "b.gif: a .gif has at most 50 pictures a second"),
         ("-o b-#.jpg", "b-#.jpg: unknown file extension '.jpg'"),
         ("-o - --json", "both write to standard output"),
     ] {

@@ -19,10 +19,10 @@ const MAX_SIDE: u32 = MAX_DIM;
 /// Voxels of fewer pixels have no lines between them.
 const LINED: u32 = 8;
 
-/// Where no voxel is, and lines there: white and black voxels both stand out, at a contrast of at least
-/// 3 to 1 as WCAG 2 defines it.
-const EMPTY: [u8; 3] = [92, 97, 108];
-const EMPTY_LINE: [u8; 3] = [84, 89, 99];
+/// Where no voxel is, and lines there. White and black voxels both stand out, at a contrast of at least
+/// 3 to 1 as WCAG 2 defines it, and the violet tells it from greys.
+const EMPTY: [u8; 3] = [92, 91, 134];
+const EMPTY_LINE: [u8; 3] = [84, 83, 124];
 
 /// How much darker lines on voxels are, in 256ths.
 const LINE_LIGHT: u16 = 214;

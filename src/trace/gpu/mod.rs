@@ -1,14 +1,14 @@
-//! A scene in the memory of a GPU, for kernels that trace rays there, ours or others'.
+//! A scene in GPU memory, for kernels that trace rays: this library's or yours.
 //!
 //! # The layout
-//! Five buffers, version 1 of a layout that [`SCENE_SOURCE`] describes and reads: the header (a uniform), the
-//! nodes, the children, the bricks and the colours. A shader that begins with this source, and binds the
-//! buffers as its group 1, calls `first_hit(ray)`, which returns what [`Scene::first_hit`] does: the same
-//! voxel, and the same time as a quotient of integers. Some drivers end loops early and say nothing:
-//! `has_given_up()`, asked at the shader's end, tells.
+//! Five buffers of a layout, version 1, that [`SCENE_SOURCE`] documents and reads: the header (a
+//! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
+//! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
+//! [`Scene::first_hit`], and the time as a fraction of integers. Some drivers end loops early
+//! without an error: call `has_given_up()` at the shader's end to detect this.
 //!
-//! [`GpuScene::upload`] puts a host's scene there; [`Gpu::scene`](crate::Gpu::scene) voxelizes a mesh and leaves
-//! the voxels where they are.
+//! [`GpuScene::upload`] copies a scene from the host; [`Gpu::scene`](crate::Gpu::scene) voxelizes a
+//! mesh and keeps the voxels in GPU memory.
 
 pub mod tree;
 
@@ -26,7 +26,7 @@ use crate::trace::{Face, Hit, Ray};
 /// The version of the layout.
 pub const SCENE_VERSION: u32 = 1;
 
-/// WGSL files, one after the other.
+/// Concatenates WGSL files.
 macro_rules! files {
     ($($path:literal),+) => {
         concat!($(
@@ -35,33 +35,33 @@ macro_rules! files {
     };
 }
 
-/// The source that a shader of one's own begins with to follow rays: exact integers, the layout of a
-/// scene, and `first_hit`. It is `trace/traverse` with its imports.
+/// WGSL to prepend to a shader that traces rays: exact integers, the layout of a scene, and
+/// `first_hit`. It is `trace/traverse` with its imports.
 pub const SCENE_SOURCE: &str =
     files!("exact/int64", "trace/scene", "trace/rays", "trace/dda", "trace/traverse");
 
-/// Invocations per workgroup of kernels that follow rays.
+/// Invocations per workgroup of kernels that trace rays.
 pub const RAY_GROUP: u32 = 64;
 
-/// The number of the root of a scene without nodes.
+/// [`Header::root`] of a scene without nodes.
 pub const NO_NODES: u32 = u32::MAX;
 
 /// Words of a ray, and of a hit, in the lists of [`FIRST_HITS`](kernels::FIRST_HITS).
 pub const RAY_WORDS: usize = 9;
 /// See [`RAY_WORDS`].
 pub const HIT_WORDS: usize = 6;
-/// In the place of a hit's face: there is no hit.
+/// Stored in place of a hit's face: no hit.
 pub const NO_HIT: u32 = 7;
-/// In the place of a hit's face: the driver ended the search.
+/// Stored in place of a hit's face: the driver ended the traversal early.
 pub const GAVE_UP: u32 = 8;
 
-/// Most rays of one pass.
-const MOST_RAYS: usize = 1 << 20;
+/// Maximum number of rays per pass.
+const MAX_PASS_RAYS: usize = 1 << 20;
 
-/// `Scene` in the shaders, where the fields are explained.
+/// `Scene` in `shaders/trace/scene.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-#[expect(missing_docs, reason = "explained where the shaders define them")]
+#[expect(missing_docs, reason = "documented in the shaders")]
 pub struct Header {
     pub version: u32,
     pub top: u32,
@@ -73,10 +73,10 @@ pub struct Header {
     pub has_colors: u32,
 }
 
-/// `Node` in the shaders: that of a scene, in 32-bit words.
+/// `Node` in `shaders/trace/scene.wgsl`: a [`Node`] in 32-bit words.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-#[expect(missing_docs, reason = "explained where the shaders define them")]
+#[expect(missing_docs, reason = "documented in the shaders")]
 pub struct WordNode {
     pub partial: [u32; 16],
     pub full: [u32; 16],
@@ -94,7 +94,7 @@ impl From<&Node> for WordNode {
     }
 }
 
-/// Low halves first.
+/// The mask in 32-bit words, low halves first.
 fn words(mask: &Mask) -> [u32; 16] {
     std::array::from_fn(|i| (mask[i / 2] >> (32 * (i % 2))) as u32)
 }
@@ -115,7 +115,7 @@ pub struct SceneBuffers {
 }
 
 impl SceneBuffers {
-    /// By the names of the variables that the kernels bind them to.
+    /// With the names of the kernels' variables.
     pub(crate) fn named(&self) -> [(&'static str, &wgpu::Buffer); 5] {
         let [scene, nodes, children, bricks, colors] = self.all();
         [
@@ -133,7 +133,7 @@ impl SceneBuffers {
         [&self.header, &self.nodes, &self.children, &self.bricks, &self.colors]
     }
 
-    /// The layout of the group of all of them, for pipelines of one's own.
+    /// The bind group layout of all of them, for other pipelines.
     #[must_use]
     pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
         let entry = |binding| wgpu::BindGroupLayoutEntry {
@@ -155,7 +155,7 @@ impl SceneBuffers {
         })
     }
 
-    /// The group of all of them, of that [`layout`](Self::layout).
+    /// The bind group of all of them, with the [`layout`](Self::layout).
     #[must_use]
     pub fn bind_group(&self, device: &Device) -> wgpu::BindGroup {
         let entries = self.all().into_iter().zip(0..).map(|(buffer, binding)| {
@@ -169,7 +169,7 @@ impl SceneBuffers {
     }
 }
 
-/// A scene in a GPU's memory. It stays there until this is dropped.
+/// A scene in GPU memory, which is freed on drop.
 #[derive(Debug)]
 pub struct GpuScene {
     device: Device,
@@ -177,10 +177,10 @@ pub struct GpuScene {
 }
 
 impl GpuScene {
-    /// Copies a scene there, with the colours of its voxels.
+    /// Copies a scene, with the colours of its voxels, to the GPU.
     ///
     /// # Errors
-    /// A part is larger than the adapter binds at once; the device fails.
+    /// A buffer exceeds the adapter's binding limit; the device fails.
     pub fn upload(device: &Device, scene: &Scene) -> Result<Self, BackendError> {
         let nodes: Vec<WordNode> = scene.nodes().iter().map(WordNode::from).collect();
         let nodes = if nodes.is_empty() { vec![WordNode::zeroed()] } else { nodes };
@@ -204,7 +204,7 @@ impl GpuScene {
             hi: hi.map(|c| c as i32),
             has_colors: u32::from(own.is_some()),
         };
-        let colors = own.map(|colors| words_of_colors(scene, colors)).unwrap_or_default();
+        let colors = own.map(|colors| color_words(scene, colors)).unwrap_or_default();
         let storage = |label, bytes: &[u8]| device.filled(label, bytes, Usage::STORAGE);
         let buffers = SceneBuffers {
             header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
@@ -216,7 +216,7 @@ impl GpuScene {
         Self::new(device, buffers)
     }
 
-    /// Of `count` bricks of a grid of `dims` that are there already, as voxelizing leaves them.
+    /// The scene of `count` bricks of a grid of `dims`, in GPU memory as voxelizing leaves them.
     pub(crate) async fn over_bricks(
         device: &Device,
         dims: [u32; 3],
@@ -226,7 +226,7 @@ impl GpuScene {
         tree::scene_over(device, dims, bricks, count).await
     }
 
-    /// Of buffers that have the layout.
+    /// Wraps buffers of the layout.
     fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, BackendError> {
         device.check()?;
         Ok(Self { device: device.clone(), buffers })
@@ -238,19 +238,19 @@ impl GpuScene {
         &self.buffers
     }
 
-    /// Where it is.
+    /// The device that holds it.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The first voxel that each ray touches: what [`Scene::first_hit`] finds.
+    /// The first voxel that each ray touches, equal to [`Scene::first_hit`].
     ///
     /// # Errors
     /// The device fails.
     pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, BackendError> {
         let mut hits = Vec::with_capacity(rays.len());
-        for rays in rays.chunks(MOST_RAYS) {
+        for rays in rays.chunks(MAX_PASS_RAYS) {
             let words = self.hit_words(rays).await?;
             let found = words.as_chunks::<HIT_WORDS>().0.iter();
             if found.clone().any(|words| words[2] == GAVE_UP) {
@@ -261,7 +261,7 @@ impl GpuScene {
         Ok(hits)
     }
 
-    /// [`first_hits_async`](Self::first_hits_async), and waits.
+    /// The blocking form of [`first_hits_async`](Self::first_hits_async).
     ///
     /// # Errors
     /// The device fails.
@@ -289,7 +289,7 @@ impl GpuScene {
     }
 }
 
-/// The error for a driver that limits the loops of a shader and does not report it.
+/// The error for a driver that ended a shader loop early.
 pub(crate) fn gave_up() -> BackendError {
     BackendError::Device(
         "its driver ended the search for a voxel early, as llvmpipe does: use the CPU".into(),
@@ -300,8 +300,8 @@ pub(crate) fn packed(color: Rgba) -> u32 {
     u32::from_le_bytes(color)
 }
 
-/// For each brick the word at which its colours begin, or 0, then these.
-fn words_of_colors(scene: &Scene, colors: &Colors) -> Vec<u32> {
+/// For each brick the word offset of its colours, or 0; then the colours.
+fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
     let mut words = vec![0; scene.bricks().len()];
     for (index, (key, mask)) in scene.bricks().enumerate() {
         let of_brick = colors.of_brick(key);
@@ -325,7 +325,7 @@ fn ray_words(ray: &Ray) -> [u32; RAY_WORDS] {
     [a, b, c, d, e, f, x, y, z]
 }
 
-/// The low half of a number, and the high one.
+/// The low and the high half of a number.
 pub(crate) fn halves(number: i64) -> [u32; 2] {
     [number as u32, (number >> 32) as u32]
 }

@@ -1,5 +1,5 @@
-//! The tree over bricks that a GPU found and still has: made there, level by level from the lowest. The host
-//! reads how many nodes each level has, and nothing else.
+//! Builds the tree of a scene over bricks in GPU memory, bottom-up by levels. The host reads back
+//! only the number of nodes of each level.
 
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
@@ -15,10 +15,10 @@ use crate::trace::scene::top_of;
 /// Words of a node.
 pub const NODE_WORDS: u32 = (size_of::<WordNode>() / 4) as u32;
 
-/// `Params` in the kernels, where the fields are explained.
+/// `Params` in `shaders/trace/tree.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-#[expect(missing_docs, reason = "explained where the shaders define them")]
+#[expect(missing_docs, reason = "documented in the shaders")]
 pub struct TreeParams {
     pub items: u32,
     pub item_words: u32,
@@ -30,17 +30,17 @@ pub struct TreeParams {
     pub max_groups: u32,
 }
 
-/// The cells of the nodes of a level, and which node each is in.
+/// The items of a level, which are the cells of its nodes, and the node of each.
 struct Level {
     params: TreeParams,
     items: wgpu::Buffer,
     entries: wgpu::Buffer,
     numbers: wgpu::Buffer,
-    /// Of the nodes.
+    /// Positions of the nodes.
     positions: wgpu::Buffer,
 }
 
-/// Makes the scene of a grid of `dims` with `count` bricks, in the layout that a scene has them.
+/// Builds the scene of a grid of `dims` from `count` bricks in a scene's layout.
 pub(super) async fn scene_over(
     device: &Device,
     dims: [u32; 3],
@@ -65,11 +65,11 @@ pub(super) async fn scene_over(
     }
     let children: u32 = levels.iter().map(|level| level.params.items).sum();
     let node_words = u64::from(nodes.max(1)) * u64::from(NODE_WORDS);
-    let nodes_there = device.checked_buffer("nodes", node_words, Usage::STORAGE)?;
-    let children_there = device.checked_buffer("children", children.into(), Usage::STORAGE)?;
+    let node_buffer = device.checked_buffer("nodes", node_words, Usage::STORAGE)?;
+    let child_buffer = device.checked_buffer("children", children.into(), Usage::STORAGE)?;
     for level in &levels {
         for kernel in [kernels::TREE_FILL, kernels::TREE_COUNT, kernels::TREE_LINK] {
-            builder.run(kernel, level, &nodes_there, &children_there)?;
+            builder.run(kernel, level, &node_buffer, &child_buffer)?;
         }
     }
     let header = Header {
@@ -84,8 +84,8 @@ pub(super) async fn scene_over(
     };
     let buffers = SceneBuffers {
         header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
-        nodes: nodes_there,
-        children: children_there,
+        nodes: node_buffer,
+        children: child_buffer,
         bricks,
         colors: device.checked_buffer("colours", 1, Usage::STORAGE)?,
     };
@@ -94,7 +94,7 @@ pub(super) async fn scene_over(
 
 struct Builder<'a> {
     device: &'a Device,
-    /// The nodes of a level, and the children of all.
+    /// The number of nodes of the level, and of children of all levels.
     counters: wgpu::Buffer,
 }
 
@@ -104,8 +104,8 @@ impl<'a> Builder<'a> {
         Ok(Self { device, counters })
     }
 
-    /// Finds the nodes that `items` are in, so many from `first_item` on; `first_node` is the number of the
-    /// first of them.
+    /// Finds the nodes of `count` items. `first_item` and `first_node` are the indices of the first
+    /// item and of the first node of the level.
     async fn level(
         &self,
         items: &wgpu::Buffer,
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         count: u32,
         first_node: u32,
     ) -> Result<Level, BackendError> {
-        // Twice as many entries as items, so that at most half are taken.
+        // At least twice as many entries as items: the table is at most half full.
         let table_size = (2 * u64::from(count)).next_power_of_two();
         let table = self.device.checked_buffer("table", table_size, Usage::STORAGE)?;
         let params = TreeParams {
@@ -160,7 +160,7 @@ impl<'a> Builder<'a> {
         self.device.check()
     }
 
-    /// Records a kernel over a level; `more` has its buffers beside those of the level.
+    /// Records a kernel over a level; `more` are the buffers that are not of the level.
     fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -1,4 +1,4 @@
-//! Where voxels are set: the bricks that were touched last, as many as stay near the processor.
+//! A direct-mapped write-back cache of the bricks in which voxels are set.
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
@@ -8,85 +8,84 @@ use std::sync::{Mutex, PoisonError};
 use crate::grid::{BrickKey, Mask};
 use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES};
 
-/// Bricks that are open at a time, at most, as a power of two: 576 KiB, half of a usual second-level
-/// cache.
-const MAX_PLACE_BITS: u32 = 13;
-const MIN_PLACE_BITS: u32 = 4;
+/// Maximum number of slots, as a power of two: 576 KiB, half of a typical L2 cache.
+const MAX_SLOT_BITS: u32 = 13;
+const MIN_SLOT_BITS: u32 = 4;
 
-/// Bricks that were closed.
-pub(super) type Closed = Vec<(BrickKey, Mask)>;
+/// A batch of evicted bricks, allocated at full capacity.
+pub(super) type BrickBatch = Vec<(BrickKey, Mask)>;
 
-/// How many bricks may be closed, by all threads together, and the memory for them.
+/// The number of bricks that all threads together may evict, and the memory for them.
 pub(super) struct Budget {
-    /// Bricks that are counted and allocated together.
-    portion: u64,
+    /// Bricks per batch, the unit of counting and allocation.
+    batch_len: u64,
     left: AtomicU64,
-    closed: AtomicU64,
+    evicted: AtomicU64,
     dropped: AtomicU64,
-    /// Empty portions, to be used again: an allocator might keep more than was ever in use at once.
-    spare: Mutex<Vec<Closed>>,
+    /// Empty batches for reuse: the allocator might keep more than was ever in use at once.
+    spare: Mutex<Vec<BrickBatch>>,
 }
 
 impl Budget {
-    /// For no bricks yet, of which `portion` are counted and allocated together.
-    pub(super) fn new(portion: u64) -> Self {
+    /// For 0 bricks, in batches of `batch_len`.
+    pub(super) fn new(batch_len: u64) -> Self {
         let zero = || AtomicU64::new(0);
-        let (left, closed, dropped) = (zero(), zero(), zero());
-        Self { portion, left, closed, dropped, spare: Mutex::default() }
+        let (left, evicted, dropped) = (zero(), zero(), zero());
+        Self { batch_len, left, evicted, dropped, spare: Mutex::default() }
     }
 
-    /// From now on as many bricks as `room` may be closed.
+    /// Resets the counts, and allows `room` evicted bricks.
     pub(super) fn begin(&mut self, room: u64) {
-        (self.left, self.closed, self.dropped) = (room.into(), 0.into(), 0.into());
+        (self.left, self.evicted, self.dropped) = (room.into(), 0.into(), 0.into());
     }
 
-    /// Takes back the memory of closed bricks.
-    pub(super) fn take_back(&self, mut portions: Vec<Closed>) {
-        portions.iter_mut().for_each(Vec::clear);
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).append(&mut portions);
+    /// Takes back the memory of batches.
+    pub(super) fn recycle(&self, mut batches: Vec<BrickBatch>) {
+        batches.iter_mut().for_each(Vec::clear);
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).append(&mut batches);
     }
 
-    /// How many bricks were closed; one that was closed several times counts as often.
-    pub(super) fn closed(&self) -> u64 {
-        self.closed.load(Ordering::Relaxed)
+    /// Number of evictions, including dropped ones; a brick may be evicted several times.
+    pub(super) fn evicted(&self) -> u64 {
+        self.evicted.load(Ordering::Relaxed)
     }
 
-    /// How many of them were lost for want of room.
+    /// Number of evicted bricks that were dropped because there was no room.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Memory for some bricks.
-    fn portion(&self) -> Option<Closed> {
-        let less = |left: u64| left.checked_sub(self.portion);
+    /// An empty batch, if there is room.
+    fn batch(&self) -> Option<BrickBatch> {
+        let less = |left: u64| left.checked_sub(self.batch_len);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).ok()?;
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Some(spare.unwrap_or_else(|| Vec::with_capacity(self.portion as usize)))
+        Some(spare.unwrap_or_else(|| Vec::with_capacity(self.batch_len as usize)))
     }
 }
 
-/// Bricks in which voxels are being set. Each has one place, where it takes turns with others: a
-/// brick may be closed, and opened again as another part of it.
-pub(super) struct OpenBricks<'a> {
-    places: Places,
-    closed: Vec<Closed>,
+/// A direct-mapped write-back cache of bricks. An evicted brick that is touched again starts empty:
+/// its evicted parts are combined later.
+pub(super) struct BrickCache<'a> {
+    slots: Slots,
+    evicted: Vec<BrickBatch>,
     dropped: u64,
     budget: &'a Budget,
 }
 
-/// The memory of open bricks, to be used again.
-pub(super) struct Places {
-    /// [`BrickKey::NONE`] where no brick is open.
+/// The slots of a cache, for reuse.
+pub(super) struct Slots {
+    /// [`BrickKey::NONE`] for an empty slot.
     keys: Box<[BrickKey]>,
     masks: Box<[Mask]>,
-    /// How many there are, as a power of two.
+    /// The number of slots, as a power of two.
     bits: u32,
 }
 
-impl Places {
-    /// For a grid of so many bricks: not more places than these.
+impl Slots {
+    /// Empty slots for a grid of `bricks` bricks: about as many, up to the maximum.
     pub(super) fn new(bricks: u64) -> Self {
-        let bits = place_bits(bricks);
+        let bits = slot_bits(bricks);
         Self {
             keys: vec![BrickKey::NONE; 1 << bits].into(),
             masks: vec![[0; 8]; 1 << bits].into(),
@@ -94,51 +93,51 @@ impl Places {
         }
     }
 
-    /// Bytes of memory for a grid of so many bricks.
+    /// Bytes of memory of the slots for a grid of `bricks` bricks.
     pub(super) fn bytes(bricks: u64) -> u64 {
-        ((size_of::<BrickKey>() + size_of::<Mask>()) as u64) << place_bits(bricks)
+        ((size_of::<BrickKey>() + size_of::<Mask>()) as u64) << slot_bits(bricks)
     }
 }
 
-fn place_bits(bricks: u64) -> u32 {
-    bricks.next_power_of_two().ilog2().clamp(MIN_PLACE_BITS, MAX_PLACE_BITS)
+fn slot_bits(bricks: u64) -> u32 {
+    bricks.next_power_of_two().ilog2().clamp(MIN_SLOT_BITS, MAX_SLOT_BITS)
 }
 
-impl<'a> OpenBricks<'a> {
-    /// None yet; all that is in `places` was closed.
-    pub(super) fn new(places: Places, budget: &'a Budget) -> Self {
-        Self { places, closed: Vec::new(), dropped: 0, budget }
+impl<'a> BrickCache<'a> {
+    /// An empty cache; `slots` must be empty.
+    pub(super) fn new(slots: Slots, budget: &'a Budget) -> Self {
+        Self { slots, evicted: Vec::new(), dropped: 0, budget }
     }
 
     /// Sets one voxel.
     #[inline(always)]
     pub(super) fn set_voxel(&mut self, voxel: [i32; 3]) {
-        let (slice, bit) = place_in_brick(voxel);
-        self.open(BrickKey::of_voxel(voxel))[slice] |= bit;
+        let (slice, bit) = bit_in_brick(voxel);
+        self.mask_mut(BrickKey::of_voxel(voxel))[slice] |= bit;
     }
 
-    /// Sets one voxel, or clears it again.
+    /// Flips one voxel.
     #[inline(always)]
     pub(super) fn flip_voxel(&mut self, voxel: [i32; 3]) {
-        let (slice, bit) = place_in_brick(voxel);
-        self.open(BrickKey::of_voxel(voxel))[slice] ^= bit;
+        let (slice, bit) = bit_in_brick(voxel);
+        self.mask_mut(BrickKey::of_voxel(voxel))[slice] ^= bit;
     }
 
-    /// Counts one voxel, among those with `winding` 1 or those with -1. A brick counts to 1: a voxel
-    /// that comes again is counted in another part of it.
+    /// Counts a crossing at a voxel, with `winding` 1 or -1 in separate bricks. A mask counts to 1:
+    /// on a second crossing at a voxel, the brick is evicted first.
     #[inline(always)]
     pub(super) fn count(&mut self, voxel: [i32; 3], winding: i32) {
         let key = BrickKey::of_voxel(voxel);
         let key = if winding < 0 { key.leaving() } else { key };
-        let (slice, bit) = place_in_brick(voxel);
-        if self.open(key)[slice] & bit != 0 {
-            self.change(key.place(self.places.bits), key);
+        let (slice, bit) = bit_in_brick(voxel);
+        if self.mask_mut(key)[slice] & bit != 0 {
+            self.replace(key.place(self.slots.bits), key);
         }
-        self.open(key)[slice] |= bit;
+        self.mask_mut(key)[slice] |= bit;
     }
 
-    /// Sets the voxels that `masks` hold: of `len` blocks with the lowest voxels `lowest` and
-    /// `extent` voxels along each axis, at most 4.
+    /// Sets the voxels in `masks` of `len` blocks with minimum corners `lowest` and `extent` voxels
+    /// along each axis, at most 4.
     #[inline(always)]
     pub(super) fn set_blocks(
         &mut self,
@@ -147,7 +146,7 @@ impl<'a> OpenBricks<'a> {
         masks: &[BlockMask; LANES],
         len: usize,
     ) {
-        // The part in the brick of the lowest voxel, for all lanes at once.
+        // The part in the minimum corner's brick, for all lanes at once.
         let mut keys = [BrickKey::NONE; LANES];
         let mut slices = [[0; LANES]; BLOCK as usize];
         for lane in 0..LANES {
@@ -158,25 +157,25 @@ impl<'a> OpenBricks<'a> {
             }
         }
         for lane in 0..len.min(LANES) {
-            let brick = self.open(keys[lane]);
+            let brick = self.mask_mut(keys[lane]);
             for (slice, i) in slices.iter().zip(0..) {
                 let x = (lowest[0][lane] & 7) + i;
                 brick[x as usize % 8] |= if x < 8 { slice[lane] } else { 0 };
             }
         }
-        self.set_crossing(lowest, extent, masks, len);
+        self.set_neighbors(lowest, extent, masks, len);
     }
 
-    /// Sets the parts of blocks that lie in other bricks than their lowest voxels.
+    /// Sets the parts of blocks in bricks other than that of the minimum corner.
     #[inline(always)]
-    fn set_crossing(
+    fn set_neighbors(
         &mut self,
         lowest: &[Coordinate; 3],
         extent: [i32; 3],
         masks: &[BlockMask; LANES],
         len: usize,
     ) {
-        // Listed without branches: which blocks cross is a toss.
+        // A branchless list: which blocks cross a brick boundary is unpredictable.
         let mut parts = [(0u8, 0u8); 7 * LANES];
         let mut count = 0;
         for lane in 0..len.min(LANES) {
@@ -193,74 +192,75 @@ impl<'a> OpenBricks<'a> {
             let beyond = |a: usize| lowest[a][lane] + step(a);
             let offset = |a: usize| (lowest[a][lane] & 7) - step(a);
             let key = BrickKey::of_voxel([beyond(0), beyond(1), beyond(2)]);
-            set_part(self.open(key), [offset(0), offset(1), offset(2)], masks[lane]);
+            set_part(self.mask_mut(key), [offset(0), offset(1), offset(2)], masks[lane]);
         }
     }
 
-    /// All bricks that were opened, and the memory for others.
-    pub(super) fn close_all(mut self) -> (Vec<Closed>, Places) {
-        for place in 0..self.places.keys.len() {
-            if self.places.keys[place] != BrickKey::NONE {
-                self.change(place, BrickKey::NONE);
+    /// Evicts all bricks. Returns all evicted bricks, and the empty slots.
+    pub(super) fn flush(mut self) -> (Vec<BrickBatch>, Slots) {
+        for slot in 0..self.slots.keys.len() {
+            if self.slots.keys[slot] != BrickKey::NONE {
+                self.replace(slot, BrickKey::NONE);
             }
         }
-        let closed = self.closed.iter().map(Vec::len).sum::<usize>() as u64 + self.dropped;
-        self.budget.closed.fetch_add(closed, Ordering::Relaxed);
+        let evicted = self.evicted.iter().map(Vec::len).sum::<usize>() as u64 + self.dropped;
+        self.budget.evicted.fetch_add(evicted, Ordering::Relaxed);
         self.budget.dropped.fetch_add(self.dropped, Ordering::Relaxed);
-        (self.closed, self.places)
+        (self.evicted, self.slots)
     }
 
+    /// The mask of a brick, which is brought into the cache.
     #[inline(always)]
-    fn open(&mut self, key: BrickKey) -> &mut Mask {
-        let place = key.place(self.places.bits);
-        if self.places.keys[place] != key {
-            self.change(place, key);
+    fn mask_mut(&mut self, key: BrickKey) -> &mut Mask {
+        let slot = key.place(self.slots.bits);
+        if self.slots.keys[slot] != key {
+            self.replace(slot, key);
         }
-        &mut self.places.masks[place]
+        &mut self.slots.masks[slot]
     }
 
-    /// Closes the brick at `place`, if there is one, and opens another.
+    /// Evicts the brick in `slot`, if there is one, and assigns the slot to `key`.
     #[cold]
-    fn change(&mut self, place: usize, key: BrickKey) {
-        let old = std::mem::replace(&mut self.places.keys[place], key);
-        let mask = std::mem::take(&mut self.places.masks[place]);
+    fn replace(&mut self, slot: usize, key: BrickKey) {
+        let old = std::mem::replace(&mut self.slots.keys[slot], key);
+        let mask = std::mem::take(&mut self.slots.masks[slot]);
         if old == BrickKey::NONE {
             return;
         }
-        if self.closed.last().is_none_or(|portion| portion.len() == portion.capacity()) {
-            match self.budget.portion() {
-                Some(portion) => self.closed.push(portion),
+        if self.evicted.last().is_none_or(|batch| batch.len() == batch.capacity()) {
+            match self.budget.batch() {
+                Some(batch) => self.evicted.push(batch),
                 None => {
                     self.dropped += 1;
                     return;
                 }
             }
         }
-        if let Some(portion) = self.closed.last_mut() {
-            portion.push((old, mask));
+        if let Some(batch) = self.evicted.last_mut() {
+            batch.push((old, mask));
         }
     }
 }
 
-/// The word of a brick's mask that a voxel is in, and its bit.
+/// The word and the bit of a voxel in its brick's mask.
 #[inline(always)]
-fn place_in_brick([x, y, z]: [i32; 3]) -> (usize, u64) {
+fn bit_in_brick([x, y, z]: [i32; 3]) -> (usize, u64) {
     (x as usize % 8, 1 << (8 * (y & 7) + (z & 7)))
 }
 
-/// Of a slice of 4 x 4 voxels, of which the lowest is at `y` and `z` of a brick, those in the brick.
+/// Clips a slice of 4 x 4 voxels, with its minimum corner at `y` and `z` of a brick, to the brick.
 #[inline(always)]
 fn in_brick(slice: BlockMask, [y, z]: [i32; 2]) -> u64 {
-    // Of each row what does not cross into the next.
+    // Voxels of each row that do not cross into the next.
     let row = 0xF & (0xFF >> z);
     (rows_of_eight(slice) & (row * 0x0101_0101)) << (8 * y + z)
 }
 
-/// Sets in `brick` what of a block lies in it, the block's lowest voxel being at `offset`: from -3
-/// to 7 along each axis.
+/// Sets the part of a block in `brick`; the block's minimum corner is at `offset`, from -3 to 7
+/// along each axis.
 #[inline(always)]
 fn set_part(brick: &mut Mask, [dx, dy, dz]: [i32; 3], mask: BlockMask) {
-    // Of each row's four voxels those that stay within the brick's eight.
+    // The voxels of each row of four that are within the brick's eight.
     let row = (0xF << (dz + 3) & 0x7F8) >> (dz + 3);
     let shift = 8 * dy + dz;
     for x in 0..BLOCK {
@@ -271,7 +271,7 @@ fn set_part(brick: &mut Mask, [dx, dy, dz]: [i32; 3], mask: BlockMask) {
     }
 }
 
-/// The first four rows of four voxels as rows of eight.
+/// Spreads four rows of four voxels to rows of eight.
 #[inline(always)]
 fn rows_of_eight(slice: BlockMask) -> u64 {
     let rows = slice & 0xFFFF;

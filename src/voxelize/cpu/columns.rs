@@ -1,5 +1,5 @@
-//! Finds where columns of voxels cross triangles: row by row of columns, those that a triangle covers
-//! are an interval.
+//! Column tests: the crossings of columns of voxels and triangles, by rows of columns. The columns
+//! of a row that a triangle covers are an interval.
 
 use std::ops::Range;
 
@@ -9,35 +9,34 @@ use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::{Axis, Crossing, Row};
 use crate::voxelize::Rule;
-use crate::voxelize::cpu::brick_cache::OpenBricks;
-use crate::voxelize::cpu::tasks::Portion;
-use crate::voxelize::cpu::triangle_batch::Gathered;
+use crate::voxelize::cpu::brick_cache::BrickCache;
+use crate::voxelize::cpu::tasks::ClippedTriangles;
+use crate::voxelize::cpu::triangle_batch::TriangleBatch;
 
-/// A portion of a mesh, of which the voxels that `rule` names are to be set in `bricks`. The rule is
-/// one that looks at columns.
-pub(super) struct Job<'a> {
+/// A task that sets voxels in `bricks` by `rule`, one that tests columns.
+pub(super) struct Task<'a> {
     pub(super) mesh: &'a PlacedMesh,
     pub(super) rule: Rule,
-    pub(super) portion: Portion<'a>,
-    pub(super) bricks: OpenBricks<'a>,
+    pub(super) triangles: ClippedTriangles<'a>,
+    pub(super) bricks: BrickCache<'a>,
 }
 
-impl<'a> WithSimd for Job<'a> {
-    type Output = OpenBricks<'a>;
+impl<'a> WithSimd for Task<'a> {
+    type Output = BrickCache<'a>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> OpenBricks<'a> {
-        let Self { mesh, rule, portion, mut bricks } = self;
+    fn with_simd<S: Simd>(self, _: S) -> BrickCache<'a> {
+        let Self { mesh, rule, triangles, mut bricks } = self;
         let unit_bits = mesh.lattice().unit_bits;
-        let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &portion.clip);
+        let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &triangles.clip);
         let axes: Vec<Columns> = rule.axes().iter().map(columns).collect();
-        let mut gathered = Gathered::new();
-        for group in portion.groups() {
-            gathered.fetch(mesh, group.clone());
-            let centers = gathered.centers(unit_bits, &portion.clip);
+        let mut batch = TriangleBatch::new();
+        for group in triangles.groups() {
+            batch.load(mesh, group.clone());
+            let centers = batch.centers(unit_bits, &triangles.clip);
             for columns in &axes {
-                for lane in centers.with_some(columns.axis.across(), group.len()).iter() {
-                    let triangle = gathered.triangle(lane);
+                for lane in centers.lanes_with_some(columns.axis.across(), group.len()).iter() {
+                    let triangle = batch.triangle(lane);
                     columns.cross(rule, &triangle, &centers.range(lane), &mut bricks);
                 }
             }
@@ -46,14 +45,14 @@ impl<'a> WithSimd for Job<'a> {
     }
 }
 
-/// Sets in `bricks` what `rule`, one of flips, counts for the ends of the grid of what columns cross
-/// beyond them in `triangles` of `mesh`.
+/// Sets in `bricks` the crossings of `triangles` outside the grid, clamped to its end voxels. The
+/// rule has a [`counting_axis`](Rule::counting_axis).
 #[cfg(feature = "gpu")]
-pub(super) fn cross_beyond(
+pub(super) fn cross_outside(
     mesh: &PlacedMesh,
     rule: Rule,
     triangles: &[usize],
-    bricks: &mut OpenBricks,
+    bricks: &mut BrickCache,
 ) {
     let lattice = mesh.lattice();
     let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
@@ -62,7 +61,7 @@ pub(super) fn cross_beyond(
         for &index in triangles {
             let triangle = mesh.triangle(index);
             let centers = BoxRange::of_centers(&triangle, lattice.unit_bits).intersect(&grid);
-            columns.cross_beyond(rule, &triangle, &centers, bricks);
+            columns.cross_outside(rule, &triangle, &centers, bricks);
         }
     }
 }
@@ -73,9 +72,10 @@ struct Columns {
     unit_bits: u32,
     /// Voxels of the grid along the axis.
     count: i32,
-    /// Those of the box along it, and past the grid's last one, if what is crossed there counts.
+    /// Voxels of the box along the axis; at the grid's far end, with the extra one of
+    /// [`Rule::grid_dims`].
     along: Range<i32>,
-    /// Where crossings must be, in voxels, that count for these.
+    /// Positions of crossings, in voxels, that count for `along`: unbounded at the grid's ends.
     reach: Range<i32>,
 }
 
@@ -92,9 +92,9 @@ impl Columns {
         Self { axis, unit_bits: lattice.unit_bits, count, along, reach }
     }
 
-    /// Sets what `rule` says of `triangle`, in the bounds of which `centers` are.
+    /// Sets the voxels of `triangle`; `centers` are the voxel centres within its bounds.
     #[inline]
-    fn cross(&self, rule: Rule, triangle: &Triangle, centers: &BoxRange, bricks: &mut OpenBricks) {
+    fn cross(&self, rule: Rule, triangle: &Triangle, centers: &BoxRange, bricks: &mut BrickCache) {
         let crossing = Crossing::new(triangle, self.axis);
         let [(lo, _), (hi, _)] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner));
         for second in lo[1]..=hi[1] {
@@ -104,27 +104,27 @@ impl Columns {
             let row = if self.reach == (i32::MIN..i32::MAX) { row } else { row.near(&self.reach) };
             match rule {
                 Rule::Conservative | Rule::SixSeparating => {
-                    self.each_crossed(&row, second, |voxel| bricks.set_voxel(voxel));
+                    self.for_each_crossed(&row, second, |voxel| bricks.set_voxel(voxel));
                 }
                 Rule::Parity(_) => {
-                    self.each_flip(&row, second, |voxel| bricks.flip_voxel(voxel));
+                    self.for_each_counted(&row, second, |voxel| bricks.flip_voxel(voxel));
                 }
                 Rule::Winding | Rule::Crossings => {
                     let winding = crossing.winding();
-                    self.each_flip(&row, second, |voxel| bricks.count(voxel, winding));
+                    self.for_each_counted(&row, second, |voxel| bricks.count(voxel, winding));
                 }
             }
         }
     }
 
-    /// Sets what `rule` counts for the ends of the grid of what is crossed beyond them.
+    /// Sets the crossings of `triangle` outside the grid, clamped to its end voxels.
     #[cfg(feature = "gpu")]
-    fn cross_beyond(
+    fn cross_outside(
         &self,
         rule: Rule,
         triangle: &Triangle,
         centers: &BoxRange,
-        bricks: &mut OpenBricks,
+        bricks: &mut BrickCache,
     ) {
         let crossing = Crossing::new(triangle, self.axis);
         let [(lo, _), (hi, _)] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner));
@@ -134,9 +134,9 @@ impl Columns {
             };
             for (reach, end) in [(i32::MIN..0, 0), (self.count..i32::MAX, self.count)] {
                 let row = row.clone().near(&reach);
-                let beyond =
+                let outside =
                     row.columns().filter(|&first| reach.contains(&row.first_center(first)));
-                for first in beyond.filter(|_| self.along.contains(&end)) {
+                for first in outside.filter(|_| self.along.contains(&end)) {
                     let voxel = self.axis.unproject([first, second], end);
                     match rule {
                         Rule::Winding | Rule::Crossings => bricks.count(voxel, crossing.winding()),
@@ -147,9 +147,9 @@ impl Columns {
         }
     }
 
-    /// The voxels in which the columns of `row` are crossed.
+    /// Calls `found` with the voxels that contain the crossings of the columns of `row`.
     #[inline]
-    fn each_crossed(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
+    fn for_each_crossed(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
         for first in row.columns() {
             let along = row.voxel(first, self.count);
             if self.along.contains(&along) {
@@ -158,10 +158,10 @@ impl Columns {
         }
     }
 
-    /// The voxels whose centres are the first at or past where the columns of `row` are crossed; those
-    /// at the ends have what is crossed beyond.
+    /// Calls `found` with the voxels whose centres are the first at or past the crossings of the
+    /// columns of `row`, clamped to the grid's ends.
     #[inline]
-    fn each_flip(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
+    fn for_each_counted(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
         for first in row.columns() {
             let along = row.first_center(first).clamp(0, self.count);
             if self.along.contains(&along) {

@@ -1,10 +1,10 @@
-//! The CPU backend: threads take some thousand triangles each, refine blocks of boxes around them
-//! down to voxels, and set these in bricks that stay near the processor. One slab of the grid at a
-//! time, so that what is not yet in order takes little memory.
+//! The CPU backend: tasks of some thousand triangles refine blocks of boxes down to voxels, and set
+//! these in a write-back cache of bricks. The grid is processed in slabs, which bounds the memory
+//! of bricks that are not sorted yet.
 
-#[cfg(feature = "gpu")]
-pub(in crate::voxelize) mod beyond;
 mod brick_cache;
+#[cfg(feature = "gpu")]
+pub(in crate::voxelize) mod clamped;
 mod columns;
 mod refine;
 mod slabs;
@@ -31,7 +31,7 @@ impl Default for Cpu {
 }
 
 impl Cpu {
-    /// With `threads` threads of its own.
+    /// With its own pool of `threads` threads.
     ///
     /// # Errors
     /// The operating system refused to start them.

@@ -1,36 +1,36 @@
-//! Finds the voxels that triangles touch, level by level: a block of 4 x 4 x 4 boxes at a time, of
-//! which each that is touched is a block of the next level. A small triangle starts at the level
-//! on which one block holds it; one within a voxel, or a line of them, has nothing to find.
+//! Finds the voxels that triangles touch by hierarchical refinement: tests a block of 4 x 4 x 4
+//! boxes at a time, and expands each touched box to a block of the next level. A triangle starts at
+//! the lowest level where one block contains it; one within a line of voxels needs no test.
 //!
-//! Pairs of a triangle and a block wait until a vector is full of them.
+//! (triangle, block) pairs are queued until they fill a vector.
 
 use pulp::{Simd, WithSimd};
 
 use crate::place::{MAX_DIM, PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
 use crate::predicate::boxes::BoxRange;
-use crate::voxelize::cpu::brick_cache::OpenBricks;
-use crate::voxelize::cpu::tasks::Portion;
-use crate::voxelize::cpu::triangle_batch::{Bounds, Gathered};
+use crate::voxelize::cpu::brick_cache::BrickCache;
+use crate::voxelize::cpu::tasks::ClippedTriangles;
+use crate::voxelize::cpu::triangle_batch::{Bounds, TriangleBatch};
 
-/// Levels above the last: blocks of the first hold the largest grid.
+/// Levels above the voxels': a block of the highest contains the largest grid.
 const LEVELS: usize = (MAX_DIM.ilog2() / BLOCK_BITS) as usize - 1;
 const _: () = assert!(MAX_DIM == 1 << (BLOCK_BITS * (LEVELS as u32 + 1)));
 
-/// A portion of a mesh, of which the touched voxels are to be set in `bricks`.
-pub(super) struct Job<'a> {
+/// A task that sets the voxels that triangles touch in `bricks`.
+pub(super) struct Task<'a> {
     pub(super) mesh: &'a PlacedMesh,
-    pub(super) portion: Portion<'a>,
-    pub(super) bricks: OpenBricks<'a>,
+    pub(super) triangles: ClippedTriangles<'a>,
+    pub(super) bricks: BrickCache<'a>,
 }
 
-impl<'a> WithSimd for Job<'a> {
-    type Output = OpenBricks<'a>;
+impl<'a> WithSimd for Task<'a> {
+    type Output = BrickCache<'a>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> OpenBricks<'a> {
+    fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
         let unit_bits = self.mesh.lattice().unit_bits;
-        let clip = self.portion.clip;
+        let clip = self.triangles.clip;
         let level = |level| Level {
             pairs: Pairs::new(unit_bits + (level as u32 + 1) * BLOCK_BITS),
             extent: [1; 3],
@@ -45,7 +45,7 @@ impl<'a> WithSimd for Job<'a> {
             blocks: vec![Pairs::new(unit_bits); CLASSES].into(),
             bricks: self.bricks,
         };
-        refiner.refine(&self.portion);
+        refiner.refine(&self.triangles);
         refiner.finish();
         refiner.bricks
     }
@@ -56,29 +56,29 @@ struct Refiner<'a, S> {
     mesh: &'a PlacedMesh,
     clip: BoxRange,
     unit_bits: u32,
-    /// From boxes of 4 voxels an edge up.
+    /// By box size, from 4 voxels up.
     levels: [Level; LEVELS],
-    /// The last level: pairs with a block of voxels, a vector for each extent.
+    /// Pairs with a block of voxels, a queue for each extent.
     blocks: Box<[Pairs]>,
-    bricks: OpenBricks<'a>,
+    bricks: BrickCache<'a>,
 }
 
-/// Pairs with a block of boxes of one size.
+/// The queue of pairs with a block of boxes of one size.
 struct Level {
     pairs: Pairs,
-    /// The most boxes that any pair has, along each axis.
+    /// Maximum extent of the queued blocks along each axis, in boxes.
     extent: [i32; 3],
     origins: [Origin; LANES],
 }
 
-/// What a pair was made of.
+/// The triangle and the block of a pair.
 #[derive(Clone, Copy)]
 struct Origin {
     triangle: u32,
     range: BoxRange,
 }
 
-/// Extents that a block can have.
+/// Number of extents that a block can have.
 const CLASSES: usize = (BLOCK * BLOCK * BLOCK) as usize;
 
 fn class_of([x, y, z]: [i32; 3]) -> usize {
@@ -92,24 +92,24 @@ fn extent_of(class: usize) -> [i32; 3] {
 
 impl<S: Simd> Refiner<'_, S> {
     #[inline(always)]
-    fn refine(&mut self, portion: &Portion) {
-        let mut gathered = Gathered::new();
-        for group in portion.groups() {
-            gathered.fetch(self.mesh, group.clone());
-            let bounds = gathered.bounds(self.unit_bits, &self.clip);
-            self.add(&gathered, &bounds, group.start, group.len());
+    fn refine(&mut self, triangles: &ClippedTriangles) {
+        let mut batch = TriangleBatch::new();
+        for group in triangles.groups() {
+            batch.load(self.mesh, group.clone());
+            let bounds = batch.bounds(self.unit_bits, &self.clip);
+            self.add(&batch, &bounds, group.start, group.len());
         }
     }
 
     #[inline(always)]
-    fn add(&mut self, gathered: &Gathered, bounds: &Bounds, first: usize, len: usize) {
-        let shapes = bounds.sort(len);
-        for lane in shapes.one_or_two.iter() {
+    fn add(&mut self, batch: &TriangleBatch, bounds: &Bounds, first: usize, len: usize) {
+        let classes = bounds.classify(len);
+        for lane in classes.pairs.iter() {
             let BoxRange { lo, hi } = bounds.range(lane);
             self.bricks.set_voxel(lo);
             self.bricks.set_voxel(hi);
         }
-        for lane in shapes.lines.iter() {
+        for lane in classes.lines.iter() {
             let BoxRange { lo, hi } = bounds.range(lane);
             for x in lo[0]..=hi[0] {
                 for y in lo[1]..=hi[1] {
@@ -117,20 +117,20 @@ impl<S: Simd> Refiner<'_, S> {
                 }
             }
         }
-        for lane in shapes.blocks.iter() {
-            self.push_block(&gathered.triangle(lane), &bounds.range(lane));
+        for lane in classes.blocks.iter() {
+            self.push_block(&batch.triangle(lane), &bounds.range(lane));
         }
-        for lane in shapes.large.iter() {
+        for lane in classes.large.iter() {
             let (mut level, mut range) = (0, bounds.range(lane).coarser(BLOCK_BITS));
             while range.longest() > BLOCK {
                 (level, range) = (level + 1, range.coarser(BLOCK_BITS));
             }
             let origin = Origin { triangle: (first + lane) as u32, range };
-            self.push(level, origin, &gathered.triangle(lane));
+            self.push(level, origin, &batch.triangle(lane));
         }
     }
 
-    /// Empties all that wait.
+    /// Processes all queued pairs.
     #[inline(always)]
     fn finish(&mut self) {
         (0..LEVELS).rev().for_each(|level| self.solve(level));
@@ -159,23 +159,18 @@ impl<S: Simd> Refiner<'_, S> {
         }
     }
 
-    /// Empties `level`.
+    /// Processes the queue of `level`.
     fn solve(&mut self, level: usize) {
         self.simd.vectorize(Solve { refiner: self, level });
     }
 
-    /// Empties one class of the last level.
+    /// Processes the queue of one extent of blocks of voxels.
     fn solve_blocks(&mut self, class: usize) {
         self.simd.vectorize(SolveBlocks { refiner: self, class });
     }
 
-    /// Adds a block for each box of `mask` on `level`.
-    fn descend(
-        &mut self,
-        level: usize,
-        Origin { triangle: index, range }: Origin,
-        mask: BlockMask,
-    ) {
+    /// Queues a block of the level below for each box of `mask` on `level`.
+    fn expand(&mut self, level: usize, Origin { triangle: index, range }: Origin, mask: BlockMask) {
         let triangle = self.mesh.triangle(index as usize);
         let bounds = BoxRange::of_triangle(&triangle, self.unit_bits).intersect(&self.clip);
         let bounds = bounds.coarser(level as u32 * BLOCK_BITS);
@@ -208,7 +203,7 @@ impl<S: Simd> WithSimd for Solve<'_, '_, S> {
         if len > 0 {
             let masks = pairs.solve(refiner.simd, std::mem::replace(extent, [1; 3]));
             for (origin, mask) in origins.into_iter().zip(masks).take(len) {
-                refiner.descend(level, origin, mask & first_boxes(origin.range.extent()));
+                refiner.expand(level, origin, mask & first_boxes(origin.range.extent()));
             }
         }
     }
@@ -234,7 +229,7 @@ impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
     }
 }
 
-/// The boxes of `range` that `mask` holds.
+/// The boxes of `range` in `mask`.
 fn boxes_of(range: &BoxRange, mut mask: BlockMask) -> impl Iterator<Item = [i32; 3]> {
     let [x, y, z] = range.lo;
     std::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! Slabs of the grid, one after another, each as thick as memory allows: a slab's bricks come from
-//! the tasks in no order, and take twice the memory until they are in order.
+//! Processes the grid in slabs, each as thick as memory allows: the tasks emit a slab's bricks
+//! unordered, and sorting them takes twice their memory.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::voxelize::cpu::brick_cache::Budget;
 use crate::voxelize::cpu::tasks::Tasks;
 use crate::voxelize::{BackendError, Rule};
 
-/// Bricks that the first slab has room for: those of 1024^3 voxels.
+/// Maximum bricks in the first slab: those of 1024^3 voxels.
 const FIRST_SLAB: u64 = 1 << 21;
-/// Bricks that may be out of order at a time, to begin with: 90 MB, or a sixteenth of the memory.
+/// Initial limit of unordered bricks: 90 MB, or a sixteenth of the memory.
 const BRICKS: u64 = 1 << 20;
 
-/// The voxels of `mesh` that `rule` names, in at most `memory` bytes for the grid and the work on it.
+/// Voxelizes `mesh` by `rule` in at most `memory` bytes for the grid and intermediate data.
 ///
 /// # Errors
-/// That is not enough.
+/// The memory is not sufficient; cancelled.
 pub(super) fn voxelize(
     mesh: &PlacedMesh,
     rule: Rule,
@@ -26,9 +26,9 @@ pub(super) fn voxelize(
     progress: &dyn Progress,
 ) -> Result<GridBuilder, BackendError> {
     let tasks = Tasks::new(mesh, rule);
-    let mut memory = Allowance::new(memory, &tasks);
+    let mut memory = MemoryLimit::new(memory, &tasks);
     if rule == Rule::Conservative {
-        memory.refuse_early(mesh, &tasks)?;
+        memory.check_early(mesh, &tasks)?;
     }
     progress.start("voxelize", tasks.layers());
 
@@ -36,79 +36,79 @@ pub(super) fn voxelize(
         GridBuilder::new(rule.grid_dims(mesh.lattice().dims))?.combining(rule.combine());
     let mut budget = tasks.budget();
     let mut first = 0;
-    let mut layers = tasks.layers_of_room(FIRST_SLAB);
+    let mut layers = tasks.layers_within(FIRST_SLAB);
     while first < tasks.layers() {
         let slab = first..tasks.layers().min(first + layers);
         budget.begin(memory.unordered);
-        let parts = tasks.fill(&slab, &budget, progress);
+        let batches = tasks.fill(&slab, &budget, progress);
         if progress.is_cancelled() {
             return Err(BackendError::Cancelled);
         }
-        let fits = budget.dropped() == 0 && memory.holds(builder.bytes(), builder.order(&parts));
+        let fits = budget.dropped() == 0 && memory.holds(builder.bytes(), builder.order(&batches));
         if !fits {
             if slab.end - slab.start > 1 {
                 layers = (slab.end - slab.start).div_ceil(4);
-            } else if !memory.make_room(&builder, &budget, &tasks) {
-                drop((parts, builder, budget));
-                return Err(memory.refuse(&tasks, progress));
+            } else if !memory.fit_layer(&builder, &budget, &tasks) {
+                drop((batches, builder, budget));
+                return Err(memory.count_needed(&tasks, progress));
             }
-            budget.take_back(parts);
+            budget.recycle(batches);
             continue;
         }
-        builder.append_ordered(&parts)?;
-        budget.take_back(parts);
+        builder.append_ordered(&batches)?;
+        budget.recycle(batches);
         progress.advance(slab.end - slab.start);
         first = slab.end;
-        if budget.closed() > memory.unordered / 2 {
+        if budget.evicted() > memory.unordered / 2 {
             layers = layers.div_ceil(2);
-        } else if budget.closed() < memory.unordered / 8 {
+        } else if budget.evicted() < memory.unordered / 8 {
             layers *= 2;
         }
     }
     Ok(builder)
 }
 
-struct Allowance {
-    /// In bytes, for all.
+struct MemoryLimit {
+    /// Total, in bytes.
     allowed: u64,
-    /// In bytes, whatever the grid.
+    /// Memory that does not depend on the number of bricks, in bytes.
     fixed: u64,
-    /// Bricks that may be out of order at a time. What they take is not given back: the allocator
+    /// Maximum number of unordered bricks. Their memory counts until the end, since the allocator
     /// may keep it.
     unordered: u64,
 }
 
-/// Bytes that a brick takes while its slab is brought into order.
+/// Bytes per brick while its slab is sorted.
 const UNORDERED: u64 = size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD;
 
-impl Allowance {
+impl MemoryLimit {
     fn new(allowed: u64, tasks: &Tasks) -> Self {
         let bricks = BRICKS.min(allowed / 16 / UNORDERED) + tasks.unused_room();
         Self { allowed, fixed: tasks.fixed_bytes(), unordered: bricks }
     }
 
-    /// Whether the grid may have `bricks` besides those that take `kept` bytes.
+    /// Whether memory suffices for `bricks` more bricks beside `kept` bytes of the grid.
     fn holds(&self, kept: u64, bricks: u64) -> bool {
         let kept = kept + bricks * GridBuilder::BYTES_KEPT;
         self.fixed + self.unordered * UNORDERED + kept <= self.allowed
     }
 
-    /// Lets as many bricks be out of order as the layer has that was just tried, if that were too
-    /// many, and tells whether there is memory for them.
-    fn make_room(&mut self, builder: &GridBuilder, tried: &Budget, tasks: &Tasks) -> bool {
-        let had_room = tried.dropped() == 0;
-        self.unordered = tried.closed() + tasks.unused_room();
-        !had_room && self.holds(builder.bytes(), 0)
+    /// Raises the limit of unordered bricks to those of the layer just tried, if that exceeded it.
+    /// Returns whether memory suffices for them.
+    fn fit_layer(&mut self, builder: &GridBuilder, tried: &Budget, tasks: &Tasks) -> bool {
+        let was_complete = tried.dropped() == 0;
+        self.unordered = tried.evicted() + tasks.unused_room();
+        !was_complete && self.holds(builder.bytes(), 0)
     }
 
-    /// Refuses a large surface before the work on it: the bricks that it touches are the voxels of a
-    /// grid 8 times as coarse, which takes about 1/64 of the time and memory.
+    /// Rejects a surface that is too large before voxelizing it: the bricks it touches are the
+    /// voxels of a grid 8 times as coarse, which takes about 1/64 of the time and memory.
     ///
     /// # Errors
-    /// The bricks alone are more than the memory holds.
-    fn refuse_early(&self, mesh: &PlacedMesh, tasks: &Tasks) -> Result<(), BackendError> {
+    /// The bricks alone exceed the memory.
+    fn check_early(&self, mesh: &PlacedMesh, tasks: &Tasks) -> Result<(), BackendError> {
         let [x, y, z] = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
-        // Surfaces with more bricks than this are rare; they are refused later.
+        // Surfaces with more bricks than this are rare; they are rejected later.
         let likely_most = 8 * (x * y + y * z + z * x);
         let is_small = x.max(y).max(z) < 256 || self.holds(0, likely_most);
         let copy = size_of_val(mesh.vertices()) as u64;
@@ -120,7 +120,7 @@ impl Allowance {
         let coarse =
             voxelize(&coarse, Rule::Conservative, left, &NoProgress).map(GridBuilder::finish);
         let coarse = coarse.map_err(|error| match error {
-            // A brick of the coarse grid stands for 8 x 8 of this one, or more.
+            // A brick of the coarse grid corresponds to at least 8 x 8 bricks of this one.
             BackendError::Memory { needed, .. } => {
                 BackendError::Memory { needed: needed.saturating_mul(64), allowed: self.allowed }
             }
@@ -130,39 +130,39 @@ impl Allowance {
         if self.holds(0, bricks) {
             return Ok(());
         }
-        let mut of_layers = BTreeMap::new();
-        for piece in coarse.brick_runs() {
-            let layer: &mut u64 = of_layers.entry(piece.start.position()[2]).or_default();
-            *layer += u64::from(count(&piece.mask)) * u64::from(piece.len);
+        let mut layer_bricks = BTreeMap::new();
+        for run in coarse.brick_runs() {
+            let layer: &mut u64 = layer_bricks.entry(run.start.position()[2]).or_default();
+            *layer += u64::from(count(&run.mask)) * u64::from(run.len);
         }
-        // Some bricks are found by several tasks.
-        let most = of_layers.into_values().max().unwrap_or(0) / 4 * 5;
+        // 5/4: some bricks are evicted by several tasks.
+        let most = layer_bricks.into_values().max().unwrap_or(0) / 4 * 5;
         Err(self.error(bricks, most, tasks))
     }
 
-    /// Counts what the whole grid would take.
-    fn refuse(&self, tasks: &Tasks, progress: &dyn Progress) -> BackendError {
+    /// The error with the memory that the whole grid needs, by counting its bricks.
+    fn count_needed(&self, tasks: &Tasks, progress: &dyn Progress) -> BackendError {
         let (mut kept, mut most) = (0, 0);
         let mut builder = GridBuilder::counting().combining(tasks.rule().combine());
         let mut budget = tasks.budget();
         for layer in 0..tasks.layers() {
             budget.begin(self.unordered);
-            let parts = tasks.fill(&(layer..layer + 1), &budget, progress);
+            let batches = tasks.fill(&(layer..layer + 1), &budget, progress);
             if progress.is_cancelled() {
                 return BackendError::Cancelled;
             }
-            // Where there is no room to tell which were closed several times, all count.
-            kept += if budget.dropped() == 0 { builder.order(&parts) } else { budget.closed() };
-            most = most.max(budget.closed());
-            budget.take_back(parts);
+            // Duplicates are counted too if there was no room to find them.
+            kept += if budget.dropped() == 0 { builder.order(&batches) } else { budget.evicted() };
+            most = most.max(budget.evicted());
+            budget.recycle(batches);
         }
         self.error(kept, most, tasks)
     }
 
-    /// For a grid of `bricks`, of which `most` are out of order at a time.
+    /// The error for a grid of `bricks`, of which at most `most` are unordered at a time.
     fn error(&self, bricks: u64, most: u64, tasks: &Tasks) -> BackendError {
         let kept = bricks * GridBuilder::BYTES_KEPT + tasks.unused_room() * UNORDERED + self.fixed;
-        // So much is set aside: a sixteenth of all is a fifteenth of the rest.
+        // `new` reserves a sixteenth of the total: a fifteenth of the rest.
         let unordered = (most * UNORDERED).max((BRICKS * UNORDERED).min(kept / 15 + 1));
         BackendError::Memory { needed: kept + unordered, allowed: self.allowed }
     }

@@ -1,5 +1,5 @@
-//! Divides a slab of the grid into tasks for threads: some thousand triangles each, and where there
-//! are too few of those, each in a part of the slab.
+//! Divides a slab of the grid into tasks for threads: chunks of some thousand triangles and, if
+//! there are too few chunks, parts of the slab.
 
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,29 +13,29 @@ use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::Axis;
 use crate::progress::Progress;
 use crate::voxelize::Rule;
-use crate::voxelize::cpu::brick_cache::{Budget, Closed, OpenBricks, Places};
+use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, Budget, Slots};
 use crate::voxelize::cpu::triangle_batch::LANES;
 use crate::voxelize::cpu::{columns, refine};
 
-/// Tasks for each thread, so that none waits long for the last.
+/// Tasks per thread, for load balance.
 const TASKS: usize = 8;
-/// Triangles of one task: enough for vectors to be full, and for open bricks to be met again.
+/// Triangles per task: enough to fill vectors, and for cache hits.
 const TRIANGLES: Range<usize> = 1 << 10..1 << 16;
-/// Bricks that a task has room for at a time.
-const PORTION: Range<u64> = 1 << 4..1 << 12;
+/// Bricks per batch of evicted bricks.
+const BATCH: Range<u64> = 1 << 4..1 << 12;
 
-/// Some triangles, and where their voxels are of interest.
-pub(super) struct Portion<'a> {
+/// A range of triangles, and the box of voxels to set.
+pub(super) struct ClippedTriangles<'a> {
     triangles: Range<usize>,
-    /// The first and last layer of bricks that each [`LANES`] triangles reach; empty where all are of
-    /// interest.
+    /// The first and last layer of bricks that each group of [`LANES`] triangles touches; empty if
+    /// the box has all layers.
     reach: &'a [[i32; 2]],
-    /// Within the grid.
+    /// The box, inclusive, within the grid.
     pub(super) clip: BoxRange,
 }
 
-impl Portion<'_> {
-    /// The triangles, up to [`LANES`] at a time, but for those that do not reach the layers.
+impl ClippedTriangles<'_> {
+    /// The groups of up to [`LANES`] triangles that touch the layers of the box.
     #[inline(always)]
     pub(super) fn groups(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let Self { triangles, reach, clip } = self;
@@ -50,26 +50,26 @@ impl Portion<'_> {
     }
 }
 
-/// The tasks that a mesh makes.
+/// The tasks of a mesh.
 pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
     rule: Rule,
     threads: usize,
-    /// Triangles of a task, a multiple of [`LANES`].
+    /// Triangles per task, a multiple of [`LANES`].
     chunk: usize,
-    /// The first and last layer of bricks that each [`LANES`] triangles reach.
+    /// The first and last layer of bricks that each group of [`LANES`] triangles touches.
     reach: OnceLock<Vec<[i32; 2]>>,
-    /// Kept from task to task: fresh memory is slow.
-    spare: Mutex<Vec<Places>>,
+    /// Slots to reuse: fresh memory costs page faults.
+    spare: Mutex<Vec<Slots>>,
 }
 
 impl<'a> Tasks<'a> {
-    /// Which voxels they find.
+    /// The rule by which they set voxels.
     pub(super) fn rule(&self) -> Rule {
         self.rule
     }
 
-    /// Those that find the voxels of `mesh` that `rule` names.
+    /// The tasks that voxelize `mesh` by `rule`.
     pub(super) fn new(mesh: &'a PlacedMesh, rule: Rule) -> Self {
         let threads = rayon::current_num_threads();
         let fair = mesh.len().div_ceil(threads * TASKS).next_multiple_of(LANES);
@@ -83,66 +83,69 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// Layers of bricks along `z`.
+    /// Number of layers of bricks along `z`.
     pub(super) fn layers(&self) -> u64 {
         u64::from(self.mesh.lattice().dims[2].div_ceil(BRICK))
     }
 
-    /// Tasks into which the triangles are divided.
+    /// Number of chunks of triangles.
     pub(super) fn chunks(&self) -> usize {
         self.mesh.len().div_ceil(self.chunk)
     }
 
-    /// Bricks of a layer.
-    fn bricks_of_layer(&self) -> u64 {
+    /// Number of bricks in a layer.
+    fn bricks_per_layer(&self) -> u64 {
         let [x, y, _] = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
         x * y
     }
 
-    /// How many layers have no more than so many bricks, if all are occupied; at least one.
-    pub(super) fn layers_of_room(&self, bricks: u64) -> u64 {
-        (bricks / self.bricks_of_layer()).clamp(1, self.layers())
+    /// Number of full layers with at most `bricks` bricks; at least 1.
+    pub(super) fn layers_within(&self, bricks: u64) -> u64 {
+        (bricks / self.bricks_per_layer()).clamp(1, self.layers())
     }
 
-    /// Parts into which a slab of so many layers is divided where there are too few triangles.
+    /// Number of parts into which a slab of `layers` layers is divided; 1 if there are enough
+    /// chunks.
     fn regions(&self, layers: u64) -> u64 {
         let wanted = (self.threads * TASKS).div_ceil(self.chunks()) as u64;
         layers.div_ceil(layers.div_ceil(wanted))
     }
 
-    /// A budget for the bricks of tasks.
+    /// A budget for the bricks that tasks evict.
     pub(super) fn budget(&self) -> Budget {
-        Budget::new(self.portion())
+        Budget::new(self.batch_len())
     }
 
-    fn portion(&self) -> u64 {
-        let of_task = self.layers().div_ceil(self.regions(self.layers())) * self.bricks_of_layer();
-        of_task.clamp(PORTION.start, PORTION.end)
+    fn batch_len(&self) -> u64 {
+        let per_task =
+            self.layers().div_ceil(self.regions(self.layers())) * self.bricks_per_layer();
+        per_task.clamp(BATCH.start, BATCH.end)
     }
 
-    /// Room for bricks that tasks may have and not use, all together.
+    /// Maximum number of bricks allocated in batches but not used, over all tasks.
     pub(super) fn unused_room(&self) -> u64 {
-        self.chunks() as u64 * self.regions(self.layers()) * self.portion()
+        self.chunks() as u64 * self.regions(self.layers()) * self.batch_len()
     }
 
-    /// Bytes of memory that do not depend on how many bricks are occupied.
+    /// Bytes of memory that do not depend on the number of occupied bricks.
     pub(super) fn fixed_bytes(&self) -> u64 {
-        let at_once = (self.chunks() as u64 * self.regions(self.layers())).min(self.threads as u64);
-        at_once * Places::bytes(self.bricks()) + self.mesh.len().div_ceil(LANES) as u64 * 8
+        let concurrent =
+            (self.chunks() as u64 * self.regions(self.layers())).min(self.threads as u64);
+        concurrent * Slots::bytes(self.bricks()) + self.mesh.len().div_ceil(LANES) as u64 * 8
     }
 
     fn bricks(&self) -> u64 {
-        self.bricks_of_layer() * self.layers()
+        self.bricks_per_layer() * self.layers()
     }
 
-    /// The bricks of a slab, given in layers of bricks, in no order. Some are missing once the caller
-    /// has cancelled.
+    /// The bricks of a slab, a range of layers of bricks, unordered and with duplicates. Incomplete
+    /// if cancelled.
     pub(super) fn fill(
         &self,
         slab: &Range<u64>,
         budget: &Budget,
         progress: &dyn Progress,
-    ) -> Vec<Closed> {
+    ) -> Vec<BrickBatch> {
         let layers = slab.end - slab.start;
         let regions = self.regions(layers);
         let thickness = layers.div_ceil(regions);
@@ -156,12 +159,12 @@ impl<'a> Tasks<'a> {
             true => Vec::new(),
             false => self.run(chunk, &layers, budget),
         };
-        let parts = tasks.into_par_iter().map(run);
-        parts.flatten_iter().collect()
+        let batches = tasks.into_par_iter().map(run);
+        batches.flatten_iter().collect()
     }
 
-    /// The first and last layer that each [`LANES`] of `triangles` reach; nothing where `layers` are
-    /// all that there are.
+    /// The first and last layer that each group of [`LANES`] of `triangles` touches; empty if
+    /// `layers` are all layers.
     fn reach(&self, triangles: &Range<usize>, layers: &Range<u64>) -> &[[i32; 2]] {
         if *layers == (0..self.layers()) {
             return &[];
@@ -173,8 +176,8 @@ impl<'a> Tasks<'a> {
         &reach[triangles.start / LANES..triangles.end.div_ceil(LANES)]
     }
 
-    /// The bricks of one task.
-    fn run(&self, chunk: usize, layers: &Range<u64>, budget: &Budget) -> Vec<Closed> {
+    /// Runs one task and returns its bricks.
+    fn run(&self, chunk: usize, layers: &Range<u64>, budget: &Budget) -> Vec<BrickBatch> {
         let first = chunk * self.chunk;
         let triangles = first..self.mesh.len().min(first + self.chunk);
         let reach = self.reach(&triangles, layers);
@@ -182,25 +185,25 @@ impl<'a> Tasks<'a> {
         let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
         let clip =
             BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
-        let portion = Portion { triangles, reach, clip };
-        if portion.groups().next().is_none() {
+        let triangles = ClippedTriangles { triangles, reach, clip };
+        if triangles.groups().next().is_none() {
             return Vec::new();
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = spare().pop().unwrap_or_else(|| Places::new(self.bricks()));
-        let bricks = OpenBricks::new(places, budget);
+        let slots = spare().pop().unwrap_or_else(|| Slots::new(self.bricks()));
+        let bricks = BrickCache::new(slots, budget);
         let (arch, mesh) = (Arch::new(), self.mesh);
         let bricks = match self.rule {
-            Rule::Conservative => arch.dispatch(refine::Job { mesh, portion, bricks }),
-            rule => arch.dispatch(columns::Job { mesh, rule, portion, bricks }),
+            Rule::Conservative => arch.dispatch(refine::Task { mesh, triangles, bricks }),
+            rule => arch.dispatch(columns::Task { mesh, rule, triangles, bricks }),
         };
-        let (closed, places) = bricks.close_all();
-        spare().push(places);
-        closed
+        let (batches, slots) = bricks.flush();
+        spare().push(slots);
+        batches
     }
 }
 
-/// The first and last layer of bricks that have voxels of a group of triangles.
+/// The first and last layer of bricks that a group of triangles touches.
 fn layers_of(mesh: &PlacedMesh, rule: Rule, group: usize) -> [i32; 2] {
     let unit_bits = mesh.lattice().unit_bits;
     let triangles = group * LANES..mesh.len().min((group + 1) * LANES);
@@ -210,8 +213,8 @@ fn layers_of(mesh: &PlacedMesh, rule: Rule, group: usize) -> [i32; 2] {
     });
     let last = mesh.lattice().dims[2] as i32 - 1;
     let [lo, hi] = match rule {
-        // A centre past a crossing may be in the next voxel; crossings below the grid and above it
-        // count for its ends.
+        // The next centre may be in the next voxel; crossings outside the grid are clamped to its
+        // ends.
         Rule::Parity(Axis::Z) => [lo.min(last), (hi + 1).max(0)],
         _ => [lo, hi],
     };

@@ -1,5 +1,6 @@
-//! Fetches triangles some at a time, so that waits for memory overlap and vector instructions find
-//! their bounds; and sorts them by these without branches, since which comes next is a toss.
+//! Batches of triangles in structure-of-arrays layout, so that memory latencies overlap and bounds
+//! are computed with vector instructions; and their classification by bounds, without branches,
+//! since the order of classes is unpredictable.
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
@@ -9,27 +10,27 @@ use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::blocks::BLOCK;
 use crate::predicate::boxes::BoxRange;
 
-/// Triangles fetched together.
+/// Triangles per batch.
 pub(super) const LANES: usize = 64;
 
-/// One number of each triangle.
+/// One value per triangle.
 type Lanes = [i32; LANES];
 
-/// Up to 64 triangles.
-pub(super) struct Gathered {
+/// Up to [`LANES`] triangles.
+pub(super) struct TriangleBatch {
     /// `corners[corner][axis][lane]`
     corners: [[Lanes; 3]; 3],
 }
 
-impl Gathered {
-    /// Degenerate ones.
+impl TriangleBatch {
+    /// Degenerate triangles at the origin.
     pub(super) fn new() -> Self {
         Self { corners: [[[0; LANES]; 3]; 3] }
     }
 
-    /// Fetches the triangles of `mesh` with these indices, at most [`LANES`].
+    /// Loads the triangles of `mesh` with these indices, at most [`LANES`].
     #[inline(always)]
-    pub(super) fn fetch(&mut self, mesh: &PlacedMesh, indices: Range<usize>) {
+    pub(super) fn load(&mut self, mesh: &PlacedMesh, indices: Range<usize>) {
         for (lane, index) in indices.take(LANES).enumerate() {
             let triangle = mesh.triangle(index);
             for corner in 0..3 {
@@ -52,8 +53,8 @@ impl Gathered {
         triangle
     }
 
-    /// The voxels of `2^unit_bits` units within `clip` whose centres each triangle's bounds have, as
-    /// [`BoxRange::of_centers`] finds them.
+    /// The voxels of `2^unit_bits` units within `clip` whose centres are in each triangle's bounds,
+    /// equal to [`BoxRange::of_centers`].
     #[inline(always)]
     pub(super) fn centers(&self, unit_bits: u32, clip: &BoxRange) -> Centers {
         let half = 1 << (unit_bits - 1);
@@ -72,7 +73,7 @@ impl Gathered {
     }
 
     /// The voxels of `2^unit_bits` units within `clip` that each triangle's bounding box touches,
-    /// as [`BoxRange::of_triangle`] finds them.
+    /// equal to [`BoxRange::of_triangle`].
     #[inline(always)]
     pub(super) fn bounds(&self, unit_bits: u32, clip: &BoxRange) -> Bounds {
         let zero = [0; LANES];
@@ -96,24 +97,24 @@ impl Gathered {
     }
 }
 
-/// The voxels whose centres are within each triangle's bounds, axis by axis.
+/// The ranges of voxels, per axis, whose centres are in each triangle's bounds.
 pub(super) struct Centers {
     lo: [Lanes; 3],
     hi: [Lanes; 3],
 }
 
 impl Centers {
-    /// Those of the triangle in `lane`: lowest and highest; highest below lowest where there are none.
+    /// The range of the triangle in `lane`; `hi < lo` on an axis without centres.
     #[inline(always)]
     pub(super) fn range(&self, lane: usize) -> BoxRange {
         let corner = |c: &[Lanes; 3]| [c[0][lane], c[1][lane], c[2][lane]];
         BoxRange { lo: corner(&self.lo), hi: corner(&self.hi) }
     }
 
-    /// Those of the first `len` lanes that have some along both axes `across`.
+    /// The lanes, of the first `len`, with centres on both axes `across`.
     #[inline(always)]
-    pub(super) fn with_some(&self, across: [usize; 2], len: usize) -> List {
-        let mut list = List::default();
+    pub(super) fn lanes_with_some(&self, across: [usize; 2], len: usize) -> LaneList {
+        let mut list = LaneList::default();
         for lane in 0..len.min(LANES) {
             let has = |a: usize| self.lo[a][lane] <= self.hi[a][lane];
             list.push(lane, has(across[0]) & has(across[1]));
@@ -126,66 +127,66 @@ impl Centers {
 pub(super) struct Bounds {
     lo: [Lanes; 3],
     hi: [Lanes; 3],
-    /// Along how many axes there is more than one, whether of interest or not.
+    /// Number of axes with more than one voxel, before clipping.
     axes: Lanes,
-    /// How many there are along the longest axis, less one.
+    /// Voxels along the longest axis, minus 1.
     longest: Lanes,
-    /// Not 0 where none is of interest.
+    /// Not 0 if no voxel is within the clip.
     outside: Lanes,
 }
 
 impl Bounds {
-    /// Those of the triangle in `lane`.
+    /// The range of the triangle in `lane`.
     #[inline(always)]
     pub(super) fn range(&self, lane: usize) -> BoxRange {
         let corner = |c: &[Lanes; 3]| [c[0][lane], c[1][lane], c[2][lane]];
         BoxRange { lo: corner(&self.lo), hi: corner(&self.hi) }
     }
 
-    /// Sorts the first `len` lanes.
+    /// Classifies the first `len` lanes.
     #[inline(always)]
-    pub(super) fn sort(&self, len: usize) -> Shapes {
-        let mut shapes = Shapes::default();
+    pub(super) fn classify(&self, len: usize) -> BoundsClasses {
+        let mut classes = BoundsClasses::default();
         for lane in 0..len.min(LANES) {
             let inside = self.outside[lane] == 0;
             let line = inside & (self.axes[lane] <= 1);
             let pair = line & (self.longest[lane] <= 1);
             let block = inside & !line & (self.longest[lane] < BLOCK);
-            shapes.one_or_two.push(lane, pair);
-            shapes.lines.push(lane, line & !pair);
-            shapes.blocks.push(lane, block);
-            shapes.large.push(lane, inside & !line & !block);
+            classes.pairs.push(lane, pair);
+            classes.lines.push(lane, line & !pair);
+            classes.blocks.push(lane, block);
+            classes.large.push(lane, inside & !line & !block);
         }
-        shapes
+        classes
     }
 }
 
-/// What the bounds are.
+/// The lanes of each class of bounds. Lanes outside the clip are in none.
 #[derive(Default)]
-pub(super) struct Shapes {
-    /// One voxel, or two with a common face: the triangle touches them.
-    pub(super) one_or_two: List,
-    /// A line of voxels along an axis: the triangle passes through all of them.
-    pub(super) lines: List,
+pub(super) struct BoundsClasses {
+    /// One voxel, or two with a common face: the triangle touches each.
+    pub(super) pairs: LaneList,
+    /// A longer line of voxels along an axis: the triangle touches each.
+    pub(super) lines: LaneList,
     /// One block of voxels.
-    pub(super) blocks: List,
-    /// More.
-    pub(super) large: List,
+    pub(super) blocks: LaneList,
+    /// More than one block.
+    pub(super) large: LaneList,
 }
 
-/// Lanes.
-pub(super) struct List {
+/// A list of lanes.
+pub(super) struct LaneList {
     len: usize,
     lanes: [u8; LANES],
 }
 
-impl Default for List {
+impl Default for LaneList {
     fn default() -> Self {
         Self { len: 0, lanes: [0; LANES] }
     }
 }
 
-impl List {
+impl LaneList {
     #[inline(always)]
     fn push(&mut self, lane: usize, belongs: bool) {
         self.lanes[self.len % LANES] = lane as u8;

@@ -1,4 +1,4 @@
-//! The buffers of the stages, their sizes, and what is bound where.
+//! The buffers of the stages, their sizes, and their bindings.
 
 use wgpu::BufferUsages as Usage;
 
@@ -10,7 +10,7 @@ use crate::voxelize::gpu::data::{
 };
 use crate::voxelize::gpu::stages::{Output, Step};
 
-/// How large the buffers are.
+/// Capacities of the buffers, in records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sizes {
     pub(super) pairs: u32,
@@ -19,57 +19,57 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Room for pairs on `level`: less on all but the two lowest, since a node's children are many.
+    /// Capacity of the pair list of `level`: lower above level 1, since a node has many children.
     pub(super) fn pairs_on(&self, level: u32) -> u32 {
         if level > 1 { (self.pairs / UPPER_SHARE).max(1) } else { self.pairs }
     }
 
-    /// Room for what a run gives.
-    pub(super) fn room(&self, output: Output) -> u32 {
+    /// Capacity of the output list.
+    pub(super) fn capacity(&self, output: Output) -> u32 {
         match output {
             Output::Bricks => self.bricks,
             Output::Crossings => self.crossings,
         }
     }
 
-    /// The hash table's entries: at most half of them are used while bricks fit.
+    /// Entries of the hash table: at most half are used while the bricks fit.
     pub(super) fn table(&self) -> u32 {
         (2 * self.bricks).next_power_of_two()
     }
 }
 
-/// The lowest levels' room for pairs, divided by that of the others.
+/// Ratio of the pair capacities of the two lowest levels and of the others.
 pub(super) const UPPER_SHARE: u32 = 8;
 
-/// Uniform buffers are bound at multiples of 256 bytes, the WebGPU default alignment.
+/// Offsets of uniform bindings are multiples of 256 bytes, the WebGPU default alignment.
 pub(super) const PARAMS_STRIDE: usize = 256;
 
-/// Tests look into the buffers.
+/// Tests read and write the buffers.
 const FOR_TESTS: Usage =
     if cfg!(test) { Usage::COPY_SRC.union(Usage::COPY_DST) } else { Usage::empty() };
 
-/// Buffers for a number of pairs and bricks, and for a mesh.
+/// All buffers of the stages.
 pub(super) struct Buffers {
     pub(super) sizes: Sizes,
     pub(super) mesh: wgpu::Buffer,
-    /// Of each level.
+    /// [`Params`] of each level, [`PARAMS_STRIDE`] apart.
     pub(super) params: wgpu::Buffer,
     pub(super) counters: wgpu::Buffer,
     pub(super) dispatch: wgpu::Buffer,
     pub(super) offsets: wgpu::Buffer,
     pub(super) block_offsets: wgpu::Buffer,
     pub(super) first_pairs: wgpu::Buffer,
-    /// The pairs of each level.
+    /// The pair list of each level.
     pub(super) pair_lists: [wgpu::Buffer; LEVELS],
     pub(super) table: wgpu::Buffer,
     pub(super) entries: wgpu::Buffer,
-    /// The number of the brick of each entry of the table.
+    /// The brick index of each table entry.
     pub(super) numbers: wgpu::Buffer,
     pub(super) bricks: wgpu::Buffer,
     pub(super) crossings: wgpu::Buffer,
 }
 
-/// A buffer for `words` words of a mesh.
+/// A buffer for a mesh of `words` words.
 pub(super) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, BackendError> {
     let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
     device.check()?;
@@ -77,7 +77,7 @@ pub(super) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, B
 }
 
 impl Buffers {
-    /// Of the given sizes, for the mesh in `mesh`. A device out of memory reports it later.
+    /// Buffers of the given sizes, and `mesh`. Errors are reported by the device.
     pub(super) fn new(device: &Device, mesh: wgpu::Buffer, sizes: Sizes) -> Self {
         let storage = |label: &str, words: u64, more: Usage| {
             device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
@@ -109,7 +109,7 @@ impl Buffers {
         }
     }
 
-    /// The list that a run fills.
+    /// The output list.
     pub(super) fn list(&self, output: Output) -> &wgpu::Buffer {
         match output {
             Output::Bricks => &self.bricks,

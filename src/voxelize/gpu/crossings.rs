@@ -1,24 +1,24 @@
-//! From a list of crossings to bricks that count them: what a grid of winding numbers is made of.
+//! Counts crossings in bricks, from which winding numbers are summed.
 
 use rayon::prelude::*;
 
 use crate::grid::{BrickKey, Mask};
 use crate::voxelize::gpu::data::{CROSSING_WORDS, LEAVES};
 
-/// Bytes of a crossing where the stages list it.
+/// Bytes of a crossing in the stages' list.
 pub(super) const CROSSING_BYTES: usize = 4 * CROSSING_WORDS;
 
 /// A crossing of a column and a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Crossing {
-    /// The brick it is in; [`leaving`](BrickKey::leaving) where the column leaves.
+    /// Its brick; [`leaving`](BrickKey::leaving) if the column leaves the solid.
     brick: BrickKey,
-    /// Which of the brick's voxels, as bits of its mask are numbered.
+    /// Index of the voxel in the brick: 64x + 8y + z.
     voxel: u16,
 }
 
 impl Crossing {
-    /// From what the stages list.
+    /// Decodes a crossing of the stages' list.
     pub(super) fn from_bytes(bytes: &[u8; CROSSING_BYTES]) -> Self {
         let (words, _) = bytes.as_chunks::<4>();
         let [xy, z] = [0, 1].map(|i| u32::from_le_bytes(words[i]));
@@ -31,14 +31,15 @@ impl Crossing {
     }
 }
 
-/// The bricks that hold `crossings`, each as often as the most that one of its voxels has.
+/// Counts `crossings` in unary: a brick occurs as often as the largest count of its voxels, and a
+/// voxel is set in as many of them as it has crossings.
 pub(super) fn count(mut crossings: Vec<Crossing>) -> Vec<(BrickKey, Mask)> {
     crossings.par_sort_unstable();
     let bricks = crossings.par_chunk_by(|a, b| a.brick == b.brick);
     bricks.flat_map_iter(layers).collect()
 }
 
-/// The same for the crossings of one brick, in order.
+/// [`count`] for the sorted crossings of one brick.
 fn layers(crossings: &[Crossing]) -> Vec<(BrickKey, Mask)> {
     let mut layers = Vec::new();
     for same in crossings.chunk_by(|a, b| a == b) {

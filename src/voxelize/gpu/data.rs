@@ -1,6 +1,5 @@
-//! The layouts and constants that the host shares with the voxelizing kernels.
-//!
-//! A test compares sizes, offsets and constants with those of the shaders.
+//! Layouts and constants that the host shares with the voxelization kernels. A test compares them
+//! with the shaders.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -8,38 +7,38 @@ pub use crate::gpu::{BRICK_WORDS, GROUP, KEY_WORDS};
 
 /// Pairs per block of the prefix sum.
 pub const SCAN_BLOCK: u32 = 1024;
-/// Most candidates a pair can have: the children of a node, or the nodes a triangle starts with.
+/// Maximum candidates of a pair: the children of a node, or the nodes a triangle starts with.
 pub const MAX_CANDIDATES: u32 = 512;
 /// Words of a crossing: its voxel, x and y packed as in a pair, and z with its direction.
 pub const CROSSING_WORDS: usize = 2;
-/// Bit of a crossing's last word: the column leaves.
+/// Bit of a crossing's last word: the column leaves the solid.
 pub const LEAVES: u32 = 1 << 31;
-/// Words of a triangle: three vertex numbers. Of a vertex: three coordinates.
+/// Words of a triangle (three vertex indices), and of a vertex (three coordinates).
 pub const TRIANGLE_WORDS: usize = 3;
 
 /// Levels: voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
 pub const LEVELS: usize = 6;
-/// Words of the counters.
+/// Number of counters.
 pub const COUNTERS: usize = 21;
-/// Word of the number of bricks.
+/// Counter of bricks.
 pub const BRICKS: usize = 0;
 /// Word of the failure bits.
 pub const FAILURES: usize = 1;
-/// First of the words that count the pairs of each level.
+/// First of the counters of pairs, one per level.
 pub const PAIRS: usize = 2;
-/// First of the words that count the candidates of each level.
+/// First of the counters of candidates, one per level.
 pub const CANDIDATES: usize = 8;
-/// First of the words that count the triangles that start at each level.
+/// First of the counters of triangles that start at each level.
 pub const STARTED: usize = 14;
-/// Word of the number of crossings.
+/// Counter of crossings.
 pub const CROSSINGS: usize = 20;
-// Each level has a word of its own in every list.
+// The counters of the levels do not overlap.
 const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= STARTED);
 const _: () = assert!(STARTED + LEVELS <= CROSSINGS && CROSSINGS < COUNTERS);
 
-/// Failure bit: more pairs than fit.
+/// Failure bit: more pairs than capacity.
 pub const PAIRS_FULL: u32 = 1;
-/// Failure bit: more bricks than fit.
+/// Failure bit: more bricks than capacity.
 pub const BRICKS_FULL: u32 = 2;
 /// Failure bit: more candidates in one pass than allowed.
 pub const TOO_MANY_CANDIDATES: u32 = 4;
@@ -51,10 +50,10 @@ pub const CANDIDATE_GROUPS: u64 = 4;
 /// Words of the dispatch arguments.
 pub const DISPATCH_WORDS: u64 = 8;
 
-/// The parameters of one pass; `Params` in the shaders, where the fields are explained.
+/// The parameters of one pass; `Params` in `shaders/voxelize/params.wgsl` documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-#[expect(missing_docs, reason = "explained where the shaders define them")]
+#[expect(missing_docs, reason = "documented in the shaders")]
 pub struct Params {
     pub region_lo: [i32; 3],
     pub unit_bits: u32,
@@ -76,10 +75,10 @@ pub struct Params {
     pub max_groups: u32,
 }
 
-/// A (triangle, node) pair; `Pair` in the shaders. The host only needs its size.
+/// A (triangle, node) pair; `Pair` in `shaders/voxelize/pair.wgsl`. The host uses only its size.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-#[expect(missing_docs, reason = "explained where the shaders define them")]
+#[expect(missing_docs, reason = "documented in the shaders")]
 pub struct Pair {
     pub triangle: u32,
     pub node_xy: u32,

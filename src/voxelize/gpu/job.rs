@@ -1,4 +1,4 @@
-//! What a run is asked for, how its work is divided, and what it finds.
+//! A voxelization job on a GPU: its parameters, its division into sub-batches, and its results.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::gpu::{Clock, MAX_GROUPS};
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::place::{Lattice, PlacedMesh};
 use crate::progress::{NoProgress, Progress};
-use crate::voxelize::cpu::beyond::cross_beyond;
+use crate::voxelize::cpu::clamped::clamped_crossings;
 use crate::voxelize::gpu::crossings::CROSSING_BYTES;
 use crate::voxelize::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
 use crate::voxelize::gpu::readback::Lists;
@@ -15,7 +15,8 @@ use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::report::RunReport;
 use crate::voxelize::{Kernel, Rule, brick_pairs};
 
-/// What did not fit, and how many were counted: of what follows a full buffer, not all.
+/// The buffer that overflowed, and the number of records counted; stages after an overflow count
+/// too few.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Overflow {
     Pairs(u32),
@@ -24,38 +25,38 @@ pub(super) enum Overflow {
     Candidates,
 }
 
-/// The most that one run of the stages may use.
+/// Limits of one run of the stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Triangles in one buffer, up to 48 bytes each.
+    /// Triangles per batch, up to 48 bytes each.
     pub triangles: u32,
-    /// (triangle, node) pairs of one level.
+    /// (triangle, node) pairs per level.
     pub pairs: u32,
-    /// Bricks, 72 bytes each and up to 32 more for their table.
+    /// Bricks, 72 bytes each and up to 32 more for the hash table.
     pub bricks: u32,
-    /// Crossings, where they are listed: 8 bytes each.
+    /// Listed crossings, 8 bytes each.
     pub crossings: u32,
-    /// Candidates tested in one pass, so that a pass stays far from a driver's time limit.
+    /// Candidates per pass, so that a pass stays far below a driver's time limit.
     pub candidates: u32,
     /// Workgroups per dispatch dimension.
     pub groups: u32,
 }
 
-/// 800 MB of vertices and their numbers, whose words can be numbered in 32 bits.
+/// 800 MB of vertices and indices; word offsets fit in 32 bits.
 const MAX_TRIANGLES: u32 = 1 << 24;
 const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
-/// At most: 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits; and the
-/// second step of the prefix sum is one workgroup for 4096 blocks.
+/// 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits; the second step
+/// of the prefix sum processes at most 4096 blocks in one workgroup.
 pub(super) const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
-/// 144 MiB, and up to half as much again of tables.
+/// 144 MiB, and up to half of that for the hash table.
 const MAX_BRICKS: u32 = 1 << 21;
 /// 128 MiB.
 const MAX_CROSSINGS: u32 = 1 << 24;
-/// Columns of a brick along an axis: as often does a triangle cross them.
+/// Maximum crossings of a triangle in a brick: the columns of the brick along an axis.
 pub(super) const MIN_CROSSINGS: u32 = BRICK * BRICK;
-/// At some two hundred operations each, half a second for a GPU of a tenth of a teraflop; drivers give
-/// up after two or more.
+/// At about 200 operations each, half a second on a GPU of 0.1 TFLOPS; drivers time out after two
+/// seconds or more.
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 const MIN_GROUPS: u32 = 64;
 const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
@@ -70,7 +71,7 @@ impl Budget {
             bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
             crossings: of_size(CROSSING_BYTES).min(MAX_CROSSINGS),
             candidates: MAX_CANDIDATES_A_PASS,
-            // Some drivers claim 2^32 - 1, which sums in the shaders would overflow.
+            // Some drivers report 2^32 - 1, which would overflow in the shaders.
             groups: limits.max_compute_workgroups_per_dimension.min(MAX_GROUPS),
         }
     }
@@ -80,33 +81,33 @@ impl Budget {
             triangles: self.triangles.min(other.triangles).max(1),
             pairs: self.pairs.min(other.pairs).max(1),
             bricks: self.bricks.min(other.bricks).max(1),
-            // What one triangle has in one brick, or splitting would not come to an end.
+            // At least those of one triangle in one brick, so that splitting terminates.
             crossings: self.crossings.min(other.crossings).max(MIN_CROSSINGS),
-            // One pair's candidates, or splitting would not come to an end.
+            // At least those of one pair, so that splitting terminates.
             candidates: self.candidates.min(other.candidates).max(MAX_CANDIDATES),
-            // Two dimensions of this many, or of 65,535, cover all candidates of a pass.
+            // MIN_GROUPS x 65,535 workgroups cover all candidates of a pass.
             groups: self.groups.min(other.groups).max(MIN_GROUPS),
         }
     }
 }
 
-/// What a run is asked for: the same for all its batches and parts.
+/// The parameters of a job, common to all its batches and sub-batches.
 pub(super) struct Job<'a> {
     pub(super) mesh: &'a PlacedMesh,
     pub(super) rule: Rule,
     pub(super) kernel: Kernel,
-    /// Whether the bricks stay on the GPU, all of one run; else they are read, part by part.
+    /// Whether the bricks of a single run stay on the GPU; else they are read back after each run.
     pub(super) keeps_bricks: bool,
     pub(super) progress: &'a dyn Progress,
-    /// Bricks that there is memory for.
+    /// Maximum number of bricks in host memory.
     pub(super) room: u64,
     pub(super) budget: Budget,
-    /// Where the steps are to be timed.
+    /// Set if the steps are to be timed.
     pub(super) clock: Option<&'a Clock>,
 }
 
 impl<'a> Job<'a> {
-    /// The plain job: [`Rule::Conservative`], with no more limits than `budget`.
+    /// A job by [`Rule::Conservative`], limited only by `budget`.
     pub(super) fn new(mesh: &'a PlacedMesh, budget: Budget) -> Self {
         Self {
             mesh,
@@ -120,15 +121,15 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The highest level whose nodes are no larger than the grid, as the bit budget demands; at least
-    /// bricks.
+    /// The highest level whose nodes are no larger than the grid, as the bit budget requires; at
+    /// least 1.
     pub(super) fn top_level(&self) -> u32 {
         let dims = self.mesh.lattice().dims;
         let cube = dims[0].max(dims[1]).max(dims[2]).next_power_of_two();
         (cube.ilog2() / 3).max(1)
     }
 
-    /// The error for what does not fit, of a job whose bricks stay on the GPU.
+    /// The error for an overflow of a job whose bricks stay on the GPU.
     pub(super) fn too_large(&self, overflow: Overflow) -> BackendError {
         let too_large = |what, size: u64, limit: u64| BackendError::TooLarge { what, size, limit };
         match overflow {
@@ -145,11 +146,11 @@ impl<'a> Job<'a> {
     }
 }
 
-/// A part of a batch: some of its triangles, in some box of bricks (both inclusive).
+/// The unit of a run: a range of a batch's triangles, clipped to a box of bricks, inclusive.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct SubBatch {
     pub(super) triangles: Range<u32>,
-    /// The word of the batch at which its vertices begin.
+    /// Offset of the batch's vertices, in words.
     pub(super) vertex_words: u32,
     pub(super) bricks_lo: [i32; 3],
     pub(super) bricks_hi: [i32; 3],
@@ -157,8 +158,8 @@ pub(super) struct Part {
     pub(super) units: u64,
 }
 
-impl Part {
-    /// All of `batch`, in the whole grid.
+impl SubBatch {
+    /// All triangles of `batch`, in the whole grid.
     pub(super) fn whole(batch: &Batch, lattice: &Lattice) -> Self {
         Self {
             triangles: 0..batch.len(),
@@ -175,7 +176,7 @@ impl Part {
 
     pub(super) fn split(&self, overflow: Overflow) -> Option<[Self; 2]> {
         match overflow {
-            // Halving the region halves the bricks; halving the triangles need not.
+            // Halving the region halves the bricks; halving the triangles may not.
             Overflow::Bricks(_) => self.split_region().or_else(|| self.split_triangles()),
             Overflow::Pairs(_) | Overflow::Crossings(_) | Overflow::Candidates => {
                 self.split_triangles().or_else(|| self.split_region())
@@ -208,43 +209,43 @@ impl Part {
     }
 }
 
-/// Units of progress for one buffer of triangles.
+/// Units of progress per batch.
 pub(super) const UNITS: u64 = 1 << 20;
 
-/// What the parts so far found.
+/// The results of the sub-batches so far.
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) lists: Lists,
-    /// Bricks that there was no room for.
+    /// Number of bricks dropped because they exceeded [`Job::room`].
     pub(super) dropped: u64,
-    /// The bricks of a job that keeps them on the GPU, and how many they are.
+    /// The bricks that stay on the GPU, and their number.
     pub(super) kept: Option<(wgpu::Buffer, u32)>,
     pub(super) report: RunReport,
 }
 
-/// Bytes that a brick takes until all are in order: in a list that may just have grown by moving,
-/// where it was found, and in the grid.
-pub(super) const BYTES_A_BRICK: u64 =
+/// Peak bytes per brick until all are sorted: in a list that may be reallocated, in the staging
+/// buffer and in the grid.
+pub(super) const BYTES_PER_BRICK: u64 =
     3 * size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD + GridBuilder::BYTES_KEPT;
 
 impl Results {
-    /// Past so many bricks they are only counted.
-    pub(super) fn keep(&mut self, room: u64) {
+    /// Above `room` bricks, drops them all and only counts.
+    pub(super) fn limit_to(&mut self, room: u64) {
         let bricks = &mut self.lists.bricks;
         if self.dropped > 0 || bricks.len() as u64 > room {
             self.dropped += std::mem::take(bricks).len() as u64;
         }
     }
 
-    /// Adds what no part finds: what columns cross beyond the ends of the grid.
-    pub(super) fn add_beyond(&mut self, job: &Job) {
-        let beyond = cross_beyond(job.mesh, job.rule, job.room);
-        self.lists.bricks.extend(beyond.bricks.into_iter().flatten());
-        self.dropped += beyond.dropped;
-        self.keep(job.room);
+    /// Adds the crossings outside the grid, which the stages do not find.
+    pub(super) fn add_clamped(&mut self, job: &Job) {
+        let clamped = clamped_crossings(job.mesh, job.rule, job.room);
+        self.lists.bricks.extend(clamped.bricks.into_iter().flatten());
+        self.dropped += clamped.dropped;
+        self.limit_to(job.room);
     }
 
-    /// All bricks in order.
+    /// Builds the grid from all bricks.
     pub(super) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
         let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
         let mut grid = grid.combining(job.rule.combine());
@@ -253,9 +254,9 @@ impl Results {
     }
 }
 
-/// Bricks of a part where there is room for so many in all: 1 MB of them though there be none, lest
-/// the parts that only find out how many there are become too many.
-pub(super) fn part_bricks(room: u64) -> u32 {
+/// Maximum bricks per sub-batch for a total of `room`: a quarter. At least 1 MB, which bounds the
+/// number of sub-batches when bricks are only counted.
+pub(super) fn sub_batch_bricks(room: u64) -> u32 {
     const LEAST: u32 = 1 << 12;
     u32::try_from(room / 4).unwrap_or(u32::MAX).max(LEAST)
 }

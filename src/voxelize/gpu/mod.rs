@@ -1,24 +1,24 @@
-//! Voxelizing on a GPU: one invocation per (triangle, node) candidate, level by level, and finally per
-//! (triangle, row of voxels) or (triangle, voxel) candidate ([`Kernel`]), all with the exact `touches`;
-//! or, by rules that test columns, per (triangle, column through a brick) candidate, with the exact
-//! `crosses`.
+//! Voxelization on a GPU: one invocation per (triangle, node) candidate, level by level, and
+//! finally per (triangle, row of voxels) or (triangle, voxel) candidate ([`Kernel`]), all with the
+//! exact `touches`; rules that test columns use (triangle, column through a brick) candidates and
+//! the exact `crosses`.
 //!
-//! A level takes pairs of a triangle and a node, expands each to the child nodes inside the
-//! triangle's bounds, tests one child per invocation, and keeps those touched as the pairs of the
-//! level below. A prefix sum over the pairs' candidate counts balances the load. The last level sets or
-//! flips bits in bricks, which a hash table numbers; or, for winding numbers, lists crossings. Only
-//! these are read back, with the counters: a run is one submission and one wait.
+//! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
+//! bounds, tests one child per invocation, and appends those touched to the pairs of the level
+//! below. A prefix sum over the pairs' candidate counts balances the load. The last level sets or
+//! flips bits in bricks, which a hash table assigns indices; or, for winding numbers, lists
+//! crossings. Only these are read back, with the counters: a run is one submission and one wait.
 //!
-//! A crossing is in one voxel, so in one brick, and found by the pair of its triangle and this brick:
-//! once, whatever the parts.
+//! A crossing is in one voxel, hence in one brick, and is found by the pair of its triangle and
+//! this brick: exactly once, regardless of how the work is split.
 //!
-//! Buffers have fixed sizes. Where one is full the stages go on counting without writing; the host
-//! then enlarges the buffers, up to the [`Budget`], or splits the work and combines the results of the
-//! parts, by union, parity or winding number. None of these depends on order, so neither does the
-//! result.
+//! Buffers have fixed capacities. On overflow the stages continue to count without writing; the
+//! host then enlarges the buffers, up to the [`Budget`], or splits the work and combines the
+//! results by union, parity or winding number. These operations are commutative, so the result does
+//! not depend on order.
 //!
-//! A mesh is a [`Job`], run in batches of triangles that fit one buffer, and these in parts that fit the
-//! others.
+//! A mesh is a [`Job`]. It runs in batches, which fit the mesh buffer, and these in sub-batches,
+//! which fit the other buffers.
 
 /// The adapters of a machine, under their former path.
 pub mod adapters {
@@ -48,7 +48,8 @@ use crate::trace::gpu::GpuScene;
 use crate::voxelize::Backend;
 use crate::voxelize::gpu::buffers::{Sizes, mesh_buffer};
 use crate::voxelize::gpu::job::{
-    BYTES_A_BRICK, Job, MAX_PAIRS, MIN_CROSSINGS, Overflow, Part, Results, UNITS, part_bricks,
+    BYTES_PER_BRICK, Job, MAX_PAIRS, MIN_CROSSINGS, Overflow, Results, SubBatch, UNITS,
+    sub_batch_bricks,
 };
 use crate::voxelize::gpu::readback::Readback;
 use crate::voxelize::gpu::stages::{MAX_STEPS, Output, prepare};
@@ -77,21 +78,21 @@ pub use job::Budget;
 pub struct Gpu {
     device: Device,
     budget: Budget,
-    /// Made when steps are first to be timed; `None` where they cannot be.
+    /// Created when steps are first timed; `None` if the adapter has no timestamps.
     clock: OnceLock<Option<Clock>>,
-    /// Kept from one mesh to the next. A run takes it out, and puts it back at its end.
+    /// Reused by all meshes. A run takes it, and puts it back at its end.
     workspace: Mutex<Option<Workspace>>,
-    /// Held by a blocking run, so that those of several threads share one workspace.
+    /// Serializes blocking runs, so that threads share one workspace.
     #[cfg(not(target_arch = "wasm32"))]
-    turn: Mutex<()>,
+    run_lock: Mutex<()>,
 }
 
 impl Gpu {
-    /// Opens `adapter` and compiles the kernels of [`Rule::Conservative`]; those of other rules when they are
-    /// first asked for.
+    /// Opens `adapter` and compiles the kernels of [`Rule::Conservative`]; those of other rules are
+    /// compiled on first use.
     ///
     /// # Errors
-    /// The adapter lacks something, or its driver fails.
+    /// A limit of the adapter is too low, or its driver fails.
     pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
         let device = adapter.open_async().await?;
         prepare(&device, Rule::Conservative, Kernel::default())?;
@@ -102,38 +103,38 @@ impl Gpu {
             clock: OnceLock::new(),
             workspace: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
-            turn: Mutex::default(),
+            run_lock: Mutex::default(),
         })
     }
 
-    /// [`open`](Self::open), and waits.
+    /// The blocking form of [`open`](Self::open).
     ///
     /// # Errors
-    /// The adapter lacks something, or its driver fails.
+    /// A limit of the adapter is too low, or its driver fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
         pollster::block_on(Self::open(adapter))
     }
 
-    /// With at most `budget` of everything, and no more than the device allows. Small budgets make
-    /// the work run in many parts; the voxels are the same.
+    /// Limits runs to `budget`, within the device's limits. Small budgets split the work into many
+    /// runs; the voxels are the same.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         let budget = self.budget.at_most(&budget);
         Self { budget, ..self }
     }
 
-    /// The open device, to run other work on it.
+    /// The open device, for other work.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Voxelizes a mesh by [`Rule::Conservative`], and leaves the voxels on the GPU as a scene for rays. Only
-    /// counters are read back.
+    /// Voxelizes a mesh by [`Rule::Conservative`], and keeps the voxels in GPU memory as a scene
+    /// for ray tracing. Only counters are read back.
     ///
     /// # Errors
-    /// The triangles, the work or the voxels do not fit there at once; the device fails.
+    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
         let job = Job { keeps_bricks: true, ..Job::new(mesh, self.budget) };
         let results = self.voxelize_batches(&job).await?;
@@ -142,18 +143,18 @@ impl Gpu {
         GpuScene::over_bricks(&self.device, mesh.lattice().dims, bricks, count).await
     }
 
-    /// [`scene_async`](Self::scene_async), and waits.
+    /// The blocking form of [`scene_async`](Self::scene_async).
     ///
     /// # Errors
-    /// The triangles, the work or the voxels do not fit there at once; the device fails.
+    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        let _turn = lock(&self.turn);
+        let _guard = lock(&self.run_lock);
         self.device.block_on(self.scene_async(mesh))
     }
 
-    /// The asynchronous form of [`Backend::run`](crate::Backend::run). Runs that overlap each make
-    /// buffers of their own.
+    /// The asynchronous form of [`Backend::run`](crate::Backend::run). Concurrent runs each create
+    /// their own buffers.
     ///
     /// # Errors
     /// Those of [`Backend::run`](crate::Backend::run).
@@ -166,17 +167,17 @@ impl Gpu {
     ) -> Result<Run, BackendError> {
         let batches = mesh.len().div_ceil(self.budget.triangles as usize);
         progress.start("voxelize", batches as u64 * UNITS);
-        let room = options.memory / BYTES_A_BRICK;
-        let most_found = part_bricks(room);
+        let room = options.memory / BYTES_PER_BRICK;
+        let max_found = sub_batch_bricks(room);
         let job = Job {
             rule,
             kernel: options.kernel,
             progress,
             room,
-            // Of a part, which is read whole. A crossing may take a brick.
+            // A sub-batch is read back as a whole. Each crossing may take a brick.
             budget: Budget {
-                bricks: self.budget.bricks.min(most_found),
-                crossings: self.budget.crossings.min(most_found),
+                bricks: self.budget.bricks.min(max_found),
+                crossings: self.budget.crossings.min(max_found),
                 ..self.budget
             },
             clock: options.time_stages.then(|| self.clock()).flatten(),
@@ -184,7 +185,7 @@ impl Gpu {
         };
         let mut results = self.voxelize_batches(&job).await?;
         if results.dropped > 0 {
-            let needed = results.dropped * BYTES_A_BRICK;
+            let needed = results.dropped * BYTES_PER_BRICK;
             return Err(BackendError::Memory { needed, allowed: options.memory });
         }
         let report = Some(std::mem::take(&mut results.report));
@@ -192,7 +193,7 @@ impl Gpu {
             .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
         let windings = builder.windings();
         let (grid, crossings) = builder.finish_with_crossings();
-        // A driver that runs nothing and reports nothing: a triangle inside the grid touches voxels.
+        // A driver may execute nothing without an error; a triangle inside the grid touches voxels.
         if rule == Rule::Conservative && grid.occupied() == 0 && mesh.outside() < mesh.len() {
             return Err(BackendError::Device("it returned no voxels".into()));
         }
@@ -209,12 +210,12 @@ impl Backend for Gpu {
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        let _turn = lock(&self.turn);
+        let _guard = lock(&self.run_lock);
         self.device.block_on(self.run_async(mesh, rule, options, progress))
     }
 }
 
-/// Room for the pairs of a small mesh.
+/// Minimum capacity of pairs.
 const MIN_PAIRS: u32 = 1 << 12;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -222,21 +223,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
-    /// All that a job finds, batch after batch of its triangles.
+    /// Runs a job, batch by batch.
     async fn voxelize_batches(&self, job: &Job<'_>) -> Result<Results, BackendError> {
-        let most = self.budget.triangles as usize;
-        if job.keeps_bricks && job.mesh.len() > most {
+        let max_triangles = self.budget.triangles as usize;
+        if job.keeps_bricks && job.mesh.len() > max_triangles {
             let of_triangles = |count: usize| 4 * UNSHARED_WORDS as u64 * count as u64;
-            let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(most));
+            let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(max_triangles));
             return Err(BackendError::TooLarge { what: "triangles", size, limit });
         }
         let mut results = Results::default();
-        results.add_beyond(job);
-        // Out of the lock, which is not held while this waits.
+        results.add_clamped(job);
+        // Taken, so that the lock is not held across an await.
         let mut workspace = lock(&self.workspace).take();
         let mut outcome = Ok(());
-        for first in (0..job.mesh.len()).step_by(most) {
-            let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + most));
+        for first in (0..job.mesh.len()).step_by(max_triangles) {
+            let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + max_triangles));
             outcome = self.voxelize_batch(job, &batch, &mut workspace, &mut results).await;
             if outcome.is_err() {
                 break;
@@ -246,7 +247,7 @@ impl Gpu {
         outcome.map(|()| results)
     }
 
-    /// Adds what the triangles of `batch` have, in one part or as many as are necessary.
+    /// Adds the voxels of the triangles of `batch`, in one sub-batch or as many as necessary.
     async fn voxelize_batch(
         &self,
         job: &Job<'_>,
@@ -265,23 +266,23 @@ impl Gpu {
         report.host_ms.prepare += milliseconds(ready - began);
         report.host_ms.upload += milliseconds(ready.elapsed());
 
-        let mut parts = vec![Part::whole(batch, job.mesh.lattice())];
-        while let Some(part) = parts.pop() {
-            match workspace.run(&self.device, job, &part, results).await? {
+        let mut sub_batches = vec![SubBatch::whole(batch, job.mesh.lattice())];
+        while let Some(sub_batch) = sub_batches.pop() {
+            match workspace.run(&self.device, job, &sub_batch, results).await? {
                 None => {
-                    results.keep(job.room);
-                    job.progress.advance(part.units);
+                    results.limit_to(job.room);
+                    job.progress.advance(sub_batch.units);
                 }
                 Some(overflow) if self.enlarge(workspace, &job.budget, overflow)? => {
-                    parts.push(part);
+                    sub_batches.push(sub_batch);
                 }
                 Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow)),
                 Some(overflow) => {
-                    // One triangle in one brick fits any budget, so this is our own bug.
-                    let halves = part.split(overflow).ok_or_else(|| {
+                    // One triangle in one brick fits every budget: `None` is a bug.
+                    let halves = sub_batch.split(overflow).ok_or_else(|| {
                         BackendError::Device(format!("cannot divide the work: {overflow:?}"))
                     })?;
-                    parts.extend(halves);
+                    sub_batches.extend(halves);
                 }
             }
         }
@@ -292,7 +293,8 @@ impl Gpu {
         self.clock.get_or_init(|| Clock::new(&self.device, MAX_STEPS)).as_ref()
     }
 
-    /// The workspace, made on first use for what the mesh is likely to need, with room for `batch`.
+    /// The workspace, created on first use with sizes estimated from the mesh, and with room for
+    /// `batch`.
     fn workspace_for<'a>(
         &self,
         job: &Job,
@@ -301,7 +303,7 @@ impl Gpu {
     ) -> Result<&'a mut Workspace, BackendError> {
         let output = Output::of(job.rule);
         let is_enough = |kept: &Workspace| {
-            kept.mesh().size() >= 4 * batch.words() && kept.sizes().room(output) > 0
+            kept.mesh().size() >= 4 * batch.words() && kept.sizes().capacity(output) > 0
         };
         let new = match workspace.take() {
             Some(kept) if is_enough(&kept) => kept,
@@ -315,11 +317,11 @@ impl Gpu {
             }
         };
         let workspace = workspace.insert(new);
-        workspace.expect(&self.device, job.rule, || likely(output, job.mesh))?;
+        workspace.expect(&self.device, job.rule, || estimate(output, job.mesh))?;
         Ok(workspace)
     }
 
-    /// A workspace no smaller than `kept`.
+    /// A workspace at least as large as `kept`.
     fn new_workspace(
         &self,
         job: &Job,
@@ -330,7 +332,7 @@ impl Gpu {
         let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
         let crossings = match Output::of(job.rule) {
             Output::Bricks => 0,
-            Output::Crossings => likely(Output::Crossings, job.mesh),
+            Output::Crossings => estimate(Output::Crossings, job.mesh),
         };
         let sizes = Sizes {
             pairs: pairs.min(self.budget.pairs).max(kept.pairs),
@@ -341,7 +343,7 @@ impl Gpu {
         Workspace::new(&self.device, mesh, sizes, readback)
     }
 
-    /// Makes room for what did not fit, if the budget allows, and says whether it did.
+    /// Enlarges the buffer that overflowed, if the budget allows. Returns whether it did.
     fn enlarge(
         &self,
         workspace: &mut Workspace,
@@ -349,8 +351,9 @@ impl Gpu {
         overflow: Overflow,
     ) -> Result<bool, BackendError> {
         let sizes = workspace.sizes();
-        // At least double, since counting stops being complete where something was dropped.
-        let larger = |has: u32, needs: u32, most: u32| needs.max(2 * has).min(most);
+        // At least double, since the count after an overflow may be too low.
+        let larger =
+            |has: u32, needs: u32, max_triangles: u32| needs.max(2 * has).min(max_triangles);
         let larger = match overflow {
             Overflow::Pairs(needs) if needs <= budget.pairs => {
                 Sizes { pairs: larger(sizes.pairs, needs, budget.pairs), ..sizes }
@@ -371,8 +374,8 @@ impl Gpu {
     }
 }
 
-/// What a run on all of `mesh` is likely to find; at least one.
-fn likely(output: Output, mesh: &PlacedMesh) -> u32 {
+/// Estimated number of output records of `mesh`, at least 1.
+fn estimate(output: Output, mesh: &PlacedMesh) -> u32 {
     let (pairs, dims) = (brick_pairs(mesh).max(1), mesh.lattice().dims);
     let most = match output {
         Output::Bricks => pairs.min(shell_bricks(dims)),

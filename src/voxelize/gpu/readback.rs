@@ -1,5 +1,5 @@
-//! What comes back from a run: the counters, the timestamps, and bricks or crossings as far as they
-//! are expected, all in one buffer, so that the host waits once.
+//! Readback of a run: counters, timestamps, and the expected number of bricks or crossings, in one
+//! buffer, so that the host waits once.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,37 +18,37 @@ use crate::voxelize::report::{RunReport, milliseconds};
 /// First byte of the timestamps in the staging buffer, after the counters.
 pub(super) const CLOCK_AT: usize = 128;
 const _: () = assert!(COUNTERS * 4 <= CLOCK_AT);
-/// First byte of the list.
+/// First byte of the output list.
 pub(super) const LIST_AT: u64 = CLOCK_AT as u64 + Clock::bytes(MAX_STEPS);
 const BRICK_BYTES: usize = 4 * BRICK_WORDS;
-/// Most bytes of a list that are read with the counters of a first run: those of 2^16 bricks.
-const MOST_GUESSED: u64 = (BRICK_BYTES as u64) << 16;
+/// Maximum bytes of a list read with the counters of a first run: those of 2^16 bricks.
+const MAX_FIRST_BYTES: u64 = (BRICK_BYTES as u64) << 16;
 
-/// A staging buffer, and how much of it the next run is likely to fill.
+/// A staging buffer, and predictions of the output of the next run.
 pub(super) struct Readback {
     pub(super) staging: wgpu::Buffer,
-    /// What a run by each rule is likely to find.
+    /// Predicted number of records, by rule.
     expected: HashMap<Rule, u32>,
 }
 
-/// Part of a list that a run filled.
-pub(super) struct Source<'a> {
+/// A range of an output list.
+pub(super) struct ListRange<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
     pub(super) output: Output,
     pub(super) range: Range<u32>,
 }
 
-/// What was read of such lists.
+/// Records read from output lists.
 #[derive(Default)]
 pub(super) struct Lists {
-    /// In no particular order, and repeated where parts overlap.
+    /// Unordered, with duplicates across sub-batches.
     pub(super) bricks: Vec<(BrickKey, Mask)>,
-    /// Of one run.
+    /// The crossings of the current run.
     crossings: Vec<Crossing>,
 }
 
 impl Lists {
-    /// Adds the first `len` entries in a staging buffer.
+    /// Appends the first `len` records of a staging buffer.
     pub(super) fn extend(&mut self, output: Output, staging: &[u8], len: usize) {
         let list = &staging[LIST_AT as usize..];
         match output {
@@ -62,25 +62,25 @@ impl Lists {
         }
     }
 
-    /// Makes bricks of the crossings.
+    /// Counts the crossings in bricks.
     pub(super) fn count_crossings(&mut self) {
         self.bricks.append(&mut count(std::mem::take(&mut self.crossings)));
     }
 }
 
 impl Readback {
-    /// That expects nothing yet.
+    /// Without predictions.
     pub(super) fn new(device: &Device) -> Self {
         Self { staging: device.staging(LIST_AT / 4), expected: HashMap::new() }
     }
 
-    /// How much of the list to read with the counters of a run by `rule`: what the last one found and
-    /// an eighth more, since frames and parts are much alike.
+    /// Number of records to read with the counters of a run by `rule`: those of the last run plus
+    /// an eighth, since successive frames and sub-batches are similar.
     pub(super) fn expected(&self, rule: Rule) -> u32 {
         self.expected.get(&rule).copied().unwrap_or(0)
     }
 
-    /// Expects about `guess()` of the first run by `rule`.
+    /// Predicts `guess()` records, within limits, for the first run by `rule`.
     pub(super) fn expect(
         &mut self,
         device: &Device,
@@ -89,21 +89,21 @@ impl Readback {
     ) -> Result<(), BackendError> {
         if !self.expected.contains_key(&rule) {
             let output = Output::of(rule);
-            let guess = guess().min((MOST_GUESSED / output.bytes()) as u32);
+            let guess = guess().min((MAX_FIRST_BYTES / output.bytes()) as u32);
             self.grow(device, output, guess)?;
             self.expected.insert(rule, guess);
         }
         Ok(())
     }
 
-    /// Records what a run by `rule` found.
+    /// Updates the prediction with the number of records of a run by `rule`.
     pub(super) fn learn(&mut self, rule: Rule, found: u32) {
         let room = (self.staging.size() - LIST_AT) / Output::of(rule).bytes();
-        let likely = (u64::from(found) + u64::from(found / 8)).min(room);
-        self.expected.insert(rule, likely as u32);
+        let predicted = (u64::from(found) + u64::from(found / 8)).min(room);
+        self.expected.insert(rule, predicted as u32);
     }
 
-    /// Makes room for so much of a list.
+    /// Grows the staging buffer to at least `len` records.
     pub(super) fn grow(
         &mut self,
         device: &Device,
@@ -117,17 +117,17 @@ impl Readback {
         device.check()
     }
 
-    /// Copies `source` after all that `encoder` holds, submits it, waits, and returns what `read`
-    /// makes of the staging buffer.
+    /// Records a copy of `source` to the staging buffer, submits `encoder`, waits, and calls `read`
+    /// on the staging buffer.
     pub(super) async fn fetch<T>(
         &self,
         device: &Device,
         mut encoder: wgpu::CommandEncoder,
-        source: &Source<'_>,
+        source: &ListRange<'_>,
         report: &mut RunReport,
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<T, BackendError> {
-        let Source { buffer, output, range } = source;
+        let ListRange { buffer, output, range } = source;
         let [from, to] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
         encoder.copy_buffer_to_buffer(buffer, from, &self.staging, LIST_AT, to - from);
         let bytes = LIST_AT + to - from;

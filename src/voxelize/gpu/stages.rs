@@ -21,27 +21,29 @@ pub(super) enum Stage {
     FindBricks,
     VoxelRows,
     Voxels,
-    Crossed,
-    Flips,
+    SixSeparating,
+    Parity,
     ListCrossings,
 }
 
 impl Stage {
-    /// The one that finds the voxels that `rule` names.
+    /// The last stage of `rule`, which finds the voxels.
     fn last(rule: Rule, kernel: Kernel) -> Self {
         match (rule, kernel) {
             (Rule::Conservative, Kernel::Rows) => Self::VoxelRows,
             (Rule::Conservative, Kernel::Voxels) => Self::Voxels,
-            (Rule::SixSeparating, _) => Self::Crossed,
-            (Rule::Parity(_), _) => Self::Flips,
+            (Rule::SixSeparating, _) => Self::SixSeparating,
+            (Rule::Parity(_), _) => Self::Parity,
             (Rule::Winding | Rule::Crossings, _) => Self::ListCrossings,
         }
     }
 
-    /// What its candidates in a brick are: the value of the kernels' `CANDIDATE_KIND`.
-    fn candidates(self) -> Constants {
+    /// The kind of its candidates in a brick: the kernels' constant `CANDIDATE_KIND`.
+    fn candidate_kind(self) -> Constants {
         match self {
-            Self::Crossed | Self::Flips | Self::ListCrossings => &[("CANDIDATE_KIND", KIND_COLUMN)],
+            Self::SixSeparating | Self::Parity | Self::ListCrossings => {
+                &[("CANDIDATE_KIND", KIND_COLUMN)]
+            }
             Self::Voxels => &[("CANDIDATE_KIND", KIND_VOXEL)],
             _ => &[("CANDIDATE_KIND", KIND_ROW)],
         }
@@ -57,13 +59,13 @@ impl Stage {
             Self::FindBricks => kernels::FIND_BRICKS,
             Self::VoxelRows => kernels::VOXEL_ROWS,
             Self::Voxels => kernels::VOXELS,
-            Self::Crossed => kernels::CROSSED,
-            Self::Flips => kernels::FLIPS,
+            Self::SixSeparating => kernels::SIX_SEPARATING,
+            Self::Parity => kernels::PARITY,
             Self::ListCrossings => kernels::LIST_CROSSINGS,
         }
     }
 
-    /// The name of its kernel.
+    /// The name of the kernel.
     pub(super) fn name(self) -> &'static str {
         self.kernel().name()
     }
@@ -73,15 +75,15 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) stage: Stage,
-    /// Pipeline constants, for a stage that counts candidates: it is compiled for each kind.
+    /// Pipeline constants: a stage that counts candidates is compiled for each kind.
     pub(super) constants: Constants,
-    /// Of the nodes that it works on; 0 are voxels.
+    /// Level of the children that its pairs expand to; 0 is voxels.
     pub(super) level: u32,
     pub(super) size: Size,
 }
 
 impl Step {
-    /// What its bind groups depend on.
+    /// The key of its bind groups.
     pub(super) fn key(&self) -> (Stage, Constants, u32) {
         (self.stage, self.constants, self.level)
     }
@@ -91,20 +93,20 @@ impl Step {
     }
 }
 
-/// How large a dispatch is.
+/// The size of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
     /// One workgroup.
     One,
-    /// An invocation for each triangle.
+    /// One invocation per triangle.
     Triangles,
-    /// A workgroup for each block of pairs that has room.
+    /// One workgroup per block of the pair list's capacity.
     Blocks,
-    /// What an earlier step put at this word of the dispatch arguments.
-    Planned(u64),
+    /// Indirect, with the arguments at this word of the dispatch buffer.
+    Indirect(u64),
 }
 
-/// The records of the list that a run fills.
+/// The records of the output list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
     Bricks,
@@ -112,7 +114,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// Parity is a bit of a voxel, but a winding number is not.
+    /// Bricks if a result fits one bit per voxel; winding numbers do not.
     pub(super) fn of(rule: Rule) -> Self {
         match rule {
             Rule::Conservative | Rule::SixSeparating | Rule::Parity(_) => Self::Bricks,
@@ -120,7 +122,7 @@ impl Output {
         }
     }
 
-    /// Bytes of one.
+    /// Bytes per record.
     pub(super) fn bytes(self) -> u64 {
         match self {
             Self::Bricks => 4 * BRICK_WORDS as u64,
@@ -128,7 +130,7 @@ impl Output {
         }
     }
 
-    /// The word that counts them.
+    /// The counter of the records.
     pub(super) fn counter(self) -> usize {
         match self {
             Self::Bricks => BRICKS,
@@ -137,37 +139,37 @@ impl Output {
     }
 }
 
-/// Most steps in a run: four a level, and two more.
+/// Maximum number of steps of a run: four per level, and two more.
 pub(super) const MAX_STEPS: u32 = 4 * LEVELS as u32 + 2;
 
-/// The steps of a run by `rule` in which no triangle starts above `top_level`: the triangles join
-/// their levels; then, level by level, a prefix sum distributes the candidates, and what touches
-/// becomes pairs of the level below.
+/// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
+/// appended to their start levels; then, level by level, a prefix sum distributes the candidates,
+/// and touched nodes become pairs of the level below.
 pub(super) fn steps(rule: Rule, kernel: Kernel, top_level: u32) -> Vec<Step> {
     let last = Stage::last(rule, kernel);
     let step = |stage, level, size| {
         let counts = matches!(stage, Stage::Seed | Stage::Refine);
-        Step { stage, constants: if counts { last.candidates() } else { &[] }, level, size }
+        Step { stage, constants: if counts { last.candidate_kind() } else { &[] }, level, size }
     };
     let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
     for level in (0..=top_level).rev() {
         let mut add = |stage, size| steps.push(step(stage, level, size));
         add(Stage::ScanBlocks, Size::Blocks);
         add(Stage::ScanTotals, Size::One);
-        add(Stage::ScanPairs, Size::Planned(PAIR_GROUPS));
+        add(Stage::ScanPairs, Size::Indirect(PAIR_GROUPS));
         if level > 0 {
-            add(Stage::Refine, Size::Planned(CANDIDATE_GROUPS));
+            add(Stage::Refine, Size::Indirect(CANDIDATE_GROUPS));
         } else {
             if Output::of(rule) == Output::Bricks {
-                add(Stage::FindBricks, Size::Planned(PAIR_GROUPS));
+                add(Stage::FindBricks, Size::Indirect(PAIR_GROUPS));
             }
-            add(last, Size::Planned(CANDIDATE_GROUPS));
+            add(last, Size::Indirect(CANDIDATE_GROUPS));
         }
     }
     steps
 }
 
-/// Compiles the kernels that a rule needs, if they are not yet.
+/// Compiles the kernels of a rule, unless cached.
 pub(super) fn prepare(device: &Device, rule: Rule, kernel: Kernel) -> Result<(), BackendError> {
     for step in steps(rule, kernel, 1) {
         step.pipeline(device);

@@ -1,4 +1,4 @@
-//! What each step of a run has to do at the least, from what the run itself counted.
+//! The minimum work of each step of a run, from the run's counters.
 
 use crate::voxelize::gpu::buffers::Sizes;
 use crate::voxelize::gpu::data::{
@@ -7,23 +7,25 @@ use crate::voxelize::gpu::data::{
 };
 use crate::voxelize::gpu::stages::{Stage, Step};
 
-/// What a run counted.
+/// The counts of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Counts {
     pub(super) triangles: u64,
     pub(super) bricks: u64,
     pub(super) crossings: u64,
-    /// Per level, as are those that follow.
+    /// Pairs per level.
     pub(super) pairs: [u64; LEVELS],
+    /// Candidates per level.
     pub(super) candidates: [u64; LEVELS],
+    /// Triangles that start at each level.
     pub(super) started: [u64; LEVELS],
-    /// Failure bits: what follows a failure is left out.
+    /// Failure bits: the stages after a failure are skipped.
     pub(super) failures: u32,
 }
 
 impl Counts {
-    /// From the words of the counters of a run with buffers of `sizes`: pairs and crossings past these
-    /// were counted, and no more.
+    /// Decodes the counters of a run with buffers of `sizes`. Pairs and crossings above the
+    /// capacity were counted, but not processed.
     pub(super) fn new(triangles: u32, counters: &[u32], sizes: &Sizes) -> Self {
         let levels = |first: usize| std::array::from_fn(|l| counters[first + l].into());
         Self {
@@ -39,13 +41,13 @@ impl Counts {
         }
     }
 
-    /// The pairs of `level` that came down from the level above.
+    /// The pairs of `level` from the level above.
     fn children(&self, level: usize) -> u64 {
         self.pairs[level].saturating_sub(self.started[level])
     }
 }
 
-/// What a step must do.
+/// The minimum work of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Work {
     pub(super) invocations: u64,
@@ -57,20 +59,24 @@ const WORD: u64 = 4;
 const PAIR: u64 = size_of::<Pair>() as u64;
 const BRICK: u64 = WORD * BRICK_WORDS as u64;
 const CROSSING: u64 = WORD * CROSSING_WORDS as u64;
-/// A triangle's vertex numbers and its three vertices.
+/// A triangle's vertex indices and its three vertices.
 const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
 
 /// The work of `step` in a run that counted `counts`.
 pub(super) fn work(step: &Step, counts: &Counts) -> Work {
-    let left_out = match (step.stage, step.level) {
+    let skipping_failures = match (step.stage, step.level) {
         (Stage::ScanPairs, 0) | (Stage::FindBricks, _) => PAIRS_FULL | TOO_MANY_CANDIDATES,
         (
-            Stage::VoxelRows | Stage::Voxels | Stage::Crossed | Stage::Flips | Stage::ListCrossings,
+            Stage::VoxelRows
+            | Stage::Voxels
+            | Stage::SixSeparating
+            | Stage::Parity
+            | Stage::ListCrossings,
             _,
         ) => u32::MAX,
         _ => 0,
     };
-    if counts.failures & left_out != 0 {
+    if counts.failures & skipping_failures != 0 {
         return Work::default();
     }
     let level = step.level as usize;
@@ -89,10 +95,10 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
             let read = pairs * (PAIR + WORD + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.children(level - 1) * PAIR)
         }
-        // A pair, an entry of the table, and its number; a new brick's number, key and mask.
+        // A pair, its table entry, and the entry's brick index; a new brick's index, key and mask.
         Stage::FindBricks => (pairs, 0, pairs * (PAIR + 2 * WORD) + counts.bricks * (WORD + BRICK)),
         // A pair, its offset, entry and brick, and its triangle; the bricks, read and written.
-        Stage::VoxelRows | Stage::Voxels | Stage::Crossed | Stage::Flips => {
+        Stage::VoxelRows | Stage::Voxels | Stage::SixSeparating | Stage::Parity => {
             let read = pairs * (PAIR + 3 * WORD + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.bricks * 2 * BRICK)
         }
@@ -140,8 +146,8 @@ mod tests {
         assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 68 + 4 + 30 * 16));
         assert_eq!(of(Stage::FindBricks, 0), (1030, 0, 1030 * 24 + 3 * 76));
         assert_eq!(of(Stage::VoxelRows, 0), (5000, 5000, 1030 * 76 + 20 * 4 + 3 * 144));
-        assert_eq!(of(Stage::Crossed, 0), of(Stage::VoxelRows, 0));
-        // Of 700 crossings there was room for 600.
+        assert_eq!(of(Stage::SixSeparating, 0), of(Stage::VoxelRows, 0));
+        // The capacity is 600 of 700 crossings.
         let listed = (5000, 5000, 1030 * 68 + 20 * 4 + 600 * 8);
         assert_eq!(of(Stage::ListCrossings, 0), listed);
     }
@@ -154,7 +160,7 @@ mod tests {
             of(&counters, stage, 0).0
         };
         assert_eq!(of(BRICKS_FULL, Stage::VoxelRows), 0);
-        assert_eq!(of(BRICKS_FULL, Stage::Crossed), 0);
+        assert_eq!(of(BRICKS_FULL, Stage::SixSeparating), 0);
         assert_eq!(of(PAIRS_FULL, Stage::ListCrossings), 0);
         assert_eq!(of(BRICKS_FULL, Stage::FindBricks), 1030);
         assert_eq!(of(PAIRS_FULL, Stage::FindBricks), 0);

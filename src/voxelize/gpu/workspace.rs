@@ -1,4 +1,4 @@
-//! One run: a part of a mesh through all stages.
+//! One run of all stages on a sub-batch.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,22 +15,22 @@ use crate::voxelize::gpu::data::{
     BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL, Params, SCAN_BLOCK,
     TOO_MANY_CANDIDATES,
 };
-use crate::voxelize::gpu::job::{Job, Overflow, Part, Results};
-use crate::voxelize::gpu::readback::{self, CLOCK_AT, Readback, Source};
+use crate::voxelize::gpu::job::{Job, Overflow, Results, SubBatch};
+use crate::voxelize::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
 use crate::voxelize::gpu::stages::{Output, Size, Stage, Step, steps};
 use crate::voxelize::gpu::work::{Counts, work};
 use crate::voxelize::report::{RunReport, StageReport, milliseconds};
 
-/// The buffers, and how to use them: kept from one run to the next.
+/// Buffers, bind groups and readback, reused by all runs.
 pub(super) struct Workspace {
     buffers: Buffers,
-    /// Made when a step is first run.
+    /// Cache by [`Step::key`].
     bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
     readback: Readback,
 }
 
 impl Workspace {
-    /// Of the given sizes, for the mesh in `mesh`.
+    /// Creates buffers of the given sizes; `mesh` is the mesh buffer.
     pub(super) fn new(
         device: &Device,
         mesh: wgpu::Buffer,
@@ -42,35 +42,35 @@ impl Workspace {
         Ok(Self { buffers, bind_groups: HashMap::new(), readback })
     }
 
-    /// Gives it other sizes, for the same mesh.
+    /// Recreates the buffers with other sizes, except the mesh buffer.
     pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), BackendError> {
         self.buffers = Buffers::new(device, self.mesh().clone(), sizes);
         self.bind_groups.clear();
         device.check()
     }
 
-    /// Its sizes, and what it knows of runs.
+    /// Its sizes and its readback, without the buffers.
     pub(super) fn into_parts(self) -> (Sizes, Readback) {
         (self.buffers.sizes, self.readback)
     }
 
-    /// The sizes that it was made with.
+    /// The sizes of the buffers.
     pub(super) fn sizes(&self) -> Sizes {
         self.buffers.sizes
     }
 
-    /// The mesh's buffer.
+    /// The mesh buffer.
     pub(super) fn mesh(&self) -> &wgpu::Buffer {
         &self.buffers.mesh
     }
 
-    /// Runs all stages on a part of the uploaded mesh, and adds what they find to `results`: nothing
-    /// where something did not fit. A job that keeps its bricks on the GPU gets a copy of them there.
+    /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
+    /// returns the overflow. A job that keeps its bricks gets a copy of them in GPU memory.
     pub(super) async fn run(
         &mut self,
         device: &Device,
         job: &Job<'_>,
-        part: &Part,
+        sub_batch: &SubBatch,
         results: &mut Results,
     ) -> Result<Option<Overflow>, BackendError> {
         let Results { lists, report, .. } = results;
@@ -78,13 +78,13 @@ impl Workspace {
         let steps = steps(job.rule, job.kernel, job.top_level());
         self.bind(device, &steps)?;
         let mut encoder = device.encoder();
-        self.record(device, job, part, &steps, &mut encoder);
+        self.record(device, job, sub_batch, &steps, &mut encoder);
         report.host_ms.submit += milliseconds(began.elapsed());
 
         let (output, sizes) = (Output::of(job.rule), self.buffers.sizes);
         let expected = match job.keeps_bricks {
             true => 0,
-            false => self.readback.expected(job.rule).min(sizes.room(output)),
+            false => self.readback.expected(job.rule).min(sizes.capacity(output)),
         };
         let read = |staging: &[u8]| {
             let counters = readback::counters(staging);
@@ -96,10 +96,10 @@ impl Workspace {
             };
             (counters, job.clock.map(times))
         };
-        let source = self.source(output, 0..expected);
+        let source = self.list_range(output, 0..expected);
         let fetched = self.readback.fetch(device, encoder, &source, report, read);
         let (counters, times) = fetched.await?;
-        let counts = Counts::new(part.triangle_count(), &counters, &sizes);
+        let counts = Counts::new(sub_batch.triangle_count(), &counters, &sizes);
         add_work(report, &steps, &counts, times.as_deref());
 
         let overflow = overflow(&counters, &sizes, job);
@@ -121,7 +121,7 @@ impl Workspace {
         Ok(None)
     }
 
-    /// The first `count` bricks in a buffer of their own.
+    /// Copies the first `count` bricks to a new buffer.
     fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, BackendError> {
         let bytes = Output::Bricks.bytes() * u64::from(count);
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
@@ -133,7 +133,7 @@ impl Workspace {
         Ok(bricks)
     }
 
-    /// Expects about `guess()` of the first run by `rule`.
+    /// See [`Readback::expect`].
     pub(super) fn expect(
         &mut self,
         device: &Device,
@@ -143,7 +143,7 @@ impl Workspace {
         self.readback.expect(device, rule, guess)
     }
 
-    /// Reads what was not expected, and makes room for as much in later runs, and an eighth more.
+    /// Reads the records past the expected number, and grows the staging buffer by an eighth more.
     async fn read_rest(
         &mut self,
         device: &Device,
@@ -152,18 +152,18 @@ impl Workspace {
         results: &mut Results,
     ) -> Result<(), BackendError> {
         let Results { lists, report, .. } = results;
-        let room = rest.end.saturating_add(rest.end / 8).min(self.buffers.sizes.room(output));
+        let room = rest.end.saturating_add(rest.end / 8).min(self.buffers.sizes.capacity(output));
         self.readback.grow(device, output, room)?;
-        let source = self.source(output, rest);
+        let source = self.list_range(output, rest);
         let read = |staging: &[u8]| lists.extend(output, staging, source.range.len());
         self.readback.fetch(device, device.encoder(), &source, report, read).await
     }
 
-    fn source(&self, output: Output, range: Range<u32>) -> Source<'_> {
-        Source { buffer: self.buffers.list(output), output, range }
+    fn list_range(&self, output: Output, range: Range<u32>) -> ListRange<'_> {
+        ListRange { buffer: self.buffers.list(output), output, range }
     }
 
-    /// Makes the bind groups of `steps` that are new.
+    /// Creates the missing bind groups of `steps`.
     fn bind(&mut self, device: &Device, steps: &[Step]) -> Result<(), BackendError> {
         for step in steps {
             if !self.bind_groups.contains_key(&step.key()) {
@@ -177,28 +177,28 @@ impl Workspace {
         &self,
         device: &Device,
         job: &Job,
-        part: &Part,
+        sub_batch: &SubBatch,
         steps: &[Step],
         encoder: &mut wgpu::CommandEncoder,
     ) {
         let mut params = [0; LEVELS * PARAMS_STRIDE];
         for (level, bytes) in params.chunks_exact_mut(PARAMS_STRIDE).enumerate() {
-            let level = self.params_of(job, part, level as u32);
+            let level = self.params_of(job, sub_batch, level as u32);
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
         }
         device.queue.write_buffer(&self.buffers.params, 0, &params);
         encoder.clear_buffer(&self.buffers.counters, 0, None);
         encoder.clear_buffer(&self.buffers.table, 0, None);
-        // Steps are timed as passes; all in one pass they are a little faster.
-        let steps_a_pass = if job.clock.is_some() { 1 } else { steps.len() };
-        for (index, steps) in steps.chunks(steps_a_pass).enumerate() {
+        // Timestamps are per pass; untimed steps share one pass, which is slightly faster.
+        let steps_per_pass = if job.clock.is_some() { 1 } else { steps.len() };
+        for (index, steps) in steps.chunks(steps_per_pass).enumerate() {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: None,
                 timestamp_writes: job.clock.map(|clock| clock.around(index)),
             });
             for step in steps {
                 step.pipeline(device).set(&mut pass, &self.bind_groups[&step.key()]);
-                self.dispatch(&mut pass, job, part, step);
+                self.dispatch(&mut pass, job, sub_batch, step);
             }
         }
         let (counters, staging) = (&self.buffers.counters, &self.readback.staging);
@@ -208,36 +208,36 @@ impl Workspace {
         }
     }
 
-    fn dispatch(&self, pass: &mut wgpu::ComputePass, job: &Job, part: &Part, step: &Step) {
+    fn dispatch(&self, pass: &mut wgpu::ComputePass, job: &Job, sub_batch: &SubBatch, step: &Step) {
         let sizes = self.buffers.sizes;
         let groups = match step.size {
             Size::One => 1,
-            Size::Triangles => part.triangle_count().div_ceil(GROUP),
+            Size::Triangles => sub_batch.triangle_count().div_ceil(GROUP),
             Size::Blocks => sizes.pairs_on(step.level).div_ceil(SCAN_BLOCK),
-            Size::Planned(word) => {
+            Size::Indirect(word) => {
                 return pass.dispatch_workgroups_indirect(&self.buffers.dispatch, 4 * word);
             }
         };
         dispatch(pass, groups, job.budget.groups);
     }
 
-    fn params_of(&self, job: &Job, part: &Part, level: u32) -> Params {
+    fn params_of(&self, job: &Job, sub_batch: &SubBatch, level: u32) -> Params {
         let Job { rule, budget, .. } = job;
         let (sizes, lattice) = (self.buffers.sizes, job.mesh.lattice());
         Params {
-            region_lo: part.bricks_lo.map(|b| b << 3),
+            region_lo: sub_batch.bricks_lo.map(|b| b << 3),
             unit_bits: lattice.unit_bits,
             region_hi: std::array::from_fn(|a| {
-                ((part.bricks_hi[a] << 3) + 7).min(lattice.dims[a] as i32 - 1)
+                ((sub_batch.bricks_hi[a] << 3) + 7).min(lattice.dims[a] as i32 - 1)
             }),
             level,
             shift: shift(*rule, lattice.unit()),
             top_level: job.top_level(),
             axes: axes(*rule),
-            first_triangle: part.triangles.start,
+            first_triangle: sub_batch.triangles.start,
             dims: lattice.dims.map(|d| d as i32),
-            triangle_count: part.triangle_count(),
-            vertex_words: part.vertex_words,
+            triangle_count: sub_batch.triangle_count(),
+            vertex_words: sub_batch.vertex_words,
             pair_capacity: sizes.pairs,
             upper_capacity: sizes.pairs_on(2),
             brick_capacity: sizes.bricks,
@@ -249,18 +249,18 @@ impl Workspace {
     }
 }
 
-/// By how much triangles are moved for a crossing to be in the voxel that it counts for: that whose
-/// centre follows is half a voxel up.
+/// The offset of triangles, half a voxel along the counting axis, that moves a crossing into the
+/// voxel for which it counts, the one with the next centre.
 fn shift(rule: Rule, unit: i32) -> [i32; 3] {
-    rule.flips_along().map_or([0; 3], |axis| axis.unproject([0; 2], unit / 2))
+    rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], unit / 2))
 }
 
-/// 1 for each axis along which `rule` looks at columns.
+/// 1 for each axis along which `rule` tests columns.
 fn axes(rule: Rule) -> [u32; 3] {
     Axis::ALL.map(|axis| u32::from(rule.axes().contains(&axis)))
 }
 
-/// Adds what the steps of a run did to `report`: stages in the order in which they first ran.
+/// Adds the work of a run's steps to `report`, with stages in the order of their first execution.
 fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Option<&[f64]>) {
     report.runs += 1;
     for (index, step) in steps.iter().enumerate() {
@@ -280,7 +280,7 @@ fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Opti
     }
 }
 
-/// What did not fit, from the counters of a run.
+/// The overflow of a run, from its counters.
 fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
     let budget = &job.budget;
     let failures = counters[FAILURES];
@@ -338,7 +338,7 @@ mod tests {
         device.submit_and_read(encoder, &staging).unwrap()
     }
 
-    /// The buffers that stages write, and the words that they may use of each.
+    /// The buffers that stages write, and the words of each that they may write.
     fn written(buffers: &Buffers) -> Vec<(wgpu::Buffer, u32)> {
         let told = buffers.sizes;
         let pair_words = (size_of::<Pair>() / 4) as u32;
@@ -369,11 +369,12 @@ mod tests {
         }
     }
 
-    /// Runs the job with buffers twice as large as the shaders are told, and guards in them; fails if
-    /// one is overwritten. Says whether all fitted.
+    /// Runs the job with buffers twice as large as the capacities in its parameters, filled with
+    /// guard words; fails if a guard past a capacity is overwritten. Returns whether nothing
+    /// overflowed.
     fn run_with_guards(
         device: &Device,
-        (job, part): (&Job, &Part),
+        (job, sub_batch): (&Job, &SubBatch),
         mesh: &wgpu::Buffer,
         told: Sizes,
     ) -> bool {
@@ -387,13 +388,13 @@ mod tests {
             device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));
         }
         let mut results = Results::default();
-        let outcome = device.block_on(workspace.run(device, job, part, &mut results)).unwrap();
+        let outcome = device.block_on(workspace.run(device, job, sub_batch, &mut results)).unwrap();
         for (index, (buffer, used)) in written(&workspace.buffers).into_iter().enumerate() {
             let words = read(device, &buffer);
             let (used, past) = words.split_at(used as usize);
             let what = format!("{:?}, buffer {index}, {told:?}", job.rule);
             assert!(past.iter().all(|&word| word == GUARD), "{what}");
-            // The last stages are left out of a run that failed before.
+            // The last stages are skipped after a failure.
             let was_used = used.iter().any(|&word| word != GUARD);
             let should_be = is_used(job.rule, index);
             assert!(was_used == should_be || (should_be && outcome.is_some()), "{what} unused");
@@ -406,7 +407,7 @@ mod tests {
         let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
         let budget = Budget::of(&wgpu::Limits::default());
         let batch = Batch::new(&mesh, 0..mesh.len());
-        let part = Part::whole(&batch, mesh.lattice());
+        let sub_batch = SubBatch::whole(&batch, mesh.lattice());
         let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
         let adapters: Vec<Adapter> =
             Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok()).collect();
@@ -423,12 +424,12 @@ mod tests {
                 (Rule::Winding, Kernel::Rows),
             ] {
                 let job = Job { rule, kernel, ..Job::new(&mesh, budget) };
-                // From far too little of either to enough of both.
+                // From far too little to enough of both.
                 let most = 1 << 14;
                 let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];
                 let fits = told.map(|(pairs, found)| {
                     let told = Sizes { pairs, bricks: found.min(1024), crossings: found };
-                    run_with_guards(&device, (&job, &part), &buffer, told)
+                    run_with_guards(&device, (&job, &sub_batch), &buffer, told)
                 });
                 let label = adapter.label();
                 assert!(!fits[0] && !fits[1] && !fits[3] && fits[4], "{label}, {rule:?}: {fits:?}");

@@ -1,12 +1,11 @@
-// Stage: flips, for every crossing of a column and a triangle, the first voxel whose centre is at the
-// crossing or past it: parity along the column.
+// Stage: sets every voxel in which a column crosses a triangle (six-separating).
 // Dispatch: one invocation per (triangle, column through a brick) candidate.
 //
 // #import voxelize/column_test
 // #import voxelize/masks
 
 @compute @workgroup_size(GROUP)
-fn flips(
+fn six_separating(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
@@ -14,8 +13,9 @@ fn flips(
     if !hit.exists {
         return;
     }
-    let found = voxel_of_column(hit, first_center(hit.height, params.unit_bits));
+    let last = project(hit.column.axis, params.dims).z;
+    let found = voxel_of_column(hit, voxel(hit.height, params.unit_bits, last));
     if is_in_brick(hit, found) {
-        atomicXor(&bricks[word_of(brick_of(hit.pair), found)], 1u << bit_of(found));
+        set_voxels(word_of(brick_of(hit.pair), found), 1u << bit_of(found));
     }
 }

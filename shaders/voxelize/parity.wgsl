@@ -1,11 +1,12 @@
-// Stage: sets every voxel in which a column crosses a triangle.
+// Stage: flips, for every crossing of a column and a triangle, the first voxel whose centre is at
+// the crossing or past it. A prefix XOR along the column then yields the parity.
 // Dispatch: one invocation per (triangle, column through a brick) candidate.
 //
 // #import voxelize/column_test
 // #import voxelize/masks
 
 @compute @workgroup_size(GROUP)
-fn crossed(
+fn parity(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
@@ -13,9 +14,8 @@ fn crossed(
     if !hit.exists {
         return;
     }
-    let last = project(hit.column.axis, params.dims).z;
-    let found = voxel_of_column(hit, voxel(hit.height, params.unit_bits, last));
+    let found = voxel_of_column(hit, first_center(hit.height, params.unit_bits));
     if is_in_brick(hit, found) {
-        set_voxels(word_of(brick_of(hit.pair), found), 1u << bit_of(found));
+        atomicXor(&bricks[word_of(brick_of(hit.pair), found)], 1u << bit_of(found));
     }
 }

@@ -507,18 +507,39 @@ impl Voxelizer {
         Ok(Placed { mesh, warnings, timings: Timings { place: time, ..Timings::default() } })
     }
 
+    /// Reads the mesh in the file at `path`, if it can then be placed in the memory that is left.
+    ///
+    /// # Errors
+    /// It cannot be read; too little memory.
+    pub fn load_file(&self, path: &Path) -> Result<Loaded, VoxelizeError> {
+        let options = self.read_options();
+        self.load(|| read_mesh_with(path, &options))
+    }
+
+    fn load(
+        &self,
+        read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
+    ) -> Result<Loaded, VoxelizeError> {
+        self.begin("load")?;
+        let before = (self.memory)();
+        let loaded = self.install(read)??;
+        let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
+        let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
+        // The placed mesh has half as many bytes for each vertex. What a process takes by measure is
+        // more than the mesh itself.
+        let needed = size_of_val(positions) as u64 / 2;
+        let limit = (self.memory)().max(before.saturating_sub(held));
+        if needed > limit {
+            return Err(ReadError::Memory { needed, limit }.into());
+        }
+        Ok(loaded)
+    }
+
     fn read_and_place(
         &self,
         read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
     ) -> Result<Placed, VoxelizeError> {
-        self.begin("load")?;
-        let (loaded, load) = timed(|| self.install(read))?;
-        let Loaded { mesh, warnings } = loaded?;
-        // The placed mesh has half as many bytes for each vertex.
-        let (needed, limit) = (size_of_val(mesh.positions()) as u64 / 2, (self.memory)());
-        if needed > limit {
-            return Err(ReadError::Memory { needed, limit }.into());
-        }
+        let (Loaded { mesh, warnings }, load) = timed(|| self.load(read))?;
         let mut placed = self.place(&mesh)?;
         placed.timings.load = load;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
@@ -529,7 +550,7 @@ impl Voxelizer {
     ///
     /// # Errors
     /// The backend failed; too little memory; cancelled.
-    pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, VoxelizeError> {
+    pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
         let (by, start) = timed(|| self.install(|| self.backends.choose(mesh)))?;
         self.voxelize_on(by?, start, mesh)
     }
@@ -539,7 +560,7 @@ impl Voxelizer {
     ///
     /// # Errors
     /// The other backend cannot be started, or failed; too little memory; cancelled.
-    pub fn check(&self, mesh: &PlacedMesh, used: &UsedBackend) -> Result<Voxelized, VoxelizeError> {
+    pub fn check(&self, mesh: &PlacedMesh, used: &UsedBackend) -> Result<Voxelized, BackendError> {
         let (by, start) = timed(|| self.backends.other_than(used.adapter.as_deref()))?;
         self.voxelize_on(by, start, mesh)
     }
@@ -549,7 +570,7 @@ impl Voxelizer {
         by: ChosenBackend,
         start: Duration,
         mesh: &PlacedMesh,
-    ) -> Result<Voxelized, VoxelizeError> {
+    ) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
         // Taken outside the pool: a pool thread that waits for the GPU could hold up, by work stealing, the
         // thread that has it.
@@ -574,7 +595,7 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         gpu: &Gpu,
         label: &str,
-    ) -> Result<Voxelized, VoxelizeError> {
+    ) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
         let voxels = voxelize_async(gpu, mesh, self.mode, &options, &*self.progress).await?;
         let backend =
@@ -593,7 +614,7 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         voxels: Voxels,
         backend: UsedBackend,
-    ) -> Result<Voxelized, VoxelizeError> {
+    ) -> Result<Voxelized, BackendError> {
         let Voxels { mut grid, fill_report, report, voxelize, fill } = voxels;
         self.refuse_cancelled()?;
         grid.world = Some(World::of(mesh.lattice(), self.up));
@@ -612,7 +633,7 @@ impl Voxelizer {
         &self,
         mesh: &PlacedMesh,
         voxelized: Voxelized,
-    ) -> Result<Voxelized, VoxelizeError> {
+    ) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
         let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
         let Colored { grid, transparent } = colored?;

@@ -10,9 +10,9 @@ use trivox::formats::GridFormat;
 use trivox::render::{Background, MAX_SAMPLES, MAX_SIDE, Projection, View};
 use trivox::solid::Fill;
 use trivox::voxelize::BackendChoice;
-use trivox::{Bounds, Up};
+use trivox::{Bounds, ColorSource, Up};
 
-use crate::program::looks::{ColorChoice, css_color};
+use crate::program::looks::{css_color, parse_color};
 use crate::program::shard::Shard;
 
 /// The version, the commit where it is known, and the cargo features.
@@ -182,8 +182,8 @@ pub struct Job {
 
     /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none ignores
     /// them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
-    #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = ColorChoice::parse)]
-    pub color: ColorChoice,
+    #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = parse_color)]
+    pub color: ColorSource,
 
     /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples 2` does.
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
@@ -540,8 +540,8 @@ pub struct RenderArgs {
 
     /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one such as
     /// #C08040 [default: auto].
-    #[arg(long, value_name = "COLOR", value_parser = ColorChoice::parse, help_heading = OF_MESHES)]
-    pub color: Option<ColorChoice>,
+    #[arg(long, value_name = "COLOR", value_parser = parse_color, help_heading = OF_MESHES)]
+    pub color: Option<ColorSource>,
 
     /// Most memory that making the voxels may take, such as 512MiB or 4GB; what needs more is refused
     /// [default: nine tenths of what is available].

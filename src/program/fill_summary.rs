@@ -167,11 +167,6 @@ impl FillSummary {
         }
     }
 
-    /// The doubts, one by one.
-    pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
-        self.doubts.iter().map(|doubt| format!("the fill is doubtful: {}", doubt.text))
-    }
-
     /// For a person.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("{}: {}", self.rule, self.reason)];

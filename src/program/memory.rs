@@ -1,6 +1,6 @@
 //! How much memory the run may take, all of the process counted.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Error, Result};
 use bytesize::ByteSize;
@@ -8,16 +8,16 @@ use sysinfo::{
     MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
     get_current_pid,
 };
-use trivox::BackendError;
 use trivox::formats::ReadError;
+use trivox::{BackendError, VoxelizeError, Voxelizer};
 
 /// What is kept back for whatever is not bounded one by one: threads' stacks, what a process has.
 const RESERVE: u64 = 32 << 20;
 /// And for each mesh: a writer's buffers.
 const RESERVE_A_MESH: u64 = 8 << 20;
 
-/// The bound.
-#[derive(Debug)]
+/// The bound. Clones share it.
+#[derive(Debug, Clone)]
 pub struct Memory {
     total: u64,
     /// Whether the user named it.
@@ -26,7 +26,7 @@ pub struct Memory {
     at_once: u64,
     process: Option<Pid>,
     /// Held by each mesh that has a share, and alone by one that has all.
-    running: RwLock<()>,
+    running: Arc<RwLock<()>>,
 }
 
 impl Memory {
@@ -34,7 +34,7 @@ impl Memory {
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
         let (is_asked, process) = (asked.is_some(), get_current_pid().ok());
-        Self { total, is_asked, at_once: 1, process, running: RwLock::default() }
+        Self { total, is_asked, at_once: 1, process, running: Arc::default() }
     }
 
     /// For `at_once` meshes at a time.
@@ -55,12 +55,12 @@ impl Memory {
     pub fn divided<T>(&self, work: impl Fn(&Share) -> Result<T>) -> Result<T> {
         let shared = {
             let _one_of_several = self.running.read().unwrap_or_else(PoisonError::into_inner);
-            work(&Share { memory: self, of: self.at_once })
+            work(&Share { memory: self.clone(), of: self.at_once })
         };
         match shared {
             Err(error) if self.at_once > 1 && error.downcast_ref::<Short>().is_some() => {
                 let _alone = self.running.write().unwrap_or_else(PoisonError::into_inner);
-                work(&Share { memory: self, of: 1 })
+                work(&Share { memory: self.clone(), of: 1 })
             }
             result => result,
         }
@@ -83,43 +83,41 @@ impl Memory {
 }
 
 /// What one mesh may take.
-#[derive(Debug)]
-pub struct Share<'a> {
-    memory: &'a Memory,
+#[derive(Debug, Clone)]
+pub struct Share {
+    memory: Memory,
     /// It is one of so many.
     of: u64,
 }
 
-impl Share<'_> {
+impl Share {
     /// Bytes that the mesh may take now, beyond what the process has.
     pub fn left(&self) -> u64 {
         let resident = self.memory.total.saturating_sub(self.memory.taken());
         resident.min(self.memory.address_space_left()) / self.of
     }
 
+    /// `voxelizer` in this share.
+    pub fn of(&self, voxelizer: &Voxelizer) -> Voxelizer {
+        let share = self.clone();
+        voxelizer.clone().memory_from(move || share.left())
+    }
+
     /// Says of an error for want of memory what bound would do.
-    pub fn explain(&self, error: Error) -> Error {
-        self.explain_for(error, "up to")
+    pub fn explain(&self, error: impl Into<VoxelizeError>) -> Error {
+        self.explain_step(error, false)
     }
 
-    /// The same of a step that others follow, which may need more.
-    pub fn explain_step(&self, error: Error) -> Error {
-        self.explain_for(error, "at least")
-    }
-
-    fn explain_for(&self, error: Error, how_much: &str) -> Error {
-        let read = error.downcast_ref().map(|error| match error {
-            ReadError::Memory { needed, .. } => Some(("reading the mesh", *needed)),
-            _ => None,
-        });
-        let made = error.downcast_ref().map(|error| match error {
-            BackendError::Memory { needed, .. } => Some(("the grid", *needed)),
-            _ => None,
-        });
-        let Some((what, needed)) = read.or(made).flatten() else {
-            return error;
+    /// The same of a step that others may follow, which need more.
+    pub fn explain_step(&self, error: impl Into<VoxelizeError>, others_follow: bool) -> Error {
+        let how_much = if others_follow { "at least" } else { "up to" };
+        let error = error.into();
+        let (what, needed) = match error {
+            VoxelizeError::Read(ReadError::Memory { needed, .. }) => ("reading the mesh", needed),
+            VoxelizeError::Backend(BackendError::Memory { needed, .. }) => ("the grid", needed),
+            error => return error.into(),
         };
-        let Memory { total, is_asked, .. } = self.memory;
+        let Memory { total, is_asked, .. } = &self.memory;
         if let (Some(limit), true) =
             (address_space_limit(), needed > self.memory.address_space_left())
         {
@@ -134,8 +132,8 @@ impl Share<'_> {
         }
         let needed = needed.saturating_add(self.memory.taken()).div_ceil(1 << 20);
         let bound = match (total >> 20, is_asked) {
-            (total, true) => format!("--memory allows {total} MiB"),
-            (total, false) => format!("the machine has {total} MiB to give"),
+            (total, &true) => format!("--memory allows {total} MiB"),
+            (total, &false) => format!("the machine has {total} MiB to give"),
         };
         let message = format!(
             "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: use a lower \
@@ -225,7 +223,7 @@ mod tests {
         let needed = 20 << 30;
         let work = |share: &Share| match share.left() {
             left if left < needed => {
-                Err(share.explain(BackendError::Memory { needed, allowed: left }.into()))
+                Err(share.explain(BackendError::Memory { needed, allowed: left }))
             }
             left => Ok(left),
         };

@@ -1,21 +1,21 @@
 //! `voxelize render`: a picture of a grid, or of a mesh's voxels.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{LoadedGrid, is_mesh, read_grid};
 use trivox::render::{Picture, RenderOptions, Renderer, render};
-use trivox::voxelize::{BackendChoice, Backends};
-use trivox::{PlaceOptions, Progress, Up, VoxelGrid, World};
+use trivox::voxelize::BackendChoice;
+use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
 use crate::program::cli::{BackendName, Machine, RenderArgs, What};
 use crate::program::diff::Side;
 use crate::program::drawer::Drawer;
 use crate::program::frames::Frames;
-use crate::program::looks::{ColorChoice, Looks};
-use crate::program::maker::{Maker, sizing};
+use crate::program::maker::{Maker, sentences, sizing};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
 use crate::program::output::{Names, Sink, Written};
@@ -48,7 +48,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     refuse_contradictions(args).with_context(named)?;
     let drawer = Drawer::new(args)?;
 
-    let progress = TerminalProgress::new(args.quiet);
+    let progress = Arc::new(TerminalProgress::new(args.quiet));
     let (loaded, load) = timed(|| load(args, &progress))?;
     progress.finish();
     let LoadedGrid { mut grid, mut warnings } = loaded;
@@ -201,7 +201,7 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
 }
 
 /// The grid, or the voxels of the mesh.
-fn load(args: &RenderArgs, progress: &dyn Progress) -> Result<LoadedGrid> {
+fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<LoadedGrid> {
     if is_mesh(&args.file) {
         return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
     }
@@ -214,25 +214,29 @@ fn load(args: &RenderArgs, progress: &dyn Progress) -> Result<LoadedGrid> {
 }
 
 /// The voxels as the main job makes them.
-fn voxels_of(args: &RenderArgs, memory: &Share, progress: &dyn Progress) -> Result<LoadedGrid> {
-    let color = args.color.unwrap_or(ColorChoice::Auto);
+fn voxels_of(
+    args: &RenderArgs,
+    memory: &Share,
+    progress: &Arc<TerminalProgress>,
+) -> Result<LoadedGrid> {
+    let color = args.color.unwrap_or_default();
+    let voxelizer = Voxelizer::new()
+        .backend(BackendChoice::Cpu)
+        .up(args.up.map_or(Up::default(), Up::from))
+        .progress(progress.clone());
     let maker = Maker {
+        voxelizer: args.what.of(memory.of(&voxelizer), color, true),
         transform: Transform::default(),
         place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
-        up: args.up.map_or(Up::default(), Up::from),
-        looks: Looks::new(args.what.mode(), color, args.what.keep_transparent, true),
-        backends: &Backends::new(BackendChoice::Cpu, None),
         memory,
-        progress,
-        time_stages: false,
+        is_solid: matches!(args.what.mode(), Mode::Solid(_)),
     };
     let placed = maker.load_and_place(&args.file)?;
     let named = || args.file.display().to_string();
     let made = maker.compute(&placed.mesh).with_context(named)?;
     let made = maker.color(&placed.mesh, made).with_context(named)?;
-    let mut warnings = placed.warnings;
-    warnings.extend(made.warnings(&placed.mesh, made.fill(&placed.mesh).as_ref()));
-    Ok(LoadedGrid { grid: made.voxels.grid, warnings })
+    let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
+    Ok(LoadedGrid { grid: made.grid, warnings })
 }
 
 /// Says what is up in the grid, where that is asked for.

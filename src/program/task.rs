@@ -6,12 +6,15 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow};
 use trivox::formats::{GridFormat, WriteOptions};
 use trivox::palette::count_colors;
-use trivox::voxelize::Backends;
-use trivox::{Lattice, PlacedMesh, Progress, Up, VoxelGrid, Voxels};
+use trivox::solid::FillReport;
+use trivox::voxelizer::{Placed, Timings as Times};
+use trivox::{
+    ColorSource, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
+};
 
 use crate::program::cli::{FewColors, Job, What};
-use crate::program::looks::{ColorChoice, Looks};
-use crate::program::maker::{DEFAULT_RES, Made, Maker, Placed};
+use crate::program::fill_summary::FillSummary;
+use crate::program::maker::{DEFAULT_RES, Maker, sentences};
 use crate::program::memory::Share;
 use crate::program::output::{Cut, Names, Output, Written};
 use crate::program::plan::Task;
@@ -26,8 +29,9 @@ pub struct Tools<'a> {
     pub what: &'a What,
     pub few_colors: &'a FewColors,
     pub write_options: &'a WriteOptions,
-    pub backends: &'a Backends,
-    pub memory: &'a Share<'a>,
+    /// With the options that all meshes share, in this share of the memory.
+    pub voxelizer: Voxelizer,
+    pub memory: &'a Share,
     pub progress: &'a dyn Progress,
 }
 
@@ -55,21 +59,20 @@ impl Tools<'_> {
 
         let format = output.as_ref().map(Output::format);
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
-        let What { keep_transparent, .. } = *self.what;
-        let looks = Looks::new(self.what.mode(), self.job.color, keep_transparent, has_colors);
-        let maker = self.maker(looks)?;
+        let maker = self.maker(has_colors)?;
         let placed = maker.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
         let notes = self.notes(&placed, format);
         let made = maker.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let check = self.job.check.then(|| timed(|| self.check(&maker, &placed.mesh, &made)));
+        let check = self.job.check.then(|| timed(|| check(&maker, &placed.mesh, &made)));
         let check = check.transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
-        let refused = self.job.strict && made.is_doubtful();
+        let refused =
+            self.job.strict && made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
         let is_kept = !differs && (!refused || self.job.force);
         let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
         let made = maker.color(&placed.mesh, made)?;
-        let grid = &made.voxels.grid;
+        let grid = &made.grid;
         let written = output.as_ref().map(|output| self.write(output, grid)).transpose();
         // Whoever reads only a part of standard output has not cut short the preview.
         let (written, cut) = match written {
@@ -81,7 +84,7 @@ impl Tools<'_> {
             return Err(error);
         }
 
-        let mut summary = summarize(&task.mesh, placed, &made);
+        let mut summary = summarize(&task.mesh, &placed, &made);
         summary.refused = refused;
         summary.warnings.extend(self.without_effect(output.as_ref()));
         summary.warnings.extend(too_high(format, grid));
@@ -108,16 +111,13 @@ impl Tools<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    fn maker(&self, looks: Looks) -> Result<Maker<'_>> {
+    fn maker(&self, has_colors: bool) -> Result<Maker<'_>> {
         Ok(Maker {
+            voxelizer: self.what.of(self.voxelizer.clone(), self.job.color, has_colors),
             transform: Transform::new(self.job)?,
             place: place_options(self.job),
-            up: self.job.up.into(),
-            looks,
-            backends: self.backends,
             memory: self.memory,
-            progress: self.progress,
-            time_stages: self.job.json || self.job.verbose > 0,
+            is_solid: matches!(self.what.mode(), Mode::Solid(_)),
         })
     }
 
@@ -129,20 +129,12 @@ impl Tools<'_> {
             format!("no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)")
         });
         let mesh = &placed.mesh;
-        let has_colors = mesh.appearance().is_some() && *color == ColorChoice::Auto;
+        let has_colors = mesh.appearance().is_some() && *color == ColorSource::Mesh;
         let lost = format.filter(|format| has_colors && !format.spec().has_colors).map(|format| {
             let extension = format.extension();
             format!("the mesh has colours, but .{extension} files hold none: they are left out")
         });
         resolution.into_iter().chain(lost).collect()
-    }
-
-    /// Voxelizes again on the backend that did not make the voxels, and compares.
-    fn check(&self, maker: &Maker, mesh: &PlacedMesh, made: &Made) -> Result<Check> {
-        let other = self.backends.other_than(made.by.adapter()).context("--compare-backends")?;
-        let again = maker.voxels(&other, mesh).context("--compare-backends")?;
-        let backends = [made.by.to_string(), other.to_string()];
-        Ok(Check::new(&made.voxels.grid, &again.grid, backends))
     }
 
     /// What has no effect on the file that was written, though it was asked for.
@@ -152,7 +144,7 @@ impl Tools<'_> {
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
         let options = [
-            ("--color", matches!(color, ColorChoice::One(_)) && !holds_any, "no colours"),
+            ("--color", matches!(color, ColorSource::Uniform(_)) && !holds_any, "no colours"),
             ("--palette", palette.is_some() && !holds_few, "no palette"),
             ("--dither", *dither && !holds_few, "no palette"),
         ];
@@ -191,14 +183,20 @@ impl Tools<'_> {
     }
 }
 
+/// Voxelizes again on the backend that did not make the voxels, and compares.
+fn check(maker: &Maker, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
+    let again = maker.compute_again(mesh, &made.backend).context("--compare-backends")?;
+    let backends = [made.backend.to_string(), again.backend.to_string()];
+    Ok(Check::new(&made.grid, &again.grid, backends))
+}
+
 /// What there is to say before anything is checked or written.
-fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
-    let Placed { mesh, mut warnings, load, place } = placed;
-    let Made { voxels, by, start, transparent, color } = made;
-    let Voxels { grid, report, fill_report: filling, .. } = voxels;
-    let fill = made.fill(&mesh);
+fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
+    let Placed { mesh, warnings, timings: Times { load, place, .. }, .. } = placed;
+    let Voxelized { grid, fill_report, transparent, report, backend, timings, .. } = made;
+    let fill = fill_report.as_ref().map(|report| FillSummary::new(report, mesh.lattice()));
     let stages = report.iter().flat_map(|report| &report.stages);
-    warnings.extend(made.warnings(&mesh, fill.as_ref()));
+    let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
     let &Lattice { dims, voxel_size, origin, unit_bits, .. } = mesh.lattice();
     Summary {
         mesh: path.display().to_string(),
@@ -211,9 +209,9 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
         occupied: grid.occupied(),
         bricks: grid.brick_count(),
         hash: grid.hash().to_string(),
-        backend: by.name(),
-        adapter: by.adapter().map(str::to_owned),
-        reason: by.reason(),
+        backend: backend.name(),
+        adapter: backend.adapter.clone(),
+        reason: backend.reason.clone(),
         transparent: *transparent,
         colors: grid.colors.as_ref().map(|_| count_colors(grid)),
         check: None,
@@ -223,12 +221,12 @@ fn summarize(path: &Path, placed: Placed, made: &Made) -> Summary {
         preview: None,
         bytes: None,
         timings_ms: Timings {
-            load,
-            place,
-            start: *start,
-            voxelize: milliseconds(voxels.voxelize),
-            fill: filling.as_ref().map(|_| milliseconds(voxels.fill)),
-            color: *color,
+            load: milliseconds(*load),
+            place: milliseconds(*place),
+            start: milliseconds(timings.start),
+            voxelize: milliseconds(timings.voxelize),
+            fill: timings.fill.map(milliseconds),
+            color: timings.color.map(milliseconds),
             ..Timings::default()
         },
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),

@@ -1,18 +1,20 @@
 //! `voxelize verify`: judges a grid by the exact voxels of its mesh.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::formats::{read_grid, read_mesh_with};
+use trivox::formats::read_grid;
 use trivox::verify::{
     Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
 };
-use trivox::voxelize::{ChosenBackend, RunOptions};
-use trivox::{Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxels, voxelize};
+use trivox::voxelizer::{UsedBackend, Warning};
+use trivox::{ColorSource, Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxelized, Voxelizer};
 
-use crate::program::cli::{VerifyArgs, What};
+use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
 use crate::program::fill_summary::FillSummary;
-use crate::program::looks::{ColorChoice, Looks};
+use crate::program::maker::sentences;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
 use crate::program::terminal::TerminalProgress;
@@ -26,14 +28,18 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     args.machine.refuse_contradictions()?;
     args.what.refuse_contradictions()?;
     args.machine.start_threads()?;
-    let progress = TerminalProgress::new(args.quiet);
+    let progress = Arc::new(TerminalProgress::new(args.quiet));
+    let voxelizer =
+        Voxelizer::new().backends(Arc::new(args.machine.backends())).progress(progress.clone());
+    // Of the mesh only what makes voxels transparent.
+    let voxelizer = args.what.of(voxelizer, ColorSource::Mesh, false);
     let memory = Memory::new(args.machine.memory);
     progress.start("load", 0);
     let grid = read_grid(&args.grid).with_context(|| args.grid.display().to_string())?;
     let judged = memory.divided(|memory| {
-        let mesh = read_mesh_with(&args.mesh, &looks(args).read_options().within(memory.left()))
-            .map_err(|error| memory.explain(error.into()))?;
-        let (verdict, made) = judge(args, &mesh.mesh, &grid.grid, memory, &progress)?;
+        let voxelizer = memory.of(&voxelizer);
+        let mesh = voxelizer.load_file(&args.mesh).map_err(|error| memory.explain(error))?;
+        let (verdict, made) = judge(args, &mesh.mesh, &grid.grid, memory, &voxelizer)?;
         Ok((mesh.warnings, verdict, made))
     });
     progress.finish();
@@ -41,10 +47,10 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
 
     let of_mesh = mesh_warnings.iter().map(|text| format!("{}: {text}", args.mesh.display()));
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", args.grid.display()));
-    let warnings = of_mesh.chain(of_grid).chain(made.by.warning()).chain(contradiction(&verdict));
-    let doubts = made.fill.iter().flat_map(FillSummary::warnings);
+    let warnings = of_mesh.chain(of_grid).chain(contradiction(&verdict));
+    let of_voxels = sentences(&made.warnings);
     let side = Side::new(&args.grid, &grid.grid);
-    let report = Report::new(args, side, &verdict, &made, warnings.chain(doubts).collect());
+    let report = Report::new(args, side, &verdict, &made, warnings.chain(of_voxels).collect());
     if !args.quiet {
         report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
     }
@@ -58,9 +64,10 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
 
 /// How the exact grid was made.
 struct Made {
-    by: ChosenBackend,
+    backend: UsedBackend,
     /// Of a solid.
     fill: Option<FillSummary>,
+    warnings: Vec<Warning>,
 }
 
 /// The verdict, and how the exact grid was made.
@@ -69,30 +76,20 @@ fn judge(
     mesh: &Mesh,
     grid: &VoxelGrid,
     memory: &Share,
-    progress: &dyn Progress,
+    voxelizer: &Voxelizer,
 ) -> Result<(Verdict, Made)> {
-    let backends = args.machine.backends();
     let mut made = None;
     let verdict = verify(mesh, grid, &options(args), &mut |placed| {
-        let options = RunOptions { memory: memory.left(), ..RunOptions::default() };
-        let by = backends.choose(placed)?;
-        let Voxels { grid, fill_report: filling, .. } =
-            voxelize(&by, placed, args.what.mode(), &options, progress)?;
-        let fill = filling.map(|filling| FillSummary::new(&filling, placed.lattice()));
-        made = Some(Made { by, fill });
-        Ok(looks(args).apply(placed, grid, memory.left(), progress)?.grid)
+        let Voxelized { grid, fill_report, backend, warnings, .. } = voxelizer.voxelize(placed)?;
+        let fill = fill_report.map(|report| FillSummary::new(&report, placed.lattice()));
+        made = Some(Made { backend, fill, warnings });
+        Ok(voxelizer.colored(placed, grid)?.grid)
     });
     let verdict = verdict.map_err(|error| match error {
-        VerifyError::Backend(error) => memory.explain(error.into()),
+        VerifyError::Backend(error) => memory.explain(error),
         error => error.into(),
     })?;
     Ok((verdict, made.context("no backend was asked: this is a bug in voxelize")?))
-}
-
-/// Of the mesh only what makes voxels transparent.
-fn looks(args: &VerifyArgs) -> Looks {
-    let What { keep_transparent, .. } = args.what;
-    Looks::new(args.what.mode(), ColorChoice::Auto, keep_transparent, false)
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
@@ -204,7 +201,7 @@ impl Report {
         args: &VerifyArgs,
         grid: Side,
         verdict: &Verdict,
-        Made { by, fill }: &Made,
+        Made { backend, fill, .. }: &Made,
         warnings: Vec<String>,
     ) -> Self {
         let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
@@ -217,8 +214,8 @@ impl Report {
             exact: Exact { dims, voxel_size, origin, occupied, hash },
             placed: PlacedBy::new(verdict.source),
             alignment: Aligned::new(verdict),
-            backend: by.name(),
-            adapter: by.adapter().map(str::to_owned),
+            backend: backend.name(),
+            adapter: backend.adapter.clone(),
             fill: fill.clone(),
             agreeing: verdict.agreeing,
             missing: verdict.missing,

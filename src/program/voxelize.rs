@@ -1,7 +1,9 @@
 //! The main command: voxelizes one mesh or many, several at once, and says so in their order.
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
-use trivox::{Mesh, NoProgress, PlaceError, Progress, place};
+use trivox::{Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
 
 use crate::program::cli::{FewColors, Job, Machine, What};
 use crate::program::maker::DEFAULT_RES;
@@ -30,11 +32,16 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     }
     let write_options = few_colors.write_options()?;
     let tasks = &plan.tasks;
-    let progress = TerminalProgress::new(job.quiet);
-    let backends = machine.backends().for_meshes(tasks.len());
+    let progress = Arc::new(TerminalProgress::new(job.quiet));
     let mut report = Report::new(job, &plan, &progress);
 
-    let steps: &dyn Progress = if plan.several { &NoProgress } else { &progress };
+    let steps: Arc<dyn Progress> =
+        if plan.several { Arc::new(NoProgress) } else { progress.clone() };
+    let voxelizer = Voxelizer::new()
+        .up(job.up.into())
+        .backends(Arc::new(machine.backends().for_meshes(tasks.len())))
+        .progress(steps.clone())
+        .time_stages(job.json || job.verbose > 0);
     let memory = Memory::new(machine.memory);
     let at_once = batch::at_once(tasks, memory.total(), expected_res(job));
     let memory = memory.shared_by(at_once);
@@ -48,9 +55,9 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
                 what,
                 few_colors,
                 write_options: &write_options,
-                backends: &backends,
+                voxelizer: share.of(&voxelizer),
                 memory: share,
-                progress: steps,
+                progress: &*steps,
             };
             tools.voxelize(task)
         });

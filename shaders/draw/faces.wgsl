@@ -56,7 +56,7 @@ fn tangent_axes(face: u32) -> vec2<u32> {
 // Interpolates between the corners of a face; `within` is the position in the face, in units.
 fn bilinear(corners: vec4<u32>, within: vec2<u32>) -> u32 {
     let at = within >> vec2<u32>(UNIT_BITS - 15u);
-    let lower = lerp(corners.x, corners.y, at.x);
-    let upper = lerp(corners.z, corners.w, at.x);
-    return lerp(lower, upper, at.y);
+    let lower = lerp_fixed(corners.x, corners.y, at.x);
+    let upper = lerp_fixed(corners.z, corners.w, at.x);
+    return lerp_fixed(lower, upper, at.y);
 }

@@ -74,11 +74,11 @@ fn occlusion_at(at: vec2<u32>) -> u32 {
     let within = ((at % draw.ground_step) << vec2<u32>(15u)) / draw.ground_step;
     let sample = cell.y * GROUND_SAMPLES + cell.x;
     let next = sample + GROUND_SAMPLES;
-    let lower = lerp(sample_occlusion(sample), sample_occlusion(sample + 1u), within.x);
-    let upper = lerp(sample_occlusion(next), sample_occlusion(next + 1u), within.x);
+    let lower = lerp_fixed(sample_occlusion(sample), sample_occlusion(sample + 1u), within.x);
+    let upper = lerp_fixed(sample_occlusion(next), sample_occlusion(next + 1u), within.x);
     // Fades to 0 at the border of the table.
     let last = (GROUND_SAMPLES - 1u) * draw.ground_step;
     let to_end = min(at, last - at) / (last >> 13u);
     let fade = min(min(to_end.x, to_end.y), 1024u) << 5u;
-    return scale(lerp(lower, upper, within.y), fade);
+    return scale(lerp_fixed(lower, upper, within.y), fade);
 }

@@ -91,7 +91,7 @@ fn scale(a: u32, b: u32) -> u32 {
 }
 
 // Linear interpolation from a at 0 to b at ONE.
-fn lerp(a: u32, b: u32, at: u32) -> u32 {
+fn lerp_fixed(a: u32, b: u32, at: u32) -> u32 {
     return (a * (ONE - at) + b * at) / ONE;
 }
 

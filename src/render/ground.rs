@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::render::camera::{Camera, dot};
 use crate::render::light::{
-    Direction, ONE, RAY_OFFSET, axis_of, is_occluded, lerp, scale, sky_directions,
+    Direction, ONE, RAY_OFFSET, axis_of, is_occluded, lerp_fixed, scale, sky_directions,
 };
 use crate::trace::{Ray, Scene, UNIT_BITS};
 
@@ -121,11 +121,11 @@ impl Ground {
         let [i, j] = at.map(|c| (c / self.step) as usize);
         let [u, v] = at.map(|c| ((c % self.step) << 15) / self.step);
         let sample = |i: usize, j: usize| occlusion[j * GROUND_SAMPLES + i];
-        let along = |j: usize| lerp(sample(i, j), sample(i + 1, j), u);
+        let along = |j: usize| lerp_fixed(sample(i, j), sample(i + 1, j), u);
         // Fades to 0 at the border of the table.
         let last = (GROUND_SAMPLES as u32 - 1) * self.step;
         let to_end = at.map(|c| c.min(last - c) / (last >> 13));
         let fade = to_end[0].min(to_end[1]).min(1 << 10) << 5;
-        scale(lerp(along(j), along(j + 1), v), fade)
+        scale(lerp_fixed(along(j), along(j + 1), v), fade)
     }
 }

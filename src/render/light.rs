@@ -17,7 +17,7 @@ pub(super) fn scale(a: u32, b: u32) -> u32 {
 
 /// Linear interpolation from `a` at 0 to `b` at [`ONE`].
 #[inline]
-pub(super) fn lerp(a: u32, b: u32, at: u32) -> u32 {
+pub(super) fn lerp_fixed(a: u32, b: u32, at: u32) -> u32 {
     (a * (ONE - at) + b * at) / ONE
 }
 

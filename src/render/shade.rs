@@ -5,7 +5,7 @@ use crate::grid::DEFAULT_COLOR;
 use crate::render::camera::Camera;
 use crate::render::film::Film;
 use crate::render::ground::{Ground, GroundOcclusion};
-use crate::render::light::{Light, ONE, RAY_OFFSET, fixed, is_occluded, lerp, scale, to_sun};
+use crate::render::light::{Light, ONE, RAY_OFFSET, fixed, is_occluded, lerp_fixed, scale, to_sun};
 use crate::render::{Background, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 use crate::trace::{Face, Ray, Scene, Touch, UNIT_BITS};
@@ -128,7 +128,7 @@ fn background_rows(background: Background, rows: u32) -> Option<Vec<Color>> {
         Background::Gradient => {
             let [top, bottom] = GRADIENT.map(linear);
             let at = fixed((f64::from(row) + 0.5) / f64::from(rows));
-            Some([0, 1, 2].map(|i| lerp(top[i], bottom[i], at)))
+            Some([0, 1, 2].map(|i| lerp_fixed(top[i], bottom[i], at)))
         }
     };
     (0..rows).map(row).collect()
@@ -377,7 +377,7 @@ fn tangent_axes(axis: usize) -> (usize, usize) {
 /// Interpolates between the corners of a face; `within` is the position in the face, in units.
 fn bilinear([a, b, c, d]: [u32; 4], within: [u32; 2]) -> u32 {
     let [u, v] = within.map(|c| c >> (UNIT_BITS - ONE.ilog2()));
-    lerp(lerp(a, b, u), lerp(c, d, u), v)
+    lerp_fixed(lerp_fixed(a, b, u), lerp_fixed(c, d, u), v)
 }
 
 pub(super) fn linear(color: [u8; 3]) -> Color {

@@ -1,9 +1,10 @@
 //! Material files (MTL): the colour of each material, how opaque it is, and its images.
 //!
-//! Parsed here rather than by `tobj`, which loses the options of images, ends at the first line that it
-//! does not like, and takes no colour of one number. The format is that of Wavefront, "Material Library
-//! File" (1995). Where programs write it otherwise, what they mean is read:
-//! - `Tr` is how transparent a material is, but `Tr 1` says that it is opaque: such files are MeshLab's;
+//! Parsed here rather than by `tobj`, which loses the options of images, ends at the first line
+//! that it does not like, and takes no colour of one number. The format is that of Wavefront,
+//! "Material Library File" (1995). Where programs write it otherwise, what they mean is read:
+//! - `Tr` is how transparent a material is, but `Tr 1` says that it is opaque: such files are
+//!   MeshLab's;
 //! - colours are meant as they are seen on a screen (sRGB);
 //! - a value of 2 or more in a colour means that 255 is the most, not 1.
 
@@ -229,8 +230,8 @@ pub(super) fn before_comment(name: &str) -> &str {
     without_comment(name).trim_end()
 }
 
-/// Whether the values of a colour cannot be meant from 0 to 1, but from 0 to 255. A little more than 1
-/// may be a rounding, or a light's; and up to 2 of 255 would be black.
+/// Whether the values of a colour cannot be meant from 0 to 1, but from 0 to 255. A little more
+/// than 1 may be a rounding, or a light's; and up to 2 of 255 would be black.
 pub(super) fn exceeds_display(color: [f64; 3]) -> bool {
     color.iter().any(|&value| value >= 2.0)
 }
@@ -251,8 +252,8 @@ enum MapOption<'a> {
     Ignored(&'a str),
 }
 
-/// The option that `text` begins with, and what is left. What is called like an option, but has not its
-/// values, is a file's name.
+/// The option that `text` begins with, and what is left. What is called like an option, but has not
+/// its values, is a file's name.
 fn option(text: &str) -> Option<(MapOption<'_>, &str)> {
     let (name, rest) = split_word(text)?;
     let switch = || {

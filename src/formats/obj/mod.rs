@@ -1,12 +1,12 @@
 //! Wavefront OBJ, read by `tobj`.
 //!
-//! `tobj` parses (`load`). Around it, the text is made such that it is read as it is meant (`text`), what
-//! makes the surface is handed on in portions (`feed`), polygons are cut into triangles, concave ones
-//! too (`build`), an error's line is found (`diagnose`), and what was skipped is said. The memory for
-//! all that is bounded beforehand (`memory`).
+//! `tobj` parses (`load`). Before it, the text is normalized (`text`) and filtered to the
+//! statements of the surface, in small groups (`filter`). After it, polygons, also concave ones,
+//! are triangulated (`build`). Errors are located (`diagnose`), and omitted statements cause
+//! warnings. The memory is bounded beforehand (`memory`).
 //!
-//! How the faces look is noted on the way (`looks`). The files that say more are found (`libraries`)
-//! and read (`materials`); with their images they are the appearance of the mesh.
+//! The materials of faces are recorded by the filter (`looks`). Material files are located
+//! (`libraries`) and parsed (`materials`), and converted with their images (`appearance`).
 
 mod appearance;
 mod build;
@@ -44,8 +44,8 @@ pub const SPEC: MeshSpec = MeshSpec {
     read: read_with,
 };
 
-/// Reads the mesh in `bytes`, all groups and objects together. Material files and images are looked
-/// for beside `path`; a missing one is a warning.
+/// Reads the mesh in `bytes`, all groups and objects together. Material files and images are
+/// located relative to `path`; a missing file is a warning.
 ///
 /// # Errors
 /// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
@@ -53,10 +53,10 @@ pub fn read(bytes: Vec<u8>, path: &Path) -> Result<Loaded, ReadError> {
     read_with(bytes, path, &ReadOptions::default())
 }
 
-/// The same, as `options` say: the memory is that for `bytes` too.
+/// As [`read`], with `options`; the memory limit includes `bytes`.
 ///
 /// # Errors
-/// It could take more memory than it may; all that [`read`] refuses.
+/// The memory limit, or as [`read`].
 pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let Cleaned { text, mended } = clean(bytes, options.memory)?;
     let left = options.memory - needed_memory(&text, options.memory)?;
@@ -93,12 +93,13 @@ pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<L
     Ok(Loaded { mesh: mesh.with_appearance(appearance)?, warnings })
 }
 
-/// Bytes of memory that reading `text` takes at most.
+/// An upper bound of the memory for reading `text`, in bytes.
 ///
 /// # Errors
 /// They are more than `limit`.
 fn needed_memory(text: &str, limit: u64) -> Result<u64, ReadError> {
-    // To count is a seventh of the work of reading: not where any text of this length would do.
+    // Counting takes a seventh of the reading time, so it is skipped if every text of this length
+    // fits.
     let at_worst = memory::at_worst(text.len());
     if at_worst <= limit / 2 {
         return Ok(at_worst);

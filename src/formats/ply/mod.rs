@@ -1,9 +1,8 @@
 //! The PLY reader: text and binary, of either byte order.
 //!
-//! A header declares elements, each so many records of the same properties; what is not needed is
-//! skipped by what is declared of it. Written here rather than taken from `ply-rs-bw`, which reads
-//! text as 32-bit numbers and allocates several times for each face: this reads a face into the same
-//! few bytes each time.
+//! A header declares elements, each a number of records with the same properties; unused elements
+//! and properties are skipped. By hand: the crate `ply-rs-bw` parses text as 32-bit numbers and
+//! allocates several times per face; here all faces share one buffer.
 
 mod body;
 mod build;
@@ -31,25 +30,26 @@ pub const SPEC: MeshSpec = MeshSpec {
     read: |bytes, path, options| read_with(&bytes, path, options),
 };
 
-/// Bytes per number of a list, which grows as it is read.
+/// Bytes per number of a list, which grows while it is read.
 const CORNER: u64 = 3 * 8;
-/// Bytes of a byte of the header: its shortest property is `property int x`.
+/// Bytes of memory per byte of the header, whose shortest property is `property int x`.
 const HEADER: u64 = 16;
-/// Whatever does not depend on the file.
+/// Bytes of memory independent of the file.
 const REST: u64 = 16 << 10;
 
 /// Reads the mesh in `bytes`. Textures are looked for beside `path`.
 ///
 /// # Errors
-/// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no faces.
+/// Not PLY, malformed or truncated content, indices out of range, coordinates that are not finite,
+/// no faces.
 pub fn read(bytes: &[u8], path: &Path) -> Result<Loaded, ReadError> {
     read_with(bytes, path, &ReadOptions::default())
 }
 
-/// The same, as `options` say; `bytes` are a part of the memory that it may take.
+/// As [`read`], with `options`; the memory limit includes `bytes`.
 ///
 /// # Errors
-/// It could take more; all that [`read`] refuses.
+/// The memory limit, or as [`read`].
 pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
@@ -67,17 +67,17 @@ pub fn read_with(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Loa
     }
 }
 
-/// What is known of a file before its records are read.
+/// A file whose header was read.
 struct File<'a> {
     header: &'a Header<'a>,
     path: &'a Path,
     options: ReadOptions,
-    /// Bytes of memory that are taken already.
+    /// Bytes of memory in use.
     for_header: u64,
 }
 
 impl File<'_> {
-    /// Reads what follows the header: at most `most_values` numbers.
+    /// Reads the records after the header, at most `most_values` numbers.
     fn read<'a, V: Values<'a>>(&self, most_values: usize, values: V) -> Result<Loaded, ReadError> {
         let header = self.header;
         header.check_room(most_values as u64)?;
@@ -128,7 +128,7 @@ impl File<'_> {
         Ok(Loaded { mesh, warnings })
     }
 
-    /// Bytes of memory that reading takes at most, without textures.
+    /// An upper bound of the memory for reading, in bytes, without textures.
     fn memory<'a, V: Values<'a>>(
         &self,
         shown: Shown,
@@ -140,7 +140,7 @@ impl File<'_> {
         let for_faces = if shown.face_colors { PlainColors::most_memory(faces) } else { 0 };
         let most = |counts: FaceCounts| {
             let FaceCounts { triangles, largest, texcoords } = counts;
-            // Faces are expected to be triangles, and the lists to grow where they are not.
+            // Capacity is for triangles; the lists grow if faces have more corners.
             let room = if triangles > faces { 3 * triangles } else { faces };
             let texcoords = if shown.corner_texcoords { CORNER * texcoords } else { 0 };
             fixed
@@ -151,7 +151,7 @@ impl File<'_> {
         };
         let upper = most_values as u64;
         let needed = most(FaceCounts { triangles: upper, largest: upper, texcoords: upper });
-        // Textures may have what is left.
+        // Textures may use the memory left.
         if needed <= self.options.memory && !shown.has_texcoords() {
             return Ok(needed);
         }

@@ -1,4 +1,4 @@
-//! The bytes of a glTF file: its container, and the buffers inside and beside it.
+//! The container of a glTF file, and its buffers, embedded or in sidecar files.
 
 use std::borrow::Cow;
 use std::fs;
@@ -15,11 +15,11 @@ use crate::formats::{ReadError, bytes_within, excerpt};
 /// The parts of a file.
 pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
-    /// The buffer inside.
+    /// The embedded buffer.
     pub(super) binary: Option<&'a [u8]>,
 }
 
-/// Refuses what begins as neither form of glTF does.
+/// Rejects files that begin like neither form of glTF.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     match text.is_empty() || text.starts_with(b"{") || start.starts_with(b"glTF") {
@@ -28,10 +28,10 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-/// Takes a file apart, whatever it is called.
+/// Splits a file into its parts, by its content rather than its extension.
 ///
 /// # Errors
-/// A binary file that is malformed or cut off.
+/// A malformed or truncated binary file.
 pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
     let Some(mut rest) = bytes.strip_prefix(b"glTF") else {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -68,7 +68,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
     }
 }
 
-/// The next chunk, and which kind it is.
+/// The next chunk, and its type.
 fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> {
     let parts = rest.split_first_chunk::<4>().and_then(|(length, rest)| {
         let (kind, rest) = rest.split_first_chunk::<4>()?;
@@ -81,7 +81,7 @@ fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> 
     Ok((kind, bytes))
 }
 
-/// The bytes of a URI that holds its data, if it is one.
+/// The bytes of a data URI; `None` for any other URI.
 pub(super) fn data_of_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
     let data = uri.strip_prefix("data:")?;
     Some(text_in_base_64(data).and_then(decode))
@@ -100,7 +100,7 @@ fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
 
-/// Where the bytes of a buffer are.
+/// The source of a buffer's bytes.
 enum Source<'a> {
     Inside(&'a [u8]),
     /// In base 64.
@@ -130,7 +130,7 @@ fn source<'a>(
 }
 
 impl Source<'_> {
-    /// At most so many bytes are taken.
+    /// An upper bound of bytes of memory.
     fn most_memory(&self) -> u64 {
         match self {
             Source::Inside(_) => 0,
@@ -140,13 +140,13 @@ impl Source<'_> {
     }
 }
 
-/// Text in base 64, with the signs at its end or without.
+/// Base 64, with or without padding.
 const BASE_64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// At most so many bytes are taken by all buffers.
+/// An upper bound of bytes of memory of all buffers.
 pub(super) fn most_memory(buffers: &[Buffer], binary: Option<&[u8]>, folder: &Path) -> u64 {
     let each = buffers.iter().enumerate().map(|(index, buffer)| {
         source(buffer, index == 0, binary, folder).map_or(0, |source| source.most_memory())
@@ -157,7 +157,7 @@ pub(super) fn most_memory(buffers: &[Buffer], binary: Option<&[u8]>, folder: &Pa
 /// The bytes of all buffers.
 ///
 /// # Errors
-/// A file that cannot be read; one or data that are shorter than the document says.
+/// A file that cannot be read; a buffer shorter than the document states.
 pub(super) fn load<'a>(
     buffers: &'a [Buffer],
     binary: Option<&'a [u8]>,
@@ -182,7 +182,7 @@ fn fetch(source: Source) -> Result<Cow<[u8]>, String> {
         Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
         Source::Text(text) => decode(text).map(Cow::Owned),
         Source::File(path) => {
-            // Its length is in the bound already.
+            // The memory bound includes its length already.
             let bytes = bytes_within(&path, u64::MAX);
             let cannot = |error| format!("cannot be read from {}: {error}", path.display());
             bytes.map(Cow::Owned).map_err(cannot)

@@ -1,4 +1,4 @@
-//! The material files that a file names: found, read, and the materials in them that faces have.
+//! Locates and reads the material files that a file names, and selects the materials in use.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,15 +11,15 @@ use crate::formats::sidecar::{Finder, folder_of};
 use crate::formats::tally::Named;
 use crate::formats::{ReadError, bytes_within};
 
-/// Bytes of memory that reading a material file takes at most, for each of its own.
+/// An upper bound of bytes of memory per byte of a material file.
 const PARSED: u64 = 64;
 
-/// The materials that the faces of a file have.
+/// The materials of the faces of a file.
 #[derive(Debug, Default)]
 pub(super) struct Materials {
-    /// By their numbers in [`Look`]; none where it is not defined, or no face has it.
+    /// By their number in [`Look`]; `None` if undefined or unused.
     by_number: Vec<Option<Defined>>,
-    /// Whether any face has a material that is defined.
+    /// Whether any face has a defined material.
     pub(super) are_there: bool,
     /// Whether any of these has an image.
     pub(super) have_maps: bool,
@@ -31,13 +31,13 @@ pub(super) struct Materials {
 pub(super) struct Defined {
     pub(super) name: String,
     pub(super) definition: Definition,
-    /// Where its images may be.
+    /// The folders that its images may be in.
     pub(super) folders: [PathBuf; 2],
 }
 
 impl Materials {
-    /// Those of the file at `path`, which says `looks` of its faces. No material file is read that
-    /// takes more than `limit` bytes of memory.
+    /// The materials of the file at `path`, whose faces have `looks`. Material files that would
+    /// take more than `limit` bytes of memory are skipped.
     pub(super) fn read(looks: &Looks, path: &Path, limit: u64) -> Self {
         let folder = folder_of(path);
         let (found, mut warnings) = find(looks, path, &folder);
@@ -66,12 +66,12 @@ impl Materials {
         }
     }
 
-    /// The material of a number in [`Look`].
+    /// The material with a number in [`Look`].
     pub(super) fn get(&self, number: u32) -> Option<&Defined> {
         self.by_number.get(number as usize)?.as_ref()
     }
 
-    /// How the images of a material lie, if it has any.
+    /// The placement of a material's images, if it has any.
     pub(super) fn placement(&self, of: Look) -> Option<Placement> {
         self.get(of.material)?.definition.map().map(|map| map.placement)
     }
@@ -100,7 +100,7 @@ fn read_all(
     (library, folders)
 }
 
-/// The material files that are there, each once, and what is to be said of others.
+/// The existing material files, each once, and warnings about the others.
 fn find(looks: &Looks, path: &Path, folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
     let mut finder = Finder::default();
     let mut found: Vec<PathBuf> = Vec::new();
@@ -136,7 +136,7 @@ fn find(looks: &Looks, path: &Path, folder: &Path) -> (Vec<PathBuf>, Vec<String>
     (each_once(found), warnings)
 }
 
-/// The file with the materials of the mesh at `path` by its name.
+/// The material file with the name of the mesh file at `path`.
 fn beside(path: &Path) -> Option<PathBuf> {
     let mut longer = path.as_os_str().to_owned();
     longer.push(".mtl");

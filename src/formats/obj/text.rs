@@ -42,7 +42,7 @@ pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-/// As [`clean`], without checks.
+/// As [`clean`], but accepts any bytes.
 pub(super) fn lines(bytes: Vec<u8>) -> String {
     let mut bytes = utf_16(&bytes).map(|number| from_utf_16(&bytes, number)).unwrap_or(bytes);
     end_lines(&mut bytes);

@@ -249,7 +249,7 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
     Ok(counts)
 }
 
-/// Reads the records of one role; returns the cursor after the last.
+/// Reads the records of `part`; returns the cursor after the last.
 pub(super) fn read_records<'a, V: Values<'a>>(
     header: &Header,
     mut values: V,

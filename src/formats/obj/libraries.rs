@@ -143,8 +143,7 @@ fn beside(path: &Path) -> Option<PathBuf> {
     [path.with_extension("mtl"), PathBuf::from(longer)].into_iter().find(|path| path.is_file())
 }
 
-/// The names of files in a line: there may be spaces in a name, and each but the last ends in
-/// `.mtl`.
+/// The file names in a line: names may contain spaces, and all but the last end in `.mtl`.
 fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
     let split = move || {
         let lower = names.to_ascii_lowercase();

@@ -1,12 +1,11 @@
-//! Material files (MTL): the colour of each material, how opaque it is, and its images.
+//! Parses material files (MTL): the colour, opacity and images of each material.
 //!
-//! Parsed here rather than by `tobj`, which loses the options of images, ends at the first line
-//! that it does not like, and takes no colour of one number. The format is that of Wavefront,
-//! "Material Library File" (1995). Where programs write it otherwise, what they mean is read:
-//! - `Tr` is how transparent a material is, but `Tr 1` says that it is opaque: such files are
-//!   MeshLab's;
-//! - colours are meant as they are seen on a screen (sRGB);
-//! - a value of 2 or more in a colour means that 255 is the most, not 1.
+//! By hand: `tobj` drops the options of images, stops at the first malformed line, and rejects
+//! colours of one number. The format is that of Wavefront, "Material Library File" (1995), with
+//! common deviations:
+//! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
+//! - colours are sRGB;
+//! - a colour with a value of 2 or more has a scale of 255 instead of 1.
 
 use std::collections::HashMap;
 
@@ -230,8 +229,8 @@ pub(super) fn before_comment(name: &str) -> &str {
     without_comment(name).trim_end()
 }
 
-/// Whether the values of a colour cannot be meant from 0 to 1, but from 0 to 255. A little more
-/// than 1 may be a rounding, or a light's; and up to 2 of 255 would be black.
+/// Whether the values of a colour are from 0 to 255 instead of 0 to 1. Values slightly above 1 may
+/// come from rounding or from lights; and values up to 2 of 255 would be black.
 pub(super) fn exceeds_display(color: [f64; 3]) -> bool {
     color.iter().any(|&value| value >= 2.0)
 }
@@ -252,8 +251,8 @@ enum MapOption<'a> {
     Ignored(&'a str),
 }
 
-/// The option that `text` begins with, and what is left. What is called like an option, but has not
-/// its values, is a file's name.
+/// Parses the option at the beginning of `text`; returns it with the rest. The name of an option
+/// without valid values is a file name.
 fn option(text: &str) -> Option<(MapOption<'_>, &str)> {
     let (name, rest) = split_word(text)?;
     let switch = || {

@@ -88,8 +88,8 @@ pub fn read_with(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<L
         return Ok(Loaded { mesh, warnings });
     }
     let held = text.len() as u64 + mesh_bytes(&mesh) + gathered.bytes();
-    let (appearance, said) = appearance(&materials, gathered, options.memory.saturating_sub(held));
-    warnings.extend(said);
+    let (appearance, found) = appearance(&materials, gathered, options.memory.saturating_sub(held));
+    warnings.extend(found);
     Ok(Loaded { mesh: mesh.with_appearance(appearance)?, warnings })
 }
 

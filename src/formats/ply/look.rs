@@ -192,7 +192,7 @@ impl Look {
         let is_placed = has_texcoords || is_bare && self.shown.vertex_texcoords;
         match self.material_of_texture.get(face.texture as usize) {
             Some(&material) if is_placed => material,
-            // The header names no textures.
+            // The face has no texture coordinates, so none are missing.
             Some(_) if is_bare => None,
             _ => {
                 self.misplaced += 1;

@@ -326,9 +326,9 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     }
     grid.colors = colors;
     let found = digits(input.crc.clone());
-    if let Some(said) = header.crc32.filter(|said| *said != found) {
+    if let Some(stated) = header.crc32.filter(|stated| *stated != found) {
         return Err(content(format!(
-            "the header says that the CRC-32 is {said}, but it is {found}: the file is damaged, copy \
+            "the header says that the CRC-32 is {stated}, but it is {found}: the file is damaged, copy \
              it again"
         )));
     }
@@ -388,8 +388,8 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
     let header: Header = serde_json::from_str(&text).map_err(|error| {
         content(format!("the header is malformed: {error}: {}", excerpt(&text)))
     })?;
-    let said = header.crc32.as_deref().unwrap_or(NO_CRC);
-    crc.update(text.replacen(&crc_field(said), &crc_field(NO_CRC), 1).as_bytes());
+    let stated = header.crc32.as_deref().unwrap_or(NO_CRC);
+    crc.update(text.replacen(&crc_field(stated), &crc_field(NO_CRC), 1).as_bytes());
     if header.format != FORMAT {
         return Err(content("not a .bricks file: the header has another 'format'"));
     }
@@ -405,9 +405,9 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
     let offsets = |header: &Header| {
         ([header.masks_at, header.keys_at, header.runs_at, header.bytes], header.colors.clone())
     };
-    let said = offsets(&header);
+    let stated = offsets(&header);
     let header = header.with_offsets(line.len() as u64);
-    match said == offsets(&header) {
+    match stated == offsets(&header) {
         true => Ok(header),
         false => Err(content("the header's offsets contradict one another")),
     }

@@ -1,5 +1,4 @@
-//! Accessors: arrays of numbers of several types in the buffers of a glTF file, with single elements
-//! replaced where they are sparse.
+//! Accessors: typed arrays in the buffers of a glTF file, dense or sparse.
 
 use std::borrow::Cow;
 
@@ -14,22 +13,22 @@ pub(super) struct Arrays<'a> {
     bytes: usize,
 }
 
-/// Elements that an accessor without a buffer view may have whatever the length of the file.
+/// Limit of elements of an accessor without a buffer view, for files of any length.
 const MOST_ZEROS: usize = 1 << 16;
 
-/// How an element's components are read.
+/// The decoder of a component type.
 struct Component<T> {
     size: usize,
     read: fn(&[u8]) -> T,
 }
 
-/// The first bytes of a slice that is known to be long enough.
+/// The first bytes of a slice, which must be long enough.
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
 impl Component<f64> {
-    /// Of what `accessor` is for. Integers are those of `KHR_mesh_quantization`.
+    /// For the attribute `what`. Integers are those of `KHR_mesh_quantization`.
     fn of_number(accessor: &Accessor, what: &str) -> Result<Self, String> {
         let (size, read): (_, fn(&[u8]) -> f64) =
             match (accessor.component_type, accessor.normalized) {
@@ -63,7 +62,7 @@ impl Component<u32> {
 }
 
 impl Component<u16> {
-    /// Of a colour in linear light. Integers are normalized, even where a file says that they are not.
+    /// For a colour in linear light. Integers are always normalized, even if the file denies it.
     fn of_light(component_type: u32) -> Result<Self, String> {
         let (size, read): (_, fn(&[u8]) -> u16) = match component_type {
             5121 => (1, |b| u16::from(u8::from_le_bytes(first(b))) * 257),
@@ -192,7 +191,7 @@ impl<'a> Arrays<'a> {
         self.bytes(view, 0, length, [1, 1])
     }
 
-    /// The numbers of vertices in the accessor.
+    /// The vertex indices in the accessor.
     pub(super) fn indices(&self, index: usize) -> Result<Vec<u32>, String> {
         let read = |accessor: &Accessor| {
             check_shape(accessor, "SCALAR")?;
@@ -204,8 +203,8 @@ impl<'a> Arrays<'a> {
         named(index, self.accessor(index).and_then(read))
     }
 
-    /// How many elements the accessor has; not more than the buffers have bytes, or a few, so that
-    /// those of an accessor without a buffer view are in proportion to the file.
+    /// The number of elements, limited by the bytes of all buffers or a small constant, so that the
+    /// size of an accessor without a buffer view is proportional to the file.
     pub(super) fn count(&self, index: usize) -> Result<usize, String> {
         let count = |accessor: &Accessor| {
             let count = accessor.count;
@@ -219,7 +218,7 @@ impl<'a> Arrays<'a> {
         self.document.accessors.get(index).ok_or_else(|| "does not exist".to_owned())
     }
 
-    /// Adds the elements to `out`. Where there is no buffer view they are `zero`, but for sparse ones
+    /// Adds the elements to `out`. Without a buffer view they are `zero`, except for sparse ones
     /// (glTF 2.0, 3.6.2.3).
     fn elements<T: Copy>(
         &self,
@@ -270,7 +269,7 @@ impl<'a> Arrays<'a> {
         Ok(())
     }
 
-    /// The bytes of `count` elements in a view, each of a size and a stride.
+    /// The bytes of `count` elements in a view, of the given size and stride.
     fn bytes(
         &self,
         view: usize,
@@ -301,7 +300,8 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// Reads an element at the beginning of a slice, of which the last of an array has no more than that.
+/// Reads an element of `size` bytes at the beginning of a slice; the last slice of an array may be
+/// no longer than the element.
 fn read_of<T>(size: usize, read: impl Fn(&[u8]) -> T) -> impl Fn(&[u8]) -> T {
     move |bytes| read(&bytes[..size])
 }

@@ -1,5 +1,5 @@
-//! What the parts of a glTF document look like: which material each has, and where its colours and
-//! texture coordinates are. What is wrong with that is a warning.
+//! The appearance of primitives: materials, vertex colours and texture coordinates. Errors in them
+//! are warnings.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,11 +10,11 @@ use crate::formats::gltf::json::Document;
 use crate::formats::gltf::materials::{Surface, UvTransform, surfaces};
 use crate::formats::gltf::parts::{Part, place};
 
-/// What is known of the looks of a document.
+/// The appearance of a document.
 pub(super) struct Looks {
-    /// Of the document's materials.
+    /// The document's materials.
     surfaces: Vec<Result<Surface, String>>,
-    /// Those that are used, with colours of vertices and a texture or without.
+    /// The materials in use, each with or without vertex colours and texture.
     pub(super) materials: Vec<Material>,
     number_of: HashMap<(Option<usize>, bool, bool), u32>,
     pub(super) textures: Vec<Texture>,
@@ -24,7 +24,7 @@ pub(super) struct Looks {
     bad_texcoords: Faults,
 }
 
-/// What is wrong with primitives, by mesh and primitive.
+/// Errors by mesh and primitive.
 type Faults = BTreeMap<[usize; 2], String>;
 
 impl Looks {
@@ -48,7 +48,7 @@ impl Looks {
         surface.as_ref().map_err(|what| &what[..])
     }
 
-    /// Finds where the colours and texture coordinates of a part of `mesh` are.
+    /// Finds the accessors of the colours and texture coordinates of a part of `mesh`.
     pub(super) fn locate(&mut self, arrays: &Arrays, mesh: usize, part: &mut Part) {
         let attributes = &part.primitive.attributes;
         let has_right_count = |accessor: usize| match arrays.count(accessor)? as u64 {
@@ -71,7 +71,7 @@ impl Looks {
         part.has_look = part.primitive.material.is_some() || part.color.is_some();
     }
 
-    /// What was read of a part's colours, or a note of why there are none.
+    /// The colours of a part; notes the error if they could not be read.
     pub(super) fn or_without_color<T>(
         &mut self,
         mesh: usize,
@@ -81,7 +81,7 @@ impl Looks {
         or_note(&mut self.bad_colors, [mesh, part], read)
     }
 
-    /// What was read of a part's texture coordinates, or a note of why there are none.
+    /// The texture coordinates of a part; notes the error if they could not be read.
     pub(super) fn or_without_texture<T>(
         &mut self,
         mesh: usize,
@@ -91,8 +91,8 @@ impl Looks {
         or_note(&mut self.bad_texcoords, [mesh, part], read)
     }
 
-    /// Chooses the material of each part of the meshes that are `used`, and takes the textures that they
-    /// need from `images`.
+    /// Assigns a material to each part of the `used` meshes, and reads their textures from
+    /// `images`.
     pub(super) fn choose_materials(
         &mut self,
         mut images: Images,
@@ -120,7 +120,7 @@ impl Looks {
         };
         let painting = surface.painting.filter(|_| part.texcoord.is_some());
         let texture = painting.and_then(|painting| images.texture(painting.texture));
-        // What could not be read needs no coordinates.
+        // Without a texture, no coordinates are needed.
         part.texcoord = part.texcoord.filter(|_| texture.is_some());
         let has_color = part.color.is_some();
         let key = (index, has_color, texture.is_some());
@@ -130,13 +130,13 @@ impl Looks {
         });
     }
 
-    /// From a part's texture coordinates to those in its texture.
+    /// The transform from a part's texture coordinates to those of its texture.
     pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
         let painting = self.surface(part.primitive.material).ok().and_then(|s| s.painting);
         painting.map_or(UvTransform::IDENTITY, |painting| painting.texture_from_set)
     }
 
-    /// A sentence for each kind of thing that is not as the document says.
+    /// A warning for each kind of deviation from the document.
     pub(super) fn warnings(&mut self) -> impl Iterator<Item = String> {
         let materials = summed(&self.bad_materials, "a material was replaced by plain white");
         let colors = summed(&self.bad_colors, "colours of vertices were ignored");
@@ -152,7 +152,7 @@ fn or_note<T>(faults: &mut Faults, [mesh, part]: [usize; 2], read: Result<T, Str
     read.map_err(note).ok()
 }
 
-/// A warning with the first of `faults`, and how many more there are.
+/// A warning with the first of `faults` and the number of others.
 fn summed<K>(faults: &BTreeMap<K, String>, what: &str) -> Option<String> {
     let first = faults.values().next()?;
     Some(match faults.len() - 1 {

@@ -1,4 +1,4 @@
-//! The bytes of a glTF file: its container, and the buffers inside and beside it.
+//! The container of a glTF file, and its buffers, embedded or in sidecar files.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use crate::formats::{ReadError, Sidecars, excerpt};
 /// The parts of a file.
 pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
-    /// The buffer inside.
+    /// The embedded buffer.
     pub(super) binary: Option<&'a [u8]>,
 }
 
-/// Refuses what begins as neither form of glTF does.
+/// Rejects files that begin like neither form of glTF.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     match text.is_empty() || text.starts_with(b"{") || start.starts_with(b"glTF") {
@@ -28,10 +28,10 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-/// Takes a file apart, whatever it is called.
+/// Splits a file into its parts, by its content rather than its extension.
 ///
 /// # Errors
-/// A binary file that is malformed or cut off.
+/// A malformed or truncated binary file.
 pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
     let Some(mut rest) = bytes.strip_prefix(b"glTF") else {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -68,7 +68,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ReadError> {
     }
 }
 
-/// The next chunk, and which kind it is.
+/// The next chunk, and its type.
 fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> {
     let parts = rest.split_first_chunk::<4>().and_then(|(length, rest)| {
         let (kind, rest) = rest.split_first_chunk::<4>()?;
@@ -81,7 +81,7 @@ fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> 
     Ok((kind, bytes))
 }
 
-/// The bytes of a URI that holds its data, if it is one.
+/// The bytes of a data URI; `None` for any other URI.
 pub(super) fn data_of_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
     let data = uri.strip_prefix("data:")?;
     Some(text_in_base_64(data).and_then(decode))
@@ -161,7 +161,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Text in base 64, with the signs at its end or without.
+/// Base 64, with or without padding.
 const BASE_64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -175,7 +175,7 @@ pub(super) fn most_memory(sources: &[Result<Source, String>]) -> u64 {
 /// The bytes of all `buffers`, which are at `sources`.
 ///
 /// # Errors
-/// A file that cannot be read; one or data that are shorter than the document says.
+/// A file that cannot be read; a buffer shorter than the document states.
 pub(super) fn load<'a>(
     buffers: &[Buffer],
     sources: Vec<Result<Source<'a>, String>>,

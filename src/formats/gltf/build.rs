@@ -1,4 +1,4 @@
-//! The mesh as it is gathered from the instances of a glTF scene.
+//! Builds the mesh from the instances of a glTF scene.
 
 use std::collections::HashMap;
 
@@ -15,16 +15,16 @@ use crate::srgb::Linear;
 
 const WHITE: Linear = [u16::MAX; 4];
 
-/// How much there is to be gathered.
+/// The sizes of the mesh to build.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     pub(super) vertices: u64,
     pub(super) triangles: u64,
-    /// Indices of the part that has most of them.
+    /// The largest number of indices of a part.
     indices: u64,
     /// Vertices of the largest part with texture coordinates.
     painted: u64,
-    /// Bytes for the pose of the part that takes most.
+    /// The largest number of bytes for the pose of a part.
     posing: u64,
     has_looks: bool,
     has_colors: bool,
@@ -32,7 +32,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// What all `instances` have.
+    /// The totals of `instances`.
     pub(super) fn of(instances: &[Instance], parts: &[Vec<Part>]) -> Self {
         let mut totals = Self::default();
         for part in instances.iter().flat_map(|instance| &parts[instance.mesh]) {
@@ -50,8 +50,8 @@ impl Totals {
         totals
     }
 
-    /// Bytes of memory that gathering takes at most, besides the `file`; or placing what was gathered,
-    /// which follows: of instances that is more than their file.
+    /// An upper bound of bytes of memory: for building, besides the `file`; or for placing the mesh
+    /// afterwards, which takes more if there are many instances.
     pub(super) fn memory(&self, file: u64) -> u64 {
         let besides = (4 * self.indices + 16 * self.painted).saturating_add(self.posing);
         let while_gathered = file.saturating_add(besides);
@@ -69,20 +69,20 @@ impl Totals {
     }
 }
 
-/// Positions and triangles of all instances, and what they look like.
+/// Positions, triangles and appearance of all instances.
 pub(super) struct Build<'a> {
     arrays: &'a Arrays<'a>,
     skins: &'a Skins,
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
     has_looks: bool,
-    /// Of vertices and triangles; none where no instance has any.
+    /// The colours of vertices; `None` if no instance has any.
     colors: Option<Vec<Linear>>,
     uvs: Option<Vec<[[f32; 2]; 3]>>,
     material_of: Option<Vec<u32>>,
 }
 
-/// With room for so many. Instances of instances may be more than there is memory.
+/// A vector with capacity `count`. Nested instances may exceed the memory.
 fn room<T>(count: u64) -> Result<Vec<T>, ReadError> {
     let mut list = Vec::new();
     list.try_reserve_exact(count as usize).map_err(std::io::Error::from)?;
@@ -90,7 +90,7 @@ fn room<T>(count: u64) -> Result<Vec<T>, ReadError> {
 }
 
 impl<'a> Build<'a> {
-    /// With room for all, where there is anything of it, and `materials` of triangles.
+    /// With capacity for all attributes in use, and with `materials` of triangles.
     pub(super) fn new(
         arrays: &'a Arrays<'a>,
         skins: &'a Skins,
@@ -110,7 +110,7 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// Adds the parts of a mesh where an instance of it is.
+    /// Adds an instance of a mesh.
     pub(super) fn add(
         &mut self,
         instance: &Instance,
@@ -159,7 +159,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Adds the colours of the vertices that were added last, white where there are none.
+    /// Adds the colours of the vertices added last; white if there are none.
     fn add_colors(&mut self, mesh: usize, part: &Part, looks: Option<&mut Looks>) {
         let (Some(colors), Some(looks)) = (&mut self.colors, looks) else { return };
         let start = colors.len();
@@ -172,8 +172,8 @@ impl<'a> Build<'a> {
         colors.resize(self.positions.len(), WHITE);
     }
 
-    /// Adds where the corners of a part's `triangles` are in its texture: nowhere if that cannot be
-    /// read, anywhere if it has none.
+    /// Adds the texture coordinates of a part's `triangles`: NaN if they cannot be read, any value
+    /// if the part has no texture.
     fn add_uvs(
         &mut self,
         mesh: usize,
@@ -196,7 +196,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The mesh, as it looks where anything of that is known.
+    /// The mesh, with its appearance if there is any.
     pub(super) fn finish(self, looks: Option<Looks>) -> Result<Mesh, MeshError> {
         let mesh = Mesh::new(self.positions, self.triangles)?;
         match looks {

@@ -1,4 +1,5 @@
-//! The textures of a glTF document: images inside, in text or beside it, and how they are read.
+//! The textures of a glTF document: images in buffers, data URIs or sidecar files, and their
+//! samplers.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,14 +15,14 @@ use crate::formats::gltf::buffers::data_of_uri;
 use crate::formats::gltf::materials::items;
 use crate::formats::textures::{Textures, file_bytes};
 
-/// The textures of a document; each image is read when it is first asked for.
+/// The textures of a document; each image is read on first use.
 pub(super) struct Images<'a> {
     arrays: &'a Arrays<'a>,
     sidecars: &'a Sidecars,
     textures: Vec<Result<Texture, String>>,
     images: Vec<Result<Image, String>>,
     samplers: Vec<Result<Sampler, String>>,
-    /// By the number of the image, or the texture without one.
+    /// By the index of the image, or of the texture without one.
     read: HashMap<Key, Option<u32>>,
     pixels: Textures,
 }
@@ -47,7 +48,7 @@ impl<'a> Images<'a> {
         }
     }
 
-    /// The texture of this number in the document, if it can be read.
+    /// The texture at `index` in the document, if it can be read.
     pub(super) fn texture(&mut self, index: usize) -> Option<TextureRef> {
         let image = self.image_of(index);
         let key = image.as_ref().map_or(Key::TextureWithoutImage(index), |&at| Key::Image(at));
@@ -67,7 +68,7 @@ impl<'a> Images<'a> {
         Some(sampler.copied().unwrap_or_default().texture_ref(texture))
     }
 
-    /// The number of the image that a texture shows.
+    /// The image index of a texture.
     fn image_of(&self, index: usize) -> Result<usize, String> {
         let texture = self.textures.get(index).ok_or("there is no such texture")?;
         let texture = texture.as_ref().map_err(Clone::clone)?;
@@ -86,7 +87,7 @@ impl<'a> Images<'a> {
         }
     }
 
-    /// All that were read, and a warning of those that could not be.
+    /// The textures that were read, and a warning about the others.
     pub(super) fn finish(self) -> (Vec<Pixels>, Option<String>) {
         self.pixels.finish()
     }
@@ -121,7 +122,7 @@ impl Texture {
         self.source.or(self.extensions.webp.as_ref().map(|webp| webp.source))
     }
 
-    /// Why there is no image.
+    /// The reason why there is no image.
     fn fault(&self) -> &'static str {
         match self.extensions {
             Extensions { basisu: Some(_), .. } => {
@@ -144,7 +145,7 @@ struct Image {
 }
 
 impl Image {
-    /// Its name for a message, which may tell by its end what it is.
+    /// The image's name for messages; its extension may indicate the format.
     fn called(&self) -> Option<String> {
         let uri = self.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
         uri.or(self.name.as_ref()).cloned()

@@ -1,5 +1,5 @@
-//! What is read of a glTF document: the scene and its geometry. What it looks like is kept as it is
-//! written, for its own parser. All else is passed over, so that it takes no memory.
+//! The parts of a glTF document that are parsed: the scene and its geometry. Materials are kept as
+//! raw JSON for their own parser. All else is skipped and takes no memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -62,9 +62,9 @@ pub(super) struct Node {
     pub(super) children: Vec<usize>,
     pub(super) mesh: Option<usize>,
     pub(super) skin: Option<usize>,
-    /// Of morph targets, before those of the mesh.
+    /// Weights of morph targets; they override those of the mesh.
     pub(super) weights: Option<Vec<f64>>,
-    /// Column by column.
+    /// Column-major.
     pub(super) matrix: Option<[f64; 16]>,
     pub(super) translation: Option<[f64; 3]>,
     /// A quaternion: x, y, z, w.
@@ -101,13 +101,13 @@ pub(super) struct Skin {
 #[derive(Debug, Deserialize)]
 pub(super) struct Mesh {
     pub(super) primitives: Vec<Primitive>,
-    /// Of morph targets.
+    /// Weights of morph targets.
     pub(super) weights: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Primitive {
-    /// Accessors by what they are for.
+    /// Accessors by attribute name.
     pub(super) attributes: BTreeMap<String, usize>,
     pub(super) indices: Option<usize>,
     pub(super) material: Option<usize>,
@@ -183,8 +183,9 @@ pub(super) struct Buffer<'a> {
     pub(super) byte_length: usize,
 }
 
-/// At most so many bytes are taken by the document in `json`: what is in braces is one of the above,
-/// and what is between commas at most a child that waits to be placed. Vectors have just grown.
+/// An upper bound of bytes of memory of the document in `json`: a pair of braces is at most one of
+/// the structures above, and an item between commas at most one pending child node. Vectors may
+/// just have been reallocated.
 pub(super) fn most_memory(json: &[u8]) -> u64 {
     let count = |sign: u8| json.iter().filter(|&&byte| byte == sign).count() as u64;
     let largest = size_of::<Node>().max(size_of::<Accessor>()) as u64;
@@ -194,14 +195,14 @@ pub(super) fn most_memory(json: &[u8]) -> u64 {
 /// Parses the document.
 ///
 /// # Errors
-/// No JSON, no glTF, or another version of it.
+/// Not JSON, not glTF, or an unsupported version.
 pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, ReadError> {
     #[derive(Deserialize)]
     struct Versioned {
         asset: Asset,
     }
     let document = serde_json::from_slice::<Document>(json).map_err(|error| {
-        // Another version may have another structure.
+        // A document of another version may have another structure.
         let versioned = serde_json::from_slice::<Versioned>(json);
         let version = versioned.ok().and_then(|other| refuse_version(&other.asset).err());
         let version = version.or_else(|| is_version_1(json).then(|| unsupported_version("1.0")));
@@ -245,7 +246,7 @@ pub(super) fn unsupported_version(version: &str) -> ReadError {
 
 fn located(error: &serde_json::Error) -> ReadError {
     let text = error.to_string();
-    // The line is said anyway, and the column too where all is in one line.
+    // The message states the line separately, and the column if all is in one line.
     let what = text.split(" at line ").next().unwrap_or(&text);
     let what = format!("column {}: {}", error.column(), shortened(what, 120));
     ReadError::Line { line: error.line().max(1), what: format!("not a glTF document: {what}") }

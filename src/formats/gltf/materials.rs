@@ -1,4 +1,4 @@
-//! The materials of a glTF document, as far as they tell a colour.
+//! The base colours of the materials of a glTF document.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use crate::appearance::Alpha;
 use crate::formats::gltf::accessors::light;
 use crate::srgb::Linear;
 
-/// What a material shows.
+/// The base colour of a material.
 #[derive(Debug, Clone)]
 pub(super) struct Surface {
     pub(super) color: Linear,
@@ -16,24 +16,24 @@ pub(super) struct Surface {
     pub(super) painting: Option<Painting>,
 }
 
-/// A texture, and where on it a surface is.
+/// A texture with its set of texture coordinates and their transform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Painting {
-    /// Its number in the document.
+    /// Its index in the document.
     pub(super) texture: usize,
-    /// Which set of texture coordinates.
+    /// The set of texture coordinates.
     pub(super) set: u32,
     pub(super) texture_from_set: UvTransform,
 }
 
 impl Surface {
-    /// That of primitives without a material.
+    /// The material of primitives without one.
     pub(super) const DEFAULT: Self =
         Self { color: [u16::MAX; 4], alpha: Alpha::Opaque, painting: None };
 
     fn of(material: Material) -> Self {
         let Material { pbr_metallic_roughness, alpha_mode, alpha_cutoff, extensions } = material;
-        // As that extension says, what it tells goes first.
+        // The extension takes precedence, as it specifies.
         let base = extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
             base_color_factor: other.diffuse_factor,
             base_color_texture: other.diffuse_texture,
@@ -71,8 +71,8 @@ pub(super) struct UvTransform([[f64; 3]; 2]);
 impl UvTransform {
     pub(super) const IDENTITY: Self = Self([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
 
-    /// Scaled, then turned counter-clockwise as seen with `v` down, then moved. Sines of `libm` are the
-    /// same on every machine.
+    /// Scale, then counter-clockwise rotation as seen with `v` down, then translation. Sines of
+    /// `libm` are the same on every machine.
     fn of(transform: &Transform) -> Self {
         let [su, sv] = transform.scale;
         let [u, v] = transform.offset;
@@ -85,14 +85,14 @@ impl UvTransform {
     }
 }
 
-/// The materials in a document's list; why one is none.
+/// The materials of a document's list, or the error of each.
 pub(super) fn surfaces(materials: Option<&RawValue>) -> Vec<Result<Surface, String>> {
     let surface = |material: Result<Material, _>| material.map(Surface::of);
     items(materials).into_iter().map(surface).collect()
 }
 
-/// The items of a list, each parsed by itself: what is wrong with one is so with it alone. What is no
-/// list has none.
+/// The items of a list, parsed one by one, so that an error affects one item only. Anything but a
+/// list has no items.
 pub(super) fn items<T: DeserializeOwned>(list: Option<&RawValue>) -> Vec<Result<T, String>> {
     let items = list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
     let parse = |item: &RawValue| {

@@ -1,9 +1,9 @@
-//! The glTF 2.0 reader: documents with buffers inside or beside them, and binary files.
+//! The glTF 2.0 reader: JSON documents with embedded buffers or sidecar files, and binary files.
 //!
-//! The triangles of all meshes in the scene, each where its node places it, and their base colours. Written here
-//! rather than taken from the crate `gltf`, which reads transforms as 32-bit numbers, refuses quantized
-//! meshes and panics where arrays are other than the document says; what is read of a document here is
-//! little.
+//! Reads the triangles of all meshes in the scene, transformed by their nodes, and their base
+//! colours. By hand: the crate `gltf` reads transforms as 32-bit numbers, rejects quantized meshes
+//! and panics if arrays contradict the document; and only a small part of a document is needed
+//! here.
 
 mod accessors;
 mod attributes;
@@ -32,7 +32,7 @@ use crate::formats::{
 /// Khronos'.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
 
-/// The same in one binary file.
+/// Khronos' binary form.
 pub const BINARY_SPEC: MeshSpec = MeshSpec {
     extension: "glb",
     name: "glTF 2.0",
@@ -41,7 +41,7 @@ pub const BINARY_SPEC: MeshSpec = MeshSpec {
     read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
 };
 
-/// Whatever does not depend on the file.
+/// Bytes of memory independent of the file.
 const REST: u64 = 16 << 10;
 /// Bytes of an instance, and of its translation, rotation and scale.
 const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
@@ -56,7 +56,7 @@ pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
 
-/// The same, as `options` say; `bytes` are a part of the memory that it may take.
+/// As [`read`], with `options`; the memory limit includes `bytes`.
 ///
 /// # Errors
 /// It could take more; all that [`read`] refuses.
@@ -102,7 +102,7 @@ pub fn read_with(
         looks.choose_materials(images, &mut parts, instances.iter().map(|instance| instance.mesh));
     }
     let materials = looks.as_ref().map_or(0, |looks| looks.materials.len());
-    // Without what is needed for textures that could not be read.
+    // Computed again, without the attributes for textures that could not be read.
     let totals = Totals::of(&instances, &parts);
     let mut build = Build::new(&arrays, &skins, &totals, materials)?;
     for instance in &instances {
@@ -117,7 +117,8 @@ pub fn read_with(
     Ok(Loaded { mesh: build.finish(looks)?, warnings })
 }
 
-/// Extensions by the beginnings of their names that are read, or change neither shape nor colours.
+/// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor
+/// colours.
 const HARMLESS: [&str; 24] = [
     "KHR_materials_",
     "KHR_texture_",
@@ -145,7 +146,7 @@ const HARMLESS: [&str; 24] = [
     "AGI_articulations",
 ];
 
-/// The same of those that change colours only.
+/// Extensions, by the beginnings of their names, that affect colours only.
 const LOOKS_ONLY: [&str; 8] = [
     "KHR_techniques_webgl",
     "KHR_technique_webgl",
@@ -157,7 +158,7 @@ const LOOKS_ONLY: [&str; 8] = [
     "MPEG_texture_video",
 ];
 
-/// Extensions with a fallback that is read, if they are not required.
+/// Extensions with a fallback that is read unless they are required.
 const COMPRESSIONS: [&str; 3] = [DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 fn is_one_of(extension: &str, beginnings: &[&str]) -> bool {

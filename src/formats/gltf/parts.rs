@@ -1,4 +1,4 @@
-//! The primitives of a glTF document that have triangles, and how much is to be read of each.
+//! The primitives of a glTF document that have triangles, and their accessors.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use crate::formats::gltf::json::{Mesh, Primitive};
 
 /// Meshes compressed by Draco.
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
-/// What to do with compressed files.
+/// The advice for compressed files.
 pub(super) const DECOMPRESS: &str =
     "decompress it with the tool that made it, or with gltf-transform";
 
-/// What was skipped.
+/// Counts of skipped primitives.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     pub(super) points_and_lines: u64,
@@ -22,39 +22,38 @@ pub(super) struct LeftOut {
     pub(super) zero: u64,
 }
 
-/// What is to be read of a primitive with triangles.
+/// A primitive with triangles.
 pub(super) struct Part<'a> {
     pub(super) primitive: &'a Primitive,
-    /// Where it is in its mesh.
+    /// Its index in the mesh.
     pub(super) index: usize,
     pub(super) mode: Mode,
     pub(super) position: usize,
     pub(super) vertices: u64,
-    /// Vertices that no part before it in the mesh has.
+    /// Vertices not shared with an earlier part of the mesh.
     pub(super) new_vertices: u64,
     pub(super) indices: u64,
     pub(super) triangles: u64,
     /// Sets of four joints that each vertex has.
     pub(super) joint_sets: usize,
-    /// Whether it is other than what says nothing of its looks.
+    /// Whether its appearance differs from the default.
     pub(super) has_look: bool,
     /// The accessor of its colours.
     pub(super) color: Option<usize>,
-    /// The accessor of where it is on the texture that its material has.
+    /// The accessor of the texture coordinates that its material uses.
     pub(super) texcoord: Option<usize>,
-    /// The number of its material in what the mesh looks like.
+    /// The index of its material in the appearance.
     pub(super) material: u32,
 }
 
 impl Part<'_> {
-    /// By which its vertices are told from those of other parts. Those that a pose may move are not
-    /// shared.
+    /// The key by which parts share vertices. Vertices that a pose may move are not shared.
     pub(super) fn key(&self) -> (usize, Option<usize>, Option<usize>) {
         let is_posed = self.joint_sets > 0 || !self.primitive.targets.is_empty();
         (self.position, self.color, is_posed.then_some(self.index))
     }
 
-    /// Bytes of memory that posing it takes at most: displacements of a morph target; joints and their
+    /// An upper bound of bytes for posing the part: displacements of a morph target; joints and
     /// weights.
     pub(super) fn posing_memory(&self) -> u64 {
         let morph = if self.primitive.targets.is_empty() { 0 } else { 24 };
@@ -62,7 +61,7 @@ impl Part<'_> {
     }
 }
 
-/// How corners are triangles.
+/// The topology of triangles.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
     Triangles,
@@ -71,7 +70,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// How many triangles `corners` corners make.
+    /// The number of triangles of `corners` corners.
     fn triangles(self, corners: u64) -> u64 {
         match self {
             Self::Triangles => corners / 3,
@@ -79,7 +78,7 @@ impl Mode {
         }
     }
 
-    /// The corners of triangle number `at`.
+    /// The corners of triangle `at`.
     pub(super) fn corners(self, at: usize) -> [usize; 3] {
         match self {
             Self::Triangles => [3 * at, 3 * at + 1, 3 * at + 2],
@@ -95,18 +94,18 @@ pub(super) struct Parts<'a> {
     pub(super) left_out: LeftOut,
 }
 
-/// The error that `what` is wrong with a primitive.
+/// The error `what` about a primitive.
 pub(super) fn in_primitive(mesh: usize, primitive: usize, what: &str) -> ReadError {
     ReadError::Content(format!("{}: {what}", place(mesh, primitive)))
 }
 
-/// Names a primitive.
+/// The name of a primitive, for messages.
 pub(super) fn place(mesh: usize, primitive: usize) -> String {
     format!("mesh {mesh}, primitive {primitive} (counted from 0)")
 }
 
 impl<'a> Parts<'a> {
-    /// Finds them, and of those whose looks are read also where those are.
+    /// Finds the parts and, if the appearance is read, their colours and texture coordinates.
     ///
     /// # Errors
     /// A primitive that is malformed.
@@ -149,7 +148,7 @@ impl<'a> Parts<'a> {
         Ok(parts)
     }
 
-    /// What is to be read of a primitive, if it has triangles.
+    /// The part of a primitive, if it has triangles.
     fn part(
         &mut self,
         arrays: &Arrays,

@@ -1,5 +1,5 @@
-//! The default pose: morph targets with the weights of the node, and the skin with the joints where the
-//! scene places them (glTF 2.0, 3.7.2.2 and 3.7.3).
+//! The default pose: morph targets with the node's weights, and skins with the joints' transforms
+//! in the scene (glTF 2.0, 3.7.2.2 and 3.7.3).
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,13 @@ use crate::formats::gltf::scene::{Instance, Pose, Transform};
 
 /// The skins that are used.
 pub(super) struct Skins {
-    /// By skin: of each joint, from the mesh's space to that of the scene; or why it is not used.
+    /// By skin: for each joint the transform from mesh space to scene space; or why the skin is not
+    /// used.
     scene_from_mesh: BTreeMap<usize, Result<Vec<Transform>, String>>,
 }
 
 impl Skins {
-    /// Those of `instances`, with joints where `scene_from_node` places them.
+    /// The skins of `instances`, with joints placed by `scene_from_node`.
     pub(super) fn new(
         arrays: &Arrays,
         instances: &[Instance],
@@ -45,11 +46,11 @@ impl Skins {
         })
     }
 
-    /// Moves the vertices of a part, which are in the mesh's space, to where they are in the scene.
-    /// Returns whether that mirrors.
+    /// Transforms the vertices of a part from mesh space to scene space. Returns whether that
+    /// mirrors.
     ///
     /// # Errors
-    /// Accessors that are malformed or of another count; joints that do not exist.
+    /// Malformed accessors, accessors with different counts, or joints out of range.
     pub(super) fn place(
         &self,
         arrays: &Arrays,
@@ -68,7 +69,7 @@ impl Skins {
     }
 }
 
-/// Of each joint, from the mesh's space to that of the scene.
+/// For each joint the transform from mesh space to scene space.
 fn joints(
     arrays: &Arrays,
     skin: &Skin,
@@ -138,7 +139,7 @@ fn skin(
             true => Transform::weighted(
                 influences().map(|(joint, weight)| (weight / total, joints[joint as usize])),
             ),
-            // As viewers have it: bound to the first joint.
+            // A vertex without weights is bound to the first joint, as in viewers.
             false => joints[0],
         };
         *position = scene_from_mesh.apply_to(*position);

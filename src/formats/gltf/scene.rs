@@ -1,4 +1,4 @@
-//! The scene of a glTF document: which meshes are placed where.
+//! The scene of a glTF document: mesh instances and their transforms.
 
 use std::array::from_fn;
 
@@ -14,10 +14,10 @@ pub(super) struct Instance<'a> {
     instancing: Option<&'a Instancing>,
 }
 
-/// How the vertices of an instance are deformed.
+/// The deformation of an instance's vertices.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pose<'a> {
-    /// Of the mesh's morph targets.
+    /// Weights of the mesh's morph targets.
     pub(super) weights: &'a [f64],
     pub(super) skin: Option<usize>,
 }
@@ -58,7 +58,7 @@ impl Transform {
         if !(length > 0.0 && length.is_finite()) {
             return Err(format!("the rotation {quaternion:?}, which is no unit quaternion"));
         }
-        // Those that were rounded are not of length 1.
+        // Rounded quaternions do not have unit length.
         let [x, y, z, w] = quaternion.map(|c| c / length);
         Ok(Self([
             [
@@ -82,12 +82,12 @@ impl Transform {
         ]))
     }
 
-    /// Of a matrix in column-major order; its last row is ignored.
+    /// From a column-major matrix; its last row is ignored.
     pub(super) fn of_columns(columns: &[f64; 16]) -> Self {
         Self(from_fn(|row| from_fn(|column| columns[4 * column + row])))
     }
 
-    /// The sum of `transforms`, each multiplied by its weight.
+    /// The weighted sum of `transforms`.
     pub(super) fn weighted(transforms: impl Iterator<Item = (f64, Self)>) -> Self {
         let mut sum = [[0.0; 4]; 3];
         for (weight, Self(rows)) in transforms {
@@ -110,7 +110,7 @@ impl Transform {
 
     /// Transforms all of `points`.
     pub(super) fn apply(self, points: &mut [[f64; 3]]) {
-        // Which would change nothing, but the sign of zeros.
+        // The identity would change only the sign of zeros.
         if self == Self::IDENTITY {
             return;
         }
@@ -121,26 +121,26 @@ impl Transform {
         self.0.map(|[a, b, c, d]| a * x + b * y + c * z + d)
     }
 
-    /// Whether it turns orientations around.
+    /// Whether it reverses orientations.
     pub(super) fn is_mirror(self) -> bool {
         let Self([[a, b, c, _], [d, e, f, _], [g, h, i, _]]) = self;
         a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0
     }
 }
 
-/// What a scene shows.
+/// The content of a scene.
 pub(super) struct Scene<'a> {
     /// One for each node with a mesh, before `EXT_mesh_gpu_instancing`.
     pub(super) instances: Vec<Instance<'a>>,
-    /// Of each node of the document; `None` where it is not in the scene.
+    /// The transform of each node; `None` if it is not in the scene.
     pub(super) scene_from_node: Vec<Option<Transform>>,
     pub(super) scenes_left_out: usize,
 }
 
-/// The scene that is shown first.
+/// The default scene.
 ///
 /// # Errors
-/// A node or scene that does not exist; a node that is below two others, or below itself.
+/// A node or scene out of range; a node with two parents, or in a cycle.
 pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
     let (roots, left_out) = roots(document)?;
     if document.nodes.is_empty() {
@@ -183,10 +183,10 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
     Ok(Scene { instances, scene_from_node: placed, scenes_left_out: left_out })
 }
 
-/// How many instances there are with those of `EXT_mesh_gpu_instancing`.
+/// The number of instances, including those of `EXT_mesh_gpu_instancing`.
 ///
 /// # Errors
-/// Accessors of different counts, or malformed ones.
+/// Malformed accessors, or accessors with different counts.
 pub(super) fn instance_count(instances: &[Instance], arrays: &Arrays) -> Result<u64, String> {
     let mut sum: u64 = 0;
     for instance in instances {
@@ -195,7 +195,7 @@ pub(super) fn instance_count(instances: &[Instance], arrays: &Arrays) -> Result<
     Ok(sum)
 }
 
-/// Of an instance with the extension.
+/// The number of instances of an instance with the extension; `None` without it.
 fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize>, String> {
     let Some(Instancing { attributes }) = instance.instancing else { return Ok(None) };
     let mut counts = ["TRANSLATION", "ROTATION", "SCALE"]
@@ -211,10 +211,10 @@ fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize
     Ok(Some(first))
 }
 
-/// All instances, those of `EXT_mesh_gpu_instancing` one by one.
+/// All instances, with those of `EXT_mesh_gpu_instancing` expanded.
 ///
 /// # Errors
-/// As [`instance_count`]; accessors that are malformed.
+/// As [`instance_count`]; malformed accessors.
 pub(super) fn expanded<'a>(
     instances: Vec<Instance<'a>>,
     arrays: &Arrays,
@@ -248,8 +248,8 @@ pub(super) fn expanded<'a>(
     Ok(all)
 }
 
-/// The nodes at the top, each once: of the scene that is shown first; if none is said to be, of all
-/// scenes; if there are none, those that are below no other.
+/// The root nodes, each once: of the default scene; without one, of all scenes; without scenes, the
+/// nodes without a parent.
 fn roots(document: &Document) -> Result<(Vec<usize>, usize), String> {
     let Document { scene, scenes, nodes, .. } = document;
     if let Some(index) = *scene {

@@ -1,10 +1,10 @@
-//! From materials and their images to an appearance.
+//! Converts materials and their images to an appearance.
 //!
-//! What programs write and mean differs from the specification in this:
-//! - a grey `Kd` says nothing where there is an image: exporters write their default there, and most
-//!   readers ignore it. Other colours multiply the image's.
-//! - the opacity of an image counts, whether `map_d` names it or not.
-//! - the colours of vertices show instead of a material's, where it has no image.
+//! Common practice differs from the specification:
+//! - a grey `Kd` is ignored if there is an image: it is an exporter's default, and most readers
+//!   ignore it. Other colours multiply the image.
+//! - the opacity of a colour image is used, with or without `map_d`.
+//! - vertex colours replace the colour of a material without an image.
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
@@ -15,18 +15,18 @@ use crate::formats::obj::materials::{Definition, Map, before_comment};
 use crate::formats::tally::Named;
 use crate::srgb::{Linear, linear, linear_of};
 
-/// The colour of what has none: a light grey.
+/// The colour of materials without one: light grey.
 const PLAIN: [u16; 3] = [linear_of(200); 3];
 const WHITE: [u16; 3] = [u16::MAX; 3];
 
-/// How the triangles look, gathered.
+/// The appearance attributes of triangles and vertices.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// Of each triangle, which material it has: a slot. Empty where there are none.
+    /// The material slot of each triangle. Empty if there are none.
     pub(super) slots: Vec<u32>,
-    /// Of each triangle, where it is in images. Empty where there are none.
+    /// The texture coordinates of each triangle. Empty if there are none.
     pub(super) uvs: Vec<[[f32; 2]; 3]>,
-    /// Of each vertex. Empty where none has one.
+    /// The colour of each vertex. Empty if there are none.
     pub(super) vertex_colors: Vec<Linear>,
 }
 
@@ -38,15 +38,15 @@ impl Gathered {
     }
 }
 
-/// The images of a material, by their numbers.
+/// The images of a material, by index.
 #[derive(Debug, Clone, Copy, Default)]
 struct Painted {
     color: Option<usize>,
     opacity: Option<usize>,
 }
 
-/// The appearance of triangles that look as `gathered` and have these `materials`, and what is to be
-/// said of it. Images are read in at most `limit` bytes of memory.
+/// The appearance of the attributes `gathered` with `materials`, and warnings. Images are read in
+/// at most `limit` bytes of memory.
 pub(super) fn appearance(
     materials: &Materials,
     gathered: Gathered,
@@ -70,7 +70,7 @@ pub(super) fn appearance(
         if let Some(defined) = defined {
             unseen.add(defined, slot, &material, has_vertex_colors);
         }
-        // With its images and without it is the same material where they could not be read.
+        // If its images could not be read, the material is the same with and without them.
         if !of_slot(slot).1 || kept.last() != Some(&material) {
             kept.push(material);
         }
@@ -89,7 +89,7 @@ pub(super) fn appearance(
     (Appearance { materials: kept, material_of, textures, uvs, vertex_colors }, warnings)
 }
 
-/// The slots that triangles have, in order.
+/// The slots in use, in order.
 fn used_slots(slots: &[u32]) -> Vec<u32> {
     let most = slots.iter().copied().max().unwrap_or(0);
     let mut is_used = vec![false; most as usize + 1];
@@ -115,7 +115,7 @@ fn find_of(defined: &Defined, images: &mut Images) -> Painted {
         images.locate(&[file, before_comment(file)], folders)
     };
     let [color, opacity] = [locate(color_map), locate(opacity_map)];
-    // The same image twice: its opacity counts already.
+    // The opacity of the colour image is used anyway.
     let opacity = opacity.filter(|path| Some(path) != color.as_ref());
     Painted {
         color: color.map(|path| images.number(path, Use::Color)),
@@ -126,9 +126,9 @@ fn find_of(defined: &Defined, images: &mut Images) -> Painted {
 /// The images that could be read.
 struct Textures {
     list: Vec<Texture>,
-    /// Whether each is transparent somewhere.
+    /// Whether each texture has transparency.
     are_clear: Vec<bool>,
-    /// By the numbers of the images.
+    /// The texture of each image, if it could be read.
     index: Vec<Option<u32>>,
 }
 
@@ -150,8 +150,7 @@ impl Textures {
         Some(TextureRef { texture, wrap: [wrap; 2], filter: Filter::Linear })
     }
 
-    /// The material that is `defined` and has these images, on a mesh that has colours of vertices or
-    /// not.
+    /// The material `defined` with these images, on a mesh with or without vertex colours.
     fn material(
         &self,
         defined: Option<&Defined>,
@@ -178,7 +177,7 @@ impl Textures {
     }
 }
 
-/// What is not shown, by the names of materials.
+/// Ignored properties, by the names of materials.
 #[derive(Default)]
 struct Unseen {
     images: Named,
@@ -188,7 +187,7 @@ struct Unseen {
 }
 
 impl Unseen {
-    /// What of the material that is `defined` is not shown by `material`, which it became in `slot`.
+    /// Notes the properties of `defined` that `material`, its conversion in `slot`, does not have.
     fn add(&mut self, defined: &Defined, slot: u32, material: &Material, has_vertex_colors: bool) {
         let Defined { name, definition, .. } = defined;
         let Definition { color, color_map, opacity_map, .. } = definition;

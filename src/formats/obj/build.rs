@@ -1,4 +1,4 @@
-//! The triangles of all models gathered, and where they are in images.
+//! Collects the triangles and texture coordinates of all models.
 
 use crate::formats::obj::appearance::Gathered;
 use crate::formats::obj::colors::VertexColors;
@@ -7,7 +7,7 @@ use crate::formats::obj::looks::Look;
 use crate::formats::obj::materials::Placement;
 use crate::formats::polygons::Cutter;
 
-/// The triangles of all models, gathered.
+/// The triangles of all models.
 pub(super) struct Build<'a> {
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
@@ -15,25 +15,25 @@ pub(super) struct Build<'a> {
     materials: &'a Materials,
     colors: Option<VertexColors>,
     pub(super) cutter: Cutter,
-    /// Faces of fewer than three corners: points and lines too.
+    /// Faces of fewer than three corners, points and lines included.
     pub(super) lean: usize,
 }
 
-/// Texture coordinates of a triangle that has none.
+/// The texture coordinates of a triangle without any.
 const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
 
-/// What a triangle has: a material by its number, and that without its images or not.
+/// The slot of a material index, without or with its images.
 fn slot(material: u32, is_plain: bool) -> u32 {
     2 * material + u32::from(is_plain)
 }
 
-/// The material of a slot, and whether it is without its images.
+/// The material index of a slot, and whether it is without images.
 pub(super) fn of_slot(slot: u32) -> (u32, bool) {
     (slot / 2, slot % 2 == 1)
 }
 
 impl<'a> Build<'a> {
-    /// With room for all of them.
+    /// With capacity for all models.
     pub(super) fn for_models(
         models: &[tobj::Model],
         materials: &'a Materials,
@@ -59,7 +59,7 @@ impl<'a> Build<'a> {
 
     /// Adds a model whose faces have these `looks`.
     pub(super) fn add(&mut self, model: &tobj::Mesh, looks: &mut impl Iterator<Item = Look>) {
-        // Past u32 the mesh is refused by its check: positions outnumber what an index can name.
+        // Past `u32`, `Mesh::new` fails: there are too many positions.
         let base = self.positions.len() as u32;
         let (positions, _) = model.positions.as_chunks::<3>();
         self.positions.extend_from_slice(positions);
@@ -110,16 +110,16 @@ impl<'a> Build<'a> {
 /// A face of a model.
 struct Face<'a> {
     model: &'a tobj::Mesh,
-    /// What is added to the model's indices.
+    /// The offset of the model's indices.
     base: u32,
-    /// Where its corners begin among those of the model.
+    /// The index of its first corner in the model.
     start: usize,
     look: Look,
 }
 
 impl Face<'_> {
-    /// Where these corners, counted in the model, are in an image that lies so: `v` points up in the
-    /// file. None where one is nowhere.
+    /// The texture coordinates of these corners of the model, transformed by `placement`; in the
+    /// file `v` points up. `None` if one is missing.
     fn uvs(&self, corners: [usize; 3], placement: Placement) -> Option<[[f32; 2]; 3]> {
         if !self.look.has_uvs {
             return None;
@@ -136,14 +136,14 @@ impl Face<'_> {
     }
 }
 
-/// How many corners each face has.
+/// The number of corners of each face.
 fn arities(model: &tobj::Mesh) -> impl Iterator<Item = usize> {
     let all_triangles = if model.face_arities.is_empty() { model.indices.len() / 3 } else { 0 };
     let each = model.face_arities.iter().map(|&arity| arity as usize);
     each.chain(std::iter::repeat_n(3, all_triangles))
 }
 
-/// How many triangles the faces of `model` are cut into.
+/// The number of triangles of the faces of `model`.
 fn triangle_count(model: &tobj::Mesh) -> usize {
     arities(model).map(|arity| arity.saturating_sub(2)).sum()
 }

@@ -1,19 +1,19 @@
-//! Colours of vertices: values as on a screen, from 0 to 1 or from 0 to 255.
+//! Vertex colours: sRGB values from 0 to 1 or from 0 to 255.
 
 use crate::formats::obj::materials::exceeds_display;
 use crate::srgb::{Linear, linear, linear_of};
 
-/// What the colours of a file's vertices mean.
+/// The scale of a file's vertex colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct VertexColors {
-    /// Whether their values are from 0 to 255, not to 1.
+    /// Whether values are from 0 to 255 instead of 0 to 1.
     are_of_255: bool,
-    /// Whether some vertices have none.
+    /// Whether some vertices have no colour.
     are_some_missing: bool,
 }
 
 impl VertexColors {
-    /// The colours in `models`; none where no vertex has one.
+    /// The scale of the colours in `models`; `None` if no vertex has one.
     pub(super) fn of(models: &[tobj::Model]) -> Option<Self> {
         let colors = || models.iter().flat_map(|model| model.mesh.vertex_color.as_chunks::<3>().0);
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
@@ -24,7 +24,7 @@ impl VertexColors {
         })
     }
 
-    /// A colour in linear light. What is no number is white.
+    /// Converts a colour to linear light. NaN becomes white.
     pub(super) fn linear(self, color: [f64; 3]) -> Linear {
         if color.iter().any(|value| value.is_nan()) {
             return [u16::MAX; 4];
@@ -34,7 +34,7 @@ impl VertexColors {
         [r, g, b, u16::MAX]
     }
 
-    /// What is to be said of them, where some vertices have `opacities`.
+    /// Warnings; `opacities` is the number of vertices with an opacity.
     pub(super) fn warnings(self, opacities: usize) -> impl Iterator<Item = String> {
         let of_255 = "colours of vertices are past 1, and taken for numbers up to 255";
         let missing = "some vertices have no colour, and are white";
@@ -45,8 +45,8 @@ impl VertexColors {
     }
 }
 
-/// The linear light of a value from 0 to 255. Nearly all were bytes once, and are rounded to a few
-/// digits: these are looked up.
+/// The linear light of a value from 0 to 255. Nearly all values are rounded bytes, which a table
+/// converts.
 fn linear_of_steps(steps: f64) -> u16 {
     let nearest = steps.round();
     match (0.0..=255.0).contains(&nearest) && (steps - nearest).abs() < 1e-3 {

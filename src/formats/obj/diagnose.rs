@@ -1,15 +1,15 @@
-//! What is wrong with an OBJ file, and on which line. `tobj` says only what kind of thing it
-//! stumbled over, so the text is read again; only once something is known to be wrong.
+//! Locates errors in an OBJ file. `tobj` reports only the kind of error, so after an error the text
+//! is read again to find its line.
 
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::{ReadError, excerpt};
 
-/// Vertices, texture coordinates and normals.
+/// The numbers of vertices, texture coordinates and normals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Counts([usize; 3]);
 
 impl Counts {
-    /// All of `text`.
+    /// The counts of `text`.
     pub(super) fn of(text: &str) -> Self {
         let mut counts = Self::default();
         statements(text).for_each(|(_, line)| counts.add(first_word(&line).unwrap_or_default()));
@@ -27,8 +27,8 @@ impl Counts {
     }
 }
 
-/// The first line that is malformed, and how. Bad indices of texture coordinates and normals are not
-/// counted.
+/// The first malformed line, as an error. Invalid indices of texture coordinates and normals are
+/// ignored.
 pub(super) fn locate(text: &str) -> Option<ReadError> {
     let totals = Counts::of(text);
     let mut counts = Counts::default();
@@ -50,13 +50,13 @@ pub(super) fn locate(text: &str) -> Option<ReadError> {
     None
 }
 
-/// What is wrong with the texture coordinates and normals of a face.
+/// Describes the invalid texture coordinate or normal indices of a face.
 pub(super) fn bad_corner(line: &str, counts: Counts, totals: Counts) -> Option<String> {
     let mut words = line.split_whitespace().skip(1);
     words.find_map(|word| (1..3).find_map(|part| corner_fault(word, part, counts, totals)))
 }
 
-/// A warning of faces with bad indices of texture coordinates or normals, if there are any.
+/// A warning about faces with invalid indices of texture coordinates or normals.
 pub(super) fn bad_corners(text: &str) -> Option<String> {
     let totals = Counts::of(text);
     let mut counts = Counts::default();
@@ -82,7 +82,7 @@ pub(super) fn bad_corners(text: &str) -> Option<String> {
     ))
 }
 
-/// What is wrong where each line by itself is right.
+/// Describes an error that no single line explains.
 pub(super) fn describe(error: &tobj::LoadError) -> ReadError {
     ReadError::Content(match error {
         tobj::LoadError::FaceVertexOutOfBounds => {
@@ -94,8 +94,8 @@ pub(super) fn describe(error: &tobj::LoadError) -> ReadError {
     })
 }
 
-/// What is wrong with the numbers of a vertex: a position, then nothing, a weight, or a colour and
-/// perhaps an opacity. Colours may be anything.
+/// Describes the error of a vertex: it must be a position, optionally followed by a weight, or by a
+/// colour and an optional opacity. Colours are not checked.
 fn vertex_fault<'a>(mut rest: impl Iterator<Item = &'a str>) -> Option<String> {
     const MOST: usize = 4;
     let words: Vec<&str> = rest.by_ref().take(MOST).collect();
@@ -112,8 +112,8 @@ fn vertex_fault<'a>(mut rest: impl Iterator<Item = &'a str>) -> Option<String> {
     }
 }
 
-/// What is wrong with a texture coordinate or normal of `count` numbers. They need not be finite,
-/// and more may follow.
+/// Describes the error of a texture coordinate or normal of `count` numbers. They need not be
+/// finite, and more numbers may follow.
 fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Option<String> {
     let words: Vec<&str> = words.take(count).collect();
     match words.iter().find(|word| word.parse::<f64>().is_err()) {
@@ -125,9 +125,9 @@ fn attribute_fault<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Op
     }
 }
 
-/// What is wrong with one index of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn` of a face, after
-/// `counts` of `totals`: of its vertex (0), where too many indices count too, texture coordinate (1)
-/// or normal (2).
+/// Describes the error of one index of a face's corner `v`, `v/vt`, `v//vn` or `v/vt/vn`, after
+/// `counts` of `totals`: of its vertex (0; also too many indices), texture coordinate (1) or normal
+/// (2).
 fn corner_fault(corner: &str, part: usize, counts: Counts, totals: Counts) -> Option<String> {
     let shown = excerpt(corner);
     if part == 0 && corner.split('/').nth(3).is_some() {
@@ -144,7 +144,7 @@ fn corner_fault(corner: &str, part: usize, counts: Counts, totals: Counts) -> Op
     };
     // Negative indices count back from the line they are on.
     let limit = if index < 0 { counts.0[part] } else { total };
-    // A file may leave out all texture coordinates or normals and still refer to them.
+    // A file may omit all texture coordinates or normals and still refer to them.
     let is_absent = part > 0 && total == 0;
     let is_bad = index == 0 || index.unsigned_abs() > limit as u64;
     (is_bad && !is_absent).then(|| match index {

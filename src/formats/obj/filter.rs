@@ -1,11 +1,11 @@
-//! What of a text `tobj` is given: the statements that make the surface, and they alone. The rest
-//! is noted: how the faces look, and what is left out, so that nothing is in silence.
+//! Filters the text for `tobj`: only the statements of the surface pass. Materials of faces and
+//! omitted statements are recorded, so that nothing is dropped silently.
 //!
-//! `tobj` keeps the faces of a group in a list of some hundred bytes each, and finds their vertices
-//! in a hash map, until the next group begins. The groups of the file mean nothing to voxels, so
-//! groups are made instead that are small enough for both to stay near the processor: of a million
-//! triangles, a quarter less time and a third of the memory. A vertex that several groups use is in
-//! the mesh once for each, as it is where the file has the groups.
+//! `tobj` keeps the faces of a group in a list of about a hundred bytes each, and their vertices in
+//! a hash map, until the group ends. Groups have no effect on voxels, so the filter replaces them
+//! by groups whose list and map fit the CPU cache: for a million triangles, a quarter less time and
+//! a third of the memory. A vertex used by several groups is duplicated for each, as with the
+//! file's own groups.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -15,7 +15,7 @@ use crate::formats::obj::looks::Looks;
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::tally::Named;
 
-/// Statements without effect on the shape.
+/// Statements without effect on the surface.
 const HARMLESS: [&str; 30] = [
     "vp",
     "o",
@@ -51,20 +51,21 @@ const HARMLESS: [&str; 30] = [
 
 /// Bytes of an entry of `tobj`'s list of faces.
 pub(super) const FACE: usize = 104;
-/// Bytes of a corner of a face with more than four, which are kept apart.
+/// Bytes per corner of a face with more than four, which `tobj` stores separately.
 pub(super) const CORNER: usize = 24;
 
-/// The memory that `tobj` needs for the faces of a group, as it is used up.
+/// The memory that `tobj` has used for the faces of the current group.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     bytes: usize,
 }
 
 impl Group {
-    /// Bytes, up to the rounding of allocations: enough that few vertices are repeated.
+    /// Limit in bytes, up to the rounding of allocations: large enough that few vertices are
+    /// duplicated.
     const MOST: usize = 16 << 20;
 
-    /// Counts a face. Whether the group should end with it.
+    /// Counts a face. Returns whether the group should end after it.
     pub(super) fn add(&mut self, line: &str) -> bool {
         // Every second byte may be a corner.
         self.bytes += FACE + CORNER / 2 * line.len();
@@ -76,16 +77,16 @@ impl Group {
     }
 }
 
-/// What was left out of a file.
+/// The omitted statements of a file.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     /// `p` and `l` statements.
     pub(super) points_and_lines: usize,
     /// Statements of curves, surfaces and patches.
     pub(super) free_form: usize,
-    /// Lines that would include a file or run a command.
+    /// Statements that include a file or run a command.
     pub(super) calls: Named,
-    /// Words that begin a line and are no OBJ keywords.
+    /// Unknown keywords.
     pub(super) unknown: Named,
     /// Vertices with a seventh number, which is taken for an opacity.
     pub(super) opacities: usize,
@@ -93,7 +94,7 @@ pub(super) struct LeftOut {
     pub(super) weights: usize,
 }
 
-/// Which statements are fed.
+/// The statements that pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Part {
     All,
@@ -102,24 +103,24 @@ pub(super) enum Part {
     Faces,
 }
 
-/// How the colours of vertices are fed.
+/// How vertex colours pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Colors {
-    /// As they are. `tobj` gives them to other vertices where only some have one.
+    /// Unchanged. If only some vertices have colours, `tobj` assigns them to the wrong vertices.
     AsWritten,
-    /// For each vertex: a colour of NaNs where there is none.
+    /// One for each vertex: NaN if it has none.
     OfEachVertex,
 }
 
-/// How the corners of faces are fed.
+/// How the corners of faces pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Corners {
     AsWritten,
-    /// Without the texture coordinates and normals of faces that have bad indices of these.
+    /// Faces with invalid indices of texture coordinates or normals pass without these.
     Checked(Counts),
 }
 
-/// The statements of a text that make the surface, for `tobj` to read.
+/// A reader of the filtered text, for `tobj`.
 pub(super) struct Feed<S> {
     statements: S,
     part: Part,
@@ -127,7 +128,7 @@ pub(super) struct Feed<S> {
     corners: Corners,
     /// Statements before this one.
     counts: Counts,
-    /// What is being read, from `at` on.
+    /// The current line; unread from `at` on.
     line: String,
     at: usize,
     group: Group,
@@ -159,7 +160,7 @@ pub(super) fn feed(
 }
 
 impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
-    /// Takes the next line that is fed; an empty one where there are no more.
+    /// Moves to the next line that passes; an empty line at the end.
     fn advance(&mut self) {
         self.at = 0;
         self.line.clear();
@@ -174,7 +175,7 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
     }
 
     fn take(&mut self, line: &str) {
-        // Nearly all lines, at once.
+        // A fast path for nearly all lines.
         match line.as_bytes() {
             [b'v', b' ', ..] => return self.vertex(line),
             [b'f', b' ', ..] => return self.face(line),
@@ -190,7 +191,7 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
                 self.attribute(line);
             }
             "f" => self.face(line),
-            // The keyword of faces in the oldest files, as long as it is.
+            // The keyword of faces in the oldest files; the replacement has the same length.
             "fo" => self.face(&line.replacen("fo", "f ", 1)),
             // A line of three points would be taken for a triangle.
             "p" | "l" => self.left_out.points_and_lines += 1,
@@ -224,7 +225,7 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
     }
 
     fn colored_vertex(&mut self, line: &str) {
-        // One more than there may be.
+        // One more than the maximum.
         let words: Vec<&str> = line.split_whitespace().take(9).collect();
         self.left_out.opacities += usize::from(words.len() == 8);
         if self.part == Part::Faces {
@@ -290,7 +291,7 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> BufRead for Feed<S> {
         self.at += amount;
     }
 
-    /// As without, but for the search of the line's end and the check of its encoding.
+    /// Faster than the default, which searches the line end and validates UTF-8.
     fn read_line(&mut self, line: &mut String) -> io::Result<usize> {
         if self.at == self.line.len() {
             self.advance();
@@ -310,12 +311,12 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Read for Feed<S> {
     }
 }
 
-/// What follows the keyword of a line.
+/// The rest of a line after its keyword.
 fn after<'a>(keyword: &str, line: &'a str) -> &'a str {
     line.trim_start()[keyword.len()..].trim()
 }
 
-/// How many numbers follow the keyword of a line: runs of what is no space.
+/// The number of tokens after the keyword of a line.
 fn number_count(line: &str) -> usize {
     let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let mut before = true;

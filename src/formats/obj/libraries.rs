@@ -1,4 +1,4 @@
-//! The material files that a file names: found, read, and the materials in them that faces have.
+//! Locates and reads the material files that a file names, and selects the materials in use.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use crate::formats::sidecars::{Finder, folder_of};
 use crate::formats::tally::Named;
 use crate::formats::{ReadError, Sidecars};
 
-/// Bytes of memory that reading a material file takes at most, for each of its own.
+/// An upper bound of bytes of memory per byte of a material file.
 const PARSED: u64 = 64;
 
-/// The materials that the faces of a file have.
+/// The materials of the faces of a file.
 #[derive(Debug, Default)]
 pub(super) struct Materials {
-    /// By their numbers in [`Look`]; none where it is not defined, or no face has it.
+    /// By their number in [`Look`]; `None` if undefined or unused.
     by_number: Vec<Option<Defined>>,
-    /// Whether any face has a material that is defined.
+    /// Whether any face has a defined material.
     pub(super) are_there: bool,
     /// Whether any of these has an image.
     pub(super) have_maps: bool,
@@ -30,7 +30,7 @@ pub(super) struct Materials {
 pub(super) struct Defined {
     pub(super) name: String,
     pub(super) definition: Definition,
-    /// Where its images may be.
+    /// The folders that its images may be in.
     pub(super) folders: [PathBuf; 2],
 }
 
@@ -65,12 +65,12 @@ impl Materials {
         }
     }
 
-    /// The material of a number in [`Look`].
+    /// The material with a number in [`Look`].
     pub(super) fn get(&self, number: u32) -> Option<&Defined> {
         self.by_number.get(number as usize)?.as_ref()
     }
 
-    /// How the images of a material lie, if it has any.
+    /// The placement of a material's images, if it has any.
     pub(super) fn placement(&self, of: Look) -> Option<Placement> {
         self.get(of.material)?.definition.map().map(|map| map.placement)
     }
@@ -146,7 +146,7 @@ fn beside(sidecars: &Sidecars) -> Option<PathBuf> {
         .find(|path| sidecars.is_file(path))
 }
 
-/// The names of files in a line: there may be spaces in a name, and each but the last ends in `.mtl`.
+/// The file names in a line: names may contain spaces, and all but the last end in `.mtl`.
 fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
     let split = move || {
         let lower = names.to_ascii_lowercase();

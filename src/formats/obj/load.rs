@@ -1,4 +1,4 @@
-//! What `tobj` makes of a text, in the order of lines and with the colours that it needs.
+//! Loads a text by `tobj`, retrying with reordered lines or completed colours if necessary.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
@@ -10,12 +10,12 @@ use crate::formats::obj::filter::{Colors, Corners, Feed, LeftOut, Part, feed};
 use crate::formats::obj::looks::Looks;
 use crate::formats::obj::text::{first_word, has_negative_index, statements};
 
-/// The surface of a text, and what else is in it.
+/// The surface of a text, with its materials and omitted statements.
 pub(super) struct Surface {
     pub(super) models: Vec<tobj::Model>,
     pub(super) looks: Looks,
     pub(super) left_out: LeftOut,
-    /// A warning of texture coordinates and normals that do not exist.
+    /// A warning about invalid indices of texture coordinates and normals.
     pub(super) bad_corners: Option<String>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Surface {
 enum Failure {
     /// Only some vertices have colours.
     Colors,
-    /// Some faces have texture coordinates or normals that do not exist.
+    /// Some faces have invalid indices of texture coordinates or normals.
     Corners(String),
     Other(ReadError),
 }
@@ -62,7 +62,7 @@ pub(super) fn load(text: &str, may_overflow: bool) -> Result<Surface, ReadError>
     }
 }
 
-/// Whether the first vertex has a colour: then most likely all have.
+/// Whether the first vertex has a colour; then most likely all have.
 fn starts_with_color(text: &str) -> bool {
     let mut vertices = statements(text).filter(|(_, line)| first_word(line) == Some("v"));
     vertices.next().is_some_and(|(_, line)| line.split_whitespace().count() > 6)
@@ -98,7 +98,7 @@ fn load_with(text: &str, colors: Colors, corners: Corners) -> Result<Surface, Fa
 }
 
 fn parse(input: &mut impl BufRead) -> Result<Vec<tobj::Model>, tobj::LoadError> {
-    // No material files: they are read elsewhere.
+    // Material files are read by `libraries`.
     let materials = |_: &Path| Ok(Default::default());
     tobj::load_obj_buf(input, &tobj::LoadOptions::default(), materials).map(|(models, _)| models)
 }

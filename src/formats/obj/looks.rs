@@ -1,8 +1,8 @@
-//! How the faces of a file look, as far as the file itself says.
+//! The materials of faces, as the OBJ file itself states them.
 
 use std::collections::HashMap;
 
-/// Names, each once, with the numbers that they were given in their order.
+/// Distinct names, numbered in order of first use.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     numbers: HashMap<String, u32>,
@@ -39,28 +39,28 @@ impl Names {
     }
 }
 
-/// How a face looks.
+/// The material of a face, and whether it has texture coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Look {
-    /// The number of its material's name plus 1; 0 where none is named.
+    /// The number of its material's name plus 1; 0 for none.
     pub(super) material: u32,
-    /// Whether each corner names a texture coordinate.
+    /// Whether each corner has a texture coordinate.
     pub(super) has_uvs: bool,
 }
 
-/// Faces, one after the other, that look alike.
+/// Consecutive faces with one look.
 #[derive(Debug)]
 struct Run {
     faces: usize,
     look: Look,
 }
 
-/// How the faces look, and where more is said of it.
+/// The looks of all faces, and the material files.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    /// Material files, as they are named: perhaps several, perhaps with a comment.
+    /// The arguments of `mtllib`: possibly several files, possibly with a comment.
     pub(super) libraries: Names,
-    /// Materials that faces may have.
+    /// The names of materials.
     pub(super) materials: Names,
     runs: Vec<Run>,
     material: u32,
@@ -70,7 +70,7 @@ impl Looks {
     /// Bytes of a [`Run`].
     pub(super) const RUN: u64 = size_of::<Run>() as u64;
 
-    /// The material of the faces that follow.
+    /// Sets the material of the faces that follow.
     pub(super) fn set_material(&mut self, name: &str) {
         self.material = match name {
             "" => 0,
@@ -86,12 +86,12 @@ impl Looks {
         }
     }
 
-    /// The look of each face, in their order.
+    /// The look of each face, in order.
     pub(super) fn of_faces(&self) -> impl Iterator<Item = Look> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.look, run.faces))
     }
 
-    /// Whether faces have the material of each number in [`Look::material`].
+    /// Whether each number of [`Look::material`] is in use.
     pub(super) fn used_materials(&self) -> Vec<bool> {
         let mut used = vec![false; self.materials.numbers.len() + 1];
         self.runs.iter().for_each(|run| used[run.look.material as usize] = true);
@@ -99,10 +99,10 @@ impl Looks {
     }
 }
 
-/// Whether each corner of the face in `line`, which has no comment, names a texture coordinate.
+/// Whether each corner of the face in `line` has a texture coordinate; `line` must have no comment.
 pub(super) fn has_uvs(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace().skip(1);
-    // The first corner tells nearly always. Only then may there be spaces beyond ASCII.
+    // The first corner nearly always decides; only if it does not are spaces outside ASCII checked.
     words.next().is_some_and(has_uv)
         && match line.is_ascii() {
             true => words.all(has_uv),

@@ -1,25 +1,25 @@
-//! Material files (MTL): the colour of each material, how opaque it is, and its images.
+//! Parses material files (MTL): the colour, opacity and images of each material.
 //!
-//! Parsed here rather than by `tobj`, which loses the options of images, ends at the first line that it
-//! does not like, and takes no colour of one number. The format is that of Wavefront, "Material Library
-//! File" (1995). Where programs write it otherwise, what they mean is read:
-//! - `Tr` is how transparent a material is, but `Tr 1` says that it is opaque: such files are MeshLab's;
-//! - colours are meant as they are seen on a screen (sRGB);
-//! - a value of 2 or more in a colour means that 255 is the most, not 1.
+//! By hand: `tobj` drops the options of images, stops at the first malformed line, and rejects
+//! colours of one number. The format is that of Wavefront, "Material Library File" (1995), with
+//! common deviations:
+//! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
+//! - colours are sRGB;
+//! - a colour with a value of 2 or more has a scale of 255 instead of 1.
 
 use std::collections::HashMap;
 
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::tally::Named;
 
-/// A material as it is defined.
+/// The definition of a material.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Definition {
-    /// `Kd`: red, green and blue from 0 to 1, as on a screen.
+    /// `Kd`: sRGB, from 0 to 1.
     pub(super) color: Option<[f64; 3]>,
-    /// `d`: from 0, not there, to 1.
+    /// `d`: opacity, from 0 to 1.
     dissolve: Option<f64>,
-    /// `Tr`: from 1, not there, to 0.
+    /// `Tr`: transparency, from 0 to 1.
     transparency: Option<f64>,
     /// `map_Kd`.
     pub(super) color_map: Option<Map>,
@@ -28,13 +28,13 @@ pub(super) struct Definition {
 }
 
 impl Definition {
-    /// How opaque it is, from 0 to 1.
+    /// The opacity, from 0 to 1.
     pub(super) fn opacity(&self) -> f64 {
         let transparency = self.transparency.filter(|&t| t < 1.0);
         self.dissolve.unwrap_or(1.0 - transparency.unwrap_or(0.0)).clamp(0.0, 1.0)
     }
 
-    /// The image by whose options texture coordinates are moved, if it has any.
+    /// The image whose options transform the texture coordinates, if there is one.
     pub(super) fn map(&self) -> Option<&Map> {
         self.color_map.as_ref().or(self.opacity_map.as_ref())
     }
@@ -43,14 +43,14 @@ impl Definition {
 /// An image on a material.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Map {
-    /// The file's name as it is written, perhaps with a comment.
+    /// The file name as written, possibly with a comment.
     pub(super) file: String,
-    /// `-clamp on`: it is there once, not again and again.
+    /// `-clamp on`: the image does not repeat.
     pub(super) clamp: bool,
     pub(super) placement: Placement,
 }
 
-/// Where an image lies: `scale * uv + offset` are the coordinates in it.
+/// The transform of texture coordinates: `scale * uv + offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Placement {
     /// `-s`.
@@ -65,26 +65,26 @@ impl Default for Placement {
     }
 }
 
-/// The materials that were read, by name. Of two with one name the first counts.
+/// The materials, by name; the first of duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Library {
     materials: HashMap<String, Material>,
-    /// Names that end in a comment, by what is before it.
+    /// Names with a trailing comment, by the name before it.
     commented: HashMap<String, String>,
-    /// How many files were read.
+    /// The number of files read.
     files: usize,
     ignored: Ignored,
 }
 
-/// A material, and where it is.
+/// A material, and its file.
 #[derive(Debug)]
 pub(super) struct Material {
     pub(super) definition: Definition,
-    /// The file's number, in the order in which they were read.
+    /// The index of the file, in reading order.
     pub(super) file: usize,
 }
 
-/// What has no effect, by its name or by the material's.
+/// Ignored properties, by keyword or by material.
 #[derive(Debug, Default)]
 struct Ignored {
     malformed: Named,
@@ -127,15 +127,15 @@ impl Library {
         self.materials.insert(name, Material { definition, file: self.files });
     }
 
-    /// The material of that name. There may be a comment behind the name, here or there; but in
-    /// `Material #25` there is none.
+    /// The material of that name. Either name may have a trailing comment, but an exact match takes
+    /// precedence, as in `Material #25`.
     pub(super) fn find(&self, name: &str) -> Option<&Material> {
         let commented = || self.commented.get(name).and_then(|name| self.materials.get(name));
         let exact = |name| self.materials.get(name);
         exact(name).or_else(|| exact(before_comment(name))).or_else(commented)
     }
 
-    /// What of the materials has no effect, or another than it says.
+    /// Warnings about properties that are ignored or reinterpreted.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let Ignored { malformed, spectra, options, repeated, of_255 } = &self.ignored;
         let warnings = [
@@ -161,7 +161,7 @@ impl Library {
         }
     }
 
-    /// One number is a grey.
+    /// Parses a colour; a single number is a grey.
     fn color(&mut self, name: &str, rest: &str) -> Option<[f64; 3]> {
         let words: Vec<&str> = without_comment(rest).split_whitespace().take(4).collect();
         if matches!(words.first(), Some(&("spectral" | "xyz"))) {
@@ -184,7 +184,7 @@ impl Library {
         Some(color.map(|value| if is_of_255 { value / 255.0 } else { value }))
     }
 
-    /// The number that is said, perhaps after an option.
+    /// Parses a number, possibly after an option.
     fn last_number(&mut self, keyword: &str, rest: &str) -> Option<f64> {
         let number = without_comment(rest).split_whitespace().next_back().and_then(number);
         if number.is_none() {
@@ -193,7 +193,7 @@ impl Library {
         number
     }
 
-    /// An image and its options; none where no file is named, as some programs write.
+    /// Parses an image with its options; `None` without a file name, as some programs write.
     fn map(&mut self, rest: &str) -> Option<Map> {
         let mut map = Map { file: String::new(), clamp: false, placement: Placement::default() };
         let mut rest = rest;
@@ -224,13 +224,13 @@ impl Library {
     }
 }
 
-/// A name without the comment behind it.
+/// A name without a trailing comment.
 pub(super) fn before_comment(name: &str) -> &str {
     without_comment(name).trim_end()
 }
 
-/// Whether the values of a colour cannot be meant from 0 to 1, but from 0 to 255. A little more than 1
-/// may be a rounding, or a light's; and up to 2 of 255 would be black.
+/// Whether the values of a colour are from 0 to 255 instead of 0 to 1. Values slightly above 1 may
+/// come from rounding or from lights; and values up to 2 of 255 would be black.
 pub(super) fn exceeds_display(color: [f64; 3]) -> bool {
     color.iter().any(|&value| value >= 2.0)
 }
@@ -242,17 +242,17 @@ fn number(word: &str) -> Option<f64> {
 /// An option before the name of an image.
 enum MapOption<'a> {
     Clamp(bool),
-    /// Along `u` and `v`, as far as they are said.
+    /// Along `u` and `v`; `None` if not given.
     Scale([Option<f64>; 2]),
     Offset([Option<f64>; 2]),
-    /// It changes nothing that is shown.
+    /// Without effect on the colour.
     Harmless,
-    /// It would change what is shown.
+    /// With an effect that is ignored.
     Ignored(&'a str),
 }
 
-/// The option that `text` begins with, and what is left. What is called like an option, but has not its
-/// values, is a file's name.
+/// Parses the option at the beginning of `text`; returns it with the rest. The name of an option
+/// without valid values is a file name.
 fn option(text: &str) -> Option<(MapOption<'_>, &str)> {
     let (name, rest) = split_word(text)?;
     let switch = || {
@@ -280,7 +280,7 @@ fn option(text: &str) -> Option<(MapOption<'_>, &str)> {
     })
 }
 
-/// The first two of the numbers that `text` begins with, one to `most`, and what is left.
+/// Parses one to `most` numbers at the beginning of `text`; returns the first two, and the rest.
 fn numbers(text: &str, most: usize) -> Option<([Option<f64>; 2], &str)> {
     let mut values = [None; 2];
     let mut rest = text;

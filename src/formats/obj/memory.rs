@@ -1,37 +1,37 @@
-//! How much memory reading a text takes at most, from the counts of its statements.
+//! An upper bound of the memory for reading a text, from the counts of its statements.
 //!
-//! The bound follows the allocations of `tobj` 4.0 and of the standard library, so it holds for
-//! every text, the oddest included; that it does is a test. What cannot be known from counts is
-//! taken at its worst: that no two corners of a group's faces share a vertex.
+//! The bound models the allocations of `tobj` 4.0 and of the standard library, so it holds for
+//! every text; a test checks it. What counts do not determine is assumed at its worst: no two
+//! corners of a group's faces share a vertex.
 
 use crate::formats::obj::filter::{CORNER, FACE, Group};
 use crate::formats::obj::looks::{Looks, Names, has_uvs};
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::polygons::CUT;
 
-/// Bytes of an entry of its hash maps: a key, a value and a control byte.
+/// Bytes of an entry of `tobj`'s hash maps: a key, a value and a control byte.
 const ENTRY: u64 = 17;
-/// Bytes of a group that is done, besides its vectors.
+/// Bytes of a finished group, besides its vectors.
 const MODEL: u64 = 1024;
-/// Bytes of a material in all its forms, besides its name and what its file says of it.
+/// Bytes of a material in all its forms, besides its name and its file's text.
 const MATERIAL: u64 = 1024;
-/// Whatever does not depend on the text.
+/// Bytes independent of the text.
 const REST: u64 = 64 << 10;
 
-/// The most memory, in bytes, that reading `text` takes at any time, `text` itself included.
+/// An upper bound of the peak memory of reading `text`, in bytes, `text` included.
 pub(super) fn loading_memory(text: &str) -> u64 {
     let counts = Counts::of(text);
     let models: u64 = counts.groups.iter().map(|group| counts.model(group)).sum();
     let group = counts.groups.iter().map(|group| counts.while_grouped(group)).max();
     let while_parsed = counts.attributes() + group.unwrap_or(0);
     let while_gathered = counts.mesh() + counts.gathered() + CUT * counts.largest_face;
-    // A line is at hand as statement, as what is fed of it and as what was read of that.
+    // A line exists as a statement, as filtered and as parsed.
     let line = 3 * growing(counts.longest, 1) + 3 * CORNER as u64 * counts.largest_face;
     text.len() as u64 + line + counts.looks() + models + while_parsed.max(while_gathered) + REST
 }
 
-/// More than [`loading_memory`] of any text of `len` bytes. A corner takes two of them, and most
-/// memory where it is one of a polygon that is cut.
+/// An upper bound of [`loading_memory`] for all texts of `len` bytes. A corner takes at least two
+/// bytes, and most memory in a polygon that is triangulated.
 pub(super) fn at_worst(len: usize) -> u64 {
     1024 * len as u64 + REST
 }
@@ -49,9 +49,9 @@ struct Counts {
     longest: u64,
     /// Corners of the largest face.
     largest_face: u64,
-    /// Those of materials and their files.
+    /// The names of materials and their files.
     names: Names,
-    /// Faces that may look otherwise than the one before.
+    /// Faces whose material may differ from that of the face before.
     changes: u64,
     last_had_uvs: bool,
 }
@@ -108,13 +108,12 @@ impl Counts {
         }
     }
 
-    /// Where some vertices have colours all are given one.
+    /// Bytes of colours: if some vertices have one, all get one.
     fn colors(&self) -> u64 {
         if self.colors > 0 { self.positions } else { 0 }
     }
 
-    /// The vectors of all positions, colours, texture coordinates and normals, which have just
-    /// grown.
+    /// The vectors of positions, colours, texture coordinates and normals, all just reallocated.
     fn attributes(&self) -> u64 {
         let vectors = [3 * self.positions, 3 * self.colors(), 2 * self.texcoords, 3 * self.normals];
         vectors.iter().map(|&numbers| growing(numbers, 8)).sum()
@@ -125,7 +124,7 @@ impl Counts {
         [self.positions, self.texcoords, self.normals].map(|all| all.min(faces.corners))
     }
 
-    /// What is left of a group.
+    /// Bytes of a finished group.
     fn model(&self, faces: &Faces) -> u64 {
         let [positions, texcoords, normals] = self.distinct(faces);
         let colors = if self.colors > 0 { positions } else { 0 };
@@ -136,8 +135,8 @@ impl Counts {
         numbers + indices + grown(faces.count, 4) + MODEL
     }
 
-    /// What `tobj` needs besides, until the group is done: its faces, the hash maps, and the
-    /// vectors from which those of the group have grown.
+    /// Bytes that `tobj` needs until a group is finished: its faces, hash maps, and the old copies
+    /// of reallocated vectors.
     fn while_grouped(&self, faces: &Faces) -> u64 {
         let maps = self.distinct(faces).map(|entries| growing(entries * 8 / 7, ENTRY));
         let polygons = 2 * CORNER as u64 * faces.polygon_corners;
@@ -147,8 +146,9 @@ impl Counts {
             + self.model(faces) / 2
     }
 
-    /// What is noted of the looks of faces, and what becomes of it: names in a map and in order, the
-    /// materials of these names and of these without their images, and which of them faces have.
+    /// What is noted of the looks of faces, and what becomes of it: names in a map and in order,
+    /// the materials of these names and of these without their images, and which of them faces
+    /// have.
     fn looks(&self) -> u64 {
         let count = self.names.len() as u64;
         let names =
@@ -161,7 +161,7 @@ impl Counts {
         24 * self.vertices() + 12 * self.triangles
     }
 
-    /// How the vertices and triangles of all groups look.
+    /// The appearance attributes of all groups.
     fn gathered(&self) -> u64 {
         let colors = if self.colors > 0 { 8 * self.vertices() } else { 0 };
         let materials = if self.has_materials() { 4 * self.triangles } else { 0 };
@@ -178,13 +178,13 @@ impl Counts {
     }
 }
 
-/// At most so many words follow the first: as many as there are spaces. Those beyond ASCII are of
-/// two bytes or more.
+/// An upper bound of the tokens after the first: the number of spaces. Spaces outside ASCII take at
+/// least two bytes.
 fn most_numbers(line: &str) -> u64 {
     line.bytes().filter(|&byte| byte <= b' ' || byte >= 0x80).count() as u64
 }
 
-/// Bytes of a vector of `len` items to which they were added one by one.
+/// Bytes of a vector of `len` items that were pushed one by one.
 fn grown(len: u64, item: u64) -> u64 {
     match len {
         0 => 0,
@@ -192,7 +192,7 @@ fn grown(len: u64, item: u64) -> u64 {
     }
 }
 
-/// The same at its worst, when it has just moved to twice the room.
+/// As [`grown`], at its peak: during a reallocation to twice the capacity.
 fn growing(len: u64, item: u64) -> u64 {
     grown(len, item) / 2 * 3
 }

@@ -1,12 +1,12 @@
 //! Wavefront OBJ, read by `tobj`.
 //!
-//! `tobj` parses (`load`). Around it, the text is made such that it is read as it is meant (`text`), what
-//! makes the surface is handed on in portions (`feed`), polygons are cut into triangles, concave ones
-//! too (`build`), an error's line is found (`diagnose`), and what was skipped is said. The memory for
-//! all that is bounded beforehand (`memory`).
+//! `tobj` parses (`load`). Before it, the text is normalized (`text`) and filtered to the
+//! statements of the surface, in small groups (`filter`). After it, polygons, also concave ones,
+//! are triangulated (`build`). Errors are located (`diagnose`), and omitted statements cause
+//! warnings. The memory is bounded beforehand (`memory`).
 //!
-//! How the faces look is noted on the way (`looks`). The files that say more are found (`libraries`)
-//! and read (`materials`); with their images they are the appearance of the mesh.
+//! The materials of faces are recorded by the filter (`looks`). Material files are located
+//! (`libraries`) and parsed (`materials`), and converted with their images (`appearance`).
 
 mod appearance;
 mod build;
@@ -51,7 +51,7 @@ pub fn read(bytes: Vec<u8>, sidecars: &Sidecars) -> Result<Loaded, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
 
-/// The same, as `options` say: the memory is that for `bytes` too.
+/// As [`read`], with `options`; the memory limit includes `bytes`.
 ///
 /// # Errors
 /// It could take more memory than it may; all that [`read`] refuses.
@@ -96,12 +96,13 @@ pub fn read_with(
     Ok(Loaded { mesh: mesh.with_appearance(appearance)?, warnings })
 }
 
-/// Bytes of memory that reading `text` takes at most.
+/// An upper bound of the memory for reading `text`, in bytes.
 ///
 /// # Errors
 /// They are more than `limit`.
 fn needed_memory(text: &str, limit: u64) -> Result<u64, ReadError> {
-    // To count is a seventh of the work of reading: not where any text of this length would do.
+    // Counting takes a seventh of the reading time, so it is skipped if every text of this length
+    // fits.
     let at_worst = memory::at_worst(text.len());
     if at_worst <= limit / 2 {
         return Ok(at_worst);

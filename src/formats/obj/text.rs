@@ -1,14 +1,14 @@
-//! OBJ text as it is meant: in UTF-8, line by line, with continued lines joined.
+//! Normalizes OBJ text: to UTF-8 and plain line ends, with continued lines joined.
 
 use std::borrow::Cow;
 
 use crate::formats::{ReadError, check_memory, excerpt};
 
-/// A text, and what was changed in it.
+/// A normalized text, and the changes to report.
 #[derive(Debug)]
 pub(super) struct Cleaned {
     pub(super) text: String,
-    /// The first number such as `3.1+e2`, and what it was read as.
+    /// The first number such as `3.1+e2`, and its correction.
     pub(super) mended: Option<String>,
 }
 
@@ -16,14 +16,14 @@ pub(super) struct Cleaned {
 /// `\r\n`. UTF-16 is converted, in at most `limit` bytes for both.
 ///
 /// # Errors
-/// There is none, or it is no text; it needs more memory.
+/// Empty or not text; the memory limit.
 pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<Cleaned, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
     let mut bytes = match utf_16(&bytes) {
         Some(number) => {
-            // Each two bytes become three at most.
+            // Two bytes become at most three.
             check_memory((bytes.len() as u64).saturating_mul(5) / 2, limit)?;
             from_utf_16(&bytes, number)
         }
@@ -34,7 +34,7 @@ pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<Cleaned, ReadError> {
     Ok(Cleaned { text: lines(bytes), mended })
 }
 
-/// Refuses bytes that are no text.
+/// Rejects bytes that are not text.
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
     match bytes.contains(&0) && utf_16(bytes).is_none() {
         true => Err(ReadError::Content("not an OBJ text file: it contains zero bytes".into())),
@@ -42,7 +42,7 @@ pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-/// The same, whatever the bytes are.
+/// As [`clean`], but accepts any bytes.
 pub(super) fn lines(bytes: Vec<u8>) -> String {
     let mut bytes = utf_16(&bytes).map(|number| from_utf_16(&bytes, number)).unwrap_or(bytes);
     end_lines(&mut bytes);
@@ -53,8 +53,7 @@ pub(super) fn lines(bytes: Vec<u8>) -> String {
     text
 }
 
-/// How two bytes of `bytes` are a number, if these are UTF-16: by the byte order mark, or a first
-/// character below 256.
+/// The byte order, if `bytes` are UTF-16: by the byte order mark, or a first character below 256.
 fn utf_16(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     match bytes {
         [0xff, 0xfe, ..] | [1..=u8::MAX, 0, ..] => Some(u16::from_le_bytes),
@@ -72,8 +71,8 @@ fn from_utf_16(bytes: &[u8], number: fn([u8; 2]) -> u16) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Swaps the sign and the `e` of numbers such as `3.1+e2`, which some programs write, in lines of
-/// vertices. Returns the first such number.
+/// Swaps the sign and the `e` of numbers such as `3.1+e2`, which some programs write, in vertex
+/// lines. Returns the first such number.
 fn mend_exponents(bytes: &mut [u8]) -> Option<String> {
     let mut first = None;
     for at in 2..bytes.len() {
@@ -104,7 +103,7 @@ fn mend_exponents(bytes: &mut [u8]) -> Option<String> {
     first
 }
 
-/// A carriage return that no line feed follows ends a line too.
+/// Converts carriage returns without a line feed to line ends.
 fn end_lines(bytes: &mut [u8]) {
     if !bytes.contains(&b'\r') {
         return;
@@ -116,8 +115,8 @@ fn end_lines(bytes: &mut [u8]) {
     }
 }
 
-/// Names of materials and groups may be in any encoding, and nothing else is beyond ASCII: what is
-/// not UTF-8 becomes question marks.
+/// Replaces bytes that are not UTF-8 by question marks. Only names of materials and groups may have
+/// them, in any encoding.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let mut bytes = error.into_bytes();
@@ -157,8 +156,8 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
     })
 }
 
-/// The line without its last backslash, if it goes on in the next. A comment may end in one that
-/// means nothing, such as a folder's.
+/// The line without its last backslash, if it continues in the next line. A comment does not
+/// continue: it may end in a folder's backslash.
 fn continued(line: &str) -> Option<&str> {
     line.strip_suffix('\\').filter(|_| without_comment(line) == line)
 }
@@ -178,15 +177,15 @@ pub(super) fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-/// Whether a texture or normal index has a sign, is 0, which `tobj` takes for none, or is so long that
-/// `tobj` would overflow. It multiplies these before it compares them, so that one out of range may
-/// even wrap into it.
+/// Whether a texture or normal index has a sign, is 0 (which `tobj` treats as absent), or is so
+/// long that `tobj` could overflow. It multiplies indices before the range check, so one out of
+/// range could wrap into the range.
 pub(super) fn may_overflow(text: &str) -> bool {
     let long = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() > 15;
     text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+', '0']) || long(rest))
 }
 
-/// Whether a face counts corners back from its own line.
+/// Whether a face has negative (relative) indices.
 pub(super) fn has_negative_index(text: &str) -> bool {
     let mut faces =
         statements(text).filter(|(_, line)| matches!(first_word(line), Some("f" | "fo")));

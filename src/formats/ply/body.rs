@@ -1,4 +1,4 @@
-//! The records of a PLY file, number by number. A 64-bit float holds each of them, of whatever type.
+//! The records of a PLY file, number by number. A 64-bit float represents all types exactly.
 
 use crate::formats::ReadError;
 use crate::formats::ply::build::{Build, Part};
@@ -9,34 +9,34 @@ use crate::formats::ply::header::{AXES, Element, Header, Property, Role, Scalar}
 use crate::formats::ply::look::{Face, texcoord};
 use crate::formats::tokens::{Words, number, quoted};
 
-/// What is wrong with a number.
+/// An error about a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
-    /// It is not there: the record, or the file, ends.
+    /// The record or the file ends.
     Missing,
-    /// It is none, or none of its type.
+    /// Not a number, or not one of its type.
     Malformed,
 }
 
-/// The numbers of a file, in order. A clone begins again where the original is.
+/// A cursor over the numbers of a file. A clone continues from the original's position.
 pub(super) trait Values<'a>: Clone {
     /// Begins the next record.
     fn begin(&mut self);
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
-    /// Skips so many.
+    /// Skips `count` numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault>;
     /// Ends a record.
     fn end(&mut self);
-    /// How many records had more numbers than declared.
+    /// The number of records with more numbers than declared.
     fn extra(&self) -> u64;
-    /// Says `what` is wrong with a record, and where that is.
+    /// The error `what` about a record, with its position.
     fn error(&self, record: &str, what: String) -> ReadError;
     fn describe(&self, fault: Fault) -> String;
-    /// Bytes that are left.
+    /// Bytes left.
     fn left(&self) -> usize;
 }
 
-/// Numbers as words, a record a line.
+/// Text: a record per line.
 #[derive(Clone)]
 pub(super) struct Text<'a> {
     words: Words<'a>,
@@ -102,7 +102,7 @@ impl<'a> Values<'a> for Text<'a> {
     }
 }
 
-/// Numbers as bytes, the most significant first or last.
+/// Binary numbers, big-endian or little-endian.
 #[derive(Clone)]
 pub(super) struct Binary<'a, const IS_BIG: bool> {
     bytes: &'a [u8],
@@ -166,7 +166,7 @@ impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
     }
 }
 
-/// A list's length, or 1 of what is no list.
+/// A list's length; 1 for a scalar.
 fn length<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fault> {
     let Some(scalar) = property.length else { return Ok(1) };
     let length = values.next(scalar)?;
@@ -179,10 +179,10 @@ fn skip<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fa
     Ok(count)
 }
 
-/// What is wrong with a record.
+/// An error about a record.
 pub(super) enum Problem {
     Number(Fault),
-    /// As the message says.
+    /// An error with a message.
     Other(String),
 }
 
@@ -192,7 +192,7 @@ impl From<Fault> for Problem {
     }
 }
 
-/// Takes the records of `element` one after the other.
+/// Visits the records of `element`.
 fn each_record<'a, V: Values<'a>>(
     element: &Element,
     values: &mut V,
@@ -214,17 +214,17 @@ fn each_record<'a, V: Values<'a>>(
     Ok(())
 }
 
-/// Triangles that faces are cut into, at most.
+/// Upper bounds for the triangulation of faces.
 #[derive(Debug, Default)]
 pub(super) struct FaceCounts {
     pub(super) triangles: u64,
     /// Corners of the largest face.
     pub(super) largest: u64,
-    /// Numbers in the longest list of texture coordinates.
+    /// Length of the longest list of texture coordinates.
     pub(super) texcoords: u64,
 }
 
-/// Counts without taking memory.
+/// Counts faces without allocating.
 pub(super) fn count_faces<'a, V: Values<'a>>(
     header: &Header,
     mut values: V,
@@ -249,7 +249,7 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
     Ok(counts)
 }
 
-/// Reads a part of the records; returns what follows the last.
+/// Reads the records of `part`; returns the cursor after the last.
 pub(super) fn read_records<'a, V: Values<'a>>(
     header: &Header,
     mut values: V,
@@ -274,7 +274,7 @@ pub(super) fn read_records<'a, V: Values<'a>>(
     Ok(values)
 }
 
-/// The numbers of a record that are read: a position, a colour, where it is on a texture, and which.
+/// The numbers of a record that are read: position, colour, texture coordinates, texture index.
 type Record = [f64; 10];
 
 const POSITION: usize = 0;
@@ -283,14 +283,14 @@ const OPACITY: usize = 6;
 const TEXCOORDS: usize = 7;
 const TEXTURE: usize = 9;
 
-/// Opaque, as all are of which nothing else is said.
+/// The defaults; infinity is clamped to opaque.
 const EMPTY: Record = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f64::INFINITY, 0.0, 0.0, 0.0];
 
 fn color(record: &Record) -> [f64; 4] {
     [LIGHT, LIGHT + 1, LIGHT + 2, OPACITY].map(|slot| record[slot])
 }
 
-/// Where the number of each property goes to in a record, if it is read.
+/// The slot of each property in a record, if it is read.
 struct Slots(Vec<Option<usize>>);
 
 impl Slots {
@@ -298,7 +298,7 @@ impl Slots {
         Self(vec![None; element.properties.len()])
     }
 
-    /// Sends `properties` to the slots from `first` on.
+    /// Assigns `properties` to the slots from `first` on.
     fn send(&mut self, first: usize, properties: impl IntoIterator<Item = usize>) {
         for (slot, property) in (first..).zip(properties) {
             self.0[property] = Some(slot);
@@ -310,7 +310,7 @@ impl Slots {
         self.send(OPACITY, opacity);
     }
 
-    /// Reads the number of a property, or skips all of it.
+    /// Reads the number of a property, or skips the property.
     #[inline]
     fn read<'a>(
         &self,
@@ -341,7 +341,7 @@ impl Slots {
     }
 }
 
-/// The scale of an element's colours: where types do not tell it, by the numbers themselves.
+/// The scale of an element's colours: by their type or, if that is ambiguous, by their values.
 fn scale_of<'a, V: Values<'a>>(
     element: &Element,
     channels: Channels,
@@ -349,7 +349,7 @@ fn scale_of<'a, V: Values<'a>>(
 ) -> Result<Scale, ReadError> {
     let Channels { light, opacity } = channels;
     let [light, opacity] = [Some(light[0]), opacity].map(|property| {
-        // What is not there is opaque on any scale.
+        // A missing opacity is opaque on any scale.
         property.map_or(Scalar::U8, |property| element.properties[property].scalar)
     });
     let mut largest: Record = [0.0; 10];

@@ -1,9 +1,9 @@
-//! The mesh as it is gathered from the records of a PLY file.
+//! Builds the mesh from the records of a PLY file.
 
 use crate::formats::ply::look::{Face, Look, Paint};
 use crate::formats::polygons::Cutter;
 
-/// Which records are read.
+/// The roles of the records that are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Part {
     All,
@@ -11,7 +11,7 @@ pub(super) enum Part {
     Faces,
 }
 
-/// Positions and triangles, and what they look like.
+/// Positions, triangles and appearance.
 pub(super) struct Build {
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
@@ -22,7 +22,7 @@ pub(super) struct Build {
 }
 
 impl Build {
-    /// With room for so many.
+    /// With capacity for `vertices` and `triangles`.
     pub(super) fn new([vertices, triangles]: [usize; 2], look: Look) -> Self {
         Self {
             positions: Vec::with_capacity(vertices),
@@ -33,7 +33,7 @@ impl Build {
         }
     }
 
-    /// The triangles of a polygon.
+    /// Adds the triangles of a polygon.
     pub(super) fn add_face(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
         let triangles = match *corners {
             [] | [_] | [_, _] => {
@@ -56,7 +56,8 @@ impl Build {
         triangles.into_iter().try_for_each(|triangle| self.add_triangle(corners, triangle, paint))
     }
 
-    /// The triangles of strips, each of which ends in -1 or with the list. Every second one is turned.
+    /// Adds the triangles of strips; -1 or the end of the list ends a strip. The orientation
+    /// alternates.
     pub(super) fn add_strip(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
         let paint = self.look.paint(face, corners.len());
         let mut start = 0;
@@ -71,7 +72,7 @@ impl Build {
         Ok(())
     }
 
-    /// A triangle of three of the `corners` of a face.
+    /// Adds the triangle of three of the `corners` of a face.
     #[inline]
     fn add_triangle(
         &mut self,

@@ -1,5 +1,5 @@
-//! Which properties of a PLY file tell colours and where on a texture something is, by the names that
-//! programs give them, and what their numbers mean.
+//! The colour and texture properties of a PLY file, by the names that programs use, and the scales
+//! of their values.
 
 use crate::formats::ply::header::{Element, Scalar};
 use crate::srgb::{Linear, Rgba, linear, linear_of};
@@ -20,7 +20,7 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    /// Those of an element, if it has a colour.
+    /// The colour properties of an element, if it has any.
     pub(super) fn of(element: &Element) -> Option<Self> {
         CHANNELS.iter().find_map(|&[red, green, blue, opacity]| {
             let find = |name| element.find(&[name], false);
@@ -30,24 +30,24 @@ impl Channels {
     }
 }
 
-/// The properties of where on a texture a vertex is.
+/// The texture coordinate properties of a vertex.
 pub(super) fn texcoords(element: &Element) -> Option<[usize; 2]> {
     TEXCOORDS
         .iter()
         .find_map(|&[u, v]| Some([element.find(&[u], false)?, element.find(&[v], false)?]))
 }
 
-/// The property of where on a texture a face's corners are: a list, two numbers a corner.
+/// The texture coordinate property of a face: a list of two numbers per corner.
 pub(super) fn corner_texcoords(element: &Element) -> Option<usize> {
     element.find(&[b"texcoord"], true)
 }
 
-/// The property of which texture a face has.
+/// The texture index property of a face.
 pub(super) fn texture_number(element: &Element) -> Option<usize> {
     element.find(&[b"texnumber"], false)
 }
 
-/// The numbers that are full light and full opacity.
+/// The values of full light and full opacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) light: f64,
@@ -55,7 +55,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A display value, as nearly all programs write, in linear light.
+    /// Converts a colour, in sRGB as nearly all programs write, to linear light.
     pub(super) fn linear(self, [r, g, b, opacity]: [f64; 4]) -> Linear {
         let light = |value: f64| match self.light == 255.0 && value.fract() == 0.0 {
             true => linear_of(value as u8),
@@ -65,7 +65,7 @@ impl Scale {
         [light(r), light(g), light(b), opacity.round() as u16]
     }
 
-    /// The same in 8 bits.
+    /// Converts a colour to 8-bit sRGB.
     pub(super) fn srgb(self, [r, g, b, opacity]: [f64; 4]) -> Rgba {
         let byte = |value: f64| (value.clamp(0.0, 1.0) * 255.0).round() as u8;
         let light = |value: f64| byte(value / self.light);
@@ -73,13 +73,13 @@ impl Scale {
     }
 }
 
-/// Whether the type of a channel tells what is full, or only its numbers do.
+/// Whether the type of a channel determines its full value; otherwise the values do.
 pub(super) fn is_told_by_type(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::I8 | Scalar::U8 | Scalar::U16)
 }
 
-/// The number that is full in channels of this type, the largest of which is `largest`. Light beyond
-/// what a display can show is below 2.
+/// The full value of channels of this type with the maximum `largest`. Values above 1 on a scale of
+/// 1 are below 2.
 pub(super) fn full(scalar: Scalar, largest: f64) -> f64 {
     match scalar {
         Scalar::I8 | Scalar::U8 => 255.0,

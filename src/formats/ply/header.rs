@@ -1,10 +1,10 @@
-//! The header of a PLY file: how its records are written, and which there are.
+//! The header of a PLY file: the encoding and the declared elements.
 
 use crate::formats::tally::Named;
 use crate::formats::tokens::{Words, quoted};
 use crate::formats::{ReadError, counted};
 
-/// How numbers are written.
+/// The encoding of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Encoding {
     Text,
@@ -40,7 +40,7 @@ impl Scalar {
         })
     }
 
-    /// Bytes of such a number in a binary file.
+    /// Bytes in a binary file.
     pub(super) fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -51,16 +51,16 @@ impl Scalar {
     }
 }
 
-/// One number of each record, or a list of them.
+/// A property: one number of each record, or a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Property<'a> {
     pub(super) name: &'a [u8],
-    /// Of a list, the type of its length.
+    /// The type of a list's length.
     pub(super) length: Option<Scalar>,
     pub(super) scalar: Scalar,
 }
 
-/// What records are to a mesh.
+/// The role of an element in a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
     Vertex,
@@ -70,7 +70,7 @@ pub(super) enum Role {
     Other,
 }
 
-/// So many records of the same properties.
+/// An element: a number of records with the same properties.
 #[derive(Debug)]
 pub(super) struct Element<'a> {
     pub(super) name: &'a [u8],
@@ -89,13 +89,13 @@ impl Element<'_> {
         }
     }
 
-    /// Which property is the first that is called one of `names`, and a list or not.
+    /// The index of the first property with one of `names` that is a list, or is not.
     pub(super) fn find(&self, names: &[&[u8]], is_list: bool) -> Option<usize> {
         let is_found = |p: &Property| names.contains(&p.name) && p.length.is_some() == is_list;
         self.properties.iter().position(is_found)
     }
 
-    /// Which property of a face or a strip is the list of its corners.
+    /// The index of the corner list of a face or strip.
     pub(super) fn corners(&self) -> Option<usize> {
         match self.role() {
             Role::Face | Role::Strip => self.find(&[b"vertex_indices", b"vertex_index"], true),
@@ -116,11 +116,11 @@ pub(super) struct Header<'a> {
     pub(super) elements: Vec<Element<'a>>,
     /// The files of textures that comments name, in order.
     pub(super) textures: Vec<&'a [u8]>,
-    /// Words that begin a line and are no keywords.
+    /// Unknown keywords.
     pub(super) unknown: Named,
 }
 
-/// Refuses what does not begin as a PLY file does.
+/// Rejects files that do not begin like PLY.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     match Words::new(start).next_in_line() {
         _ if start.is_empty() => Ok(()),
@@ -129,10 +129,10 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-/// How many bytes the header of a PLY file has.
+/// The length of a PLY header in bytes.
 ///
 /// # Errors
-/// The file is another, or ends too early.
+/// Not PLY, or truncated.
 pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
     check_start(bytes)?;
     let mut words = Words::new(bytes);
@@ -141,7 +141,7 @@ pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
         if words.next_in_line() == Some(b"end_header") {
             let end = words.offset();
             words.rest_of_line();
-            // Without a line's end, what was found may be the beginning of more.
+            // Without a line end, the token may be incomplete.
             if words.offset() > end {
                 return Ok(words.offset());
             }
@@ -151,7 +151,7 @@ pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
 }
 
 impl<'a> Header<'a> {
-    /// Takes the lines up to `end_header`.
+    /// Parses the lines up to `end_header`.
     pub(super) fn parse(text: &'a [u8]) -> Result<Self, ReadError> {
         let mut words = Words::new(text);
         let mut encoding = None;
@@ -166,7 +166,7 @@ impl<'a> Header<'a> {
                 Some(b"format") => encoding = Some(parse_encoding(&mut words)?),
                 Some(b"element") => elements.push(parse_element(&mut words)?),
                 Some(b"property") => {
-                    // Of an element that was not understood.
+                    // A property of an element that failed to parse.
                     if let Some(fault) = last_fault.take() {
                         return Err(fault);
                     }
@@ -232,25 +232,25 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The records of this role.
+    /// The elements with this role.
     pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
         self.elements.iter().filter(move |element| element.role() == role)
     }
 
-    /// How many records of this role there are.
+    /// The number of records with this role.
     pub(super) fn count(&self, role: Role) -> u64 {
         self.of_role(role).fold(0, |sum, element| sum.saturating_add(element.count))
     }
 
-    /// Whether faces come before the vertices that they use.
+    /// Whether faces come before vertices.
     pub(super) fn has_faces_first(&self) -> bool {
         let mut roles = self.elements.iter().map(Element::role);
         let first = roles.find(|role| [Role::Vertex, Role::Face, Role::Strip].contains(role));
         first.is_some_and(|role| role != Role::Vertex)
     }
 
-    /// Refuses more records than there is room for: each number is at least one of `most_values`, in
-    /// text with a space. So what is allocated for them is in proportion to the file.
+    /// Rejects counts that exceed the file's length, which holds at most `most_values` numbers. So
+    /// allocations are proportional to the file.
     pub(super) fn check_room(&self, most_values: u64) -> Result<(), ReadError> {
         let mut left = most_values;
         for element in &self.elements {

@@ -1,7 +1,7 @@
-//! What the triangles of a PLY file look like, as it is gathered from its records.
+//! Builds the appearance from the records of a PLY file.
 //!
-//! Of several things that a file may tell, a texture goes before colours of vertices, and those before
-//! colours of faces: each is the whole look, none is made to be mixed with another.
+//! A texture takes precedence over vertex colours, and these over face colours: each is the
+//! complete colour, and they are not combined.
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
@@ -12,7 +12,7 @@ use crate::formats::ply::header::{Element, Header, Role};
 use crate::formats::textures::{Textures, file_bytes};
 use crate::srgb::{Linear, Rgba};
 
-/// What a file tells of its looks, and is read.
+/// The appearance properties that are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Shown {
     pub(super) vertex_colors: bool,
@@ -22,7 +22,8 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// All that `header` declares, except what is of no use beside the rest; warns of that.
+    /// The properties that `header` declares, without those of lower precedence, which cause a
+    /// warning.
     pub(super) fn of(header: &Header, warnings: &mut Vec<String>) -> Self {
         let any = |has: fn(&Element) -> bool, roles: &[Role]| {
             let mut elements = header.elements.iter();
@@ -59,12 +60,12 @@ impl Shown {
         Self { vertex_texcoords: false, corner_texcoords: false, ..self }
     }
 
-    /// Bytes of a vertex.
+    /// Bytes per vertex.
     pub(super) fn per_vertex(self) -> u64 {
         8 * (u64::from(self.vertex_colors) + u64::from(self.vertex_texcoords))
     }
 
-    /// Bytes of a triangle.
+    /// Bytes per triangle.
     pub(super) fn per_triangle(self) -> u64 {
         (if self.has_texcoords() { 24 } else { 0 }) + if self.has_materials() { 4 } else { 0 }
     }
@@ -75,41 +76,41 @@ impl Shown {
     }
 }
 
-/// What a face says of its looks.
+/// The appearance properties of a face.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Face<'a> {
     pub(super) color: Option<Rgba>,
-    /// Which texture; none if it is negative.
+    /// The texture index; negative for none.
     pub(super) texture: f64,
-    /// Two numbers a corner, or nothing.
+    /// Two numbers per corner, or empty.
     pub(super) texcoords: &'a [f64],
 }
 
-/// What is known of the looks.
+/// The appearance so far.
 pub(super) struct Look {
     pub(super) shown: Shown,
     pub(super) vertex_colors: Vec<Linear>,
     pub(super) vertex_texcoords: Vec<[f32; 2]>,
     uvs: Vec<[[f32; 2]; 3]>,
     material_of: Vec<u32>,
-    /// After the material of all else, and those of textures.
+    /// The materials of face colours, after the default and those of textures.
     colors: PlainColors,
     textures: Vec<Texture>,
-    /// Of each texture that the header names.
+    /// The material of each texture in the header, if the texture could be read.
     material_of_texture: Vec<Option<u32>>,
-    /// Faces whose texture or place on it is not there.
+    /// Faces with a missing texture or missing texture coordinates.
     misplaced: u64,
 }
 
-/// The material without a texture, and without a colour of its own.
+/// The default material, without texture and colour.
 const ELSE: u32 = 0;
 
 /// The textures that a header names.
 pub(super) struct Paintings {
-    /// The material of what has none, and one for each texture.
+    /// The default material, and one for each texture.
     materials: Vec<Material>,
     textures: Vec<Texture>,
-    /// Of each name.
+    /// The material of each name, if its texture could be read.
     material_of_texture: Vec<Option<u32>>,
 }
 
@@ -138,7 +139,7 @@ impl Paintings {
 }
 
 impl Look {
-    /// Nothing yet of what is `shown`, with room for so many vertices and triangles.
+    /// An empty appearance of the properties `shown`, with capacity for `vertices` and `triangles`.
     pub(super) fn new(
         mut shown: Shown,
         [vertices, triangles]: [usize; 2],
@@ -166,7 +167,7 @@ impl Look {
         }
     }
 
-    /// The material of a face of so many corners, and where those are on its texture.
+    /// The material of a face, and its texture coordinates.
     #[inline]
     pub(super) fn paint<'a>(&mut self, face: Face<'a>, corners: usize) -> Paint<'a> {
         if !self.shown.has_materials() {
@@ -180,7 +181,7 @@ impl Look {
         Paint { material, texcoords: &[] }
     }
 
-    /// The material with the texture of a face, if it has one.
+    /// The material of a face's texture, if it has one.
     fn texture_of(&mut self, face: Face, has_texcoords: bool) -> Option<u32> {
         if !self.shown.has_texcoords() || face.texture < 0.0 {
             return None;
@@ -189,7 +190,7 @@ impl Look {
         let is_placed = has_texcoords || is_bare && self.shown.vertex_texcoords;
         match self.material_of_texture.get(face.texture as usize) {
             Some(&material) if is_placed => material,
-            // Of which none was said to be there.
+            // The face has no texture coordinates, so none are missing.
             Some(_) if is_bare => None,
             _ => {
                 self.misplaced += 1;
@@ -198,7 +199,7 @@ impl Look {
         }
     }
 
-    /// Adds a triangle: of these vertices, and these corners of a face.
+    /// Adds a triangle of these vertices and these corners of a face.
     #[inline]
     pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], paint: Paint) {
         if self.shown.has_materials() {
@@ -217,7 +218,7 @@ impl Look {
         }
     }
 
-    /// What all triangles look like, if anything of that is known.
+    /// The appearance of all triangles, if the file has any.
     pub(super) fn finish(self, warnings: &mut Vec<String>) -> Option<Appearance> {
         if self.misplaced > 0 {
             let faces = counted(self.misplaced, "face has", "faces have");
@@ -250,14 +251,14 @@ impl Look {
     }
 }
 
-/// The material of a triangle's face, and where the corners of that are on its texture.
+/// The material of a triangle's face, and the texture coordinates of its corners.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Paint<'a> {
     material: u32,
     texcoords: &'a [f64],
 }
 
-/// Where something is on a texture: `v` points up in a file.
+/// Converts texture coordinates: in files `v` points up.
 pub(super) fn texcoord(u: f64, v: f64) -> [f32; 2] {
     [u as f32, (1.0 - v) as f32]
 }

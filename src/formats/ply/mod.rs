@@ -1,9 +1,8 @@
 //! The PLY reader: text and binary, of either byte order.
 //!
-//! A header declares elements, each so many records of the same properties; what is not needed is
-//! skipped by what is declared of it. Written here rather than taken from `ply-rs-bw`, which reads
-//! text as 32-bit numbers and allocates several times for each face: this reads a face into the same
-//! few bytes each time.
+//! A header declares elements, each a number of records with the same properties; unused elements
+//! and properties are skipped. By hand: the crate `ply-rs-bw` parses text as 32-bit numbers and
+//! allocates several times per face; here all faces share one buffer.
 
 mod body;
 mod build;
@@ -29,11 +28,11 @@ pub const SPEC: MeshSpec = MeshSpec {
     read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
 };
 
-/// Bytes per number of a list, which grows as it is read.
+/// Bytes per number of a list, which grows while it is read.
 const CORNER: u64 = 3 * 8;
-/// Bytes of a byte of the header: its shortest property is `property int x`.
+/// Bytes of memory per byte of the header, whose shortest property is `property int x`.
 const HEADER: u64 = 16;
-/// Whatever does not depend on the file.
+/// Bytes of memory independent of the file.
 const REST: u64 = 16 << 10;
 
 /// Reads the mesh in `bytes`. Textures are among the `sidecars`.
@@ -44,7 +43,7 @@ pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
 
-/// The same, as `options` say; `bytes` are a part of the memory that it may take.
+/// As [`read`], with `options`; the memory limit includes `bytes`.
 ///
 /// # Errors
 /// It could take more; all that [`read`] refuses.
@@ -69,17 +68,17 @@ pub fn read_with(
     }
 }
 
-/// What is known of a file before its records are read.
+/// A file whose header was read.
 struct File<'a> {
     header: &'a Header<'a>,
     sidecars: &'a Sidecars,
     options: ReadOptions,
-    /// Bytes of memory that are taken already.
+    /// Bytes of memory in use.
     for_header: u64,
 }
 
 impl File<'_> {
-    /// Reads what follows the header: at most `most_values` numbers.
+    /// Reads the records after the header, at most `most_values` numbers.
     fn read<'a, V: Values<'a>>(&self, most_values: usize, values: V) -> Result<Loaded, ReadError> {
         let header = self.header;
         header.check_room(most_values as u64)?;
@@ -130,7 +129,7 @@ impl File<'_> {
         Ok(Loaded { mesh, warnings })
     }
 
-    /// Bytes of memory that reading takes at most, without textures.
+    /// An upper bound of the memory for reading, in bytes, without textures.
     fn memory<'a, V: Values<'a>>(
         &self,
         shown: Shown,
@@ -142,7 +141,7 @@ impl File<'_> {
         let for_faces = if shown.face_colors { PlainColors::most_memory(faces) } else { 0 };
         let most = |counts: FaceCounts| {
             let FaceCounts { triangles, largest, texcoords } = counts;
-            // Faces are expected to be triangles, and the lists to grow where they are not.
+            // Capacity is for triangles; the lists grow if faces have more corners.
             let room = if triangles > faces { 3 * triangles } else { faces };
             let texcoords = if shown.corner_texcoords { CORNER * texcoords } else { 0 };
             fixed
@@ -153,7 +152,7 @@ impl File<'_> {
         };
         let upper = most_values as u64;
         let needed = most(FaceCounts { triangles: upper, largest: upper, texcoords: upper });
-        // Textures may have what is left.
+        // Textures may use the memory left.
         if needed <= self.options.memory && !shown.has_texcoords() {
             return Ok(needed);
         }

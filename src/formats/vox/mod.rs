@@ -8,7 +8,7 @@
 //!   at most 256 per axis, with `z` up;
 //! - larger grids are several models, placed by a *scene graph*: transforms (`nTRN`), groups
 //!   (`nGRP`) and shapes (`nSHP`), the root being transform 0. A transform's translation `_t` is
-//!   where the model's pivot `floor(size / 2)` comes to lie, so voxel `v` lies at
+//!   the position of the model's pivot `floor(size / 2)`, so voxel `v` lies at
 //!   `t + v - floor(size / 2)`;
 //! - MagicaVoxel shows positions from -1000 to 999 and clips the rest.
 //!

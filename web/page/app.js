@@ -207,7 +207,8 @@ function show(report) {
   rows.push(['hash', report.hash, 'hash']);
   if (report.backend) {
     rows.push(['backend', report.adapter ? `gpu, ${report.adapter}` : 'cpu']);
-    const times = Object.entries(report.timings_ms).filter(([, ms]) => ms !== null);
+    const steps = ['load', 'place', 'voxelize', 'fill', 'color'];
+    const times = steps.map((step) => [step, report.timings_ms[step]]).filter(([, ms]) => ms !== null);
     rows.push(['time', times.map(([step, ms]) => `${step} ${duration(ms)}`).join(', ')]);
   }
   list($('report'), rows);

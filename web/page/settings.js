@@ -58,7 +58,7 @@ export function command(values, name, extension, isGrid, picture) {
   if (extension === 'png') {
     words.splice(1, 0, 'render');
     for (const [option, value] of Object.entries(picture)) {
-      if (value !== 'iso' && !(option === 'zoom' && value === 1)) words.push(`--${option}`, String(value));
+      if (value !== 'three-quarter' && !(option === 'zoom' && value === 1)) words.push(`--${option}`, String(value));
     }
   } else if (isGrid) {
     words.splice(1, 0, 'convert');

@@ -269,7 +269,8 @@ impl TriangleShading<'_> {
         let is_varied =
             has_cutoff && opacity != self.material.factor[3] || self.material.opacity_map.is_some();
         let is_linear = sampler.filter == Filter::Linear;
-        if !is_varied && !(has_cutoff && is_linear && longest <= MAGNIFIED) {
+        let is_interpolated = has_cutoff && is_linear && longest <= MAGNIFIED;
+        if !is_varied && !is_interpolated {
             return None;
         }
         let mut edge = 1.0;

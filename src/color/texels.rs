@@ -4,6 +4,8 @@
 //! used; along its edges the polygon is refined down to single texels. A polygon of a few texels of
 //! a linearly filtered texture is integrated over the bilinear interpolant instead.
 
+use std::cmp::Ordering;
+
 use crate::appearance::texture::pyramid::{AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha};
 use crate::appearance::texture::{Texture, floor};
 use crate::appearance::{Filter, Wrap};
@@ -188,7 +190,8 @@ impl Sampler<'_> {
                     reduced[axis] = Some(to);
                     // The axis has one texel: scale the polygon to unit length.
                     let width = high[axis] - low[axis];
-                    if !(width > 0.0) {
+                    // Also for NaN.
+                    if width.partial_cmp(&0.0) != Some(Ordering::Greater) {
                         return;
                     }
                     scale *= width;

@@ -198,10 +198,11 @@ fn area(polygon: &[[f64; 2]]) -> f64 {
 fn range(polygon: &[[f64; 2]], axis: usize) -> std::ops::RangeInclusive<i64> {
     let values = polygon.iter().map(|p| p[axis]);
     let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), c| (l.min(c), h.max(c)));
-    if polygon.is_empty() { 1..=0 } else { low.floor() as i64..=high.floor() as i64 }
+    // Empty for an empty polygon: from the largest integer to the smallest.
+    low.floor() as i64..=high.floor() as i64
 }
 
-/// What of a convex polygon is between `low` and `low + 1` on an axis.
+/// A convex polygon, clipped to `low..=low + 1` on an axis.
 fn clip(polygon: &[[f64; 2]], axis: usize, low: f64) -> Vec<[f64; 2]> {
     let half = |polygon: &[[f64; 2]], height: &dyn Fn([f64; 2]) -> f64| {
         let mut part = Vec::new();
@@ -345,7 +346,7 @@ fn a_clamped_decal_with_a_transparent_border_ends_at_its_border_at_every_resolut
 
 #[test]
 fn what_a_cutoff_hides_has_no_part_in_the_colour() {
-    let texel = |i: u32| if i % 2 == 0 && i / 64 % 2 == 0 { BLUE } else { [255, 0, 0, 100] };
+    let texel = |i: u32| if (i | i / 64) & 1 == 0 { BLUE } else { [255, 0, 0, 100] };
     let texture = Texture::new([64, 64], (0..64 * 64).map(texel).collect());
     for count in [1, 2, 5, 8, 16, 33, 64, 200] {
         let mask = Alpha::Mask(32768);

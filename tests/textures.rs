@@ -346,7 +346,7 @@ fn a_clamped_decal_with_a_transparent_border_ends_at_its_border_at_every_resolut
 
 #[test]
 fn what_a_cutoff_hides_has_no_part_in_the_colour() {
-    let texel = |i: u32| if (i | i / 64) & 1 == 0 { BLUE } else { [255, 0, 0, 100] };
+    let texel = |i: u32| if (i | (i / 64)) & 1 == 0 { BLUE } else { [255, 0, 0, 100] };
     let texture = Texture::new([64, 64], (0..64 * 64).map(texel).collect());
     for count in [1, 2, 5, 8, 16, 33, 64, 200] {
         let mask = Alpha::Mask(32768);

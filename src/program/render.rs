@@ -38,7 +38,8 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
     machine.start_threads()?;
     temporary::clean_up_when_interrupted()?;
-    if !to_stdout && !(args.turntable.is_some() && is_gif(&args.output)) {
+    let is_gif_animation = args.turntable.is_some() && is_gif(&args.output);
+    if !to_stdout && !is_gif_animation {
         check_extension(&args.output).with_context(|| args.output.display().to_string())?;
     }
     let options = options(args);

@@ -124,15 +124,14 @@ pub fn clean_up_when_interrupted() -> Result<()> {
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals = signals.context("cannot handle signals")?;
     let handle = move || {
-        for signal in signals.forever() {
-            let name = match signal {
-                SIGINT => "SIGINT",
-                SIGTERM => "SIGTERM",
-                _ => "SIGHUP",
-            };
-            // As shells report a program that a signal ended.
-            stop(&format!("stopped by {name}"), 128 + signal);
-        }
+        let Some(signal) = signals.forever().next() else { return };
+        let name = match signal {
+            SIGINT => "SIGINT",
+            SIGTERM => "SIGTERM",
+            _ => "SIGHUP",
+        };
+        // As shells report a program that a signal ended.
+        stop(&format!("stopped by {name}"), 128 + signal);
     };
     std::thread::Builder::new().spawn(handle).context("cannot handle signals")?;
     Ok(())

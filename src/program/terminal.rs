@@ -91,10 +91,12 @@ impl Bar {
         let weak = bar.downgrade();
         let is_terminal = std::io::stderr().is_terminal();
         std::thread::spawn(move || {
-            while !is_terminal {
-                std::thread::sleep(LINE);
-                let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) else { return };
-                say(&line(&bar));
+            if !is_terminal {
+                loop {
+                    std::thread::sleep(LINE);
+                    let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) else { return };
+                    say(&line(&bar));
+                }
             }
             std::thread::sleep(DELAY);
             if let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) {

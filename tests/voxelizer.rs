@@ -168,7 +168,7 @@ fn an_estimate_is_about_what_the_work_takes() {
     let mesh = octahedron(1.0);
     let estimate = voxelizer.estimate(&mesh).unwrap();
     let grid = voxelizer.run(&mesh).unwrap().grid;
-    let bricks = grid.brick_count() as u64;
+    let bricks = grid.brick_count();
     assert_eq!(estimate.dims, grid.dims());
     assert!((bricks..20 * bricks).contains(&estimate.brick_pairs), "{estimate:?} {bricks}");
     assert!(estimate.memory >= grid.bytes(), "{estimate:?} {}", grid.bytes());

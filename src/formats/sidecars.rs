@@ -5,8 +5,12 @@ mod finder;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Seek};
+use std::fs;
+#[cfg(feature = "images")]
+use std::fs::File;
+use std::io::{self, ErrorKind};
+#[cfg(feature = "images")]
+use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,9 +52,11 @@ enum Files {
     InMemory(Arc<BTreeMap<String, Vec<u8>>>),
 }
 
+#[cfg(feature = "images")]
 /// A file that is read in parts.
 pub(super) trait ReadSeek: BufRead + Seek {}
 
+#[cfg(feature = "images")]
 impl<T: BufRead + Seek> ReadSeek for T {}
 
 impl Sidecars {
@@ -179,6 +185,7 @@ impl Sidecars {
         }
     }
 
+    #[cfg(feature = "images")]
     /// A file, to be read in parts.
     pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
         match &self.files {

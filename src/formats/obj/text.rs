@@ -53,11 +53,11 @@ pub(super) fn lines(bytes: Vec<u8>) -> String {
     text
 }
 
-/// The byte order, if `bytes` are UTF-16: by the byte order mark, or a first character below 256.
+/// The byte order, if `bytes` are UTF-16: by the byte order mark, or a first character in ASCII.
 fn utf_16(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     match bytes {
-        [0xff, 0xfe, ..] | [1..=u8::MAX, 0, ..] => Some(u16::from_le_bytes),
-        [0xfe, 0xff, ..] | [0, 1..=u8::MAX, ..] => Some(u16::from_be_bytes),
+        [0xff, 0xfe, ..] | [b'\t'..=b'~', 0, ..] => Some(u16::from_le_bytes),
+        [0xfe, 0xff, ..] | [0, b'\t'..=b'~', ..] => Some(u16::from_be_bytes),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::appearance::Appearance;
 
-/// Why a list of positions and triangles is not a valid [`Mesh`](crate::Mesh).
+/// Why a list of positions and triangles is not a valid [`Mesh`].
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MeshError {

@@ -17,7 +17,7 @@
 //! results by union, parity or winding number. These operations are commutative, so the result does
 //! not depend on order.
 //!
-//! A mesh is a [`Job`]. It runs in batches, which fit the mesh buffer, and these in sub-batches,
+//! A mesh is a `Job`. It runs in batches, which fit the mesh buffer, and these in sub-batches,
 //! which fit the other buffers.
 
 mod buffers;
@@ -149,11 +149,11 @@ impl Gpu {
         self.device.block_on(self.scene_async(mesh))
     }
 
-    /// The asynchronous form of [`Backend::run`](crate::Backend::run). Concurrent runs each create
+    /// The asynchronous form of [`Backend::run`]. Concurrent runs each create
     /// their own buffers.
     ///
     /// # Errors
-    /// Those of [`Backend::run`](crate::Backend::run).
+    /// Those of [`Backend::run`].
     pub async fn run_async(
         &self,
         mesh: &PlacedMesh,

@@ -148,6 +148,7 @@ impl Surface {
 
     /// Turns the parts that face the wrong way; returns whether there are any.
     fn turn(&mut self, finder: &mut Finder) -> Result<bool, BackendError> {
+        finder.within(0, |memory| require(Topology::turning_bytes(&finder.mesh), memory))?;
         let (turned, which) = topology::turned(&finder.mesh);
         if let Some(which) = &which {
             finder.mesh = Cow::Owned(finder.mesh.with_turned(which));
@@ -159,14 +160,15 @@ impl Surface {
 
     fn as_given(finder: &Finder) -> Result<Self, BackendError> {
         let (topology, boundary) = finder.within(0, |memory| {
-            let needed = Topology::bytes(&finder.mesh);
-            if needed > memory {
-                return Err(BackendError::Memory { needed, allowed: memory });
-            }
+            require(Topology::bytes(&finder.mesh), memory)?;
             Ok(Topology::with_boundary(&finder.mesh))
         })?;
         Ok(Self { topology, boundary, turned: None })
     }
+}
+
+fn require(needed: u64, allowed: u64) -> Result<(), BackendError> {
+    if needed > allowed { Err(BackendError::Memory { needed, allowed }) } else { Ok(()) }
 }
 
 /// Fills in the way that suits the mesh.

@@ -289,7 +289,7 @@ fn the_numbers_in_the_scene_for_pbrt_are_those_of_the_file() {
     let (middle, radius) =
         (numbers_after(&scene, "Translate"), numbers_after(&scene, "radius\"")[0]);
     let size = info["voxel_size"].as_f64().unwrap();
-    assert!(comments.contains(&format!("{size} long")));
+    assert!(comments.contains(&format!("{size} units")));
     let reach = |axis: usize| {
         let low = info["origin"][axis].as_f64().unwrap();
         let high = low + size * info["dims"][axis].as_f64().unwrap();

@@ -506,12 +506,12 @@ impl PyGrid {
     /// ----------
     /// size : int or (int, int), default 512
     ///     Width and height in pixels, up to 16,384.
-    /// view : {"iso", "front", "back", "left", "right", "top", "bottom"}, default "iso"
+    /// view : {"three-quarter", "iso", "front", "back", "left", "right", "top", "bottom"}, default "three-quarter"
     ///     From where.
     /// turn : float, optional
     ///     Degrees further around the up axis; pictures with a turn are framed alike.
     /// camera : {"perspective", "orthographic"}, optional
-    ///     By default perspective for "iso", orthographic for the others.
+    ///     By default perspective for "three-quarter", orthographic for the others.
     /// background : {"gradient", "transparent"} or (int, int, int), default "gradient"
     ///     Behind the voxels; a colour is sRGB.
     /// samples : int, default 3
@@ -521,7 +521,7 @@ impl PyGrid {
     /// -------
     /// ndarray of uint8, shape (height, width, 4)
     ///     sRGB and opacity, rows from the top.
-    #[pyo3(signature = (size=None, *, view="iso", turn=None, camera=None, background=None, samples=3))]
+    #[pyo3(signature = (size=None, *, view="three-quarter", turn=None, camera=None, background=None, samples=3))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn render<'py>(
         &self,
@@ -547,7 +547,7 @@ impl PyGrid {
     /// Returns
     /// -------
     /// bytes
-    #[pyo3(signature = (size=None, *, view="iso", turn=None, camera=None, background=None, samples=3))]
+    #[pyo3(signature = (size=None, *, view="three-quarter", turn=None, camera=None, background=None, samples=3))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn png<'py>(
         &self,
@@ -568,11 +568,11 @@ impl PyGrid {
     }
 
     fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.png(py, None, "iso", None, None, None, 2)
+        self.png(py, None, "three-quarter", None, None, None, 2)
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let png = self.png(py, None, "iso", None, None, None, 2)?;
+        let png = self.png(py, None, "three-quarter", None, None, None, 2)?;
         glue::module(py)?.call_method1("page", (self.__repr__(), png))?.extract()
     }
 
@@ -749,6 +749,7 @@ fn render_options(
         },
     };
     let view = match view {
+        "three-quarter" => View::ThreeQuarter,
         "iso" => View::Iso,
         "front" => View::Front,
         "back" => View::Back,

@@ -35,6 +35,7 @@ def meshes(tmp_path_factory):
 @pytest.fixture(scope="module")
 def cluster():
     os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    ray.shutdown()  # The manual's examples may have started a cluster.
     ray.init(num_cpus=3, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     yield

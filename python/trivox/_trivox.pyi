@@ -28,7 +28,7 @@ _Path: TypeAlias = str | os.PathLike[str]
 _MeshLike: TypeAlias = Mesh | _Path | Any
 _Mode: TypeAlias = Literal["surface", "thin", "solid"]
 _Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
-_View: TypeAlias = Literal["iso", "front", "back", "left", "right", "top", "bottom"]
+_View: TypeAlias = Literal["three-quarter", "iso", "front", "back", "left", "right", "top", "bottom"]
 _Up: TypeAlias = Literal["y", "z"]
 _Progress: TypeAlias = Callable[[str, int, int], object]
 
@@ -128,7 +128,7 @@ class Grid:
         self,
         size: int | tuple[int, int] | None = None,
         *,
-        view: _View = "iso",
+        view: _View = "three-quarter",
         turn: float | None = None,
         camera: Literal["perspective", "orthographic"] | None = None,
         background: Literal["gradient", "transparent"] | tuple[int, int, int] | None = None,
@@ -138,7 +138,7 @@ class Grid:
         self,
         size: int | tuple[int, int] | None = None,
         *,
-        view: _View = "iso",
+        view: _View = "three-quarter",
         turn: float | None = None,
         camera: Literal["perspective", "orthographic"] | None = None,
         background: Literal["gradient", "transparent"] | tuple[int, int, int] | None = None,

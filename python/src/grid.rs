@@ -758,7 +758,8 @@ fn render_options(
         "top" => View::Top,
         "bottom" => View::Bottom,
         _ => {
-            let views = "'iso', 'front', 'back', 'left', 'right', 'top' or 'bottom'";
+            let views =
+                "'three-quarter', 'iso', 'front', 'back', 'left', 'right', 'top' or 'bottom'";
             return refuse("option.view", format!("view '{view}' is not possible: use {views}"));
         }
     };

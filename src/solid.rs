@@ -160,7 +160,7 @@ impl Surface {
 
     fn as_given(finder: &Finder) -> Result<Self, BackendError> {
         let (topology, boundary) = finder.within(0, |memory| {
-            require(Topology::bytes(&finder.mesh), memory)?;
+            require(Topology::bytes_with_boundary(&finder.mesh), memory)?;
             Ok(Topology::with_boundary(&finder.mesh))
         })?;
         Ok(Self { topology, boundary, turned: None })

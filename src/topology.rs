@@ -127,11 +127,16 @@ impl Topology {
     pub fn bytes(mesh: &PlacedMesh) -> u64 {
         let (vertices, triangles) = (mesh.vertices().len(), mesh.len());
         let matching = weld::kept_bytes(vertices) + edges::bytes(vertices, triangles);
-        QUEUES + boundary::BYTES + weld::bytes(vertices).max(matching)
+        QUEUES + weld::bytes(vertices).max(matching)
+    }
+
+    /// The most bytes that [`with_boundary`](Self::with_boundary) allocates at a time.
+    pub(crate) fn bytes_with_boundary(mesh: &PlacedMesh) -> u64 {
+        Self::bytes(mesh) + boundary::BYTES
     }
 
     /// The most bytes that turning the patches of `mesh` allocates at a time.
     pub(crate) fn turning_bytes(mesh: &PlacedMesh) -> u64 {
-        Self::bytes(mesh) + patches::bytes(mesh.len())
+        Self::bytes_with_boundary(mesh) + patches::bytes(mesh.len())
     }
 }

@@ -50,7 +50,7 @@ fn modules_import_each_other_without_a_cycle() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     collect(&src, None, &mut imports);
     // The binary and its modules import themselves; the library's root re-exports its modules.
-    ["main", "program", "lib"].map(|name| imports.remove(name));
+    imports.retain(|module, _| !["main", "program", "lib"].contains(&&**module));
     assert!(imports["voxelize"].contains("gpu"), "{imports:?}");
     for module in imports.keys() {
         let mut path = vec![];

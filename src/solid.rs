@@ -279,7 +279,7 @@ async fn along_x(
 async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
     if finder.mesh.lattice().dims.contains(&MAX_DIM) {
-        return Err(BackendError::NoRoomToVote);
+        return Err(BackendError::VoteTooLarge);
     }
     // All rays leave empty what an even number of parts have in common, and agree on it.
     let windings = finder.find(Rule::Winding, 0).await?.windings;

@@ -4,7 +4,7 @@ use crate::formats::excerpt;
 
 /// A tally of names, of which a warning lists the first few.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct Tally {
     names: Vec<String>,
     /// The number of occurrences.
     pub(super) count: usize,
@@ -12,7 +12,7 @@ pub(super) struct Named {
     others: usize,
 }
 
-impl Named {
+impl Tally {
     pub(super) fn add(&mut self, name: &str) {
         const LISTED: usize = 3;
         let name = excerpt(name);

@@ -184,7 +184,7 @@ impl BrickColors<'_> {
     }
 
     /// Whether a voxel's colour differs from the default.
-    pub(crate) fn is_own(&self) -> bool {
+    pub(crate) fn differs_from_rest(&self) -> bool {
         self.own.iter().any(|&color| color != self.rest)
     }
 }

@@ -18,7 +18,7 @@ use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand};
 use crate::program::cli::parse::parse_size;
 
 pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs};
-pub use crate::program::cli::names::{BackendName, DrawerName, FillName, ModeName};
+pub use crate::program::cli::names::{BackendName, FillName, ModeName, RenderBackendName};
 pub use crate::program::cli::render::RenderArgs;
 pub use crate::program::cli::slice::SliceArgs;
 pub use crate::program::cli::verify::VerifyArgs;
@@ -47,11 +47,11 @@ pub struct Cli {
     #[command(flatten)]
     pub job: Option<Job>,
     #[command(flatten)]
-    pub what: What,
+    pub voxels: VoxelArgs,
     #[command(flatten)]
-    pub few_colors: FewColors,
+    pub palette_args: PaletteArgs,
     #[command(flatten)]
-    pub machine: Machine,
+    pub compute: ComputeArgs,
 }
 
 impl Cli {
@@ -63,7 +63,7 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the GPU adapters of this machine, as --adapter names them.
+    /// List the GPU adapters of this compute, as --adapter names them.
     Adapters(AdaptersArgs),
     /// List the file formats that are read and written, and what each carries.
     Formats(FormatsArgs),
@@ -71,7 +71,7 @@ pub enum Command {
     Info(InfoArgs),
     /// Write a voxel grid in another format.
     ///
-    /// What the new file does not hold is said in a warning.
+    /// VoxelArgs the new file does not hold is said in a warning.
     Convert(ConvertArgs),
     /// Compare two voxel grids, in any formats.
     ///
@@ -107,9 +107,9 @@ pub enum Command {
     Man,
 }
 
-/// What to compute.
+/// VoxelArgs to compute.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct What {
+pub struct VoxelArgs {
     /// Which voxels are occupied [default: surface].
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ModeName>,
@@ -129,7 +129,7 @@ pub struct What {
 
 /// The colours of formats that have few.
 #[derive(Debug, Args)]
-pub struct FewColors {
+pub struct PaletteArgs {
     /// Colours to use in formats that have few (.vox): those of the pixels of an image, at most 255
     /// [default: those of the voxels, or the 255 by which they look most alike].
     #[arg(long, value_name = "IMAGE")]
@@ -140,9 +140,9 @@ pub struct FewColors {
     pub dither: bool,
 }
 
-/// What to compute with.
+/// VoxelArgs to compute with.
 #[derive(Debug, Args)]
-pub struct Machine {
+pub struct ComputeArgs {
     /// Where to compute. All backends give the same bits.
     #[arg(long, value_name = "BACKEND", default_value = "auto")]
     pub backend: BackendName,
@@ -162,7 +162,7 @@ pub struct Machine {
     pub memory: Option<ByteSize>,
 }
 
-/// What standard input holds.
+/// VoxelArgs standard input holds.
 #[derive(Debug, Default, Args)]
 pub struct Input {
     /// Format of the file that - reads from standard input, as an extension such as obj or npy.

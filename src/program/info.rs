@@ -14,7 +14,7 @@ use trivox::{
 use crate::program::cli::InfoArgs;
 use crate::program::inputs::sorted;
 use crate::program::numbers::{counted, grouped, significant, sized};
-use crate::program::{Verdict, print, print_json, say};
+use crate::program::{Verdict, print, print_error, print_json};
 
 /// Reads the file and says what it holds.
 ///
@@ -65,7 +65,7 @@ fn table(args: &InfoArgs) -> Result<Verdict> {
             }
             Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
             Err(error) => {
-                say(&format!("voxelize: {}: {error:#}\n", path.display()));
+                print_error(&format!("voxelize: {}: {error:#}\n", path.display()));
                 verdict = Verdict::Failed;
             }
         }
@@ -167,7 +167,7 @@ struct MeshInfo {
     warnings: Vec<String>,
 }
 
-/// What a mesh is as a surface.
+/// VoxelArgs a mesh is as a surface.
 #[derive(Debug, Serialize)]
 struct SurfaceInfo {
     closed: bool,

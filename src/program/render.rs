@@ -11,18 +11,18 @@ use trivox::voxelize::BackendChoice;
 use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
-use crate::program::cli::{BackendName, Machine, RenderArgs, What};
+use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::diff::Side;
-use crate::program::drawer::Drawer;
 use crate::program::frames::Frames;
-use crate::program::maker::{Maker, sentences, sizing};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
 use crate::program::output::{Names, Sink, Written};
+use crate::program::pipeline::{Pipeline, sentences, sizing};
+use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::Transform;
-use crate::program::{Verdict, print_json, say, temporary};
+use crate::program::{Verdict, print_error, print_json, temporary};
 
 /// Reads the grid, draws it and writes the picture, or the pictures.
 ///
@@ -34,9 +34,13 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     if args.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
-    let machine =
-        Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
-    machine.start_threads()?;
+    let compute = ComputeArgs {
+        backend: BackendName::Cpu,
+        adapter: None,
+        threads: args.threads,
+        memory: None,
+    };
+    compute.start_threads()?;
     temporary::clean_up_when_interrupted()?;
     let is_gif_animation = args.turntable.is_some() && is_gif(&args.output);
     if !to_stdout && !is_gif_animation {
@@ -47,14 +51,15 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let output = Output::new(args)?;
     let named = || args.file.display().to_string();
     refuse_contradictions(args).with_context(named)?;
-    let drawer = Drawer::new(args)?;
+    let render_backend = RenderBackend::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let ((mut grid, mut warnings), load) = timed(|| load(args, &progress))?;
     progress.finish();
-    warnings.extend(drawer.warning());
+    warnings.extend(render_backend.warning());
     turn_up(&mut grid, args.up.map(Up::from));
-    let (written, draw) = timed(|| output.write(&drawer.renderer(&grid)?, &options, &progress))?;
+    let (written, draw) =
+        timed(|| output.write(&render_backend.renderer(&grid)?, &options, &progress))?;
     progress.finish();
 
     let input = Side::new(&args.file, &grid);
@@ -62,7 +67,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let timings_ms = Timings { load, render: draw };
     let Written { names: output, bytes, .. } = written;
     let (camera, frames) = (CameraReport::new(&grid, &options), args.turntable);
-    let (backend, adapter) = drawer.names();
+    let (backend, adapter) = render_backend.names();
     let report = Report {
         input,
         output,
@@ -77,12 +82,12 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         warnings,
     };
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
         print_json(&report)?;
     } else if !args.quiet {
-        say(&report.text());
+        print_error(&report.text());
     }
     Ok(Verdict::Done)
 }
@@ -181,9 +186,9 @@ pub fn is_gif(path: &Path) -> bool {
 /// A mesh without a size, a grid with options for meshes, and options that have no effect on this mesh.
 fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
-        return args.what.refuse_contradictions();
+        return args.voxels.refuse_contradictions();
     }
-    let What { mode, fill, shell, keep_transparent } = args.what;
+    let VoxelArgs { mode, fill, shell, keep_transparent } = args.voxels;
     let of_meshes = [
         ("--res", args.res.is_some()),
         ("--voxel-size", args.voxel_size.is_some()),
@@ -225,17 +230,17 @@ fn voxels_of(
         .backend(BackendChoice::Cpu)
         .up(args.up.map_or(Up::default(), Up::from))
         .progress(progress.clone());
-    let maker = Maker {
-        voxelizer: args.what.of(memory.of(&voxelizer), color, true),
+    let pipeline = Pipeline {
+        voxelizer: args.voxels.of(memory.of(&voxelizer), color, true),
         transform: Transform::default(),
         place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
         memory,
-        is_solid: matches!(args.what.mode(), Mode::Solid(_)),
+        is_solid: matches!(args.voxels.mode(), Mode::Solid(_)),
     };
-    let placed = maker.load_and_place(&args.file)?;
+    let placed = pipeline.load_and_place(&args.file)?;
     let named = || args.file.display().to_string();
-    let made = maker.compute(&placed.mesh).with_context(named)?;
-    let made = maker.color(&placed.mesh, made).with_context(named)?;
+    let made = pipeline.compute(&placed.mesh).with_context(named)?;
+    let made = pipeline.color(&placed.mesh, made).with_context(named)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
     Ok((made.grid, warnings))
 }

@@ -38,7 +38,7 @@ pub enum BackendError {
         "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \
          use fewer voxels, or another fill"
     )]
-    NoRoomToVote,
+    VoteTooLarge,
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),

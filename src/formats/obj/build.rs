@@ -2,8 +2,8 @@
 
 use crate::formats::obj::appearance::Gathered;
 use crate::formats::obj::colors::VertexColors;
+use crate::formats::obj::face_materials::FaceMaterial;
 use crate::formats::obj::libraries::Materials;
-use crate::formats::obj::looks::Look;
 use crate::formats::obj::materials::Placement;
 use crate::formats::polygons::Cutter;
 
@@ -57,8 +57,12 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Adds a model whose faces have these `looks`.
-    pub(super) fn add(&mut self, model: &tobj::Mesh, looks: &mut impl Iterator<Item = Look>) {
+    /// Adds a model. `face_materials` yields the material of each of its faces.
+    pub(super) fn add(
+        &mut self,
+        model: &tobj::Mesh,
+        face_materials: &mut impl Iterator<Item = FaceMaterial>,
+    ) {
         // Past `u32`, `Mesh::new` fails: there are too many positions.
         let base = self.positions.len() as u32;
         let (positions, _) = model.positions.as_chunks::<3>();
@@ -74,7 +78,12 @@ impl<'a> Build<'a> {
         }
         let mut start = 0;
         for arity in arities(model) {
-            let face = Face { model, base, start, look: looks.next().unwrap_or_default() };
+            let face = Face {
+                model,
+                base,
+                start,
+                face_material: face_materials.next().unwrap_or_default(),
+            };
             match arity {
                 0..=2 => self.lean += 1,
                 3 => self.add_triangle(&face, [0, 1, 2]),
@@ -98,9 +107,9 @@ impl<'a> Build<'a> {
         if !self.materials.are_there {
             return;
         }
-        let placement = self.materials.placement(face.look);
+        let placement = self.materials.placement(face.face_material);
         let uvs = placement.map(|placement| face.uvs(corners, placement));
-        self.gathered.slots.push(slot(face.look.material, uvs == Some(None)));
+        self.gathered.slots.push(slot(face.face_material.material, uvs == Some(None)));
         if self.materials.have_maps {
             self.gathered.uvs.push(uvs.flatten().unwrap_or(NO_UVS));
         }
@@ -114,14 +123,14 @@ struct Face<'a> {
     base: u32,
     /// The index of its first corner in the model.
     start: usize,
-    look: Look,
+    face_material: FaceMaterial,
 }
 
 impl Face<'_> {
     /// The texture coordinates of these corners of the model, transformed by `placement`; in the
     /// file `v` points up. `None` if one is missing.
     fn uvs(&self, corners: [usize; 3], placement: Placement) -> Option<[[f32; 2]; 3]> {
-        if !self.look.has_uvs {
+        if !self.face_material.has_uvs {
             return None;
         }
         let (texcoords, _) = self.model.texcoords.as_chunks::<2>();

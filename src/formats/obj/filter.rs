@@ -11,9 +11,9 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use crate::formats::obj::diagnose::{Counts, bad_corner};
-use crate::formats::obj::looks::Looks;
+use crate::formats::obj::face_materials::FaceMaterials;
 use crate::formats::obj::text::{first_word, statements, without_comment};
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 
 /// Statements without effect on the surface.
 const HARMLESS: [&str; 30] = [
@@ -85,9 +85,9 @@ pub(super) struct LeftOut {
     /// Statements of curves, surfaces and patches.
     pub(super) free_form: usize,
     /// Statements that include a file or run a command.
-    pub(super) calls: Named,
+    pub(super) calls: Tally,
     /// Unknown keywords.
-    pub(super) unknown: Named,
+    pub(super) unknown: Tally,
     /// Vertices with a seventh number, which is taken for an opacity.
     pub(super) opacities: usize,
     /// Vertices with a weight other than 1, which only rational curves and surfaces use.
@@ -133,7 +133,7 @@ pub(super) struct Feed<S> {
     at: usize,
     group: Group,
     is_group_full: bool,
-    pub(super) looks: Looks,
+    pub(super) face_materials: FaceMaterials,
     pub(super) left_out: LeftOut,
 }
 
@@ -154,7 +154,7 @@ pub(super) fn feed(
         at: 0,
         group: Group::default(),
         is_group_full: false,
-        looks: Looks::default(),
+        face_materials: FaceMaterials::default(),
         left_out: LeftOut::default(),
     }
 }
@@ -197,8 +197,8 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
             "p" | "l" => self.left_out.points_and_lines += 1,
             "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.left_out.free_form += 1,
             "call" | "csh" => self.left_out.calls.add(line.trim()),
-            "mtllib" => _ = self.looks.libraries.number(after(keyword, line)),
-            "usemtl" => self.looks.set_material(after(keyword, line)),
+            "mtllib" => _ = self.face_materials.libraries.number(after(keyword, line)),
+            "usemtl" => self.face_materials.set_material(after(keyword, line)),
             word if word.starts_with('#') || HARMLESS.contains(&word) => {}
             word => self.left_out.unknown.add(word),
         }
@@ -268,7 +268,7 @@ impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
     }
 
     fn add_face(&mut self, line: &str) {
-        self.looks.add_face(line);
+        self.face_materials.add_face(line);
         self.push(line);
         self.is_group_full = self.group.add(line);
     }

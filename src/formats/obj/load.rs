@@ -6,14 +6,14 @@ use std::path::Path;
 
 use crate::formats::ReadError;
 use crate::formats::obj::diagnose::{Counts, bad_corners, describe, locate};
+use crate::formats::obj::face_materials::FaceMaterials;
 use crate::formats::obj::filter::{Colors, Corners, Feed, LeftOut, Part, feed};
-use crate::formats::obj::looks::Looks;
 use crate::formats::obj::text::{first_word, has_negative_index, statements};
 
 /// The surface of a text, with its materials and omitted statements.
 pub(super) struct Surface {
     pub(super) models: Vec<tobj::Model>,
-    pub(super) looks: Looks,
+    pub(super) face_materials: FaceMaterials,
     pub(super) left_out: LeftOut,
     /// A warning about invalid indices of texture coordinates and normals.
     pub(super) bad_corners: Option<String>,
@@ -121,6 +121,11 @@ fn load_vertices_first(
 
 impl<'a, S: Iterator<Item = Cow<'a, str>>> Feed<S> {
     fn into_surface(self, models: Vec<tobj::Model>) -> Surface {
-        Surface { models, looks: self.looks, left_out: self.left_out, bad_corners: None }
+        Surface {
+            models,
+            face_materials: self.face_materials,
+            left_out: self.left_out,
+            bad_corners: None,
+        }
     }
 }

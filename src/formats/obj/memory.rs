@@ -4,8 +4,8 @@
 //! every text; a test checks it. What counts do not determine is assumed at its worst: no two
 //! corners of a group's faces share a vertex.
 
+use crate::formats::obj::face_materials::{FaceMaterials, Names, has_uvs};
 use crate::formats::obj::filter::{CORNER, FACE, Group};
-use crate::formats::obj::looks::{Looks, Names, has_uvs};
 use crate::formats::obj::text::{first_word, statements, without_comment};
 use crate::formats::polygons::CUT;
 
@@ -27,7 +27,12 @@ pub(super) fn loading_memory(text: &str) -> u64 {
     let while_gathered = counts.mesh() + counts.gathered() + CUT * counts.largest_face;
     // A line exists as a statement, as filtered and as parsed.
     let line = 3 * growing(counts.longest, 1) + 3 * CORNER as u64 * counts.largest_face;
-    text.len() as u64 + line + counts.looks() + models + while_parsed.max(while_gathered) + REST
+    text.len() as u64
+        + line
+        + counts.face_materials()
+        + models
+        + while_parsed.max(while_gathered)
+        + REST
 }
 
 /// An upper bound of [`loading_memory`] for all texts of `len` bytes. A corner takes at least two
@@ -146,14 +151,14 @@ impl Counts {
             + self.model(faces) / 2
     }
 
-    /// What is noted of the looks of faces, and what becomes of it: names in a map and in order,
+    /// The memory of the materials of faces: names in a map and in order,
     /// the materials of these names and of these without their images, and which of them faces
     /// have.
-    fn looks(&self) -> u64 {
+    fn face_materials(&self) -> u64 {
         let count = self.names.len() as u64;
         let names =
             growing(count * 8 / 7, Names::ENTRY) + count * MATERIAL + 3 * self.names.bytes();
-        names + growing(1 + self.changes, Looks::RUN)
+        names + growing(1 + self.changes, FaceMaterials::RUN)
     }
 
     /// The positions and triangles of all groups.

@@ -5,17 +5,17 @@
 //! are triangulated (`build`). Errors are located (`diagnose`), and omitted statements cause
 //! warnings. The memory is bounded beforehand (`memory`).
 //!
-//! The materials of faces are recorded by the filter (`looks`). Material files are located
+//! The materials of faces are recorded by the filter (`face_materials`). Material files are located
 //! (`libraries`) and parsed (`materials`), and converted with their images (`appearance`).
 
 mod appearance;
 mod build;
 mod colors;
 mod diagnose;
+mod face_materials;
 mod filter;
 mod libraries;
 mod load;
-mod looks;
 mod materials;
 mod memory;
 mod text;
@@ -65,15 +65,15 @@ pub fn read_with(
     let surface = load(&text, may_overflow(&text))?;
     let (materials, colors) = match options.appearance {
         true => {
-            let materials = Materials::read(&surface.looks, sidecars, left);
+            let materials = Materials::read(&surface.face_materials, sidecars, left);
             (materials, VertexColors::of(&surface.models))
         }
         false => Default::default(),
     };
-    let Surface { models, looks, left_out, bad_corners } = surface;
+    let Surface { models, face_materials, left_out, bad_corners } = surface;
     let mut build = Build::for_models(&models, &materials, colors);
-    let mut looks_of_faces = looks.of_faces();
-    models.into_iter().for_each(|model| build.add(&model.mesh, &mut looks_of_faces));
+    let mut materials_of_faces = face_materials.of_faces();
+    models.into_iter().for_each(|model| build.add(&model.mesh, &mut materials_of_faces));
     if build.triangles.is_empty() {
         return Err(nothing_found(&left_out, &build));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use trivox::formats::GridFormat;
 
-use crate::program::cli::{FewColors, Input};
+use crate::program::cli::{Input, PaletteArgs};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
@@ -44,7 +44,7 @@ pub struct ConvertArgs {
     pub format: Option<GridFormat>,
 
     #[command(flatten)]
-    pub few_colors: FewColors,
+    pub palette_args: PaletteArgs,
 
     /// Print one JSON object to standard output.
     #[arg(long)]

@@ -37,9 +37,9 @@ impl From<ViewName> for View {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum CameraName {
-    /// What is nearer is larger
+    /// VoxelArgs is nearer is larger
     Perspective,
-    /// What is parallel remains so
+    /// VoxelArgs is parallel remains so
     Orthographic,
 }
 
@@ -79,15 +79,15 @@ pub enum ModeName {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum FillName {
-    /// What suits the mesh, and says why
+    /// VoxelArgs suits the mesh, and says why
     Auto,
     /// Past an odd number of crossings along x: exact for closed meshes
     Parity,
     /// Where the generalized winding number is at least 1/2: for holes and overlapping parts
     Winding,
-    /// What cannot be reached from outside, and the surface: for holes smaller than a voxel
+    /// VoxelArgs cannot be reached from outside, and the surface: for holes smaller than a voxel
     Flood,
-    /// What most rays along the three axes find inside, whichever way triangles face
+    /// VoxelArgs most rays along the three axes find inside, whichever way triangles face
     Vote,
 }
 
@@ -104,7 +104,7 @@ impl From<FillName> for Fill {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum DrawerName {
+pub enum RenderBackendName {
     /// A GPU, or an error
     Gpu,
     /// The CPU

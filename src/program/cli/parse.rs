@@ -4,7 +4,7 @@ use bytesize::ByteSize;
 use trivox::Bounds;
 use trivox::render::{Background, MAX_SIDE};
 
-use crate::program::looks::css_color;
+use crate::program::colors::css_color;
 
 pub fn parse_size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())

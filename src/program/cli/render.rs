@@ -8,10 +8,10 @@ use clap::builder::NonEmptyStringValueParser;
 use trivox::ColorSource;
 use trivox::render::{Background, MAX_SAMPLES};
 
-use crate::program::cli::names::{CameraName, DrawerName, UpAxis, ViewName};
+use crate::program::cli::names::{CameraName, RenderBackendName, UpAxis, ViewName};
 use crate::program::cli::parse::{parse_background, parse_light, parse_pixels, parse_size};
-use crate::program::cli::{Input, What};
-use crate::program::looks::parse_color;
+use crate::program::cli::{Input, VoxelArgs};
+use crate::program::colors::parse_color;
 
 /// The heading of options that grids do not have.
 const OF_MESHES: &str = "Options for meshes";
@@ -75,7 +75,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = parse_pixels)]
     pub size: [u32; 2],
 
-    /// What is behind the voxels: gradient, transparent or a colour such as #C08040.
+    /// VoxelArgs is behind the voxels: gradient, transparent or a colour such as #C08040.
     #[arg(long, value_name = "BACKGROUND", default_value = "gradient")]
     #[arg(value_parser = parse_background)]
     pub background: Background,
@@ -89,10 +89,10 @@ pub struct RenderArgs {
     #[arg(long, value_name = "AXIS")]
     pub up: Option<UpAxis>,
 
-    /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that --adapter
+    /// VoxelArgs to draw with; the picture is the same, to the bit [default: cpu, or the GPU that --adapter
     /// names].
     #[arg(long, value_name = "BACKEND")]
-    pub backend: Option<DrawerName>,
+    pub backend: Option<RenderBackendName>,
 
     /// GPU adapter to draw with: any part of a name that `voxelize adapters` shows.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -121,7 +121,7 @@ pub struct RenderArgs {
     pub voxel_size: Option<f64>,
 
     #[command(flatten, next_help_heading = OF_MESHES)]
-    pub what: What,
+    pub voxels: VoxelArgs,
 
     /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one such as
     /// #C08040 [default: auto].

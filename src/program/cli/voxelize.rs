@@ -8,7 +8,7 @@ use trivox::{Bounds, ColorSource};
 
 use crate::program::cli::names::UpAxis;
 use crate::program::cli::parse::{parse_bounds, parse_dims, parse_rotation};
-use crate::program::looks::parse_color;
+use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
 
 /// The main job.

@@ -13,7 +13,7 @@
 //! this brick: exactly once, regardless of how the work is split.
 //!
 //! Buffers have fixed capacities. On overflow the stages continue to count without writing; the
-//! host then enlarges the buffers, up to the [`Budget`], or splits the work and combines the
+//! host then enlarges the buffers, up to the [`BatchLimits`], or splits the work and combines the
 //! results by union, parity or winding number. These operations are commutative, so the result does
 //! not depend on order.
 //!
@@ -54,7 +54,7 @@ use crate::voxelize::gpu::workspace::Workspace;
 use crate::voxelize::report::milliseconds;
 use crate::voxelize::{Kernel, Rule, Run, RunOptions, brick_pairs};
 
-pub use job::Budget;
+pub use job::BatchLimits;
 
 /// Voxelizes on a GPU.
 ///
@@ -73,7 +73,7 @@ pub use job::Budget;
 /// ```
 pub struct Gpu {
     device: Device,
-    budget: Budget,
+    batch_limits: BatchLimits,
     /// Created when steps are first timed; `None` if the adapter has no timestamps.
     clock: OnceLock<Option<Clock>>,
     /// Reused by all meshes. A run takes it, and puts it back at its end.
@@ -92,10 +92,10 @@ impl Gpu {
     pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
         let device = adapter.open_async().await?;
         prepare(&device, Rule::Conservative, Kernel::default())?;
-        let budget = Budget::of(&device.device.limits());
+        let batch_limits = BatchLimits::of(&device.device.limits());
         Ok(Self {
             device,
-            budget,
+            batch_limits,
             clock: OnceLock::new(),
             workspace: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
@@ -115,9 +115,9 @@ impl Gpu {
     /// Limits runs to `budget`, within the device's limits. Small budgets split the work into many
     /// runs; the voxels are the same.
     #[must_use]
-    pub fn with_budget(self, budget: Budget) -> Self {
-        let budget = self.budget.at_most(&budget);
-        Self { budget, ..self }
+    pub fn with_batch_limits(self, batch_limits: BatchLimits) -> Self {
+        let batch_limits = self.batch_limits.at_most(&batch_limits);
+        Self { batch_limits, ..self }
     }
 
     /// The open device, for other work.
@@ -132,7 +132,7 @@ impl Gpu {
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        let job = Job { keeps_bricks: true, ..Job::new(mesh, self.budget) };
+        let job = Job { keeps_bricks: true, ..Job::new(mesh, self.batch_limits) };
         let results = self.voxelize_batches(&job).await?;
         let (bricks, count) =
             results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))?;
@@ -161,7 +161,7 @@ impl Gpu {
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        let batches = mesh.len().div_ceil(self.budget.triangles as usize);
+        let batches = mesh.len().div_ceil(self.batch_limits.triangles as usize);
         progress.start("voxelize", batches as u64 * UNITS);
         let room = options.memory / BYTES_PER_BRICK;
         let max_found = sub_batch_bricks(room);
@@ -171,13 +171,13 @@ impl Gpu {
             progress,
             room,
             // A sub-batch is read back as a whole. Each crossing may take a brick.
-            budget: Budget {
-                bricks: self.budget.bricks.min(max_found),
-                crossings: self.budget.crossings.min(max_found),
-                ..self.budget
+            batch_limits: BatchLimits {
+                bricks: self.batch_limits.bricks.min(max_found),
+                crossings: self.batch_limits.crossings.min(max_found),
+                ..self.batch_limits
             },
             clock: options.time_stages.then(|| self.clock()).flatten(),
-            ..Job::new(mesh, self.budget)
+            ..Job::new(mesh, self.batch_limits)
         };
         let mut results = self.voxelize_batches(&job).await?;
         if results.dropped > 0 {
@@ -221,7 +221,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Gpu {
     /// Runs a job, batch by batch.
     async fn voxelize_batches(&self, job: &Job<'_>) -> Result<Results, BackendError> {
-        let max_triangles = self.budget.triangles as usize;
+        let max_triangles = self.batch_limits.triangles as usize;
         if job.keeps_bricks && job.mesh.len() > max_triangles {
             let of_triangles = |count: usize| 4 * UNSHARED_WORDS as u64 * count as u64;
             let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(max_triangles));
@@ -269,12 +269,12 @@ impl Gpu {
                     results.limit_to(job.room);
                     job.progress.advance(sub_batch.units);
                 }
-                Some(overflow) if self.enlarge(workspace, &job.budget, overflow)? => {
+                Some(overflow) if self.enlarge(workspace, &job.batch_limits, overflow)? => {
                     sub_batches.push(sub_batch);
                 }
                 Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow).into()),
                 Some(overflow) => {
-                    // One triangle in one brick fits every budget: `None` is a bug.
+                    // One triangle in one brick fits every batch_limits: `None` is a bug.
                     let halves = sub_batch.split(overflow).ok_or_else(|| {
                         BackendError::Failed(format!("cannot divide the work: {overflow:?}"))
                     })?;
@@ -331,33 +331,33 @@ impl Gpu {
             Output::Crossings => estimate(Output::Crossings, job.mesh),
         };
         let sizes = Sizes {
-            pairs: pairs.min(self.budget.pairs).max(kept.pairs),
-            bricks: pairs.min(self.budget.bricks).max(kept.bricks),
-            crossings: crossings.min(self.budget.crossings).max(kept.crossings),
+            pairs: pairs.min(self.batch_limits.pairs).max(kept.pairs),
+            bricks: pairs.min(self.batch_limits.bricks).max(kept.bricks),
+            crossings: crossings.min(self.batch_limits.crossings).max(kept.crossings),
         };
         let mesh = mesh_buffer(&self.device, batch.words())?;
         Workspace::new(&self.device, mesh, sizes, readback)
     }
 
-    /// Enlarges the buffer that overflowed, if the budget allows. Returns whether it did.
+    /// Enlarges the buffer that overflowed, if the batch_limits allows. Returns whether it did.
     fn enlarge(
         &self,
         workspace: &mut Workspace,
-        budget: &Budget,
+        batch_limits: &BatchLimits,
         overflow: Overflow,
     ) -> Result<bool, GpuError> {
         let sizes = workspace.sizes();
         // At least double, since the count after an overflow may be too low.
         let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);
         let larger = match overflow {
-            Overflow::Pairs(needs) if needs <= budget.pairs => {
-                Sizes { pairs: larger(sizes.pairs, needs, budget.pairs), ..sizes }
+            Overflow::Pairs(needs) if needs <= batch_limits.pairs => {
+                Sizes { pairs: larger(sizes.pairs, needs, batch_limits.pairs), ..sizes }
             }
-            Overflow::Bricks(needs) if needs <= budget.bricks => {
-                Sizes { bricks: larger(sizes.bricks, needs, budget.bricks), ..sizes }
+            Overflow::Bricks(needs) if needs <= batch_limits.bricks => {
+                Sizes { bricks: larger(sizes.bricks, needs, batch_limits.bricks), ..sizes }
             }
-            Overflow::Crossings(needs) if needs <= budget.crossings => {
-                Sizes { crossings: larger(sizes.crossings, needs, budget.crossings), ..sizes }
+            Overflow::Crossings(needs) if needs <= batch_limits.crossings => {
+                Sizes { crossings: larger(sizes.crossings, needs, batch_limits.crossings), ..sizes }
             }
             _ => return Ok(false),
         };
@@ -391,6 +391,9 @@ fn shell_bricks(dims: [u32; 3]) -> u64 {
 
 impl std::fmt::Debug for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gpu").field("device", &self.device).field("budget", &self.budget).finish()
+        f.debug_struct("Gpu")
+            .field("device", &self.device)
+            .field("budget", &self.batch_limits)
+            .finish()
     }
 }

@@ -11,7 +11,7 @@ use crate::program::memory::Share;
 use crate::program::transform::Transform;
 
 /// How a mesh becomes voxels.
-pub struct Maker<'a> {
+pub struct Pipeline<'a> {
     pub voxelizer: Voxelizer,
     pub transform: Transform,
     pub place: PlaceOptions,
@@ -19,7 +19,7 @@ pub struct Maker<'a> {
     pub is_solid: bool,
 }
 
-impl Maker<'_> {
+impl Pipeline<'_> {
     /// Reads the mesh, transforms and places it.
     ///
     /// # Errors

@@ -41,23 +41,23 @@ impl Names {
 
 /// The material of a face, and whether it has texture coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Look {
+pub(super) struct FaceMaterial {
     /// The number of its material's name plus 1; 0 for none.
     pub(super) material: u32,
     /// Whether each corner has a texture coordinate.
     pub(super) has_uvs: bool,
 }
 
-/// Consecutive faces with one look.
+/// Consecutive faces with the same material and kind of corners.
 #[derive(Debug)]
 struct Run {
     faces: usize,
-    look: Look,
+    face_material: FaceMaterial,
 }
 
-/// The looks of all faces, and the material files.
+/// The materials of all faces, and the material files.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct FaceMaterials {
     /// The arguments of `mtllib`: possibly several files, possibly with a comment.
     pub(super) libraries: Names,
     /// The names of materials.
@@ -66,7 +66,7 @@ pub(super) struct Looks {
     material: u32,
 }
 
-impl Looks {
+impl FaceMaterials {
     /// Bytes of a [`Run`].
     pub(super) const RUN: u64 = size_of::<Run>() as u64;
 
@@ -79,22 +79,22 @@ impl Looks {
     }
 
     pub(super) fn add_face(&mut self, line: &str) {
-        let look = Look { material: self.material, has_uvs: has_uvs(line) };
+        let face_material = FaceMaterial { material: self.material, has_uvs: has_uvs(line) };
         match self.runs.last_mut() {
-            Some(run) if run.look == look => run.faces += 1,
-            _ => self.runs.push(Run { faces: 1, look }),
+            Some(run) if run.face_material == face_material => run.faces += 1,
+            _ => self.runs.push(Run { faces: 1, face_material }),
         }
     }
 
-    /// The look of each face, in order.
-    pub(super) fn of_faces(&self) -> impl Iterator<Item = Look> {
-        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.look, run.faces))
+    /// The material of each face, in order.
+    pub(super) fn of_faces(&self) -> impl Iterator<Item = FaceMaterial> {
+        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.face_material, run.faces))
     }
 
-    /// Whether each number of [`Look::material`] is in use.
+    /// Whether each number of [`FaceMaterial::material`] is in use.
     pub(super) fn used_materials(&self) -> Vec<bool> {
         let mut used = vec![false; self.materials.numbers.len() + 1];
-        self.runs.iter().for_each(|run| used[run.look.material as usize] = true);
+        self.runs.iter().for_each(|run| used[run.face_material.material as usize] = true);
         used
     }
 }

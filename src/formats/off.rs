@@ -8,7 +8,7 @@
 
 use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
-use crate::formats::polygons::{CROSSING, CUT, Cutter};
+use crate::formats::polygons::{CUT, Cutter};
 use crate::formats::tokens::{Tokens, number, quoted};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
@@ -376,9 +376,7 @@ impl Build {
             let lean = counted(self.lean, "point or line was", "points and lines were");
             warnings.push(format!("{lean} skipped: no surface"));
         }
-        if self.cutter.crossing > 0 {
-            warnings.push(format!("{} {CROSSING}", self.cutter.crossing));
-        }
+        warnings.extend(self.cutter.warning());
         if self.indexed > 0 {
             let faces = counted(self.indexed, "face has", "faces have");
             warnings.push(format!("{faces} no colour of three or four numbers, and the plain one"));

@@ -59,6 +59,11 @@ impl<'a> Tokens<'a> {
     /// The error `what` at the line of the last token.
     pub(super) fn error(&self, what: String) -> ReadError {
         let before = &self.text[..self.at];
+        // At the end of the text, the last line is the one before the last line end.
+        let before = match self.at == self.text.len() {
+            true => before.trim_ascii_end(),
+            false => before,
+        };
         let feeds = before.iter().filter(|&&byte| byte == b'\n').count();
         let returns = before.iter().filter(|&&byte| byte == b'\r').count();
         let pairs = before.windows(2).filter(|pair| pair == b"\r\n").count();

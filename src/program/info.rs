@@ -309,7 +309,7 @@ impl MeshInfo {
             format!("bounds    from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"),
             format!("extent    {x} x {y} x {z}"),
             format!(
-                "looks     {}, {}",
+                "colours   {}, {}",
                 counted(self.materials as u64, "material"),
                 counted(self.textures as u64, "texture")
             ),

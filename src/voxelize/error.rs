@@ -33,10 +33,10 @@ pub enum BackendError {
         /// Bytes allowed.
         allowed: u64,
     },
-    /// A vote needs a grid one voxel larger than [`MAX_DIM`].
+    /// [`Fill::Vote`](crate::solid::Fill::Vote) of a grid that has [`MAX_DIM`] voxels along an axis.
     #[error(
-        "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \
-         use fewer voxels, or another fill"
+        "the fill 'vote' needs a grid of at most {} voxels along each axis: use a lower resolution, \
+         or another fill", MAX_DIM - 1
     )]
     VoteTooLarge,
     /// The result is not a valid grid: a bug in this library.

@@ -15,7 +15,7 @@ use crate::formats::ply::appearance::{AppearanceBuilder, Attributes, HeaderTextu
 use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
-use crate::formats::polygons::{CROSSING, CUT};
+use crate::formats::polygons::CUT;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted};
 use crate::mesh::Mesh;
 
@@ -88,9 +88,9 @@ impl File<'_> {
             return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
         }
         let mut warnings = Vec::new();
-        let words = header.unknown.quoted_and_others();
+        let lines = header.unknown.quoted_and_others();
         if header.unknown.count > 0 {
-            warnings.push(format!("header lines were skipped: {words} are no PLY keywords"));
+            warnings.push(format!("header lines were skipped: {lines} are not PLY keywords"));
         }
         let attributes = match self.options.appearance {
             true => Attributes::of(header, &mut warnings),
@@ -119,7 +119,7 @@ impl File<'_> {
         if build.triangles.is_empty() {
             return Err(nothing_to_voxelize(vertices, lean));
         }
-        warn_of_rest(lean, build.cutter.crossing, end.left(), &mut warnings);
+        warn_of_rest(lean, build.cutter.warning(), end.left(), &mut warnings);
         let appearance = build.appearance.finish(&mut warnings);
         let mesh = Mesh::new(build.positions, build.triangles)?;
         let mesh = match appearance {
@@ -176,14 +176,12 @@ fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
     })
 }
 
-fn warn_of_rest(lean: u64, crossing: usize, left: usize, warnings: &mut Vec<String>) {
+fn warn_of_rest(lean: u64, crossing: Option<String>, left: usize, warnings: &mut Vec<String>) {
     if lean > 0 {
         let lean = counted(lean, "point or line was", "points and lines were");
         warnings.push(format!("{lean} skipped: no surface"));
     }
-    if crossing > 0 {
-        warnings.push(format!("{crossing} {CROSSING}"));
-    }
+    warnings.extend(crossing);
     if left > 0 {
         let left = counted(left as u64, "byte", "bytes");
         warnings.push(format!("{left} after the last element were skipped"));

@@ -1,6 +1,6 @@
 //! Sponge `.schem`, version 3: Minecraft blocks, for WorldEdit and similar tools.
 //!
-//! Tally binary tags, compressed by gzip (SpongePowered, *Sponge Schematic Specification*, version
+//! Named binary tags, compressed by gzip (SpongePowered, *Sponge Schematic Specification*, version
 //! 3, 2021). In the game `y` is up: grids with `z` up are rotated, `(x, y, z)` to `(x, z, -y)`,
 //! without mirroring. A block is a byte, `x` fastest, then `z`, then `y`. The offset is 0: a
 //! schematic is pasted with its minimum corner at the player. `Metadata` holds a compound `trivox`

@@ -27,6 +27,17 @@ pub enum BackendError {
     /// The device was lost, ran out of memory, timed out or reported an error.
     #[error("the GPU failed: {0}")]
     Device(String),
+    /// The GPU computes wrong voxels of a built-in mesh.
+    #[error(
+        "the kernel {kernel} computes wrong voxels with this driver ({driver}): update the driver, \
+         or use the CPU"
+    )]
+    SelfTest {
+        /// The last kernel of the rule that was tested.
+        kernel: &'static str,
+        /// The driver's name and version.
+        driver: String,
+    },
     /// The grid exceeds the allowed memory.
     #[error(
         "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",

@@ -159,7 +159,7 @@ mod tests {
             (TOUCH, ROWS, "voxel_rows", "+ u32(low < a.x)", ""),
             (TOUCH, Kernel::Voxels, "voxels", "(carry >> 16u)", "0u"),
             (THIN, ROWS, "six_separating", "- select(0u, ub, a < 0)", ""),
-            (PARITY, ROWS, "parity", "i32(closed)", "0"),
+            (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
             (Rule::Winding, ROWS, "list_crossings", "hit.winding < 0", "hit.winding > 0"),
             // The tie rules.
             (THIN, ROWS, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),

@@ -73,19 +73,24 @@ impl Mesh {
         }
         // One sequential pass over the coordinates is much faster than a check per triangle corner.
         let all_finite = positions.as_flattened().iter().all(|c| c.is_finite());
-        for (triangle, corners) in triangles.iter().enumerate() {
-            for &index in corners {
+        let fault = |(triangle, corners): (usize, &[u32; 3])| {
+            corners.iter().find_map(|&index| {
                 let Some(position) = positions.get(index as usize) else {
-                    return Err(MeshError::IndexOutOfRange {
-                        triangle,
-                        index,
-                        vertices: positions.len(),
-                    });
+                    let vertices = positions.len();
+                    return Some(MeshError::IndexOutOfRange { triangle, index, vertices });
                 };
-                if !all_finite && let Some(&value) = position.iter().find(|c| !c.is_finite()) {
-                    return Err(MeshError::NotFinite { vertex: index as usize, value });
+                match all_finite {
+                    true => None,
+                    false => position
+                        .iter()
+                        .find(|c| !c.is_finite())
+                        .map(|&value| MeshError::NotFinite { vertex: index as usize, value }),
                 }
-            }
+            })
+        };
+        let all = triangles.par_iter().enumerate().with_min_len(1 << 14);
+        if let Some(error) = all.find_map_first(fault) {
+            return Err(error);
         }
         Ok(Self { positions, triangles: Arc::new(triangles), appearance: None })
     }
@@ -143,8 +148,12 @@ impl Mesh {
     #[must_use]
     pub fn bounds(&self) -> [[f64; 3]; 2] {
         let empty = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        // No coordinate is NaN, so that a comparison does, an instruction instead of the several
+        // of `f64::min`.
+        let smaller = |a: f64, b: f64| if a < b { a } else { b };
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
         let add = |[min, max]: [[f64; 3]; 2], p: [f64; 3]| {
-            [from_fn(|a| p[a].min(min[a])), from_fn(|a| p[a].max(max[a]))]
+            [from_fn(|a| smaller(p[a], min[a])), from_fn(|a| larger(p[a], max[a]))]
         };
         let add_corners = |bounds: [[f64; 3]; 2], corners: &[u32; 3]| {
             corners

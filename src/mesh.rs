@@ -73,23 +73,24 @@ impl Mesh {
         }
         // One sequential pass over the coordinates is much faster than a check per triangle corner.
         let all_finite = positions.as_flattened().iter().all(|c| c.is_finite());
-        let fault = |(triangle, corners): (usize, &[u32; 3])| {
-            corners.iter().find_map(|&index| {
-                let Some(position) = positions.get(index as usize) else {
-                    let vertices = positions.len();
-                    return Some(MeshError::IndexOutOfRange { triangle, index, vertices });
-                };
-                match all_finite {
-                    true => None,
-                    false => position
-                        .iter()
-                        .find(|c| !c.is_finite())
-                        .map(|&value| MeshError::NotFinite { vertex: index as usize, value }),
+        let fault = |triangle: usize| {
+            triangles[triangle].iter().find_map(|&index| match positions.get(index as usize) {
+                None => {
+                    Some(MeshError::IndexOutOfRange { triangle, index, vertices: positions.len() })
                 }
+                Some(_) if all_finite => None,
+                Some(position) => position
+                    .iter()
+                    .find(|c| !c.is_finite())
+                    .map(|&value| MeshError::NotFinite { vertex: index as usize, value }),
             })
         };
-        let all = triangles.par_iter().enumerate().with_min_len(1 << 14);
-        if let Some(error) = all.find_map_first(fault) {
+        // Parallel by many triangles at a time: the search for the first fault costs more than one.
+        const PART: usize = 1 << 14;
+        let parts = (0..triangles.len().div_ceil(PART)).into_par_iter();
+        let first =
+            |part: usize| (part * PART..triangles.len().min((part + 1) * PART)).find_map(fault);
+        if let Some(error) = parts.find_map_first(first) {
             return Err(error);
         }
         Ok(Self { positions, triangles: Arc::new(triangles), appearance: None })

@@ -30,9 +30,9 @@ impl VertexColors {
     pub(super) fn linear(
         self,
         parts: &[Vec<[f64; 3]>],
-        counts: impl Iterator<Item = usize>,
+        counts: impl Iterator<Item = usize> + Clone,
     ) -> Vec<Linear> {
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(counts.clone().sum());
         for (part, count) in parts.iter().zip(counts) {
             let end = all.len() + count;
             all.extend(part.iter().map(|&color| self.linear_of(color)));

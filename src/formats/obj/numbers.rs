@@ -42,17 +42,12 @@ fn decimal(word: &[u8]) -> Option<f64> {
 /// Parses an index.
 #[inline]
 pub(super) fn index(word: &[u8]) -> Option<i64> {
-    let mut value = 0;
     // 18 digits fit; few indices have more, or a sign.
-    if (1..=18).contains(&word.len()) && {
-        word.iter().all(|&byte| {
-            value = 10 * value + i64::from(byte.wrapping_sub(b'0'));
-            byte.is_ascii_digit()
-        })
-    } {
-        return Some(value);
-    }
-    str::from_utf8(word).ok()?.parse().ok()
+    let digit =
+        |value: i64, byte: &u8| byte.is_ascii_digit().then(|| 10 * value + i64::from(byte - b'0'));
+    let digits = || word.iter().try_fold(0, digit);
+    let is_short = (1..=18).contains(&word.len());
+    is_short.then(digits).flatten().or_else(|| str::from_utf8(word).ok()?.parse().ok())
 }
 
 /// Parses numbers, also those whose exponent's sign precedes the `e`, as some programs write.
@@ -70,7 +65,8 @@ impl Numbers {
 
     #[cold]
     fn mend(&mut self, word: &[u8]) -> Option<f64> {
-        let is_swapped = |part: &[u8]| matches!(part, [b'0'..=b'9' | b'.', b'+' | b'-', b'e', digit] if digit.is_ascii_digit());
+        let is_swapped =
+            |part: &[u8]| matches!(part, [b'0'..=b'9' | b'.', b'+' | b'-', b'e', b'0'..=b'9']);
         let at = word.windows(4).position(is_swapped)?;
         let mut mended = word.to_vec();
         mended.swap(at + 1, at + 2);

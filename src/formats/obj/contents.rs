@@ -23,42 +23,16 @@ const PAINTED: u64 = 4 + 24;
 const POLYGON: u64 = 36 + 24 + CUT;
 /// Bytes of a material in all its forms, besides its name and its file's text.
 const MATERIAL: u64 = 1024;
+/// Bytes of memory per part.
+const PART_BYTES: u64 = 512;
 /// Bytes of memory independent of the text.
 const REST: u64 = 64 << 10;
 
 /// Statements without effect on the surface.
-const HARMLESS: [&str; 30] = [
-    "g",
-    "s",
-    "o",
-    "vp",
-    "mg",
-    "bevel",
-    "c_interp",
-    "d_interp",
-    "lod",
-    "shadow_obj",
-    "trace_obj",
-    "maplib",
-    "usemap",
-    "ctech",
-    "stech",
-    "cstype",
-    "deg",
-    "bmat",
-    "step",
-    "parm",
-    "trim",
-    "hole",
-    "scrv",
-    "sp",
-    "end",
-    "con",
-    "res",
-    "unmerge",
-    "merge",
-    "curv2",
-];
+const HARMLESS: &str = "\
+    g s o vp mg bevel c_interp d_interp lod shadow_obj trace_obj maplib usemap ctech \
+    stech cstype deg bmat step parm trim hole scrv sp end con res unmerge merge \
+    curv2";
 
 /// Numbers of vertices, texture coordinates and normals.
 pub(super) type Counts = [usize; 3];
@@ -109,6 +83,8 @@ pub(super) struct Contents<'a> {
     pub(super) libraries: Names,
     pub(super) materials: Uses,
     pub(super) left_out: LeftOut,
+    /// The material at the end.
+    material: u32,
     /// An upper bound of the memory for reading, in bytes, `text` included.
     pub(super) memory: u64,
 }
@@ -133,60 +109,53 @@ struct Found {
 impl<'a> Contents<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let mut contents = Self::default();
-        let texts = parts(text, PART);
-        let all = each(texts.clone(), Found::of);
-        let mut scratch: Vec<u64> = all.iter().map(|found| found.scratch).collect();
-        let mut names = 0;
-        let mut material = 0;
-        let mut triangles = 0;
-        for (text, found) in texts.into_iter().zip(all) {
-            names += found.materials.names.bytes() + found.libraries.bytes();
-            triangles += found.triangles;
-            contents.parts.push(Part {
-                text,
-                counts: found.counts,
-                before: contents.totals,
-                has_faces: found.faces > 0,
-                triangles: found.triangles,
-                material,
-            });
-            for (total, count) in contents.totals.iter_mut().zip(found.counts) {
-                *total += count;
-            }
-            for name in found.libraries.in_order() {
-                contents.libraries.number(name);
-            }
-            if found.inherits {
-                contents.materials.set_used(material);
-            }
-            let locals = [""].into_iter().chain(found.materials.names.in_order());
-            for (local, name) in (0..).zip(locals) {
-                let number = contents.materials.number(name);
-                if found.materials.is_used(local) {
-                    contents.materials.set_used(number);
-                }
-                if found.material == Some(local) {
-                    material = number;
-                }
-            }
-            contents.left_out.append(found.left_out);
-        }
+        let parts = parts(text, PART);
+        let found = each(parts.clone(), Found::of);
+        let mut scratch: Vec<u64> = found.iter().map(|found| found.scratch).collect();
         // The most that all threads have at one time.
         scratch.sort_by_key(|&bytes| Reverse(bytes));
         let scratch: u64 = scratch.iter().take(rayon::current_num_threads()).sum();
-        let [vertices, texcoords, _] = contents.totals.map(|count| count as u64);
-        let count = contents.materials.names.len() as u64;
-        let painted = if count > 0 { PAINTED } else { 0 };
-        names += contents.materials.names.bytes() + contents.libraries.bytes() + count * MATERIAL;
-        contents.memory = text.len() as u64
-            + VERTEX * vertices
-            + 16 * texcoords
-            + (12 + painted) * triangles as u64
-            + names
-            + scratch
-            + 512 * contents.parts.len() as u64
-            + REST;
+        contents.memory = text.len() as u64 + scratch + REST;
+        parts.into_iter().zip(found).for_each(|(part, found)| contents.append(part, found));
+        contents.add_memory();
         contents
+    }
+
+    /// Adds the next part.
+    fn append(&mut self, text: &'a str, found: Found) {
+        let Found { counts, faces, triangles, libraries, materials, left_out, .. } = found;
+        self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes();
+        let (before, material) = (self.totals, self.material);
+        let has_faces = faces > 0;
+        self.parts.push(Part { text, counts, before, has_faces, triangles, material });
+        self.totals = [0, 1, 2].map(|which| before[which] + counts[which]);
+        if found.inherits {
+            self.materials.set_used(material);
+        }
+        let names = [""].into_iter().chain(materials.names.in_order());
+        for (local, name) in (0..).zip(names) {
+            let number = self.materials.number(name);
+            if materials.is_used(local) {
+                self.materials.set_used(number);
+            }
+            if found.material == Some(local) {
+                self.material = number;
+            }
+        }
+        for name in libraries.in_order() {
+            self.libraries.number(name);
+        }
+        self.left_out.append(left_out);
+    }
+
+    /// Adds the memory that depends on the totals.
+    fn add_memory(&mut self) {
+        let [vertices, texcoords, _] = self.totals.map(|count| count as u64);
+        let triangles: u64 = self.parts.iter().map(|part| part.triangles as u64).sum();
+        let materials = self.materials.names.len() as u64;
+        let per_triangle = if materials > 0 { 12 + PAINTED } else { 12 };
+        self.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
+        self.memory += self.materials.names.bytes() + self.libraries.bytes() + materials * MATERIAL;
     }
 
     /// An error with its line.
@@ -222,7 +191,8 @@ impl Found {
             "p" | "l" => self.left_out.points_and_lines += 1,
             "curv" | "surf" | "bzp" | "bsp" | "cdc" | "cdp" => self.left_out.free_form += 1,
             "call" | "csh" => self.left_out.calls.add(statement.trim()),
-            word if word.is_empty() || word.starts_with('#') || HARMLESS.contains(&word) => {}
+            "" => {}
+            word if word.starts_with('#') || HARMLESS.split(' ').any(|known| known == word) => {}
             word => self.left_out.unknown.add(word),
         }
     }

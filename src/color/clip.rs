@@ -79,43 +79,86 @@ impl Polygon {
     /// Calls `each` with every voxel of `first..=last` along `axis` that the polygon touches, and
     /// the polygon clipped to it. A polygon in the plane between two voxels is in both.
     #[inline(always)]
-    fn slabs(&self, axis: usize, [first, last]: [i32; 2], mut each: impl FnMut(i32, &Self)) {
+    fn slabs(
+        &self,
+        axis: usize,
+        [first, last]: [i32; 2],
+        [part, rest, next]: &mut [Self; 3],
+        mut each: impl FnMut(i32, &Self),
+    ) {
         let [lo, hi] = self.bounds(axis);
         let first = first.max(-floor(-lo) as i32 - 1);
         let last = last.min(floor(hi) as i32);
-        if lo >= f64::from(first) && hi <= f64::from(first + 1) && first == last {
-            return each(first, self);
-        }
-        let (mut part, mut rest, mut next) = (Self::EMPTY, *self, Self::EMPTY);
+        let (mut rest, mut next) = (rest, next);
+        let mut is_whole = true;
         if lo < f64::from(first) {
-            self.split(axis, f64::from(first), &mut part, &mut rest);
+            self.split(axis, f64::from(first), part, rest);
+            is_whole = false;
         }
         for voxel in first..=last {
             let bound = f64::from(voxel + 1);
-            if hi < bound {
-                return each(voxel, &rest);
+            let is_last = hi < bound;
+            let mut slab = if is_whole { self } else { &*rest };
+            if !is_last {
+                slab.split(axis, bound, part, next);
+                slab = part;
             }
-            rest.split(axis, bound, &mut part, &mut next);
-            if part.len > 0 {
-                each(voxel, &part);
+            if slab.len > 0 {
+                each(voxel, slab);
+            }
+            if is_last {
+                return;
             }
             std::mem::swap(&mut rest, &mut next);
+            is_whole = false;
         }
+    }
+}
+
+/// Polygons that are being clipped, by axis.
+pub(super) struct ClipScratch([[Polygon; 3]; 3]);
+
+impl Default for ClipScratch {
+    fn default() -> Self {
+        Self([[Polygon::EMPTY; 3]; 3])
     }
 }
 
 /// Calls `each` with every voxel of `range` that a triangle touches, from `base`, and the triangle
 /// clipped to it. The corners are in voxels from `base`, the minimum corner of a brick.
+#[inline(always)]
 pub(super) fn clip(
     corners: &[[f64; 3]; 3],
     base: [i32; 3],
     range: &BoxRange,
+    ClipScratch([in_x, in_y, in_z]): &mut ClipScratch,
     mut each: impl FnMut([i32; 3], &Polygon),
 ) {
     let [xs, ys, zs] = [0, 1, 2].map(|a| [range.lo[a] - base[a], range.hi[a] - base[a]]);
-    Polygon::of_triangle(corners).slabs(0, xs, |x, slab| {
-        slab.slabs(1, ys, |y, row| row.slabs(2, zs, |z, polygon| each([x, y, z], polygon)));
-    });
+    // Closures that are not inlined would be compiled without the caller's vector instructions.
+    Polygon::of_triangle(corners).slabs(
+        0,
+        xs,
+        in_x,
+        #[inline(always)]
+        |x, slab| {
+            slab.slabs(
+                1,
+                ys,
+                in_y,
+                #[inline(always)]
+                |y, row| {
+                    row.slabs(
+                        2,
+                        zs,
+                        in_z,
+                        #[inline(always)]
+                        |z, polygon| each([x, y, z], polygon),
+                    );
+                },
+            );
+        },
+    );
 }
 
 /// The corners of a triangle, in voxels from the minimum corner `base` of a brick.

@@ -23,6 +23,11 @@ impl TexelPolygon {
     pub(super) const EMPTY: Self = Self { points: [[0.0; 2]; MAX_POINTS], len: 0 };
 
     #[inline]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    #[inline]
     pub(super) fn points(&self) -> &[[f64; 2]] {
         &self.points[..self.len]
     }

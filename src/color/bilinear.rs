@@ -90,21 +90,19 @@ impl Queues {
     ) -> bool {
         /// Largest ratio of the error of an area to the size of the polygon, times a million.
         const ERROR: f64 = 1e-8;
-        let first = [0, 1].map(|a| floor(low[a] - 0.5));
-        let squares = [0, 1].map(|a| {
-            let squares = (high[a] - 0.5 - first[a]) as usize + 1;
-            squares.min(MAX_SQUARES + 1)
-        });
+        let first = [floor(low[0] - 0.5), floor(low[1] - 0.5)];
+        let span = [high[0] - 0.5 - first[0], high[1] - 0.5 - first[1]];
+        let squares = [span[0] as usize + 1, span[1] as usize + 1];
         let size = high[0] - low[0] + high[1] - low[1];
-        let is_small = squares[0].max(squares[1]) <= MAX_SQUARES && vertices.len() <= MAX_POINTS;
+        let is_small = span[0].max(span[1]) < MAX_SQUARES as f64 && vertices.len() <= MAX_POINTS;
         // Also for NaN.
         if !is_small || !(area(vertices) > ERROR * size) {
             return false;
         }
-        piece.first = first.map(|c| c as i64);
+        piece.first = [first[0] as i64, first[1] as i64];
         let queue = &mut self.0[(squares[0] - 1) * MAX_SQUARES + squares[1] - 1];
         let lane = queue.len % LANES;
-        let origin = first.map(|c| c + 0.5);
+        let origin = [first[0] + 0.5, first[1] + 0.5];
         let last = vertices[vertices.len() - 1];
         for (i, point) in queue.points.iter_mut().enumerate() {
             let vertex = vertices.get(i).unwrap_or(&last);
@@ -204,19 +202,20 @@ struct Edges<S> {
 /// The ends of a segment.
 type Segment<S> = [[<S as Simd>::f64s; 2]; 2];
 
-/// Integrals by ramp: index 0 is the constant 1, and `k` is the ramp from square `k - 1` on.
-type Ramps<S> = [[<S as Simd>::f64s; MAX_SQUARES + 1]; MAX_SQUARES + 1];
+/// Integrals by ramp: index 0 is the constant 1, and `k` is the ramp from square `k - 1` on; 0 for
+/// the two ramps past the last square.
+type Ramps<S> = [[<S as Simd>::f64s; MAX_SQUARES + 3]; MAX_SQUARES + 3];
 
 impl<S: Simd> Edges<S> {
     #[inline(always)]
     fn weights(&self, points: &[[Values; 2]], squares: [usize; 2]) -> Weights {
         let mut weights = [[[0.0; LANES]; MAX_SQUARES + 1]; MAX_SQUARES + 1];
         for vector in 0..LANES / S::F64_LANES {
-            let point = |i: usize| points[i].each_ref().map(|c| S::as_simd_f64s(c).0[vector]);
-            let mut ramps = [[self.simd.splat_f64s(0.0); MAX_SQUARES + 1]; MAX_SQUARES + 1];
-            let mut from = point(points.len() - 1);
-            for i in 0..points.len() {
-                let to = point(i);
+            let mut ramps = [[self.simd.splat_f64s(0.0); MAX_SQUARES + 3]; MAX_SQUARES + 3];
+            let Some(last) = points.last() else { return weights };
+            let mut from = Self::point(last, vector);
+            for point in points {
+                let to = Self::point(point, vector);
                 self.add_edge([from, to], squares, &mut ramps);
                 from = to;
             }
@@ -230,12 +229,18 @@ impl<S: Simd> Edges<S> {
         weights
     }
 
+    #[inline(always)]
+    fn point([x, y]: &[Values; 2], vector: usize) -> [S::f64s; 2] {
+        [S::as_simd_f64s(x).0[vector], S::as_simd_f64s(y).0[vector]]
+    }
+
     /// Adds an edge to the integrals, which are 2, 6 and 24 times as large for none, one and two
     /// ramps.
     #[inline(always)]
     fn add_edge(&self, edge: Segment<S>, [columns, rows]: [usize; 2], ramps: &mut Ramps<S>) {
         let simd = self.simd;
-        let [dx, dy] = [0, 1].map(|a| simd.sub_f64s(edge[1][a], edge[0][a]));
+        let dx = simd.sub_f64s(edge[1][0], edge[0][0]);
+        let dy = simd.sub_f64s(edge[1][1], edge[0][1]);
         let (x_per_y, y_per_x) = (self.ratio(dx, dy), self.ratio(dy, dx));
         for row in 1..=rows {
             let above = match row {
@@ -256,31 +261,34 @@ impl<S: Simd> Edges<S> {
     #[inline(always)]
     fn add_part(&self, [p, q]: Segment<S>, [column, row]: [usize; 2], ramps: &mut Ramps<S>) {
         let simd = self.simd;
-        let (add, mul) = (|a, b| simd.add_f64s(a, b), |a, b| simd.mul_f64s(a, b));
-        let from = |c: S::f64s, square: usize| match square {
-            1 => c,
-            _ => simd.sub_f64s(c, simd.splat_f64s((square - 1) as f64)),
-        };
-        let [x0, x1] = [from(p[0], column), from(q[0], column)];
-        let [y0, y1] = [from(p[1], row), from(q[1], row)];
+        let from_column = simd.splat_f64s((column - 1) as f64);
+        let from_row = simd.splat_f64s((row - 1) as f64);
+        let (x0, x1) = (simd.sub_f64s(p[0], from_column), simd.sub_f64s(q[0], from_column));
+        let (y0, y1) = (simd.sub_f64s(p[1], from_row), simd.sub_f64s(q[1], from_row));
         let dy = simd.sub_f64s(q[1], p[1]);
-        let (x_sum, y_sum) = (add(x0, x1), add(y0, y1));
-        let (x0_y0, x1_y1) = (mul(x0, y0), mul(x1, y1));
-        let square = mul(x_sum, x_sum);
-        let mut to = |column: usize, row: usize, value: S::f64s| {
-            ramps[column][row] = add(ramps[column][row], mul(dy, value));
-        };
-        let corners = add(mul(x0_y0, x0), mul(x1_y1, x1));
-        to(column, row, add(mul(square, y_sum), add(corners, corners)));
+        let (x_sum, y_sum) = (simd.add_f64s(x0, x1), simd.add_f64s(y0, y1));
+        let (x0_y0, x1_y1) = (simd.mul_f64s(x0, y0), simd.mul_f64s(x1, y1));
+        let square = simd.mul_f64s(x_sum, x_sum);
+        let corners = simd.add_f64s(simd.mul_f64s(x0_y0, x0), simd.mul_f64s(x1_y1, x1));
+        let both = simd.add_f64s(simd.mul_f64s(square, y_sum), simd.add_f64s(corners, corners));
+        self.add_times(&mut ramps[column][row], dy, both);
         if row == 1 {
-            to(column, 0, simd.sub_f64s(square, mul(x0, x1)));
+            let value = simd.sub_f64s(square, simd.mul_f64s(x0, x1));
+            self.add_times(&mut ramps[column][0], dy, value);
         }
         if column == 1 {
-            to(0, row, add(mul(x_sum, y_sum), add(x0_y0, x1_y1)));
+            let corners = simd.add_f64s(x0_y0, x1_y1);
+            let value = simd.add_f64s(simd.mul_f64s(x_sum, y_sum), corners);
+            self.add_times(&mut ramps[0][row], dy, value);
         }
         if row == 1 && column == 1 {
-            to(0, 0, x_sum);
+            self.add_times(&mut ramps[0][0], dy, x_sum);
         }
+    }
+
+    #[inline(always)]
+    fn add_times(&self, sum: &mut S::f64s, a: S::f64s, b: S::f64s) {
+        *sum = self.simd.add_f64s(*sum, self.simd.mul_f64s(a, b));
     }
 
     /// The part of a segment where the coordinate `axis` is above `bound`; what is below is moved
@@ -293,13 +301,15 @@ impl<S: Simd> Edges<S> {
         // Rounding must not move a point past the ends.
         let low = simd.min_f64s(p[other], q[other]);
         let high = simd.max_f64s(p[other], q[other]);
-        [p, q].map(|point| {
+        let mut segment = [p, q];
+        for point in &mut segment {
             let along = simd.max_f64s(point[axis], bound);
             let moved = simd.mul_f64s(simd.sub_f64s(along, point[axis]), slope);
             let across = simd.add_f64s(point[other], moved);
-            let across = simd.max_f64s(low, simd.min_f64s(high, across));
-            if axis == 0 { [along, across] } else { [across, along] }
-        })
+            point[axis] = along;
+            point[other] = simd.max_f64s(low, simd.min_f64s(high, across));
+        }
+        segment
     }
 
     /// `a / b`; 0 where `b` is about 0, so that no product with it is NaN.
@@ -326,23 +336,27 @@ impl<S: Simd> Edges<S> {
                 *value = simd.mul_f64s(*value, simd.splat_f64s(factor));
             }
         }
-        let zero = simd.splat_f64s(0.0);
-        // `1 - ramp 1 + ramp 2`, then `ramp i - 2 ramp (i + 1) + ramp (i + 2)`.
-        let tent = |i: usize, here: S::f64s, next: S::f64s, after: S::f64s| {
-            let twice = if i == 0 { next } else { simd.add_f64s(next, next) };
-            simd.add_f64s(simd.sub_f64s(here, twice), after)
-        };
         for column in 0..=columns {
             for row in 0..=rows {
-                let at = |r: usize| if r <= rows { ramps[column][r] } else { zero };
-                ramps[column][row] = tent(row, at(row), at(row + 1), at(row + 2));
+                let [here, next, after] =
+                    [ramps[column][row], ramps[column][row + 1], ramps[column][row + 2]];
+                ramps[column][row] = self.tent(row, here, next, after);
             }
         }
         for row in 0..=rows {
             for column in 0..=columns {
-                let at = |c: usize| if c <= columns { ramps[c][row] } else { zero };
-                ramps[column][row] = tent(column, at(column), at(column + 1), at(column + 2));
+                let [here, next, after] =
+                    [ramps[column][row], ramps[column + 1][row], ramps[column + 2][row]];
+                ramps[column][row] = self.tent(column, here, next, after);
             }
         }
+    }
+
+    /// `1 - ramp 1 + ramp 2`, then `ramp i - 2 ramp (i + 1) + ramp (i + 2)`.
+    #[inline(always)]
+    fn tent(&self, index: usize, here: S::f64s, next: S::f64s, after: S::f64s) -> S::f64s {
+        let simd = self.simd;
+        let twice = if index == 0 { next } else { simd.add_f64s(next, next) };
+        simd.add_f64s(simd.sub_f64s(here, twice), after)
     }
 }

@@ -26,7 +26,7 @@ impl Polygon {
         polygon
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn points(&self) -> &[[f64; 3]] {
         &self.points[..self.len]
     }
@@ -44,8 +44,12 @@ impl Polygon {
     /// Minimum and maximum on `axis`.
     #[inline(always)]
     fn bounds(&self, axis: usize) -> [f64; 2] {
-        let values = self.points().iter().map(|point| point[axis]);
-        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], c| [lo.min(c), hi.max(c)])
+        let [mut low, mut high] = [f64::INFINITY, f64::NEG_INFINITY];
+        for point in self.points() {
+            low = low.min(point[axis]);
+            high = high.max(point[axis]);
+        }
+        [low, high]
     }
 
     /// Splits at the plane `bound` of `axis` into `below` and `above`. Points on the plane are in
@@ -60,8 +64,10 @@ impl Polygon {
             let now = point[axis] - bound;
             if before < 0.0 && now > 0.0 || before > 0.0 && now < 0.0 {
                 let part = before / (before - now);
-                let mut crossing: [f64; 3] =
-                    std::array::from_fn(|a| last[a] + part * (point[a] - last[a]));
+                let mut crossing = *last;
+                for a in 0..3 {
+                    crossing[a] += part * (point[a] - last[a]);
+                }
                 crossing[axis] = bound;
                 below.push(crossing);
                 above.push(crossing);
@@ -226,32 +232,31 @@ impl Plane {
     }
 
     /// The barycentric weights of the second and third corner at a projected point of the triangle.
-    #[inline]
+    #[inline(always)]
     pub(super) fn weights(&self, point: [f64; 2]) -> [f64; 2] {
         let [x, y] = [point[0] - self.origin[0], point[1] - self.origin[1]];
+        let [second, third] = self.weights;
         // For slivers, rounding can push weights out of range.
-        let [s, t] = self.weights.map(|[a, b]| (a * x + b * y).clamp(0.0, 1.0));
+        let s = (second[0] * x + second[1] * y).clamp(0.0, 1.0);
+        let t = (third[0] * x + third[1] * y).clamp(0.0, 1.0);
         [s, t.min(1.0 - s)]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn project(&self, point: &[f64; 3]) -> [f64; 2] {
-        self.axes.map(|axis| point[axis])
+        [point[self.axes[0]], point[self.axes[1]]]
     }
 
     /// The area of a clipped polygon, in voxel faces.
-    #[inline]
+    #[inline(always)]
     pub(super) fn area(&self, polygon: &Polygon) -> f64 {
         let [first, rest @ ..] = polygon.points() else { return 0.0 };
         let first = self.project(first);
-        let local = |point: &[f64; 3]| {
-            let [x, y] = self.project(point);
-            [x - first[0], y - first[1]]
-        };
         let mut double = 0.0;
         let mut before = [0.0; 2];
         for point in rest {
-            let now = local(point);
+            let [x, y] = self.project(point);
+            let now = [x - first[0], y - first[1]];
             double += before[0] * now[1] - before[1] * now[0];
             before = now;
         }

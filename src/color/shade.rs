@@ -22,14 +22,14 @@ pub(super) struct Shade {
 }
 
 impl Shade {
+    #[inline(always)]
     fn of(sample: Sample) -> Self {
-        let [r, g, b, opacity, visible] = sample.map(|share| (share * 65535.0 + 0.5) as u16);
+        let mut quantized = [0; 5];
+        for (quantized, share) in quantized.iter_mut().zip(sample) {
+            *quantized = (share * 65535.0 + 0.5) as u16;
+        }
+        let [r, g, b, opacity, visible] = quantized;
         Self { light: [r, g, b], opacity, visible }
-    }
-
-    /// Whether it is not fully transparent.
-    pub(super) fn is_visible(self) -> bool {
-        self.opacity > 0
     }
 }
 
@@ -107,6 +107,7 @@ impl PreparedMaterial {
 }
 
 /// The shade of the texture sample `sample`, if `is_textured`, times the surface colour `color`.
+#[inline(always)]
 fn shade(sample: Sample, color: Color, alpha: Alpha, is_textured: bool) -> Shade {
     let [r, g, b, opacity, visible] = sample;
     let [red, green, blue, own] = color;
@@ -240,9 +241,8 @@ impl TriangleShading<'_> {
     /// of its texels.
     #[inline]
     pub(super) fn interpolated(&self) -> Option<&Sampler<'_>> {
-        let sampler = self.sampler.as_ref().filter(|sampler| sampler.is_interpolated())?;
-        let is_plain = self.material.opacity_map.is_none();
-        is_plain.then_some(sampler)
+        let has_map = self.material.opacity_map.is_some();
+        self.sampler.as_ref().filter(|sampler| sampler.is_interpolated() && !has_map)
     }
 
     /// The factor of the texture's mean over a clipped polygon.
@@ -275,8 +275,13 @@ impl TriangleShading<'_> {
     fn texels(&self, weights: [f64; 2], size: [f64; 2]) -> [f64; 2] {
         /// In texels: `f64` keeps a fraction up to it, and it fits `i64`.
         const FARTHEST: f64 = (1_u64 << 45) as f64;
-        let uv = self.uv(weights);
-        [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST))
+        let [a, b, c] = self.uvs;
+        let mut texels = [0.0; 2];
+        for i in 0..2 {
+            let uv = a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]);
+            texels[i] = (uv * size[i]).clamp(-FARTHEST, FARTHEST);
+        }
+        texels
     }
 
     /// The mean over a clipped polygon of the triangle.
@@ -389,11 +394,5 @@ impl TriangleShading<'_> {
             let corner = a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]);
             factor[i] * corner
         })
-    }
-
-    #[inline]
-    fn uv(&self, weights: [f64; 2]) -> [f64; 2] {
-        let [a, b, c] = self.uvs;
-        [0, 1].map(|i| a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]))
     }
 }

@@ -80,11 +80,20 @@ impl Sampler<'_> {
     pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
         let texel_alpha = self.pyramid.texel_alpha();
         let mut sum = [0.0; 5];
-        integrated.texels(index, |at, weight| {
-            let sample = self.texel(at, texel_alpha);
-            (0..5).for_each(|c| sum[c] += weight * sample[c]);
-        });
-        sum.map(|c| c.max(0.0))
+        integrated.texels(
+            index,
+            #[inline(always)]
+            |at, weight| {
+                let sample = self.texel(at, texel_alpha);
+                for c in 0..5 {
+                    sum[c] += weight * sample[c];
+                }
+            },
+        );
+        for c in &mut sum {
+            *c = c.max(0.0);
+        }
+        sum
     }
 
     /// The mean over `polygon`, in texels. `None` where it has no area.
@@ -124,7 +133,8 @@ impl Sampler<'_> {
     #[inline(always)]
     fn texel(&self, at: [i64; 2], texel_alpha: TexelAlpha) -> Sample {
         let size = self.texture.size();
-        let [x, y] = [0, 1].map(|a| self.wrap[a].index(at[a], size[a]) as u32);
+        let x = self.wrap[0].index(at[0], size[0]) as u32;
+        let y = self.wrap[1].index(at[1], size[1]) as u32;
         texel_alpha.sample(self.texture.texel(x, y))
     }
 

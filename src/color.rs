@@ -408,7 +408,8 @@ impl<'a> PaintBrick<'a> {
         let range = BoxRange::of_triangle(&triangle, unit_bits).intersect(range);
         let corners = corners(&triangle, base, unit_bits);
         let plane = Plane::new(&corners);
-        let interpolated = shading.interpolated();
+        let texel_map = shading.texel_map(plane);
+        let is_interpolated = shading.interpolated().is_some();
         let Scratch { clipped, texels, coverage, queues, sums, .. } = &mut *self.scratch;
         clip(
             &corners,
@@ -422,8 +423,10 @@ impl<'a> PaintBrick<'a> {
                     return;
                 }
                 let weight = self.weights.of(plane.area(polygon));
-                if let Some(sampler) = interpolated {
-                    shading.project(sampler, &plane, polygon, texels);
+                if let Some(map) = &texel_map {
+                    map.map(polygon, texels);
+                }
+                if is_interpolated {
                     let [low, high] = texels.bounds();
                     let color = shading.mean_color(&plane, polygon);
                     let piece = Piece::new(index, voxel, weight, color);
@@ -433,7 +436,8 @@ impl<'a> PaintBrick<'a> {
                         return;
                     }
                 }
-                sums[voxel].add(weight, &shading.mean(&plane, polygon, coverage));
+                let shade = shading.mean(&plane, polygon, texel_map.as_ref(), texels, coverage);
+                sums[voxel].add(weight, &shade);
             },
         );
     }

@@ -3,6 +3,7 @@
 //! multiplications, divisions and square roots: the same result on every machine.
 
 use crate::appearance::texture::floor;
+use crate::color::texel_polygon::{TexelPolygon, bounds};
 use crate::place::Triangle;
 use crate::predicate::boxes::BoxRange;
 
@@ -174,6 +175,59 @@ pub(super) fn corners(triangle: &Triangle, base: [i32; 3], unit_bits: u32) -> [[
     triangle.map(|corner| [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << unit_bits)) / unit))
 }
 
+/// An affine map from a triangle to the texture plane, in texels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TexelMap {
+    plane: Plane,
+    /// The texture coordinates of the first corner.
+    first: [f64; 2],
+    /// Their gradients along the projected axes.
+    gradients: [[f64; 2]; 2],
+    /// The bounds of the corners.
+    low: [f64; 2],
+    high: [f64; 2],
+}
+
+impl TexelMap {
+    /// The map that takes the corners of the triangle of `plane` to `corners`.
+    pub(super) fn new(plane: Plane, corners: [[f64; 2]; 3]) -> Self {
+        let [a, b, c] = corners;
+        let gradient = |i: usize| {
+            let [second, third] = plane.weights;
+            [0, 1].map(|k| second[k] * (b[i] - a[i]) + third[k] * (c[i] - a[i]))
+        };
+        let [low, high] = bounds(&corners);
+        Self { plane, first: a, gradients: [gradient(0), gradient(1)], low, high }
+    }
+
+    /// Maps the points of a clipped polygon.
+    #[inline(always)]
+    pub(super) fn map(&self, clipped: &Polygon, mapped: &mut TexelPolygon) {
+        mapped.clear();
+        for point in clipped.points() {
+            mapped.push(self.point(self.plane.project(point)));
+        }
+    }
+
+    #[inline(always)]
+    fn point(&self, projected: [f64; 2]) -> [f64; 2] {
+        let [x, y] = [projected[0] - self.plane.origin[0], projected[1] - self.plane.origin[1]];
+        let mut point = self.first;
+        for i in 0..2 {
+            let [along_x, along_y] = self.gradients[i];
+            point[i] += along_x * x + along_y * y;
+            // For slivers, rounding can push points past the corners.
+            point[i] = point[i].max(self.low[i]).min(self.high[i]);
+        }
+        point
+    }
+
+    /// The image of a clipped polygon's centroid.
+    pub(super) fn centroid(&self, clipped: &Polygon) -> [f64; 2] {
+        self.point(self.plane.projected_centroid(clipped))
+    }
+}
+
 /// The plane of a triangle, projected along the dominant axis of its normal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plane {
@@ -233,7 +287,7 @@ impl Plane {
 
     /// The barycentric weights of the second and third corner at a projected point of the triangle.
     #[inline(always)]
-    pub(super) fn weights(&self, point: [f64; 2]) -> [f64; 2] {
+    fn weights(&self, point: [f64; 2]) -> [f64; 2] {
         let [x, y] = [point[0] - self.origin[0], point[1] - self.origin[1]];
         let [second, third] = self.weights;
         // For slivers, rounding can push weights out of range.
@@ -243,7 +297,7 @@ impl Plane {
     }
 
     #[inline(always)]
-    pub(super) fn project(&self, point: &[f64; 3]) -> [f64; 2] {
+    fn project(&self, point: &[f64; 3]) -> [f64; 2] {
         [point[self.axes[0]], point[self.axes[1]]]
     }
 
@@ -263,9 +317,13 @@ impl Plane {
         double.abs() / 2.0 * self.area_ratio
     }
 
-    /// The barycentric weights at the centroid of a clipped polygon; without area, at the mean of
-    /// its points.
+    /// The barycentric weights at the centroid of a clipped polygon.
     pub(super) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
+        self.weights(self.projected_centroid(polygon))
+    }
+
+    /// The centroid of a clipped polygon; without area, the mean of its points.
+    fn projected_centroid(&self, polygon: &Polygon) -> [f64; 2] {
         let points = polygon.points();
         let first = self.project(&points[0]);
         let local = |point: &[f64; 3]| {
@@ -288,6 +346,6 @@ impl Plane {
             true => sum.map(|c| c / points.len() as f64),
             false => moment.map(|c| c / (3.0 * double)),
         };
-        self.weights([0, 1].map(|a| first[a] + middle[a]))
+        [0, 1].map(|a| first[a] + middle[a])
     }
 }

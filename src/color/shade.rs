@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::appearance::texture::Texture;
 use crate::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha};
 use crate::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
-use crate::color::clip::{Plane, Polygon};
+use crate::color::clip::{Plane, Polygon, TexelMap};
 use crate::color::coverage::{Coverage, Scratch, has_room};
 use crate::color::texel_polygon::TexelPolygon;
 use crate::color::texels::Sampler;
@@ -255,52 +255,38 @@ impl TriangleShading<'_> {
         }
     }
 
-    /// Projects a clipped polygon to the texture, in texels.
-    #[inline(always)]
-    pub(super) fn project(
-        &self,
-        sampler: &Sampler,
-        plane: &Plane,
-        clipped: &Polygon,
-        projected: &mut TexelPolygon,
-    ) {
-        let size = sampler.size();
-        projected.clear();
-        for point in clipped.points() {
-            projected.push(self.texels(plane.weights(plane.project(point)), size));
-        }
-    }
-
-    #[inline(always)]
-    fn texels(&self, weights: [f64; 2], size: [f64; 2]) -> [f64; 2] {
+    /// The map from the triangle to its texture.
+    #[inline]
+    pub(super) fn texel_map(&self, plane: Plane) -> Option<TexelMap> {
         /// In texels: `f64` keeps a fraction up to it, and it fits `i64`.
         const FARTHEST: f64 = (1_u64 << 45) as f64;
-        let [a, b, c] = self.uvs;
-        let mut texels = [0.0; 2];
-        for i in 0..2 {
-            let uv = a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]);
-            texels[i] = (uv * size[i]).clamp(-FARTHEST, FARTHEST);
-        }
-        texels
+        let size = self.sampler.as_ref()?.size();
+        let texel = |uv: [f64; 2]| [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST));
+        Some(TexelMap::new(plane, self.uvs.map(texel)))
     }
 
-    /// The mean over a clipped polygon of the triangle.
-    pub(super) fn mean(&self, plane: &Plane, clipped: &Polygon, scratch: &mut Scratch) -> Shade {
+    /// The mean over a clipped polygon of the triangle; `texel_map` is the map to its texture, and
+    /// `texels` is the mapped polygon.
+    pub(super) fn mean(
+        &self,
+        plane: &Plane,
+        clipped: &Polygon,
+        texel_map: Option<&TexelMap>,
+        texels: &TexelPolygon,
+        scratch: &mut Scratch,
+    ) -> Shade {
         if let Some(shade) = self.uniform {
             return shade;
         }
         let color = self.mean_color(plane, clipped);
-        let Some(sampler) = &self.sampler else {
+        let (Some(sampler), Some(texel_map)) = (&self.sampler, texel_map) else {
             return self.shade([1.0; 5], color);
         };
-        let mut polygon = TexelPolygon::EMPTY;
-        self.project(sampler, plane, clipped, &mut polygon);
-        if let Some(sample) = self.supersampled(sampler, &polygon, color[3], scratch) {
+        if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
             return self.shade(sample, color);
         }
-        let sample = sampler.mean(&polygon, scratch).unwrap_or_else(|| {
-            let point = self.texels(plane.centroid(clipped), sampler.size());
-            sampler.at(point, sampler.pyramid.texel_alpha())
+        let sample = sampler.mean(texels, scratch).unwrap_or_else(|| {
+            sampler.at(texel_map.centroid(clipped), sampler.pyramid.texel_alpha())
         });
         self.shade(sample, color)
     }

@@ -35,6 +35,7 @@
 pub mod appearance;
 pub mod color;
 pub mod compare;
+pub mod distance;
 pub mod error;
 pub mod fill;
 pub mod formats;
@@ -61,6 +62,7 @@ pub mod voxelizer;
 pub use appearance::Appearance;
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
+pub use distance::DistanceField;
 pub use grid::{GridError, Up, VoxelGrid, World};
 pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};

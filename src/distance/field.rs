@@ -1,0 +1,168 @@
+//! The band of distances around a surface.
+
+use std::fmt;
+
+use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid, World, count, mask_voxels, set_bits};
+
+/// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
+/// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
+///
+/// A distance is the `f32` nearest to the exact distance to the mesh on its lattice, in voxels,
+/// negative inside. So two fields of the same mesh with the same options are equal to the bit.
+#[derive(Clone, PartialEq)]
+pub struct DistanceField {
+    width: f32,
+    /// The voxels with a distance.
+    band: VoxelGrid,
+    /// The voxels whose centre is inside.
+    inside: VoxelGrid,
+    /// The bricks of the band, in canonical order.
+    keys: Vec<BrickKey>,
+    /// Where the distances of each brick begin, and the end of all.
+    starts: Vec<usize>,
+    /// Without their signs: by brick, then in the order of its mask.
+    distances: Vec<f32>,
+}
+
+impl DistanceField {
+    /// Of bricks in canonical order, each with the number of its distances; the grids must agree in
+    /// dimensions.
+    pub(super) fn new(
+        width: f32,
+        [band, inside]: [VoxelGrid; 2],
+        bricks: &[(BrickKey, Mask)],
+        distances: Vec<f32>,
+    ) -> Self {
+        let counts = bricks.iter().map(|(_, mask)| count(mask) as usize);
+        let ends = counts.scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let starts = [0].into_iter().chain(ends).collect();
+        let keys = bricks.iter().map(|&(key, _)| key).collect();
+        Self { width, band, inside, keys, starts, distances }
+    }
+
+    /// Voxels along each axis.
+    #[must_use]
+    pub fn dims(&self) -> [u32; 3] {
+        self.band.dims()
+    }
+
+    /// The position in the mesh's coordinates.
+    #[must_use]
+    pub fn world(&self) -> Option<World> {
+        self.band.world
+    }
+
+    /// With this position.
+    #[must_use]
+    pub fn with_world(mut self, world: World) -> Self {
+        (self.band.world, self.inside.world) = (Some(world), Some(world));
+        self
+    }
+
+    /// All distances are below this, in voxels.
+    #[must_use]
+    pub fn width(&self) -> f32 {
+        self.width
+    }
+
+    /// The voxels that have a distance.
+    #[must_use]
+    pub fn band(&self) -> &VoxelGrid {
+        &self.band
+    }
+
+    /// The voxels whose centre is inside the surface, in the band or not.
+    #[must_use]
+    pub fn inside(&self) -> &VoxelGrid {
+        &self.inside
+    }
+
+    /// The signed distance of voxel `(x, y, z)` in voxels; outside the band plus or minus the width.
+    #[must_use]
+    pub fn get(&self, voxel: [u32; 3]) -> f32 {
+        let key = BrickKey::new(voxel.map(|c| c / BRICK));
+        let mut values = [0.0; 512];
+        self.fill_brick(key, &mut values);
+        let [x, y, z] = voxel.map(|c| c % BRICK);
+        values[(64 * x + 8 * y + z) as usize]
+    }
+
+    /// The voxels of the band with their signed distances in voxels, brick by brick.
+    pub fn distances(&self) -> impl Iterator<Item = ([u32; 3], f32)> + '_ {
+        self.band.bricks().zip(&self.starts).flat_map(|((key, mask), &start)| {
+            let inside = self.inside.mask_of(key);
+            let voxels = mask_voxels(key.position().map(|b| b * BRICK), mask);
+            voxels.zip(&self.distances[start..]).map(move |(voxel, &distance)| {
+                let [x, y, z] = voxel.map(|c| c % BRICK);
+                let is_inside = inside[x as usize] >> (8 * y + z) & 1 == 1;
+                (voxel, signed(distance, is_inside))
+            })
+        })
+    }
+
+    /// The signed distances of a brick in the band, in the order of its mask; none elsewhere.
+    pub(crate) fn of_brick(&self, key: BrickKey) -> impl Iterator<Item = f32> + '_ {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
+        let at = self.keys.binary_search(&key);
+        let values = at.map_or(&[][..], |at| &self.distances[self.starts[at]..self.starts[at + 1]]);
+        let bits =
+            (0..8).flat_map(move |x| set_bits(mask[x]).map(move |bit| inside[x] >> bit & 1 == 1));
+        values.iter().zip(bits).map(|(&distance, is_inside)| signed(distance, is_inside))
+    }
+
+    /// The signed distances of all voxels of a brick, `64 x + 8 y + z`; outside the band plus or minus
+    /// the width.
+    pub(crate) fn fill_brick(&self, key: BrickKey, values: &mut [f32; 512]) {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
+        let mut distances = self.of_brick(key);
+        for (index, value) in values.iter_mut().enumerate() {
+            let [x, bit] = [index / 64, index % 64];
+            *value = match mask[x] >> bit & 1 == 1 {
+                true => distances.next().unwrap_or(self.width),
+                false => signed(self.width, inside[x] >> bit & 1 == 1),
+            };
+        }
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let index = size_of_val(&self.keys[..]) + size_of_val(&self.starts[..]);
+        self.band.bytes() + self.inside.bytes() + (index + size_of_val(&self.distances[..])) as u64
+    }
+
+    /// A hash of the dimensions, the width, the voxels inside, those in the band and their distances:
+    /// the same on every machine. 32 hexadecimal digits.
+    ///
+    /// The first 128 bits of BLAKE3 over the text `trivox distances 1`, the hashes of band and inside
+    /// as [`VoxelGrid::hash`] prints them, and width and distances, without signs, as little-endian
+    /// `f32`.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"trivox distances 1");
+        hasher.update(self.band.hash().to_string().as_bytes());
+        hasher.update(self.inside.hash().to_string().as_bytes());
+        hasher.update(&self.width.to_le_bytes());
+        for distances in self.distances.chunks(1 << 12) {
+            let bytes: Vec<u8> = distances.iter().flat_map(|d| d.to_le_bytes()).collect();
+            hasher.update(&bytes);
+        }
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+}
+
+/// Zero has no sign.
+fn signed(distance: f32, is_inside: bool) -> f32 {
+    if is_inside && distance > 0.0 { -distance } else { distance }
+}
+
+impl fmt::Debug for DistanceField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([x, y, z], width, count) = (self.dims(), self.width, self.distances.len());
+        write!(f, "DistanceField({x}x{y}x{z}, {count} distances below {width}, {})", self.hash())
+    }
+}

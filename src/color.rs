@@ -16,13 +16,13 @@ use crate::color::clip::{Plane, clip, corners};
 use crate::color::coverage::Scratch;
 use crate::color::shade::{Shade, Shading, TriangleShading};
 use crate::color::sums::{Sums, Weights};
-use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, set_bits};
 use crate::mode::Mode;
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 use crate::progress::Progress;
 use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
+use crate::voxelize::BackendError;
 
 mod clip;
 mod coverage;

@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pulp::Arch;
 use rayon::prelude::*;
 
-use crate::error::BackendError;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid, count};
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
+use crate::voxelize::BackendError;
 
 use bricks::Finder;
 use nearest::{Brick, Nearest};

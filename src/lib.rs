@@ -36,7 +36,6 @@ pub mod appearance;
 pub mod color;
 pub mod compare;
 pub mod distance;
-pub mod error;
 pub mod fill;
 pub mod formats;
 #[cfg(feature = "gpu")]
@@ -55,6 +54,7 @@ pub mod solid;
 pub mod srgb;
 pub mod topology;
 pub mod trace;
+mod units;
 pub mod verify;
 pub mod voxelize;
 pub mod voxelizer;
@@ -63,6 +63,8 @@ pub use appearance::Appearance;
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
 pub use distance::DistanceField;
+#[cfg(feature = "gpu")]
+pub use gpu::GpuError;
 pub use grid::{GridError, Up, VoxelGrid, World};
 pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};

@@ -14,12 +14,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::compare::compare;
-use crate::error::BackendError;
 use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{self, Boundary, Topology, Turned};
+use crate::voxelize::BackendError;
 use crate::voxelize::finder::Finder;
 use crate::voxelize::{Rule, Run};
 
@@ -220,7 +220,7 @@ async fn winding(
     };
     let Run { crossings, .. } = finder.find(Rule::Crossings, 0).await?;
     let Some(crossings) = crossings else {
-        return Err(BackendError::Device("it returned no crossings".into()));
+        return Err(BackendError::Failed("it returned no crossings".into()));
     };
     finder.progress.start("fill", 0);
     let lattice = finder.mesh.lattice();

@@ -21,11 +21,13 @@ pub use placement::{Source, Stated};
 pub use slice::Slice;
 
 use crate::compare::{Comparison, compare, iou};
-use crate::error::{BackendError, GridError, PlaceError};
+use crate::grid::GridError;
 use crate::grid::{VoxelGrid, World};
 use crate::mesh::Mesh;
+use crate::place::PlaceError;
 use crate::place::{Lattice, PlacedMesh, place};
 use crate::verify::slice::GridPair;
+use crate::voxelize::BackendError;
 
 /// Options of [`verify`].
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -15,8 +15,8 @@ use trivox::render::{Background, RenderOptions, Renderer};
 use trivox::trace::{Ray, Scene};
 use trivox::voxelize::{ChosenBackend, Kernel, Rule, Run, RunOptions};
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,
-    Sizing, VoxelGrid, place,
+    Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, NoProgress, PlaceOptions, PlacedMesh,
+    Progress, Sizing, VoxelGrid, place,
 };
 
 const VOXEL: i32 = 1 << 16;
@@ -164,7 +164,10 @@ fn a_lost_device_is_an_error_and_not_a_grid() {
         let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
         gpu.device().device.destroy();
         let result = gpu.voxelize(&mesh, &NoProgress);
-        assert!(matches!(result, Err(BackendError::Device(_))), "{label}: {result:?}");
+        assert!(
+            matches!(result, Err(BackendError::Gpu(GpuError::Device(_)))),
+            "{label}: {result:?}"
+        );
     });
 }
 
@@ -197,7 +200,7 @@ impl Backend for Broken {
         _: &RunOptions,
         _: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        Err(BackendError::Device("it caught fire".into()))
+        Err(BackendError::Failed("it caught fire".into()))
     }
 }
 
@@ -222,5 +225,5 @@ fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
     assert_eq!(by.reason(), "gpu, vulkan: Broken failed");
 
     let refused = broken().run(&mesh, Rule::Conservative, &options, &NoProgress);
-    assert!(matches!(refused, Err(BackendError::Device(_))));
+    assert!(matches!(refused, Err(BackendError::Failed(_))));
 }

@@ -436,7 +436,7 @@ fn impossible_placements_are_errors_that_say_whose() {
 
 #[test]
 fn a_backend_that_fails_is_an_error() {
-    let failure = BackendError::Device("lost".into());
+    let failure = BackendError::Failed("lost".into());
     let mut fail = |_: &PlacedMesh| Err(failure.clone());
     let mesh = crooked();
     let error = verify(&mesh, &at_resolution(&mesh, 9), &VerifyOptions::default(), &mut fail);

@@ -83,11 +83,8 @@ impl DistanceField {
     /// The signed distance of voxel `(x, y, z)` in voxels; outside the band plus or minus the width.
     #[must_use]
     pub fn get(&self, voxel: [u32; 3]) -> f32 {
-        let key = BrickKey::new(voxel.map(|c| c / BRICK));
-        let mut values = [0.0; 512];
-        self.fill_brick(key, &mut values);
         let [x, y, z] = voxel.map(|c| c % BRICK);
-        values[(64 * x + 8 * y + z) as usize]
+        self.slice(BrickKey::new(voxel.map(|c| c / BRICK)), x as usize)[(8 * y + z) as usize]
     }
 
     /// The voxels of the band with their signed distances in voxels, brick by brick.
@@ -106,25 +103,38 @@ impl DistanceField {
     /// The signed distances of a brick in the band, in the order of its mask; none elsewhere.
     pub(crate) fn of_brick(&self, key: BrickKey) -> impl Iterator<Item = f32> + '_ {
         let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
-        let at = self.keys.binary_search(&key);
-        let values = at.map_or(&[][..], |at| &self.distances[self.starts[at]..self.starts[at + 1]]);
         let bits =
             (0..8).flat_map(move |x| set_bits(mask[x]).map(move |bit| inside[x] >> bit & 1 == 1));
-        values.iter().zip(bits).map(|(&distance, is_inside)| signed(distance, is_inside))
+        self.unsigned(key).iter().zip(bits).map(|(&distance, is_inside)| signed(distance, is_inside))
     }
 
-    /// The signed distances of all voxels of a brick, `64 x + 8 y + z`; outside the band plus or minus
+    /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or minus
     /// the width.
-    pub(crate) fn fill_brick(&self, key: BrickKey, values: &mut [f32; 512]) {
-        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
-        let mut distances = self.of_brick(key);
-        for (index, value) in values.iter_mut().enumerate() {
-            let [x, bit] = [index / 64, index % 64];
-            *value = match mask[x] >> bit & 1 == 1 {
-                true => distances.next().unwrap_or(self.width),
-                false => signed(self.width, inside[x] >> bit & 1 == 1),
-            };
+    pub(crate) fn brick(&self, key: BrickKey) -> [f32; 512] {
+        let mut values = [0.0; 512];
+        for (x, slice) in values.as_chunks_mut().0.iter_mut().enumerate() {
+            *slice = self.slice(key, x);
         }
+        values
+    }
+
+    /// The same for one `x`: `8 y + z`.
+    pub(crate) fn slice(&self, key: BrickKey, x: usize) -> [f32; 64] {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[x]);
+        let before: u32 = mask[..x].iter().map(|word| word.count_ones()).sum();
+        let distances = &self.unsigned(key)[before as usize..];
+        let sign = |bit: u32| inside >> bit & 1 == 1;
+        let mut values: [f32; 64] = std::array::from_fn(|bit| signed(self.width, sign(bit as u32)));
+        for (bit, &distance) in set_bits(mask[x]).zip(distances) {
+            values[bit as usize] = signed(distance, sign(bit));
+        }
+        values
+    }
+
+    /// The distances of a brick in the band, in the order of its mask; none elsewhere.
+    fn unsigned(&self, key: BrickKey) -> &[f32] {
+        let at = self.keys.binary_search(&key);
+        at.map_or(&[], |at| &self.distances[self.starts[at]..self.starts[at + 1]])
     }
 
     /// Bytes of memory.

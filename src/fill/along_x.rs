@@ -1,8 +1,8 @@
 //! One ray for each column along `x`: a running XOR of the bricks' words, of 64 columns at once.
 
-use crate::error::BackendError;
 use crate::fill::{Filled, check_memory};
 use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, parts};
+use crate::voxelize::BackendError;
 
 /// The voxels that a ray along `x` finds inside, from their flips along `x`. A column that is inside
 /// after its last flip stays so up to the grid's end, and is counted.

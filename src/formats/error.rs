@@ -2,9 +2,10 @@
 
 use thiserror::Error;
 
-use crate::error::{GridError, MeshError};
+use crate::grid::GridError;
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
+use crate::mesh::MeshError;
 
 /// Why a file could not be read.
 #[derive(Debug, Error)]

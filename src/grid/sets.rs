@@ -2,8 +2,6 @@
 
 use std::convert::Infallible;
 
-use crate::voxelize::BackendError;
-
 use super::brick_runs::{BrickRun, overlay, parts};
 use super::ordered::in_order;
 use super::{BRICK, Mask, VoxelGrid};
@@ -43,8 +41,8 @@ impl VoxelGrid {
     /// bytes besides this grid.
     ///
     /// # Errors
-    /// [`BackendError::Memory`].
-    pub(crate) fn cropped(self, dims: [u32; 3], memory: u64) -> Result<Self, BackendError> {
+    /// The bytes that the result takes, if they exceed `memory`.
+    pub(crate) fn cropped(self, dims: [u32; 3], memory: u64) -> Result<Self, u64> {
         debug_assert!(
             (0..3).all(|a| (1..=self.dims[a]).contains(&dims[a])),
             "{dims:?} of {self:?}"
@@ -54,7 +52,7 @@ impl VoxelGrid {
             return Ok(Self { dims, ..self });
         }
         let fits = |needed| match needed > memory {
-            true => Err(BackendError::Memory { needed, allowed: memory }),
+            true => Err(needed),
             false => Ok(()),
         };
         let cropped = in_order(dims, self.world, &parts(&[&self]), fits, |&[first, end], out| {
@@ -133,8 +131,7 @@ mod tests {
             let bytes = expected.bytes();
             assert_eq!(grid.clone().cropped(cropped, bytes), Ok(expected.clone()));
             if grid.occupied() > expected.occupied() && bytes > 0 {
-                let refused = BackendError::Memory { needed: bytes, allowed: bytes - 1 };
-                assert_eq!(grid.cropped(cropped, bytes - 1), Err(refused));
+                assert_eq!(grid.cropped(cropped, bytes - 1), Err(bytes));
             }
         }
         assert!(cut > 100, "{cut}");

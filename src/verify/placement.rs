@@ -1,9 +1,9 @@
 //! The placement of a grid's mesh: as stated by the caller, else by the grid's file, else the
 //! common ways in which tools fit a mesh to a grid.
 
-use crate::error::PlaceError;
 use crate::grid::{VoxelGrid, World};
 use crate::mesh::Mesh;
+use crate::place::PlaceError;
 use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing, place};
 
 /// The source of a mesh's placement.

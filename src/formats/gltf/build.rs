@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::appearance::Appearance;
-use crate::error::MeshError;
 use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::attributes::Looks;
@@ -11,6 +10,7 @@ use crate::formats::gltf::parts::{Part, in_primitive};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::Instance;
 use crate::mesh::Mesh;
+use crate::mesh::MeshError;
 use crate::srgb::Linear;
 
 const WHITE: Linear = [u16::MAX; 4];

@@ -16,7 +16,6 @@ mod parts;
 mod pose;
 mod scene;
 
-use crate::error::MeshError;
 use crate::formats::gltf::accessors::Arrays;
 use crate::formats::gltf::attributes::Looks;
 use crate::formats::gltf::build::{Build, Totals};
@@ -28,6 +27,7 @@ use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
 use crate::formats::{
     Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted, excerpt,
 };
+use crate::mesh::MeshError;
 
 /// Khronos'.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };

@@ -10,11 +10,11 @@
 mod colors;
 mod text;
 
-use crate::error::MeshError;
 use crate::formats::flat_colors::PlainColors;
 use crate::formats::stl::colors::Scheme;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
+use crate::mesh::MeshError;
 
 /// 3D Systems'.
 pub const SPEC: MeshSpec = MeshSpec {

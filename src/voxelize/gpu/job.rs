@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::error::{BackendError, GridError};
-use crate::gpu::{Clock, MAX_GROUPS};
+use crate::gpu::{Clock, GpuError, MAX_GROUPS};
+use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::place::{Lattice, PlacedMesh};
 use crate::progress::{NoProgress, Progress};
@@ -130,8 +130,8 @@ impl<'a> Job<'a> {
     }
 
     /// The error for an overflow of a job whose bricks stay on the GPU.
-    pub(super) fn too_large(&self, overflow: Overflow) -> BackendError {
-        let too_large = |what, size: u64, limit: u64| BackendError::TooLarge { what, size, limit };
+    pub(super) fn too_large(&self, overflow: Overflow) -> GpuError {
+        let too_large = |what, size: u64, limit: u64| GpuError::TooLarge { what, size, limit };
         match overflow {
             Overflow::Bricks(count) => {
                 let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);

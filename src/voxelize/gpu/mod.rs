@@ -34,14 +34,14 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use web_time::Instant;
 
-use crate::error::BackendError;
-use crate::gpu::{Adapter, Clock, Device};
+use crate::gpu::{Adapter, Clock, Device, GpuError};
 use crate::grid::BRICK;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::trace::gpu::GpuScene;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::voxelize::Backend;
+use crate::voxelize::BackendError;
 use crate::voxelize::gpu::buffers::{Sizes, mesh_buffer};
 use crate::voxelize::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, MIN_CROSSINGS, Overflow, Results, SubBatch, UNITS,
@@ -135,8 +135,8 @@ impl Gpu {
         let job = Job { keeps_bricks: true, ..Job::new(mesh, self.budget) };
         let results = self.voxelize_batches(&job).await?;
         let (bricks, count) =
-            results.kept.ok_or_else(|| BackendError::Device("it returned no bricks".into()))?;
-        GpuScene::over_bricks(&self.device, mesh.lattice().dims, bricks, count).await
+            results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))?;
+        Ok(GpuScene::over_bricks(&self.device, mesh.lattice().dims, bricks, count).await?)
     }
 
     /// The blocking form of [`scene_async`](Self::scene_async).
@@ -186,12 +186,12 @@ impl Gpu {
         }
         let report = Some(std::mem::take(&mut results.report));
         let builder = (results.build(&job))
-            .map_err(|e| BackendError::Device(format!("it returned a wrong grid: {e}")))?;
+            .map_err(|e| BackendError::Failed(format!("it returned a wrong grid: {e}")))?;
         let windings = builder.windings();
         let (grid, crossings) = builder.finish_with_crossings();
         // A driver may execute nothing without an error; a triangle inside the grid touches voxels.
         if rule == Rule::Conservative && grid.occupied() == 0 && mesh.outside() < mesh.len() {
-            return Err(BackendError::Device("it returned no voxels".into()));
+            return Err(BackendError::Failed("it returned no voxels".into()));
         }
         Ok(Run { grid, windings, crossings, report })
     }
@@ -225,7 +225,7 @@ impl Gpu {
         if job.keeps_bricks && job.mesh.len() > max_triangles {
             let of_triangles = |count: usize| 4 * UNSHARED_WORDS as u64 * count as u64;
             let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(max_triangles));
-            return Err(BackendError::TooLarge { what: "triangles", size, limit });
+            return Err(GpuError::TooLarge { what: "triangles", size, limit }.into());
         }
         let mut results = Results::default();
         results.add_clamped(job);
@@ -272,11 +272,11 @@ impl Gpu {
                 Some(overflow) if self.enlarge(workspace, &job.budget, overflow)? => {
                     sub_batches.push(sub_batch);
                 }
-                Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow)),
+                Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow).into()),
                 Some(overflow) => {
                     // One triangle in one brick fits every budget: `None` is a bug.
                     let halves = sub_batch.split(overflow).ok_or_else(|| {
-                        BackendError::Device(format!("cannot divide the work: {overflow:?}"))
+                        BackendError::Failed(format!("cannot divide the work: {overflow:?}"))
                     })?;
                     sub_batches.extend(halves);
                 }
@@ -296,7 +296,7 @@ impl Gpu {
         job: &Job,
         batch: &Batch,
         workspace: &'a mut Option<Workspace>,
-    ) -> Result<&'a mut Workspace, BackendError> {
+    ) -> Result<&'a mut Workspace, GpuError> {
         let output = Output::of(job.rule);
         let is_enough = |kept: &Workspace| {
             kept.mesh().size() >= 4 * batch.words() && kept.sizes().capacity(output) > 0
@@ -324,7 +324,7 @@ impl Gpu {
         batch: &Batch,
         kept: Sizes,
         readback: Readback,
-    ) -> Result<Workspace, BackendError> {
+    ) -> Result<Workspace, GpuError> {
         let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
         let crossings = match Output::of(job.rule) {
             Output::Bricks => 0,
@@ -345,7 +345,7 @@ impl Gpu {
         workspace: &mut Workspace,
         budget: &Budget,
         overflow: Overflow,
-    ) -> Result<bool, BackendError> {
+    ) -> Result<bool, GpuError> {
         let sizes = workspace.sizes();
         // At least double, since the count after an overflow may be too low.
         let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);

@@ -6,8 +6,7 @@ use std::ops::Range;
 use web_time::Instant;
 use wgpu::BufferUsages as Usage;
 
-use crate::error::BackendError;
-use crate::gpu::{Constants, Device, dispatch};
+use crate::gpu::{Constants, Device, GpuError, dispatch};
 use crate::predicate::crosses::Axis;
 use crate::voxelize::Rule;
 use crate::voxelize::gpu::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
@@ -36,14 +35,14 @@ impl Workspace {
         mesh: wgpu::Buffer,
         sizes: Sizes,
         readback: Readback,
-    ) -> Result<Self, BackendError> {
+    ) -> Result<Self, GpuError> {
         let buffers = Buffers::new(device, mesh, sizes);
         device.check()?;
         Ok(Self { buffers, bind_groups: HashMap::new(), readback })
     }
 
     /// Recreates the buffers with other sizes, except the mesh buffer.
-    pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), BackendError> {
+    pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), GpuError> {
         self.buffers = Buffers::new(device, self.mesh().clone(), sizes);
         self.bind_groups.clear();
         device.check()
@@ -72,7 +71,7 @@ impl Workspace {
         job: &Job<'_>,
         sub_batch: &SubBatch,
         results: &mut Results,
-    ) -> Result<Option<Overflow>, BackendError> {
+    ) -> Result<Option<Overflow>, GpuError> {
         let Results { lists, report, .. } = results;
         let began = Instant::now();
         let steps = steps(job.rule, job.kernel, job.top_level());
@@ -122,7 +121,7 @@ impl Workspace {
     }
 
     /// Copies the first `count` bricks to a new buffer.
-    fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, BackendError> {
+    fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, GpuError> {
         let bytes = Output::Bricks.bytes() * u64::from(count);
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         let bricks = device.buffer("bricks", bytes / 4, usage);
@@ -139,7 +138,7 @@ impl Workspace {
         device: &Device,
         rule: Rule,
         guess: impl FnOnce() -> u32,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         self.readback.expect(device, rule, guess)
     }
 
@@ -150,7 +149,7 @@ impl Workspace {
         output: Output,
         rest: Range<u32>,
         results: &mut Results,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         let Results { lists, report, .. } = results;
         let room = rest.end.saturating_add(rest.end / 8).min(self.buffers.sizes.capacity(output));
         self.readback.grow(device, output, room)?;
@@ -164,7 +163,7 @@ impl Workspace {
     }
 
     /// Creates the missing bind groups of `steps`.
-    fn bind(&mut self, device: &Device, steps: &[Step]) -> Result<(), BackendError> {
+    fn bind(&mut self, device: &Device, steps: &[Step]) -> Result<(), GpuError> {
         for step in steps {
             if !self.bind_groups.contains_key(&step.key()) {
                 self.bind_groups.insert(step.key(), self.buffers.bind(device, step)?);

@@ -14,7 +14,7 @@ mod read;
 mod write;
 
 pub use read::read;
-pub use write::write;
+pub use write::{write, write_distances};
 
 use crate::formats::{GridSpec, lost_opacity};
 
@@ -57,6 +57,8 @@ const FLOAT: u32 = 1;
 const VECTOR: u32 = 6;
 /// `GridClass::Unknown`.
 const UNKNOWN_CLASS: u32 = 0;
+/// `GridClass::LevelSet`.
+const LEVEL_SET: u32 = 1;
 /// `GridClass::FogVolume`.
 const FOG_VOLUME: u32 = 2;
 

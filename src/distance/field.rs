@@ -105,7 +105,10 @@ impl DistanceField {
         let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
         let bits =
             (0..8).flat_map(move |x| set_bits(mask[x]).map(move |bit| inside[x] >> bit & 1 == 1));
-        self.unsigned(key).iter().zip(bits).map(|(&distance, is_inside)| signed(distance, is_inside))
+        self.unsigned(key)
+            .iter()
+            .zip(bits)
+            .map(|(&distance, is_inside)| signed(distance, is_inside))
     }
 
     /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or minus

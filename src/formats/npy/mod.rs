@@ -8,6 +8,8 @@
 //! a few times the grid, and 4 bytes per brick of a slab, 1 MiB at 4096 cubed. The format has no
 //! world position.
 //!
+//! A field of distances is an array of `float32`.
+//!
 //! The format is NumPy Enhancement Proposal 1 (Robert Kern, "A Simple File Format for NumPy
 //! Arrays", 2007): a magic string, a version, the length of a header, the header as a Python
 //! dictionary, and the elements.
@@ -22,8 +24,9 @@ use std::io::{BufRead, BufWriter, ErrorKind, Write};
 
 use self::header::{Element, Header, MAGIC};
 use self::slab::Slab;
+use crate::distance::DistanceField;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, lost_colors, lost_place};
-use crate::grid::{BRICK, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, VoxelGrid};
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
@@ -41,6 +44,7 @@ pub const SPEC: GridSpec = GridSpec {
         let colors = lost_colors(grid).into_iter().map(place_for_colors);
         lost_place(grid).into_iter().chain(colors).collect()
     },
+    distances: Some(write_distances),
     has_colors: false,
 };
 
@@ -67,6 +71,34 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
             }
             out.write_all(rows)?;
         }
+    }
+    Ok(out.flush()?)
+}
+
+/// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or minus
+/// its width. Takes the memory of one `x`: `4 ny nz` bytes.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    let [nx, ny, nz] = field.dims();
+    let mut out = BufWriter::new(out);
+    out.write_all(&header("<f4", &field.dims()))?;
+    let mut layer = vec![[0; 4]; ny as usize * nz as usize];
+    for x in 0..nx {
+        for (y, z) in (0..ny)
+            .step_by(BRICK as usize)
+            .flat_map(|y| (0..nz).step_by(BRICK as usize).map(move |z| (y, z)))
+        {
+            let key = BrickKey::new([x, y, z].map(|c| c / BRICK));
+            let slice = field.slice(key, (x % BRICK) as usize);
+            for (row, values) in (y..ny.min(y + BRICK)).zip(slice.as_chunks::<8>().0) {
+                let at = row as usize * nz as usize + z as usize;
+                let row = &mut layer[at..at + BRICK.min(nz - z) as usize];
+                row.iter_mut().zip(values).for_each(|(to, value)| *to = value.to_le_bytes());
+            }
+        }
+        out.write_all(layer.as_flattened())?;
     }
     Ok(out.flush()?)
 }

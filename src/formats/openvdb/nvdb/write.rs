@@ -415,8 +415,7 @@ fn write_leaves(
 fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
     // The origin is read from the box's minimum, also where no voxel is active.
     let is_active = !is_empty(mask);
-    let [lo, hi] =
-        if is_active { run_bounds(brick_at(corner), 1, mask) } else { [corner, corner] };
+    let [lo, hi] = if is_active { run_bounds(brick_at(corner), 1, mask) } else { [corner, corner] };
     let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
     for a in 0..3 {
         put(4 * a, &lo[a].to_le_bytes());

@@ -25,6 +25,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: lost_opacity,
+    distances: Some(write_distances),
     has_colors: true,
 };
 

@@ -263,11 +263,7 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// A node's masks, and the values of its tiles.
-fn put_node(
-    record: &mut Record,
-    entries: impl Iterator<Item = Entry> + Clone,
-    channel: Channel,
-) {
+fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, channel: Channel) {
     put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
     put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
     if let Channel::Distance(_) = channel {
@@ -277,7 +273,8 @@ fn put_node(
         return;
     }
     record.bytes(&[BACKGROUND_ELSEWHERE]);
-    let halves = channel.tile().floats(rounded).flat_map(|float| f16::from_f32(float).to_le_bytes());
+    let halves =
+        channel.tile().floats(rounded).flat_map(|float| f16::from_f32(float).to_le_bytes());
     let halves: Vec<u8> = halves.collect();
     entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&halves));
 }

@@ -21,6 +21,7 @@ use crate::program::{Verdict, batch, temporary};
 /// Bad usage; where there is one mesh, bad input, a backend that failed, an output that cannot be
 /// written.
 pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) -> Result<Verdict> {
+    let what = &what.of_job(job);
     refuse_contradictions(job, what, machine)?;
     machine.start_threads()?;
     refuse_impossible_sizes(job)?;

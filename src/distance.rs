@@ -168,7 +168,7 @@ impl Work<'_> {
             let origin = key.position().map(|b| ((b * BRICK) << unit_bits) as i32 + half);
             let brick = Brick { origin, unit_bits, width: self.width };
             let nearest = Nearest::of(arch, self.mesh, &brick, indices);
-            let mask = nearest.finish(self.mesh, &brick, indices, &mut values);
+            let mask = nearest.finish(arch, self.mesh, &brick, indices, &mut values);
             let mask = self.clipped(key, mask, &mut values);
             if mask != [0; 8] {
                 bricks.push((key, mask));

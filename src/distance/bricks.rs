@@ -26,9 +26,16 @@ struct Triple {
     corners: [Vector; 3],
     lo: Vector,
     hi: Vector,
-    normal: Vector,
-    /// Its norm.
-    length: f64,
+    /// Along the normal, and outwards from each edge.
+    sides: [Side; 4],
+}
+
+/// A plane through a corner, and what is too far from it.
+struct Side {
+    corner: usize,
+    along: Vector,
+    /// The norm of `along` times the reach.
+    limit: f64,
 }
 
 impl Finder {
@@ -40,7 +47,7 @@ impl Finder {
 
     /// Calls `found` with the key of each brick near `triangle`.
     pub(super) fn each(&self, triangle: &Triangle, found: &mut impl FnMut(BrickKey)) {
-        let triple = Triple::new(triangle);
+        let triple = Triple::new(triangle, self.reach);
         let edge = f64::from(BRICK) * self.unit;
         let at = |units: f64| (units / edge).floor() as i32;
         let lo = std::array::from_fn(|a| at(triple.lo[a] - self.reach).max(self.lo[a]));
@@ -93,34 +100,35 @@ impl Finder {
         }
         let center: Vector = std::array::from_fn(|a| 0.5 * (lo[a] + hi[a]));
         let half: Vector = std::array::from_fn(|a| 0.5 * (hi[a] - lo[a]));
-        let height = dot(triple.normal, minus(center, triple.corners[0])).abs();
-        let normal = triple.normal.map(f64::abs);
-        if height > dot(normal, half) + self.reach * triple.length {
-            return true;
-        }
-        // Along each edge's normal in the plane, all of the triangle is on one side.
-        (0..3).any(|i| {
-            let [from, to] = [triple.corners[i], triple.corners[(i + 1) % 3]];
-            let outward = cross(minus(to, from), triple.normal);
-            let beyond = dot(outward, minus(center, from));
-            let length = dot(outward, outward).sqrt();
-            // An error of 2^-50 of coordinates of 2^25 units is far less than the margin.
-            beyond > dot(outward.map(f64::abs), half) + self.reach * length
-        })
+        // Along the normal, and in the plane along each edge's normal, all of the triangle is on one side.
+        let beyond = |from: Vector, along: Vector| {
+            dot(along, minus(center, from)) - dot(along.map(f64::abs), half)
+        };
+        // An error of 2^-50 of coordinates of 2^25 units is far less than the margin.
+        let is_beyond = |side: &Side| beyond(triple.corners[side.corner], side.along) > side.limit;
+        let up = &triple.sides[0];
+        let down = beyond(triple.corners[0], up.along.map(|c| -c)) > up.limit;
+        down || triple.sides.iter().any(is_beyond)
     }
 }
 
 impl Triple {
-    fn new(triangle: &Triangle) -> Self {
+    fn new(triangle: &Triangle, reach: f64) -> Self {
         let corners = triangle.map(|corner| corner.map(f64::from));
         let [a, b, c] = corners;
         let normal = cross(minus(b, a), minus(c, a));
+        let side = |corner: usize, along: Vector| Side {
+            corner,
+            along,
+            limit: reach * dot(along, along).sqrt(),
+        };
+        let outward = |i: usize| cross(minus(corners[(i + 1) % 3], corners[i]), normal);
+        let edge = |i: usize| side(i, outward(i));
         Self {
             corners,
             lo: std::array::from_fn(|i| a[i].min(b[i]).min(c[i])),
             hi: std::array::from_fn(|i| a[i].max(b[i]).max(c[i])),
-            normal,
-            length: dot(normal, normal).sqrt(),
+            sides: [side(0, normal), edge(0), edge(1), edge(2)],
         }
     }
 }

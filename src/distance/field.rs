@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rayon::prelude::*;
+
 use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid, World, count, mask_voxels, set_bits};
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
@@ -132,6 +134,34 @@ impl DistanceField {
             values[bit as usize] = signed(distance, sign(bit));
         }
         values
+    }
+
+    /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order; outside the
+    /// band plus or minus the width.
+    ///
+    /// # Panics
+    /// `out` is shorter than the number of voxels.
+    pub fn fill_dense(&self, out: &mut [f32]) {
+        let [_, ny, nz] = self.dims().map(|d| d as usize);
+        let layers = out.par_chunks_mut(ny * nz).enumerate();
+        layers.for_each(|(x, layer)| self.fill_layer(x as u32, layer));
+    }
+
+    /// Writes the signed distances of the voxels at one `x`.
+    pub(crate) fn fill_layer(&self, x: u32, out: &mut [f32]) {
+        let [_, ny, nz] = self.dims();
+        for (y, z) in (0..ny)
+            .step_by(BRICK as usize)
+            .flat_map(|y| (0..nz).step_by(BRICK as usize).map(move |z| (y, z)))
+        {
+            let key = BrickKey::new([x, y, z].map(|c| c / BRICK));
+            let slice = self.slice(key, (x % BRICK) as usize);
+            for (y, row) in (y..ny.min(y + BRICK)).zip(slice.as_chunks::<8>().0) {
+                let at = y as usize * nz as usize + z as usize;
+                let len = BRICK.min(nz - z) as usize;
+                out[at..at + len].copy_from_slice(&row[..len]);
+            }
+        }
     }
 
     /// The distances of a brick in the band, in the order of its mask; none elsewhere.

@@ -6,14 +6,17 @@
 //! until its last division: the products of `(p - a) x e` and `(p - a) . e` are below `2^51`, and
 //! `|p - a|^2` is as well. So are a triangle's normal `n`, and, in many cases, `n . (p - a)` and the
 //! edge functions `(n x e) . (p - a)`. If they exceed `2^53`, they have an absolute error, which with
-//! less than 32 roundings is below `2^-48 |n| d` and `2^-48 |n| |e| d`, where `d` is the largest 1-norm
-//! of a `p - a` in the brick. The first moves the distance to the plane by `2^-48 d`. The second takes a
+//! at most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the largest 1-norm
+//! of a `p - a` in the brick. The first moves the distance to the plane by `2^-49 d`. The second takes a
 //! point above the triangle for one beside it, or the reverse, only within `2^-48 d` of the plane
-//! through the edge, where the distances to edge and triangle differ by no more than that. Both
-//! together are the `slack`. The squares, divisions and the root add less than 16 roundings.
+//! through the edge, where the distances to edge and triangle differ by no more than that. Of a point
+//! beside the triangle only edges that it is beyond are looked at: the nearest point is on one of
+//! them, as the triangle is convex. If an edge is missed within `2^-48 d` of its plane, the others are
+//! farther by at most twice that. All together are the `slack`. The squares, divisions and the root add less than 16 roundings.
 
 use pulp::{Arch, Simd, WithSimd};
 
+use crate::distance::Pair;
 use crate::distance::exact;
 use crate::distance::vector::{Vector, cross, dot, minus};
 use crate::grid::{BRICK, Mask};
@@ -36,6 +39,8 @@ pub(super) struct Nearest {
     squared: [Lanes; ROWS],
     /// Whatever is as far cannot change the row.
     limits: [f64; ROWS],
+    /// A bit for each row that some triangle may have lowered.
+    reached: u64,
     slack: f64,
 }
 
@@ -93,7 +98,7 @@ struct Task<'a> {
     nearest: &'a mut Nearest,
     mesh: &'a PlacedMesh,
     brick: &'a Brick,
-    indices: &'a [(u64, u32)],
+    indices: &'a [Pair],
 }
 
 impl WithSimd for Task<'_> {
@@ -111,11 +116,12 @@ impl WithSimd for Task<'_> {
 
 impl Nearest {
     /// Of the triangles of `mesh` with these `indices`, where they are nearer than the width.
-    pub(super) fn of(arch: Arch, mesh: &PlacedMesh, brick: &Brick, indices: &[(u64, u32)]) -> Self {
+    pub(super) fn of(arch: Arch, mesh: &PlacedMesh, brick: &Brick, indices: &[Pair]) -> Self {
         let unit = f64::from(1u32 << brick.unit_bits);
         let most = (f64::from(brick.width) + MARGIN) * unit;
         let limits = [most * most; ROWS];
-        let mut nearest = Self { squared: [[most * most; LANES]; ROWS], limits, slack: 0.0 };
+        let mut nearest =
+            Self { squared: [[most * most; LANES]; ROWS], limits, reached: 0, slack: 0.0 };
         arch.dispatch(Task { nearest: &mut nearest, mesh, brick, indices });
         nearest
     }
@@ -147,6 +153,7 @@ impl Nearest {
                 if height > 0.0 && height * height * seen.per_normal > limit {
                     continue;
                 }
+                self.reached |= 1 << row;
                 seen.lower(fx, fy, unit, &mut self.squared[row]);
                 let most = self.squared[row].into_iter().fold(0.0, f64::max);
                 let margin = MARGIN * MARGIN * unit * unit;
@@ -159,24 +166,24 @@ impl Nearest {
     /// of the mask.
     pub(super) fn finish(
         &self,
+        arch: Arch,
         mesh: &PlacedMesh,
         brick: &Brick,
-        indices: &[(u64, u32)],
+        indices: &[Pair],
         values: &mut Vec<f32>,
     ) -> Mask {
-        let per_unit = 1.0 / f64::from(1u32 << brick.unit_bits);
-        let slack = self.slack * per_unit;
         let mut mask = [0; 8];
         for (row, squared) in self.squared.iter().enumerate() {
+            if self.reached >> row & 1 == 0 {
+                continue;
+            }
             let (x, y) = (row / LANES, row % LANES);
-            for (z, squared) in squared.iter().enumerate() {
-                let distance = squared.sqrt() * per_unit;
-                let least = (distance * (1.0 - RELATIVE) - slack).max(0.0) as f32;
-                let most = (distance * (1.0 + RELATIVE) + slack) as f32;
+            let bounds = arch.dispatch(Round { squared, slack: self.slack, brick });
+            for (z, [least, most]) in bounds.into_iter().enumerate() {
                 if least >= brick.width {
                     continue;
                 }
-                let rounded = if least.to_bits() == most.to_bits() {
+                let rounded = if least == most {
                     least
                 } else {
                     let at = [x, y, z].map(|i| (i as i32) << brick.unit_bits);
@@ -193,9 +200,30 @@ impl Nearest {
     }
 }
 
+/// Rounds the least and the largest distances that those of a row may be.
+struct Round<'a> {
+    squared: &'a Lanes,
+    slack: f64,
+    brick: &'a Brick,
+}
+
+impl WithSimd for Round<'_> {
+    type Output = [[f32; 2]; LANES];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let per_unit = 1.0 / f64::from(1u32 << self.brick.unit_bits);
+        let slack = self.slack * per_unit;
+        let distances = self.squared.map(|squared| squared.sqrt() * per_unit);
+        let least = distances.map(|d| (d * (1.0 - RELATIVE) - slack).max(0.0) as f32);
+        let most = distances.map(|d| (d * (1.0 + RELATIVE) + slack) as f32);
+        std::array::from_fn(|z| [least[z], most[z]])
+    }
+}
+
 /// The rounded distance from `p` to the nearest triangle.
 #[cold]
-fn exactly(mesh: &PlacedMesh, p: [i32; 3], unit_bits: u32, indices: &[(u64, u32)]) -> f32 {
+fn exactly(mesh: &PlacedMesh, p: [i32; 3], unit_bits: u32, indices: &[Pair]) -> f32 {
     let distances = indices.iter().map(|&(_, index)| {
         let triangle = mesh.triangle(index as usize);
         exact::distance(p, &triangle, unit_bits)
@@ -259,16 +287,19 @@ impl Seen {
     fn lower(&self, x: f64, y: f64, unit: f64, squared: &mut Lanes) {
         let height = self.height.row(x, y);
         let inward = [0, 1, 2].map(|i: usize| self.inward[i].row(x, y));
-        let mut is_above = [false; LANES];
+        let is_flat = self.per_normal == 0.0;
+        // Whether any voxel of the row is beyond the edge.
+        let mut is_beyond = [is_flat; 3];
         for z in 0..LANES {
             let at = z as f64;
-            let above = |i: usize| inward[i] + at * self.inward[i].step[2] >= 0.0;
-            is_above[z] = above(0) & above(1) & above(2) & (self.per_normal > 0.0);
+            let beyond = [0, 1, 2].map(|i: usize| inward[i] + at * self.inward[i].step[2] < 0.0);
             let height = height + at * self.height.step[2];
             let to_plane = height * height * self.per_normal;
-            squared[z] = if is_above[z] { squared[z].min(to_plane) } else { squared[z] };
+            let is_above = !(beyond[0] | beyond[1] | beyond[2] | is_flat);
+            squared[z] = if is_above { squared[z].min(to_plane) } else { squared[z] };
+            is_beyond = [0, 1, 2].map(|i: usize| is_beyond[i] | beyond[i]);
         }
-        if is_above == [true; LANES] {
+        if is_beyond == [false; 3] {
             return;
         }
         let corner = |i: usize| -> Lanes {
@@ -281,7 +312,7 @@ impl Seen {
             })
         };
         let corners = [corner(0), corner(1), corner(2)];
-        for (i, edge) in self.edges.iter().enumerate() {
+        for (i, edge) in self.edges.iter().enumerate().filter(|&(i, _)| is_beyond[i]) {
             let along = edge.along.row(x, y);
             let area = [0, 1, 2].map(|axis: usize| edge.area[axis].row(x, y));
             // The component along z does not change with z.

@@ -26,7 +26,7 @@ use self::header::{Element, Header, MAGIC};
 use self::slab::Slab;
 use crate::distance::DistanceField;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, lost_colors, lost_place};
-use crate::grid::{BRICK, BrickKey, VoxelGrid};
+use crate::grid::{BRICK, VoxelGrid};
 #[cfg(doc)]
 use crate::place::MAX_DIM;
 
@@ -84,21 +84,10 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
     let [nx, ny, nz] = field.dims();
     let mut out = BufWriter::new(out);
     out.write_all(&header("<f4", &field.dims()))?;
-    let mut layer = vec![[0; 4]; ny as usize * nz as usize];
+    let mut layer = vec![0.0; ny as usize * nz as usize];
     for x in 0..nx {
-        for (y, z) in (0..ny)
-            .step_by(BRICK as usize)
-            .flat_map(|y| (0..nz).step_by(BRICK as usize).map(move |z| (y, z)))
-        {
-            let key = BrickKey::new([x, y, z].map(|c| c / BRICK));
-            let slice = field.slice(key, (x % BRICK) as usize);
-            for (row, values) in (y..ny.min(y + BRICK)).zip(slice.as_chunks::<8>().0) {
-                let at = row as usize * nz as usize + z as usize;
-                let row = &mut layer[at..at + BRICK.min(nz - z) as usize];
-                row.iter_mut().zip(values).for_each(|(to, value)| *to = value.to_le_bytes());
-            }
-        }
-        out.write_all(layer.as_flattened())?;
+        field.fill_layer(x, &mut layer);
+        layer.iter().try_for_each(|distance| out.write_all(&distance.to_le_bytes()))?;
     }
     Ok(out.flush()?)
 }

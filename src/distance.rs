@@ -35,7 +35,7 @@ use nearest::{Brick, Nearest};
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
 
-/// Most pairs of a brick and a triangle that are sorted at a time: 256 MiB.
+/// Most pairs of a brick and a triangle that are sorted at a time, 256 MiB, unless a layer has more.
 const PAIRS: u64 = 1 << 24;
 /// A brick and a triangle.
 type Pair = (u64, u32);
@@ -92,13 +92,15 @@ impl Work<'_> {
         if self.progress.is_cancelled() {
             return Err(BackendError::Cancelled);
         }
-        let most = PAIRS.min(self.memory / 4 / size_of::<Pair>() as u64);
+        let is_one = layers.end - layers.start == 1;
+        let most = self.memory / 4 / size_of::<Pair>() as u64;
+        let most = if is_one { most } else { most.min(PAIRS) };
         let (pairs, count) = self.pairs(&layers, most);
         if count > most {
             drop(pairs);
             let middle = layers.start + (layers.end - layers.start) / 2;
-            if middle == layers.start {
-                let needed = count * size_of::<Pair>() as u64 * 4;
+            if is_one {
+                let needed = count.saturating_mul(4 * size_of::<Pair>() as u64);
                 return Err(BackendError::Memory { needed, allowed: self.memory });
             }
             self.solve(layers.start..middle, parts)?;

@@ -187,6 +187,26 @@ fn triangles_across_a_large_lattice_are_as_exact() {
 }
 
 #[test]
+fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
+    // On the plane x + 2 y + 3 z = 51; by f64 alone some of its centres are beside it.
+    let at = |s: f64, t: f64| [8.5 + 2.0 * s + 3.0 * t, 8.5 - s, 8.5 - t];
+    // Lattice points with as many digits as there may be.
+    let units = |whole: f64, units: f64| whole + units / 65536.0;
+    let corners = vec![
+        at(units(31.0, 12345.0), units(5.0, 7919.0)),
+        at(-units(20.0, 4321.0), units(17.0, 54321.0)),
+        at(-units(10.0, 777.0), -units(25.0, 23457.0)),
+    ];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    let bounds = trivox::Bounds { min: [0.0; 3], max: [16.0; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mesh = place(&mesh, &options).unwrap();
+    let field = field(&mesh, nothing(&mesh), 1.5);
+    check(&mesh, &field);
+    assert!(field.distances().filter(|&(_, distance)| distance == 0.0).count() > 50);
+}
+
+#[test]
 fn segments_and_points_have_distances() {
     let corners = vec![[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0], [1.0, 7.0, 1.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2], [3, 3, 3]]).unwrap();

@@ -25,9 +25,16 @@ impl Destination {
     /// VoxelArgs `output` means: a folder where it is one already, where it ends as the name of one, and
     /// where there are `several` meshes, unless it has an extension: then it is likelier a mistake.
     ///
+    /// Without a `format`, files in a folder are of the format `in_folder`.
+    ///
     /// # Errors
     /// Several meshes cannot go there.
-    pub fn new(output: Option<&Path>, format: Option<GridFormat>, several: bool) -> Result<Self> {
+    pub fn new(
+        output: Option<&Path>,
+        format: Option<GridFormat>,
+        in_folder: GridFormat,
+        several: bool,
+    ) -> Result<Self> {
         let Some(path) = output else {
             return Ok(Self::Nowhere);
         };
@@ -43,7 +50,7 @@ impl Destination {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| path.display().to_string());
         }
-        Ok(Self::Folder(path.to_owned(), format.unwrap_or(GridFormat::Vox)))
+        Ok(Self::Folder(path.to_owned(), format.unwrap_or(in_folder)))
     }
 
     /// The file for each of `meshes`, where there is one.

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
+use trivox::formats::{
+    GridFormat, WriteError, WriteOptions, vox, write_distances, write_grid_with,
+};
+use trivox::{DistanceField, VoxelGrid};
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
@@ -120,6 +122,23 @@ impl Output {
         }
         let bytes = self.sink.write(|out| write_grid_with(grid, self.format, options, out))?;
         Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+    }
+
+    /// Writes `field` as [`write`](Self::write) does a grid.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_distances(&self, field: &DistanceField) -> Result<Written> {
+        let bytes = self.sink.write(|out| write_distances(field, self.format, out))?;
+        Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+    }
+
+    /// Checks that the format can hold distances.
+    ///
+    /// # Errors
+    /// It cannot; the message names formats that can.
+    pub fn check_distances(&self) -> Result<()> {
+        self.format.check_distances().with_context(|| self.sink.name.clone())
     }
 
     /// Writes the parts of `grid` that hold a voxel to files called as `path`, with their places along

@@ -82,6 +82,8 @@ pub struct Timings {
     pub voxelize: Duration,
     /// Filling, of a solid.
     pub fill: Option<Duration>,
+    /// Computing distances.
+    pub distance: Option<Duration>,
     /// Colouring, of a mesh that has an appearance.
     pub color: Option<Duration>,
 }

@@ -8,6 +8,7 @@
 
 mod colored;
 mod dense;
+mod distances;
 mod npy;
 mod nvdb;
 mod schem;

@@ -7,7 +7,7 @@ use trivox::formats::GridFormat;
 use trivox::{Bounds, ColorSource};
 
 use crate::program::cli::names::UpAxis;
-use crate::program::cli::parse::{parse_bounds, parse_dims, parse_rotation};
+use crate::program::cli::parse::{parse_bounds, parse_dims, parse_rotation, parse_width};
 use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
 
@@ -80,6 +80,14 @@ pub struct Job {
     /// Voxels to add on all six sides; the first layer holds what the outermost points touch.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
+
+    /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the surface, from
+    /// their centres, negative inside; --fill finds the inside. W is at most 1024. Without --bounds,
+    /// --cube or --dims the grid is padded by W. Formats: .vdb and .nvdb (level sets, in mesh units),
+    /// .npz and .npy (in voxels).
+    #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
+    #[arg(conflicts_with_all = ["preview", "check", "mode", "shell"])]
+    pub distance: Option<f32>,
 
     /// With --mode solid: if the fill is doubtful, write nothing and exit with 1.
     #[arg(long)]

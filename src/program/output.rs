@@ -197,8 +197,8 @@ impl Sink {
 )]
 pub struct Cut;
 
-/// Whether standard output is closed: the standard library then opens `/dev/null` for reading and
-/// writing, and output would be lost silently.
+/// Refuses a closed standard output. The standard library opens `/dev/null` for reading and writing
+/// in its place, so the output would be lost silently.
 #[cfg(target_os = "linux")]
 fn refuse_closed_stdout() -> Result<()> {
     use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};

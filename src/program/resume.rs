@@ -38,10 +38,10 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of what `job` makes of `mesh`, `what` it is, as that is now.
+    /// The origin of the voxels that `job` makes of `mesh` in its present state.
     ///
     /// # Errors
-    /// There is no such mesh.
+    /// There is no such file.
     pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);

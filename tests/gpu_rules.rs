@@ -112,6 +112,37 @@ fn soups_of_triangles_of_every_size_on_the_lattice_and_off() {
 }
 
 #[test]
+fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
+    let count = std::env::var("TRIVOX_SOUPS").map_or(32, |count| count.parse().unwrap());
+    let mut rng = Rng::with_seed(4);
+    let gpus: Vec<Gpu> = adapters().iter().map(|adapter| Gpu::new(adapter).unwrap()).collect();
+    let mut named = [0; RULES.len()];
+    for round in 0..count {
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=12));
+        let reach = dims.into_iter().max().unwrap() as i32 * UNIT;
+        let step = [UNIT / 2, UNIT, UNIT / 8, 1][round % 4];
+        let number = rng.usize(1..=16);
+        let triangles = match round % 3 {
+            0 => degenerate_soup(&mut rng, number, reach, step),
+            _ => soup(&mut rng, number, reach, step),
+        };
+        // Some begin before the grid.
+        let by = std::array::from_fn(|_| -step * rng.i32(0..=UNIT / step));
+        let triangles: Vec<Triangle> = triangles.into_iter().map(|t| moved(t, by)).collect();
+        let mesh = placed(&triangles, dims);
+        for (index, method) in methods().enumerate() {
+            let expected = oracle(&mesh, method.0);
+            let what = format!("{method:?}, {dims:?}, {triangles:?}");
+            assert_same(&cpu_grid(&mesh, method.0), &expected, &what);
+            gpus.iter().for_each(|gpu| assert_same(&grid(gpu, &mesh, method), &expected, &what));
+            named[index % RULES.len()] += expected.occupied();
+        }
+    }
+    println!("{count} meshes by {} methods on {} adapters", methods().count(), gpus.len());
+    assert!(named.iter().all(|&n| n > 200), "{named:?}");
+}
+
+#[test]
 fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
     let mut rng = Rng::with_seed(2);
     let meshes: Vec<_> = (0..24)

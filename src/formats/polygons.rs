@@ -11,18 +11,23 @@ pub(in crate::formats) const CUT: u64 = 512;
 pub(in crate::formats) struct Cutter {
     earcut: Earcut<f64>,
     /// Polygons that intersect themselves or are far from planar.
-    crossing: u64,
+    pub(in crate::formats) crossing: u64,
+}
+
+/// A warning, if any polygons intersect themselves or are far from planar.
+pub(in crate::formats) fn crossing_warning(count: u64) -> Option<String> {
+    let polygons = match count {
+        0 => return None,
+        1 => "1 polygon crosses itself or is far from planar".to_owned(),
+        n => format!("{n} polygons cross themselves or are far from planar"),
+    };
+    Some(format!("{polygons}: part of the area may be missing"))
 }
 
 impl Cutter {
     /// A warning, if a polygon intersects itself or is far from planar.
     pub(in crate::formats) fn warning(&self) -> Option<String> {
-        let polygons = match self.crossing {
-            0 => return None,
-            1 => "1 polygon crosses itself or is far from planar".to_owned(),
-            n => format!("{n} polygons cross themselves or are far from planar"),
-        };
-        Some(format!("{polygons}: part of the area may be missing"))
+        crossing_warning(self.crossing)
     }
 
     /// The triangles, as indices into `corners`, of a polygon of at least four corners; every

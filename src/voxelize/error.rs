@@ -22,6 +22,17 @@ pub enum BackendError {
     /// The backend failed, or returned a wrong result.
     #[error("the backend failed: {0}")]
     Failed(String),
+    /// The GPU computes wrong voxels of a built-in mesh.
+    #[error(
+        "the kernel {kernel} computes wrong voxels with this driver ({driver}): update the driver, \
+         or use the CPU"
+    )]
+    SelfTest {
+        /// The last kernel of the rule that was tested.
+        kernel: &'static str,
+        /// The driver's name and version.
+        driver: String,
+    },
     /// The grid exceeds the allowed memory.
     #[error(
         "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",

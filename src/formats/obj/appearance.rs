@@ -9,7 +9,7 @@
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
 use crate::formats::images::{Images, Use};
-use crate::formats::obj::build::of_slot;
+use crate::formats::obj::faces::of_slot;
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
 use crate::formats::tally::Tally;
@@ -28,14 +28,6 @@ pub(super) struct Gathered {
     pub(super) uvs: Vec<[[f32; 2]; 3]>,
     /// The colour of each vertex. Empty if there are none.
     pub(super) vertex_colors: Vec<Linear>,
-}
-
-impl Gathered {
-    /// Bytes of memory.
-    pub(super) fn bytes(&self) -> u64 {
-        let Self { slots, uvs, vertex_colors } = self;
-        (size_of_val(&slots[..]) + size_of_val(&uvs[..]) + size_of_val(&vertex_colors[..])) as u64
-    }
 }
 
 /// The images of a material, by index.

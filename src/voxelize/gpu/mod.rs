@@ -25,11 +25,13 @@ mod crossings;
 pub mod data;
 mod job;
 mod readback;
+mod self_test;
 mod stages;
 mod upload;
 mod work;
 mod workspace;
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use web_time::Instant;
@@ -48,6 +50,7 @@ use crate::voxelize::gpu::job::{
     sub_batch_bricks,
 };
 use crate::voxelize::gpu::readback::Readback;
+use crate::voxelize::gpu::self_test::SelfTest;
 use crate::voxelize::gpu::stages::{MAX_STEPS, Output, prepare};
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::gpu::workspace::Workspace;
@@ -78,35 +81,58 @@ pub struct Gpu {
     clock: OnceLock<Option<Clock>>,
     /// Reused by all meshes. A run takes it, and puts it back at its end.
     workspace: Mutex<Option<Workspace>>,
+    /// The outcomes of the self-tests so far.
+    tested: Mutex<HashMap<SelfTest, Result<(), BackendError>>>,
     /// Serializes blocking runs, so that threads share one workspace.
     #[cfg(not(target_arch = "wasm32"))]
     run_lock: Mutex<()>,
 }
 
 impl Gpu {
-    /// Opens `adapter` and compiles the kernels of [`Rule::Conservative`]; those of other rules are
-    /// compiled on first use.
+    /// Opens `adapter`, compiles the kernels of [`Rule::Conservative`], and tests them on a
+    /// built-in mesh; those of other rules are compiled and tested before their first use.
     ///
     /// # Errors
-    /// A limit of the adapter is too low, or its driver fails.
+    /// A limit of the adapter is too low, its driver fails, or it computes wrong voxels
+    /// ([`BackendError::SelfTest`]).
     pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
-        let device = adapter.open_async().await?;
-        prepare(&device, Rule::Conservative, Kernel::default())?;
+        let gpu = Self::over(adapter.open_async().await?);
+        gpu.test(Rule::Conservative, Kernel::default()).await?;
+        Ok(gpu)
+    }
+
+    /// Over an open device, untested.
+    fn over(device: Device) -> Self {
         let batch_limits = BatchLimits::of(&device.device.limits());
-        Ok(Self {
+        Self {
             device,
             batch_limits,
             clock: OnceLock::new(),
             workspace: Mutex::default(),
+            tested: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
             run_lock: Mutex::default(),
-        })
+        }
+    }
+
+    /// Tests the kernels of `rule`, the first time only.
+    async fn test(&self, rule: Rule, kernel: Kernel) -> Result<(), BackendError> {
+        let test = SelfTest::of(rule, kernel);
+        let known = lock(&self.tested).get(&test).cloned();
+        if let Some(outcome) = known {
+            return outcome;
+        }
+        // A workspace of its own: the buffers of this one are sized by the first real mesh.
+        let probe =
+            Self::over(self.device.clone()).with_batch_limits(test.batch_limits(self.batch_limits));
+        let outcome = test.run(&probe).await;
+        lock(&self.tested).entry(test).or_insert(outcome).clone()
     }
 
     /// The blocking form of [`open`](Self::open).
     ///
     /// # Errors
-    /// A limit of the adapter is too low, or its driver fails.
+    /// Those of [`open`](Self::open).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
         pollster::block_on(Self::open(adapter))
@@ -153,8 +179,19 @@ impl Gpu {
     /// their own buffers.
     ///
     /// # Errors
-    /// Those of [`Backend::run`].
+    /// Those of [`Backend::run`]; the kernels of `rule` fail their self-test.
     pub async fn run_async(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        self.test(rule, options.kernel).await?;
+        self.run_untested(mesh, rule, options, progress).await
+    }
+
+    async fn run_untested(
         &self,
         mesh: &PlacedMesh,
         rule: Rule,

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
-    // Holds a copy of standard input until the end, if that is read.
+    // Keeps the copy of standard input until the end.
     let _copy = inputs::replace_stdin(&mut cli)?;
     match (cli.command, cli.job) {
         (Some(Command::Adapters(args)), _) => adapters::run(&args),
@@ -42,7 +42,7 @@ fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Completions(args)), _) => manual::completions(args.shell),
         (Some(Command::Man), _) => manual::page(),
         (None, Some(job)) => voxelize::run(&job, &cli.voxels, &cli.palette_args, &cli.compute),
-        // `voxelize` alone: clap words the complaint, and exits.
+        // Without arguments, clap prints the usage error and exits.
         (None, None) => {
             let what = "a mesh is missing: voxelize mesh.obj -o out.vox";
             Cli::complain(ErrorKind::MissingRequiredArgument, what)

@@ -63,7 +63,7 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the GPU adapters of this compute, as --adapter names them.
+    /// List the GPU adapters of this machine, as --adapter names them.
     Adapters(AdaptersArgs),
     /// List the file formats that are read and written, and what each carries.
     Formats(FormatsArgs),
@@ -71,7 +71,7 @@ pub enum Command {
     Info(InfoArgs),
     /// Write a voxel grid in another format.
     ///
-    /// VoxelArgs the new file does not hold is said in a warning.
+    /// What the new file does not hold is said in a warning.
     Convert(ConvertArgs),
     /// Compare two voxel grids, in any formats.
     ///
@@ -107,7 +107,7 @@ pub enum Command {
     Man,
 }
 
-/// VoxelArgs to compute.
+/// What to compute.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct VoxelArgs {
     /// Which voxels are occupied [default: surface].
@@ -140,7 +140,7 @@ pub struct PaletteArgs {
     pub dither: bool,
 }
 
-/// VoxelArgs to compute with.
+/// What to compute with.
 #[derive(Debug, Args)]
 pub struct ComputeArgs {
     /// Where to compute. All backends give the same bits.
@@ -162,7 +162,7 @@ pub struct ComputeArgs {
     pub memory: Option<ByteSize>,
 }
 
-/// VoxelArgs standard input holds.
+/// What standard input holds.
 #[derive(Debug, Default, Args)]
 pub struct Input {
     /// Format of the file that - reads from standard input, as an extension such as obj or npy.

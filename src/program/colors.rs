@@ -1,4 +1,4 @@
-//! The options about the colours of voxels.
+//! Options for the colours of voxels.
 
 use anyhow::{Context, Result};
 use trivox::formats::WriteOptions;
@@ -8,10 +8,10 @@ use trivox::{ColorSource, Voxelizer};
 
 use crate::program::cli::{PaletteArgs, VoxelArgs};
 
-/// The colours that `--color` asks for.
+/// Parses the value of `--color`.
 ///
 /// # Errors
-/// There are none of that name; the message says which there are.
+/// Neither a keyword nor a CSS colour; the message lists the keywords.
 pub fn parse_color(text: &str) -> Result<ColorSource, String> {
     match text {
         "auto" => Ok(ColorSource::Mesh),
@@ -24,14 +24,14 @@ pub fn parse_color(text: &str) -> Result<ColorSource, String> {
     }
 }
 
-/// An opaque colour as CSS writes it: a name, or hexadecimal digits with or without `#`.
+/// Parses an opaque CSS colour: a name, or hexadecimal digits with or without `#`.
 pub fn css_color(text: &str) -> Option<Rgba> {
     let color = csscolorparser::parse(text).ok()?.to_rgba8();
     (color[3] == u8::MAX).then_some(color)
 }
 
 impl VoxelArgs {
-    /// `voxelizer` for these voxels, whose colours are of use or not.
+    /// Configures `voxelizer` for these voxels. `has_colors` says whether their colours are used.
     pub fn of(&self, voxelizer: Voxelizer, color: ColorSource, has_colors: bool) -> Voxelizer {
         let keep_transparent = self.keep_transparent || color == ColorSource::None;
         let color = if has_colors { color } else { ColorSource::None };
@@ -40,10 +40,10 @@ impl VoxelArgs {
 }
 
 impl PaletteArgs {
-    /// How grids are written in formats that have few colours.
+    /// The options for writing formats that have a palette.
     ///
     /// # Errors
-    /// There is no palette in the file that is named.
+    /// The palette's image cannot be read.
     pub fn write_options(&self) -> Result<WriteOptions> {
         let options = WriteOptions::default().with_dither(self.dither);
         let Some(path) = &self.palette else { return Ok(options) };

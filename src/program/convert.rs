@@ -1,4 +1,4 @@
-//! `voxelize convert`: a grid in another format.
+//! `voxelize convert`: writes a grid in another format.
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::{Verdict, print_error, print_json, temporary};
 
-/// Reads the grid, writes it, and says what the new file does not hold.
+/// Reads the grid, writes it, and reports what the new file does not hold.
 ///
 /// # Errors
 /// The grid cannot be read, the format cannot hold it, or the file cannot be written.

@@ -1,4 +1,4 @@
-//! The program's parts: arguments, one module per command, and what commands share.
+//! The program: arguments, one module per command, and shared parts.
 
 pub mod adapters;
 pub mod batch;
@@ -40,26 +40,26 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 
-/// VoxelArgs a command that ran to its end has to say by its exit code.
+/// The result of a command, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Exit code 0.
     Done,
     /// A comparison failed: exit code 1.
     Differs,
-    /// Some mesh has no voxels, and has said why: exit code 2.
+    /// A mesh has no voxels, which was reported: exit code 2.
     Failed,
 }
 
-/// Nobody reads standard output any more, which is their choice and no error of ours.
+/// The reader closed standard output, which is not an error of the program.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output is closed")]
 pub struct Closed {
-    /// VoxelArgs there was to say until then.
+    /// The result until then.
     pub verdict: Verdict,
 }
 
-/// Tells `error` of standard output apart from those of files.
+/// Distinguishes errors of standard output from those of files.
 pub fn stdout_error(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Closed { verdict: Verdict::Done }.into(),
@@ -84,7 +84,7 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&serde_json::to_string(value)?)
 }
 
-/// A comparison counts, though nobody read what was `printed` of it.
+/// Ignores a closed standard output: the result of a comparison counts even if nobody reads it.
 ///
 /// # Errors
 /// Standard output cannot be written to.
@@ -92,7 +92,7 @@ pub fn ignore_closed(printed: Result<()>) -> Result<()> {
     printed.or_else(|error| if error.is::<Closed>() { Ok(()) } else { Err(error) })
 }
 
-/// Writes `text` to standard error. Where nobody listens, there is nobody to tell.
+/// Writes `text` to standard error; ignores failures, which cannot be reported.
 pub fn print_error(text: &str) {
     _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! From a mesh's file to its voxels, as a command's options say and in its share of the memory.
+//! The steps from a mesh file to its voxels, within the memory limit.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use trivox::{DistanceField, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxeliz
 use crate::program::memory::Share;
 use crate::program::transform::Transform;
 
-/// How a mesh becomes voxels.
+/// The options of the steps.
 pub struct Pipeline<'a> {
     pub voxelizer: Voxelizer,
     pub transform: Transform,
@@ -23,7 +23,7 @@ impl Pipeline<'_> {
     /// Reads the mesh, transforms and places it.
     ///
     /// # Errors
-    /// It cannot be read, or not in the memory that there is; it cannot be placed so.
+    /// The mesh cannot be read or placed; too little memory.
     pub fn load_and_place(&self, path: &Path) -> Result<Placed> {
         let named = || path.display().to_string();
         let began = std::time::Instant::now();
@@ -40,10 +40,10 @@ impl Pipeline<'_> {
         Ok(placed)
     }
 
-    /// Voxelizes the mesh on the backend that suits it; without colours.
+    /// Voxelizes the mesh on the chosen backend, without colours.
     ///
     /// # Errors
-    /// A backend that failed, or too little memory.
+    /// The backend failed; too little memory.
     pub fn compute(&self, mesh: &PlacedMesh) -> Result<Voxelized> {
         self.voxelizer
             .voxelize(mesh)
@@ -74,7 +74,7 @@ impl Pipeline<'_> {
             .map_err(|error| self.memory.explain_step(error, true))
     }
 
-    /// Gives the voxels their colours.
+    /// Colours the voxels.
     ///
     /// # Errors
     /// Too little memory.
@@ -83,7 +83,7 @@ impl Pipeline<'_> {
     }
 }
 
-/// Warnings as sentences, with the option that helps.
+/// Warnings as sentences, with the option that avoids them.
 pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
     warnings.iter().map(|warning| match warning {
         Warning::Transparent { .. } => format!("{warning}: --keep-transparent keeps them"),
@@ -91,10 +91,10 @@ pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The resolution of those who give none.
+/// The default resolution.
 pub const DEFAULT_RES: u32 = 256;
 
-/// The size of voxels, of which at most one is given.
+/// The voxel size; at most one of the options is given.
 pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
     match voxel_size {
         Some(size) => Sizing::VoxelSize(size),

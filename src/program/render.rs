@@ -1,4 +1,4 @@
-//! `voxelize render`: a picture of a grid, or of a mesh's voxels.
+//! `voxelize render`: draws a grid, or the voxels of a mesh.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::program::terminal::TerminalProgress;
 use crate::program::transform::Transform;
 use crate::program::{Verdict, print_error, print_json, temporary};
 
-/// Reads the grid, draws it and writes the picture, or the pictures.
+/// Reads the grid, draws it and writes the pictures.
 ///
 /// # Errors
-/// Bad usage, a file that cannot be read, a mesh that cannot be voxelized so, an output that cannot be
+/// Bad usage; a file that cannot be read; a mesh that cannot be voxelized; an output that cannot be
 /// written.
 pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let to_stdout = args.output.as_os_str() == "-";
@@ -92,7 +92,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// Where the picture goes, or the pictures.
+/// The destination of the pictures.
 enum Output {
     Picture(Sink),
     Frames(Frames),
@@ -127,26 +127,27 @@ impl Output {
     }
 }
 
-/// A picture beside the main job's output.
+/// A picture besides the main output.
 #[derive(Debug)]
 pub struct Preview(Sink);
 
 impl Preview {
-    /// Smaller and coarser than `render` draws by default, so that it takes less time than most jobs.
+    /// Smaller and with fewer samples than the default of `render`, so that it takes less time than
+    /// most jobs.
     pub fn options() -> RenderOptions {
         RenderOptions::new([512; 2]).with_samples(2)
     }
 
-    /// Checks that `path` is a place for a picture, and is not `input`.
+    /// Checks that `path` can be written as a picture, and is not `input`.
     ///
     /// # Errors
-    /// It is none.
+    /// `path` is not suitable.
     pub fn new(path: &Path, input: &Path) -> Result<Self> {
         check_extension(path).with_context(|| path.display().to_string())?;
         Ok(Self(Sink::new(path, input)?))
     }
 
-    /// Draws `grid`, and returns where.
+    /// Draws `grid`; returns the file's name.
     ///
     /// # Errors
     /// The picture cannot be written.
@@ -154,7 +155,7 @@ impl Preview {
         self.write(&render(grid, &Self::options())?)
     }
 
-    /// Writes a picture, and returns where.
+    /// Writes a picture; returns the file's name.
     ///
     /// # Errors
     /// It cannot be written.
@@ -164,10 +165,10 @@ impl Preview {
     }
 }
 
-/// Checks that a picture can be called so.
+/// Checks the extension of a picture.
 ///
 /// # Errors
-/// It is no PNG.
+/// The extension is not `.png`.
 pub fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
@@ -183,7 +184,7 @@ pub fn is_gif(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
-/// A mesh without a size, a grid with options for meshes, and options that have no effect on this mesh.
+/// Refuses options that have no effect on this input.
 fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
         return args.voxels.refuse_contradictions();
@@ -219,7 +220,7 @@ fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<(VoxelGri
     Ok((grid, warnings))
 }
 
-/// The voxels as the main job makes them.
+/// Voxelizes the mesh as the main command does.
 fn voxels_of(
     args: &RenderArgs,
     memory: &Share,
@@ -245,7 +246,7 @@ fn voxels_of(
     Ok((made.grid, warnings))
 }
 
-/// Says what is up in the grid, where that is asked for.
+/// Sets the up axis of the grid, if requested.
 fn turn_up(grid: &mut VoxelGrid, up: Option<Up>) {
     let unplaced = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
     if let Some(up) = up {
@@ -269,19 +270,19 @@ fn options(args: &RenderArgs) -> RenderOptions {
 struct Report {
     #[serde(flatten)]
     input: Side,
-    /// A list, where each picture of a turntable is a file.
+    /// A list, if each picture of a turntable is a file.
     output: Names,
     width: u32,
     height: u32,
-    /// Of the first picture.
+    /// The camera of the first picture.
     camera: CameraReport,
-    /// How many pictures a turntable has.
+    /// The number of pictures of a turntable.
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u32>,
     backend: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     adapter: Option<String>,
-    /// Of all files together.
+    /// Total size in bytes.
     bytes: u64,
     timings_ms: Timings,
     warnings: Vec<String>,

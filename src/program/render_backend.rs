@@ -1,4 +1,4 @@
-//! VoxelArgs pictures are drawn with.
+//! The backend that draws pictures.
 
 use anyhow::{Result, bail};
 use trivox::VoxelGrid;
@@ -8,7 +8,7 @@ use trivox::{Gpu, gpu::Adapter};
 
 use crate::program::cli::{RenderArgs, RenderBackendName};
 
-/// The CPU, or a GPU that is open.
+/// The CPU, or an open GPU.
 pub enum RenderBackend {
     Cpu,
     #[cfg(feature = "gpu")]
@@ -20,10 +20,10 @@ pub enum RenderBackend {
 }
 
 impl RenderBackend {
-    /// VoxelArgs is asked for; a GPU also by its name alone.
+    /// The selected backend; `--adapter` alone selects a GPU.
     ///
     /// # Errors
-    /// There is no such GPU, or it does not start; a name is given for the CPU.
+    /// There is no such GPU, or it cannot be opened; an adapter is named for the CPU.
     pub fn new(args: &RenderArgs) -> Result<Self> {
         match (args.backend, &args.adapter) {
             (Some(RenderBackendName::Cpu), Some(_)) => {
@@ -48,10 +48,10 @@ impl RenderBackend {
         bail!("built without the GPU backend (cargo feature `gpu`)")
     }
 
-    /// Draws pictures of `grid`.
+    /// A renderer of `grid`.
     ///
     /// # Errors
-    /// The GPU has no room for it, or fails.
+    /// The grid exceeds the GPU's limits, or the GPU fails.
     pub fn renderer<'a>(&self, grid: &'a VoxelGrid) -> Result<Renderer<'a>> {
         match self {
             Self::Cpu => Ok(Renderer::new(grid)),
@@ -60,7 +60,7 @@ impl RenderBackend {
         }
     }
 
-    /// VoxelArgs there is to say of it.
+    /// A warning about a software adapter.
     pub fn warning(&self) -> Option<String> {
         match self {
             Self::Cpu => None,

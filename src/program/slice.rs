@@ -1,4 +1,4 @@
-//! `voxelize slice`: one layer of a grid, in characters or as a picture.
+//! `voxelize slice`: prints or draws one layer of a grid.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
@@ -26,7 +26,7 @@ const AXES: [char; 3] = ['x', 'y', 'z'];
 /// Reads the grid, and prints or draws the slice.
 ///
 /// # Errors
-/// Bad usage, a file that cannot be read, a slice that the grid does not have, an output that cannot be
+/// Bad usage; a file that cannot be read; a layer outside the grid; an output that cannot be
 /// written.
 pub fn run(args: &SliceArgs) -> Result<Verdict> {
     let to_stdout = args.output.as_deref() == Some("-".as_ref());
@@ -74,10 +74,10 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// The axis that the slice is across, and where on it.
+/// The axis across the slice, and the coordinate along it.
 fn place(args: &SliceArgs) -> (usize, u32) {
     let places = [args.x, args.y, args.z].into_iter().enumerate();
-    // One of them is required.
+    // The argument group requires one of them.
     places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or_default()
 }
 
@@ -90,8 +90,8 @@ fn style(args: &SliceArgs, has_colors: bool) -> Style {
     }
 }
 
-/// The columns of voxels that are printed: all, unless a terminal is narrower; then those about the middle
-/// of what is occupied.
+/// The columns of voxels that are printed: all, or on a narrower terminal those around the centre
+/// of the occupied ones.
 fn columns(section: &Section) -> Range<u32> {
     let [width, _] = section.size();
     let stdout = io::stdout();
@@ -104,14 +104,14 @@ fn columns(section: &Section) -> Range<u32> {
     }
 }
 
-/// At most `room` of `width`, about `middle`.
+/// A range of at most `room` out of `width`, around `middle`.
 fn window(width: u32, middle: u32, room: u32) -> Range<u32> {
     let room = room.clamp(1, width);
     let start = middle.saturating_sub(room / 2).min(width - room);
     start..start + room
 }
 
-/// A warning, where not all columns are printed.
+/// A warning if not all columns are printed.
 fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     let ([width, _], right) = (section.size(), AXES[section.plane()[0]]);
     let (columns, from, to) = (shown.end - shown.start, shown.start, shown.end - 1);
@@ -146,11 +146,11 @@ struct Report {
     index: u32,
     /// The axes to the right and upwards.
     plane: [char; 2],
-    /// Voxels along these.
+    /// Voxels along these axes.
     size: [u32; 2],
-    /// How many voxels of the slice are occupied.
+    /// The number of occupied voxels in the slice.
     voxels: u64,
-    /// Smallest and largest of these along the axes of the plane.
+    /// Smallest and largest occupied voxel along these axes.
     bounds: Option<[[u32; 2]; 2]>,
     #[serde(flatten)]
     drawing: Option<Drawn>,

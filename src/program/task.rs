@@ -1,4 +1,4 @@
-//! One mesh, from its file to that of its voxels: made, checked, written and drawn.
+//! One task: reads, voxelizes, checks, writes and draws one mesh.
 
 use std::path::Path;
 use std::time::Instant;
@@ -25,26 +25,27 @@ use crate::program::summary::{
 };
 use crate::program::transform::{Transform, place_options};
 
-/// What the meshes of a run share.
+/// What the tasks of a run share.
 pub struct RunContext<'a> {
     pub job: &'a Job,
     pub voxels: &'a VoxelArgs,
     pub palette_args: &'a PaletteArgs,
     pub write_options: &'a WriteOptions,
-    /// With the options that all meshes share, in this share of the memory.
+    /// With the shared options, and this share of the memory.
     pub voxelizer: Voxelizer,
     pub memory: &'a Share,
     pub progress: &'a dyn Progress,
 }
 
 impl RunContext<'_> {
-    /// Does `task`.
+    /// Runs `task`.
     ///
     /// # Errors
-    /// Bad input, a backend that failed, an output that cannot be written.
+    /// Bad input; a failed backend; an output that cannot be written.
     pub fn voxelize(&self, task: &Task) -> Result<Outcome> {
         let began = Instant::now();
-        // Before the mesh is read: if it changes meanwhile, the voxels are not of what it is then.
+        // Recorded before the mesh is read: if the file changes meanwhile, the record must not
+        // match it.
         let origin = self
             .job
             .resume
@@ -90,7 +91,7 @@ impl RunContext<'_> {
             None => self.write(|| output.write(grid, self.write_options)),
         });
         let written = written.transpose();
-        // Whoever reads only a part of standard output has not cut short the preview.
+        // A reader that closes standard output early does not prevent the preview.
         let (written, cut) = match written {
             Err(error) if error.is::<Cut>() => (None, Some(error)),
             written => (written?, None),
@@ -120,7 +121,7 @@ impl RunContext<'_> {
         }
         if let Some((written, time)) = written {
             summary.timings_ms.write = Some(time);
-            // A doubtful solid is to fail again.
+            // A doubtful solid must fail again in the next run.
             let origin = origin.filter(|_| !refused);
             let contents =
                 || field.as_ref().map_or_else(|| Contents::of(grid), Contents::of_distances);
@@ -148,7 +149,7 @@ impl RunContext<'_> {
         })
     }
 
-    /// VoxelArgs was decided for the user, and how it could be had otherwise.
+    /// Notes on defaults, and the options that change them.
     fn notes(&self, placed: &Placed, format: Option<GridFormat>) -> Vec<String> {
         let Job { res, voxel_size, cube, dims, color, .. } = self.job;
         let is_default = res.is_none() && voxel_size.is_none() && cube.is_none() && dims.is_none();
@@ -167,7 +168,7 @@ impl RunContext<'_> {
         resolution.into_iter().chain(lost).collect()
     }
 
-    /// VoxelArgs has no effect on the file that was written, though it was asked for.
+    /// Warnings about options without effect on the output's format.
     fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
         let PaletteArgs { palette, dither } = self.palette_args;
@@ -186,7 +187,7 @@ impl RunContext<'_> {
         .collect()
     }
 
-    /// A warning, where that is not possible: the voxels are there.
+    /// Writes the record for `--resume`; on failure a warning, since the voxels exist.
     fn remember(
         &self,
         task: &Task,
@@ -213,14 +214,14 @@ impl RunContext<'_> {
     }
 }
 
-/// Voxelizes again on the backend that did not make the voxels, and compares.
+/// Voxelizes again on the other backend, and compares.
 fn check(pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
     let again = pipeline.compute_again(mesh, &made.backend).context("--compare-backends")?;
     let backends = [made.backend.to_string(), again.backend.to_string()];
     Ok(Check::new(&made.grid, &again.grid, backends))
 }
 
-/// VoxelArgs there is to say before anything is checked or written.
+/// The summary before any check or output.
 fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let Placed { mesh, warnings, timings: Times { load, place, .. }, .. } = placed;
     let Voxelized { grid, fill_report, transparent, report, backend, timings, .. } = made;
@@ -271,7 +272,7 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
 /// The height of Minecraft's world, in blocks.
 const WORLD_HEIGHT: u32 = 384;
 
-/// A warning, where a schematic is higher than the world that it is for.
+/// A warning if a schematic is higher than Minecraft's world.
 fn too_high(format: Option<GridFormat>, grid: &VoxelGrid) -> Option<String> {
     let up = grid.world.map_or(Up::default(), |world| world.up);
     let height = match up {

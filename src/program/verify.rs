@@ -1,4 +1,4 @@
-//! `voxelize verify`: judges a grid by the exact voxels of its mesh.
+//! `voxelize verify`: compares a grid with the exact voxels of its mesh.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::program::pipeline::sentences;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{self, ignore_closed, print, print_error, print_json};
 
-/// Reads the mesh and the grid, and says what is wrong in the grid.
+/// Reads the mesh and the grid, and reports the wrong voxels.
 ///
 /// # Errors
-/// Bad usage, a file that cannot be read, a mesh that cannot be placed so, a backend that failed.
+/// Bad usage; a file that cannot be read; a mesh that cannot be placed; a failed backend.
 pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     args.compute.refuse_contradictions()?;
     args.voxels.refuse_contradictions()?;
@@ -32,7 +32,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let voxelizer =
         Voxelizer::new().backends(Arc::new(args.compute.backends())).progress(progress.clone());
-    // Of the mesh only what makes voxels transparent.
+    // Of the mesh's appearance, only transparency matters.
     let voxelizer = args.voxels.of(voxelizer, ColorSource::Mesh, false);
     let memory = Memory::new(args.compute.memory);
     progress.start("load", 0);
@@ -63,15 +63,15 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     Ok(if verdict.is_right() { program::Verdict::Done } else { program::Verdict::Differs })
 }
 
-/// How the exact grid was made.
+/// Statistics of making the exact grid.
 struct Made {
     backend: UsedBackend,
-    /// Of a solid.
+    /// The fill of a solid.
     fill: Option<FillSummary>,
     warnings: Vec<Warning>,
 }
 
-/// The verdict, and how the exact grid was made.
+/// The verdict and its statistics.
 fn judge(
     args: &VerifyArgs,
     mesh: &Mesh,
@@ -112,17 +112,17 @@ fn contradiction(verdict: &Verdict) -> Option<String> {
 struct Report {
     mesh: String,
     grid: Side,
-    /// No voxel is wrong.
+    /// Whether no voxel is wrong.
     right: bool,
     exact: Exact,
     placed: PlacedBy,
     alignment: Aligned,
     backend: &'static str,
     adapter: Option<String>,
-    /// How the exact grid was filled, if it is a solid.
+    /// The fill of the exact grid, if it is a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
     fill: Option<FillSummary>,
-    /// Voxels that are rightly occupied.
+    /// The number of correct voxels.
     agreeing: u64,
     missing: u64,
     spurious: u64,
@@ -130,10 +130,10 @@ struct Report {
     iou: f64,
     /// Smallest and largest wrong voxel.
     bounds: Option<[[i64; 3]; 2]>,
-    /// The first few that are wrong.
+    /// The first wrong voxels.
     voxels: Vec<WrongVoxel>,
     slice: Option<Picture>,
-    /// VoxelArgs to do where the verdict may be about the placement.
+    /// Advice if the placement may be wrong.
     hint: Option<&'static str>,
     warnings: Vec<String>,
 }
@@ -168,9 +168,9 @@ struct Aligned {
     axes: [usize; 3],
     mirrored: [bool; 3],
     shift: [i64; 3],
-    /// Wrong voxels without it.
+    /// The number of wrong voxels without it.
     differing_as_placed: u64,
-    /// Whether the grid lies otherwise than it was placed.
+    /// Whether the grid's alignment differs from the placement.
     moved: bool,
 }
 
@@ -191,7 +191,7 @@ struct Picture {
     plane: [char; 2],
     /// The coordinates of the lower left character.
     from: [i64; 2],
-    /// The topmost first: `.` empty, `#` right, `-` missing, `+` spurious.
+    /// The rows from the top: `.` empty, `#` correct, `-` missing, `+` extra.
     rows: Vec<String>,
 }
 
@@ -311,7 +311,7 @@ impl Aligned {
     }
 }
 
-/// How a grid lies that is not as it was placed.
+/// Describes an alignment that differs from the placement.
 fn alignment(verdict: &Verdict) -> String {
     format!(
         "as if the grid were {}; as placed, {} would be wrong",
@@ -355,7 +355,7 @@ impl Picture {
     }
 }
 
-/// VoxelArgs may be wrong besides the voxels.
+/// Warnings besides wrong voxels.
 fn hint(verdict: &Verdict) -> Option<&'static str> {
     match verdict.source {
         _ if verdict.is_right() => None,

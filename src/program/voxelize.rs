@@ -1,4 +1,4 @@
-//! The main command: voxelizes one mesh or many, several at once, and says so in their order.
+//! The main command: voxelizes one or many meshes, several at once, and reports them in order.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{Transform, place_options};
 use crate::program::{Verdict, batch, temporary};
 
-/// Runs the job, which makes `what`, on what `machine` allows.
+/// Runs the job with these options.
 ///
 /// # Errors
-/// Bad usage; where there is one mesh, bad input, a backend that failed, an output that cannot be
+/// Bad usage; for a single mesh also bad input, a failed backend or an output that cannot be
 /// written.
 pub fn run(
     job: &Job,
@@ -78,13 +78,13 @@ pub fn run(
     Ok(report.finish())
 }
 
-/// The resolution, where that is how the size of grids is given, or the default.
+/// The resolution, or its default, if the size of grids is given as one.
 fn expected_res(job: &Job) -> Option<u32> {
     let longest = job.dims.map(|dims| dims.into_iter().max().unwrap_or(0));
     job.cube.or(longest).or(job.res).or(job.voxel_size.is_none().then_some(DEFAULT_RES))
 }
 
-/// Options that would have no effect, or spoil one another.
+/// Refuses options without effect, and contradictory options.
 fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -> Result<()> {
     if !job.check {
         compute.refuse_contradictions()?;
@@ -101,7 +101,7 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
     Ok(())
 }
 
-/// Sizes and bounds that no mesh can have: told once, and not by each mesh.
+/// Checks sizes and bounds that are invalid for any mesh, to report them once.
 fn refuse_impossible_sizes(job: &Job) -> Result<()> {
     let point = Mesh::new(vec![[0.0; 3]], vec![[0; 3]])?;
     match place(&point, &place_options(job)) {
@@ -110,7 +110,7 @@ fn refuse_impossible_sizes(job: &Job) -> Result<()> {
             | PlaceError::VoxelSize(_)
             | PlaceError::Bounds { .. }),
         ) => Err(error.into()),
-        // VoxelArgs else is not possible may be so for a point alone.
+        // Other errors may be specific to the mesh of one point used here.
         _ => Ok(()),
     }
 }

@@ -37,9 +37,9 @@ impl From<ViewName> for View {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum CameraName {
-    /// VoxelArgs is nearer is larger
+    /// What is nearer is larger
     Perspective,
-    /// VoxelArgs is parallel remains so
+    /// What is parallel remains so
     Orthographic,
 }
 
@@ -79,15 +79,15 @@ pub enum ModeName {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum FillName {
-    /// VoxelArgs suits the mesh, and says why
+    /// What suits the mesh, and says why
     Auto,
     /// Past an odd number of crossings along x: exact for closed meshes
     Parity,
     /// Where the generalized winding number is at least 1/2: for holes and overlapping parts
     Winding,
-    /// VoxelArgs cannot be reached from outside, and the surface: for holes smaller than a voxel
+    /// What cannot be reached from outside, and the surface: for holes smaller than a voxel
     Flood,
-    /// VoxelArgs most rays along the three axes find inside, whichever way triangles face
+    /// What most rays along the three axes find inside, whichever way triangles face
     Vote,
 }
 

@@ -75,7 +75,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = parse_pixels)]
     pub size: [u32; 2],
 
-    /// VoxelArgs is behind the voxels: gradient, transparent or a colour such as #C08040.
+    /// What is behind the voxels: gradient, transparent or a colour such as #C08040.
     #[arg(long, value_name = "BACKGROUND", default_value = "gradient")]
     #[arg(value_parser = parse_background)]
     pub background: Background,
@@ -89,7 +89,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "AXIS")]
     pub up: Option<UpAxis>,
 
-    /// VoxelArgs to draw with; the picture is the same, to the bit [default: cpu, or the GPU that --adapter
+    /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that --adapter
     /// names].
     #[arg(long, value_name = "BACKEND")]
     pub backend: Option<RenderBackendName>,

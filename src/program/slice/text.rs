@@ -1,25 +1,25 @@
-//! A slice in characters.
+//! Prints a slice as characters.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
 use trivox::srgb::Rgba;
 
-/// How voxels style.
+/// The characters of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// `#` and `.`, a character a voxel.
+    /// `#` and `.`, one character per voxel.
     Ascii,
-    /// Blocks of half a character, two rows a line.
+    /// Half blocks, two rows of voxels per line.
     Blocks,
-    /// The same, in colours of 24 bits.
+    /// Half blocks in 24-bit colours.
     Colors,
 }
 
-/// A row of voxels: their colours, where they are occupied.
+/// A row of voxels: the colours of the occupied ones.
 type Row = Vec<Option<Rgba>>;
 
-/// Writes the columns `shown` of `rows`, the topmost first.
+/// Writes the columns `shown` of `rows`, the top one first.
 ///
 /// # Errors
 /// `out` cannot be written to.
@@ -59,13 +59,13 @@ fn block((upper, lower): (Option<Rgba>, Option<Rgba>)) -> char {
     }
 }
 
-/// A line of pairs, an upper and a lower voxel, in their colours.
+/// A line of pairs of an upper and a lower voxel, in colours.
 fn colored(pairs: impl Iterator<Item = (Option<Rgba>, Option<Rgba>)>) -> String {
     let mut line = String::new();
-    // Of the terminal: what is written, and what is behind it.
+    // The terminal's current foreground and background.
     let mut now = (None, None);
     for (upper, lower) in pairs {
-        // The lower half of a block is its background, where the upper one is there too.
+        // Where both voxels are occupied, the lower one is the background of an upper half block.
         let (character, colors) = match (upper, lower) {
             (Some(_), Some(_)) => ('▀', (upper, lower)),
             (None, None) => (' ', (now.0, None)),
@@ -84,7 +84,7 @@ fn colored(pairs: impl Iterator<Item = (Option<Rgba>, Option<Rgba>)>) -> String 
     line
 }
 
-/// VoxelArgs makes a terminal take a colour for what `target` says, or its own.
+/// The escape sequence that sets the colour of `target`, or resets it.
 fn escape(target: u8, color: Option<Rgba>) -> String {
     match color {
         Some([r, g, b, _]) => format!("\x1b[{target};2;{r};{g};{b}m"),

@@ -281,9 +281,8 @@ fn options_that_the_pages_name_exist() {
 /// The names of the crates in the sections of `manifest` that end in `dependencies]`.
 fn dependencies(manifest: &str) -> BTreeSet<&str> {
     let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
-    let tables = sections.filter(|(name, _)| {
-        name.ends_with("dependencies") && !name.ends_with("dev-dependencies")
-    });
+    let tables = sections
+        .filter(|(name, _)| name.ends_with("dependencies") && !name.ends_with("dev-dependencies"));
     let lines = tables.flat_map(|(_, lines)| lines.lines());
     lines.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect()
 }

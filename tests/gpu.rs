@@ -17,11 +17,11 @@ use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::render::{Background, RenderOptions, Renderer};
 use trivox::trace::{Ray, Scene};
-use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::{ChosenBackend, Kernel, Rule, Run, RunOptions};
 use trivox::{
-    Backend, BackendError, Bounds, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress,
-    Sizing, VoxelGrid, place,
+    Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, NoProgress, PlaceOptions, PlacedMesh,
+    Progress, Sizing, VoxelGrid, place,
 };
 
 const VOXEL: i32 = 1 << 16;
@@ -169,7 +169,10 @@ fn a_lost_device_is_an_error_and_not_a_grid() {
         let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
         gpu.device().device.destroy();
         let result = gpu.voxelize(&mesh, &NoProgress);
-        assert!(matches!(result, Err(BackendError::Device(_))), "{label}: {result:?}");
+        assert!(
+            matches!(result, Err(BackendError::Gpu(GpuError::Device(_)))),
+            "{label}: {result:?}"
+        );
     });
 }
 
@@ -193,7 +196,7 @@ impl Progress for Destroyer<'_> {
 fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
     let mesh = placed(&soup(&mut Rng::with_seed(9), 60, 8 * VOXEL, 1), [8; 3]);
     let most = u32::MAX;
-    let budget = Budget {
+    let limits = BatchLimits {
         triangles: 20,
         pairs: most,
         bricks: most,
@@ -209,10 +212,12 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
             let expected = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap().grid;
             // Lost after the first part, the second and so on; at last after the end.
             for left in 0.. {
-                let gpu = Gpu::new(&adapter).unwrap().with_budget(budget);
+                let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
                 let progress = Destroyer { gpu: &gpu, left: left.into() };
                 match gpu.run(&mesh, rule, &options, &progress) {
-                    Err(error) => assert!(matches!(error, BackendError::Device(_)), "{error}"),
+                    Err(error) => {
+                        assert!(matches!(error, BackendError::Gpu(GpuError::Device(_))), "{error}")
+                    }
                     Ok(run) => {
                         assert_eq!(run.grid, expected);
                         assert!(left >= 2, "{rule:?}: one part");
@@ -242,7 +247,10 @@ fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
                     match gpu.voxelize(&mesh, &NoProgress) {
                         Ok(grid) => assert_eq!(grid, expected),
                         Err(error) => {
-                            assert!(matches!(error, BackendError::Device(_)), "{error}");
+                            assert!(
+                                matches!(error, BackendError::Gpu(GpuError::Device(_))),
+                                "{error}"
+                            );
                             lost += 1;
                             break;
                         }
@@ -301,7 +309,7 @@ impl Backend for Broken {
         _: &RunOptions,
         _: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        Err(BackendError::Device("it caught fire".into()))
+        Err(BackendError::Failed("it caught fire".into()))
     }
 }
 
@@ -326,5 +334,5 @@ fn auto_finishes_on_the_cpu_when_the_gpu_fails_and_says_so() {
     assert_eq!(by.reason(), "gpu, vulkan: Broken failed");
 
     let refused = broken().run(&mesh, Rule::Conservative, &options, &NoProgress);
-    assert!(matches!(refused, Err(BackendError::Device(_))));
+    assert!(matches!(refused, Err(BackendError::Failed(_))));
 }

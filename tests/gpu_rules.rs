@@ -14,7 +14,7 @@ use fastrand::Rng;
 use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::predicate::Axis;
-use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::report::RunReport;
 use trivox::voxelize::{Kernel, Rule, RunOptions};
 use trivox::{Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh};
@@ -23,7 +23,7 @@ use trivox::{Progress, Sizing, VoxelGrid, place};
 /// Lattice units in a voxel of the meshes made by [`placed`].
 const UNIT: i32 = 1 << 16;
 
-const UNLIMITED: Budget = Budget {
+const UNLIMITED: BatchLimits = BatchLimits {
     triangles: u32::MAX,
     pairs: u32::MAX,
     bricks: u32::MAX,
@@ -252,16 +252,16 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
     // With the least number of parts that each makes necessary.
     let budgets = [
         (1, UNLIMITED),
-        (80, Budget { triangles: 1, ..UNLIMITED }),
-        (5, Budget { triangles: 17, ..UNLIMITED }),
-        (60, Budget { pairs: 1, ..UNLIMITED }),
-        (3, Budget { pairs: 60, bricks: 10, crossings: 100, ..UNLIMITED }),
-        (10, Budget { bricks: 1, crossings: 1, ..UNLIMITED }),
-        (3, Budget { candidates: 1, ..UNLIMITED }),
-        (1, Budget { groups: 1, ..UNLIMITED }),
+        (80, BatchLimits { triangles: 1, ..UNLIMITED }),
+        (5, BatchLimits { triangles: 17, ..UNLIMITED }),
+        (60, BatchLimits { pairs: 1, ..UNLIMITED }),
+        (3, BatchLimits { pairs: 60, bricks: 10, crossings: 100, ..UNLIMITED }),
+        (10, BatchLimits { bricks: 1, crossings: 1, ..UNLIMITED }),
+        (3, BatchLimits { candidates: 1, ..UNLIMITED }),
+        (1, BatchLimits { groups: 1, ..UNLIMITED }),
         (
             4,
-            Budget {
+            BatchLimits {
                 triangles: 50,
                 pairs: 64,
                 bricks: 7,
@@ -288,11 +288,11 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         (Rule::Winding, Kernel::Rows),
     ];
     let expected = methods.map(|(rule, _)| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
-    for (least, budget) in budgets {
-        let gpu = Gpu::new(&adapter).unwrap().with_budget(budget);
+    for (least, batch_limits) in budgets {
+        let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits);
         for ((rule, kernel), expected) in methods.into_iter().zip(&expected) {
             let parts = Parts::default();
-            let what = format!("{rule:?}, {kernel:?}, {budget:?}");
+            let what = format!("{rule:?}, {kernel:?}, {batch_limits:?}");
             let run = gpu.run(&meshes[0], rule, &with_kernel(kernel), &parts).unwrap();
             assert_same(&run.grid, &expected[0], &what);
             let parts = parts.0.into_inner();
@@ -360,6 +360,7 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
         let last: &[&str] = match (rule, kernel) {
             (Rule::Conservative, Kernel::Rows) => &["find_bricks", "voxel_rows"],
             (Rule::Conservative, Kernel::Voxels) => &["find_bricks", "voxels"],
+            (Rule::Conservative, _) => unreachable!("a method of this test: {kernel:?}"),
             (Rule::SixSeparating, _) => &["find_bricks", "six_separating"],
             (Rule::Parity(_), _) => &["find_bricks", "parity"],
             (Rule::Winding | Rule::Crossings, _) => &["list_crossings"],

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use wgpu::BufferUsages as Usage;
 
-use crate::error::BackendError;
+use crate::gpu::error::GpuError;
 use crate::gpu::pipeline::{Constants, Pipeline};
 use crate::gpu::{Kernel, MAX_GROUPS};
 
@@ -71,8 +71,8 @@ impl Device {
     ///
     /// # Errors
     /// The device was lost, ran out of memory, or reported a validation error.
-    pub fn check(&self) -> Result<(), BackendError> {
-        self.fault.get().map_or(Ok(()), |message| Err(BackendError::Device(message)))
+    pub fn check(&self) -> Result<(), GpuError> {
+        self.fault.get().map_or(Ok(()), |message| Err(GpuError::Device(message)))
     }
 
     /// A compiled kernel from the cache; compiled on first use with these constants.
@@ -97,7 +97,7 @@ impl Device {
         kernel: Kernel,
         buffers: &[(&str, &wgpu::Buffer)],
         groups: u32,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         let pipeline = self.pipeline(kernel, &[]);
         self.check()?;
         let bound = pipeline.bind(&self.device, |name| {
@@ -135,12 +135,12 @@ impl Device {
         label: &'static str,
         words: u64,
         usage: Usage,
-    ) -> Result<wgpu::Buffer, BackendError> {
+    ) -> Result<wgpu::Buffer, GpuError> {
         let limits = self.device.limits();
         let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let size = 4 * words;
         if size > limit {
-            return Err(BackendError::TooLarge { what: label, size, limit });
+            return Err(GpuError::TooLarge { what: label, size, limit });
         }
         let buffer = self.buffer(label, words, usage | Usage::COPY_DST | Usage::COPY_SRC);
         self.check()?;
@@ -156,7 +156,7 @@ impl Device {
         label: &'static str,
         bytes: &[u8],
         usage: Usage,
-    ) -> Result<wgpu::Buffer, BackendError> {
+    ) -> Result<wgpu::Buffer, GpuError> {
         let buffer = self.checked_buffer(label, bytes.len() as u64 / 4, usage)?;
         self.queue.write_buffer(&buffer, 0, bytes);
         self.check()?;
@@ -195,9 +195,9 @@ impl Device {
         staging: &wgpu::Buffer,
         bytes: u64,
         read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<T, BackendError> {
+    ) -> Result<T, GpuError> {
         let view =
-            staging.get_mapped_range(..bytes).map_err(|e| BackendError::Device(e.to_string()))?;
+            staging.get_mapped_range(..bytes).map_err(|e| GpuError::Device(e.to_string()))?;
         let result = read(&view);
         drop(view);
         staging.unmap();
@@ -212,7 +212,7 @@ impl Device {
         &self,
         encoder: wgpu::CommandEncoder,
         staging: &wgpu::Buffer,
-    ) -> Result<Vec<u32>, BackendError> {
+    ) -> Result<Vec<u32>, GpuError> {
         self.submit(encoder, staging, staging.size()).await?;
         self.mapped(staging, staging.size(), bytemuck::pod_collect_to_vec)
     }
@@ -229,7 +229,7 @@ impl Device {
         &self,
         encoder: wgpu::CommandEncoder,
         staging: &wgpu::Buffer,
-    ) -> Result<Vec<u32>, BackendError> {
+    ) -> Result<Vec<u32>, GpuError> {
         self.block_on(self.submit_and_read_async(encoder, staging))
     }
 
@@ -237,10 +237,10 @@ impl Device {
     ///
     /// # Errors
     /// The future's; the device failed, or did not respond within two minutes.
-    pub fn block_on<T>(
+    pub fn block_on<T, E: From<GpuError>>(
         &self,
-        future: impl Future<Output = Result<T, BackendError>>,
-    ) -> Result<T, BackendError> {
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
         let mut future = std::pin::pin!(future);
         let mut context = Context::from_waker(Waker::noop());
         loop {
@@ -251,10 +251,10 @@ impl Device {
             let polled = self.device.poll(wait);
             self.check()?;
             polled.map_err(|error| match (error, self.timeout) {
-                (wgpu::PollError::Timeout, Some(timeout)) => BackendError::Device(format!(
+                (wgpu::PollError::Timeout, Some(timeout)) => GpuError::Device(format!(
                     "it did not respond within {timeout:?}; it may be hung"
                 )),
-                (error, _) => BackendError::Device(error.to_string()),
+                (error, _) => GpuError::Device(error.to_string()),
             })?;
         }
     }
@@ -280,19 +280,19 @@ pub(crate) struct Mapping<'a> {
 }
 
 impl Future for Mapping<'_> {
-    type Output = Result<(), BackendError>;
+    type Output = Result<(), GpuError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         // A browser polls the device itself.
         #[cfg(not(target_arch = "wasm32"))]
         if let Err(error) = self.device.device.poll(wgpu::PollType::Poll) {
             self.device.check()?;
-            return Poll::Ready(Err(BackendError::Device(error.to_string())));
+            return Poll::Ready(Err(GpuError::Device(error.to_string())));
         }
         self.device.check()?;
         let mut mapped = lock(&self.mapped);
         if let Some(result) = mapped.result.take() {
-            return Poll::Ready(result.map_err(BackendError::Device));
+            return Poll::Ready(result.map_err(GpuError::Device));
         }
         mapped.waker = Some(context.waker().clone());
         drop(mapped);
@@ -347,7 +347,7 @@ mod tests {
         let limit = device.device.limits().max_buffer_size;
         let _ = device.buffer("too large", limit / 4 + 1, Usage::STORAGE);
         let error = device.check().expect_err("too large");
-        assert!(matches!(error, BackendError::Device(_)), "{error}");
+        assert!(matches!(error, GpuError::Device(_)), "{error}");
         let Err(same) = device.filled("small", &[0; 4], Usage::STORAGE) else {
             panic!("a buffer of a failed device");
         };

@@ -2,8 +2,8 @@
 
 use wgpu::BindingResource;
 
-use crate::error::BackendError;
 use crate::gpu::Kernel;
+use crate::gpu::error::GpuError;
 use crate::gpu::kernels::{Binding, bindings};
 
 /// Pipeline constants of a kernel: values of its `override` declarations.
@@ -64,12 +64,12 @@ impl Pipeline {
         &self,
         device: &wgpu::Device,
         find: impl Fn(&str) -> Option<BindingResource<'a>>,
-    ) -> Result<Vec<wgpu::BindGroup>, BackendError> {
+    ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
         let resource = |binding: &Binding| {
             let Some(resource) = find(&binding.name) else {
                 let kernel = self.kernel.name();
                 let name = &binding.name;
-                return Err(BackendError::Device(format!("{kernel} has no buffer for {name}")));
+                return Err(GpuError::Device(format!("{kernel} has no buffer for {name}")));
             };
             Ok(wgpu::BindGroupEntry { binding: binding.number, resource })
         };

@@ -168,7 +168,7 @@ impl VoxelGrid {
 
 /// Splits all rows of bricks into parts of about equal work, each of whole rows: the half-open key
 /// range of each part.
-pub(crate) fn parts(grids: &[&VoxelGrid]) -> Vec<[BrickKey; 2]> {
+pub(crate) fn key_ranges(grids: &[&VoxelGrid]) -> Vec<[BrickKey; 2]> {
     let mut bounds = vec![BrickKey::default(), BrickKey::NONE];
     for grid in grids {
         bounds.extend(grid.keys.iter().step_by(PART).map(|key| key.row()));

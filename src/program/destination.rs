@@ -22,7 +22,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// What `output` means: a folder where it is one already, where it ends as the name of one, and
+    /// VoxelArgs `output` means: a folder where it is one already, where it ends as the name of one, and
     /// where there are `several` meshes, unless it has an extension: then it is likelier a mistake.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Destination {
 
 /// The file that a name leads to, there or not, by the one name that all others of it have in common.
 fn led_to(path: &Path) -> PathBuf {
-    // What leads nowhere is told later, by its mesh.
+    // VoxelArgs leads nowhere is told later, by its mesh.
     let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
     let folder = fs::canonicalize(folder_of(&path));
     let file = folder.ok().zip(path.file_name()).map(|(folder, name)| folder.join(name));

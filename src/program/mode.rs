@@ -1,12 +1,12 @@
-//! What a command computes, as its options say.
+//! VoxelArgs a command computes, as its options say.
 
 use anyhow::{Result, bail};
 use trivox::Mode;
 use trivox::solid::{Fill, Solid};
 
-use crate::program::cli::{ModeName, What};
+use crate::program::cli::{ModeName, VoxelArgs};
 
-impl What {
+impl VoxelArgs {
     /// The mode.
     pub fn mode(&self) -> Mode {
         match self.mode.unwrap_or(ModeName::Surface) {

@@ -14,7 +14,7 @@ use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
 use crate::program::temporary::{TemporaryFile, folder_of};
-use crate::program::{Closed, of_stdout};
+use crate::program::{Closed, stdout_error};
 
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
@@ -29,17 +29,17 @@ pub struct Sink {
     /// As the user named it.
     name: String,
     target: Target,
-    /// What is read, and must not be replaced.
+    /// VoxelArgs is read, and must not be replaced.
     input: PathBuf,
 }
 
-/// What was written.
+/// VoxelArgs was written.
 #[derive(Debug)]
 pub struct Written {
     pub names: Names,
     /// Of all files together.
     pub bytes: u64,
-    /// What the user would not expect.
+    /// VoxelArgs the user would not expect.
     pub warning: Option<String>,
 }
 
@@ -177,7 +177,7 @@ impl Sink {
         let named = || self.name.clone();
         match &self.target {
             Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
-                WriteError::Io(error) => match of_stdout(error) {
+                WriteError::Io(error) => match stdout_error(error) {
                     error if error.is::<Closed>() => Cut.into(),
                     error => error,
                 },

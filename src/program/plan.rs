@@ -1,4 +1,4 @@
-//! What a run has to do, settled before it starts: which meshes, and where their voxels go.
+//! VoxelArgs a run has to do, settled before it starts: which meshes, and where their voxels go.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What there is to say of one mesh: for a person, and as JSON.
+//! VoxelArgs there is to say of one mesh: for a person, and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::program::fill_summary::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
 use crate::program::output::Names;
 
-/// What became of a mesh. As JSON it has the fields of its variant.
+/// VoxelArgs became of a mesh. As JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Outcome {
@@ -50,7 +50,7 @@ pub struct Summary {
     pub transparent: u64,
     /// How many different colours the voxels have, if any.
     pub colors: Option<usize>,
-    /// What `--check` found.
+    /// VoxelArgs `--check` found.
     pub check: Option<Check>,
     /// Whether the fill is doubtful, and `--strict` does not allow that.
     #[serde(skip)]
@@ -67,11 +67,11 @@ pub struct Summary {
     /// Milliseconds of each stage, where the GPU's clock told.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gpu_ms: BTreeMap<&'static str, f64>,
-    /// What the GPU did, stage by stage.
+    /// VoxelArgs the GPU did, stage by stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
-    /// What was decided for the user, and could be had otherwise.
+    /// VoxelArgs was decided for the user, and could be had otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -118,7 +118,7 @@ impl Skipped {
 #[derive(Debug, Serialize)]
 pub struct Failure {
     mesh: String,
-    /// What went wrong: why.
+    /// VoxelArgs went wrong: why.
     error: String,
 }
 
@@ -267,7 +267,7 @@ impl Summary {
         lines.concat()
     }
 
-    /// What matters most, in one line.
+    /// VoxelArgs matters most, in one line.
     pub fn line(&self) -> String {
         let Self { mesh, hash, .. } = self;
         let (dims, occupied) = (sized(self.dims), grouped(self.occupied));

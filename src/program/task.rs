@@ -12,22 +12,22 @@ use trivox::{
     ColorSource, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
 };
 
-use crate::program::cli::{FewColors, Job, What};
+use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::fill_summary::FillSummary;
-use crate::program::maker::{DEFAULT_RES, Maker, sentences};
 use crate::program::memory::Share;
 use crate::program::output::{Cut, Names, Output, Written};
+use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
 use crate::program::transform::{Transform, place_options};
 
-/// What the meshes of a run share.
-pub struct Tools<'a> {
+/// VoxelArgs the meshes of a run share.
+pub struct RunContext<'a> {
     pub job: &'a Job,
-    pub what: &'a What,
-    pub few_colors: &'a FewColors,
+    pub voxels: &'a VoxelArgs,
+    pub palette_args: &'a PaletteArgs,
     pub write_options: &'a WriteOptions,
     /// With the options that all meshes share, in this share of the memory.
     pub voxelizer: Voxelizer,
@@ -35,7 +35,7 @@ pub struct Tools<'a> {
     pub progress: &'a dyn Progress,
 }
 
-impl Tools<'_> {
+impl RunContext<'_> {
     /// Does `task`.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Tools<'_> {
         let origin = self
             .job
             .resume
-            .then(|| Origin::new(self.job, self.what, self.few_colors, &task.mesh).ok())
+            .then(|| Origin::new(self.job, self.voxels, self.palette_args, &task.mesh).ok())
             .flatten();
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
@@ -59,19 +59,20 @@ impl Tools<'_> {
 
         let format = output.as_ref().map(Output::format);
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
-        let maker = self.maker(has_colors)?;
-        let placed = maker.load_and_place(&task.mesh)?;
+        let pipeline = self.pipeline(has_colors)?;
+        let placed = pipeline.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
         let notes = self.notes(&placed, format);
-        let made = maker.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let check = self.job.check.then(|| timed(|| check(&maker, &placed.mesh, &made)));
+        let made =
+            pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
+        let check = self.job.check.then(|| timed(|| check(&pipeline, &placed.mesh, &made)));
         let check = check.transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let refused =
             self.job.strict && made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
         let is_kept = !differs && (!refused || self.job.force);
         let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
-        let made = maker.color(&placed.mesh, made)?;
+        let made = pipeline.color(&placed.mesh, made)?;
         let grid = &made.grid;
         let written = output.as_ref().map(|output| self.write(output, grid)).transpose();
         // Whoever reads only a part of standard output has not cut short the preview.
@@ -111,17 +112,17 @@ impl Tools<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    fn maker(&self, has_colors: bool) -> Result<Maker<'_>> {
-        Ok(Maker {
-            voxelizer: self.what.of(self.voxelizer.clone(), self.job.color, has_colors),
+    fn pipeline(&self, has_colors: bool) -> Result<Pipeline<'_>> {
+        Ok(Pipeline {
+            voxelizer: self.voxels.of(self.voxelizer.clone(), self.job.color, has_colors),
             transform: Transform::new(self.job)?,
             place: place_options(self.job),
             memory: self.memory,
-            is_solid: matches!(self.what.mode(), Mode::Solid(_)),
+            is_solid: matches!(self.voxels.mode(), Mode::Solid(_)),
         })
     }
 
-    /// What was decided for the user, and how it could be had otherwise.
+    /// VoxelArgs was decided for the user, and how it could be had otherwise.
     fn notes(&self, placed: &Placed, format: Option<GridFormat>) -> Vec<String> {
         let Job { res, voxel_size, cube, dims, color, .. } = self.job;
         let is_default = res.is_none() && voxel_size.is_none() && cube.is_none() && dims.is_none();
@@ -137,10 +138,10 @@ impl Tools<'_> {
         resolution.into_iter().chain(lost).collect()
     }
 
-    /// What has no effect on the file that was written, though it was asked for.
+    /// VoxelArgs has no effect on the file that was written, though it was asked for.
     fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
-        let FewColors { palette, dither } = self.few_colors;
+        let PaletteArgs { palette, dither } = self.palette_args;
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
         let options = [
@@ -184,13 +185,13 @@ impl Tools<'_> {
 }
 
 /// Voxelizes again on the backend that did not make the voxels, and compares.
-fn check(maker: &Maker, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
-    let again = maker.compute_again(mesh, &made.backend).context("--compare-backends")?;
+fn check(pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
+    let again = pipeline.compute_again(mesh, &made.backend).context("--compare-backends")?;
     let backends = [made.backend.to_string(), again.backend.to_string()];
     Ok(Check::new(&made.grid, &again.grid, backends))
 }
 
-/// What there is to say before anything is checked or written.
+/// VoxelArgs there is to say before anything is checked or written.
 fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let Placed { mesh, warnings, timings: Times { load, place, .. }, .. } = placed;
     let Voxelized { grid, fill_report, transparent, report, backend, timings, .. } = made;

@@ -5,9 +5,9 @@ use anyhow::{Result, bail};
 use trivox::{Bounds, Mesh, PlaceOptions, Sizing};
 
 use crate::program::cli::Job;
-use crate::program::maker::sizing;
+use crate::program::pipeline::sizing;
 
-/// What is done to a mesh's coordinates, in this order, and the grid around them.
+/// VoxelArgs is done to a mesh's coordinates, in this order, and the grid around them.
 #[derive(Debug, Clone, Default)]
 pub struct Transform {
     scale: Option<f64>,

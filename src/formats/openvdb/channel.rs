@@ -59,7 +59,7 @@ impl<'a> Channel<'a> {
             _ => None,
         };
         let own = colors.into_iter().flat_map(move |colors| colors.between(run.start, end));
-        let own = own.filter(|(_, colors)| colors.is_own()).map(|(key, _)| key);
+        let own = own.filter(|(_, colors)| colors.differs_from_rest()).map(|(key, _)| key);
         let (mut own, mut at) = (own.peekable(), run.start);
         std::iter::from_fn(move || {
             let (stop, entry) = match own.peek() {

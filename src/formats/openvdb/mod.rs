@@ -16,7 +16,7 @@ pub mod vdb;
 
 mod blosc;
 mod channel;
-mod gather;
+mod nodes;
 mod record;
 mod source;
 mod tree;

@@ -5,13 +5,13 @@
 //! triangles touch corners and edges of voxels exactly or miss them by one lattice unit, so that
 //! the float filter is in doubt and the wide integers decide.
 
-use crate::error::BackendError;
 use crate::mesh::Mesh;
 use crate::place::{Bounds, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::progress::NoProgress;
+use crate::voxelize::BackendError;
 use crate::voxelize::cpu::Cpu;
 use crate::voxelize::gpu::stages::Stage;
-use crate::voxelize::gpu::{Budget, Gpu};
+use crate::voxelize::gpu::{BatchLimits, Gpu};
 use crate::voxelize::{Backend, Kernel, Rule, RunOptions};
 
 /// A rule and the kernel by which it is tested.
@@ -32,10 +32,10 @@ impl SelfTest {
         }
     }
 
-    /// The test's budget: few workgroups per dimension, so that dispatches are two-dimensional, as
+    /// The test's limits: few workgroups per dimension, so that dispatches are two-dimensional, as
     /// those of large meshes; and a small hash table, so that bricks collide.
-    pub(super) fn budget(self, budget: Budget) -> Budget {
-        Budget { groups: 1, bricks: 1 << 10, ..budget }
+    pub(super) fn batch_limits(self, limits: BatchLimits) -> BatchLimits {
+        BatchLimits { groups: 1, bricks: 1 << 10, ..limits }
     }
 
     /// Voxelizes the built-in mesh on `gpu` and on the CPU.

@@ -9,7 +9,7 @@ use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK};
 use crate::formats::ReadError;
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
-use crate::formats::openvdb::gather::DENSE;
+use crate::formats::openvdb::nodes::NO_COLOR;
 use crate::formats::openvdb::source::{Source, content};
 use crate::grid::Mask;
 use crate::srgb::Rgba;
@@ -119,7 +119,7 @@ impl Kind {
                 let floats = bytes.as_chunks().0;
                 Some(rgba_of([0, 1, 2].map(|n| f32::from_le_bytes(floats[n]))))
             }
-            _ => self.is_positive(bytes).then_some(DENSE),
+            _ => self.is_positive(bytes).then_some(NO_COLOR),
         }
     }
 

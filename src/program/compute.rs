@@ -1,11 +1,11 @@
-//! What a command computes with: backends and threads, as its options say.
+//! VoxelArgs a command computes with: backends and threads, as its options say.
 
 use anyhow::{Context, Result, bail};
 use trivox::voxelize::{BackendChoice, Backends};
 
-use crate::program::cli::Machine;
+use crate::program::cli::ComputeArgs;
 
-impl Machine {
+impl ComputeArgs {
     /// The backends that may be used; nothing is started yet.
     pub fn backends(&self) -> Backends {
         Backends::new(self.backend.into(), self.adapter.clone())

@@ -6,7 +6,7 @@
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
 use crate::formats::counted;
-use crate::formats::flat_colors::{ALL_TRANSPARENT, PlainColors};
+use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
 use crate::formats::textures::{Textures, file_bytes};
@@ -14,14 +14,14 @@ use crate::srgb::{Linear, Rgba};
 
 /// The appearance properties that are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct Attributes {
     pub(super) vertex_colors: bool,
     pub(super) face_colors: bool,
     pub(super) vertex_texcoords: bool,
     pub(super) corner_texcoords: bool,
 }
 
-impl Shown {
+impl Attributes {
     /// The properties that `header` declares, without those of lower precedence, which cause a
     /// warning.
     pub(super) fn of(header: &Header, warnings: &mut Vec<String>) -> Self {
@@ -31,25 +31,25 @@ impl Shown {
         };
         let has_color: fn(&Element) -> bool = |element| Channels::of(element).is_some();
         let faces = &[Role::Face, Role::Strip];
-        let mut shown = Self {
+        let mut attributes = Self {
             vertex_colors: any(has_color, &[Role::Vertex]),
             face_colors: any(has_color, faces),
             vertex_texcoords: any(|element| texcoords(element).is_some(), &[Role::Vertex]),
             corner_texcoords: any(|element| corner_texcoords(element).is_some(), faces),
         };
-        if shown.vertex_colors && shown.face_colors {
-            warnings.push("colours of faces were ignored: those of vertices are shown".into());
-            shown.face_colors = false;
+        if attributes.vertex_colors && attributes.face_colors {
+            warnings.push("colours of faces were ignored: those of vertices are attributes".into());
+            attributes.face_colors = false;
         }
-        if shown.has_texcoords() && header.textures.is_empty() {
+        if attributes.has_texcoords() && header.textures.is_empty() {
             warnings.push(
                 "texture coordinates were ignored: add a line such as 'comment TextureFile \
                  image.png' to the header"
                     .into(),
             );
-            shown = shown.without_texcoords();
+            attributes = attributes.without_texcoords();
         }
-        shown
+        attributes
     }
 
     pub(super) fn has_texcoords(self) -> bool {
@@ -87,14 +87,14 @@ pub(super) struct Face<'a> {
 }
 
 /// The appearance so far.
-pub(super) struct Look {
-    pub(super) shown: Shown,
+pub(super) struct AppearanceBuilder {
+    pub(super) attributes: Attributes,
     pub(super) vertex_colors: Vec<Linear>,
     pub(super) vertex_texcoords: Vec<[f32; 2]>,
     uvs: Vec<[[f32; 2]; 3]>,
     material_of: Vec<u32>,
     /// The materials of face colours, after the default and those of textures.
-    colors: PlainColors,
+    colors: FlatColors,
     textures: Vec<Texture>,
     /// The material of each texture in the header, if the texture could be read.
     material_of_texture: Vec<Option<u32>>,
@@ -103,10 +103,10 @@ pub(super) struct Look {
 }
 
 /// The default material, without texture and colour.
-const ELSE: u32 = 0;
+const DEFAULT: u32 = 0;
 
 /// The textures that a header names.
-pub(super) struct Paintings {
+pub(super) struct HeaderTextures {
     /// The default material, and one for each texture.
     materials: Vec<Material>,
     textures: Vec<Texture>,
@@ -114,7 +114,7 @@ pub(super) struct Paintings {
     material_of_texture: Vec<Option<u32>>,
 }
 
-impl Paintings {
+impl HeaderTextures {
     /// Reads the `sidecars` of these `names` in at most `left` bytes of memory.
     pub(super) fn read(
         names: &[&[u8]],
@@ -128,7 +128,7 @@ impl Paintings {
             let name = String::from_utf8_lossy(name);
             let bytes = file_bytes(sidecars, &name, textures.left());
             let texture = textures.add(&name, bytes)?;
-            materials.push(painted(texture, textures.get(texture)));
+            materials.push(textured(texture, textures.get(texture)));
             Some(materials.len() as u32 - 1)
         };
         let material_of_texture = names.iter().map(&mut read).collect();
@@ -138,29 +138,29 @@ impl Paintings {
     }
 }
 
-impl Look {
-    /// An empty appearance of the properties `shown`, with capacity for `vertices` and `triangles`.
+impl AppearanceBuilder {
+    /// An empty appearance of the properties `attributes`, with capacity for `vertices` and `triangles`.
     pub(super) fn new(
-        mut shown: Shown,
+        mut attributes: Attributes,
         [vertices, triangles]: [usize; 2],
-        paintings: Paintings,
+        textures: HeaderTextures,
         warnings: &mut Vec<String>,
     ) -> Self {
-        let Paintings { materials, textures, material_of_texture } = paintings;
+        let HeaderTextures { materials, textures, material_of_texture } = textures;
         if textures.is_empty() {
-            shown = shown.without_texcoords();
-        } else if shown.vertex_colors {
+            attributes = attributes.without_texcoords();
+        } else if attributes.vertex_colors {
             let what = "colours of vertices were ignored where there is a texture";
             warnings.push(what.into());
         }
         let room = |is_shown: bool, count: usize| if is_shown { count } else { 0 };
         Self {
-            shown,
-            vertex_colors: Vec::with_capacity(room(shown.vertex_colors, vertices)),
-            vertex_texcoords: Vec::with_capacity(room(shown.vertex_texcoords, vertices)),
-            uvs: Vec::with_capacity(room(shown.has_texcoords(), triangles)),
-            material_of: Vec::with_capacity(room(shown.has_materials(), triangles)),
-            colors: PlainColors::new(materials),
+            attributes,
+            vertex_colors: Vec::with_capacity(room(attributes.vertex_colors, vertices)),
+            vertex_texcoords: Vec::with_capacity(room(attributes.vertex_texcoords, vertices)),
+            uvs: Vec::with_capacity(room(attributes.has_texcoords(), triangles)),
+            material_of: Vec::with_capacity(room(attributes.has_materials(), triangles)),
+            colors: FlatColors::new(materials),
             textures,
             material_of_texture,
             misplaced: 0,
@@ -169,25 +169,25 @@ impl Look {
 
     /// The material of a face, and its texture coordinates.
     #[inline]
-    pub(super) fn paint<'a>(&mut self, face: Face<'a>, corners: usize) -> Paint<'a> {
-        if !self.shown.has_materials() {
-            return Paint { material: ELSE, texcoords: &[] };
+    pub(super) fn material_of<'a>(&mut self, face: Face<'a>, corners: usize) -> FaceMaterial<'a> {
+        if !self.attributes.has_materials() {
+            return FaceMaterial { material: DEFAULT, texcoords: &[] };
         }
         let texcoords = Some(face.texcoords).filter(|list| list.len() == 2 * corners);
         if let Some(material) = self.texture_of(face, texcoords.is_some()) {
-            return Paint { material, texcoords: texcoords.unwrap_or_default() };
+            return FaceMaterial { material, texcoords: texcoords.unwrap_or_default() };
         }
-        let material = face.color.map_or(ELSE, |color| self.colors.material_of(color));
-        Paint { material, texcoords: &[] }
+        let material = face.color.map_or(DEFAULT, |color| self.colors.material_of(color));
+        FaceMaterial { material, texcoords: &[] }
     }
 
     /// The material of a face's texture, if it has one.
     fn texture_of(&mut self, face: Face, has_texcoords: bool) -> Option<u32> {
-        if !self.shown.has_texcoords() || face.texture < 0.0 {
+        if !self.attributes.has_texcoords() || face.texture < 0.0 {
             return None;
         }
         let is_bare = face.texcoords.is_empty();
-        let is_placed = has_texcoords || is_bare && self.shown.vertex_texcoords;
+        let is_placed = has_texcoords || is_bare && self.attributes.vertex_texcoords;
         match self.material_of_texture.get(face.texture as usize) {
             Some(&material) if is_placed => material,
             // The face has no texture coordinates, so none are missing.
@@ -201,14 +201,14 @@ impl Look {
 
     /// Adds a triangle of these vertices and these corners of a face.
     #[inline]
-    pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], paint: Paint) {
-        if self.shown.has_materials() {
-            self.material_of.push(paint.material);
+    pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], material: FaceMaterial) {
+        if self.attributes.has_materials() {
+            self.material_of.push(material.material);
         }
-        if self.shown.has_texcoords() {
+        if self.attributes.has_texcoords() {
             self.uvs.push([0, 1, 2].map(|i| {
                 let at = 2 * corners[i] as usize;
-                match paint.texcoords.get(at..at + 2) {
+                match material.texcoords.get(at..at + 2) {
                     Some(&[u, v]) => texcoord(u, v),
                     _ => {
                         self.vertex_texcoords.get(vertices[i] as usize).copied().unwrap_or_default()
@@ -224,19 +224,19 @@ impl Look {
             let faces = counted(self.misplaced, "face has", "faces have");
             warnings.push(format!(
                 "{faces} a texture that the header does not name, or not two coordinates a corner: a \
-                 plain colour is shown"
+                 plain colour is attributes"
             ));
         }
-        let Shown { vertex_colors, .. } = self.shown;
-        if !vertex_colors && !self.shown.has_materials() {
+        let Attributes { vertex_colors, .. } = self.attributes;
+        if !vertex_colors && !self.attributes.has_materials() {
             return None;
         }
         let (mut materials, changes) = self.colors.finish();
         warnings.extend(changes);
-        materials[ELSE as usize].has_vertex_colors = vertex_colors;
+        materials[DEFAULT as usize].has_vertex_colors = vertex_colors;
         if self.vertex_colors.iter().any(|color| color[3] < u16::MAX) {
             if self.vertex_colors.iter().any(|color| color[3] > 0) {
-                materials[ELSE as usize].alpha = Alpha::Blend;
+                materials[DEFAULT as usize].alpha = Alpha::Blend;
             } else {
                 warnings.push(format!("{ALL_TRANSPARENT} vertices"));
             }
@@ -253,7 +253,7 @@ impl Look {
 
 /// The material of a triangle's face, and the texture coordinates of its corners.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Paint<'a> {
+pub(super) struct FaceMaterial<'a> {
     material: u32,
     texcoords: &'a [f64],
 }
@@ -263,8 +263,8 @@ pub(super) fn texcoord(u: f64, v: f64) -> [f32; 2] {
     [u as f32, (1.0 - v) as f32]
 }
 
-fn painted(texture: u32, pixels: &Texture) -> Material {
-    let painting = TextureRef { texture, wrap: [Wrap::default(); 2], filter: Filter::default() };
+fn textured(texture: u32, pixels: &Texture) -> Material {
+    let texture = TextureRef { texture, wrap: [Wrap::default(); 2], filter: Filter::default() };
     let alpha = if pixels.has_transparency() { Alpha::Blend } else { Alpha::Opaque };
-    Material { texture: Some(painting), alpha, ..Material::default() }
+    Material { texture: Some(texture), alpha, ..Material::default() }
 }

@@ -1,10 +1,10 @@
 //! Reading: collects leaves and tiles, anywhere in index space, into a grid.
 
-use crate::error::GridError;
 use crate::formats::brick_colors::{self, ColorRun, MaskColors, TOO_MANY_COLORS};
 use crate::formats::openvdb::source::content;
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{LoadedGrid, ReadError, description};
+use crate::grid::GridError;
 use crate::grid::{
     BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, in_order, is_empty, run_bounds,
 };
@@ -19,7 +19,7 @@ const MAX_FULL_ROWS: u64 = (MAX_DIM as u64 / BRICK as u64).pow(2);
 
 /// The content of a tree of densities or colours. Positions are in bricks.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct Nodes {
     leaves: Vec<([i32; 3], Mask)>,
     tiles: Vec<Tile>,
     /// The colours of the leaves' voxels, in file order; empty for densities.
@@ -28,7 +28,7 @@ pub(super) struct Gathered {
 }
 
 /// The placeholder for a colour in trees of densities.
-pub(super) const DENSE: Rgba = [0; 4];
+pub(super) const NO_COLOR: Rgba = [0; 4];
 
 /// Full cubes of one colour, consecutive along `x`.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn of_leaf((at, mask): &'a ([i32; 3], Mask)) -> Self {
-        Self { at: *at, len: 1, mask, colors: MaskColors::All(DENSE) }
+        Self { at: *at, len: 1, mask, colors: MaskColors::All(NO_COLOR) }
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) struct GridMetadata {
     pub(super) warnings: Vec<String>,
 }
 
-impl Gathered {
+impl Nodes {
     /// Adds a leaf at `corner`, in voxels.
     pub(super) fn leaf(&mut self, corner: [i32; 3], mask: Mask) {
         self.leaves.push((bricks(corner), mask));

@@ -1,4 +1,4 @@
-//! What pictures are drawn with.
+//! VoxelArgs pictures are drawn with.
 
 use anyhow::{Result, bail};
 use trivox::VoxelGrid;
@@ -6,10 +6,10 @@ use trivox::render::Renderer;
 #[cfg(feature = "gpu")]
 use trivox::{Gpu, gpu::Adapter};
 
-use crate::program::cli::{DrawerName, RenderArgs};
+use crate::program::cli::{RenderArgs, RenderBackendName};
 
 /// The CPU, or a GPU that is open.
-pub enum Drawer {
+pub enum RenderBackend {
     Cpu,
     #[cfg(feature = "gpu")]
     Gpu {
@@ -19,19 +19,19 @@ pub enum Drawer {
     },
 }
 
-impl Drawer {
-    /// What is asked for; a GPU also by its name alone.
+impl RenderBackend {
+    /// VoxelArgs is asked for; a GPU also by its name alone.
     ///
     /// # Errors
     /// There is no such GPU, or it does not start; a name is given for the CPU.
     pub fn new(args: &RenderArgs) -> Result<Self> {
         match (args.backend, &args.adapter) {
-            (Some(DrawerName::Cpu), Some(_)) => {
+            (Some(RenderBackendName::Cpu), Some(_)) => {
                 bail!(
                     "--adapter names a GPU, and --backend cpu draws without one: leave one of them out"
                 )
             }
-            (None | Some(DrawerName::Cpu), None) => Ok(Self::Cpu),
+            (None | Some(RenderBackendName::Cpu), None) => Ok(Self::Cpu),
             (_, name) => Self::on_gpu(name.as_deref()),
         }
     }
@@ -60,7 +60,7 @@ impl Drawer {
         }
     }
 
-    /// What there is to say of it.
+    /// VoxelArgs there is to say of it.
     pub fn warning(&self) -> Option<String> {
         match self {
             Self::Cpu => None,

@@ -11,7 +11,7 @@ use crate::program::memory::Share;
 use crate::program::transform::Transform;
 
 /// How a mesh becomes voxels.
-pub struct Maker<'a> {
+pub struct Pipeline<'a> {
     pub voxelizer: Voxelizer,
     pub transform: Transform,
     pub place: PlaceOptions,
@@ -19,7 +19,7 @@ pub struct Maker<'a> {
     pub is_solid: bool,
 }
 
-impl Maker<'_> {
+impl Pipeline<'_> {
     /// Reads the mesh, transforms and places it.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Maker<'_> {
         let began = std::time::Instant::now();
         let loaded = self.voxelizer.load_file(path);
         let load = began.elapsed();
-        let Loaded { mesh, warnings } =
+        let Loaded { mesh, warnings, .. } =
             loaded.map_err(|error| self.memory.explain(error)).with_context(named)?;
         let mesh = self.transform.apply(mesh).with_context(named)?;
         let options = self.transform.place(&mesh, self.place);

@@ -6,7 +6,7 @@ use trivox::palette::Palette;
 use trivox::srgb::Rgba;
 use trivox::{ColorSource, Voxelizer};
 
-use crate::program::cli::{FewColors, What};
+use crate::program::cli::{PaletteArgs, VoxelArgs};
 
 /// The colours that `--color` asks for.
 ///
@@ -30,7 +30,7 @@ pub fn css_color(text: &str) -> Option<Rgba> {
     (color[3] == u8::MAX).then_some(color)
 }
 
-impl What {
+impl VoxelArgs {
     /// `voxelizer` for these voxels, whose colours are of use or not.
     pub fn of(&self, voxelizer: Voxelizer, color: ColorSource, has_colors: bool) -> Voxelizer {
         let keep_transparent = self.keep_transparent || color == ColorSource::None;
@@ -39,7 +39,7 @@ impl What {
     }
 }
 
-impl FewColors {
+impl PaletteArgs {
     /// How grids are written in formats that have few colours.
     ///
     /// # Errors

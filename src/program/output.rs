@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::VoxelGrid;
 use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
+use trivox::{Progress, VoxelGrid};
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
@@ -114,11 +114,19 @@ impl Output {
     ///
     /// # Errors
     /// The format cannot hold the grid, or the operating system cannot write it.
-    pub fn write(&self, grid: &VoxelGrid, options: &WriteOptions) -> Result<Written> {
+    pub fn write(
+        &self,
+        grid: &VoxelGrid,
+        options: &WriteOptions,
+        progress: &dyn Progress,
+    ) -> Result<Written> {
+        progress.start("write", self.format.file_size(grid.dims()).unwrap_or(0));
         if let Some(path) = self.parts_path(grid.dims()) {
             return self.write_parts(grid, options, path);
         }
-        let bytes = self.sink.write(|out| write_grid_with(grid, self.format, options, out))?;
+        let bytes = self.sink.write(|out| {
+            write_grid_with(grid, self.format, options, &mut Reporting { out, progress })
+        })?;
         Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
     }
 
@@ -354,6 +362,24 @@ pub fn behind_links(path: &Path) -> Result<PathBuf> {
         }
     }
     bail!("leads through too many links")
+}
+
+/// Reports the bytes that are written.
+struct Reporting<'a> {
+    out: &'a mut dyn Write,
+    progress: &'a dyn Progress,
+}
+
+impl Write for Reporting<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(buffer)?;
+        self.progress.advance(written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 struct Counted<W> {

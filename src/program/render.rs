@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{LoadedGrid, is_mesh, read_grid};
-use trivox::render::{Picture, RenderOptions, Renderer, render};
+use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
 use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 
@@ -114,8 +114,7 @@ impl Output {
                 frames.write(renderer, options, progress)
             }
             Self::Picture(sink) => {
-                progress.start("draw", 0);
-                let picture = renderer.render(options)?;
+                let picture = renderer.render_with(options, progress)?;
                 let bytes = sink.write(|out| Ok(picture.write_png(out)?))?;
                 Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
             }
@@ -146,8 +145,8 @@ impl Preview {
     ///
     /// # Errors
     /// The picture cannot be written.
-    pub fn draw(&self, grid: &VoxelGrid) -> Result<String> {
-        self.write(&render(grid, &Self::options())?)
+    pub fn draw(&self, grid: &VoxelGrid, progress: &dyn Progress) -> Result<String> {
+        self.write(&Renderer::new(grid).render_with(&Self::options(), progress)?)
     }
 
     /// Writes a picture, and returns where.

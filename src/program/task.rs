@@ -140,13 +140,15 @@ impl Tools<'_> {
     /// What has no effect on the file that was written, though it was asked for.
     fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
-        let FewColors { palette, dither } = self.few_colors;
+        let FewColors { palette, blocks, dither } = self.few_colors;
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
+        let has_blocks = format == GridFormat::Schem;
         let options = [
             ("--color", matches!(color, ColorSource::Uniform(_)) && !holds_any, "no colours"),
             ("--palette", palette.is_some() && !holds_few, "no palette"),
-            ("--dither", *dither && !holds_few, "no palette"),
+            ("--blocks", blocks.is_some() && !has_blocks, "no blocks"),
+            ("--dither", *dither && !holds_few && !has_blocks, "no palette"),
         ];
         let lost = options.into_iter().filter(|&(_, is_lost, _)| is_lost);
         let extension = format.extension();
@@ -173,13 +175,11 @@ impl Tools<'_> {
     }
 
     fn draw(&self, preview: &Preview, grid: &VoxelGrid) -> Result<(String, f64)> {
-        self.progress.start("draw", 0);
-        timed(|| preview.draw(grid))
+        timed(|| preview.draw(grid, self.progress))
     }
 
     fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(Written, f64)> {
-        self.progress.start("write", 0);
-        timed(|| output.write(grid, self.write_options))
+        timed(|| output.write(grid, self.write_options, self.progress))
     }
 }
 

@@ -40,12 +40,10 @@ fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
         GridFormat::Npz => trivox::formats::npz::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Binvox => trivox::formats::binvox::read(&mut bytes).map(|loaded| loaded.grid),
         GridFormat::Bricks => trivox::formats::bricks::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Vti
-        | GridFormat::Vol
-        | GridFormat::Schem
-        | GridFormat::Ply
-        | GridFormat::Obj
-        | GridFormat::Glb => panic!("{format:?} is not read"),
+        GridFormat::Schem => trivox::formats::schem::read(&mut bytes).map(|loaded| loaded.grid),
+        GridFormat::Vti | GridFormat::Vol | GridFormat::Ply | GridFormat::Obj | GridFormat::Glb => {
+            panic!("{format:?} is not read")
+        }
     }
 }
 
@@ -135,7 +133,7 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 9] {
+fn small_files() -> [(GridFormat, Vec<u8>); 10] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
@@ -146,6 +144,7 @@ fn small_files() -> [(GridFormat, Vec<u8>); 9] {
         (GridFormat::Vdb, written(&grid, GridFormat::Vdb)),
         (GridFormat::Npz, written(&tiny(), GridFormat::Npz)),
         (GridFormat::Binvox, dense::TINY_BINVOX.to_vec()),
+        (GridFormat::Schem, written(&tiny(), GridFormat::Schem)),
         (GridFormat::Bricks, dense::tiny_bricks()),
         (GridFormat::Bricks, written(&grid, GridFormat::Bricks)),
     ]

@@ -74,7 +74,7 @@ impl Output {
         refuse_folder(path).with_context(named)?;
         let format = match format {
             Some(format) => format,
-            None => GridFormat::of_path(path).map_err(anyhow::Error::msg).with_context(named)?,
+            None => format_of(path).with_context(named)?,
         };
         Ok(Self { sink: Sink::new(path, input)?, format })
     }
@@ -146,6 +146,21 @@ impl Output {
         let (names, bytes) = files.finish()?;
         let warning = Some(several(&names, grid));
         Ok(Written { names: Names::Several(names), bytes, warning })
+    }
+}
+
+/// The format that a file of this name has.
+fn format_of(path: &Path) -> Result<GridFormat> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match &extension[..] {
+        "png" | "gif" => bail!(
+            "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, or \
+             with --preview beside the voxels"
+        ),
+        "schematic" | "litematic" => bail!(
+            ".{extension} files are not written: for Minecraft use .schem, which WorldEdit loads"
+        ),
+        _ => GridFormat::of_path(path).map_err(anyhow::Error::msg),
     }
 }
 

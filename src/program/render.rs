@@ -30,7 +30,7 @@ use crate::program::{Verdict, print_json, say, temporary};
 /// Bad usage, a file that cannot be read, a mesh that cannot be voxelized so, an output that cannot be
 /// written.
 pub fn run(args: &RenderArgs) -> Result<Verdict> {
-    let to_stdout = args.output.as_os_str() == "-";
+    let to_stdout = args.target().as_os_str() == "-";
     if args.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
@@ -38,9 +38,9 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
     machine.start_threads()?;
     temporary::clean_up_when_interrupted()?;
-    let is_gif_animation = args.turntable.is_some() && is_gif(&args.output);
+    let is_gif_animation = args.turntable.is_some() && is_gif(args.target());
     if !to_stdout && !is_gif_animation {
-        check_extension(&args.output).with_context(|| args.output.display().to_string())?;
+        check_extension(args.target()).with_context(|| args.target().display().to_string())?;
     }
     let options = options(args);
     options.check()?;
@@ -97,8 +97,8 @@ enum Output {
 impl Output {
     fn new(args: &RenderArgs) -> Result<Self> {
         Ok(match args.turntable {
-            Some(number) => Self::Frames(Frames::new(&args.output, &args.file, number, args.fps)?),
-            None => Self::Picture(Sink::new(&args.output, &args.file)?),
+            Some(number) => Self::Frames(Frames::new(args.target(), &args.file, number, args.fps)?),
+            None => Self::Picture(Sink::new(args.target(), &args.file)?),
         })
     }
 
@@ -169,7 +169,10 @@ pub fn check_extension(path: &Path) -> Result<()> {
         "png" => Ok(()),
         "" => bail!("no file extension: pictures are .png files"),
         "gif" => bail!("a .gif is an animation: use --turntable N of `voxelize render`, or a .png"),
-        _ => bail!("unknown file extension '.{extension}': pictures are .png files"),
+        _ => bail!(
+            "unknown file extension '.{extension}': pictures are .png files, animations (--turntable) \
+             also .gif"
+        ),
     }
 }
 

@@ -83,6 +83,9 @@ pub struct WriteOptions {
     /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
+    /// The blocks that voxels become in Minecraft; `None` is concrete, wool and terracotta.
+    #[cfg(feature = "palette")]
+    pub blocks: Option<schem::Blocks>,
     /// Whether colours are dithered to the palette.
     pub dither: bool,
 }
@@ -93,6 +96,13 @@ impl WriteOptions {
     #[must_use]
     pub fn with_palette(self, palette: Palette) -> Self {
         Self { palette: Some(palette), ..self }
+    }
+
+    /// With `blocks`, for Minecraft.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn with_blocks(self, blocks: schem::Blocks) -> Self {
+        Self { blocks: Some(blocks), ..self }
     }
 
     /// With or without dithering, for indexed formats.

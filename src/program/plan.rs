@@ -55,17 +55,20 @@ impl Plan {
 }
 
 /// Words that may be typed as commands, and the correct command.
-const COMMANDS: [(&str, &str); 12] = [
+const COMMANDS: [(&str, &str); 15] = [
     ("adapters", "adapters"),
+    ("compare", "diff"),
     ("completions", "completions"),
     ("convert", "convert"),
     ("diff", "diff"),
+    ("draw", "render"),
     ("formats", "formats"),
     ("help", "help"),
     ("info", "info"),
     ("man", "man"),
     ("render", "render"),
     ("slice", "slice"),
+    ("stats", "info"),
     ("verify", "verify"),
     ("version", "--version"),
 ];

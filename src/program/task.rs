@@ -87,8 +87,8 @@ impl RunContext<'_> {
             field.map(|width| timed(|| pipeline.measure(&placed.mesh, grid.clone(), width)));
         let (field, measured) = field.transpose()?.unzip();
         let written = output.as_ref().map(|output| match &field {
-            Some(field) => self.write(|| output.write_distances(field)),
-            None => self.write(|| output.write(grid, self.write_options)),
+            Some(field) => self.write(|| output.write_distances(field, self.progress)),
+            None => self.write(|| output.write(grid, self.write_options, self.progress)),
         });
         let written = written.transpose();
         // A reader that closes standard output early does not prevent the preview.
@@ -171,13 +171,15 @@ impl RunContext<'_> {
     /// Warnings about options without effect on the output's format.
     fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
-        let PaletteArgs { palette, dither } = self.palette_args;
+        let PaletteArgs { palette, blocks, dither } = self.palette_args;
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
+        let has_blocks = format == GridFormat::Schem;
         let options = [
             ("--color", matches!(color, ColorSource::Uniform(_)) && !holds_any, "no colours"),
             ("--palette", palette.is_some() && !holds_few, "no palette"),
-            ("--dither", *dither && !holds_few, "no palette"),
+            ("--blocks", blocks.is_some() && !has_blocks, "no blocks"),
+            ("--dither", *dither && !holds_few && !has_blocks, "no palette"),
         ];
         let lost = options.into_iter().filter(|&(_, is_lost, _)| is_lost);
         let extension = format.extension();
@@ -204,12 +206,10 @@ impl RunContext<'_> {
     }
 
     fn draw(&self, preview: &Preview, grid: &VoxelGrid) -> Result<(String, f64)> {
-        self.progress.start("draw", 0);
-        timed(|| preview.draw(grid))
+        timed(|| preview.draw(grid, self.progress))
     }
 
     fn write(&self, write: impl FnOnce() -> Result<Written>) -> Result<(Written, f64)> {
-        self.progress.start("write", 0);
         timed(write)
     }
 }

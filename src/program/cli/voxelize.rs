@@ -42,7 +42,7 @@ pub struct Job {
     pub format: Option<GridFormat>,
 
     /// Voxels along the longest axis, 1 to 65536 [default: 256].
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
     pub res: Option<u32>,
 
     /// Edge length of a voxel, in mesh units.
@@ -103,7 +103,8 @@ pub struct Job {
 
     /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none ignores
     /// them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
-    #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = parse_color)]
+    #[arg(long, alias = "colour", value_name = "COLOR", default_value = "auto")]
+    #[arg(value_parser = parse_color)]
     pub color: ColorSource,
 
     /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples 2` does.

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::MeshError;
 use crate::srgb::Linear;
 pub use texture::{Filter, Texture, Wrap};
 
@@ -90,7 +89,7 @@ impl Appearance {
     ///
     /// # Errors
     /// A list of the wrong length, or an index out of range.
-    pub(crate) fn check(&self, vertices: usize, triangles: usize) -> Result<(), MeshError> {
+    pub(crate) fn check(&self, vertices: usize, triangles: usize) -> Result<(), String> {
         let Self { materials, material_of, textures, uvs, vertex_colors } = self;
         let texture_refs = || materials.iter().flat_map(|m| [m.texture, m.opacity]).flatten();
         let needs_uvs = texture_refs().next().is_some();
@@ -144,22 +143,16 @@ impl Appearance {
 }
 
 /// Checks that a list has `expected` items; it may be empty unless it is needed.
-fn check_count(
-    what: &str,
-    count: usize,
-    is_needed: bool,
-    expected: usize,
-) -> Result<(), MeshError> {
+fn check_count(what: &str, count: usize, is_needed: bool, expected: usize) -> Result<(), String> {
     if count == expected || count == 0 && !is_needed {
         return Ok(());
     }
-    Err(MeshError::Appearance(format!("there are {count} {what}, but {expected} are needed")))
+    Err(format!("there are {count} {what}, but {expected} are needed"))
 }
 
-fn check_index(what: &str, index: u32, count: usize) -> Result<(), MeshError> {
+fn check_index(what: &str, index: u32, count: usize) -> Result<(), String> {
     if (index as usize) < count {
         return Ok(());
     }
-    let what = format!("{what} {index} is used, but there are {count} (counted from 0)");
-    Err(MeshError::Appearance(what))
+    Err(format!("{what} {index} is used, but there are {count} (counted from 0)"))
 }

@@ -24,8 +24,8 @@ mod offsets;
 mod solid_angle;
 mod vote;
 
-use crate::error::BackendError;
 use crate::grid::VoxelGrid;
+use crate::voxelize::BackendError;
 
 pub use along_x::along_x;
 pub use flood::flood;

@@ -35,7 +35,7 @@
 pub mod appearance;
 pub mod color;
 pub mod compare;
-pub mod error;
+pub mod distance;
 pub mod fill;
 pub mod formats;
 #[cfg(feature = "gpu")]
@@ -54,6 +54,7 @@ pub mod solid;
 pub mod srgb;
 pub mod topology;
 pub mod trace;
+mod units;
 pub mod verify;
 pub mod voxelize;
 pub mod voxelizer;
@@ -61,6 +62,9 @@ pub mod voxelizer;
 pub use appearance::Appearance;
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
+pub use distance::DistanceField;
+#[cfg(feature = "gpu")]
+pub use gpu::GpuError;
 pub use grid::{GridError, Up, VoxelGrid, World};
 pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};

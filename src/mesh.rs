@@ -101,7 +101,8 @@ impl Mesh {
     /// # Errors
     /// The appearance is for other numbers of triangles or vertices, or an index is out of range.
     pub fn with_appearance(self, appearance: Appearance) -> Result<Self, MeshError> {
-        appearance.check(self.positions.len(), self.triangles.len())?;
+        let checked = appearance.check(self.positions.len(), self.triangles.len());
+        checked.map_err(MeshError::Appearance)?;
         Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
     }
 

@@ -24,8 +24,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 #[cfg(feature = "gpu")]
-use crate::Gpu;
-use crate::error::BackendError;
+use crate::gpu::GpuError;
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "images")]
 pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
@@ -36,6 +35,8 @@ use crate::srgb::Rgba;
 use crate::trace::Scene;
 #[cfg(feature = "gpu")]
 use crate::trace::gpu::GpuScene;
+#[cfg(feature = "gpu")]
+use crate::voxelize::gpu::Gpu;
 
 #[cfg(feature = "images")]
 mod animation;
@@ -66,6 +67,7 @@ const BAND: usize = 8;
 
 /// The background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Background {
     /// A light gradient, darker towards the bottom, with the voxels' shadow.
     #[default]
@@ -141,8 +143,9 @@ pub enum RenderError {
     #[error("a zoom of {0} is not possible: use {least} to {most}", least = ZOOMS[0], most = ZOOMS[1])]
     Zoom(f64),
     /// The GPU fails.
+    #[cfg(feature = "gpu")]
     #[error(transparent)]
-    Backend(#[from] BackendError),
+    Gpu(#[from] GpuError),
 }
 
 impl RenderOptions {
@@ -297,7 +300,7 @@ impl<'a> Renderer<'a> {
     /// # Errors
     /// The grid exceeds the GPU's limits; the device fails.
     #[cfg(feature = "gpu")]
-    pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, BackendError> {
+    pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, GpuError> {
         let scene = Scene::new(grid);
         let on_gpu = gpu::GpuShader::new(GpuScene::upload(gpu.device(), &scene)?);
         Ok(Self { scene, gpu: Some(on_gpu) })

@@ -14,12 +14,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::compare::compare;
-use crate::error::BackendError;
 use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{self, Boundary, Topology, Turned};
+use crate::voxelize::BackendError;
 use crate::voxelize::finder::Finder;
 use crate::voxelize::{Rule, Run};
 
@@ -34,6 +34,7 @@ pub struct Solid {
 
 /// How to tell what is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Fill {
     /// The first that suits the mesh: parity where it is closed; winding where parts of it overlap or
     /// it is open. Of a mesh with more than [`MAX_EDGES`](crate::topology::MAX_EDGES) boundary edges
@@ -220,7 +221,7 @@ async fn winding(
     };
     let Run { crossings, .. } = finder.find(Rule::Crossings, 0).await?;
     let Some(crossings) = crossings else {
-        return Err(BackendError::Device("it returned no crossings".into()));
+        return Err(BackendError::Failed("it returned no crossings".into()));
     };
     finder.progress.start("fill", 0);
     let lattice = finder.mesh.lattice();
@@ -278,7 +279,7 @@ async fn along_x(
 async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
     if finder.mesh.lattice().dims.contains(&MAX_DIM) {
-        return Err(BackendError::NoRoomToVote);
+        return Err(BackendError::VoteTooLarge);
     }
     // All rays leave empty what an even number of parts have in common, and agree on it.
     let windings = finder.find(Rule::Winding, 0).await?.windings;

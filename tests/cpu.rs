@@ -10,9 +10,9 @@ use common::oracle;
 use common::pairs::triangle_past_the_origin;
 use common::shapes::{mesh_of, placed, soup};
 use fastrand::Rng;
-use trivox::error::BackendError;
 use trivox::grid::VoxelGrid;
 use trivox::place::Triangle;
+use trivox::voxelize::BackendError;
 use trivox::{Backend, Bounds, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
 /// Lattice units in a voxel of the meshes made by [`placed`].

@@ -11,7 +11,7 @@ use common::gpu::adapters;
 use common::shapes::{placed, soup};
 use fastrand::Rng;
 use trivox::place::Triangle;
-use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::voxelize::{Kernel, Rule, Run, RunOptions};
 use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
@@ -142,7 +142,7 @@ fn work_in_parts_adds_up() {
     };
     let whole = Gpu::new(&adapter).unwrap();
     let whole = report(&whole, &mesh);
-    let budget = Budget {
+    let batch_limits = BatchLimits {
         triangles: 30,
         pairs: u32::MAX,
         bricks: u32::MAX,
@@ -150,7 +150,7 @@ fn work_in_parts_adds_up() {
         candidates: u32::MAX,
         groups: u32::MAX,
     };
-    let parts = report(&Gpu::new(&adapter).unwrap().with_budget(budget), &mesh);
+    let parts = report(&Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits), &mesh);
     assert_eq!(parts.runs, 4);
     assert!(parts.waits >= 4);
     for name in ["seed", "refine", "find_bricks", "voxel_rows"] {

@@ -13,7 +13,7 @@ use trivox::grid::Colors;
 use trivox::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::trace::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
 use trivox::trace::{Hit, Ray, Scene};
-use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, World};
 
 /// How many rays to compare on each adapter.
@@ -129,7 +129,7 @@ fn an_empty_grid_has_nothing_to_hit() {
 
 const VOXEL: i32 = 1 << 16;
 
-const FEW_BRICKS: Budget = Budget {
+const FEW_BRICKS: BatchLimits = BatchLimits {
     triangles: u32::MAX,
     pairs: u32::MAX,
     bricks: 9,
@@ -166,7 +166,7 @@ fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
             assert_eq!(wrong, None, "{}, {name}", adapter.label());
             assert!(found.iter().flatten().count() * 20 > rays.len() || !has_voxels, "{name}");
         }
-        let small = Gpu::new(&adapter).unwrap().with_budget(FEW_BRICKS);
+        let small = Gpu::new(&adapter).unwrap().with_batch_limits(FEW_BRICKS);
         let message = small.scene(&meshes[1].1).unwrap_err().to_string();
         assert!(message.contains("the bricks take"), "{message}");
     }

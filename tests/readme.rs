@@ -64,6 +64,7 @@ pages! {
     commands_of_benchmarks_run: "docs/benchmarks.md" makes [];
     commands_of_cli_run: "docs/cli.md" makes [];
     commands_of_colours_run: "docs/colours.md" makes ["brown.vox", "colours.npz"];
+    commands_of_distances_run: "docs/distances.md" makes ["knot.vdb", "knot.npz", "knot.npy"];
     commands_of_exactness_run: "docs/exactness.md" makes [];
     commands_of_faq_run: "docs/faq.md" makes [];
     commands_of_formats_run: "docs/formats.md" makes ["knot.glb", "knot.bricks", "again.npz"];

@@ -11,7 +11,7 @@ use pyo3::types::PyModule;
 use trivox::formats::{ReadError, WriteError};
 use trivox::render::RenderError;
 use trivox::verify::VerifyError;
-use trivox::{BackendError, GridError, MeshError, PlaceError, VoxelizeError};
+use trivox::{BackendError, GpuError, GridError, MeshError, PlaceError, VoxelizeError};
 
 /// An error while detached from the interpreter.
 #[derive(Debug)]
@@ -158,13 +158,24 @@ impl From<BackendError> for Failure {
                 return Self::own("MemoryLimitError", "memory", error);
             }
             BackendError::Cancelled => return Self::Cancelled,
-            BackendError::NoAdapter(_) => "backend.no_adapter",
-            BackendError::Unsuitable { .. } => "backend.unsuitable",
-            BackendError::Device(_) => "backend.device",
-            BackendError::TooLarge { .. } => "backend.too_large",
-            BackendError::NoRoomToVote => "backend.no_room_to_vote",
+            BackendError::Gpu(error) => return error.into(),
+            BackendError::Failed(_) => "backend.failed",
+            BackendError::VoteTooLarge => "backend.vote_too_large",
             BackendError::Threads { .. } => "backend.threads",
             BackendError::Grid(_) => return Self::own("InternalError", "bug", error),
+            _ => "backend",
+        };
+        Self::own("BackendError", code, error)
+    }
+}
+
+impl From<&GpuError> for Failure {
+    fn from(error: &GpuError) -> Self {
+        let code = match error {
+            GpuError::NoAdapter(_) => "backend.no_adapter",
+            GpuError::Unsuitable { .. } => "backend.unsuitable",
+            GpuError::Device(_) => "backend.device",
+            GpuError::TooLarge { .. } => "backend.too_large",
             _ => "backend",
         };
         Self::own("BackendError", code, error)
@@ -198,7 +209,7 @@ impl From<WriteError> for Failure {
 impl From<RenderError> for Failure {
     fn from(error: RenderError) -> Self {
         match error {
-            RenderError::Backend(error) => error.into(),
+            RenderError::Gpu(error) => (&error).into(),
             other => Self::option("option.render", other),
         }
     }

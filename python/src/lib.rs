@@ -5,6 +5,7 @@
 
 mod batch;
 mod core;
+mod distance;
 mod error;
 mod glue;
 mod grid;
@@ -18,7 +19,11 @@ mod _trivox {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
-    use crate::grid::{PyGrid, load, load_bytes, restore_grid};
+    use crate::distance::PyDistanceField;
+    #[pymodule_export]
+    use crate::grid::PyGrid;
+    #[pymodule_export]
+    use crate::grid::files::{load, load_bytes, restore_grid};
     #[pymodule_export]
     use crate::mesh::{PyMesh, read_mesh, restore_mesh};
     #[pymodule_export]

@@ -1,8 +1,8 @@
 //! One ray for each column along `x`: a running XOR of the bricks' words, of 64 columns at once.
 
-use crate::error::BackendError;
 use crate::fill::{Filled, check_memory};
-use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, parts};
+use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, key_ranges};
+use crate::voxelize::BackendError;
 
 /// The voxels that a ray along `x` finds inside, from their flips along `x`. A column that is inside
 /// after its last flip stays so up to the grid's end, and is counted.
@@ -24,7 +24,7 @@ use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, parts
 /// [`BackendError::Memory`].
 pub fn along_x(flips: &VoxelGrid, memory: u64) -> Result<Filled, BackendError> {
     let width = Width::of(flips.dims()[0]);
-    let parts = parts(&[flips]);
+    let parts = key_ranges(&[flips]);
     // For each part: where it begins, what it holds, and a writer.
     let working = parts.len() as u64 * 256;
     let fits = |bytes| check_memory(bytes + working, memory);

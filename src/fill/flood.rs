@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::ops::Range;
 
-use crate::error::BackendError;
 use crate::fill::{Flooded, check_memory};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty};
+use crate::voxelize::BackendError;
 
 /// Rows of bricks that one task writes.
 const TASK: usize = 256;

@@ -8,12 +8,12 @@
 
 use rayon::prelude::*;
 
-use crate::error::BackendError;
 use crate::fill::check_memory;
 use crate::fill::offsets::{Field, Offsets, Part, Seen};
 use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
 use crate::place::Lattice;
 use crate::topology::Boundary;
+use crate::voxelize::BackendError;
 
 /// Bytes that a brick at a cap takes, at most: its offsets, and its place in two lists.
 const BRICK_BYTES: u64 = (size_of::<Offsets>() + 4 * size_of::<Part>()) as u64;
@@ -23,6 +23,7 @@ const TASK: usize = 64;
 
 /// What [`generalized()`] makes.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Generalized {
     /// The voxels at whose centres the winding number is at least 1/2.
     pub grid: VoxelGrid,
@@ -35,6 +36,7 @@ pub struct Generalized {
 
 /// How certain it is that a voxel is inside, or that it is outside.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Confidence {
     /// From 0, where the winding number is 1/2, to 1, where it is a whole number.
     pub value: f64,
@@ -79,8 +81,10 @@ pub fn generalized(
         filled.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
     })?;
     drop(filled);
-    let room = memory.saturating_sub(grid.bytes());
-    let grid = grid.cropped(lattice.dims, room)?;
+    let uncropped = grid.bytes();
+    let grid = grid
+        .cropped(lattice.dims, memory.saturating_sub(uncropped))
+        .map_err(|bytes| BackendError::Memory { needed: bytes + uncropped, allowed: memory })?;
     let confidence = |(distance, voxel)| Confidence { value: 2.0 * distance, voxel };
     let [lowest, highest] = caps.seen.ends.map(|end| end.map(confidence));
     Ok(Generalized { grid, lowest, highest })

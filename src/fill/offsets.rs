@@ -103,7 +103,7 @@ impl Far {
 }
 
 /// What is known of a cube.
-struct Look {
+struct Estimate {
     center: Point,
     /// `b` at the centre.
     number: f64,
@@ -143,11 +143,11 @@ impl Field {
         if (0..3).any(|a| brick[a] >= self.dims[a]) {
             return Vec::new();
         }
-        let look = self.look(&mut cube);
-        if half_distance(look.number) > look.swing + look.error {
+        let estimate = self.estimate(&mut cube);
+        if half_distance(estimate.number) > estimate.swing + estimate.error {
             let size = cube.size / BRICK;
             let to = [1, 2].map(|a| (brick[a] + size).min(self.dims[a]));
-            let offset = (!self.is_shaded(&cube)).then(|| offset(look.number).into());
+            let offset = (!self.is_shaded(&cube)).then(|| offset(estimate.number).into());
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
             return if brick[0] == 0 { vec![rows] } else { Vec::new() };
         }
@@ -167,7 +167,7 @@ impl Field {
     }
 
     /// Moves loops of the cube that are far from it from one list to the other, and sums both.
-    fn look(&self, cube: &mut Cube) -> Look {
+    fn estimate(&self, cube: &mut Cube) -> Estimate {
         let (center, radius) = self.ball(cube);
         let far = &mut cube.far;
         (far.number, far.center) = (far.at(center), center);
@@ -196,7 +196,7 @@ impl Field {
             self.loops[index as usize].add_slope(center, radius, &mut slope);
         }
         let gradient = [0, 1, 2].map(|a| far.gradient[a] + slope.gradient[a]);
-        Look {
+        Estimate {
             center,
             number: far.number + turns.number(),
             gradient,
@@ -207,10 +207,10 @@ impl Field {
 
     /// Finds the offsets of a cube in a brick.
     fn fill(&self, mut cube: Cube, offsets: &mut Offsets, seen: &mut Seen) {
-        let look = self.look(&mut cube);
+        let estimate = self.estimate(&mut cube);
         let mut open = Vec::new();
-        if look.error < MOST_ERROR {
-            self.fill_linear(&cube, &look, offsets, &mut open);
+        if estimate.error < MOST_ERROR {
+            self.fill_linear(&cube, &estimate, offsets, &mut open);
         } else {
             open.extend(voxels(&cube));
         }
@@ -229,18 +229,21 @@ impl Field {
     fn fill_linear(
         &self,
         cube: &Cube,
-        look: &Look,
+        estimate: &Estimate,
         offsets: &mut Offsets,
         open: &mut Vec<[u32; 3]>,
     ) {
         let is_shaded = self.is_shaded(cube);
-        let step = look.gradient[0] * self.unit;
+        let step = estimate.gradient[0] * self.unit;
         for column in voxels(cube).filter(|voxel| voxel[0] == cube.at[0]) {
             let first = self.center(column);
             // Steps are between columns, and not within them.
             let (number, error) = match is_shaded {
-                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * look.error),
-                false => (look.number + dot(look.gradient, minus(first, look.center)), look.error),
+                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * estimate.error),
+                false => (
+                    estimate.number + dot(estimate.gradient, minus(first, estimate.center)),
+                    estimate.error,
+                ),
             };
             for x in 0..cube.size {
                 let number = number + f64::from(x) * step;

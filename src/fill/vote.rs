@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::error::BackendError;
 use crate::fill::{AxisDisagreement, Voted, check_memory};
 use crate::grid::{
     BRICK, BrickKey, BrickRuns, Extent, Mask, OrderedGrid, VoxelGrid, Writer, count, join,
     mask_voxels, overlay,
 };
+use crate::voxelize::BackendError;
 
 /// Bytes that slabs may take for their layers of words, at most, beyond two layers.
 const SLAB_BYTES: usize = 256 << 20;

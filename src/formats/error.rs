@@ -2,9 +2,10 @@
 
 use thiserror::Error;
 
-use crate::error::{GridError, MeshError};
+use crate::grid::GridError;
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
+use crate::mesh::MeshError;
 
 /// Why a file could not be read.
 #[derive(Debug, Error)]
@@ -48,6 +49,7 @@ pub enum ReadError {
 
 /// A mesh, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The mesh.
     pub mesh: Mesh,
@@ -57,6 +59,7 @@ pub struct Loaded {
 
 /// A grid, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LoadedGrid {
     /// The grid.
     pub grid: VoxelGrid,

@@ -4,7 +4,7 @@ use crate::formats::excerpt;
 
 /// A tally of names, of which a warning lists the first few.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct Tally {
     /// With the number of occurrences of each.
     names: Vec<(String, usize)>,
     /// The number of occurrences.
@@ -13,7 +13,7 @@ pub(super) struct Named {
     others: usize,
 }
 
-impl Named {
+impl Tally {
     pub(super) fn add(&mut self, name: &str) {
         self.add_many(excerpt(name), 1);
     }

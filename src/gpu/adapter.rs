@@ -1,6 +1,6 @@
 //! The machine's adapters, and opening a device on one of them.
 
-use crate::error::BackendError;
+use crate::gpu::error::GpuError;
 use crate::gpu::{Device, GROUP};
 
 /// Storage buffers that a kernel may bind: the WebGPU default limit.
@@ -59,13 +59,13 @@ impl Adapter {
     ///
     /// # Errors
     /// There are no adapters, or none with that name; the message lists them.
-    pub async fn find_async(name: Option<&str>) -> Result<Self, BackendError> {
+    pub async fn find_async(name: Option<&str>) -> Result<Self, GpuError> {
         let adapters = match name {
             Some(_) => Self::all_async().await,
             None => Self::preferred_async().await,
         };
         if adapters.is_empty() {
-            return Err(BackendError::NoAdapter(
+            return Err(GpuError::NoAdapter(
                 "no GPU adapter was found: install a Vulkan, Metal, DX12 or OpenGL driver \
                  (mesa-vulkan-drivers has one in software), or use the CPU"
                     .into(),
@@ -76,7 +76,7 @@ impl Adapter {
         let found = adapters.into_iter().find(|a| a.label().to_lowercase().contains(&wanted));
         found.ok_or_else(|| {
             let labels = labels.join("', '");
-            BackendError::NoAdapter(format!("no adapter matches '{wanted}': there are '{labels}'"))
+            GpuError::NoAdapter(format!("no adapter matches '{wanted}': there are '{labels}'"))
         })
     }
 
@@ -102,7 +102,7 @@ impl Adapter {
     ///
     /// # Errors
     /// A limit or a feature is missing.
-    pub fn check(&self) -> Result<(), BackendError> {
+    pub fn check(&self) -> Result<(), GpuError> {
         let limits = self.adapter.limits();
         let needs = [
             (
@@ -117,7 +117,7 @@ impl Adapter {
         for (what, has, needs) in needs {
             if has < needs {
                 let adapter = self.label();
-                return Err(BackendError::Unsuitable {
+                return Err(GpuError::Unsuitable {
                     adapter,
                     what,
                     has: has.into(),
@@ -132,14 +132,14 @@ impl Adapter {
             return Ok(());
         }
         let (adapter, what) = (self.label(), "indirect compute dispatches");
-        Err(BackendError::Unsuitable { adapter, what, has: 0, needs: 1 })
+        Err(GpuError::Unsuitable { adapter, what, has: 0, needs: 1 })
     }
 
     /// Opens a device with all the adapter's limits.
     ///
     /// # Errors
     /// A limit or a feature is missing, or the driver fails.
-    pub async fn open_async(&self) -> Result<Device, BackendError> {
+    pub async fn open_async(&self) -> Result<Device, GpuError> {
         self.check()?;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("trivox"),
@@ -148,7 +148,7 @@ impl Adapter {
             ..Default::default()
         };
         let opened = self.adapter.request_device(&descriptor).await;
-        let (device, queue) = opened.map_err(|e| BackendError::Device(e.to_string()))?;
+        let (device, queue) = opened.map_err(|e| GpuError::Device(e.to_string()))?;
         Ok(Device::new(device, queue, self.is_software()))
     }
 }
@@ -172,7 +172,7 @@ impl Adapter {
     ///
     /// # Errors
     /// There are no adapters, or none with that name; the message lists them.
-    pub fn find(name: Option<&str>) -> Result<Self, BackendError> {
+    pub fn find(name: Option<&str>) -> Result<Self, GpuError> {
         pollster::block_on(Self::find_async(name))
     }
 
@@ -180,7 +180,7 @@ impl Adapter {
     ///
     /// # Errors
     /// A limit or a feature is missing, or the driver fails.
-    pub fn open(&self) -> Result<Device, BackendError> {
+    pub fn open(&self) -> Result<Device, GpuError> {
         pollster::block_on(self.open_async())
     }
 }

@@ -15,11 +15,13 @@
 mod adapter;
 mod clock;
 mod device;
+mod error;
 pub mod kernels;
 mod pipeline;
 
 pub use adapter::Adapter;
 pub use device::Device;
+pub use error::GpuError;
 pub use kernels::Kernel;
 
 pub(crate) use clock::Clock;

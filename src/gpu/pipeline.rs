@@ -2,8 +2,8 @@
 
 use wgpu::BindingResource;
 
-use crate::error::BackendError;
 use crate::gpu::Kernel;
+use crate::gpu::error::GpuError;
 use crate::gpu::kernels::{Binding, bindings};
 
 /// Pipeline constants of a kernel: values of its `override` declarations.
@@ -20,9 +20,13 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Compiles `kernel`. Errors are reported by the device.
-    pub(super) fn new(device: &wgpu::Device, kernel: Kernel, constants: Constants) -> Self {
-        let source = kernel.source();
+    /// Compiles `source`, the source of `kernel`. Errors are reported by the device.
+    pub(super) fn new(
+        device: &wgpu::Device,
+        kernel: Kernel,
+        source: String,
+        constants: Constants,
+    ) -> Self {
         let bindings = bindings(&source);
         let groups = bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups).map(|group| layout(device, &bindings, group)).collect();
@@ -60,12 +64,12 @@ impl Pipeline {
         &self,
         device: &wgpu::Device,
         find: impl Fn(&str) -> Option<BindingResource<'a>>,
-    ) -> Result<Vec<wgpu::BindGroup>, BackendError> {
+    ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
         let resource = |binding: &Binding| {
             let Some(resource) = find(&binding.name) else {
                 let kernel = self.kernel.name();
                 let name = &binding.name;
-                return Err(BackendError::Device(format!("{kernel} has no buffer for {name}")));
+                return Err(GpuError::Device(format!("{kernel} has no buffer for {name}")));
             };
             Ok(wgpu::BindGroupEntry { binding: binding.number, resource })
         };

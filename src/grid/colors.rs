@@ -57,6 +57,14 @@ impl Colors {
         colors
     }
 
+    /// Reserves memory for `bricks` more bricks with `colors` colours.
+    pub(crate) fn reserve(&mut self, bricks: usize, colors: usize) {
+        self.keys.reserve_exact(bricks);
+        self.masks.reserve_exact(bricks);
+        self.first.reserve_exact(bricks);
+        self.own.reserve_exact(colors);
+    }
+
     /// Appends the colours `own` of the voxels in `mask`. Keys must increase.
     ///
     /// # Panics
@@ -184,7 +192,7 @@ impl BrickColors<'_> {
     }
 
     /// Whether a voxel's colour differs from the default.
-    pub(crate) fn is_own(&self) -> bool {
+    pub(crate) fn differs_from_rest(&self) -> bool {
         self.own.iter().any(|&color| color != self.rest)
     }
 }

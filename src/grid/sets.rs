@@ -2,9 +2,7 @@
 
 use std::convert::Infallible;
 
-use crate::voxelize::BackendError;
-
-use super::brick_runs::{BrickRun, overlay, parts};
+use super::brick_runs::{BrickRun, key_ranges, overlay};
 use super::ordered::in_order;
 use super::{BRICK, Mask, VoxelGrid};
 
@@ -43,8 +41,8 @@ impl VoxelGrid {
     /// bytes besides this grid.
     ///
     /// # Errors
-    /// [`BackendError::Memory`].
-    pub(crate) fn cropped(self, dims: [u32; 3], memory: u64) -> Result<Self, BackendError> {
+    /// The bytes that the result takes, if they exceed `memory`.
+    pub(crate) fn cropped(self, dims: [u32; 3], memory: u64) -> Result<Self, u64> {
         debug_assert!(
             (0..3).all(|a| (1..=self.dims[a]).contains(&dims[a])),
             "{dims:?} of {self:?}"
@@ -54,14 +52,15 @@ impl VoxelGrid {
             return Ok(Self { dims, ..self });
         }
         let fits = |needed| match needed > memory {
-            true => Err(BackendError::Memory { needed, allowed: memory }),
+            true => Err(needed),
             false => Ok(()),
         };
-        let cropped = in_order(dims, self.world, &parts(&[&self]), fits, |&[first, end], out| {
-            let runs = self.brick_runs_between(first, end);
-            let inside = runs.flat_map(|run| clipped(dims, &run));
-            inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
-        });
+        let cropped =
+            in_order(dims, self.world, &key_ranges(&[&self]), fits, |&[first, end], out| {
+                let runs = self.brick_runs_between(first, end);
+                let inside = runs.flat_map(|run| clipped(dims, &run));
+                inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
+            });
         cropped.map(|(grid, _)| grid)
     }
 
@@ -70,7 +69,7 @@ impl VoxelGrid {
         let dims = std::array::from_fn(|a| self.dims[a].max(other.dims[a]));
         let fits = |_| Ok::<(), Infallible>(());
         let combined =
-            in_order(dims, self.world, &parts(&[self, other]), fits, |&[first, end], out| {
+            in_order(dims, self.world, &key_ranges(&[self, other]), fits, |&[first, end], out| {
                 let runs = [self, other].map(|grid| grid.brick_runs_between(first, end));
                 for both in overlay(runs) {
                     let [a, b] = &both.masks;
@@ -133,8 +132,7 @@ mod tests {
             let bytes = expected.bytes();
             assert_eq!(grid.clone().cropped(cropped, bytes), Ok(expected.clone()));
             if grid.occupied() > expected.occupied() && bytes > 0 {
-                let refused = BackendError::Memory { needed: bytes, allowed: bytes - 1 };
-                assert_eq!(grid.cropped(cropped, bytes - 1), Err(refused));
+                assert_eq!(grid.cropped(cropped, bytes - 1), Err(bytes));
             }
         }
         assert!(cut > 100, "{cut}");

@@ -5,7 +5,7 @@ use serde::Serialize;
 use trivox::render::{Camera, Projection, RenderOptions};
 use trivox::{Up, VoxelGrid, World};
 
-/// What `render --json` says of it.
+/// VoxelArgs `render --json` says of it.
 #[derive(Debug, Serialize)]
 pub struct CameraReport {
     projection: &'static str,

@@ -8,7 +8,7 @@ use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
-use crate::program::{Verdict, print_json, say, temporary};
+use crate::program::{Verdict, print_error, print_json, temporary};
 
 /// Reads the grid, writes it, and says what the new file does not hold.
 ///
@@ -22,10 +22,10 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
         bail!("--json and - both write to standard output: leave one of them out");
     }
     temporary::clean_up_when_interrupted()?;
-    let options = args.few_colors.write_options()?;
+    let options = args.palette_args.write_options()?;
     let output = Output::new(to, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();
-    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
     let Written { names, bytes, warning } = output.write(&grid, &options)?;
@@ -33,12 +33,12 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let input = Side::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
         print_json(&report)?;
     } else if !args.quiet {
-        say(&report.text());
+        print_error(&report.text());
     }
     Ok(Verdict::Done)
 }

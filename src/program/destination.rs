@@ -22,12 +22,19 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// What `output` means: a folder where it is one already, where it ends as the name of one, and
+    /// VoxelArgs `output` means: a folder where it is one already, where it ends as the name of one, and
     /// where there are `several` meshes, unless it has an extension: then it is likelier a mistake.
+    ///
+    /// Without a `format`, files in a folder are of the format `in_folder`.
     ///
     /// # Errors
     /// Several meshes cannot go there.
-    pub fn new(output: Option<&Path>, format: Option<GridFormat>, several: bool) -> Result<Self> {
+    pub fn new(
+        output: Option<&Path>,
+        format: Option<GridFormat>,
+        in_folder: GridFormat,
+        several: bool,
+    ) -> Result<Self> {
         let Some(path) = output else {
             return Ok(Self::Nowhere);
         };
@@ -43,7 +50,7 @@ impl Destination {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| path.display().to_string());
         }
-        Ok(Self::Folder(path.to_owned(), format.unwrap_or(GridFormat::Vox)))
+        Ok(Self::Folder(path.to_owned(), format.unwrap_or(in_folder)))
     }
 
     /// The file for each of `meshes`, where there is one.
@@ -110,7 +117,7 @@ impl Destination {
 
 /// The file that a name leads to, there or not, by the one name that all others of it have in common.
 fn led_to(path: &Path) -> PathBuf {
-    // What leads nowhere is told later, by its mesh.
+    // VoxelArgs leads nowhere is told later, by its mesh.
     let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
     let folder = fs::canonicalize(folder_of(&path));
     let file = folder.ok().zip(path.file_name()).map(|(folder, name)| folder.join(name));

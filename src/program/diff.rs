@@ -13,7 +13,7 @@ use trivox::{Comparison, Up, VoxelGrid, World, compare};
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
 use crate::program::render::Preview;
-use crate::program::{Verdict, print, print_json, say, temporary, unless_closed};
+use crate::program::{Verdict, ignore_closed, print, print_error, print_json, temporary};
 
 /// How many of the voxels that differ are named.
 const NAMED: usize = 8;
@@ -56,12 +56,12 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
     let drawn = drawn.transpose()?;
     let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
-        unless_closed(print_json(&report))?;
+        ignore_closed(print_json(&report))?;
     } else if !args.quiet {
-        unless_closed(print(&report.text(&found)))?;
+        ignore_closed(print(&report.text(&found)))?;
     }
     let is_same = report.equal && (!args.exact || report.besides.is_empty());
     Ok(if is_same { Verdict::Done } else { Verdict::Differs })

@@ -12,7 +12,7 @@ use crate::program::temporary::{Complete, TemporaryFile};
 /// Files that are whole and on the disk, but not yet called as they will be.
 #[derive(Debug)]
 pub struct Files {
-    /// What is read, and must not be replaced.
+    /// VoxelArgs is read, and must not be replaced.
     input: PathBuf,
     written: Vec<(PathBuf, Complete)>,
     bytes: u64,

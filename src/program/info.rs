@@ -14,7 +14,7 @@ use trivox::{
 use crate::program::cli::InfoArgs;
 use crate::program::inputs::sorted;
 use crate::program::numbers::{counted, grouped, significant, sized};
-use crate::program::{Verdict, print, print_json, say};
+use crate::program::{Verdict, print, print_error, print_json};
 
 /// Reads the file and says what it holds.
 ///
@@ -65,7 +65,7 @@ fn table(args: &InfoArgs) -> Result<Verdict> {
             }
             Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
             Err(error) => {
-                say(&format!("voxelize: {}: {error:#}\n", path.display()));
+                print_error(&format!("voxelize: {}: {error:#}\n", path.display()));
                 verdict = Verdict::Failed;
             }
         }
@@ -96,7 +96,7 @@ struct GridInfo {
 
 impl GridInfo {
     fn new(loaded: LoadedGrid, path: &Path) -> Self {
-        let LoadedGrid { grid, warnings } = loaded;
+        let LoadedGrid { grid, warnings, .. } = loaded;
         Self {
             format: GridFormat::of_path(path).map_or("", GridFormat::extension),
             dims: grid.dims(),
@@ -167,7 +167,7 @@ struct MeshInfo {
     warnings: Vec<String>,
 }
 
-/// What a mesh is as a surface.
+/// VoxelArgs a mesh is as a surface.
 #[derive(Debug, Serialize)]
 struct SurfaceInfo {
     closed: bool,
@@ -309,7 +309,7 @@ impl MeshInfo {
             format!("bounds    from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"),
             format!("extent    {x} x {y} x {z}"),
             format!(
-                "looks     {}, {}",
+                "colours   {}, {}",
                 counted(self.materials as u64, "material"),
                 counted(self.textures as u64, "texture")
             ),

@@ -11,7 +11,7 @@ use trivox::formats::is_mesh;
 
 use crate::program::cli::{Cli, Command};
 
-/// What begins the name of a list.
+/// VoxelArgs begins the name of a list.
 const LIST: &str = "@";
 
 /// The meshes that `args` name, each once; whether one of these names several is the second value.
@@ -66,7 +66,7 @@ fn add_meshes(folder: &Path, recursive: bool, meshes: &mut Vec<PathBuf>) -> io::
     Ok(())
 }
 
-/// What is in a folder, by name.
+/// VoxelArgs is in a folder, by name.
 pub fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
@@ -198,7 +198,7 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf> {
 fn refuse_repeated(meshes: &[PathBuf]) -> Result<()> {
     let mut names = HashMap::new();
     for mesh in meshes {
-        // What cannot be found is told later, when it is read.
+        // VoxelArgs cannot be found is told later, when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
         if let Some(before) = names.insert(file, mesh) {
             bail!("{}: {}", mesh.display(), repeated(before, mesh));

@@ -11,7 +11,7 @@ use sysinfo::{
 use trivox::formats::ReadError;
 use trivox::{BackendError, VoxelizeError, Voxelizer};
 
-/// What is kept back for whatever is not bounded one by one: threads' stacks, what a process has.
+/// VoxelArgs is kept back for whatever is not bounded one by one: threads' stacks, what a process has.
 const RESERVE: u64 = 32 << 20;
 /// And for each mesh: a writer's buffers.
 const RESERVE_A_MESH: u64 = 8 << 20;
@@ -71,7 +71,7 @@ impl Memory {
         resident.saturating_add(RESERVE + RESERVE_A_MESH * self.at_once)
     }
 
-    /// Bytes that may still be mapped before the limit of the address space is reached. What is past it
+    /// Bytes that may still be mapped before the limit of the address space is reached. VoxelArgs is past it
     /// cannot be refused in time: an allocation that fails ends the process.
     fn address_space_left(&self) -> u64 {
         let Some(limit) = address_space_limit() else { return u64::MAX };
@@ -82,7 +82,7 @@ impl Memory {
     }
 }
 
-/// What one mesh may take.
+/// VoxelArgs one mesh may take.
 #[derive(Debug, Clone)]
 pub struct Share {
     memory: Memory,
@@ -148,7 +148,7 @@ impl Share {
 #[error("{0}")]
 struct Short(String);
 
-/// Bytes that the machine, or the group of processes that this is confined to, has to give.
+/// Bytes that the compute, or the group of processes that this is confined to, has to give.
 fn available() -> u64 {
     let refresh = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(refresh);

@@ -1,12 +1,12 @@
-//! What a command computes, as its options say.
+//! VoxelArgs a command computes, as its options say.
 
 use anyhow::{Result, bail};
 use trivox::Mode;
 use trivox::solid::{Fill, Solid};
 
-use crate::program::cli::{ModeName, What};
+use crate::program::cli::{Job, ModeName, VoxelArgs};
 
-impl What {
+impl VoxelArgs {
     /// The mode.
     pub fn mode(&self) -> Mode {
         match self.mode.unwrap_or(ModeName::Surface) {
@@ -16,6 +16,14 @@ impl What {
                 let fill = self.fill.map_or(Fill::default(), Fill::from);
                 Mode::Solid(Solid { fill, shell: self.shell })
             }
+        }
+    }
+
+    /// With --distance, what tells the inside.
+    pub fn of_job(self, job: &Job) -> Self {
+        match job.distance {
+            Some(_) => Self { mode: Some(ModeName::Solid), ..self },
+            None => self,
         }
     }
 

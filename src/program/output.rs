@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
+use trivox::formats::{
+    GridFormat, WriteError, WriteOptions, vox, write_distances, write_grid_with,
+};
+use trivox::{DistanceField, VoxelGrid};
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
 use crate::program::temporary::{TemporaryFile, folder_of};
-use crate::program::{Closed, of_stdout};
+use crate::program::{Closed, stdout_error};
 
 /// Where a grid goes, known to be possible before the work begins.
 #[derive(Debug, Clone)]
@@ -29,17 +31,17 @@ pub struct Sink {
     /// As the user named it.
     name: String,
     target: Target,
-    /// What is read, and must not be replaced.
+    /// VoxelArgs is read, and must not be replaced.
     input: PathBuf,
 }
 
-/// What was written.
+/// VoxelArgs was written.
 #[derive(Debug)]
 pub struct Written {
     pub names: Names,
     /// Of all files together.
     pub bytes: u64,
-    /// What the user would not expect.
+    /// VoxelArgs the user would not expect.
     pub warning: Option<String>,
 }
 
@@ -122,6 +124,23 @@ impl Output {
         Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
     }
 
+    /// Writes `field` as [`write`](Self::write) does a grid.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_distances(&self, field: &DistanceField) -> Result<Written> {
+        let bytes = self.sink.write(|out| write_distances(field, self.format, out))?;
+        Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+    }
+
+    /// Checks that the format can hold distances.
+    ///
+    /// # Errors
+    /// It cannot; the message names formats that can.
+    pub fn check_distances(&self) -> Result<()> {
+        self.format.check_distances().with_context(|| self.sink.name.clone())
+    }
+
     /// Writes the parts of `grid` that hold a voxel to files called as `path`, with their places along
     /// the axes.
     fn write_parts(
@@ -177,7 +196,7 @@ impl Sink {
         let named = || self.name.clone();
         match &self.target {
             Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
-                WriteError::Io(error) => match of_stdout(error) {
+                WriteError::Io(error) => match stdout_error(error) {
                     error if error.is::<Closed>() => Cut.into(),
                     error => error,
                 },

@@ -1,4 +1,4 @@
-//! What a run has to do, settled before it starts: which meshes, and where their voxels go.
+//! VoxelArgs a run has to do, settled before it starts: which meshes, and where their voxels go.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,8 @@ impl Plan {
         let (meshes, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let named = meshes.len();
         let several = named > 1 || has_list || job.shard.is_some();
-        let destination = Destination::new(job.output.as_deref(), job.format, several)?;
+        let in_folder = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
+        let destination = Destination::new(job.output.as_deref(), job.format, in_folder, several)?;
         // Of all shards, so that none of them overwrites what another wrote.
         let targets = destination.targets(&meshes)?;
         let tasks = meshes.into_iter().zip(targets).map(|(mesh, target)| Task { mesh, target });

@@ -11,18 +11,18 @@ use trivox::voxelize::BackendChoice;
 use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
-use crate::program::cli::{BackendName, Machine, RenderArgs, What};
+use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::diff::Side;
-use crate::program::drawer::Drawer;
 use crate::program::frames::Frames;
-use crate::program::maker::{Maker, sentences, sizing};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
 use crate::program::output::{Names, Sink, Written};
+use crate::program::pipeline::{Pipeline, sentences, sizing};
+use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::Transform;
-use crate::program::{Verdict, print_json, say, temporary};
+use crate::program::{Verdict, print_error, print_json, temporary};
 
 /// Reads the grid, draws it and writes the picture, or the pictures.
 ///
@@ -34,9 +34,13 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     if args.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
-    let machine =
-        Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
-    machine.start_threads()?;
+    let compute = ComputeArgs {
+        backend: BackendName::Cpu,
+        adapter: None,
+        threads: args.threads,
+        memory: None,
+    };
+    compute.start_threads()?;
     temporary::clean_up_when_interrupted()?;
     let is_gif_animation = args.turntable.is_some() && is_gif(&args.output);
     if !to_stdout && !is_gif_animation {
@@ -47,15 +51,15 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let output = Output::new(args)?;
     let named = || args.file.display().to_string();
     refuse_contradictions(args).with_context(named)?;
-    let drawer = Drawer::new(args)?;
+    let render_backend = RenderBackend::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.quiet));
-    let (loaded, load) = timed(|| load(args, &progress))?;
+    let ((mut grid, mut warnings), load) = timed(|| load(args, &progress))?;
     progress.finish();
-    let LoadedGrid { mut grid, mut warnings } = loaded;
-    warnings.extend(drawer.warning());
+    warnings.extend(render_backend.warning());
     turn_up(&mut grid, args.up.map(Up::from));
-    let (written, draw) = timed(|| output.write(&drawer.renderer(&grid)?, &options, &progress))?;
+    let (written, draw) =
+        timed(|| output.write(&render_backend.renderer(&grid)?, &options, &progress))?;
     progress.finish();
 
     let input = Side::new(&args.file, &grid);
@@ -63,7 +67,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let timings_ms = Timings { load, render: draw };
     let Written { names: output, bytes, .. } = written;
     let (camera, frames) = (CameraReport::new(&grid, &options), args.turntable);
-    let (backend, adapter) = drawer.names();
+    let (backend, adapter) = render_backend.names();
     let report = Report {
         input,
         output,
@@ -78,12 +82,12 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         warnings,
     };
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
         print_json(&report)?;
     } else if !args.quiet {
-        say(&report.text());
+        print_error(&report.text());
     }
     Ok(Verdict::Done)
 }
@@ -182,9 +186,9 @@ pub fn is_gif(path: &Path) -> bool {
 /// A mesh without a size, a grid with options for meshes, and options that have no effect on this mesh.
 fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
-        return args.what.refuse_contradictions();
+        return args.voxels.refuse_contradictions();
     }
-    let What { mode, fill, shell, keep_transparent } = args.what;
+    let VoxelArgs { mode, fill, shell, keep_transparent } = args.voxels;
     let of_meshes = [
         ("--res", args.res.is_some()),
         ("--voxel-size", args.voxel_size.is_some()),
@@ -202,16 +206,17 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
 }
 
 /// The grid, or the voxels of the mesh.
-fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<LoadedGrid> {
+fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<(VoxelGrid, Vec<String>)> {
     if is_mesh(&args.file) {
         return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
     }
     progress.start("load", 0);
-    let mut loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
-    if loaded.grid.brick_count() == 0 {
-        loaded.warnings.push("no voxel is occupied: the picture is empty".to_owned());
+    let loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
+    let LoadedGrid { grid, mut warnings, .. } = loaded;
+    if grid.brick_count() == 0 {
+        warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
-    Ok(loaded)
+    Ok((grid, warnings))
 }
 
 /// The voxels as the main job makes them.
@@ -219,25 +224,25 @@ fn voxels_of(
     args: &RenderArgs,
     memory: &Share,
     progress: &Arc<TerminalProgress>,
-) -> Result<LoadedGrid> {
+) -> Result<(VoxelGrid, Vec<String>)> {
     let color = args.color.unwrap_or_default();
     let voxelizer = Voxelizer::new()
         .backend(BackendChoice::Cpu)
         .up(args.up.map_or(Up::default(), Up::from))
         .progress(progress.clone());
-    let maker = Maker {
-        voxelizer: args.what.of(memory.of(&voxelizer), color, true),
+    let pipeline = Pipeline {
+        voxelizer: args.voxels.of(memory.of(&voxelizer), color, true),
         transform: Transform::default(),
         place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
         memory,
-        is_solid: matches!(args.what.mode(), Mode::Solid(_)),
+        is_solid: matches!(args.voxels.mode(), Mode::Solid(_)),
     };
-    let placed = maker.load_and_place(&args.file)?;
+    let placed = pipeline.load_and_place(&args.file)?;
     let named = || args.file.display().to_string();
-    let made = maker.compute(&placed.mesh).with_context(named)?;
-    let made = maker.color(&placed.mesh, made).with_context(named)?;
+    let made = pipeline.compute(&placed.mesh).with_context(named)?;
+    let made = pipeline.color(&placed.mesh, made).with_context(named)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
-    Ok(LoadedGrid { grid: made.grid, warnings })
+    Ok((made.grid, warnings))
 }
 
 /// Says what is up in the grid, where that is asked for.

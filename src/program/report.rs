@@ -9,7 +9,7 @@ use crate::program::numbers::{counted, duration, grouped};
 use crate::program::plan::{Plan, Task};
 use crate::program::summary::{Failure, Outcome, Summary, milliseconds};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Closed, Verdict, print_json, say};
+use crate::program::{Closed, Verdict, print_error, print_json};
 
 /// Talks on standard error, and prints JSON on standard output where that is asked for.
 pub struct Report<'a> {
@@ -63,7 +63,7 @@ impl<'a> Report<'a> {
     pub fn finish(self) -> Verdict {
         self.progress.finish();
         if self.plan.several && !self.job.quiet {
-            say(&self.last_line());
+            print_error(&self.last_line());
         }
         self.totals.verdict()
     }
@@ -87,12 +87,12 @@ impl<'a> Report<'a> {
 
     fn talk(&self, outcome: &Outcome) {
         match outcome {
-            Outcome::Failed(failure) => say(&format!("voxelize: {failure}\n")),
-            Outcome::Made(summary) if summary.differs() => say(&self.difference(summary)),
-            Outcome::Made(summary) if summary.refused => say(&self.refusal(summary)),
+            Outcome::Failed(failure) => print_error(&format!("voxelize: {failure}\n")),
+            Outcome::Made(summary) if summary.differs() => print_error(&self.difference(summary)),
+            Outcome::Made(summary) if summary.refused => print_error(&self.refusal(summary)),
             _ if self.job.quiet => {}
-            Outcome::Skipped(skipped) => say(&format!("{skipped}\n")),
-            Outcome::Made(summary) => say(&self.description(summary)),
+            Outcome::Skipped(skipped) => print_error(&format!("{skipped}\n")),
+            Outcome::Made(summary) => print_error(&self.description(summary)),
         }
     }
 

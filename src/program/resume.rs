@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::program::cli::{FewColors, Job, What};
+use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
 use crate::program::temporary::{TemporaryFile, folder_of};
@@ -20,7 +20,7 @@ use crate::program::transform::{Transform, place_options};
 /// The folder for notes.
 const FOLDER: &str = ".voxelize";
 
-/// What is known of a file of voxels.
+/// VoxelArgs is known of a file of voxels.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     origin: Origin,
@@ -29,7 +29,7 @@ struct Note {
     contents: Contents,
 }
 
-/// What voxels are made of and how, in words: equal for those that are the same.
+/// VoxelArgs voxels are made of and how, in words: equal for those that are the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     version: String,
@@ -42,17 +42,17 @@ impl Origin {
     ///
     /// # Errors
     /// There is no such mesh.
-    pub fn new(job: &Job, what: &What, few: &FewColors, mesh: &Path) -> io::Result<Self> {
+    pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, strict, color, .. } = job;
-        let (mode, keep) = (what.mode(), what.keep_transparent);
+        let Job { format, up, strict, color, distance, .. } = job;
+        let (mode, keep) = (voxels.mode(), voxels.keep_transparent);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-                 {few:?}",
+                 {few:?}, {distance:?}",
                 place_options(job),
                 Transform::new(job).ok()
             ),
@@ -60,7 +60,7 @@ impl Origin {
     }
 }
 
-/// What an earlier run made of `task`, if that had this `origin`, and its file is as it left it.
+/// VoxelArgs an earlier run made of `task`, if that had this `origin`, and its file is as it left it.
 pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
     let note: Note = serde_json::from_slice(&fs::read(note_of(target)?).ok()?).ok()?;

@@ -15,8 +15,8 @@ use crate::program::numbers::counted;
 use crate::program::output::Sink;
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
-use crate::program::slice::text::Look;
-use crate::program::{Verdict, of_stdout, print_json, say, temporary};
+use crate::program::slice::text::Style;
+use crate::program::{Verdict, print_error, print_json, stdout_error, temporary};
 
 mod picture;
 mod text;
@@ -42,7 +42,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     });
     let sink = sink.transpose()?;
     let named = || args.grid.display().to_string();
-    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     let (axis, index) = place(args);
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;
@@ -59,16 +59,16 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     let side = Side::new(&args.grid, &grid);
     let report = Report::new(side, &section, (axis, index), drawing, warnings);
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
         print_json(&report)?;
     } else {
         if !args.quiet {
-            say(&report.text());
+            print_error(&report.text());
         }
         if report.drawing.is_none() {
-            print(&section, &shown, look(args, grid.colors.is_some()))?;
+            print(&section, &shown, style(args, grid.colors.is_some()))?;
         }
     }
     Ok(Verdict::Done)
@@ -81,12 +81,12 @@ fn place(args: &SliceArgs) -> (usize, u32) {
     places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or_default()
 }
 
-fn look(args: &SliceArgs, has_colors: bool) -> Look {
+fn style(args: &SliceArgs, has_colors: bool) -> Style {
     let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     match args.ascii {
-        true => Look::Ascii,
-        false if has_colors && !is_plain && io::stdout().is_terminal() => Look::Colors,
-        false => Look::Blocks,
+        true => Style::Ascii,
+        false if has_colors && !is_plain && io::stdout().is_terminal() => Style::Colors,
+        false => Style::Blocks,
     }
 }
 
@@ -123,11 +123,11 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     })
 }
 
-fn print(section: &Section, shown: &Range<u32>, look: Look) -> Result<()> {
+fn print(section: &Section, shown: &Range<u32>, style: Style) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    text::write(section.rows(DEFAULT_COLOR), shown, look, &mut out)
+    text::write(section.rows(DEFAULT_COLOR), shown, style, &mut out)
         .and_then(|()| out.flush())
-        .map_err(of_stdout)
+        .map_err(stdout_error)
 }
 
 fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {

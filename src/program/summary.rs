@@ -1,4 +1,4 @@
-//! What there is to say of one mesh: for a person, and as JSON.
+//! VoxelArgs there is to say of one mesh: for a person, and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,15 +6,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use trivox::VoxelGrid;
 use trivox::palette::MAX_COLORS;
 use trivox::voxelize::report::{RunReport, StageReport};
+use trivox::{DistanceField, VoxelGrid};
 
 use crate::program::fill_summary::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
 use crate::program::output::Names;
 
-/// What became of a mesh. As JSON it has the fields of its variant.
+/// VoxelArgs became of a mesh. As JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Outcome {
@@ -45,12 +45,16 @@ pub struct Summary {
     /// How it was filled, if it is a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<FillSummary>,
+    /// The band of distances, if they were computed; `occupied` are the voxels inside, and `hash` is that
+    /// of the distances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distances: Option<DistanceSummary>,
     /// Voxels that were left out because all in them is transparent.
     #[serde(skip_serializing_if = "is_zero")]
     pub transparent: u64,
     /// How many different colours the voxels have, if any.
     pub colors: Option<usize>,
-    /// What `--check` found.
+    /// VoxelArgs `--check` found.
     pub check: Option<Check>,
     /// Whether the fill is doubtful, and `--strict` does not allow that.
     #[serde(skip)]
@@ -67,13 +71,22 @@ pub struct Summary {
     /// Milliseconds of each stage, where the GPU's clock told.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gpu_ms: BTreeMap<&'static str, f64>,
-    /// What the GPU did, stage by stage.
+    /// VoxelArgs the GPU did, stage by stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
-    /// What was decided for the user, and could be had otherwise.
+    /// VoxelArgs was decided for the user, and could be had otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// The band of distances.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct DistanceSummary {
+    /// In voxels.
+    pub width: f32,
+    /// How many voxels are nearer.
+    pub voxels: u64,
 }
 
 /// A mesh whose voxels were there already.
@@ -99,6 +112,11 @@ impl Contents {
     pub fn of(grid: &VoxelGrid) -> Self {
         Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash().to_string() }
     }
+
+    pub fn of_distances(field: &DistanceField) -> Self {
+        let (dims, occupied) = (field.dims(), field.inside().occupied());
+        Self { dims, occupied, hash: field.hash() }
+    }
 }
 
 impl Skipped {
@@ -118,7 +136,7 @@ impl Skipped {
 #[derive(Debug, Serialize)]
 pub struct Failure {
     mesh: String,
-    /// What went wrong: why.
+    /// VoxelArgs went wrong: why.
     error: String,
 }
 
@@ -178,6 +196,8 @@ pub struct Timings {
     /// Of a solid: looking at the mesh, and filling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<f64>,
     /// Of a mesh with materials or colours.
@@ -239,6 +259,9 @@ impl Summary {
         }
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         line("occupied", format!("{occupied} in {bricks}"));
+        if let Some(DistanceSummary { width, voxels }) = self.distances {
+            line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
+        }
         if let Some(fill) = &self.fill {
             fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
         }
@@ -267,7 +290,7 @@ impl Summary {
         lines.concat()
     }
 
-    /// What matters most, in one line.
+    /// VoxelArgs matters most, in one line.
     pub fn line(&self) -> String {
         let Self { mesh, hash, .. } = self;
         let (dims, occupied) = (sized(self.dims), grouped(self.occupied));
@@ -304,6 +327,7 @@ impl fmt::Display for Timings {
             ("start", Some(self.start).filter(|start| *start >= 1.0)),
             ("voxelize", Some(self.voxelize)),
             ("fill", self.fill),
+            ("distance", self.distance),
             ("check", self.check),
             ("color", self.color),
             ("write", self.write),

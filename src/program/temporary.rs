@@ -1,5 +1,5 @@
 //! Temporary files beside the output. They are removed when a run fails or is stopped by a signal, so
-//! only whole files are left. What a killed run could not remove, the next run in the folder does.
+//! only whole files are left. VoxelArgs a killed run could not remove, the next run in the folder does.
 //!
 //! A process puts a tag of its own in the names of its temporary files and holds a lock on at least
 //! one of them while there are any. Files of a tag without a lock belong to no living process, on this
@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::program::say;
+use crate::program::print_error;
 
 /// The temporary files that may exist. A signal handler holds it to the end, so that none is made or
 /// renamed any more.
@@ -156,7 +156,7 @@ fn stop(why: &str, code: i32) -> ! {
     // Standard error may be a pipe that is full: that must not keep the program alive.
     let (told, hears) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        say(&message);
+        print_error(&message);
         _ = told.send(());
     });
     _ = hears.recv_timeout(Duration::from_millis(500));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
 
-use crate::program::say;
+use crate::program::print_error;
 
 /// A line on standard error that appears a second into a step, if that is a terminal.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ impl Bar {
                 loop {
                     std::thread::sleep(LINE);
                     let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) else { return };
-                    say(&line(&bar));
+                    print_error(&line(&bar));
                 }
             }
             std::thread::sleep(DELAY);

@@ -5,9 +5,9 @@ use anyhow::{Result, bail};
 use trivox::{Bounds, Mesh, PlaceOptions, Sizing};
 
 use crate::program::cli::Job;
-use crate::program::maker::sizing;
+use crate::program::pipeline::sizing;
 
-/// What is done to a mesh's coordinates, in this order, and the grid around them.
+/// VoxelArgs is done to a mesh's coordinates, in this order, and the grid around them.
 #[derive(Debug, Clone, Default)]
 pub struct Transform {
     scale: Option<f64>,
@@ -82,7 +82,9 @@ impl Transform {
 
 /// How `job` wants meshes placed that it does not centre in a grid.
 pub fn place_options(job: &Job) -> PlaceOptions {
-    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad);
+    // The band of distances is to be whole.
+    let band = job.distance.filter(|_| job.bounds.is_none()).map_or(0, |width| width.ceil() as u32);
+    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad.max(band));
     match job.bounds {
         Some(bounds) => options.with_bounds(bounds),
         None => options,

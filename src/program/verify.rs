@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::formats::read_grid;
 use trivox::verify::{
-    Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
+    Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyError, VerifyOptions,
+    Wrong, verify,
 };
 use trivox::voxelizer::{UsedBackend, Warning};
 use trivox::{ColorSource, Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxelized, Voxelizer};
@@ -14,26 +15,26 @@ use trivox::{ColorSource, Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxelized,
 use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
 use crate::program::fill_summary::FillSummary;
-use crate::program::maker::sentences;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
+use crate::program::pipeline::sentences;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{self, print, print_json, say, unless_closed};
+use crate::program::{self, ignore_closed, print, print_error, print_json};
 
 /// Reads the mesh and the grid, and says what is wrong in the grid.
 ///
 /// # Errors
 /// Bad usage, a file that cannot be read, a mesh that cannot be placed so, a backend that failed.
 pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
-    args.machine.refuse_contradictions()?;
-    args.what.refuse_contradictions()?;
-    args.machine.start_threads()?;
+    args.compute.refuse_contradictions()?;
+    args.voxels.refuse_contradictions()?;
+    args.compute.start_threads()?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let voxelizer =
-        Voxelizer::new().backends(Arc::new(args.machine.backends())).progress(progress.clone());
+        Voxelizer::new().backends(Arc::new(args.compute.backends())).progress(progress.clone());
     // Of the mesh only what makes voxels transparent.
-    let voxelizer = args.what.of(voxelizer, ColorSource::Mesh, false);
-    let memory = Memory::new(args.machine.memory);
+    let voxelizer = args.voxels.of(voxelizer, ColorSource::Mesh, false);
+    let memory = Memory::new(args.compute.memory);
     progress.start("load", 0);
     let grid = read_grid(&args.grid).with_context(|| args.grid.display().to_string())?;
     let judged = memory.divided(|memory| {
@@ -52,12 +53,12 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     let side = Side::new(&args.grid, &grid.grid);
     let report = Report::new(args, side, &verdict, &made, warnings.chain(of_voxels).collect());
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
-        unless_closed(print_json(&report))?;
+        ignore_closed(print_json(&report))?;
     } else if !args.quiet {
-        unless_closed(print(&report.text(&verdict)))?;
+        ignore_closed(print(&report.text(&verdict)))?;
     }
     Ok(if verdict.is_right() { program::Verdict::Done } else { program::Verdict::Differs })
 }
@@ -96,7 +97,7 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     let size = args.voxel_size.map(Sizing::VoxelSize);
     let sizing = args.res.map(Sizing::Resolution).or(size);
     let mut options = VerifyOptions::default();
-    options.stated = Stated { sizing, bounds: args.bounds, pad: args.pad };
+    options.placement = KnownPlacement { sizing, bounds: args.bounds, pad: args.pad };
     options.as_placed = args.as_placed;
     options
 }
@@ -132,7 +133,7 @@ struct Report {
     /// The first few that are wrong.
     voxels: Vec<WrongVoxel>,
     slice: Option<Picture>,
-    /// What to do where the verdict may be about the placement.
+    /// VoxelArgs to do where the verdict may be about the placement.
     hint: Option<&'static str>,
     warnings: Vec<String>,
 }
@@ -279,12 +280,14 @@ impl Report {
 }
 
 impl PlacedBy {
-    fn new(source: Source) -> Self {
+    fn new(source: PlacementSource) -> Self {
         let (by, fit) = match source {
-            Source::Stated => ("options", None),
-            Source::File => ("file", None),
-            Source::FileBounds => ("file bounds", None),
-            Source::Fitted { resolution, pad } => ("fit", Some(Fit { res: resolution, pad })),
+            PlacementSource::Options => ("options", None),
+            PlacementSource::File => ("file", None),
+            PlacementSource::FileBounds => ("file bounds", None),
+            PlacementSource::Fitted { resolution, pad } => {
+                ("fit", Some(Fit { res: resolution, pad }))
+            }
         };
         Self { by, fit }
     }
@@ -352,15 +355,15 @@ impl Picture {
     }
 }
 
-/// What may be wrong besides the voxels.
+/// VoxelArgs may be wrong besides the voxels.
 fn hint(verdict: &Verdict) -> Option<&'static str> {
     match verdict.source {
         _ if verdict.is_right() => None,
-        Source::FileBounds if !verdict.is_doubtful() => Some(
+        PlacementSource::FileBounds if !verdict.is_doubtful() => Some(
             "the file does not say with which --bounds and --pad it was made, and rounding may \
              differ: state them to be sure",
         ),
-        Source::Stated if verdict.is_doubtful() => Some(
+        PlacementSource::Options if verdict.is_doubtful() => Some(
             "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
              mesh, or hold the voxels of another --mode: check the options",
         ),

@@ -4,7 +4,7 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
-use crate::error::BackendError;
+use crate::gpu::GpuError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
 use crate::render::film::RayTerm;
 use crate::render::ground::GROUND_SAMPLES;
@@ -85,7 +85,7 @@ impl GpuShader {
         &self,
         picture: &PictureParams,
         size: [u32; 2],
-    ) -> Result<Vec<Rgba>, BackendError> {
+    ) -> Result<Vec<Rgba>, GpuError> {
         let device = self.scene.device();
         let (mut params, tables) = draw_params(picture, size);
         let [width, height] = size;
@@ -136,7 +136,7 @@ impl GpuShader {
         &self,
         picture: &PictureParams,
         size: [u32; 2],
-    ) -> Result<Vec<Rgba>, BackendError> {
+    ) -> Result<Vec<Rgba>, GpuError> {
         self.scene.device().block_on(self.pixels(picture, size))
     }
 
@@ -146,8 +146,8 @@ impl GpuShader {
         &self,
         _: &PictureParams,
         _: [u32; 2],
-    ) -> Result<Vec<Rgba>, BackendError> {
-        Err(BackendError::Device("a browser cannot wait for it: use `render_async`".into()))
+    ) -> Result<Vec<Rgba>, GpuError> {
+        Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
     }
 
     /// Submits a kernel.
@@ -157,7 +157,7 @@ impl GpuShader {
         kernel: Kernel,
         params: &DrawParams,
         invocations: u32,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         let device = self.scene.device();
         let own = [
             ("draw", &buffers.params),

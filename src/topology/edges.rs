@@ -113,13 +113,13 @@ impl<'a> Matching<'a> {
                     [low, if middle == low { NO_BIN } else { middle }]
                 }
             };
-        let bins = Bins::new(mesh.len(), parts(mesh.vertices().len()), parts_of);
+        let bins = Bins::new(mesh.len(), part_count(mesh.vertices().len()), parts_of);
         Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }
     }
 
     /// Matches all half-edges.
     pub(super) fn tally(&self) -> Tally {
-        let parts = (0..parts(self.mesh.vertices().len())).into_par_iter();
+        let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
         parts.map(|part| self.tally_part(part)).reduce(Tally::default, Tally::merged)
     }
 
@@ -141,7 +141,7 @@ impl<'a> Matching<'a> {
 
     /// The pairs of triangles at edges of exactly two.
     pub(super) fn pairs(&self) -> Vec<Pair> {
-        let parts = (0..parts(self.mesh.vertices().len())).into_par_iter();
+        let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
         parts.flat_map_iter(|part| self.pairs_of_part(part)).collect()
     }
 
@@ -188,7 +188,7 @@ impl<'a> Matching<'a> {
     }
 }
 
-fn parts(vertices: usize) -> usize {
+fn part_count(vertices: usize) -> usize {
     vertices.div_ceil(1 << part_bits(vertices))
 }
 
@@ -197,7 +197,7 @@ fn parts(vertices: usize) -> usize {
 pub(super) fn bytes(vertices: usize, triangles: usize) -> u64 {
     let ends = 2 * size_of::<usize>() * vertices;
     let half_edges = 3 * size_of::<HalfEdge>() * triangles;
-    Bins::bytes(triangles, 2, parts(vertices))
+    Bins::bytes(triangles, 2, part_count(vertices))
         + Shells::bytes(triangles)
         + (ends + half_edges) as u64
 }

@@ -25,7 +25,7 @@ pub(super) struct Weld {
 
 impl Weld {
     pub(super) fn new(points: &[[i32; 3]]) -> Self {
-        let parts = parts(points.len());
+        let parts = part_count(points.len());
         let part_of = |vertex: u32| [part(points[vertex as usize], parts)];
         let bins = Bins::new(points.len(), parts, part_of);
         let first: Vec<AtomicU32> =
@@ -48,7 +48,7 @@ impl Weld {
 /// The most bytes that welding takes: the result, the bins, and tables of up to four slots for
 /// each vertex, in case that all are worked on at once.
 pub(super) fn bytes(vertices: usize) -> u64 {
-    kept_bytes(vertices) + Bins::bytes(vertices, 1, parts(vertices)) + 16 * vertices as u64
+    kept_bytes(vertices) + Bins::bytes(vertices, 1, part_count(vertices)) + 16 * vertices as u64
 }
 
 /// The most bytes of the result.
@@ -57,7 +57,7 @@ pub(super) fn kept_bytes(vertices: usize) -> u64 {
 }
 
 /// A power of two.
-fn parts(vertices: usize) -> usize {
+fn part_count(vertices: usize) -> usize {
     (vertices >> part_bits(vertices)).next_power_of_two()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::GridError;
+use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
 use crate::place::MAX_DIM;
 

@@ -1,36 +1,42 @@
-//! Why a backend could not voxelize.
+//! Errors of backends.
 
 use thiserror::Error;
 
+#[cfg(feature = "gpu")]
+use crate::gpu::GpuError;
 use crate::grid::GridError;
 use crate::place::MAX_DIM;
+use crate::units::binary_bytes;
 
-/// Why a backend could not voxelize.
+/// A backend could not voxelize.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BackendError {
-    /// There is no adapter, or none with the requested name.
+    /// The GPU cannot be used, or failed.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// A GPU was requested, but this build has none.
     #[error("{0}")]
-    NoAdapter(String),
-    /// A limit of the adapter is too low for the shaders.
-    #[error("adapter {adapter} has {what} of {has}, but {needs} is needed")]
-    Unsuitable {
-        /// The adapter's label.
-        adapter: String,
-        /// The limit's name.
-        what: &'static str,
-        /// The adapter's limit.
-        has: u64,
-        /// The required minimum.
-        needs: u64,
+    WithoutGpu(&'static str),
+    /// The backend failed, or returned a wrong result.
+    #[error("the backend failed: {0}")]
+    Failed(String),
+    /// The GPU computes wrong voxels of a built-in mesh.
+    #[error(
+        "the kernel {kernel} computes wrong voxels with this driver ({driver}): update the driver, \
+         or use the CPU"
+    )]
+    SelfTest {
+        /// The last kernel of the rule that was tested.
+        kernel: &'static str,
+        /// The driver's name and version.
+        driver: String,
     },
-    /// The device was lost, ran out of memory, timed out or reported an error.
-    #[error("the GPU failed: {0}")]
-    Device(String),
     /// The grid exceeds the allowed memory.
     #[error(
         "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",
-        bytes(.needed), bytes(.allowed)
+        binary_bytes(*needed), binary_bytes(*allowed)
     )]
     Memory {
         /// Bytes needed, an estimate.
@@ -38,25 +44,12 @@ pub enum BackendError {
         /// Bytes allowed.
         allowed: u64,
     },
-    /// A buffer would exceed the adapter's limit.
+    /// [`Fill::Vote`](crate::solid::Fill::Vote) of a grid that has [`MAX_DIM`] voxels along an axis.
     #[error(
-        "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, or the CPU",
-        bytes(.size), bytes(.limit)
+        "the fill 'vote' needs a grid of at most {} voxels along each axis: use a lower resolution, \
+         or another fill", MAX_DIM - 1
     )]
-    TooLarge {
-        /// The contents of the buffer.
-        what: &'static str,
-        /// Its size, in bytes.
-        size: u64,
-        /// Maximum size of a buffer, in bytes.
-        limit: u64,
-    },
-    /// A vote needs a grid one voxel larger than [`MAX_DIM`].
-    #[error(
-        "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \
-         use fewer voxels, or another fill"
-    )]
-    NoRoomToVote,
+    VoteTooLarge,
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),
@@ -71,13 +64,4 @@ pub enum BackendError {
         /// The operating system's reason.
         reason: String,
     },
-}
-
-/// Formats a number of bytes in the largest binary unit, rounded up.
-fn bytes(number: &u64) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let unit = units.iter().find(|(bits, _)| number >> bits >= 1);
-    unit.map_or(format!("{number} bytes"), |(bits, unit)| {
-        format!("{:.1} {unit}", (*number as f64 / f64::from(1u32 << bits) * 10.0).ceil() / 10.0)
-    })
 }

@@ -80,7 +80,10 @@ impl Finder<'_> {
 
     /// Removes the extra layer of [`Rule::grid_dims`].
     pub(crate) fn crop(&self, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-        self.within(grid.bytes(), |memory| grid.cropped(self.mesh.lattice().dims, memory))
+        self.within(grid.bytes(), |allowed| {
+            let cropped = grid.cropped(self.mesh.lattice().dims, allowed);
+            cropped.map_err(|needed| BackendError::Memory { needed, allowed })
+        })
     }
 
     /// Calls `work` with the memory that remains beside `kept` bytes.

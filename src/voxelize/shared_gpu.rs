@@ -16,14 +16,14 @@ mod with_gpu {
     use std::sync::{Arc, OnceLock};
 
     use super::{BackendError, Opened};
-    use crate::gpu::Adapter;
+    use crate::gpu::{Adapter, GpuError};
     use crate::voxelize::gpu::Gpu;
 
     /// Threads that open it concurrently wait for the first.
     #[derive(Debug, Default)]
     pub struct SharedGpu {
         name: Option<String>,
-        adapter: OnceLock<Result<Adapter, BackendError>>,
+        adapter: OnceLock<Result<Adapter, GpuError>>,
         gpu: OnceLock<Result<Arc<Gpu>, BackendError>>,
     }
 
@@ -65,7 +65,7 @@ mod with_gpu {
             Ok((Box::new(gpu), adapter.label()))
         }
 
-        fn adapter(&self) -> Result<&Adapter, BackendError> {
+        fn adapter(&self) -> Result<&Adapter, GpuError> {
             let found = self.adapter.get_or_init(|| Adapter::find(self.name.as_deref()));
             found.as_ref().map_err(Clone::clone)
         }
@@ -115,7 +115,7 @@ mod without_gpu {
         /// # Errors
         /// Always.
         pub fn open(&self) -> Result<Opened, BackendError> {
-            Err(BackendError::NoAdapter(WITHOUT_GPU.into()))
+            Err(BackendError::WithoutGpu(WITHOUT_GPU))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The CPU backend within a bound on memory.
 
-use trivox::error::BackendError;
+use trivox::voxelize::BackendError;
 use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, Cpu, NoProgress, PlacedMesh, VoxelGrid};
 

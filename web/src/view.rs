@@ -8,7 +8,7 @@ use trivox::gpu::Device;
 use trivox::trace::gpu::{GpuScene, SCENE_SOURCE};
 use trivox::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;
-use trivox::{BackendError, Gpu, Up, VoxelGrid};
+use trivox::{GpuError, Gpu, Up, VoxelGrid};
 
 use wgpu::BufferUsages as Usage;
 
@@ -154,7 +154,7 @@ impl Look {
         }
     }
 
-    fn params(&self) -> Result<Params, BackendError> {
+    fn params(&self) -> Result<Params, GpuError> {
         let ray = Ray::new(self.eye, [1.0, 0.0, 0.0]).map_err(failed)?;
         let (units, _) = ray.in_units();
         let four = |[x, y, z]: Vec3| [x as f32, y as f32, z as f32, 0.0];
@@ -264,8 +264,8 @@ fn smoothstep(low: f64, high: f64, x: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-fn failed(error: impl std::fmt::Display) -> BackendError {
-    BackendError::Device(error.to_string())
+fn failed(error: impl std::fmt::Display) -> GpuError {
+    GpuError::Device(error.to_string())
 }
 
 /// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
@@ -293,7 +293,7 @@ impl GpuView {
     ///
     /// # Errors
     /// The grid does not fit there; the device fails.
-    pub fn new(gpu: &Gpu, grid: &VoxelGrid) -> Result<Self, BackendError> {
+    pub fn new(gpu: &Gpu, grid: &VoxelGrid) -> Result<Self, GpuError> {
         let device = gpu.device();
         let scene = GpuScene::upload(device, &Scene::new(grid))?;
         let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -323,7 +323,7 @@ impl GpuView {
         &self,
         grid: &VoxelGrid,
         options: ViewOptions,
-    ) -> Result<Vec<u8>, BackendError> {
+    ) -> Result<Vec<u8>, GpuError> {
         let device = self.scene.device();
         let look = Look::new(grid, options);
         let params = look.params()?;

@@ -3,10 +3,10 @@
 use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 
-use crate::error::GridError;
 use crate::formats::description::is_possible;
 use crate::formats::npy::bytes_of_bits;
 use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
 use crate::place::MAX_DIM;
 

@@ -3,8 +3,8 @@
 use std::io::BufRead;
 
 use super::{content, fill};
-use crate::error::GridError;
 use crate::formats::{ReadError, excerpt};
+use crate::grid::GridError;
 use crate::place::MAX_DIM;
 
 pub(super) const MAGIC: [u8; 6] = *b"\x93NUMPY";

@@ -10,7 +10,7 @@ use crate::formats::obj::names::{Names, Uses};
 use crate::formats::obj::parallel::{Fault, each};
 use crate::formats::obj::text::{Keyword, after_keyword, first_word, parts, visit};
 use crate::formats::polygons::CUT;
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 
 /// Bytes of text that a thread parses at a time: little enough for the CPU cache.
 const PART: usize = 256 << 10;
@@ -45,9 +45,9 @@ pub(super) struct LeftOut {
     /// Statements of curves, surfaces and patches.
     pub(super) free_form: usize,
     /// Statements that include a file or run a command.
-    pub(super) calls: Named,
+    pub(super) calls: Tally,
     /// Unknown keywords.
-    pub(super) unknown: Named,
+    pub(super) unknown: Tally,
 }
 
 impl LeftOut {

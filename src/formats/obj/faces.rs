@@ -32,7 +32,7 @@ pub(super) struct Faces {
     /// Faces of fewer than three corners.
     pub(super) lean: usize,
     /// Polygons that cannot be triangulated correctly.
-    pub(super) crossing: usize,
+    pub(super) crossing: u64,
     /// A warning about invalid indices of texture coordinates and normals.
     pub(super) bad_corners: Option<Fault>,
     /// The number of other faces with such indices.

@@ -7,7 +7,7 @@ use crate::formats::obj::contents::Contents;
 use crate::formats::obj::materials::{Definition, Library, Material, Placement, before_comment};
 use crate::formats::obj::text::lines;
 use crate::formats::sidecars::{Finder, folder_of};
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 use crate::formats::{ReadError, Sidecars};
 
 /// An upper bound of bytes of memory per byte of a material file.
@@ -41,7 +41,7 @@ impl Materials {
         let folder = sidecars.base();
         let (found, mut warnings) = find(contents, sidecars);
         let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
-        let mut undefined = Named::default();
+        let mut undefined = Tally::default();
         let uses = &contents.materials;
         let names = [""].into_iter().chain(uses.names.in_order());
         let by_number = (0..).zip(names).map(|(number, name)| {
@@ -105,7 +105,7 @@ fn read_all(
 fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
     let mut finder = Finder::new(sidecars);
     let mut found: Vec<PathBuf> = Vec::new();
-    let mut missing = Named::default();
+    let mut missing = Tally::default();
     let folders = [sidecars.base().to_owned()];
     let libraries = contents.libraries.in_order();
     for names in &libraries {

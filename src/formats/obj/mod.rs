@@ -30,8 +30,8 @@ use crate::formats::obj::faces::Faces;
 use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::text::{check_text, clean};
 use crate::formats::obj::vertices::{Vertices, fault_of_vertex};
-use crate::formats::polygons::CROSSING;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
+use crate::formats::polygons::crossing_warning;
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted};
 use crate::mesh::{Mesh, MeshError};
 
 /// Wavefront's.
@@ -105,27 +105,41 @@ pub fn read_with(
 fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {
     ReadError::Content(match left_out.points_and_lines + faces.lean {
         0 => "no faces found: is this an OBJ mesh?".into(),
-        n => format!("no faces found, only {n} points and lines: nothing to voxelize"),
+        n => {
+            let lean = counted(n as u64, "point or line", "points and lines");
+            format!("no faces found, only {lean}: nothing to voxelize")
+        }
     })
 }
 
 fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {
     let LeftOut { points_and_lines, free_form, calls, unknown } = &contents.left_out;
     let mut warnings = Vec::new();
-    let mut warn = |count: usize, what: &str| {
+    let mut warn = |count: usize, one: &str, more: &str, what: &str| {
         if count > 0 {
-            warnings.push(format!("{count} {what}"));
+            warnings.push(format!("{} {what}", counted(count as u64, one, more)));
         }
     };
-    warn(points_and_lines + faces.lean, "points and lines were skipped: they have no surface");
-    warn(faces.crossing, CROSSING);
-    let weights = "vertices have a weight: it was ignored, as it is for polygons";
-    warn(vertices.weights, weights);
-    warn(*free_form, "free-form curves and surfaces were skipped: convert them to polygons");
-    let lines = calls.quoted_and_others();
-    warn(calls.count, &format!("lines were skipped that include a file or run a command: {lines}"));
-    let words = unknown.quoted_and_others();
-    warn(unknown.count, &format!("lines were skipped: {words} are no OBJ keywords"));
+    let lean = points_and_lines + faces.lean;
+    let skipped = "skipped: no surface";
+    warn(lean, "point or line was", "points and lines were", skipped);
+    let ignored = "a weight: it was ignored, since polygons do not use weights";
+    warn(vertices.weights, "vertex has", "vertices have", ignored);
+    let skipped = "skipped: convert them to polygons";
+    warn(
+        *free_form,
+        "free-form curve or surface was",
+        "free-form curves and surfaces were",
+        skipped,
+    );
+    let lines = ["line was skipped", "lines were skipped"];
+    let names = calls.quoted_and_others();
+    let called = format!("that may include a file or run a command: {names}");
+    warn(calls.count, lines[0], lines[1], &called);
+    let names = unknown.quoted_and_others();
+    let unknown_names = format!("with unknown OBJ keywords: {names}");
+    warn(unknown.count, lines[0], lines[1], &unknown_names);
+    warnings.extend(crossing_warning(faces.crossing));
     warnings.extend(vertices.mended.clone());
     if let Some(fault) = faces.bad_corners.clone() {
         let others = match faces.other_bad_corners {

@@ -6,9 +6,9 @@ use std::fmt;
 use super::paint::Paint;
 use super::read::{Model, NodeKind, Scene};
 use super::{ATTRIBUTE, Description, Frame};
-use crate::error::GridError;
 use crate::formats::description::Region;
 use crate::formats::{ReadError, excerpt};
+use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid};
 use crate::place::MAX_DIM;
 

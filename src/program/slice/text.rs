@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use trivox::srgb::Rgba;
 
-/// How voxels look.
+/// How voxels style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum Style {
     /// `#` and `.`, a character a voxel.
     Ascii,
     /// Blocks of half a character, two rows a line.
@@ -26,19 +26,19 @@ type Row = Vec<Option<Rgba>>;
 pub fn write(
     mut rows: impl Iterator<Item = Row>,
     shown: &Range<u32>,
-    look: Look,
+    style: Style,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let shown = shown.start as usize..shown.end as usize;
     let empty = vec![None; shown.end];
     while let Some(upper) = rows.next() {
-        let line = match look {
-            Look::Ascii => upper[shown.clone()].iter().map(ascii).collect(),
-            Look::Blocks | Look::Colors => {
+        let line = match style {
+            Style::Ascii => upper[shown.clone()].iter().map(ascii).collect(),
+            Style::Blocks | Style::Colors => {
                 let lower = rows.next();
                 let lower = &lower.as_ref().unwrap_or(&empty)[shown.clone()];
                 let pairs = upper[shown.clone()].iter().copied().zip(lower.iter().copied());
-                if look == Look::Colors { colored(pairs) } else { pairs.map(block).collect() }
+                if style == Style::Colors { colored(pairs) } else { pairs.map(block).collect() }
             }
         };
         writeln!(out, "{line}")?;
@@ -84,7 +84,7 @@ fn colored(pairs: impl Iterator<Item = (Option<Rgba>, Option<Rgba>)>) -> String 
     line
 }
 
-/// What makes a terminal take a colour for what `target` says, or its own.
+/// VoxelArgs makes a terminal take a colour for what `target` says, or its own.
 fn escape(target: u8, color: Option<Rgba>) -> String {
     match color {
         Some([r, g, b, _]) => format!("\x1b[{target};2;{r};{g};{b}m"),
@@ -100,19 +100,19 @@ mod tests {
     const RED: Option<Rgba> = Some([255, 0, 0, 255]);
     const BLUE: Option<Rgba> = Some([0, 0, 255, 255]);
 
-    fn text(rows: &[Row], shown: Range<u32>, look: Look) -> String {
+    fn text(rows: &[Row], shown: Range<u32>, style: Style) -> String {
         let mut out = Vec::new();
-        write(rows.iter().cloned(), &shown, look, &mut out).unwrap();
+        write(rows.iter().cloned(), &shown, style, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn rows_are_lines_of_ascii_or_halves_of_blocks() {
         let rows = [vec![RED, None, RED, None], vec![None, None, RED, RED], vec![BLUE; 4]];
-        assert_eq!(text(&rows, 0..4, Look::Ascii), "#.#.\n..##\n####\n");
-        assert_eq!(text(&rows, 0..4, Look::Blocks), "▀ █▄\n▀▀▀▀\n");
-        assert_eq!(text(&rows, 1..3, Look::Ascii), ".#\n.#\n##\n");
-        assert_eq!(text(&rows, 2..4, Look::Blocks), "█▄\n▀▀\n");
+        assert_eq!(text(&rows, 0..4, Style::Ascii), "#.#.\n..##\n####\n");
+        assert_eq!(text(&rows, 0..4, Style::Blocks), "▀ █▄\n▀▀▀▀\n");
+        assert_eq!(text(&rows, 1..3, Style::Ascii), ".#\n.#\n##\n");
+        assert_eq!(text(&rows, 2..4, Style::Blocks), "█▄\n▀▀\n");
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         let rows = [vec![RED, RED, None, None, BLUE], vec![BLUE, BLUE, None, RED, None]];
         let expected = "\x1b[38;2;255;0;0m\x1b[48;2;0;0;255m▀▀\x1b[38;2;255;0;0m\x1b[49m ▄\
                         \x1b[38;2;0;0;255m\x1b[49m▀\x1b[0m\n";
-        assert_eq!(text(&rows, 0..5, Look::Colors), expected);
-        assert_eq!(text(&rows, 2..3, Look::Colors), " \n");
+        assert_eq!(text(&rows, 0..5, Style::Colors), expected);
+        assert_eq!(text(&rows, 2..3, Style::Colors), " \n");
     }
 }

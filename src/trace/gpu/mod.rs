@@ -15,7 +15,7 @@ pub mod tree;
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
-use crate::error::BackendError;
+use crate::gpu::GpuError;
 use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
 use crate::grid::{Colors, DEFAULT_COLOR, Mask, count};
 use crate::srgb::Rgba;
@@ -181,7 +181,7 @@ impl GpuScene {
     ///
     /// # Errors
     /// A buffer exceeds the adapter's binding limit; the device fails.
-    pub fn upload(device: &Device, scene: &Scene) -> Result<Self, BackendError> {
+    pub fn upload(device: &Device, scene: &Scene) -> Result<Self, GpuError> {
         let nodes: Vec<WordNode> = scene.nodes().iter().map(WordNode::from).collect();
         let nodes = if nodes.is_empty() { vec![WordNode::zeroed()] } else { nodes };
         let mut bricks = Vec::with_capacity(BRICK_WORDS * scene.bricks().len());
@@ -222,12 +222,12 @@ impl GpuScene {
         dims: [u32; 3],
         bricks: wgpu::Buffer,
         count: u32,
-    ) -> Result<Self, BackendError> {
+    ) -> Result<Self, GpuError> {
         tree::scene_over(device, dims, bricks, count).await
     }
 
     /// Wraps buffers of the layout.
-    fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, BackendError> {
+    fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, GpuError> {
         device.check()?;
         Ok(Self { device: device.clone(), buffers })
     }
@@ -248,7 +248,7 @@ impl GpuScene {
     ///
     /// # Errors
     /// The device fails.
-    pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, BackendError> {
+    pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
         let mut hits = Vec::with_capacity(rays.len());
         for rays in rays.chunks(MAX_PASS_RAYS) {
             let words = self.hit_words(rays).await?;
@@ -266,11 +266,11 @@ impl GpuScene {
     /// # Errors
     /// The device fails.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, BackendError> {
+    pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
         self.device.block_on(self.first_hits_async(rays))
     }
 
-    async fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, BackendError> {
+    async fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, GpuError> {
         let device = &self.device;
         let list: Vec<[u32; RAY_WORDS]> = rays.iter().map(ray_words).collect();
         let hit_words = (rays.len() * HIT_WORDS) as u64;
@@ -290,8 +290,8 @@ impl GpuScene {
 }
 
 /// The error for a driver that ended a shader loop early.
-pub(crate) fn gave_up() -> BackendError {
-    BackendError::Device(
+pub(crate) fn gave_up() -> GpuError {
+    GpuError::Device(
         "its driver ended the search for a voxel early, as llvmpipe does: use the CPU".into(),
     )
 }
@@ -305,7 +305,7 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
     let mut words = vec![0; scene.bricks().len()];
     for (index, (key, mask)) in scene.bricks().enumerate() {
         let of_brick = colors.of_brick(key);
-        if !of_brick.is_own() {
+        if !of_brick.differs_from_rest() {
             continue;
         }
         words[index] = words.len() as u32;

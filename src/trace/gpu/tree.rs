@@ -4,7 +4,7 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
-use crate::error::BackendError;
+use crate::gpu::GpuError;
 use crate::gpu::{BRICK_WORDS, Device, GROUP, KEY_WORDS, Kernel, MAX_GROUPS, kernels};
 use crate::grid::DEFAULT_COLOR;
 use crate::trace::gpu::{
@@ -46,7 +46,7 @@ pub(super) async fn scene_over(
     dims: [u32; 3],
     bricks: wgpu::Buffer,
     count: u32,
-) -> Result<GpuScene, BackendError> {
+) -> Result<GpuScene, GpuError> {
     let top = top_of(dims);
     let builder = Builder::new(device)?;
     let mut levels: Vec<Level> = Vec::new();
@@ -99,7 +99,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(device: &'a Device) -> Result<Self, BackendError> {
+    fn new(device: &'a Device) -> Result<Self, GpuError> {
         let counters = device.checked_buffer("counters", 2, Usage::STORAGE)?;
         Ok(Self { device, counters })
     }
@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
         first_item: u32,
         count: u32,
         first_node: u32,
-    ) -> Result<Level, BackendError> {
+    ) -> Result<Level, GpuError> {
         // At least twice as many entries as items: the table is at most half full.
         let table_size = (2 * u64::from(count)).next_power_of_two();
         let table = self.device.checked_buffer("table", table_size, Usage::STORAGE)?;
@@ -153,7 +153,7 @@ impl<'a> Builder<'a> {
         level: &Level,
         nodes: &wgpu::Buffer,
         children: &wgpu::Buffer,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         let mut encoder = self.device.encoder();
         self.record(&mut encoder, kernel, level, &[("nodes", nodes), ("children", children)])?;
         self.device.queue.submit([encoder.finish()]);
@@ -167,7 +167,7 @@ impl<'a> Builder<'a> {
         kernel: Kernel,
         level: &Level,
         more: &[(&str, &wgpu::Buffer)],
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         let Level { params, items, entries, numbers, positions } = level;
         let is_count = kernel.name() == kernels::TREE_COUNT.name();
         let invocations = if is_count { params.nodes } else { params.items };

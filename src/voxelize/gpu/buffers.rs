@@ -2,8 +2,7 @@
 
 use wgpu::BufferUsages as Usage;
 
-use crate::error::BackendError;
-use crate::gpu::Device;
+use crate::gpu::{Device, GpuError};
 use crate::voxelize::gpu::data::{
     BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair,
     Params, SCAN_BLOCK,
@@ -70,7 +69,7 @@ pub(super) struct Buffers {
 }
 
 /// A buffer for a mesh of `words` words.
-pub(super) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, BackendError> {
+pub(super) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, GpuError> {
     let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
     device.check()?;
     Ok(buffer)
@@ -122,7 +121,7 @@ impl Buffers {
         &self,
         device: &Device,
         step: &Step,
-    ) -> Result<Vec<wgpu::BindGroup>, BackendError> {
+    ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
         let level = step.level as usize;
         step.pipeline(device).bind(&device.device, |name| {
             let buffer = match name {

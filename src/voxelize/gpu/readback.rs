@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use web_time::Instant;
 
-use crate::error::BackendError;
-use crate::gpu::{Clock, Device};
+use crate::gpu::{Clock, Device, GpuError};
 use crate::grid::{BrickKey, Mask};
 use crate::voxelize::Rule;
 use crate::voxelize::gpu::crossings::{CROSSING_BYTES, Crossing, count};
@@ -86,7 +85,7 @@ impl Readback {
         device: &Device,
         rule: Rule,
         guess: impl FnOnce() -> u32,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         if !self.expected.contains_key(&rule) {
             let output = Output::of(rule);
             let guess = guess().min((MAX_FIRST_BYTES / output.bytes()) as u32);
@@ -109,7 +108,7 @@ impl Readback {
         device: &Device,
         output: Output,
         len: u32,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         let bytes = LIST_AT + output.bytes() * u64::from(len);
         if bytes > self.staging.size() {
             self.staging = device.staging(bytes / 4);
@@ -126,7 +125,7 @@ impl Readback {
         source: &ListRange<'_>,
         report: &mut RunReport,
         read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<T, BackendError> {
+    ) -> Result<T, GpuError> {
         let ListRange { buffer, output, range } = source;
         let [from, to] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
         encoder.copy_buffer_to_buffer(buffer, from, &self.staging, LIST_AT, to - from);

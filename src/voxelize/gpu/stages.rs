@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::BackendError;
-use crate::gpu::{self, Constants, Device, Pipeline, kernels};
+use crate::gpu::{self, Constants, Device, GpuError, Pipeline, kernels};
 use crate::voxelize::gpu::data::{
     BRICK_WORDS, BRICKS, CANDIDATE_GROUPS, CROSSING_WORDS, CROSSINGS, KIND_COLUMN, KIND_ROW,
     KIND_VOXEL, LEVELS, PAIR_GROUPS,
@@ -28,7 +27,7 @@ pub(super) enum Stage {
 
 impl Stage {
     /// The last stage of `rule`, which finds the voxels.
-    fn last(rule: Rule, kernel: Kernel) -> Self {
+    pub(super) fn last(rule: Rule, kernel: Kernel) -> Self {
         match (rule, kernel) {
             (Rule::Conservative, Kernel::Rows) => Self::VoxelRows,
             (Rule::Conservative, Kernel::Voxels) => Self::Voxels,
@@ -170,7 +169,7 @@ pub(super) fn steps(rule: Rule, kernel: Kernel, top_level: u32) -> Vec<Step> {
 }
 
 /// Compiles the kernels of a rule, unless cached.
-pub(super) fn prepare(device: &Device, rule: Rule, kernel: Kernel) -> Result<(), BackendError> {
+pub(super) fn prepare(device: &Device, rule: Rule, kernel: Kernel) -> Result<(), GpuError> {
     for step in steps(rule, kernel, 1) {
         step.pipeline(device);
     }

@@ -6,8 +6,7 @@ use std::ops::Range;
 use web_time::Instant;
 use wgpu::BufferUsages as Usage;
 
-use crate::error::BackendError;
-use crate::gpu::{Constants, Device, dispatch};
+use crate::gpu::{Constants, Device, GpuError, dispatch};
 use crate::predicate::crosses::Axis;
 use crate::voxelize::Rule;
 use crate::voxelize::gpu::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
@@ -36,14 +35,14 @@ impl Workspace {
         mesh: wgpu::Buffer,
         sizes: Sizes,
         readback: Readback,
-    ) -> Result<Self, BackendError> {
+    ) -> Result<Self, GpuError> {
         let buffers = Buffers::new(device, mesh, sizes);
         device.check()?;
         Ok(Self { buffers, bind_groups: HashMap::new(), readback })
     }
 
     /// Recreates the buffers with other sizes, except the mesh buffer.
-    pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), BackendError> {
+    pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), GpuError> {
         self.buffers = Buffers::new(device, self.mesh().clone(), sizes);
         self.bind_groups.clear();
         device.check()
@@ -72,7 +71,7 @@ impl Workspace {
         job: &Job<'_>,
         sub_batch: &SubBatch,
         results: &mut Results,
-    ) -> Result<Option<Overflow>, BackendError> {
+    ) -> Result<Option<Overflow>, GpuError> {
         let Results { lists, report, .. } = results;
         let began = Instant::now();
         let steps = steps(job.rule, job.kernel, job.top_level());
@@ -122,7 +121,7 @@ impl Workspace {
     }
 
     /// Copies the first `count` bricks to a new buffer.
-    fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, BackendError> {
+    fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, GpuError> {
         let bytes = Output::Bricks.bytes() * u64::from(count);
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         let bricks = device.buffer("bricks", bytes / 4, usage);
@@ -139,7 +138,7 @@ impl Workspace {
         device: &Device,
         rule: Rule,
         guess: impl FnOnce() -> u32,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         self.readback.expect(device, rule, guess)
     }
 
@@ -150,7 +149,7 @@ impl Workspace {
         output: Output,
         rest: Range<u32>,
         results: &mut Results,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), GpuError> {
         let Results { lists, report, .. } = results;
         let room = rest.end.saturating_add(rest.end / 8).min(self.buffers.sizes.capacity(output));
         self.readback.grow(device, output, room)?;
@@ -164,7 +163,7 @@ impl Workspace {
     }
 
     /// Creates the missing bind groups of `steps`.
-    fn bind(&mut self, device: &Device, steps: &[Step]) -> Result<(), BackendError> {
+    fn bind(&mut self, device: &Device, steps: &[Step]) -> Result<(), GpuError> {
         for step in steps {
             if !self.bind_groups.contains_key(&step.key()) {
                 self.bind_groups.insert(step.key(), self.buffers.bind(device, step)?);
@@ -218,11 +217,11 @@ impl Workspace {
                 return pass.dispatch_workgroups_indirect(&self.buffers.dispatch, 4 * word);
             }
         };
-        dispatch(pass, groups, job.budget.groups);
+        dispatch(pass, groups, job.batch_limits.groups);
     }
 
     fn params_of(&self, job: &Job, sub_batch: &SubBatch, level: u32) -> Params {
-        let Job { rule, budget, .. } = job;
+        let Job { rule, batch_limits, .. } = job;
         let (sizes, lattice) = (self.buffers.sizes, job.mesh.lattice());
         Params {
             region_lo: sub_batch.bricks_lo.map(|b| b << 3),
@@ -243,8 +242,8 @@ impl Workspace {
             brick_capacity: sizes.bricks,
             crossing_capacity: sizes.crossings,
             table_mask: sizes.table() - 1,
-            candidate_limit: budget.candidates,
-            max_groups: budget.groups,
+            candidate_limit: batch_limits.candidates,
+            max_groups: batch_limits.groups,
         }
     }
 }
@@ -282,7 +281,7 @@ fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Opti
 
 /// The overflow of a run, from its counters.
 fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
-    let budget = &job.budget;
+    let batch_limits = &job.batch_limits;
     let failures = counters[FAILURES];
     if failures & PAIRS_FULL != 0 {
         let needed = |level: usize| {
@@ -292,9 +291,9 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
         Some(Overflow::Pairs((0..LEVELS).map(needed).fold(0, u32::max)))
     } else if failures & TOO_MANY_CANDIDATES != 0 {
         Some(Overflow::Candidates)
-    } else if failures & BRICKS_FULL != 0 || counters[BRICKS] > budget.bricks {
+    } else if failures & BRICKS_FULL != 0 || counters[BRICKS] > batch_limits.bricks {
         Some(Overflow::Bricks(counters[BRICKS]))
-    } else if counters[CROSSINGS] > sizes.crossings.min(budget.crossings) {
+    } else if counters[CROSSINGS] > sizes.crossings.min(batch_limits.crossings) {
         Some(Overflow::Crossings(counters[CROSSINGS]))
     } else {
         None
@@ -307,7 +306,7 @@ mod tests {
     use super::*;
     use crate::gpu::Adapter;
     use crate::voxelize::Kernel;
-    use crate::voxelize::gpu::Budget;
+    use crate::voxelize::gpu::BatchLimits;
     use crate::voxelize::gpu::buffers::mesh_buffer;
     use crate::voxelize::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
     use crate::voxelize::gpu::upload::Batch;
@@ -405,7 +404,7 @@ mod tests {
     #[test]
     fn no_stage_writes_past_the_capacity_it_is_told() {
         let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
-        let budget = Budget::of(&wgpu::Limits::default());
+        let batch_limits = BatchLimits::of(&wgpu::Limits::default());
         let batch = Batch::new(&mesh, 0..mesh.len());
         let sub_batch = SubBatch::whole(&batch, mesh.lattice());
         let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
@@ -423,7 +422,7 @@ mod tests {
                 (Rule::Parity(Axis::Y), Kernel::Rows),
                 (Rule::Winding, Kernel::Rows),
             ] {
-                let job = Job { rule, kernel, ..Job::new(&mesh, budget) };
+                let job = Job { rule, kernel, ..Job::new(&mesh, batch_limits) };
                 // From far too little to enough of both.
                 let most = 1 << 14;
                 let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];

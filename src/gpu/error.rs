@@ -1,0 +1,43 @@
+//! Errors of GPU adapters and devices.
+
+use thiserror::Error;
+
+use crate::units::binary_bytes;
+
+/// An adapter cannot be used, or a device failed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum GpuError {
+    /// There is no adapter, or none with the requested name.
+    #[error("{0}")]
+    NoAdapter(String),
+    /// A limit of the adapter is too low for the shaders.
+    #[error("adapter {adapter} has {what} of {has}, but {needs} is needed")]
+    Unsuitable {
+        /// The adapter's label.
+        adapter: String,
+        /// The limit's name.
+        what: &'static str,
+        /// The adapter's limit.
+        has: u64,
+        /// The required minimum.
+        needs: u64,
+    },
+    /// The device was lost, ran out of memory, timed out or reported an error.
+    #[error("the GPU failed: {0}")]
+    Device(String),
+    /// A buffer would exceed the adapter's limit.
+    #[error(
+        "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, \
+         or the CPU",
+        binary_bytes(*size), binary_bytes(*limit)
+    )]
+    TooLarge {
+        /// The contents of the buffer.
+        what: &'static str,
+        /// Its size, in bytes.
+        size: u64,
+        /// Maximum size of a buffer, in bytes.
+        limit: u64,
+    },
+}

@@ -1,0 +1,39 @@
+//! Errors of the voxelizer.
+
+use thiserror::Error;
+
+use crate::formats::ReadError;
+use crate::place::PlaceError;
+use crate::voxelize::BackendError;
+
+/// Why a mesh could not be voxelized.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum VoxelizeError {
+    /// The mesh cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The mesh cannot be placed on a lattice.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The voxels cannot be computed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+impl VoxelizeError {
+    /// Whether [`Progress::is_cancelled`] ended the work.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Backend(BackendError::Cancelled))
+    }
+
+    /// Whether more memory than is allowed was needed.
+    #[must_use]
+    pub fn is_memory(&self) -> bool {
+        matches!(
+            self,
+            Self::Backend(BackendError::Memory { .. }) | Self::Read(ReadError::Memory { .. })
+        )
+    }
+}

@@ -1,0 +1,163 @@
+//! The options of a voxelizer.
+
+use std::sync::Arc;
+
+use rayon::ThreadPool;
+
+use crate::grid::Up;
+use crate::mode::Mode;
+use crate::place::{Bounds, PlaceOptions, Sizing};
+use crate::progress::{NoProgress, Progress};
+use crate::voxelize::{BackendChoice, Backends};
+use crate::voxelizer::pool::LazyPool;
+use crate::voxelizer::{ColorSource, Voxelizer};
+
+impl Default for Voxelizer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The options; each has a default.
+impl Voxelizer {
+    /// 128 voxels along the longest axis, the mesh's surface in its own colours, on the backend that
+    /// suits the mesh, in any memory, on rayon's current threads.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            place: PlaceOptions::new(Sizing::Resolution(128)),
+            up: Up::default(),
+            mode: Mode::default(),
+            color: ColorSource::default(),
+            keep_transparent: false,
+            memory: Arc::new(|| u64::MAX),
+            time_stages: false,
+            choice: BackendChoice::Auto,
+            adapter: None,
+            backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
+            pool: None,
+            progress: Arc::new(NoProgress),
+        }
+    }
+
+    /// So many voxels along the longest axis.
+    #[must_use]
+    pub fn resolution(self, voxels: u32) -> Self {
+        self.sizing(Sizing::Resolution(voxels))
+    }
+
+    /// Voxels with edges of this length, in mesh units.
+    #[must_use]
+    pub fn voxel_size(self, size: f64) -> Self {
+        self.sizing(Sizing::VoxelSize(size))
+    }
+
+    /// The size of voxels.
+    #[must_use]
+    pub fn sizing(mut self, sizing: Sizing) -> Self {
+        self.place.sizing = sizing;
+        self
+    }
+
+    /// The box to voxelize, instead of the mesh's own.
+    #[must_use]
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.place.bounds = Some(bounds);
+        self
+    }
+
+    /// So many more voxels on all six sides.
+    #[must_use]
+    pub fn pad(mut self, voxels: u32) -> Self {
+        self.place.pad = voxels;
+        self
+    }
+
+    /// All about the placement at once.
+    #[must_use]
+    pub fn place_options(self, place: PlaceOptions) -> Self {
+        Self { place, ..self }
+    }
+
+    /// The mesh's up axis, which formats keep.
+    #[must_use]
+    pub fn up(self, up: Up) -> Self {
+        Self { up, ..self }
+    }
+
+    /// Which voxels are occupied.
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Where colours come from.
+    #[must_use]
+    pub fn color(self, color: ColorSource) -> Self {
+        Self { color, ..self }
+    }
+
+    /// Whether voxels of a surface stay in which everything is transparent.
+    #[must_use]
+    pub fn keep_transparent(self, keep_transparent: bool) -> Self {
+        Self { keep_transparent, ..self }
+    }
+
+    /// Which backend to use. A GPU is opened for the first mesh that needs it.
+    #[must_use]
+    pub fn backend(self, choice: BackendChoice) -> Self {
+        let backends = Arc::new(Backends::new(choice, self.adapter.clone()));
+        Self { choice, backends, ..self }
+    }
+
+    /// Part of the label of the GPU adapter to use.
+    #[must_use]
+    pub fn adapter(self, name: impl Into<String>) -> Self {
+        let adapter = Some(name.into());
+        let backends = Arc::new(Backends::new(self.choice, adapter.clone()));
+        Self { adapter, backends, ..self }
+    }
+
+    /// Backends that others use as well.
+    #[must_use]
+    pub fn backends(self, backends: Arc<Backends>) -> Self {
+        Self { backends, ..self }
+    }
+
+    /// The most bytes that any step may take beside the mesh.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Self {
+        self.memory_from(move || bytes)
+    }
+
+    /// The same, asked before each step.
+    #[must_use]
+    pub fn memory_from(self, left: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self { memory: Arc::new(left), ..self }
+    }
+
+    /// Computes on so many threads of its own; 0 for as many as there are cores. They start at the first
+    /// use in each process, so the voxelizer can be used in a forked child.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { pool: Some(Arc::new(LazyPool::new(threads))), ..self }
+    }
+
+    /// Computes on the threads of `pool`.
+    #[must_use]
+    pub fn pool(self, pool: Arc<ThreadPool>) -> Self {
+        Self { pool: Some(Arc::new(LazyPool::of(pool))), ..self }
+    }
+
+    /// Receives progress, and may cancel ([`Progress::is_cancelled`]).
+    #[must_use]
+    pub fn progress(self, progress: Arc<dyn Progress>) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Whether a GPU measures the time of each stage, at some cost.
+    #[must_use]
+    pub fn time_stages(self, time_stages: bool) -> Self {
+        Self { time_stages, ..self }
+    }
+}

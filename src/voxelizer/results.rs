@@ -1,0 +1,89 @@
+//! The results of the steps.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::grid::VoxelGrid;
+use crate::place::PlacedMesh;
+use crate::solid::FillReport;
+use crate::voxelize::report::RunReport;
+use crate::voxelizer::Warning;
+
+/// A mesh that is ready for a backend.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Placed {
+    /// The mesh on its lattice.
+    pub mesh: PlacedMesh,
+    /// About the file and the placement.
+    pub warnings: Vec<Warning>,
+    /// The time of reading and placing.
+    pub timings: Timings,
+}
+
+/// The voxels of a mesh.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Voxelized {
+    /// The voxels, with their place in the world and colours where the mesh has any.
+    pub grid: VoxelGrid,
+    /// How the inside was found, of a solid.
+    pub fill_report: Option<FillReport>,
+    /// How many voxels were left out because everything in them is transparent.
+    pub transparent: u64,
+    /// What the backend's stages did; `None` from a backend without stages.
+    pub report: Option<RunReport>,
+    /// What computed the voxels.
+    pub backend: UsedBackend,
+    /// What the caller may not expect.
+    pub warnings: Vec<Warning>,
+    /// How long the steps took.
+    pub timings: Timings,
+}
+
+/// The backend that computed voxels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UsedBackend {
+    /// The GPU adapter's label; `None` for the CPU.
+    pub adapter: Option<String>,
+    /// Why this backend, in a few words.
+    pub reason: String,
+}
+
+impl UsedBackend {
+    /// `cpu` or `gpu`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        if self.adapter.is_some() { "gpu" } else { "cpu" }
+    }
+}
+
+impl fmt::Display for UsedBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.adapter {
+            Some(adapter) => write!(f, "gpu, {adapter}"),
+            None => f.write_str("cpu"),
+        }
+    }
+}
+
+/// How long the steps took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Timings {
+    /// Reading the file.
+    pub load: Duration,
+    /// Placing the mesh on the lattice.
+    pub place: Duration,
+    /// Choosing a backend, and opening the GPU for its first mesh.
+    pub start: Duration,
+    /// The backend.
+    pub voxelize: Duration,
+    /// Filling, of a solid.
+    pub fill: Option<Duration>,
+    /// Computing distances.
+    pub distance: Option<Duration>,
+    /// Colouring, of a mesh that has an appearance.
+    pub color: Option<Duration>,
+}

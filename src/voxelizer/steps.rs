@@ -1,0 +1,245 @@
+//! The steps: read, place, voxelize, colour.
+
+use std::path::Path;
+use std::time::Duration;
+
+use web_time::Instant;
+
+use crate::color::{ColorOptions, Colored, color};
+use crate::formats::{Loaded, ReadError, ReadOptions, read_mesh_with};
+use crate::grid::{Colors, VoxelGrid, World};
+use crate::mesh::Mesh;
+#[cfg(feature = "gpu")]
+use crate::mode::voxelize_async;
+use crate::mode::{Mode, Voxels, voxelize};
+use crate::place::{PlacedMesh, place};
+#[cfg(feature = "gpu")]
+use crate::voxelize::gpu::Gpu;
+use crate::voxelize::{BackendError, ChosenBackend, RunOptions};
+use crate::voxelizer::{
+    ColorSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning,
+};
+
+impl Voxelizer {
+    /// What is read of a mesh's file: its appearance only where something depends on it.
+    #[must_use]
+    pub fn read_options(&self) -> ReadOptions {
+        let options = ReadOptions::default().within((self.memory)());
+        match self.color == ColorSource::Mesh || self.leaves_out() {
+            true => options,
+            false => options.without_appearance(),
+        }
+    }
+
+    /// The first step: reads the mesh in the file at `path` and places it.
+    ///
+    /// # Errors
+    /// It cannot be read, or not placed so; too little memory.
+    pub fn place_file(&self, path: &Path) -> Result<Placed, VoxelizeError> {
+        let options = self.read_options();
+        self.read_and_place(|| read_mesh_with(path, &options))
+    }
+
+    /// The first step for a mesh in memory: places it.
+    ///
+    /// # Errors
+    /// It cannot be placed so.
+    pub fn place(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
+        self.begin("place")?;
+        let (mesh, time) = timed(|| self.install(|| place(mesh, &self.place)))?;
+        let mesh = mesh?;
+        let warnings = self.install(|| Warning::of_mesh(&mesh))?;
+        Ok(Placed { mesh, warnings, timings: Timings { place: time, ..Timings::default() } })
+    }
+
+    /// Reads the mesh in the file at `path`, if it can then be placed in the memory that is left.
+    ///
+    /// # Errors
+    /// It cannot be read; too little memory.
+    pub fn load_file(&self, path: &Path) -> Result<Loaded, VoxelizeError> {
+        let options = self.read_options();
+        self.load(|| read_mesh_with(path, &options))
+    }
+
+    fn load(
+        &self,
+        read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
+    ) -> Result<Loaded, VoxelizeError> {
+        self.begin("load")?;
+        let before = (self.memory)();
+        let loaded = self.install(read)??;
+        let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
+        let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
+        // The placed mesh has half as many bytes for each vertex. What a process takes by measure is
+        // more than the mesh itself.
+        let needed = size_of_val(positions) as u64 / 2;
+        let limit = (self.memory)().max(before.saturating_sub(held));
+        if needed > limit {
+            return Err(ReadError::Memory { needed, limit }.into());
+        }
+        Ok(loaded)
+    }
+
+    pub(super) fn read_and_place(
+        &self,
+        read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
+    ) -> Result<Placed, VoxelizeError> {
+        let (Loaded { mesh, warnings }, load) = timed(|| self.load(read))?;
+        let mut placed = self.place(&mesh)?;
+        placed.timings.load = load;
+        placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
+        Ok(placed)
+    }
+
+    /// The second step: the voxels, without colours.
+    ///
+    /// # Errors
+    /// The backend failed; too little memory; cancelled.
+    pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
+        let (by, start) = timed(|| self.install(|| self.backends.choose(mesh)))?;
+        self.voxelize_on(by?, start, mesh)
+    }
+
+    /// The voxels again, without colours, on the backend that did not compute them: all backends give
+    /// the same.
+    ///
+    /// # Errors
+    /// The other backend cannot be started, or failed; too little memory; cancelled.
+    pub fn check(&self, mesh: &PlacedMesh, used: &UsedBackend) -> Result<Voxelized, BackendError> {
+        let (by, start) = timed(|| self.backends.other_than(used.adapter.as_deref()))?;
+        self.voxelize_on(by, start, mesh)
+    }
+
+    fn voxelize_on(
+        &self,
+        by: ChosenBackend,
+        start: Duration,
+        mesh: &PlacedMesh,
+    ) -> Result<Voxelized, BackendError> {
+        let options = self.run_options();
+        // Taken outside the pool: a pool thread that waits for the GPU could hold up, by work stealing, the
+        // thread that has it.
+        let _turn = by.adapter().map(|_| self.backends.gpu_turn());
+        let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
+        let voxels = self.install(run)??;
+        let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
+        let mut voxelized = self.placed_voxels(mesh, voxels, backend)?;
+        voxelized.warnings.splice(..0, by.warning().map(Warning::Backend));
+        voxelized.timings.start = start;
+        Ok(voxelized)
+    }
+
+    /// The asynchronous form of [`voxelize`](Self::voxelize), on an open GPU with this label, for a
+    /// browser, where nothing may wait.
+    ///
+    /// # Errors
+    /// The GPU failed; too little memory; cancelled.
+    #[cfg(feature = "gpu")]
+    pub async fn voxelize_async(
+        &self,
+        mesh: &PlacedMesh,
+        gpu: &Gpu,
+        label: &str,
+    ) -> Result<Voxelized, BackendError> {
+        let options = self.run_options();
+        let voxels = voxelize_async(gpu, mesh, self.mode, &options, &*self.progress).await?;
+        let backend =
+            UsedBackend { adapter: Some(label.to_owned()), reason: "asked for".to_owned() };
+        self.placed_voxels(mesh, voxels, backend)
+    }
+
+    fn run_options(&self) -> RunOptions {
+        let memory = (self.memory)();
+        RunOptions { memory, time_stages: self.time_stages, ..RunOptions::default() }
+    }
+
+    /// What a backend found, in the world of `mesh`.
+    fn placed_voxels(
+        &self,
+        mesh: &PlacedMesh,
+        voxels: Voxels,
+        backend: UsedBackend,
+    ) -> Result<Voxelized, BackendError> {
+        let Voxels { mut grid, fill_report, report, voxelize, fill } = voxels;
+        self.refuse_cancelled()?;
+        grid.world = Some(World::of(mesh.lattice(), self.up));
+        let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
+        let fill = fill_report.as_ref().map(|_| fill);
+        let timings = Timings { voxelize, fill, ..Timings::default() };
+        Ok(Voxelized { grid, fill_report, transparent: 0, report, backend, warnings, timings })
+    }
+
+    /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent are
+    /// left out.
+    ///
+    /// # Errors
+    /// Too little memory; cancelled.
+    pub fn paint(
+        &self,
+        mesh: &PlacedMesh,
+        voxelized: Voxelized,
+    ) -> Result<Voxelized, BackendError> {
+        let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
+        let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
+        let Colored { grid, transparent } = colored?;
+        self.refuse_cancelled()?;
+        timings.color = mesh.appearance().map(|_| time);
+        let is_solid = fill_report.is_some();
+        let of_voxels = || Warning::of_voxels(mesh, &grid, is_solid, transparent);
+        warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
+        Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
+    }
+
+    /// The grid in the colours asked for, without transparent voxels.
+    ///
+    /// # Errors
+    /// Too little memory; cancelled.
+    pub fn colored(&self, mesh: &PlacedMesh, grid: VoxelGrid) -> Result<Colored, BackendError> {
+        let mut options = ColorOptions::new(self.mode);
+        options.keep_transparent = self.keep_transparent;
+        options.memory = (self.memory)();
+        let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
+        let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
+        let mut colored = match is_needed {
+            true => color(mesh, grid, &options, &*self.progress)?,
+            false => Colored::without_colors(grid),
+        };
+        match self.color {
+            ColorSource::Mesh => {}
+            ColorSource::None => colored.grid.colors = None,
+            ColorSource::Uniform(color) => colored.grid.colors = Some(Colors::uniform(color)),
+        }
+        Ok(colored)
+    }
+
+    /// Whether voxels may be left out for being transparent.
+    fn leaves_out(&self) -> bool {
+        !self.keep_transparent && !matches!(self.mode, Mode::Solid(_))
+    }
+
+    fn begin(&self, step: &str) -> Result<(), BackendError> {
+        self.progress.start(step, 0);
+        self.refuse_cancelled()
+    }
+
+    fn refuse_cancelled(&self) -> Result<(), BackendError> {
+        if self.progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Does `work` on the threads that were asked for.
+    pub(super) fn install<T: Send>(
+        &self,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, BackendError> {
+        match &self.pool {
+            Some(pool) => Ok(pool.get()?.install(work)),
+            None => Ok(work()),
+        }
+    }
+}
+
+pub(super) fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
+    let began = Instant::now();
+    let result = step()?;
+    Ok((result, began.elapsed()))
+}

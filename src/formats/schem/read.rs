@@ -146,7 +146,7 @@ impl Schematic {
         };
         let frame = Frame { width, height, length, up: world.map_or(Up::default(), |w| w.up) };
         let mut warnings = Vec::new();
-        warnings.extend(self.ignored.warning("what is no block is not read"));
+        warnings.extend(self.ignored.warning("only blocks are read; skipped"));
         let kinds = Kinds::new(&palette)?;
         let painted = Painter::new(frame, &kinds)?.paint(&data)?;
         let mut grid = painted.grid()?;

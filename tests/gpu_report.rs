@@ -43,7 +43,8 @@ fn triangle(corners: [[i32; 3]; 3]) -> Triangle {
 
 #[test]
 fn counts_are_those_of_a_known_mesh() {
-    // Within one brick, 3 x 2 rows; and across two bricks along x, 2 rows in one and 1 in the other.
+    // Within one brick, 3 x 2 rows; and across two bricks along x, 2 rows in one and 1 in the
+    // other.
     let within = triangle([[1, 1, 1], [3, 2, 2], [1, 2, 5]]);
     let across = triangle([[6, 4, 1], [8, 4, 1], [7, 4, 3]]);
     let mesh = placed(&[within, across], [16, 8, 8]);

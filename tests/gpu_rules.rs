@@ -1,5 +1,5 @@
-//! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to the
-//! bit, whatever the sizes, the limits, the bounds and the order.
+//! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to
+//! the bit, whatever the sizes, the limits, the bounds and the order.
 #![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -172,7 +172,8 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
 
 #[test]
 fn sheets_at_centres_faces_and_between_before_the_grid_and_past_it_count_once() {
-    // Sheets across each axis at every quarter of a voxel from well before the grid to past its end.
+    // Sheets across each axis at every quarter of a voxel from well before the grid to past its
+    // end.
     let sheets = (-8..=40).map(|quarter| {
         let triangles = Axis::ALL.map(|axis| sheet(axis, [-1, 20], quarter * UNIT / 4));
         (format!("quarter {quarter}"), placed(&triangles, [9, 8, 7]))
@@ -271,8 +272,8 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
             },
         ),
     ];
-    // On half voxels, and between bricks, so that crossings are on the faces of parts; in the grid, and
-    // some before it.
+    // On half voxels, and between bricks, so that crossings are on the faces of parts; in the grid,
+    // and some before it.
     let mut rng = Rng::with_seed(6);
     let mut triangles = soup(&mut rng, 77, 20 * UNIT, UNIT / 2);
     triangles.extend(Axis::ALL.map(|axis| sheet(axis, [0, 20], 8 * UNIT)));

@@ -89,8 +89,8 @@ fn a_search_that_a_driver_ends_early_is_an_error() {
 
 #[test]
 fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
-    // Rays of a pixel take about as many steps together as llvmpipe allows: it ends a loop between two
-    // searches.
+    // Rays of a pixel take about as many steps together as llvmpipe allows: it ends a loop between
+    // two searches.
     let comb =
         |x: u32| [0, 8, 16, 24].map(|y| [0, 8, 16, 24].map(|z| [x, y, z])).into_iter().flatten();
     let options = RenderOptions::new([40, 7])
@@ -249,7 +249,8 @@ fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
     }
 }
 
-/// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and without.
+/// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and
+/// without.
 fn colored() -> VoxelGrid {
     let mut rng = Rng::with_seed(9);
     let block = (0..24).flat_map(|x| (0..16).flat_map(move |y| (0..24).map(move |z| [x, y, z])));

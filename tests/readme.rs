@@ -1,8 +1,8 @@
-//! README.md and docs/: every command runs, every link leads somewhere, every option exists, and what
-//! the program prints is what the pages show.
+//! README.md and docs/: every command runs, every link leads somewhere, every option exists, and
+//! what the program prints is what the pages show.
 //!
-//! `TRIVOX_BLESS=1 cargo test --test readme` rewrites what is generated: `docs/cli.md` and the table in
-//! `docs/formats.md`.
+//! `TRIVOX_BLESS=1 cargo test --test readme` rewrites what is generated: `docs/cli.md` and the
+//! table in `docs/formats.md`.
 #![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,8 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Pages whose commands need what is built elsewhere; their own tests run them.
 const TESTED_ELSEWHERE: [&str; 2] = ["docs/python.md", "docs/web.md"];
 
-/// Options in the pages that are not of `voxelize`: of cargo, of the benches and of example scripts.
+/// Options in the pages that are not of `voxelize`: of cargo, of the benches and of example
+/// scripts.
 const OTHERS_OPTIONS: &[&str] = &[
     "--array",
     "--bench",
@@ -44,8 +45,8 @@ const OTHERS_OPTIONS: &[&str] = &[
     "--update",
 ];
 
-/// One test for each page, which runs its blocks in a folder of its own and then looks for the files
-/// that they must have made.
+/// One test for each page, which runs its blocks in a folder of its own and then looks for the
+/// files that they must have made.
 macro_rules! pages {
     ($($name:ident: $page:literal makes [$($file:literal),*];)*) => {
         const PAGES: &[&str] = &[$($page),*];

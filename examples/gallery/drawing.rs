@@ -154,8 +154,8 @@ impl Drawing {
         std::array::from_fn(|n| [0, 1, 2].map(|a| [-1.0, 1.0][n >> a & 1] * self.half[a]))
     }
 
-    /// The edges of the box, split where the triangle begins to hide them, with a flag for the edges
-    /// on the far side.
+    /// The edges of the box, split where the triangle begins to hide them, with a flag for the
+    /// edges on the far side.
     fn box_lines(&self) -> Vec<(bool, Depth, [Vec3; 2])> {
         let corners = self.corners();
         let farthest = (0..3).map(|a| usize::from(self.view.to_eye[a] < 0.0) << a).sum::<usize>();

@@ -1,8 +1,8 @@
 //! Makes the pictures in `docs/gallery`.
 //!
-//! `cargo run --release --example gallery [FOLDER]` writes them into `FOLDER`, by
-//! default `docs/gallery`. Pictures of the dragon, the bunny and the bottle are made if the
-//! environment variable `TRIVOX_MESHES` names a folder with `dragon.obj`, `bunny.obj` and `fuze.obj`.
+//! `cargo run --release --example gallery [FOLDER]` writes them into `FOLDER`, by default
+//! `docs/gallery`. Pictures of the dragon, the bunny and the bottle are made if the environment
+//! variable `TRIVOX_MESHES` names a folder with `dragon.obj`, `bunny.obj` and `fuze.obj`.
 
 pub(crate) mod cases;
 pub(crate) mod drawing;

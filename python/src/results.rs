@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
-use trivox::verify::{Fault, PlacementSource as Origin, KnownPlacement, VerifyOptions};
+use trivox::verify::{Fault, KnownPlacement, PlacementSource as Origin, VerifyOptions};
 use trivox::voxelize::RunOptions;
 use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
 

@@ -1,5 +1,5 @@
-//! Solids of surfaces with holes, by generalized winding numbers (A. Jacobson, L. Kavan and
-//! O. Sorkine-Hornung, *Robust Inside-Outside Segmentation using Generalized Winding Numbers*, 2013).
+//! Solids of surfaces with holes, by generalized winding numbers (A. Jacobson, L. Kavan and O.
+//! Sorkine-Hornung, *Robust Inside-Outside Segmentation using Generalized Winding Numbers*, 2013).
 //!
 //! The winding number at a voxel is the signed solid angle of the surface as seen from its centre,
 //! as a fraction of the sphere: 1 inside a closed surface, 0 outside, and in between near a hole.

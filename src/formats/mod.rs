@@ -423,11 +423,12 @@ pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, Read
     (spec.read)(bytes, &Sidecars::beside(path), options)
 }
 
-/// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files, images,
-/// buffers), as `options` say. Only those are opened.
+/// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files,
+/// images, buffers), as `options` say. Only those are opened.
 ///
 /// # Errors
-/// As [`read_mesh_with`]; `bytes` are a part of the memory, those of sidecar files in memory are not.
+/// As [`read_mesh_with`]; `bytes` are a part of the memory, those of sidecar files in memory are
+/// not.
 pub fn read_mesh_from(
     bytes: Vec<u8>,
     spec: &MeshSpec,

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::{BRICK, BrickKey, BrickRun, FULL, Mask, VoxelGrid, count, key_ranges, set_bits};
 
 impl VoxelGrid {
-    /// Fills `out`, one element for each occupied voxel in the order of [`voxels`](Self::voxels), on
-    /// all threads: `fill` gets each brick, its mask, and the elements of its voxels.
+    /// Fills `out`, one element for each occupied voxel in the order of [`voxels`](Self::voxels),
+    /// on all threads: `fill` gets each brick, its mask, and the elements of its voxels.
     ///
     /// ```
     /// use trivox::VoxelGrid;
@@ -41,7 +41,8 @@ impl VoxelGrid {
         );
     }
 
-    /// Fills `out`, one element for each brick that holds a voxel, in canonical order, on all threads.
+    /// Fills `out`, one element for each brick that holds a voxel, in canonical order, on all
+    /// threads.
     ///
     /// # Panics
     /// `out` does not have [`brick_count`](Self::brick_count) elements.

@@ -47,8 +47,8 @@ impl Crossings {
         self.keys.len() as u64 * GridBuilder::BYTES_KEPT
     }
 
-    /// Every crossing: its brick, with the direction mark, and its voxel in the brick, 64x + 8y + z;
-    /// sorted.
+    /// Every crossing: its brick, with the direction mark, and its voxel in the brick, 64x + 8y +
+    /// z; sorted.
     #[cfg(feature = "gpu")]
     pub(crate) fn sorted(&self) -> Vec<(BrickKey, u32)> {
         let bricks = self.keys.iter().zip(&self.masks);

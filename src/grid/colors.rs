@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty};
 use crate::srgb::Rgba;
 
-/// The colour that renderers give voxels of a grid without colours: a green, distinct from backgrounds
-/// and shadows.
+/// The colour that renderers give voxels of a grid without colours: a green, distinct from
+/// backgrounds and shadows.
 pub const DEFAULT_COLOR: Rgba = [128, 176, 150, 255];
 
 /// The colours of a grid's voxels: sRGB with opacity.

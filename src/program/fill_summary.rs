@@ -69,8 +69,8 @@ pub struct FillSummary {
 /// A warning about the fill.
 #[derive(Debug, Clone, Serialize)]
 pub struct DoubtSummary {
-    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `wide`, `nothing` or
-    /// `leak`.
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `wide`, `nothing`
+    /// or `leak`.
     kind: &'static str,
     pub text: String,
 }

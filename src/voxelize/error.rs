@@ -44,7 +44,8 @@ pub enum BackendError {
         /// Bytes allowed.
         allowed: u64,
     },
-    /// [`Fill::Vote`](crate::solid::Fill::Vote) of a grid that has [`MAX_DIM`] voxels along an axis.
+    /// [`Fill::Vote`](crate::solid::Fill::Vote) of a grid that has [`MAX_DIM`] voxels along an
+    /// axis.
     #[error(
         "the fill 'vote' needs a grid of at most {} voxels along each axis: use a lower resolution, \
          or another fill", MAX_DIM - 1

@@ -1,8 +1,8 @@
 //! The grid formats: what is written is read back, by us and by other people's readers, and what
 //! is malformed is refused.
 //!
-//! The tests with NumPy, trimesh, VTK and Mitsuba need `TRIVOX_PYTHON` to name a Python that has them;
-//! those that `TRIVOX_PYTHON_MODULES` names must be there.
+//! The tests with NumPy, trimesh, VTK and Mitsuba need `TRIVOX_PYTHON` to name a Python that has
+//! them; those that `TRIVOX_PYTHON_MODULES` names must be there.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

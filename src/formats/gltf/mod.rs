@@ -50,8 +50,8 @@ const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 /// `sidecars`.
 ///
 /// # Errors
-/// No glTF, malformed or cut off, extensions that are required and not known, buffers that are missing
-/// or too short, indices out of range, coordinates that are not finite, no triangles.
+/// No glTF, malformed or cut off, extensions that are required and not known, buffers that are
+/// missing or too short, indices out of range, coordinates that are not finite, no triangles.
 pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }

@@ -139,7 +139,8 @@ impl HeaderTextures {
 }
 
 impl AppearanceBuilder {
-    /// An empty appearance of the properties `attributes`, with capacity for `vertices` and `triangles`.
+    /// An empty appearance of the properties `attributes`, with capacity for `vertices` and
+    /// `triangles`.
     pub(super) fn new(
         mut attributes: Attributes,
         [vertices, triangles]: [usize; 2],

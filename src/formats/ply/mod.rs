@@ -38,7 +38,8 @@ const REST: u64 = 16 << 10;
 /// Reads the mesh in `bytes`. Textures are among the `sidecars`.
 ///
 /// # Errors
-/// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no faces.
+/// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no
+/// faces.
 pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }

@@ -1,7 +1,7 @@
 //! The search for a sidecar file by the name that a mesh's file gives it.
 //!
-//! The name was written on another machine: its folders may be missing here, it may separate them by
-//! backslashes, and its case of letters may differ.
+//! The name was written on another machine: its folders may be missing here, it may separate them
+//! by backslashes, and its case of letters may differ.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -35,9 +35,9 @@ impl<'a> Finder<'a> {
         Self { sidecars, listings: HashMap::new(), ambiguous: Tally::default() }
     }
 
-    /// The file called `name`, which is looked for in each of `folders`: where the name says; there in
-    /// other cases of letters; without the folders that the name says, also in folders of the names
-    /// `inside`. A `?` in `name` stands for any character.
+    /// The file called `name`, which is looked for in each of `folders`: where the name says; there
+    /// in other cases of letters; without the folders that the name says, also in folders of the
+    /// names `inside`. A `?` in `name` stands for any character.
     pub(in crate::formats) fn find(
         &mut self,
         name: &str,

@@ -21,8 +21,8 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub input: Input,
 
-    /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad: those
-    /// of the grid, without the padding].
+    /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad:
+    /// those of the grid, without the padding].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub res: Option<u32>,
 

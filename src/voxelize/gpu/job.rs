@@ -121,8 +121,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The highest level whose nodes are no larger than the grid, as the bit batch_limits requires; at
-    /// least 1.
+    /// The highest level whose nodes are no larger than the grid, as the bit batch_limits requires;
+    /// at least 1.
     pub(super) fn top_level(&self) -> u32 {
         let dims = self.mesh.lattice().dims;
         let cube = dims[0].max(dims[1]).max(dims[2]).next_power_of_two();

@@ -1,5 +1,5 @@
-//! The self-test of a GPU: before the first use of a rule, its kernels voxelize a built-in mesh, and
-//! the result must equal that of the CPU. A driver that miscompiles a kernel is refused by it.
+//! The self-test of a GPU: before the first use of a rule, its kernels voxelize a built-in mesh,
+//! and the result must equal that of the CPU. A driver that miscompiles a kernel is refused by it.
 //!
 //! The mesh is small but adversarial: every stage processes several workgroups and levels, and many
 //! triangles touch corners and edges of voxels exactly or miss them by one lattice unit, so that

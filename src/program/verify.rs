@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::read_grid;
+use trivox::formats::{is_mesh, read_grid};
 use trivox::verify::{
     Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
 };
@@ -27,6 +27,10 @@ use crate::program::{self, print, print_json, say, unless_closed};
 pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     args.machine.refuse_contradictions()?;
     args.what.refuse_contradictions()?;
+    if is_mesh(&args.grid) && !is_mesh(&args.mesh) {
+        let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
+        bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
+    }
     args.machine.start_threads()?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let voxelizer =

@@ -22,6 +22,7 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("version", "did you mean `voxelize --version`?"),
         ("compare a.vox b.vox", "did you mean `voxelize diff`?"),
         ("stats a.vox", "did you mean `voxelize info`?"),
+        ("verify a.vox mesh.obj", "did you mean `voxelize verify mesh.obj a.vox`?"),
         ("mesh.obj -o a.png", "a.png: a .png is a picture, not a format of voxels: draw one with"),
         ("mesh.obj -o a.litematic", "for Minecraft use .schem"),
         ("zzzzzzz", "zzzzzzz: is neither a command nor a file: see `voxelize --help`"),
@@ -56,6 +57,7 @@ fn options_that_other_programs_have_get_a_tip() {
     for (args, tip) in [
         ("mesh.obj --solid", "tip: use --mode solid"),
         ("mesh.obj --cpu", "tip: use --backend cpu"),
+        ("mesh.obj --res 64x64x64", "for a box of voxels --dims X,Y,Z"),
         ("mesh.obj --height 50", "tip: use --res N for N voxels along the longest axis"),
         ("render mesh.obj", "--output <OUT>"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),

@@ -43,6 +43,14 @@ pub fn parse_light(text: &str) -> Result<[f64; 2], String> {
     }
 }
 
+/// The range is the library's to check.
+pub fn parse_res(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| {
+        "use a whole number of voxels along the longest axis; for a box of voxels --dims X,Y,Z"
+            .to_owned()
+    })
+}
+
 pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(|n| n.trim().parse()).collect();
     match numbers.as_deref() {

@@ -7,7 +7,9 @@ use trivox::formats::GridFormat;
 use trivox::{Bounds, ColorSource};
 
 use crate::program::cli::names::UpAxis;
-use crate::program::cli::parse::{parse_bounds, parse_dims, parse_rotation, parse_width};
+use crate::program::cli::parse::{
+    parse_bounds, parse_dims, parse_res, parse_rotation, parse_width,
+};
 use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
 
@@ -43,6 +45,7 @@ pub struct Job {
 
     /// Voxels along the longest axis, 1 to 65536 [default: 256].
     #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_res)]
     pub res: Option<u32>,
 
     /// Edge length of a voxel, in mesh units.

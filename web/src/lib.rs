@@ -168,7 +168,7 @@ impl Engine {
             let adapter = trivox::gpu::Adapter::find_async(None).await?;
             let gpu = Gpu::open(&adapter).await?;
             gpu.device().check()?;
-            Ok::<_, trivox::GpuError>(gpu)
+            Ok::<_, trivox::BackendError>(gpu)
         };
         match opened.await {
             Ok(gpu) => Self { gpu: Some((gpu, format!("webgpu: {name}"))), without: None },

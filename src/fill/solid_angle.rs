@@ -358,8 +358,10 @@ impl Ends {
             has_tie |= im == 0.0;
         }
         if has_tie {
-            for i in (0..LANES).filter(|&i| factors[1][i] == 0.0) {
-                [factors[0][i], factors[1][i]] = self.end(i).tie(&to.end(i), factors[0][i]);
+            for i in 0..LANES {
+                if factors[1][i] == 0.0 {
+                    [factors[0][i], factors[1][i]] = self.end(i).tie(&to.end(i), factors[0][i]);
+                }
             }
         }
         factors

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
-use trivox::verify::{Fault, KnownPlacement, PlacementSource as Origin, VerifyOptions};
+use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
 use trivox::voxelize::RunOptions;
 use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
 
@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job;
-use crate::mesh::PlacementSource;
+use crate::mesh::Source;
 use crate::voxelizer::parse_mode;
 
 /// Compares two grids voxel by voxel, by their indices, wherever they lie.
@@ -99,7 +99,7 @@ pub fn verify<'py>(
         bounds: bounds.map(|[min, max]| Bounds { min, max }),
         pad,
     };
-    let (source, grid) = (PlacementSource::of(mesh)?, grid.get().grid.clone());
+    let (source, grid) = (Source::of(mesh)?, grid.get().grid.clone());
     let found = job::run(py, None, None, move |job| {
         let pool = job::pool(None)?;
         let mesh = pool.install(|| source.load())?;
@@ -112,10 +112,10 @@ pub fn verify<'py>(
         Ok(pool.install(judge)?)
     })?;
     let source = match found.source {
-        Origin::KnownPlacement => "stated",
-        Origin::File => "file",
-        Origin::FileBounds => "file_bounds",
-        Origin::Fitted { .. } => "fitted",
+        PlacementSource::Options => "stated",
+        PlacementSource::File => "file",
+        PlacementSource::FileBounds => "file_bounds",
+        PlacementSource::Fitted { .. } => "fitted",
     };
     let first = found.first.iter().map(|wrong| {
         let fault = if wrong.fault == Fault::Missing { "missing" } else { "spurious" };

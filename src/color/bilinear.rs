@@ -360,3 +360,85 @@ impl<S: Simd> Edges<S> {
         simd.add_f64s(simd.sub_f64s(here, twice), after)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::appearance::texture::pyramid::{Pyramid, TexelAlpha};
+    use crate::appearance::{Filter, Texture, Wrap};
+    use crate::color::coverage::Scratch;
+    use crate::color::texel_polygon::TexelPolygon;
+    use crate::color::texels::Sampler;
+    use fastrand::Rng;
+    use pulp::Arch;
+
+    struct MeanOf<'a> {
+        polygons: &'a [TexelPolygon],
+        sampler: &'a Sampler<'a>,
+        means: Vec<Option<[f64; 5]>>,
+    }
+
+    impl WithSimd for MeanOf<'_> {
+        type Output = Vec<Option<[f64; 5]>>;
+
+        fn with_simd<S: Simd>(mut self, simd: S) -> Self::Output {
+            let mut queues = Queues::default();
+            let (means, sampler) = (&mut self.means, self.sampler);
+            let mut done = |integrated: &Integrated| {
+                for (index, piece) in integrated.pieces.iter().enumerate() {
+                    means[piece.voxel as usize] = Some(sampler.weighted(integrated, index));
+                }
+            };
+            for (index, polygon) in self.polygons.iter().enumerate() {
+                let piece = Piece::new(0, index, 1, [1.0; 4]);
+                let is_queued =
+                    queues.push(simd, polygon.points(), polygon.bounds(), piece, &mut done);
+                assert!(is_queued, "{polygon:?}");
+            }
+            queues.finish(simd, &mut done);
+            self.means
+        }
+    }
+
+    #[test]
+    fn means_of_eight_polygons_are_those_of_each_clipped_to_squares() {
+        let mut rng = Rng::with_seed(1);
+        let texels = (0..80).map(|_| [(); 4].map(|()| rng.u8(..))).collect();
+        let texture = Texture::new([10, 8], texels);
+        for alpha in [TexelAlpha::Opaque, TexelAlpha::Blend] {
+            let pyramid = Pyramid::new(alpha);
+            let wrap = [Wrap::Repeat, Wrap::Mirror];
+            let sampler =
+                Sampler { texture: &texture, pyramid: &pyramid, wrap, filter: Filter::Linear };
+            let polygons: Vec<TexelPolygon> = (0..500)
+                .map(|_| {
+                    let reach = [0.01, 0.7, 1.5, 3.9][rng.usize(0..4)];
+                    let base = [(); 2].map(|()| 30.0 * rng.f64() - 15.0);
+                    let mut polygon = TexelPolygon::EMPTY;
+                    // Corners of a square: convex, of 3 or 4 corners, in either orientation.
+                    let [x, y] = [(); 2].map(|()| 0.1 + 0.9 * rng.f64());
+                    let mut corners = vec![[0.0, 0.0], [x, 0.0], [1.0, y], [0.0, 1.0]];
+                    corners.truncate(rng.usize(3..=4));
+                    if rng.bool() {
+                        corners.reverse();
+                    }
+                    let at = |c: [f64; 2]| [0, 1].map(|a| base[a] + reach * c[a]);
+                    corners.into_iter().for_each(|corner| polygon.push(at(corner)));
+                    polygon
+                })
+                .collect();
+            let means = vec![None; polygons.len()];
+            let found =
+                Arch::new().dispatch(MeanOf { polygons: &polygons, sampler: &sampler, means });
+            for (polygon, found) in polygons.iter().zip(found) {
+                let expected = sampler.mean(polygon, &mut Scratch::default());
+                let (Some(found), Some(expected)) = (found, expected) else {
+                    panic!("{polygon:?}: {found:?}, not {expected:?}");
+                };
+                for (found, expected) in found.into_iter().zip(expected) {
+                    assert!((found - expected).abs() < 1e-9, "{polygon:?}: {found}, {expected}");
+                }
+            }
+        }
+    }
+}

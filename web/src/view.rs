@@ -72,8 +72,8 @@ struct Params {
     unused: [u32; 3],
 }
 
-/// A camera, with all that a picture depends on beside the voxels.
-struct Look {
+/// A camera, and the other parameters of a picture besides the voxels.
+struct ViewCamera {
     eye: Vec3,
     corner: Vec3,
     right: Vec3,
@@ -106,7 +106,7 @@ fn linear(color: impl IntoIterator<Item = u8>) -> Vec3 {
     std::array::from_fn(|_| color.next().unwrap_or_default())
 }
 
-impl Look {
+impl ViewCamera {
     fn new(grid: &VoxelGrid, options: ViewOptions) -> Self {
         let up_axis = grid.world.map_or(Up::default(), |world| world.up);
         // Right, up and front of the world.
@@ -272,7 +272,7 @@ fn failed(error: impl std::fmt::Display) -> GpuError {
 
 /// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
 pub fn draw_on_cpu(grid: &VoxelGrid, options: ViewOptions) -> Vec<u8> {
-    Look::new(grid, options).draw(&Scene::new(grid))
+    ViewCamera::new(grid, options).draw(&Scene::new(grid))
 }
 
 /// The source of the shader.
@@ -346,8 +346,8 @@ impl GpuView {
     /// The device fails.
     pub async fn draw(&self, grid: &VoxelGrid, options: ViewOptions) -> Result<Vec<u32>, GpuError> {
         let device = self.scene.device();
-        let look = Look::new(grid, options);
-        let params = look.params()?;
+        let camera = ViewCamera::new(grid, options);
+        let params = camera.params()?;
         device.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
         let words = u64::from(params.width) * u64::from(params.rows);
         let film = self.film(words);

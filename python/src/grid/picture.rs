@@ -33,7 +33,7 @@ pub fn render_options(
             Err(_) => size.extract::<[u32; 2]>()?,
         },
     };
-    let view = View::of_name(view).or_else(|message| refuse("option.view", message))?;
+    let view = View::of_name(view).map_err(|message| option_error(py, "option.view", message))?;
     let background = match background {
         None => Background::Gradient,
         Some(value) => match value.extract::<String>().as_deref() {

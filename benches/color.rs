@@ -1,10 +1,10 @@
 //! Colours against the surface that gets them: time and memory by resolution.
 //!
-//! Prints a Markdown table for the project's lighthouse, of materials and a texture, and for the fuze
-//! bottle, all of it texture, where the folder that `TRIVOX_MESHES` names has it. Times are the fastest
-//! of several runs on the CPU; ratios are to the surface of the same mesh in the same run. Memory is
-//! what the colours took at their most, themselves included. `--quick` goes to 128 only; so does
-//! `cargo test`.
+//! Prints a Markdown table for the project's lighthouse, of materials and a texture, and for the
+//! fuze bottle, all of it texture, where the folder that `TRIVOX_MESHES` names has it. Times are
+//! the fastest of several runs on the CPU; ratios are to the surface of the same mesh in the same
+//! run. Memory is what the colours took at their most, themselves included. `--quick` goes to 128
+//! only; so does `cargo test`.
 
 use std::alloc::System;
 use std::path::{Path, PathBuf};

@@ -2,10 +2,10 @@
 //! backends.
 //!
 //! Prints a Markdown table for the project's torus knot, and for the dragon and for meshes with
-//! holes, the bunny, the teapot and Suzanne, where the folder that `TRIVOX_MESHES` names has them. Times are the fastest of several runs; ratios are to
-//! the surface of the same mesh in the same run. Memory is that of the CPU's run at its most, the
-//! grid included and the mesh not. Every grid of the GPU is compared with the CPU's. `--quick` goes
-//! to 128 only; so does `cargo test`.
+//! holes, the bunny, the teapot and Suzanne, where the folder that `TRIVOX_MESHES` names has them.
+//! Times are the fastest of several runs; ratios are to the surface of the same mesh in the same
+//! run. Memory is that of the CPU's run at its most, the grid included and the mesh not. Every grid
+//! of the GPU is compared with the CPU's. `--quick` goes to 128 only; so does `cargo test`.
 
 use std::alloc::System;
 use std::path::{Path, PathBuf};

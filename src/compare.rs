@@ -9,6 +9,7 @@ use crate::srgb::Rgba;
 /// The differences of two grids, A and B. Voxels are compared by index, regardless of the grids'
 /// positions in the world; outside the smaller grid, its voxels are empty.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Dimensions of A and of B, in voxels.
     pub dims: [[u32; 3]; 2],
@@ -125,7 +126,7 @@ fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
         let [a, b] = colors.map(|colors| colors.of_brick(key));
         let differs = |&(x, bit): &(u32, u32)| a.at(x, bit) != b.at(x, bit);
         let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
-        match a.is_own() || b.is_own() {
+        match a.differs_from_rest() || b.differs_from_rest() {
             true => voxels.filter(differs).count() as u64,
             false if colors[0].rest() != colors[1].rest() => count(&mask).into(),
             false => 0,

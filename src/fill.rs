@@ -1,21 +1,22 @@
-//! Solid voxels: from where the surface is crossed, or from the voxels it touches, to what it
-//! encloses. Exact set operations on sparse grids, which take a step for a brick or for a run of full
-//! ones: a solid grid costs little more than its surface. Shared by all backends.
+//! Fills solids: from the crossings of the surface with columns of voxels, or from the voxels that
+//! the surface touches. The operations are exact, work on sparse grids, and take one step per brick
+//! or run of full bricks, so that a solid costs little more than its surface. All backends share
+//! them.
 //!
-//! A *column* is a line of voxels along an axis, and its *flips* are the voxels at whose centre being
-//! inside the mesh flips: each is the first whose centre is at or past an odd number of crossings.
-//! A ray along the column finds a voxel inside where the number of flips at or before it is odd.
-//! A column with an odd number of flips passes through a hole, through an open edge or out of the
-//! grid's bounds: rays from its two ends contradict one another on each of its voxels.
+//! A *column* is a line of voxels along an axis. Its *flips* are the voxels at whose centre the
+//! parity of crossings changes: each is the first voxel whose centre is at or past an odd number of
+//! crossings. A ray along the column finds a voxel inside if the number of flips at or before it is
+//! odd. A column with an odd number of flips passes through a hole, through an open edge or out of
+//! the grid's bounds: then the rays from its two ends disagree on every voxel.
 //!
-//! - [`along_x()`] takes one ray for each column, from its lower end.
-//! - [`generalized()`] adds to the signed crossings of that ray what the mesh's boundary contributes:
-//!   generalized winding numbers.
-//! - [`vote()`] takes six rays for each voxel, and reports how much they disagree.
-//! - [`flood()`] takes no rays: what cannot be reached from outside is inside.
+//! - [`along_x()`] casts one ray per column, from its lower end.
+//! - [`generalized()`] computes generalized winding numbers: the signed crossings of that ray, plus
+//! the contribution of the mesh's boundary.
+//! - [`vote()`] casts six rays per voxel, and reports how much they disagree.
+//! - [`flood()`] casts no rays: a flood fill from outside; what it does not reach is inside.
 //!
-//! The parity of crossings along a ray: F. S. Nooruddin and G. Turk, Simplification and Repair of
-//! Polygonal Models Using Volumetric Techniques, 2003, who also have several rays vote.
+//! Parity of crossings along rays, and the vote of several rays: F. S. Nooruddin and G. Turk,
+//! Simplification and Repair of Polygonal Models Using Volumetric Techniques, 2003.
 
 mod along_x;
 mod flood;
@@ -32,7 +33,7 @@ pub use flood::flood;
 pub use generalized::{Confidence, Generalized, generalized};
 pub use vote::vote;
 
-/// What [`along_x()`] makes.
+/// The result of [`along_x()`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
     /// The voxels inside.
@@ -41,21 +42,20 @@ pub struct Filled {
     pub unended: u64,
 }
 
-/// What [`vote()`] makes.
+/// The result of [`vote()`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voted {
     /// The voxels that most rays find inside.
     pub grid: VoxelGrid,
-    /// How much the rays disagree.
+    /// The disagreement of the rays.
     pub dispute: AxisDisagreement,
 }
 
-/// How much the rays of a [`vote()`] disagree.
+/// The disagreement of the rays of a [`vote()`].
 ///
-/// A voxel is *disputed* unless at least two of its three columns agree on it and the third, if it
-/// votes at all, does too. Where one column passes through a hole the others still agree far from
-/// it, so that disputed voxels lie where the mesh is wrong and not along everything that a ray
-/// through the hole meets.
+/// A voxel is *disputed* unless at least two of its three columns agree on it, and the third agrees
+/// too or does not vote. If one column passes through a hole, the other two still agree far from
+/// it, so that disputed voxels lie near defects of the mesh and not along the whole ray.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisDisagreement {
     /// Disputed voxels.
@@ -72,24 +72,25 @@ pub struct AxisDisagreement {
 }
 
 impl AxisDisagreement {
-    /// How many of the columns along `x` that are inside or disputed somewhere are disputed.
+    /// The fraction of disputed columns among the columns along `x` with a voxel that is inside or
+    /// disputed.
     #[must_use]
     pub fn share(&self) -> f64 {
         if self.of_columns == 0 { 0.0 } else { self.columns as f64 / self.of_columns as f64 }
     }
 }
 
-/// What [`flood()`] makes.
+/// The result of [`flood()`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flooded {
-    /// The surface and what it encloses.
+    /// The surface and the voxels that it encloses.
     pub grid: VoxelGrid,
-    /// Voxels that are enclosed and not of the surface.
+    /// Enclosed voxels that are not on the surface.
     pub enclosed: u64,
 }
 
 /// # Errors
-/// `needed` bytes of memory are more than `allowed`.
+/// `needed` exceeds `allowed`, both in bytes.
 fn check_memory(needed: u64, allowed: u64) -> Result<(), BackendError> {
     if needed > allowed {
         return Err(BackendError::Memory { needed, allowed });

@@ -1,23 +1,39 @@
 //! Exact mesh voxelization: a triangle mesh in, a sparse voxel grid out, the same bits on every
 //! GPU and CPU.
 //!
-//! The pipeline, one module per step:
+//! [`Voxelizer`] does everything in one call, from a mesh or a file to coloured voxels. The steps
+//! are public too, one module each:
 //!
-//! 1. [`formats`] reads a file into a [`Mesh`], the one definition of a valid mesh.
-//! 2. [`place`](mod@place) rounds its vertices once to an integer lattice. Floating point ends here.
-//! 3. A [`voxelize`](mod@voxelize) decides which voxels the triangles touch. Every decision is the sign of an
-//!    integer polynomial ([`predicate`]), so the CPU and every GPU agree to the bit.
-//! 4. The result is a [`VoxelGrid`]: 8x8x8 bricks in one canonical order, with a content hash.
-//! 5. [`color`](mod@color) gives its voxels the colours of the mesh, where it has any ([`appearance`]),
-//!    and [`palette`] reduces them for formats that have few.
-//! 6. [`formats`] writes it, or its surface ([`mesher`]).
+//! 1. [`formats`] reads a file into a [`Mesh`], which is always valid.
+//! 2. [`place`](mod@place) rounds the vertices once to an integer lattice. Floating point ends here.
+//! 3. A backend ([`voxelize`](mod@voxelize): [`Cpu`] or a GPU) determines which voxels the triangles
+//!    touch. Every decision is the sign of an integer polynomial ([`predicate`]), so all backends
+//!    agree to the bit. [`mode`] adds thin surfaces and solids ([`solid`], [`fill`], [`topology`]).
+//! 4. The result is a [`VoxelGrid`]: sparse bricks of 8x8x8 voxels in canonical order, with a
+//!    content hash.
+//! 5. [`color`](mod@color) computes the voxels' colours from the mesh's [`appearance`]; [`palette`]
+//!    reduces them for formats with a palette.
+//! 6. [`formats`] writes the grid, or its surface as a mesh ([`mesher`]).
 //!
-//! [`render`](mod@render) draws it, by rays that [`trace`] follows exactly.
-//! [`compare`](fn@compare) tells how two grids differ, and [`verify`](mod@verify) what is wrong in a
-//! grid, whoever made it.
+//! [`render`](mod@render) draws a grid, by exact ray tracing ([`trace`]). [`compare`](fn@compare)
+//! compares two grids; [`verify`](mod@verify) checks a grid from any program against its mesh.
 //!
-//! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures and PNG pictures)
-//! and `palette` (.vox, .schem and palettes). The library needs none of them.
+//! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures and PNG
+//! pictures) and `palette` (`.vox`, `.schem` and palettes). The library needs none of them.
+//!
+//! ```
+//! use trivox::{Mesh, Voxelizer};
+//!
+//! let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+//! let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+//! let grid = Voxelizer::new().resolution(4).run(&mesh)?.grid;
+//! assert_eq!(grid.dims(), [4, 4, 1]);
+//! // The hypotenuse runs through corners of voxels, and touching counts.
+//! assert_eq!(grid.occupied(), 13);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The same, step by step:
 //!
 //! ```
 //! use trivox::{Cpu, Backend, Mesh, NoProgress, PlaceOptions, Sizing, place};
@@ -35,6 +51,7 @@
 pub mod appearance;
 pub mod color;
 pub mod compare;
+pub mod distance;
 pub mod fill;
 pub mod formats;
 #[cfg(feature = "gpu")]
@@ -61,6 +78,7 @@ pub mod voxelizer;
 pub use appearance::Appearance;
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
+pub use distance::DistanceField;
 #[cfg(feature = "gpu")]
 pub use gpu::GpuError;
 pub use grid::{GridError, Up, VoxelGrid, World};

@@ -10,8 +10,8 @@ use clap::error::ErrorKind;
 use crate::program::cli::{Cli, Command};
 use crate::program::tips::with_tip;
 use crate::program::{
-    Closed, Verdict, adapters, convert, diff, formats, info, inputs, manual, render, say, slice,
-    verify, voxelize,
+    Closed, Verdict, adapters, convert, diff, formats, info, inputs, manual, print_error, render,
+    slice, verify, voxelize,
 };
 
 fn main() -> ExitCode {
@@ -22,14 +22,14 @@ fn main() -> ExitCode {
         Ok(Verdict::Differs) => ExitCode::from(1),
         Ok(Verdict::Failed) => ExitCode::from(2),
         Err(error) => {
-            say(&format!("voxelize: {error:#}\n"));
+            print_error(&format!("voxelize: {error:#}\n"));
             ExitCode::from(2)
         }
     }
 }
 
 fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
-    // Holds a copy of standard input until the end, if that is read.
+    // Keeps the copy of standard input until the end.
     let _copy = inputs::replace_stdin(&mut cli)?;
     match (cli.command, cli.job) {
         (Some(Command::Adapters(args)), _) => adapters::run(&args),
@@ -42,8 +42,8 @@ fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Slice(args)), _) => slice::run(&args),
         (Some(Command::Completions(args)), _) => manual::completions(args.shell),
         (Some(Command::Man), _) => manual::page(),
-        (None, Some(job)) => voxelize::run(&job, &cli.what, &cli.few_colors, &cli.machine),
-        // `voxelize` alone: clap words the complaint, and exits.
+        (None, Some(job)) => voxelize::run(&job, &cli.voxels, &cli.palette_args, &cli.compute),
+        // Without arguments, clap prints the usage error and exits.
         (None, None) => {
             let what = "a mesh is missing: voxelize mesh.obj -o out.vox";
             Cli::complain(ErrorKind::MissingRequiredArgument, what)

@@ -68,6 +68,7 @@ const BAND: usize = 8;
 
 /// The background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Background {
     /// A light gradient, darker towards the bottom, with the voxels' shadow.
     #[default]
@@ -86,10 +87,11 @@ pub struct RenderOptions {
     pub size: [u32; 2],
     /// The viewing direction.
     pub view: View,
-    /// Azimuth of the direction to the eye, in degrees from the front to the right; `None` for the view's.
-    pub azimuth: Option<f64>,
-    /// Elevation of the direction to the eye, in degrees above the horizon, -90 to 90; `None` for the
+    /// Azimuth of the direction to the eye, in degrees from the front to the right; `None` for the
     /// view's.
+    pub azimuth: Option<f64>,
+    /// Elevation of the direction to the eye, in degrees above the horizon, -90 to 90; `None` for
+    /// the view's.
     pub elevation: Option<f64>,
     /// Magnification about the middle of the picture, 0.01 to 100. At 1 all voxels just fit.
     pub zoom: f64,
@@ -102,8 +104,9 @@ pub struct RenderOptions {
     pub projection: Option<Projection>,
     /// The background.
     pub background: Background,
-    /// Azimuth and elevation of the direction to the sun, in degrees; the elevation is 0 to 90. The sun
-    /// is fixed in the world. `None` fixes it to the camera: to the left of the eye and above it.
+    /// Azimuth and elevation of the direction to the sun, in degrees; the elevation is 0 to 90. The
+    /// sun is fixed in the world. `None` fixes it to the camera: to the left of the eye and above
+    /// it.
     pub sun: Option<[f64; 2]>,
     /// Whether edge lines of voxels are drawn, where voxels are large enough.
     pub edges: bool,
@@ -341,8 +344,8 @@ impl<'a> Renderer<'a> {
         Ok(Picture::new(options.size, pixels(&self.scene, params, options.size, progress)))
     }
 
-    /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options for
-    /// the view only the light has an effect.
+    /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options
+    /// for the view only the light has an effect.
     ///
     /// # Errors
     /// As [`render`](Self::render).

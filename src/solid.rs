@@ -1,10 +1,10 @@
-//! Solids: a voxel is inside if its centre is. This module chooses the fill for a mesh, and reports how
-//! far the result can be trusted.
+//! Solids: the voxels whose centre is inside. This module selects the fill for a mesh, and reports
+//! how reliable the result is.
 //!
-//! The backend finds where columns of voxels cross the surface, or the voxels that the surface
-//! touches. Filling from there is done on the host, in the same way for all backends ([`fill`]). What
-//! is inside is certain for a mesh that is closed and consistently oriented and no part of which
-//! overlaps another. For others it depends on the fill, and warnings say why ([`FillWarning`]).
+//! The backend computes the crossings of columns with the surface, or the voxels that the surface
+//! touches. The fill itself runs on the host, identically for all backends ([`fill`]). The result
+//! is certain for a mesh that is closed, consistently oriented and without overlapping parts. For
+//! other meshes it depends on the fill, and warnings give the reasons ([`FillWarning`]).
 
 mod report;
 
@@ -23,33 +23,34 @@ use crate::voxelize::BackendError;
 use crate::voxelize::finder::Finder;
 use crate::voxelize::{Rule, Run};
 
-/// How to make a solid.
+/// Options of a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Solid {
-    /// How to tell what is inside.
+    /// The definition of the inside.
     pub fill: Fill,
-    /// Whether the voxels that the surface touches belong to it as well.
+    /// Whether to include the voxels that the surface touches.
     pub shell: bool,
 }
 
-/// How to tell what is inside.
+/// The definition of the inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Fill {
-    /// The first that suits the mesh: parity where it is closed; winding where parts of it overlap or
-    /// it is open. Of a mesh with more than [`MAX_EDGES`](crate::topology::MAX_EDGES) boundary edges
-    /// a vote, or a flood if the axes disagree on much and no hole lets it in.
+    /// The first fill that suits the mesh: parity if it is closed; winding if parts overlap or it
+    /// is open. For a mesh with more than [`MAX_EDGES`](crate::topology::MAX_EDGES) boundary edges
+    /// a vote, or a flood fill if the axes disagree widely and no hole lets it in.
     #[default]
     Auto,
-    /// What a ray along `x` comes to after an odd number of crossings.
+    /// Voxels after an odd number of crossings of a ray along `x`.
     Parity,
-    /// Where the generalized winding number is at least 1/2, or, of a closed mesh, not 0: parts may
-    /// overlap, and there may be holes. Parts that face the wrong way are turned before.
+    /// A generalized winding number of at least 1/2 or, for a closed mesh, not 0: parts may
+    /// overlap, and there may be holes. Parts with inverted orientation are flipped first.
     Winding,
-    /// What cannot be reached from outside, but through the surface: for meshes whose holes are
-    /// smaller than a voxel. The surface's voxels belong to it.
+    /// Voxels that a flood fill from outside does not reach, including the surface's: for meshes
+    /// whose holes are smaller than a voxel.
     Flood,
-    /// What most of six rays find inside, from both ends of the columns along all axes: for meshes
-    /// with holes.
+    /// The majority of six rays, from both ends of the columns along all axes: for meshes with
+    /// holes.
     Vote,
 }
 
@@ -65,12 +66,13 @@ impl fmt::Display for Fill {
     }
 }
 
-/// Where axes disagree on more of the columns than this, something is wrong with most of the mesh.
+/// If the axes disagree on a larger fraction of the columns, most of the mesh is defective.
 const MUCH: f64 = 0.05;
-/// A flood that reaches more than this part of what rays find inside came in through a hole.
+/// If a flood fill reaches a larger fraction of the voxels that rays find inside, it entered
+/// through a hole.
 const LEAK: f64 = 0.01;
 
-/// What a fill found, beside the voxels.
+/// The findings of a fill, besides the voxels.
 #[derive(Debug, Clone, Default)]
 struct Findings {
     unended: Option<u64>,
@@ -81,7 +83,7 @@ struct Findings {
     caps: Option<Caps>,
 }
 
-/// A fill that was done, and why this one.
+/// The result of a fill, and the reason for its choice.
 struct Done {
     fill: Fill,
     reason: String,
@@ -99,7 +101,7 @@ impl Done {
     }
 }
 
-/// The solid of the mesh that `finder` works on.
+/// The solid of the finder's mesh.
 pub(crate) async fn solidify(
     finder: &mut Finder<'_>,
     solid: Solid,
@@ -112,7 +114,7 @@ pub(crate) async fn solidify(
         Fill::Parity => parity(finder, asked_for, &surface.topology).await?,
         Fill::Winding => winding(finder, asked_for, &mut surface).await?,
         Fill::Vote => vote(finder, asked_for).await?,
-        // Where bounds cut the mesh, the flood comes in.
+        // If the bounds cut the mesh, a flood fill enters there.
         Fill::Flood if surface.topology.is_closed() && finder.mesh.outside() == 0 => {
             flood(finder, asked_for, None).await?
         }
@@ -127,17 +129,17 @@ pub(crate) async fn solidify(
     Ok((grid, filling))
 }
 
-/// What a mesh is as a surface, after its parts were turned that face the wrong way.
+/// The topology of a mesh, after parts with inverted orientation were flipped.
 struct Surface {
     topology: Topology,
-    /// `None` if it has too many edges.
+    /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
-    /// `None` where the mesh is closed and oriented as it is given.
+    /// The flipped parts; `None` if the mesh is closed and oriented as given.
     turned: Option<Turned>,
 }
 
 impl Surface {
-    /// Of the mesh of `finder`, which becomes the one with parts turned.
+    /// Analyzes the finder's mesh, and replaces it by the one with flipped parts.
     fn of(finder: &mut Finder) -> Result<Self, BackendError> {
         let mut surface = Self::as_given(finder)?;
         if !surface.topology.is_oriented() {
@@ -146,7 +148,7 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Turns the parts that face the wrong way; returns whether there are any.
+    /// Flips the parts with inverted orientation; returns whether there are any.
     fn turn(&mut self, finder: &mut Finder) -> Result<bool, BackendError> {
         finder.within(0, |memory| require(Topology::turning_bytes(&finder.mesh), memory))?;
         let (turned, which) = topology::turned(&finder.mesh);
@@ -171,7 +173,7 @@ fn require(needed: u64, allowed: u64) -> Result<(), BackendError> {
     if needed > allowed { Err(BackendError::Memory { needed, allowed }) } else { Ok(()) }
 }
 
-/// Fills in the way that suits the mesh.
+/// Fills by the method that suits the mesh.
 async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Done, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
@@ -202,7 +204,7 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
     Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
 }
 
-/// By winding numbers: where the mesh has no boundary whole ones, otherwise generalized ones.
+/// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.
 async fn winding(
     finder: &mut Finder<'_>,
     reason: String,
@@ -234,12 +236,12 @@ async fn winding(
 
 const CLOSED: &str = "the mesh is closed";
 
-/// What is wound around at most once is where the winding number is odd: the voxels are parity's.
+/// Where winding numbers are 0 or 1, the voxels equal those of parity.
 fn as_parity(wound: Done, reason: String) -> Done {
     Done { fill: Fill::Parity, reason, ..wound }
 }
 
-/// Parity, and where the mesh is oriented also whether parts of it overlap.
+/// Fills by parity; for an oriented mesh, also determines whether parts overlap.
 async fn parity(
     finder: &mut Finder<'_>,
     reason: String,
@@ -278,9 +280,10 @@ async fn along_x(
 async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
     if finder.mesh.lattice().dims.contains(&MAX_DIM) {
-        return Err(BackendError::NoRoomToVote);
+        return Err(BackendError::VoteTooLarge);
     }
-    // All rays leave empty what an even number of parts have in common, and agree on it.
+    // All rays agree that the overlap of an even number of parts is empty, so a vote cannot detect
+    // it.
     let windings = finder.find(Rule::Winding, 0).await?.windings;
     let x = finder.find(Rule::Parity(Axis::X), 0).await?.grid;
     let y = finder.find(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
@@ -293,7 +296,7 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
     Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid)?, findings })
 }
 
-/// `voted` tells, of a mesh with holes, whether the flood came in through them.
+/// For a mesh with holes, `voted` tells whether the flood fill entered through them.
 async fn flood(
     finder: &mut Finder<'_>,
     reason: String,
@@ -311,10 +314,10 @@ async fn flood(
     Ok(Done { fill: Fill::Flood, reason, grid: flooded.grid, findings })
 }
 
-/// `grid` and the voxels that the surface touches.
+/// The union of `grid` and the voxels that the surface touches.
 async fn with_shell(finder: &mut Finder<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
     let surface = finder.find(Rule::Conservative, grid.bytes()).await?.grid;
-    // No more than both, whatever they share.
+    // An upper bound: the sum of both, regardless of shared voxels.
     let both = grid.bytes() + surface.bytes();
     finder.within(both, |memory| match both > memory {
         true => Err(BackendError::Memory { needed: both, allowed: memory }),

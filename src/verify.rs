@@ -1,7 +1,7 @@
 //! Verifies a grid, from any program, against the exact voxels of its mesh.
 //!
 //! 1. Placement: the position of the mesh, as stated by the caller, by the grid's file, or fitted
-//!    to the grid's size ([`Source`]).
+//!    to the grid's size ([`PlacementSource`]).
 //! 2. The caller's closure voxelizes the placed mesh, with any backend and in any mode.
 //! 3. Search: if the grids differ, a permutation, mirror or shift of the axes that explains it
 //!    ([`Alignment`]).
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 pub use alignment::Alignment;
-pub use placement::{Source, Stated};
+pub use placement::{KnownPlacement, PlacementSource};
 pub use slice::Slice;
 
 use crate::compare::{Comparison, compare, iou};
@@ -34,7 +34,7 @@ use crate::voxelize::BackendError;
 #[non_exhaustive]
 pub struct VerifyOptions {
     /// What the caller knows of the mesh's placement.
-    pub stated: Stated,
+    pub placement: KnownPlacement,
     /// Whether only the identity alignment is allowed, without a search.
     pub as_placed: bool,
     /// Maximum number of wrong voxels to list.
@@ -44,7 +44,7 @@ pub struct VerifyOptions {
 impl Default for VerifyOptions {
     /// Nothing stated, any alignment, eight listed voxels.
     fn default() -> Self {
-        Self { stated: Stated::default(), as_placed: false, named: 8 }
+        Self { placement: KnownPlacement::default(), as_placed: false, named: 8 }
     }
 }
 
@@ -56,7 +56,7 @@ pub enum VerifyError {
     #[error("cannot place the mesh {}: {error}", describe(.by))]
     Place {
         /// The source of the placement.
-        by: Source,
+        by: PlacementSource,
         /// The reason.
         error: PlaceError,
     },
@@ -65,11 +65,13 @@ pub enum VerifyError {
     Backend(#[from] BackendError),
 }
 
-fn describe(source: &Source) -> &'static str {
+fn describe(source: &PlacementSource) -> &'static str {
     match source {
-        Source::Stated => "as the options say",
-        Source::File | Source::FileBounds => "where the grid's file says that it lies",
-        Source::Fitted { .. } => "so that it fills the grid",
+        PlacementSource::Options => "as the options say",
+        PlacementSource::File | PlacementSource::FileBounds => {
+            "where the grid's file says that it lies"
+        }
+        PlacementSource::Fitted { .. } => "so that it fills the grid",
     }
 }
 
@@ -102,7 +104,7 @@ pub struct Verdict {
     /// The lattice of the placed mesh.
     pub lattice: Lattice,
     /// The source of the placement.
-    pub source: Source,
+    pub source: PlacementSource,
     /// The placement in the grid's file, if it contradicts that of the caller.
     pub contradicted: Option<World>,
     /// The grid's alignment relative to the exact grid. The fields below refer to the aligned grid.
@@ -188,7 +190,7 @@ pub fn verify(
 ) -> Result<Verdict, VerifyError> {
     let mut best: Option<Verdict> = None;
     let mut refusal = None;
-    for (source, place_options) in placement::placements(mesh, grid, &options.stated) {
+    for (source, place_options) in placement::placements(mesh, grid, &options.placement) {
         let placed = match place(mesh, &place_options) {
             Ok(placed) => placed,
             Err(error) => {
@@ -214,7 +216,7 @@ pub fn verify(
 struct Candidate {
     exact: VoxelGrid,
     lattice: Lattice,
-    source: Source,
+    source: PlacementSource,
 }
 
 /// The best alignment, and the number of differing voxels under the identity.

@@ -1,9 +1,10 @@
-//! The way in: [`Voxelizer`] reads, places, voxelizes and colours a mesh in one call.
+//! [`Voxelizer`] reads, places, voxelizes and colours a mesh in one call.
 //!
-//! The steps stay public by themselves: [`read_mesh`](crate::formats::read_mesh),
+//! The steps are public too: [`read_mesh`](crate::formats::read_mesh),
 //! [`place`], [`voxelize`](fn@voxelize), [`color`](fn@color).
 
 mod batch;
+mod distances;
 mod error;
 mod estimate;
 mod many;
@@ -27,6 +28,7 @@ use crate::srgb::Rgba;
 use crate::voxelize::{BackendChoice, Backends};
 use crate::voxelizer::pool::LazyPool;
 
+pub use crate::voxelizer::distances::Distances;
 pub use crate::voxelizer::error::VoxelizeError;
 pub use crate::voxelizer::estimate::Estimate;
 pub use crate::voxelizer::many::{Many, Source};
@@ -64,28 +66,28 @@ pub struct Voxelizer {
     progress: Arc<dyn Progress>,
 }
 
-/// Bytes that a step may take, asked before each step.
+/// The memory limit of a step in bytes, evaluated before each step.
 type Memory = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// Where the colours of voxels come from.
+/// The source of the voxels' colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ColorSource {
     /// The mesh's materials, textures and vertex colours.
     #[default]
     Mesh,
-    /// Nowhere: voxels have no colours.
+    /// No colours.
     None,
     /// All voxels have this colour.
     Uniform(Rgba),
 }
 
-/// The work.
+/// Whole runs.
 impl Voxelizer {
     /// The voxels of `mesh`.
     ///
     /// # Errors
-    /// The mesh cannot be placed so; the backend failed; too little memory; cancelled.
+    /// The mesh cannot be placed; the backend failed; too little memory; cancelled.
     pub fn run(&self, mesh: &Mesh) -> Result<Voxelized, VoxelizeError> {
         self.finish(self.place(mesh)?)
     }

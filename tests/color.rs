@@ -137,8 +137,8 @@ fn sampled(
         .collect()
 }
 
-/// The mean and the largest distance, in Oklab, of voxels that have at least a hundredth of a face in
-/// them.
+/// The mean and the largest distance, in Oklab, of voxels that have at least a hundredth of a face
+/// in them.
 fn errors(
     colors: &Colors,
     expected: &std::collections::HashMap<[u32; 3], (Light, f64)>,

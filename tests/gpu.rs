@@ -5,7 +5,11 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
 use common::gpu::adapters;
+use common::rules::RULES;
 use common::shapes::{degenerate_soup, placed, soup, unit_cube};
 use common::{oracle, shapes};
 use fastrand::Rng;
@@ -13,6 +17,7 @@ use trivox::gpu::Adapter;
 use trivox::place::Triangle;
 use trivox::render::{Background, RenderOptions, Renderer};
 use trivox::trace::{Ray, Scene};
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::{ChosenBackend, Kernel, Rule, Run, RunOptions};
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, NoProgress, PlaceOptions, PlacedMesh,
@@ -168,6 +173,110 @@ fn a_lost_device_is_an_error_and_not_a_grid() {
             matches!(result, Err(BackendError::Gpu(GpuError::Device(_)))),
             "{label}: {result:?}"
         );
+    });
+}
+
+/// Destroys the device when the work has advanced `left` times.
+struct Destroyer<'a> {
+    gpu: &'a Gpu,
+    left: AtomicI32,
+}
+
+impl Progress for Destroyer<'_> {
+    fn start(&self, _: &str, _: u64) {}
+
+    fn advance(&self, _: u64) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
+            self.gpu.device().device.destroy();
+        }
+    }
+}
+
+#[test]
+fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 60, 8 * VOXEL, 1), [8; 3]);
+    let most = u32::MAX;
+    let limits = BatchLimits {
+        triangles: 20,
+        pairs: most,
+        bricks: most,
+        crossings: most,
+        candidates: most,
+        groups: most,
+    };
+    let options = RunOptions::default();
+    // What is lost does not depend on the adapter.
+    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
+    for adapter in adapters.take(1) {
+        for rule in RULES {
+            let expected = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap().grid;
+            // Lost after the first part, the second and so on; at last after the end.
+            for left in 0.. {
+                let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
+                let progress = Destroyer { gpu: &gpu, left: left.into() };
+                match gpu.run(&mesh, rule, &options, &progress) {
+                    Err(error) => {
+                        assert!(matches!(error, BackendError::Gpu(GpuError::Device(_))), "{error}")
+                    }
+                    Ok(run) => {
+                        assert_eq!(run.grid, expected);
+                        assert!(left >= 2, "{rule:?}: one part");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 500, 60 * VOXEL, 1), [60; 3]);
+    let expected = cpu_grid(&mesh);
+    let adapters = adapters().into_iter().filter(|a| !a.label().contains("SwiftShader"));
+    for adapter in adapters {
+        let mut lost = 0;
+        for delay in 0..8 {
+            let gpu = Gpu::new(&adapter).unwrap();
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(delay));
+                    gpu.device().device.destroy();
+                });
+                loop {
+                    match gpu.voxelize(&mesh, &NoProgress) {
+                        Ok(grid) => assert_eq!(grid, expected),
+                        Err(error) => {
+                            assert!(
+                                matches!(error, BackendError::Gpu(GpuError::Device(_))),
+                                "{error}"
+                            );
+                            lost += 1;
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        assert_eq!(lost, 8);
+    }
+}
+
+#[test]
+fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
+    let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * VOXEL, 1), [8; 3]);
+    let grid = cpu_grid(&mesh);
+    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+    on_every_adapter(|adapter, label| {
+        let gpu = Gpu::new(adapter).unwrap();
+        let scene = gpu.scene(&mesh).unwrap();
+        let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
+        gpu.device().device.destroy();
+        assert!(scene.first_hits(&[ray]).is_err(), "{label}");
+        let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
+        assert!(renderer.render(&picture).is_err(), "{label}");
+        assert!(gpu.scene(&mesh).is_err(), "{label}");
+        assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");
     });
 }
 

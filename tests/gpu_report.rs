@@ -11,7 +11,7 @@ use common::gpu::adapters;
 use common::shapes::{placed, soup};
 use fastrand::Rng;
 use trivox::place::Triangle;
-use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::voxelize::{Kernel, Rule, Run, RunOptions};
 use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
@@ -43,7 +43,8 @@ fn triangle(corners: [[i32; 3]; 3]) -> Triangle {
 
 #[test]
 fn counts_are_those_of_a_known_mesh() {
-    // Within one brick, 3 x 2 rows; and across two bricks along x, 2 rows in one and 1 in the other.
+    // Within one brick, 3 x 2 rows; and across two bricks along x, 2 rows in one and 1 in the
+    // other.
     let within = triangle([[1, 1, 1], [3, 2, 2], [1, 2, 5]]);
     let across = triangle([[6, 4, 1], [8, 4, 1], [7, 4, 3]]);
     let mesh = placed(&[within, across], [16, 8, 8]);
@@ -142,7 +143,7 @@ fn work_in_parts_adds_up() {
     };
     let whole = Gpu::new(&adapter).unwrap();
     let whole = report(&whole, &mesh);
-    let budget = Budget {
+    let batch_limits = BatchLimits {
         triangles: 30,
         pairs: u32::MAX,
         bricks: u32::MAX,
@@ -150,7 +151,7 @@ fn work_in_parts_adds_up() {
         candidates: u32::MAX,
         groups: u32::MAX,
     };
-    let parts = report(&Gpu::new(&adapter).unwrap().with_budget(budget), &mesh);
+    let parts = report(&Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits), &mesh);
     assert_eq!(parts.runs, 4);
     assert!(parts.waits >= 4);
     for name in ["seed", "refine", "find_bricks", "voxel_rows"] {

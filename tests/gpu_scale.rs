@@ -1,7 +1,7 @@
 //! Large grids on a GPU, in parts and with bounded buffers: equal to the CPU's by hash.
 //!
-//! `cargo test --release --test gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU in
-//! software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
+//! `cargo test --release --test gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU
+//! in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
 #![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,12 +14,12 @@ use common::shapes::mesh_of;
 use fastrand::Rng;
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
-use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
 /// Buffers of less than 10 MB in all.
-const SMALL: Budget = Budget {
+const SMALL: BatchLimits = BatchLimits {
     triangles: 1 << 14,
     pairs: 1 << 16,
     bricks: 1 << 15,
@@ -52,7 +52,7 @@ fn compare(gpu: &Gpu, name: &str, mesh: &Mesh, resolution: u32) -> u32 {
 #[test]
 fn a_model_in_many_parts_has_the_hash_of_the_cpu() {
     let Some(adapter) = adapter() else { return };
-    let gpu = Gpu::new(&adapter).unwrap().with_budget(SMALL);
+    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
     assert!(compare(&gpu, "torus-knot", &asset("torus-knot.obj"), 700) > 2);
 }
 
@@ -75,7 +75,8 @@ fn thin_meshes_in_the_largest_grids_have_the_hash_of_the_cpu() {
     }
     let mesh = mesh_of(&triangles);
     let Some(adapter) = adapter() else { return };
-    let gpu = Gpu::new(&adapter).unwrap().with_budget(Budget { bricks: 1 << 12, ..SMALL });
+    let gpu =
+        Gpu::new(&adapter).unwrap().with_batch_limits(BatchLimits { bricks: 1 << 12, ..SMALL });
     for resolution in [4096, 16_384] {
         assert!(compare(&gpu, "slivers", &mesh, resolution) > 1);
     }
@@ -103,7 +104,7 @@ fn models_at_full_size_have_the_hash_of_the_cpu() {
 #[test]
 fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
     let Some(adapter) = adapter() else { return };
-    let gpu = Gpu::new(&adapter).unwrap().with_budget(SMALL);
+    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
     let options = PlaceOptions::new(Sizing::Resolution(300));
     let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
     let within = |memory| {

@@ -13,7 +13,7 @@ use trivox::grid::Colors;
 use trivox::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::trace::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
 use trivox::trace::{Hit, Ray, Scene};
-use trivox::voxelize::gpu::Budget;
+use trivox::voxelize::gpu::BatchLimits;
 use trivox::{Backend, Cpu, Gpu, NoProgress, Up, VoxelGrid, World};
 
 /// How many rays to compare on each adapter.
@@ -89,8 +89,8 @@ fn a_search_that_a_driver_ends_early_is_an_error() {
 
 #[test]
 fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
-    // Rays of a pixel take about as many steps together as llvmpipe allows: it ends a loop between two
-    // searches.
+    // Rays of a pixel take about as many steps together as llvmpipe allows: it ends a loop between
+    // two searches.
     let comb =
         |x: u32| [0, 8, 16, 24].map(|y| [0, 8, 16, 24].map(|z| [x, y, z])).into_iter().flatten();
     let options = RenderOptions::new([40, 7])
@@ -129,7 +129,7 @@ fn an_empty_grid_has_nothing_to_hit() {
 
 const VOXEL: i32 = 1 << 16;
 
-const FEW_BRICKS: Budget = Budget {
+const FEW_BRICKS: BatchLimits = BatchLimits {
     triangles: u32::MAX,
     pairs: u32::MAX,
     bricks: 9,
@@ -166,7 +166,7 @@ fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
             assert_eq!(wrong, None, "{}, {name}", adapter.label());
             assert!(found.iter().flatten().count() * 20 > rays.len() || !has_voxels, "{name}");
         }
-        let small = Gpu::new(&adapter).unwrap().with_budget(FEW_BRICKS);
+        let small = Gpu::new(&adapter).unwrap().with_batch_limits(FEW_BRICKS);
         let message = small.scene(&meshes[1].1).unwrap_err().to_string();
         assert!(message.contains("the bricks take"), "{message}");
     }
@@ -249,7 +249,8 @@ fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
     }
 }
 
-/// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and without.
+/// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and
+/// without.
 fn colored() -> VoxelGrid {
     let mut rng = Rng::with_seed(9);
     let block = (0..24).flat_map(|x| (0..16).flat_map(move |y| (0..24).map(move |z| [x, y, z])));

@@ -267,7 +267,8 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
         "reading it may take 1 MB of memory, but 0 MB are left for that: allow more, or divide the \
          mesh into several files"
     );
-    // Only the first 4 KiB of a file are read, through a buffer of 8 KiB, if the text alone is larger.
+    // Only the first 4 KiB of a file are read, through a buffer of 8 KiB, if the text alone is
+    // larger.
     let long = text.as_bytes().repeat(16);
     assert!(long.len() > 65_536, "{}", long.len());
     std::fs::write(&path, long).unwrap();

@@ -13,8 +13,8 @@ use trivox::grid::{BrickKey, Colors, FULL};
 use trivox::palette::{IndexedColors, MAX_COLORS, Palette, PaletteError, count_colors};
 use trivox::srgb::{Rgba, linear_of};
 
-/// Full bricks in a row, whose voxels have `colors` one after another; the last brick is filled up with
-/// that of the rest.
+/// Full bricks in a row, whose voxels have `colors` one after another; the last brick is filled up
+/// with that of the rest.
 fn grid_of(colors: &[Rgba]) -> VoxelGrid {
     let bricks = colors.chunks(512).enumerate();
     let bricks = bricks.map(|(brick, colors)| {

@@ -1,4 +1,5 @@
-//! Pictures: what is where in them, in which colour, and that they are the same however they are made.
+//! Pictures: what is where in them, in which colour, and that they are the same however they are
+//! made.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -398,7 +399,8 @@ fn the_largest_margin_leaves_every_ray_a_direction() {
     }
 }
 
-/// Functions of floating-point numbers that each platform has its own of, with roundings of its own.
+/// Functions of floating-point numbers that each platform has its own of, with roundings of its
+/// own.
 const OF_PLATFORMS: [&str; 13] = [
     ".acos(",
     ".asin(",
@@ -505,7 +507,8 @@ fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
         .with_view(View::Top)
         .with_margin(0.0)
         .with_background(Background::Transparent);
-    // About three voxels from the tower, in an orbit four: to the right, left, below and above in the picture.
+    // About three voxels from the tower, in an orbit four: to the right, left, below and above in
+    // the picture.
     let sides = [[113, 85], [57, 85], [85, 113], [85, 57]];
     for (azimuth, turn, in_shadow) in [
         (90.0, 0.0, 1),

@@ -1,7 +1,8 @@
-//! Other people's renderers, by the scripts in the examples: what they draw of our files is what is in
-//! them.
+//! Other people's renderers, by the scripts in the examples: what they draw of our files is what is
+//! in them.
 //!
-//! These tests need `TRIVOX_PYTHON` to name a Python that has `mitsuba`, or `bpy`, which is Blender.
+//! These tests need `TRIVOX_PYTHON` to name a Python that has `mitsuba`, or `bpy`, which is
+//! Blender.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -93,8 +94,8 @@ fn other_opacity(a: &RgbaImage, b: &RgbaImage) -> usize {
     a.pixels().zip(b.pixels()).filter(|(a, b)| a[3].abs_diff(b[3]) > 1).count()
 }
 
-/// Compares the silhouettes of `file` and of our picture of the grid, pixel by pixel; a camera that is moved by
-/// a pixel must not pass.
+/// Compares the silhouettes of `file` and of our picture of the grid, pixel by pixel; a camera that
+/// is moved by a pixel must not pass.
 fn has_our_silhouette(renderer: Renderer, file: &str, view: &str, samples: u32) {
     // Each ray through a medium takes a thousand steps and more.
     let size = if file == "grid.vol" { "128x136" } else { "256x272" };

@@ -1,5 +1,5 @@
-//! Textured voxels against a reference that shares no code with the library: each texel is a square,
-//! clipped against each piece of a triangle, and counts by its exact area.
+//! Textured voxels against a reference that shares no code with the library: each texel is a
+//! square, clipped against each piece of a triangle, and counts by its exact area.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -83,8 +83,8 @@ impl Case {
         color(&mesh, voxels.unwrap().grid, &ColorOptions::new(mode), &NoProgress).unwrap().grid
     }
 
-    /// Of each voxel: the sums over area of light times opacity, of opacity, of what is not altogether
-    /// transparent, and the area.
+    /// Of each voxel: the sums over area of light times opacity, of opacity, of what is not
+    /// altogether transparent, and the area.
     fn reference(&self) -> HashMap<[u32; 2], [f64; 6]> {
         let mesh = self.mesh();
         let unit = f64::from(mesh.lattice().unit());

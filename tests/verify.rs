@@ -14,7 +14,7 @@ use trivox::formats::read_mesh;
 use trivox::grid::{BRICK, BrickKey, FULL};
 use trivox::solid::{Fill, Solid};
 use trivox::verify::{
-    Alignment, Fault, Source, Stated, Verdict, VerifyError, VerifyOptions, verify,
+    Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
 };
 use trivox::voxelize::RunOptions;
 use trivox::{
@@ -152,7 +152,11 @@ fn every_planted_fault_in_a_solid_or_a_thin_surface_is_found_in_runs_of_full_bri
         let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(9);
         let right = in_mode(&place(&mesh, &options).unwrap(), mode).unwrap();
         let mut named = VerifyOptions::default();
-        named.stated = Stated { sizing: Some(options.sizing), pad: Some(9), ..Stated::default() };
+        named.placement = KnownPlacement {
+            sizing: Some(options.sizing),
+            pad: Some(9),
+            ..KnownPlacement::default()
+        };
         assert!(judge_mode(&mesh, &right, mode, &named).is_right());
         for voxel in targets(&mut rng, &right, 700) {
             let wrong = flipped(&right, &BTreeSet::from([voxel]));
@@ -183,7 +187,7 @@ fn solids_that_lie_otherwise_are_recognised() {
     let mut stated = VerifyOptions::default();
     for (name, mesh, resolution) in [("bumpy", bumpy(), 64), ("knot", asset("torus-knot.obj"), 45)]
     {
-        stated.stated.sizing = Some(Sizing::Resolution(resolution));
+        stated.placement.sizing = Some(Sizing::Resolution(resolution));
         let options = PlaceOptions::new(Sizing::Resolution(resolution));
         let right = in_mode(&place(&mesh, &options).unwrap(), SOLID).unwrap();
         for symmetry in all_symmetries() {
@@ -248,13 +252,13 @@ fn grids_of_ours_are_right_whatever_they_were_made_with() {
     let resolution = |n| PlaceOptions::new(Sizing::Resolution(n));
     let size = |s| PlaceOptions::new(Sizing::VoxelSize(s));
     for (options, source) in [
-        (resolution(57), Source::File),
-        (resolution(57).with_pad(1), Source::File),
-        (resolution(40).with_pad(3), Source::File),
-        (size(0.083), Source::File),
-        (size(0.083).with_pad(2), Source::File),
-        (resolution(61).with_bounds(part), Source::FileBounds),
-        (size(0.07).with_bounds(part).with_pad(2), Source::FileBounds),
+        (resolution(57), PlacementSource::File),
+        (resolution(57).with_pad(1), PlacementSource::File),
+        (resolution(40).with_pad(3), PlacementSource::File),
+        (size(0.083), PlacementSource::File),
+        (size(0.083).with_pad(2), PlacementSource::File),
+        (resolution(61).with_bounds(part), PlacementSource::FileBounds),
+        (size(0.07).with_bounds(part).with_pad(2), PlacementSource::FileBounds),
     ] {
         let placed = place(&mesh, &options).unwrap();
         let world = World::of(placed.lattice(), Up::Y);
@@ -263,7 +267,7 @@ fn grids_of_ours_are_right_whatever_they_were_made_with() {
         assert!(verdict.is_right() && verdict.alignment.is_identity(), "{options:?}");
         assert_eq!((verdict.source, verdict.contradicted), (source, None), "{options:?}");
         assert_eq!(verdict.lattice.dims, grid.dims());
-        if source == Source::File {
+        if source == PlacementSource::File {
             assert_eq!(verdict.lattice, *placed.lattice());
         }
     }
@@ -279,7 +283,7 @@ fn without_a_place_in_the_world_common_fits_are_found() {
             let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
             let verdict = judge_unaided(&mesh, &exact(&mesh, &options));
             assert!(verdict.is_right(), "{options:?}");
-            assert_eq!(verdict.source, Source::Fitted { resolution, pad });
+            assert_eq!(verdict.source, PlacementSource::Fitted { resolution, pad });
         }
     }
 }
@@ -292,11 +296,11 @@ fn what_is_stated_counts_and_contradictions_are_told() {
     let grid = exact(&mesh, &options);
     let mut stated = VerifyOptions::default();
     let sizing = Some(Sizing::VoxelSize(0.5));
-    stated.stated = Stated { sizing, bounds: Some(bounds), pad: Some(1) };
+    stated.placement = KnownPlacement { sizing, bounds: Some(bounds), pad: Some(1) };
     let verdict = judge(&mesh, &grid, &stated);
-    assert_eq!((verdict.is_right(), verdict.source), (true, Source::Stated));
+    assert_eq!((verdict.is_right(), verdict.source), (true, PlacementSource::Options));
     // The grid's size and the rest give the voxels' size.
-    stated.stated.sizing = None;
+    stated.placement.sizing = None;
     assert!(judge(&mesh, &grid, &stated).is_right());
     let elsewhere = World { origin: [0.25; 3], voxel_size: 0.5, up: Up::Y };
     let grid = grid.with_world(elsewhere);
@@ -332,7 +336,7 @@ fn all_48_symmetries_with_shifts_are_recognised() {
     let mesh = crooked();
     let right = at_resolution(&mesh, 24);
     let mut stated = VerifyOptions::default();
-    stated.stated.sizing = Some(Sizing::Resolution(24));
+    stated.placement.sizing = Some(Sizing::Resolution(24));
     let symmetries = all_symmetries();
     assert_eq!(symmetries.len(), 48);
     for symmetry in symmetries {
@@ -379,7 +383,7 @@ fn voxels_clipped_by_a_shift_are_missing_at_their_negative_places() {
     let kept = right.voxels().filter(|v| v[0] >= 2).map(|[x, y, z]| [x - 2, y, z]);
     let clipped = VoxelGrid::from_voxels(right.dims(), kept).unwrap();
     let mut stated = VerifyOptions::default();
-    stated.stated.sizing = Some(Sizing::Resolution(24));
+    stated.placement.sizing = Some(Sizing::Resolution(24));
     stated.named = usize::MAX;
     let verdict = judge(&mesh, &clipped, &stated);
     assert_eq!(verdict.alignment, Alignment { shift: [-2, 0, 0], ..Alignment::IDENTITY });
@@ -425,10 +429,10 @@ fn impossible_placements_are_errors_that_say_whose() {
     let mut options = VerifyOptions::default();
     let error = verify(&mesh, &far, &options, &mut voxelize).unwrap_err();
     assert!(error.to_string().contains("where the grid's file says"), "{error}");
-    options.stated.pad = Some(12);
+    options.placement.pad = Some(12);
     let error = verify(&mesh, &grid, &options, &mut voxelize).unwrap_err();
     let VerifyError::Place { error, by } = error else { panic!("{error}") };
-    assert_eq!((error, by), (PlaceError::Resolution(0), Source::Stated));
+    assert_eq!((error, by), (PlaceError::Resolution(0), PlacementSource::Options));
     let point = mesh_of(&[[[1.0; 3]; 3]]);
     let error = verify(&point, &grid, &VerifyOptions::default(), &mut voxelize).unwrap_err();
     assert!(error.to_string().contains("so that it fills the grid"), "{error}");

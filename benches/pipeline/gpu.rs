@@ -144,7 +144,8 @@ const COPIED: u64 = 256 << 20;
 const COPIES: u32 = 9;
 
 /// Bytes a second that the device reads and writes when it copies a buffer. The difference of a
-/// submission of nine copies and one of a single copy, so that a submission's own cost is not in it.
+/// submission of nine copies and one of a single copy, so that a submission's own cost is not in
+/// it.
 fn copy_rate(device: &Device) -> Result<f64> {
     let bytes = COPIED.min(device.device.limits().max_buffer_size);
     let buffer = || device.buffer("copied", bytes / 4, Usage::COPY_SRC | Usage::COPY_DST);

@@ -22,8 +22,8 @@ pub struct OpenGpu {
 }
 
 impl OpenGpu {
-    /// The preferred one; `None` where there is none, where it is software and this is not wanted, or where
-    /// it does not start, which is said.
+    /// The preferred one; `None` where there is none, where it is software and this is not wanted,
+    /// or where it does not start, which is said.
     pub fn open(with_software: bool) -> Option<Self> {
         let mut adapters = Adapter::preferred().into_iter();
         let adapter = adapters.find(|one| with_software || !one.is_software())?;

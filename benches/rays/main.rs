@@ -1,16 +1,17 @@
-//! Rays a second: what following a ray to its first voxel takes, by resolution, and beside other tracers.
+//! Rays a second: what following a ray to its first voxel takes, by resolution, and beside other
+//! tracers.
 //!
 //! Prints a Markdown table for the project's torus knot, and for the dragon where the folder that
-//! `TRIVOX_MESHES` names has it: nanoseconds a ray on one thread, on all and on a GPU. Primary rays go
-//! through the pixels of a picture, in their order; sky rays begin where these end, and each goes anywhere
-//! on its face's side. Times are the fastest of several runs.
+//! `TRIVOX_MESHES` names has it: nanoseconds a ray on one thread, on all and on a GPU. Primary rays
+//! go through the pixels of a picture, in their order; sky rays begin where these end, and each
+//! goes anywhere on its face's side. Times are the fastest of several runs.
 //!
-//! A second table has the same rays, to the bit, followed by programs of other people, where a C++ compiler
-//! and their headers are: NanoVDB's walk through the same voxels, and Embree on their surface. These
-//! compute in floats; how many rays they answer otherwise is counted.
+//! A second table has the same rays, to the bit, followed by programs of other people, where a C++
+//! compiler and their headers are: NanoVDB's walk through the same voxels, and Embree on their
+//! surface. These compute in floats; how many rays they answer otherwise is counted.
 //!
-//! A GPU in software is left out unless `--software` asks for it. `--quick` goes to 64 only; so does
-//! `cargo test`.
+//! A GPU in software is left out unless `--software` asks for it. `--quick` goes to 64 only; so
+//! does `cargo test`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -114,8 +115,8 @@ impl Bench {
         println!("|---|--:|---|{}", "--:|".repeat(9 + on_gpu));
     }
 
-    /// Prints the rows of a mesh at one resolution, and returns those of the second table. `first_ms` are
-    /// the times on one thread at the lowest.
+    /// Prints the rows of a mesh at one resolution, and returns those of the second table.
+    /// `first_ms` are the times on one thread at the lowest.
     fn measure(
         &self,
         name: &str,

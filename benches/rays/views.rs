@@ -1,5 +1,5 @@
-//! The rays: those of a picture, and those that go on from what it shows. Their numbers are floats, too,
-//! without rounding, so that everybody follows the same.
+//! The rays: those of a picture, and those that go on from what it shows. Their numbers are floats,
+//! too, without rounding, so that everybody follows the same.
 
 use fastrand::Rng;
 use trivox::render::{Camera, RenderOptions};
@@ -8,8 +8,8 @@ use trivox::{Up, VoxelGrid};
 
 use crate::common::Result;
 
-/// Places along a voxel's side at which sky rays begin: with them, a place in a grid of 16,384 voxels an
-/// axis is a number of 24 bits.
+/// Places along a voxel's side at which sky rays begin: with them, a place in a grid of 16,384
+/// voxels an axis is a number of 24 bits.
 const PLACES: u32 = 1024;
 
 /// Of a voxel: how far from its face a sky ray begins.
@@ -31,8 +31,8 @@ pub fn primary_rays(grid: &VoxelGrid, side: u32) -> Result<Vec<Ray>> {
     Ok(rays.collect::<std::result::Result<_, _>>()?)
 }
 
-/// As many rays as there are `primary` ones: from the faces that these hit, in their order, each to a random
-/// side of the face's half of the sky.
+/// As many rays as there are `primary` ones: from the faces that these hit, in their order, each to
+/// a random side of the face's half of the sky.
 pub fn sky_rays(scene: &Scene, primary: &[Ray]) -> Result<Vec<Ray>> {
     let mut rng = Rng::with_seed(1);
     let hits = primary.iter().filter_map(|ray| scene.first_hit(ray));

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use trivox::predicate::published::{Aabb, moller, sat};
-
 use super::cases::Case;
 use super::geometry::{Vec3, View, between, clip, meets, sub, within_box};
+use super::published::{Aabb, moller, sat};
 
 /// Width and height of a card, and the top of its text, in pixels.
 const CARD: [f64; 2] = [236.0, 272.0];
@@ -155,8 +154,8 @@ impl Drawing {
         std::array::from_fn(|n| [0, 1, 2].map(|a| [-1.0, 1.0][n >> a & 1] * self.half[a]))
     }
 
-    /// The edges of the box, split where the triangle begins to hide them, with a flag for the edges
-    /// on the far side.
+    /// The edges of the box, split where the triangle begins to hide them, with a flag for the
+    /// edges on the far side.
     fn box_lines(&self) -> Vec<(bool, Depth, [Vec3; 2])> {
         let corners = self.corners();
         let farthest = (0..3).map(|a| usize::from(self.view.to_eye[a] < 0.0) << a).sum::<usize>();

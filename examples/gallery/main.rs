@@ -1,13 +1,16 @@
 //! Makes the pictures in `docs/gallery`.
 //!
-//! `cargo run --release --example gallery [FOLDER]` writes them into `FOLDER`, by
-//! default `docs/gallery`. Pictures of the dragon, the bunny and the bottle are made if the
-//! environment variable `TRIVOX_MESHES` names a folder with `dragon.obj`, `bunny.obj` and `fuze.obj`.
+//! `cargo run --release --example gallery [FOLDER]` writes them into `FOLDER`, by default
+//! `docs/gallery`. Pictures of the dragon, the bunny and the bottle are made if the environment
+//! variable `TRIVOX_MESHES` names a folder with `dragon.obj`, `bunny.obj` and `fuze.obj`.
 
 pub(crate) mod cases;
 pub(crate) mod drawing;
 mod geometry;
 mod models;
+#[path = "../../tests/common/published/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
+mod published;
 mod scans;
 mod scenes;
 mod solids;

@@ -160,7 +160,7 @@ impl From<BackendError> for Failure {
             BackendError::Cancelled => return Self::Cancelled,
             BackendError::Gpu(error) => return error.into(),
             BackendError::Failed(_) => "backend.failed",
-            BackendError::NoRoomToVote => "backend.no_room_to_vote",
+            BackendError::VoteTooLarge => "backend.vote_too_large",
             BackendError::Threads { .. } => "backend.threads",
             BackendError::Grid(_) => return Self::own("InternalError", "bug", error),
             _ => "backend",

@@ -1,5 +1,5 @@
-//! Work away from the interpreter: on a thread of its own, while the caller's thread waits detached,
-//! looks for signals and reports progress.
+//! Work away from the interpreter: on a thread of its own, while the caller's thread waits
+//! detached, looks for signals and reports progress.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -80,8 +80,8 @@ impl trivox::Progress for Job {
     }
 }
 
-/// Does `work` on a thread of its own, detached. `progress` is called now and then, by the thread that
-/// waits, with the step, how much of it is done, and its length.
+/// Does `work` on a thread of its own, detached. `progress` is called now and then, by the thread
+/// that waits, with the step, how much of it is done, and its length.
 ///
 /// # Errors
 /// Those of `work`; a signal's, such as `KeyboardInterrupt`; those of `progress`. In the latter two
@@ -174,8 +174,8 @@ pub fn start_thread(work: impl FnOnce() + Send + 'static) -> Result<(), Failure>
     Ok(())
 }
 
-/// Does short `work` detached, on the process's pool. Rayon's global pool must not be used: a forked
-/// child would wait for it forever.
+/// Does short `work` detached, on the process's pool. Rayon's global pool must not be used: a
+/// forked child would wait for it forever.
 ///
 /// # Errors
 /// The operating system refused to start threads.

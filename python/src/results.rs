@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
-use trivox::verify::{Fault, Source as Origin, Stated, VerifyOptions};
+use trivox::verify::{Fault, KnownPlacement, PlacementSource as Origin, VerifyOptions};
 use trivox::voxelize::RunOptions;
 use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
 
@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job;
-use crate::mesh::Source;
+use crate::mesh::PlacementSource;
 use crate::voxelizer::parse_mode;
 
 /// Compares two grids voxel by voxel, by their indices, wherever they lie.
@@ -94,12 +94,12 @@ pub fn verify<'py>(
     let mut options = VerifyOptions::default();
     options.as_placed = as_placed;
     options.named = named;
-    options.stated = Stated {
+    options.placement = KnownPlacement {
         sizing: resolution.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
         bounds: bounds.map(|[min, max]| Bounds { min, max }),
         pad,
     };
-    let (source, grid) = (Source::of(mesh)?, grid.get().grid.clone());
+    let (source, grid) = (PlacementSource::of(mesh)?, grid.get().grid.clone());
     let found = job::run(py, None, None, move |job| {
         let pool = job::pool(None)?;
         let mesh = pool.install(|| source.load())?;
@@ -112,7 +112,7 @@ pub fn verify<'py>(
         Ok(pool.install(judge)?)
     })?;
     let source = match found.source {
-        Origin::Stated => "stated",
+        Origin::KnownPlacement => "stated",
         Origin::File => "file",
         Origin::FileBounds => "file_bounds",
         Origin::Fitted { .. } => "fitted",

@@ -1,13 +1,13 @@
-//! One ray for each column along `x`: a running XOR of the bricks' words, of 64 columns at once.
+//! One ray per column along `x`: a prefix XOR of the bricks' words, 64 columns at once.
 
 use crate::fill::{Filled, check_memory};
-use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, parts};
+use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, key_ranges};
 use crate::voxelize::BackendError;
 
-/// The voxels that a ray along `x` finds inside, from their flips along `x`. A column that is inside
-/// after its last flip stays so up to the grid's end, and is counted.
+/// The voxels that a ray along `x` finds inside, given the flips along `x`. A column that is inside
+/// after its last flip stays so to the end of the grid, and is counted.
 ///
-/// The result and the work on it take at most `memory` bytes besides `flips`.
+/// Takes at most `memory` bytes besides `flips`, including the result.
 ///
 /// ```
 /// use trivox::{VoxelGrid, fill};
@@ -24,8 +24,8 @@ use crate::voxelize::BackendError;
 /// [`BackendError::Memory`].
 pub fn along_x(flips: &VoxelGrid, memory: u64) -> Result<Filled, BackendError> {
     let width = Width::of(flips.dims()[0]);
-    let parts = parts(&[flips]);
-    // For each part: where it begins, what it holds, and a writer.
+    let parts = key_ranges(&[flips]);
+    // For each part: its start, its extent, and a writer.
     let working = parts.len() as u64 * 256;
     let fits = |bytes| check_memory(bytes + working, memory);
     let write = |&[first, end]: &[BrickKey; 2], out: &mut Writer<'_>| -> u64 {
@@ -36,12 +36,12 @@ pub fn along_x(flips: &VoxelGrid, memory: u64) -> Result<Filled, BackendError> {
     Ok(Filled { grid, unended: unended.into_iter().sum() })
 }
 
-/// How far rows go along `x`.
+/// The end of rows along `x`.
 #[derive(Clone, Copy)]
 struct Width {
     /// The last brick.
     last: u32,
-    /// Slices of it that are in the grid.
+    /// The number of its slices that are inside the grid.
     slices: usize,
 }
 
@@ -52,18 +52,19 @@ impl Width {
     }
 }
 
-/// Fills a row of bricks, and returns how many of its columns do not end.
+/// Fills a row of bricks; returns the number of columns that are still inside at its end.
 fn fill_row(row: BrickRuns<'_>, width: Width, out: &mut Writer<'_>) -> u32 {
     let Some(first) = row.first() else {
         return 0;
     };
     let end = first.row().along_x(width.last);
-    // Of each column of the row, in the next slice.
+    // The state of each column of the row before the next slice.
     let mut inside = 0;
     let mut next = first;
     for mut piece in row {
         out.push(next, next.bricks_to(piece.start), &[inside; 8]);
-        // Full bricks flip each column eight times, and leave it as it was: all become the same.
+        // A full brick flips each column eight times and leaves its state unchanged, so all full
+        // bricks of a run give the same result.
         for slice in &mut piece.mask {
             inside ^= *slice;
             *slice = inside;

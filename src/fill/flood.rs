@@ -1,5 +1,5 @@
-//! Flooding from outside, on what is empty: the empty voxels of a brick are one node, and so is a
-//! run of empty bricks in a row. Work and memory go with the surface.
+//! A flood fill of the empty space from outside, on a graph: the empty voxels of a brick are one
+//! node, and so is a run of empty bricks in a row. Time and memory are proportional to the surface.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -9,14 +9,14 @@ use crate::fill::{Flooded, check_memory};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty};
 use crate::voxelize::BackendError;
 
-/// Rows of bricks that one task writes.
+/// Rows of bricks written per task.
 const TASK: usize = 256;
 
-/// The voxels of `surface` and those that cannot be reached from outside the grid in steps through
-/// the faces of empty voxels. A surface with a hole as large as a voxel encloses nothing; one whose
-/// voxels meet in edges only is tight.
+/// The voxels of `surface`, and those that are not 6-connected to the outside of the grid through
+/// empty voxels. A surface with a hole as large as a voxel encloses nothing; a surface whose voxels
+/// meet only in edges is closed.
 ///
-/// The result and the work on it take at most `memory` bytes besides `surface`.
+/// Takes at most `memory` bytes besides `surface`, including the result.
 ///
 /// ```
 /// use trivox::{VoxelGrid, fill};
@@ -47,7 +47,7 @@ pub fn flood(surface: &VoxelGrid, memory: u64) -> Result<Flooded, BackendError> 
     Ok(Flooded { grid, enclosed })
 }
 
-/// Bricks one after another in a row.
+/// Consecutive bricks in a row.
 #[derive(Clone, Copy)]
 struct Node {
     start: BrickKey,
@@ -56,16 +56,16 @@ struct Node {
 
 #[derive(Clone, Copy)]
 enum Space {
-    /// Empty bricks, reached from outside or not.
+    /// Empty bricks; whether they were reached from outside.
     Gap { is_open: bool, len: u32 },
     /// Full bricks.
     Solid { len: u32 },
-    /// A brick that is neither: which mask it has, and whether it waits to be visited.
+    /// A brick that is neither: the index of its mask, and whether it is queued.
     Brick { is_queued: bool, index: usize },
 }
 
 impl Node {
-    /// The bricks along `x`.
+    /// The range of bricks along `x`.
     fn span(&self) -> Range<u32> {
         let [x, ..] = self.start.position();
         match self.space {
@@ -75,7 +75,7 @@ impl Node {
     }
 }
 
-/// The rows of bricks in the bounds of a surface. What is not in them is outside.
+/// The rows of bricks within the bounds of a surface. Everything beyond the bounds is outside.
 struct Rows {
     /// The first and the last brick along each axis.
     bounds: [[u32; 3]; 2],
@@ -87,7 +87,7 @@ impl Rows {
         (hi[1] - lo[1] + 1) as usize * (hi[2] - lo[2] + 1) as usize
     }
 
-    /// The number of the row in which a brick is.
+    /// The index of a brick's row.
     fn of(&self, [_, y, z]: [u32; 3]) -> usize {
         let [lo, hi] = self.bounds;
         (z - lo[2]) as usize * (hi[1] - lo[1] + 1) as usize + (y - lo[1]) as usize
@@ -99,7 +99,7 @@ impl Rows {
         (lo[2]..=hi[2]).flat_map(move |z| (lo[1]..=hi[1]).map(move |y| [lo[0], y, z]))
     }
 
-    /// The brick beside `brick` along an axis; `None` outside of the bounds.
+    /// The neighbour of `brick` along an axis; `None` beyond the bounds.
     fn beside(&self, mut brick: [u32; 3], axis: usize, is_up: bool) -> Option<[u32; 3]> {
         let [lo, hi] = self.bounds;
         let end = if is_up { hi[axis] } else { lo[axis] };
@@ -111,8 +111,9 @@ impl Rows {
     }
 }
 
-/// Calls `each` for the nodes of each row, which cover it, in canonical order, with whether it is the
-/// first in its row. Gaps at the ends of a row are open, and so are those in outer rows.
+/// Calls `each` with the nodes of each row, which cover it, in canonical order, and whether the
+/// node is the first in its row. Gaps at the ends of rows, and all gaps of outer rows, are reached
+/// from outside.
 fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(bool, Node)) {
     let [lo, hi] = rows.bounds;
     let mut index = 0;
@@ -152,33 +153,33 @@ fn count_nodes(surface: &VoxelGrid, rows: &Rows) -> usize {
     nodes
 }
 
-/// Bytes of memory that suffice for the work and the result.
+/// An upper bound of the memory for the work and the result, in bytes.
 fn bytes_needed(surface: &VoxelGrid, rows: &Rows, nodes: usize) -> u64 {
     let queue = size_of::<usize>();
     let tasks = rows.count().div_ceil(TASK) * 256;
     let bricks = surface.masks().len();
     let work = nodes * (size_of::<Node>() + queue) + (rows.count() + 1) * size_of::<usize>();
     let masks = size_of_val(surface.masks());
-    // A brick that becomes full takes less as a run; other runs were gaps, or runs before.
+    // A brick that becomes full needs less memory as a run; other runs were gaps or runs before.
     (work + tasks + masks) as u64 + bytes(bricks as u64, (nodes - bricks) as u64)
 }
 
-/// What is empty, and how much of it has been reached from outside.
+/// The empty space, and the part of it reached from outside.
 struct Empties<'a> {
     rows: Rows,
     nodes: Vec<Node>,
-    /// The first node of each row, and the number of nodes.
+    /// The index of the first node of each row, then the number of nodes.
     starts: Vec<usize>,
-    /// Of each brick that is neither empty nor full.
+    /// The empty voxels of each brick that is neither empty nor full.
     surface: &'a [Mask],
-    /// The same, of what was reached; voxels past the end of the grid too.
+    /// The voxels of these bricks that were reached, including voxels beyond the end of the grid.
     reached: Vec<Mask>,
-    /// Nodes that were reached, and their neighbours not yet from there.
+    /// The queue: nodes that were reached, whose neighbours were not visited from there.
     queue: VecDeque<usize>,
 }
 
 impl<'a> Empties<'a> {
-    /// The `count` nodes about a surface, of which those at the bounds are reached.
+    /// `count` nodes around a surface; those at the bounds are reached.
     fn of(surface: &'a VoxelGrid, rows: Rows, count: usize) -> Self {
         let mut nodes = Vec::with_capacity(count);
         let mut starts = Vec::with_capacity(rows.count() + 1);
@@ -196,7 +197,7 @@ impl<'a> Empties<'a> {
         empties
     }
 
-    /// Reaches what can be reached from outside in one step.
+    /// Visits the neighbours of the outside.
     fn enter(&mut self) {
         for index in 0..self.nodes.len() {
             let node = self.nodes[index];
@@ -215,7 +216,7 @@ impl<'a> Empties<'a> {
         }
     }
 
-    /// Goes on from what was reached of a node, through it and to its neighbours.
+    /// Propagates from a node to its neighbours.
     fn visit(&mut self, index: usize) {
         let node = &mut self.nodes[index];
         let reached = match &mut node.space {
@@ -257,7 +258,7 @@ impl<'a> Empties<'a> {
         }
     }
 
-    /// Reaches those of `voxels` that are empty in a node.
+    /// Reaches the empty ones of `voxels` in a node.
     fn reach(&mut self, node: usize, voxels: &Mask) {
         match &mut self.nodes[node].space {
             Space::Gap { is_open: true, .. } | Space::Solid { .. } => {}
@@ -283,7 +284,7 @@ impl<'a> Empties<'a> {
         }
     }
 
-    /// The grid of what was not reached, the surface included.
+    /// The grid of voxels that were not reached, including the surface.
     fn unreached(self, dims: [u32; 3], world: Option<World>) -> VoxelGrid {
         let Self { nodes, starts, reached, queue, .. } = self;
         drop(queue);
@@ -311,14 +312,14 @@ impl<'a> Empties<'a> {
     }
 }
 
-/// Each axis, down and up.
+/// The directions: each axis, down and up.
 const SIDES: [(usize, bool); 6] =
     [(0, false), (0, true), (1, false), (1, true), (2, false), (2, true)];
 
-/// In each byte of a slice, the voxel with `z = 0`.
+/// The voxel with `z = 0` of each byte of a slice.
 const FIRST_Z: u64 = 0x0101_0101_0101_0101;
 
-/// Where one step along an axis leads from `voxels` into the next brick.
+/// The voxels of the next brick that are one step along an axis from `voxels`.
 fn step(voxels: &Mask, axis: usize, is_up: bool) -> Mask {
     match (axis, is_up) {
         (0, true) => [voxels[7], 0, 0, 0, 0, 0, 0, 0],
@@ -330,7 +331,7 @@ fn step(voxels: &Mask, axis: usize, is_up: bool) -> Mask {
     }
 }
 
-/// All of `empty` that can be reached from `reached` within a brick.
+/// The part of `empty` that is connected to `reached` within a brick.
 fn spread(mut reached: Mask, empty: &Mask) -> Mask {
     loop {
         let before = reached;
@@ -351,7 +352,7 @@ fn spread(mut reached: Mask, empty: &Mask) -> Mask {
     }
 }
 
-/// The same within a slice, in straight lines again and again.
+/// The part connected within a slice, by alternating straight fills until nothing changes.
 fn spread_in_slice(mut reached: u64, empty: u64) -> u64 {
     let not_first = empty & !FIRST_Z;
     let not_last = empty & !(FIRST_Z << 7);
@@ -367,8 +368,8 @@ fn spread_in_slice(mut reached: u64, empty: u64) -> u64 {
     }
 }
 
-/// All that is reached in up to seven steps of `n` bits, each to a bit of `open`: one step, then two
-/// and four more at once where all of their bits are open.
+/// A Kogge-Stone fill: the bits of `open` that are reached in up to seven steps of `n` bits,
+/// through bits of `open` only. It doubles the distance three times: 1, 2 and 4 steps.
 #[inline(always)]
 fn along(mut reached: u64, mut open: u64, n: u32, shift: impl Fn(u64, u32) -> u64) -> u64 {
     for steps in [n, 2 * n, 4 * n] {

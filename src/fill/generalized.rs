@@ -1,10 +1,10 @@
-//! Solids of surfaces with holes, by generalized winding numbers (A. Jacobson, L. Kavan and
-//! O. Sorkine-Hornung, *Robust Inside-Outside Segmentation using Generalized Winding Numbers*, 2013).
+//! Solids of surfaces with holes, by generalized winding numbers (A. Jacobson, L. Kavan and O.
+//! Sorkine-Hornung, *Robust Inside-Outside Segmentation using Generalized Winding Numbers*, 2013).
 //!
-//! The number at a voxel is how much of all directions the surface takes up as seen from there, front
-//! sides counted against back sides: 1 inside of a closed surface and 0 outside, and in between near a
-//! hole. Parts may overlap. A sweep along each row of bricks counts crossings, and adds the offsets
-//! that the boundary gives ([`offsets`](crate::fill::offsets)).
+//! The winding number at a voxel is the signed solid angle of the surface as seen from its centre,
+//! as a fraction of the sphere: 1 inside a closed surface, 0 outside, and in between near a hole.
+//! Parts may overlap. A sweep along each row of bricks counts crossings, and adds the offsets that
+//! follow from the boundary ([`offsets`](crate::fill::offsets)).
 
 use rayon::prelude::*;
 
@@ -15,37 +15,39 @@ use crate::place::Lattice;
 use crate::topology::Boundary;
 use crate::voxelize::BackendError;
 
-/// Bytes that a brick at a cap takes, at most: its offsets, and its place in two lists.
+/// Maximum memory of a brick at a cap, in bytes: its offsets, and its entries in two lists.
 const BRICK_BYTES: u64 = (size_of::<Offsets>() + 4 * size_of::<Part>()) as u64;
 
-/// Rows of bricks that one task fills.
+/// Rows of bricks filled per task.
 const TASK: usize = 64;
 
-/// What [`generalized()`] makes.
+/// The result of [`generalized()`].
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Generalized {
     /// The voxels at whose centres the winding number is at least 1/2.
     pub grid: VoxelGrid,
-    /// Where the number is nearest to 1/2, of the voxels at caps that were looked at one by one;
-    /// `None` if there are none.
+    /// The voxel whose winding number is nearest to 1/2, among those at caps that were evaluated
+    /// one by one; `None` if there are none.
     pub lowest: Option<Confidence>,
-    /// Where it is farthest from 1/2, of the same voxels.
+    /// The voxel whose number is farthest from 1/2, among the same voxels.
     pub highest: Option<Confidence>,
 }
 
-/// How certain it is that a voxel is inside, or that it is outside.
+/// The confidence that a voxel is inside, or that it is outside.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Confidence {
-    /// From 0, where the winding number is 1/2, to 1, where it is a whole number.
+    /// From 0, for a winding number of 1/2, to 1, for an integer.
     pub value: f64,
     /// The voxel.
     pub voxel: [u32; 3],
 }
 
-/// The voxels at whose centres the winding number of a surface is at least 1/2: from its crossings
-/// with columns along `x`, and its boundary.
+/// The voxels at whose centres the winding number of a surface is at least 1/2, given its crossings
+/// with columns along `x` and its boundary.
 ///
-/// The result and the work on it take at most `memory` bytes besides `crossings`.
+/// Takes at most `memory` bytes besides `crossings`, including the result.
 ///
 /// # Errors
 /// [`BackendError::Memory`].
@@ -73,7 +75,7 @@ pub fn generalized(
     let count: usize = filled.iter().map(Vec::len).sum();
     let working = caps.bytes() + (count * size_of::<Filled>()) as u64;
     let fits = |bytes| check_memory(bytes + working, memory);
-    // Whole bricks: what is past the grid's end is cut off afterwards.
+    // Whole bricks; voxels beyond the end of the grid are removed afterwards.
     let dims = lattice.dims.map(|d| d.next_multiple_of(BRICK));
     let (grid, _) = in_order(dims, None, &filled, fits, |filled, out| {
         filled.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
@@ -88,16 +90,16 @@ pub fn generalized(
     Ok(Generalized { grid, lowest, highest })
 }
 
-/// Bricks along `x` that hold the same voxels.
+/// Consecutive bricks along `x` with the same voxels.
 type Filled = (BrickKey, u32, Mask);
 
 /// The offsets of all rows of bricks.
 struct Caps {
-    /// Rows along `x` and bricks along `y`.
+    /// The number of rows along `x`, and of bricks along `y`.
     dims: [u32; 2],
-    /// The offset at the start of each row, if all its columns have one.
+    /// The offset at the start of each row, if it is the same for all columns.
     starts: Vec<Option<i32>>,
-    /// In canonical order.
+    /// The bricks with offsets of their own, in canonical order.
     bricks: Vec<(BrickKey, Box<Offsets>)>,
     seen: Seen,
 }
@@ -189,7 +191,7 @@ impl Sweep<'_> {
     }
 }
 
-/// The 64 columns of a row, `8 y + z`, where the sweep has come to.
+/// The state of the 64 columns of a row, by `8 y + z`, at the current position of the sweep.
 struct Columns {
     crossings: [i32; 64],
     offsets: [i32; 64],
@@ -203,7 +205,7 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// Decides `columns` anew.
+    /// Updates which of `columns` are inside.
     fn update(&mut self, columns: u64) {
         for column in set_bits(columns) {
             let number = self.crossings[column as usize] + self.offsets[column as usize];
@@ -211,7 +213,7 @@ impl Columns {
         }
     }
 
-    /// The voxels inside of a brick with crossings, or with offsets of its own.
+    /// The voxels inside, in a brick with crossings or with offsets of its own.
     fn through(&mut self, steps: &[(i32, &Mask)], offsets: Option<&Offsets>) -> Mask {
         std::array::from_fn(|x| {
             let mut changed = 0;

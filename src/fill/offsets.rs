@@ -1,15 +1,16 @@
-//! How the winding number of an open surface differs from the count of a column's crossings.
+//! The difference between the winding number of an open surface and the signed count of a column's
+//! crossings.
 //!
-//! The number is `n + b` ([`solid_angle`](crate::fill::solid_angle)); a voxel is inside where it is
-//! at least 1/2, so where `n` plus the *offset* `k = floor(b + 1/2)` is at least 1. Along a column
-//! the offset changes only where `b` passes `i + 1/2` for a whole number `i`: at caps across the
-//! holes, and at the boundary itself. The grid is divided like an octree; a cube in which a bound of
-//! the change of `b` shows that it does not come near any `i + 1/2` is decided as a whole. In bricks
-//! that are left, which lie at the caps, each voxel has an offset of its own.
+//! The number is `n + b` ([`solid_angle`](crate::fill::solid_angle)). A voxel is inside if it is at
+//! least 1/2, that is, if `n` plus the *offset* `k = floor(b + 1/2)` is at least 1. Along a column
+//! the offset changes only where `b` passes `i + 1/2` for an integer `i`: at caps across the holes,
+//! and at the boundary itself. An octree divides the grid; a cube is decided as a whole if a bound
+//! of the change of `b` excludes every `i + 1/2`. In the remaining bricks, which lie at the caps,
+//! each voxel has its own offset.
 //!
-//! `b` is smooth but for whole steps across the rays from the boundary towards `+x`, which matter to
-//! neither bound. In a cube, loops that are small or far away are replaced by their value and
-//! gradient at its centre, with a bound of the error.
+//! `b` is smooth except for integer steps across the rays from the boundary towards `+x`, which do
+//! not affect the bound. In a cube, loops that are small or far away are replaced by their value
+//! and gradient at its centre, with an error bound.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -20,22 +21,22 @@ use crate::grid::BRICK;
 use crate::place::Lattice;
 use crate::topology::Boundary;
 
-/// A sum over loops may be off by so much: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors
-/// with relative errors of a few `2^-53`. Nearer than that to 1/2, a voxel is inside.
+/// Error bound of a sum over loops: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors with
+/// relative errors of a few `2^-53`. A voxel within it of 1/2 is inside.
 const NOISE: f64 = 1e-9;
-/// Most error that loops far from a cube may add when it is divided.
+/// Maximum error that distant loops may add when a cube is divided.
 const FAR: f64 = 2e-3;
-/// A gradient tells nothing of voxels if the error is larger.
+/// Above this error a gradient does not decide any voxel.
 const MOST_ERROR: f64 = 0.1;
 
-/// Offsets of the voxels of a brick: of `(x, y, z)` in it at `64 x + 8 y + z`.
+/// Offsets of the voxels of a brick; voxel `(x, y, z)` has index `64 x + 8 y + z`.
 pub(super) type Offsets = [i16; 512];
 
-/// The least and the most certain of the voxels that were looked at one by one.
+/// The least and the most certain of the voxels that were evaluated one by one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
-    /// How far the winding number is from where it would be decided otherwise, from 0 to 1/2, and
-    /// which voxel it is.
+    /// The distance of the winding number from the decision threshold, from 0 to 1/2, and the
+    /// voxel.
     pub(super) ends: [Option<(f64, [u32; 3])>; 2],
 }
 
@@ -51,27 +52,27 @@ impl Seen {
     }
 }
 
-/// A part of the grid.
+/// A region of the grid.
 pub(super) enum Part {
-    /// Rows of bricks, from the first to before the last in `y` and `z`, of which the first brick
-    /// has one offset in all voxels; `None` if it must be found column by column.
+    /// Rows of bricks, a half-open range in `y` and `z`, whose first brick has one offset in all
+    /// voxels; `None` if the offset must be computed per column.
     Rows { from: [u32; 2], to: [u32; 2], offset: Option<i32> },
     /// A brick whose voxels have offsets of their own.
     Brick { at: [u32; 3], offsets: Box<Offsets>, seen: Seen },
 }
 
-/// The boundary of a surface, and the lattice that it is on.
+/// The boundary of a surface, on its lattice.
 pub(super) struct Field {
     loops: Vec<Loop>,
     length: f64,
     unit: f64,
-    /// In bricks.
+    /// The dimensions in bricks.
     dims: [u32; 3],
 }
 
 /// Bricks at caps.
 struct Bricks {
-    /// Past so many they are only counted.
+    /// Beyond this number they are only counted.
     room: u64,
     count: AtomicU64,
 }
@@ -80,14 +81,14 @@ struct Bricks {
 #[derive(Clone)]
 struct Cube {
     at: [u32; 3],
-    /// A power of two.
+    /// The edge length in voxels, a power of two.
     size: u32,
     /// Loops that are summed edge by edge.
     near: Vec<u32>,
     far: Far,
 }
 
-/// The sum over the other loops, as a linear function.
+/// The sum over the other loops, linearized.
 #[derive(Debug, Clone, Copy, Default)]
 struct Far {
     center: Point,
@@ -102,15 +103,15 @@ impl Far {
     }
 }
 
-/// What is known of a cube.
-struct Look {
+/// The value of `b` in a cube, linearized.
+struct Estimate {
     center: Point,
     /// `b` at the centre.
     number: f64,
     gradient: Point,
-    /// By how much `b`, but for whole steps, may differ from the linear function.
+    /// Error bound of the linear function, modulo integer steps.
     error: f64,
-    /// By how much the linear function changes from the centre to a corner.
+    /// The change of the linear function from the centre to a corner.
     swing: f64,
 }
 
@@ -122,10 +123,10 @@ impl Field {
         Self { loops, length, unit, dims: lattice.dims.map(|d| d.div_ceil(BRICK)) }
     }
 
-    /// Rows that cover the grid, and the bricks at caps, in no order.
+    /// Rows that cover the grid, and the bricks at caps, in any order.
     ///
     /// # Errors
-    /// The number of bricks at caps, if these are more than `room`.
+    /// The number of bricks at caps, if it exceeds `room`.
     pub(super) fn parts(&self, room: u64) -> Result<Vec<Part>, u64> {
         let longest = self.dims.into_iter().max().unwrap_or(1).next_power_of_two();
         let near = (0..self.loops.len() as u32).collect();
@@ -143,11 +144,11 @@ impl Field {
         if (0..3).any(|a| brick[a] >= self.dims[a]) {
             return Vec::new();
         }
-        let look = self.look(&mut cube);
-        if half_distance(look.number) > look.swing + look.error {
+        let estimate = self.estimate(&mut cube);
+        if half_distance(estimate.number) > estimate.swing + estimate.error {
             let size = cube.size / BRICK;
             let to = [1, 2].map(|a| (brick[a] + size).min(self.dims[a]));
-            let offset = (!self.is_shaded(&cube)).then(|| offset(look.number).into());
+            let offset = (!self.is_shaded(&cube)).then(|| offset(estimate.number).into());
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
             return if brick[0] == 0 { vec![rows] } else { Vec::new() };
         }
@@ -166,8 +167,8 @@ impl Field {
         vec![Part::Brick { at: brick, offsets, seen }]
     }
 
-    /// Moves loops of the cube that are far from it from one list to the other, and sums both.
-    fn look(&self, cube: &mut Cube) -> Look {
+    /// Moves loops that are far from the cube to the linearized list, and evaluates both lists.
+    fn estimate(&self, cube: &mut Cube) -> Estimate {
         let (center, radius) = self.ball(cube);
         let far = &mut cube.far;
         (far.number, far.center) = (far.at(center), center);
@@ -196,7 +197,7 @@ impl Field {
             self.loops[index as usize].add_slope(center, radius, &mut slope);
         }
         let gradient = [0, 1, 2].map(|a| far.gradient[a] + slope.gradient[a]);
-        Look {
+        Estimate {
             center,
             number: far.number + turns.number(),
             gradient,
@@ -205,12 +206,12 @@ impl Field {
         }
     }
 
-    /// Finds the offsets of a cube in a brick.
+    /// Computes the offsets of a cube within a brick.
     fn fill(&self, mut cube: Cube, offsets: &mut Offsets, seen: &mut Seen) {
-        let look = self.look(&mut cube);
+        let estimate = self.estimate(&mut cube);
         let mut open = Vec::new();
-        if look.error < MOST_ERROR {
-            self.fill_linear(&cube, &look, offsets, &mut open);
+        if estimate.error < MOST_ERROR {
+            self.fill_linear(&cube, &estimate, offsets, &mut open);
         } else {
             open.extend(voxels(&cube));
         }
@@ -225,22 +226,25 @@ impl Field {
         }
     }
 
-    /// Finds the offsets of the voxels that the linear function decides; the others are `open`.
+    /// Computes the offsets that the linear function decides; the other voxels go to `open`.
     fn fill_linear(
         &self,
         cube: &Cube,
-        look: &Look,
+        estimate: &Estimate,
         offsets: &mut Offsets,
         open: &mut Vec<[u32; 3]>,
     ) {
         let is_shaded = self.is_shaded(cube);
-        let step = look.gradient[0] * self.unit;
+        let step = estimate.gradient[0] * self.unit;
         for column in voxels(cube).filter(|voxel| voxel[0] == cube.at[0]) {
             let first = self.center(column);
-            // Steps are between columns, and not within them.
+            // Integer steps are between columns, not within them.
             let (number, error) = match is_shaded {
-                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * look.error),
-                false => (look.number + dot(look.gradient, minus(first, look.center)), look.error),
+                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * estimate.error),
+                false => (
+                    estimate.number + dot(estimate.gradient, minus(first, estimate.center)),
+                    estimate.error,
+                ),
             };
             for x in 0..cube.size {
                 let number = number + f64::from(x) * step;
@@ -270,7 +274,7 @@ impl Field {
         offset(self.whole(self.center(voxel))).into()
     }
 
-    /// `b`, from all loops.
+    /// `b`, the sum over all loops.
     fn whole(&self, p: Point) -> f64 {
         let mut turns = Turns::new();
         self.loops.iter().for_each(|each| each.turn(p, &mut turns));
@@ -283,14 +287,14 @@ impl Field {
         turns.number()
     }
 
-    /// Whether `b` may have whole steps in the cube.
+    /// Whether `b` may have integer steps in the cube.
     fn is_shaded(&self, cube: &Cube) -> bool {
         let [lo, hi] = self.bounds(cube.at, cube.size);
         cube.near.iter().any(|&index| self.loops[index as usize].may_shade(lo, hi))
     }
 
-    /// The centre, and how far from it all that the bounds are needed for lies: of bricks and more
-    /// the whole, as columns go on from one to the next, and of parts of bricks the voxels' centres.
+    /// The centre, and the radius in which the bounds must hold: the whole cube if it has bricks or
+    /// more, since columns continue in the next one; the voxels' centres for a part of a brick.
     fn ball(&self, cube: &Cube) -> (Point, f64) {
         let half = f64::from(cube.size) / 2.0;
         let reach = if cube.size < BRICK { half - 0.5 } else { half };
@@ -321,18 +325,18 @@ fn voxels(cube: &Cube) -> impl Iterator<Item = [u32; 3]> + use<> {
     along(0).flat_map(move |x| along(1).flat_map(move |y| along(2).map(move |z| [x, y, z])))
 }
 
-/// The place of a voxel among those of its brick.
+/// The index of a voxel within its brick.
 fn slot(voxel: [u32; 3]) -> usize {
     let [x, y, z] = voxel.map(|c| c % BRICK);
     (64 * x + 8 * y + z) as usize
 }
 
-/// How far `number` is from the next `i + 1/2`.
+/// The distance of `number` from the nearest `i + 1/2`.
 fn half_distance(number: f64) -> f64 {
     (number - number.floor() - 0.5).abs()
 }
 
-/// The offset for `b`; what is so near to a cap that it is in doubt is inside.
+/// The offset for `b`; a voxel within the error bound of a cap is inside.
 fn offset(number: f64) -> i16 {
     (number + 0.5 + NOISE).floor() as i16
 }

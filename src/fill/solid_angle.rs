@@ -1,4 +1,4 @@
-//! The solid angle of closed loops of edges, each edge taken with the direction `+x` at infinity.
+//! The solid angle of closed loops of edges, each edge connected to the direction `+x` at infinity.
 //!
 //! For a surface with boundary loops, and a point `p` with `n` crossings of the surface on its ray
 //! towards `-x`, signed, the generalized winding number is `n + b`, where `b` is the sum over the
@@ -21,7 +21,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-/// Products are scaled after so many factors: each is at most `2^52` in size.
+/// Products are rescaled after this many factors: each is at most `2^52`.
 const SCALE_AFTER: u32 = 8;
 
 /// A point, in lattice units.
@@ -37,12 +37,14 @@ pub(super) struct Loop {
     length: f64,
 }
 
-/// A winding number's change over a region: at its centre, with a bound of the second derivatives.
+/// The change of a winding number over a region: the gradient at its centre, and a bound of the
+/// second derivatives.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slope {
     /// The gradient at the centre, in lattice units.
     pub(super) gradient: Point,
-    /// The norm of the second derivative is nowhere larger; infinite where the loop passes.
+    /// A bound of the norm of the second derivative; infinite if the loop passes through the
+    /// region.
     pub(super) bend: f64,
 }
 
@@ -62,7 +64,7 @@ impl Loop {
         self.length
     }
 
-    /// Adds the loop's part of `b` at `p`.
+    /// Adds the loop's contribution to `b` at `p`.
     #[inline]
     pub(super) fn turn(&self, p: Point, turns: &mut Turns) {
         let Some((&first, rest)) = self.points.split_first() else {
@@ -76,7 +78,7 @@ impl Loop {
         }
     }
 
-    /// Adds to `slope` what the loop contributes over the ball of `radius` about `center`.
+    /// Adds the loop's contribution to `slope`, over the ball of `radius` around `center`.
     ///
     /// The gradient is the line integral of `dl x q / |q|^3` (Biot and Savart). The derivative of
     /// `q / |q|^3` has norm `2 / |q|^3`; its integral over an edge of length `l` at a distance of
@@ -91,7 +93,7 @@ impl Loop {
             let cross = cross(from, to);
             let along = minus(to, from);
             let squared = dot(along, along);
-            // How far along the edge the point nearest to the centre is.
+            // The parameter along the edge of the point nearest to the centre.
             let at =
                 if squared > 0.0 { (-dot(from, along) / squared).clamp(0.0, 1.0) } else { 0.0 };
             let nearest = [0, 1, 2].map(|a| from[a] + at * along[a]);
@@ -140,7 +142,7 @@ impl Loop {
     }
 }
 
-/// A product of complex numbers, with the number of its turns.
+/// A product of complex numbers, with its winding around 0.
 pub(super) struct Turns {
     re: f64,
     im: f64,
@@ -160,7 +162,7 @@ impl Turns {
         let product = self.re * im + self.im * re;
         self.re = self.re * re - self.im * im;
         self.im = product;
-        // Two angles of one sign whose sum has the other one passed the negative axis.
+        // The sum of two angles of equal sign with the other sign passed the negative axis.
         if before == im.is_sign_negative() && product.is_sign_negative() != before {
             self.whole += if before { -1 } else { 1 };
         }
@@ -172,7 +174,7 @@ impl Turns {
         }
     }
 
-    /// The sum in turns: twice the arguments as a part of `4 pi`.
+    /// The sum in turns: twice the arguments as a fraction of `4 pi`.
     pub(super) fn number(&self) -> f64 {
         self.whole as f64 + libm::atan2(self.im, self.re) / (2.0 * PI)
     }
@@ -183,8 +185,8 @@ impl Turns {
 struct End {
     /// The distance, plus `x`.
     a: f64,
-    /// The place in the plane across `x`; `(-1, 0)` for an end straight towards `-x`, as if the
-    /// point had moved by the tie rule.
+    /// The position in the plane perpendicular to `x`; `(-1, 0)` for an end straight towards `-x`,
+    /// as the tie rule implies.
     z: [f64; 2],
     /// `y` and `z`, for ties.
     across: [f64; 2],
@@ -204,7 +206,7 @@ impl End {
         Self { a, z: [y, z], across: [y, z] }
     }
 
-    /// The complex number of the edge from here to `to`.
+    /// The complex number of the edge from this end to `to`.
     #[inline]
     fn factor(&self, to: &Self) -> [f64; 2] {
         let re = self.a * to.a + (self.z[0] * to.z[0] + self.z[1] * to.z[1]);
@@ -215,17 +217,17 @@ impl End {
         self.tie(to, re)
     }
 
-    /// The same where the edge's line across `x` passes through the point, which moves by an
-    /// infinitesimal step up `y`, and a far smaller one down `z`.
+    /// The same if the projection of the edge's line contains the point, which the tie rule moves
+    /// by an infinitesimal step up `y`, and a far smaller one down `z`.
     #[cold]
     fn tie(&self, to: &Self, re: f64) -> [f64; 2] {
         let by_y = self.across[1] - to.across[1];
         let by_z = self.across[0] - to.across[0];
         let sign = if by_y != 0.0 { by_y } else { by_z };
         match (re == 0.0, sign == 0.0) {
-            // On an edge along x, or beyond its end.
+            // The point is on an edge along `x`, or beyond its end.
             (_, true) => [1.0, 0.0],
-            // On the edge: half way between its sides.
+            // The point is on the edge: the mean of both sides.
             (true, false) => [0.0, 1f64.copysign(sign)],
             (false, false) => [re, 0f64.copysign(sign)],
         }

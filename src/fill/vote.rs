@@ -1,9 +1,9 @@
-//! Six rays for each voxel, from both ends of the three columns through its centre.
+//! Six rays per voxel, from both ends of the three columns through its centre.
 //!
-//! A sweep in canonical order carries for each column whether it is inside, in words of 64 columns:
-//! a word along `x`, a row of words along `y`, a layer along `z`. Bricks without flips in a row whose
-//! words are the same are decided at once. Threads take slabs of layers; what goes into each is known
-//! from the parity of the flips before it.
+//! A sweep in canonical order carries the state of each column, inside or not, in words of 64
+//! columns: one word along `x`, a row of words along `y`, a layer along `z`. Bricks without flips,
+//! in a row with equal words, are decided at once. Threads process slabs of layers; the initial
+//! state of each slab is the parity of the flips before it.
 
 use std::ops::Range;
 
@@ -16,19 +16,19 @@ use crate::grid::{
 };
 use crate::voxelize::BackendError;
 
-/// Bytes that slabs may take for their layers of words, at most, beyond two layers.
+/// Maximum memory for the layers of words of all slabs, in bytes, beyond two layers.
 const SLAB_BYTES: usize = 256 << 20;
-/// Bytes that are taken to tell what a vote needs in all. One that takes more to work is refused before,
-/// with what that is.
+/// Memory that may be used to determine how much a vote needs in total, in bytes. A vote that needs
+/// more for its work is refused earlier, with that amount.
 const AFFORDABLE: u64 = 64 << 20;
 
-/// The voxels that most of six rays find inside, from the flips of columns along `x`, `y` and `z`: for
-/// each voxel one ray from either end of the three columns through its centre. A column with an odd
-/// number of flips contradicts itself, and its two votes cancel out. A tie is outside. Where one grid
-/// is larger, the others have no flips past their end.
+/// The voxels that most of six rays find inside, given the flips of columns along `x`, `y` and `z`:
+/// one ray from either end of the three columns through each voxel. The two votes of a column with
+/// an odd number of flips cancel out. A tie counts as outside. If one grid is larger, the others
+/// have no flips beyond their end.
 ///
-/// The result and the work on it take at most `memory` bytes besides `flips`; only to tell how much
-/// is needed where that is refused, the layers of words that the sweep carries may take up to 64 MiB.
+/// Takes at most `memory` bytes besides `flips`, including the result; if that is refused, up to 64
+/// MiB are used to determine the amount needed.
 ///
 /// ```
 /// use trivox::{VoxelGrid, fill};
@@ -50,7 +50,7 @@ pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> 
     let dims =
         std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().fold(1, u32::max));
     let world = flips[0].world;
-    // Outside of these bounds two columns of each voxel have no flips, and agree.
+    // Beyond these bounds two columns of each voxel have no flips, and agree.
     let Some(bounds) = flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(join) else {
         let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
         return Ok(Voted { grid, dispute: AxisDisagreement::default() });
@@ -70,7 +70,7 @@ pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> 
         slabs.par_iter().zip(&mut layers).map(count).unzip();
     check_memory(working + Extent::bytes(&extents), memory)?;
 
-    // What came out of one slab goes into the next.
+    // The final state of one slab is the initial state of the next.
     layers.rotate_right(1);
     layers[0].fill(0);
     let mut grid = OrderedGrid::new(dims, world, extents);
@@ -101,7 +101,7 @@ impl Sweep<'_> {
         (self.bounds[1][axis] - self.bounds[0][axis] + 1) as usize
     }
 
-    /// Words of a layer: one for the columns through a brick along `z`.
+    /// Words per layer: one for the 64 columns through a brick along `z`.
     fn layer_len(&self) -> usize {
         self.len(0) * self.len(1)
     }
@@ -111,7 +111,7 @@ impl Sweep<'_> {
         BrickKey::new([self.bounds[0][0], y, z])
     }
 
-    /// Layers of bricks that one task sweeps after another.
+    /// Layers of bricks swept per task.
     fn slabs(&self) -> Vec<Range<u32>> {
         let affordable = 1 + SLAB_BYTES / (self.layer_len() * size_of::<u64>());
         let tasks = (4 * rayon::current_num_threads()).min(affordable).min(self.len(2));
@@ -121,14 +121,14 @@ impl Sweep<'_> {
         begins.map(|begin| begin..end.min(begin + step as u32)).collect()
     }
 
-    /// Bytes of the layers, of each slab's two rows, and of what there is to say of it.
+    /// Bytes of the layers, and of the two rows and the statistics of each slab.
     fn work_bytes(&self, slabs: usize) -> u64 {
         let words = (slabs + 1) * self.layer_len() + slabs * 2 * self.len(0);
         (words * size_of::<u64>() + slabs * (2 * self.len(1) + 1024)) as u64
     }
 
-    /// For each slab, the columns along `z` that are inside where it begins; and those with an odd
-    /// number of flips.
+    /// For each slab, the columns along `z` that are inside at its start, and the columns with an
+    /// odd number of flips.
     fn layers(&self, slabs: &[Range<u32>]) -> (Vec<Vec<u64>>, Vec<u64>) {
         let parity = |slab: &Range<u32>| {
             let mut odd = vec![0; self.layer_len()];
@@ -155,8 +155,8 @@ impl Sweep<'_> {
         self.flips[axis].brick_runs_between(self.row(self.bounds[0][1], layers.start), end)
     }
 
-    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside, where the slab
-    /// begins and then where it ends; `odd` those with an odd number of flips.
+    /// Decides the voxels of a slab. `layer` has the columns along `z` that are inside, at the
+    /// start and then at the end of the slab; `odd` those with an odd number of flips.
     fn slab(
         &self,
         slab: &Range<u32>,
@@ -168,7 +168,7 @@ impl Sweep<'_> {
         let width = self.len(0);
         let (mut y_inside, mut y_odd) = (vec![0; width], vec![0; width]);
         let mut pieces = [0, 1, 2].map(|axis| self.pieces(axis, slab));
-        // Rows that a column along z passes through inside, or that is odd: of others most are empty.
+        // Only rows with a column along `z` that is inside or odd: most others are empty.
         let any = |words: &[u64]| words.iter().any(|&word| word != 0);
         let odd_rows: Vec<bool> = odd.chunks_exact(width).map(any).collect();
         let mut inside_rows: Vec<bool> = layer.chunks_exact(width).map(any).collect();
@@ -199,8 +199,8 @@ impl Sweep<'_> {
     }
 }
 
-/// The columns along `y` and `z` through each brick of a row, 64 at a time: which are inside, and
-/// which have an odd number of flips.
+/// The columns along `y` and `z` through each brick of a row, in words of 64: those that are
+/// inside, and those with an odd number of flips.
 struct Columns<'a> {
     y_inside: &'a mut [u64],
     y_odd: &'a [u64],
@@ -209,7 +209,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// How many bricks from `begin` on, before `end`, have the same words.
+    /// The number of bricks from `begin`, before `end`, with the same words.
     fn same(&self, begin: usize, end: usize) -> usize {
         let words = |x: usize| [self.y_inside[x], self.y_odd[x], self.z_inside[x], self.z_odd[x]];
         let [a, b, c, d] = words(begin);
@@ -231,7 +231,7 @@ struct Row<'a, 'b> {
 }
 
 impl Row<'_, '_> {
-    /// Decides its voxels, from the flips along the three axes.
+    /// Decides the row's voxels, given the flips along the three axes.
     fn decide(&mut self, flips: [BrickRuns<'_>; 3]) {
         let parity = |mask: &Mask| mask.iter().fold(0, |parity, slice| parity ^ slice);
         let x_odd = flips[0].clone().fold(0, |odd, piece| odd ^ parity(&piece.mask));
@@ -260,7 +260,8 @@ impl Row<'_, '_> {
         }
     }
 
-    /// Decides `len` bricks that have the same words, and the same `flips`; several have none.
+    /// Decides `len` bricks with the same words and the same `flips`; `flips` is empty if `len >
+    /// 1`.
     fn decide_bricks(
         &mut self,
         begin: usize,
@@ -289,9 +290,9 @@ impl Row<'_, '_> {
 struct XColumns {
     inside: u64,
     odd: u64,
-    /// With a disputed voxel, so far.
+    /// Columns with a disputed voxel so far.
     disputed: u64,
-    /// With a voxel that is inside or disputed, so far.
+    /// Columns with a voxel that is inside or disputed so far.
     counted: u64,
 }
 
@@ -302,11 +303,11 @@ struct Rays {
     odd: [u64; 3],
 }
 
-/// In each byte of a slice, the voxel with `z = 0`.
+/// The voxel with `z = 0` of each byte of a slice.
 const FIRST_Z: u64 = 0x0101_0101_0101_0101;
 
 impl Rays {
-    /// The voxels of a brick that are inside, and those that are disputed.
+    /// The voxels of a brick that are inside, and the disputed ones.
     fn through_brick(&mut self, flips: &[Mask; 3]) -> (Mask, Mask) {
         let (mut inside, mut disputed) = ([0; 8], [0; 8]);
         let [mut x_inside, y_before, z_before] = self.inside;
@@ -325,8 +326,8 @@ impl Rays {
     }
 }
 
-/// Which of 64 voxels are inside and which disputed, from what their three columns find and which of
-/// these do not vote.
+/// The voxels, of 64, that are inside and that are disputed, given the results of their three
+/// columns and the columns that do not vote.
 #[inline(always)]
 fn decide(inside: [u64; 3], odd: [u64; 3]) -> (u64, u64) {
     let yes = [0, 1, 2].map(|a| inside[a] & !odd[a]);
@@ -349,7 +350,7 @@ fn z_row(columns: u64, x: usize) -> u64 {
     (columns >> x & FIRST_Z) * 0xff
 }
 
-/// For each voxel of a slice, the parity of those at or before it along `y`.
+/// For each voxel of a slice, the parity of the bits at or before it along `y`: a prefix XOR.
 #[inline(always)]
 fn prefix_along_y(mut slice: u64) -> u64 {
     slice ^= slice << 8;
@@ -357,7 +358,7 @@ fn prefix_along_y(mut slice: u64) -> u64 {
     slice ^ slice << 32
 }
 
-/// For each voxel of a slice, the parity of those at or before it along `z`.
+/// For each voxel of a slice, the parity of the bits at or before it along `z`: a prefix XOR.
 #[inline(always)]
 fn prefix_along_z(mut slice: u64) -> u64 {
     slice ^= slice << 1 & (0xfe * FIRST_Z);
@@ -375,16 +376,16 @@ fn parity_along_z(flips: &Mask) -> u64 {
     (0..8).fold(0, |odd, x| odd | (prefix_along_z(flips[x]) >> 7 & FIRST_Z) << x)
 }
 
-/// What there is to say of some layers.
+/// Statistics of some layers.
 #[derive(Default)]
 struct Tally {
     dispute: AxisDisagreement,
-    /// The most disputed voxels of a brick, and the first brick that has as many.
+    /// The maximum number of disputed voxels in a brick, and the first brick that has it.
     worst: Option<(u32, BrickKey, Mask)>,
 }
 
 impl Tally {
-    /// Counts the disputed voxels of `bricks` bricks along `x`, which come after all before.
+    /// Counts the disputed voxels of `bricks` bricks along `x`. Calls must be in canonical order.
     fn add(&mut self, start: BrickKey, bricks: usize, disputed: &Mask) {
         let voxels = count(disputed);
         self.dispute.voxels += u64::from(voxels) * bricks as u64;
@@ -393,7 +394,7 @@ impl Tally {
         }
     }
 
-    /// With what there is to say of the layers after.
+    /// Adds the statistics of the layers that follow.
     fn and(self, after: Self) -> Self {
         let (a, b) = (self.dispute, after.dispute);
         let worst = match (self.worst, after.worst) {

@@ -13,7 +13,7 @@ pub(in crate::formats) const ALL_TRANSPARENT: &str =
     "opacity was ignored, as nothing could be seen with it: that of";
 
 /// Materials by colour, appended to other materials.
-pub(in crate::formats) struct PlainColors {
+pub(in crate::formats) struct FlatColors {
     materials: Vec<Material>,
     /// The number of other materials.
     others: usize,
@@ -21,7 +21,7 @@ pub(in crate::formats) struct PlainColors {
     is_rounded: bool,
 }
 
-impl PlainColors {
+impl FlatColors {
     /// An upper bound of bytes for the colours of `triangles`: materials and indices, both in lists
     /// that have just grown.
     pub(in crate::formats) fn most_memory(triangles: u64) -> u64 {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::appearance::Texture;
 use crate::formats::sidecars::{Finder, IMAGE_FOLDERS, Sidecars};
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 use crate::srgb::Rgba;
 
 /// The channels of an image that are used.
@@ -28,12 +28,12 @@ pub(super) struct Images<'a> {
     sidecars: &'a Sidecars,
     finder: Finder<'a>,
     numbers: HashMap<(PathBuf, Use), usize>,
-    missing: Named,
+    missing: Tally,
 }
 
 impl<'a> Images<'a> {
     pub(super) fn new(sidecars: &'a Sidecars) -> Self {
-        let (numbers, missing) = (HashMap::new(), Named::default());
+        let (numbers, missing) = (HashMap::new(), Tally::default());
         Self { sidecars, finder: Finder::new(sidecars), numbers, missing }
     }
 

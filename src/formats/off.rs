@@ -7,9 +7,9 @@
 //! colour. Colours are integers from 0 to 255 or fractions from 0 to 1.
 
 use crate::appearance::{Appearance, Material};
-use crate::formats::flat_colors::PlainColors;
-use crate::formats::polygons::{CROSSING, CUT, Cutter};
-use crate::formats::tokens::{Words, number, quoted};
+use crate::formats::flat_colors::FlatColors;
+use crate::formats::polygons::{CUT, Cutter};
+use crate::formats::tokens::{Tokens, number, quoted};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
 use crate::srgb::{Linear, Rgba, linear_of_rgba};
@@ -19,8 +19,8 @@ pub const SPEC: MeshSpec = MeshSpec {
     extension: "off",
     name: "OFF",
     carries: "faces of any shape, text; colours of vertices or faces",
-    check_start: |start, _| match Words::new(start).next() {
-        Some(word) if !word.starts_with(b"#") && header_of(word).is_none() => Err(not_off()),
+    check_start: |start, _| match Tokens::new(start).next() {
+        Some(token) if !token.starts_with(b"#") && header_of(token).is_none() => Err(not_off()),
         _ => Ok(()),
     },
     read: |bytes, _, options| read_with(&bytes, options),
@@ -46,7 +46,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
-    let mut lines = Lines { words: Words::new(bytes) };
+    let mut lines = Lines { tokens: Tokens::new(bytes) };
     let header = Header::read(&mut lines)?;
     header.check_room(bytes.len())?;
     let shown = options.appearance;
@@ -61,7 +61,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     let for_colors = match shown {
         true => {
             let vertices = if header.colors { 8 * header.vertices } else { 0 };
-            vertices + 4 * counts.triangles + PlainColors::most_memory(counts.colored)
+            vertices + 4 * counts.triangles + FlatColors::most_memory(counts.colored)
         }
         false => 0,
     };
@@ -81,48 +81,48 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
 /// The lines of a file that are neither blank nor comments.
 #[derive(Clone)]
 struct Lines<'a> {
-    words: Words<'a>,
+    tokens: Tokens<'a>,
 }
 
 impl<'a> Lines<'a> {
     /// Moves to the next line, where `what` is expected.
     fn next(&mut self, what: &str) -> Result<(), ReadError> {
-        self.words.rest_of_line();
+        self.tokens.rest_of_line();
         self.start(what)
     }
 
     /// Moves to the next line, from the beginning of a line.
     fn start(&mut self, what: &str) -> Result<(), ReadError> {
         loop {
-            self.words.skip_blank_lines();
-            match self.words.clone().next_in_line() {
-                Some(word) if word.starts_with(b"#") => _ = self.words.rest_of_line(),
+            self.tokens.skip_blank_lines();
+            match self.tokens.clone().next_in_line() {
+                Some(token) if token.starts_with(b"#") => _ = self.tokens.rest_of_line(),
                 Some(_) => return Ok(()),
                 None => {
                     let what = format!("the file ends where {what} belongs: it is cut off");
-                    return Err(self.words.error(what));
+                    return Err(self.tokens.error(what));
                 }
             }
         }
     }
 
     /// The next token of the line, before a comment.
-    fn word(&mut self) -> Option<&'a [u8]> {
-        let mut ahead = self.words.clone();
-        let word = ahead.next_in_line().filter(|word| !word.starts_with(b"#"))?;
-        self.words = ahead;
-        Some(word)
+    fn token(&mut self) -> Option<&'a [u8]> {
+        let mut ahead = self.tokens.clone();
+        let token = ahead.next_in_line().filter(|token| !token.starts_with(b"#"))?;
+        self.tokens = ahead;
+        Some(token)
     }
 
     /// The next token of the line as an integer.
     fn integer(&mut self, what: &str) -> Result<u64, ReadError> {
-        let word = self.word().unwrap_or_default();
-        let integer = str::from_utf8(word).ok().and_then(|word| word.parse().ok());
-        integer.ok_or_else(|| self.words.error(format!("{} where {what} belongs", quoted(word))))
+        let token = self.token().unwrap_or_default();
+        let integer = str::from_utf8(token).ok().and_then(|token| token.parse().ok());
+        integer.ok_or_else(|| self.tokens.error(format!("{} where {what} belongs", quoted(token))))
     }
 
     fn error(&self, what: String) -> ReadError {
-        self.words.error(what)
+        self.tokens.error(what)
     }
 }
 
@@ -140,9 +140,9 @@ fn not_off() -> ReadError {
 }
 
 /// The prefix of `OFF` in the first token, and the digits after it.
-fn header_of(word: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = word.windows(3).position(|part| part == b"OFF")?;
-    let (before, after) = (&word[..at], &word[at + 3..]);
+fn header_of(token: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = token.windows(3).position(|part| part == b"OFF")?;
+    let (before, after) = (&token[..at], &token[at + 3..]);
     let is_known = matches!(before, b"" | b"C" | b"N" | b"CN" | b"ST" | b"STC" | b"STN" | b"STCN")
         || matches!(before, [.., b'4'] | [.., b'n']);
     (is_known && after.iter().all(u8::is_ascii_digit)).then_some((before, after))
@@ -151,7 +151,7 @@ fn header_of(word: &[u8]) -> Option<(&[u8], &[u8])> {
 impl Header {
     fn read(lines: &mut Lines) -> Result<Self, ReadError> {
         lines.start("'OFF'")?;
-        let first = lines.word().unwrap_or_default();
+        let first = lines.token().unwrap_or_default();
         let Some((before, after)) = header_of(first) else {
             return Err(not_off());
         };
@@ -159,8 +159,8 @@ impl Header {
             let what = format!("{}: only vertices of three coordinates are read", quoted(first));
             return Err(lines.error(what));
         }
-        let is_binary = |word: Option<&[u8]>| word == Some(b"BINARY");
-        if is_binary(lines.clone().word()) {
+        let is_binary = |token: Option<&[u8]>| token == Some(b"BINARY");
+        if is_binary(lines.clone().token()) {
             let what = "binary OFF is not read: save the mesh as text, or as PLY";
             return Err(ReadError::Content(what.into()));
         }
@@ -168,7 +168,7 @@ impl Header {
         let vertices = match str::from_utf8(after).ok().and_then(|digits| digits.parse().ok()) {
             Some(vertices) => vertices,
             None => {
-                if lines.clone().word().is_none() {
+                if lines.clone().token().is_none() {
                     lines.next(what)?;
                 }
                 lines.integer(what)?
@@ -210,18 +210,18 @@ impl FaceCounts {
         for _ in 0..faces {
             lines.next("a face")?;
             let corners = lines.integer("the number of a face's corners")?;
-            let mut words = 0;
-            while lines.word().is_some() {
-                words += 1;
+            let mut tokens = 0;
+            while lines.token().is_some() {
+                tokens += 1;
             }
-            if words < corners {
-                let what = format!("a face of {corners} corners, but {words} numbers follow");
+            if tokens < corners {
+                let what = format!("a face of {corners} corners, but {tokens} numbers follow");
                 return Err(lines.error(what));
             }
             let triangles = corners.saturating_sub(2);
             counts.triangles += triangles;
             counts.largest = counts.largest.max(corners);
-            counts.colored += if words > corners { triangles } else { 0 };
+            counts.colored += if tokens > corners { triangles } else { 0 };
         }
         Ok(counts)
     }
@@ -232,7 +232,7 @@ struct Build {
     triangles: Vec<[u32; 3]>,
     vertex_colors: Vec<Linear>,
     material_of: Vec<u32>,
-    materials: PlainColors,
+    materials: FlatColors,
     has_face_colors: bool,
     shown: bool,
     cutter: Cutter,
@@ -255,7 +255,7 @@ impl Build {
             triangles: Vec::with_capacity(counts.triangles as usize),
             vertex_colors: Vec::with_capacity(room(shown && header.colors, vertices)),
             material_of: Vec::with_capacity(room(has_face_colors, counts.triangles as usize)),
-            materials: PlainColors::new(vec![material]),
+            materials: FlatColors::new(vec![material]),
             has_face_colors,
             shown,
             cutter: Cutter::default(),
@@ -280,7 +280,7 @@ impl Build {
         self.positions.push(position);
         if self.shown && header.colors {
             for _ in 0..if header.normals { 3 } else { 0 } {
-                lines.word();
+                lines.token();
             }
             let color = self.color(lines).unwrap_or([u8::MAX; 4]);
             self.vertex_colors.push(linear_of_rgba(color));
@@ -289,11 +289,11 @@ impl Build {
     }
 
     fn coordinate(&self, lines: &mut Lines, vertex: u64) -> Result<f64, ReadError> {
-        let word = lines.word().unwrap_or_default();
-        number(word).filter(|number| number.is_finite()).ok_or_else(|| {
+        let token = lines.token().unwrap_or_default();
+        number(token).filter(|number| number.is_finite()).ok_or_else(|| {
             lines.error(format!(
                 "vertex {vertex} (counted from 0): {} is not a finite number",
-                quoted(word)
+                quoted(token)
             ))
         })
     }
@@ -340,7 +340,7 @@ impl Build {
 
     /// The material of the colour at the end of a face's line.
     fn material(&mut self, lines: &mut Lines) -> u32 {
-        let has_any = lines.clone().word().is_some();
+        let has_any = lines.clone().token().is_some();
         match self.color(lines) {
             Some(color) => self.materials.material_of(color),
             None => {
@@ -356,10 +356,10 @@ impl Build {
         self.numbers.clear();
         let mut is_fraction = false;
         while self.numbers.len() < 4
-            && let Some(word) = lines.word()
+            && let Some(token) = lines.token()
         {
-            is_fraction |= word.contains(&b'.');
-            self.numbers.push(number(word)?);
+            is_fraction |= token.contains(&b'.');
+            self.numbers.push(number(token)?);
         }
         let most = if is_fraction { 255.0 } else { 1.0 };
         let channel = |&number: &f64| (number * most).round().clamp(0.0, 255.0) as u8;
@@ -376,9 +376,7 @@ impl Build {
             let lean = counted(self.lean, "point or line was", "points and lines were");
             warnings.push(format!("{lean} skipped: no surface"));
         }
-        if self.cutter.crossing > 0 {
-            warnings.push(format!("{} {CROSSING}", self.cutter.crossing));
-        }
+        warnings.extend(self.cutter.warning());
         if self.indexed > 0 {
             let faces = counted(self.indexed, "face has", "faces have");
             warnings.push(format!("{faces} no colour of three or four numbers, and the plain one"));

@@ -6,19 +6,30 @@ use earcut::{Earcut, utils3d::project3d_to_2d};
 /// Bytes per corner of triangulating a polygon: its corners in space and in the plane, the nodes of
 /// the ear clipping and the triangles.
 pub(in crate::formats) const CUT: u64 = 512;
-/// The end of a warning, after the number of such polygons.
-pub(in crate::formats) const CROSSING: &str =
-    "polygons cross themselves or are far from flat; part of their area may be missing";
-
 /// Triangulates polygons, and counts those that cannot be triangulated correctly.
 #[derive(Default)]
 pub(in crate::formats) struct Cutter {
     earcut: Earcut<f64>,
     /// Polygons that intersect themselves or are far from planar.
-    pub(in crate::formats) crossing: usize,
+    pub(in crate::formats) crossing: u64,
+}
+
+/// A warning, if any polygons intersect themselves or are far from planar.
+pub(in crate::formats) fn crossing_warning(count: u64) -> Option<String> {
+    let polygons = match count {
+        0 => return None,
+        1 => "1 polygon crosses itself or is far from planar".to_owned(),
+        n => format!("{n} polygons cross themselves or are far from planar"),
+    };
+    Some(format!("{polygons}: part of the area may be missing"))
 }
 
 impl Cutter {
+    /// A warning, if a polygon intersects itself or is far from planar.
+    pub(in crate::formats) fn warning(&self) -> Option<String> {
+        crossing_warning(self.crossing)
+    }
+
     /// The triangles, as indices into `corners`, of a polygon of at least four corners; every
     /// corner is in one of them. A polygon without area gives triangles without area.
     pub(in crate::formats) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
@@ -27,7 +38,7 @@ impl Cutter {
         let Some(flat) = flatten(corners) else {
             // No area, but not collinear: the signed areas on both sides of a crossing cancel.
             self.crossing +=
-                usize::from(fan.iter().any(|t| has_area(t.map(|i| corners[i as usize]))));
+                u64::from(fan.iter().any(|t| has_area(t.map(|i| corners[i as usize]))));
             return fan;
         };
         if is_convex(&flat) {

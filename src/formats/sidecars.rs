@@ -22,8 +22,8 @@ pub(super) use crate::formats::sidecars::finder::{Finder, IMAGE_FOLDERS};
 ///
 /// The same search finds a file on disk and in memory: as named; in another case of letters; by the
 /// last component of its name alone, for images also in folders such as `textures`. Backslashes
-/// separate folders. An absolute name is searched for by its components in memory, and opened as it is
-/// on disk: read files that you do not trust with [`none`](Self::none) or
+/// separate folders. An absolute name is searched for by its components in memory, and opened as it
+/// is on disk: read files that you do not trust with [`none`](Self::none) or
 /// [`in_memory`](Self::in_memory), with which the readers open no file at all.
 ///
 /// ```
@@ -85,8 +85,8 @@ impl Sidecars {
         Self { mesh: path.file_name().map(Into::into), ..Self::folder(folder) }
     }
 
-    /// These files, each with its name relative to the mesh. No other file is opened. Of two files of
-    /// the same name the last counts. Their bytes are no part of [`ReadOptions::memory`].
+    /// These files, each with its name relative to the mesh. No other file is opened. Of two files
+    /// of the same name the last counts. Their bytes are no part of [`ReadOptions::memory`].
     ///
     /// [`ReadOptions::memory`]: crate::formats::ReadOptions::memory
     #[must_use]
@@ -98,8 +98,8 @@ impl Sidecars {
         Self::new(Files::InMemory(Arc::new(files)), PathBuf::new())
     }
 
-    /// The same for a mesh of this name: the names in its file are relative to its folder, and an OBJ
-    /// mesh that names no material file has that of its own name.
+    /// The same for a mesh of this name: the names in its file are relative to its folder, and an
+    /// OBJ mesh that names no material file has that of its own name.
     #[must_use]
     pub fn of_mesh(self, name: &str) -> Self {
         let name = PathBuf::from(normalized(name));
@@ -169,7 +169,8 @@ impl Sidecars {
         }
     }
 
-    /// Bytes of memory that the content of a file takes when it is read: none if it is there already.
+    /// Bytes of memory that the content of a file takes when it is read: none if it is there
+    /// already.
     pub(super) fn cost(&self, path: &Path) -> u64 {
         match &self.files {
             Files::OnDisk => fs::metadata(path).map_or(0, |file| file.len()),

@@ -4,29 +4,40 @@ use crate::formats::excerpt;
 
 /// A tally of names, of which a warning lists the first few.
 #[derive(Debug, Default)]
-pub(super) struct Named {
-    names: Vec<String>,
+pub(super) struct Tally {
+    /// With the number of occurrences of each.
+    names: Vec<(String, usize)>,
     /// The number of occurrences.
     pub(super) count: usize,
     /// The number of occurrences of names not in `names`.
     others: usize,
 }
 
-impl Named {
+impl Tally {
     pub(super) fn add(&mut self, name: &str) {
+        self.add_many(excerpt(name), 1);
+    }
+
+    fn add_many(&mut self, name: String, count: usize) {
         const LISTED: usize = 3;
-        let name = excerpt(name);
-        self.count += 1;
-        match self.names.len() {
-            _ if self.names.contains(&name) => {}
-            0..LISTED => self.names.push(name),
-            _ => self.others += 1,
+        self.count += count;
+        match self.names.iter().position(|(known, _)| *known == name) {
+            Some(at) => self.names[at].1 += count,
+            None if self.names.len() < LISTED => self.names.push((name, count)),
+            None => self.others += count,
         }
+    }
+
+    /// Adds the names of a later tally.
+    pub(super) fn append(&mut self, later: Self) {
+        later.names.into_iter().for_each(|(name, count)| self.add_many(name, count));
+        self.count += later.others;
+        self.others += later.others;
     }
 
     /// The names in quotation marks.
     pub(super) fn quoted(&self) -> String {
-        let names: Vec<String> = self.names.iter().map(|name| format!("'{name}'")).collect();
+        let names: Vec<String> = self.names.iter().map(|(name, _)| format!("'{name}'")).collect();
         names.join(", ")
     }
 

@@ -4,12 +4,12 @@ use crate::formats::{ReadError, excerpt};
 
 /// A cursor over the tokens of a text.
 #[derive(Debug, Clone)]
-pub(super) struct Words<'a> {
+pub(super) struct Tokens<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> Tokens<'a> {
     /// At the beginning of `text`, after a byte order mark if there is one.
     pub(super) fn new(text: &'a [u8]) -> Self {
         let mark = text.starts_with(b"\xef\xbb\xbf");
@@ -35,8 +35,8 @@ impl<'a> Words<'a> {
     /// The next token in this line.
     pub(super) fn next_in_line(&mut self) -> Option<&'a [u8]> {
         self.skip(is_space);
-        let word = self.skip(|byte| !is_space(byte) && !is_line_end(byte));
-        (!word.is_empty()).then_some(word)
+        let token = self.skip(|byte| !is_space(byte) && !is_line_end(byte));
+        (!token.is_empty()).then_some(token)
     }
 
     /// The rest of this line; moves to the next line.
@@ -59,6 +59,11 @@ impl<'a> Words<'a> {
     /// The error `what` at the line of the last token.
     pub(super) fn error(&self, what: String) -> ReadError {
         let before = &self.text[..self.at];
+        // At the end of the text, the last line is the one before the last line end.
+        let before = match self.at == self.text.len() {
+            true => before.trim_ascii_end(),
+            false => before,
+        };
         let feeds = before.iter().filter(|&&byte| byte == b'\n').count();
         let returns = before.iter().filter(|&&byte| byte == b'\r').count();
         let pairs = before.windows(2).filter(|pair| pair == b"\r\n").count();
@@ -82,13 +87,13 @@ fn is_line_end(byte: u8) -> bool {
 }
 
 /// Parses a token as a number.
-pub(super) fn number(word: &[u8]) -> Option<f64> {
-    str::from_utf8(word).ok()?.parse().ok()
+pub(super) fn number(token: &[u8]) -> Option<f64> {
+    str::from_utf8(token).ok()?.parse().ok()
 }
 
 /// A token in quotation marks, for a message.
-pub(super) fn quoted(word: &[u8]) -> String {
+pub(super) fn quoted(token: &[u8]) -> String {
     // A character has at most four bytes.
-    let start = &word[..word.len().min(200)];
+    let start = &token[..token.len().min(200)];
     format!("'{}'", excerpt(&String::from_utf8_lossy(start)))
 }

@@ -12,8 +12,7 @@ use crate::gpu::error::GpuError;
 use crate::gpu::pipeline::{Constants, Pipeline};
 use crate::gpu::{Kernel, MAX_GROUPS};
 
-/// Timeout of one submission on hardware; drivers reset a hung GPU within seconds.
-#[cfg(not(target_arch = "wasm32"))]
+/// Timeout of one wait on hardware; drivers reset a hung GPU within seconds.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
 /// Locks, ignoring poison: no holder leaves the data in an invalid state.
@@ -46,8 +45,9 @@ pub struct Device {
     /// Its queue.
     pub queue: wgpu::Queue,
     fault: Fault,
+    /// Of one wait; `None` for a software adapter, which may be slow.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
-    software: bool,
+    timeout: Option<std::time::Duration>,
     pipelines: Arc<Mutex<Pipelines>>,
 }
 
@@ -63,7 +63,8 @@ impl Device {
         device.set_device_lost_callback(move |reason, message| {
             reported.set(format!("the device was lost ({reason:?}): {message}"));
         });
-        Self { device, queue, fault, software, pipelines: Arc::default() }
+        let timeout = (!software).then_some(TIMEOUT);
+        Self { device, queue, fault, timeout, pipelines: Arc::default() }
     }
 
     /// Returns the first error that the device reported, if any.
@@ -77,8 +78,15 @@ impl Device {
     /// A compiled kernel from the cache; compiled on first use with these constants.
     pub(crate) fn pipeline(&self, kernel: Kernel, constants: Constants) -> Arc<Pipeline> {
         let mut pipelines = lock(&self.pipelines);
-        let compile = || Arc::new(Pipeline::new(&self.device, kernel, constants));
+        let compile = || Arc::new(Pipeline::new(&self.device, kernel, kernel.source(), constants));
         pipelines.entry((kernel.name(), constants)).or_insert_with(compile).clone()
+    }
+
+    /// Replaces a kernel by one with another source, as a faulty driver would.
+    #[cfg(test)]
+    pub(crate) fn plant(&self, kernel: Kernel, source: String, constants: Constants) {
+        let pipeline = Arc::new(Pipeline::new(&self.device, kernel, source, constants));
+        lock(&self.pipelines).insert((kernel.name(), constants), pipeline);
     }
 
     /// Records a dispatch of `kernel` with `groups` workgroups in a pass of its own. `buffers` maps
@@ -239,11 +247,15 @@ impl Device {
             if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
                 return result;
             }
-            let timeout = (!self.software).then_some(TIMEOUT);
-            let wait = wgpu::PollType::Wait { submission_index: None, timeout };
+            let wait = wgpu::PollType::Wait { submission_index: None, timeout: self.timeout };
             let polled = self.device.poll(wait);
             self.check()?;
-            polled.map_err(|e| GpuError::Device(e.to_string()))?;
+            polled.map_err(|error| match (error, self.timeout) {
+                (wgpu::PollError::Timeout, Some(timeout)) => GpuError::Device(format!(
+                    "it did not respond within {timeout:?}; it may be hung"
+                )),
+                (error, _) => GpuError::Device(error.to_string()),
+            })?;
         }
     }
 }
@@ -287,5 +299,58 @@ impl Future for Mapping<'_> {
         #[cfg(not(target_arch = "wasm32"))]
         context.waker().wake_by_ref();
         Poll::Pending
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::gpu::Adapter;
+
+    /// A device of Vulkan: a wait on OpenGL cannot end early.
+    fn open() -> Option<Device> {
+        let mut adapters = Adapter::all();
+        adapters.retain(|adapter| adapter.check().is_ok() && adapter.label().starts_with("vulkan"));
+        let promised = std::env::var_os("TRIVOX_GPU").is_some();
+        assert!(!promised || !adapters.is_empty(), "an adapter was promised");
+        if adapters.is_empty() {
+            println!("skipped: no adapter");
+        }
+        adapters.sort_by_key(|adapter| adapter.label().contains("SwiftShader"));
+        adapters.first().map(|adapter| adapter.open().expect("it opens"))
+    }
+
+    #[test]
+    fn a_wait_that_takes_too_long_is_an_error_that_names_the_limit() {
+        let Some(device) = open() else { return };
+        let device = Device { timeout: Some(Duration::from_millis(1)), ..device };
+        // Copies of 4 GiB in all.
+        let words = 1 << 24;
+        let usage = Usage::COPY_SRC | Usage::COPY_DST;
+        let [from, to] = ["from", "to"].map(|label| device.buffer(label, words, usage));
+        let staging = device.staging(1);
+        let mut encoder = device.encoder();
+        for _ in 0..64 {
+            encoder.copy_buffer_to_buffer(&from, 0, &to, 0, 4 * words);
+        }
+        encoder.copy_buffer_to_buffer(&to, 0, &staging, 0, 4);
+        let read = device.submit_and_read(encoder, &staging);
+        let error = read.expect_err("no time").to_string();
+        assert_eq!(error, "the GPU failed: it did not respond within 1ms; it may be hung");
+    }
+
+    #[test]
+    fn a_buffer_that_cannot_be_had_fails_the_device() {
+        let Some(device) = open() else { return };
+        let limit = device.device.limits().max_buffer_size;
+        let _ = device.buffer("too large", limit / 4 + 1, Usage::STORAGE);
+        let error = device.check().expect_err("too large");
+        assert!(matches!(error, GpuError::Device(_)), "{error}");
+        let Err(same) = device.filled("small", &[0; 4], Usage::STORAGE) else {
+            panic!("a buffer of a failed device");
+        };
+        assert_eq!(same, error);
     }
 }

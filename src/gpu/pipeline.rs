@@ -20,9 +20,13 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Compiles `kernel`. Errors are reported by the device.
-    pub(super) fn new(device: &wgpu::Device, kernel: Kernel, constants: Constants) -> Self {
-        let source = kernel.source();
+    /// Compiles `source`, the source of `kernel`. Errors are reported by the device.
+    pub(super) fn new(
+        device: &wgpu::Device,
+        kernel: Kernel,
+        source: String,
+        constants: Constants,
+    ) -> Self {
         let bindings = bindings(&source);
         let groups = bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups).map(|group| layout(device, &bindings, group)).collect();

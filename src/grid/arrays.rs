@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::{BRICK, BrickKey, BrickRun, FULL, Mask, VoxelGrid, count, parts, set_bits};
+use super::{BRICK, BrickKey, BrickRun, FULL, Mask, VoxelGrid, count, key_ranges, set_bits};
 
 impl VoxelGrid {
-    /// Fills `out`, one element for each occupied voxel in the order of [`voxels`](Self::voxels), on
-    /// all threads: `fill` gets each brick, its mask, and the elements of its voxels.
+    /// Fills `out`, one element for each occupied voxel in the order of [`voxels`](Self::voxels),
+    /// on all threads: `fill` gets each brick, its mask, and the elements of its voxels.
     ///
     /// ```
     /// use trivox::VoxelGrid;
@@ -41,7 +41,8 @@ impl VoxelGrid {
         );
     }
 
-    /// Fills `out`, one element for each brick that holds a voxel, in canonical order, on all threads.
+    /// Fills `out`, one element for each brick that holds a voxel, in canonical order, on all
+    /// threads.
     ///
     /// # Panics
     /// `out` does not have [`brick_count`](Self::brick_count) elements.
@@ -64,7 +65,7 @@ impl VoxelGrid {
         length: impl Fn(&BrickRun) -> usize + Sync,
         fill: impl Fn(&BrickRun, &mut [T]) + Sync,
     ) {
-        let parts = parts(&[self]);
+        let parts = key_ranges(&[self]);
         let runs = |&[first, end]: &[BrickKey; 2]| self.brick_runs_between(first, end);
         let lengths: Vec<usize> =
             parts.par_iter().map(|part| runs(part).map(|run| length(&run)).sum()).collect();

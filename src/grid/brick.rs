@@ -83,7 +83,7 @@ impl BrickKey {
     /// A hash of `bits` bits that spreads neighbouring bricks: Fibonacci hashing (D. Knuth, The Art
     /// of Computer Programming 3, section 6.4, 1973).
     #[inline]
-    pub(crate) fn place(self, bits: u32) -> usize {
+    pub(crate) fn hash_index(self, bits: u32) -> usize {
         (self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
     }
 

@@ -47,6 +47,21 @@ impl Crossings {
         self.keys.len() as u64 * GridBuilder::BYTES_KEPT
     }
 
+    /// Every crossing: its brick, with the direction mark, and its voxel in the brick, 64x + 8y +
+    /// z; sorted.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn sorted(&self) -> Vec<(BrickKey, u32)> {
+        let bricks = self.keys.iter().zip(&self.masks);
+        let mut crossings: Vec<(BrickKey, u32)> = bricks
+            .flat_map(|(&key, mask)| {
+                let voxels = (0..512).filter(|v| mask[*v as usize / 64] >> (v % 64) & 1 == 1);
+                voxels.map(move |voxel| (key, voxel))
+            })
+            .collect();
+        crossings.sort_unstable();
+        crossings
+    }
+
     /// The masks of the row of bricks that begins at `row`, each with its brick and the change of
     /// the winding number: 1 where columns enter the mesh, -1 where they leave it.
     pub(crate) fn row(&self, row: BrickKey) -> impl Iterator<Item = (BrickKey, i32, &Mask)> {
@@ -60,6 +75,7 @@ impl Crossings {
 
 /// Statistics of the winding numbers at voxel centres, counted in columns along `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Windings {
     /// Columns with a winding number of absolute value 2 or more: parts of the mesh overlap.
     pub overlapping: u64,

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty};
 use crate::srgb::Rgba;
 
-/// The colour that renderers give voxels of a grid without colours: a green, distinct from backgrounds
-/// and shadows.
+/// The colour that renderers give voxels of a grid without colours: a green, distinct from
+/// backgrounds and shadows.
 pub const DEFAULT_COLOR: Rgba = [128, 176, 150, 255];
 
 /// The colours of a grid's voxels: sRGB with opacity.
@@ -55,6 +55,14 @@ impl Colors {
         let mut colors = Self::uniform(rest);
         bricks.iter().for_each(|(key, mask, own)| colors.push(*key, *mask, own));
         colors
+    }
+
+    /// Reserves memory for `bricks` more bricks with `colors` colours.
+    pub(crate) fn reserve(&mut self, bricks: usize, colors: usize) {
+        self.keys.reserve_exact(bricks);
+        self.masks.reserve_exact(bricks);
+        self.first.reserve_exact(bricks);
+        self.own.reserve_exact(colors);
     }
 
     /// Appends the colours `own` of the voxels in `mask`. Keys must increase.
@@ -184,7 +192,7 @@ impl BrickColors<'_> {
     }
 
     /// Whether a voxel's colour differs from the default.
-    pub(crate) fn is_own(&self) -> bool {
+    pub(crate) fn differs_from_rest(&self) -> bool {
         self.own.iter().any(|&color| color != self.rest)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use super::brick_runs::{BrickRun, overlay, parts};
+use super::brick_runs::{BrickRun, key_ranges, overlay};
 use super::ordered::in_order;
 use super::{BRICK, Mask, VoxelGrid};
 
@@ -55,11 +55,12 @@ impl VoxelGrid {
             true => Err(needed),
             false => Ok(()),
         };
-        let cropped = in_order(dims, self.world, &parts(&[&self]), fits, |&[first, end], out| {
-            let runs = self.brick_runs_between(first, end);
-            let inside = runs.flat_map(|run| clipped(dims, &run));
-            inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
-        });
+        let cropped =
+            in_order(dims, self.world, &key_ranges(&[&self]), fits, |&[first, end], out| {
+                let runs = self.brick_runs_between(first, end);
+                let inside = runs.flat_map(|run| clipped(dims, &run));
+                inside.for_each(|BrickRun { start, len, mask }| out.push(start, len, &mask));
+            });
         cropped.map(|(grid, _)| grid)
     }
 
@@ -68,7 +69,7 @@ impl VoxelGrid {
         let dims = std::array::from_fn(|a| self.dims[a].max(other.dims[a]));
         let fits = |_| Ok::<(), Infallible>(());
         let combined =
-            in_order(dims, self.world, &parts(&[self, other]), fits, |&[first, end], out| {
+            in_order(dims, self.world, &key_ranges(&[self, other]), fits, |&[first, end], out| {
                 let runs = [self, other].map(|grid| grid.brick_runs_between(first, end));
                 for both in overlay(runs) {
                     let [a, b] = &both.masks;

@@ -1,4 +1,4 @@
-//! Many tasks at once, and their results one after another in the tasks' order.
+//! Runs many tasks in parallel and reports their results in the tasks' order.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,15 +11,15 @@ use anyhow::{Context, Result};
 
 use crate::program::plan::Task;
 
-/// Bytes in memory for a byte of a mesh's file: its text, what is read from it, the placed mesh. Large
-/// scans take five; short lines more.
+/// Estimated memory per byte of a mesh file, in bytes: the text, the mesh, the placed mesh. Large
+/// scans need five; files with short lines need more.
 const BYTES_A_FILE_BYTE: u64 = 16;
-/// Bytes in memory for a voxel of the grid's face: a surface has some ten bricks for 64 of these, of a
-/// hundred bytes each.
+/// Estimated memory per voxel of the grid's largest face, in bytes: a surface has about ten bricks
+/// of 100 bytes per 64 voxels of a face.
 const BYTES_A_FACE_VOXEL: u64 = 16;
 
-/// How many of `tasks` are worked on at once: one for each thread, or as many of the largest as the
-/// `memory`, in bytes, holds. `res` is the resolution, where that is how their size was given.
+/// The number of `tasks` to run at once: one per thread, or as many of the largest as fit into
+/// `memory` bytes. `res` is the resolution, if the size was given as one.
 pub fn at_once(tasks: &[Task], memory: u64, res: Option<u32>) -> usize {
     let threads = rayon::current_num_threads();
     let face = u64::from(res.unwrap_or(0)).pow(2);
@@ -30,8 +30,8 @@ pub fn at_once(tasks: &[Task], memory: u64, res: Option<u32>) -> usize {
     at_once_within(memory, tasks.iter().map(needs).collect()).min(threads)
 }
 
-/// How many of those that need so many bytes fit into `budget` bytes, whichever they are; at least
-/// one.
+/// The number of items that fit into `budget` bytes whichever are chosen, given the bytes that each
+/// needs; at least one.
 fn at_once_within(budget: u64, mut needs: Vec<u64>) -> usize {
     needs.sort_unstable_by_key(|&bytes| Reverse(bytes));
     let sums = needs.iter().scan(0_u64, |sum, &bytes| {
@@ -41,17 +41,17 @@ fn at_once_within(budget: u64, mut needs: Vec<u64>) -> usize {
     sums.take_while(|&sum| sum <= budget).count().max(1)
 }
 
-/// The stack of a thread that works on tasks: as large as a main thread's, whoever recurses.
+/// The stack size of worker threads, in bytes: that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Does `work` for all `tasks`, so many `at_once`, and gives `report` each result as soon as it and
-/// all before it are there.
+/// Runs `work` for all `tasks`, `at_once` at a time, and passes each result to `report` in the
+/// tasks' order, as soon as it is ready.
 ///
-/// The tasks have threads of their own: one that waits for another's use of the GPU must not hold up
-/// the pool in which the other computes.
+/// The tasks run on threads of their own: a task that waits for the GPU must not block the pool on
+/// which another computes.
 ///
 /// # Errors
-/// That of `report`, after which no more tasks are begun; or no thread can be started.
+/// Errors of `report`, after which no further task starts; a thread cannot be started.
 pub fn run<T: Sync, R: Send>(
     tasks: &[T],
     at_once: usize,
@@ -66,7 +66,7 @@ pub fn run<T: Sync, R: Send>(
             let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             let worker = move || {
                 while let Some((index, task)) = take() {
-                    // Fails once nobody reports any more.
+                    // Fails once the receiver is dropped.
                     if sender.send((index, work(task))).is_err() {
                         break;
                     }

@@ -1,27 +1,27 @@
-//! The camera of a picture, for other renderers: in the mesh's axes and units, where files that are
-//! written lie too.
+//! The camera of a picture for other renderers, in the mesh's axes and units, in which written
+//! files lie too.
 
 use serde::Serialize;
 use trivox::render::{Camera, Projection, RenderOptions};
 use trivox::{Up, VoxelGrid, World};
 
-/// What `render --json` says of it.
+/// The camera in the output of `render --json`.
 #[derive(Debug, Serialize)]
 pub struct CameraReport {
     projection: &'static str,
     eye: [f64; 3],
-    /// In the picture, of length 1, at right angles.
+    /// Unit vectors to the right and upwards in the picture.
     right: [f64; 3],
     up: [f64; 3],
-    /// Against the direction of view.
+    /// The unit vector against the direction of view.
     back: [f64; 3],
-    /// The picture's left, right, bottom and top edge from the line of view, as pbrt has them: in the
-    /// mesh's units; for a perspective camera at distance 1 from the eye.
+    /// The left, right, bottom and top edge of the picture, as in pbrt's `screenwindow`: in mesh
+    /// units for an orthographic camera; at distance 1 from the eye for a perspective camera.
     screen_window: [f64; 4],
 }
 
 impl CameraReport {
-    /// The camera that has `grid` in its picture.
+    /// The camera that frames `grid`.
     pub fn new(grid: &VoxelGrid, options: &RenderOptions) -> Self {
         let unplaced = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
         let World { origin, voxel_size, up } = grid.world.unwrap_or(unplaced);

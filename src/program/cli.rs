@@ -18,7 +18,7 @@ use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand};
 use crate::program::cli::parse::parse_size;
 
 pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs};
-pub use crate::program::cli::names::{BackendName, DrawerName, FillName, ModeName};
+pub use crate::program::cli::names::{BackendName, FillName, ModeName, RenderBackendName};
 pub use crate::program::cli::render::RenderArgs;
 pub use crate::program::cli::slice::SliceArgs;
 pub use crate::program::cli::verify::VerifyArgs;
@@ -35,8 +35,9 @@ fn long_version() -> String {
 ///
 /// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
 ///
-/// Exit codes: 0 done; 1 a comparison failed (--compare-backends, --strict, diff, verify); 2 bad usage,
-/// input or output; 128 + N stopped by signal N. One mesh that fails does not stop the others.
+/// Exit codes: 0 done; 1 a comparison failed (--compare-backends, --strict, diff, verify); 2 bad
+/// usage, input or output; 128 + N stopped by signal N. One mesh that fails does not stop the
+/// others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version = long_version(), max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -47,11 +48,11 @@ pub struct Cli {
     #[command(flatten)]
     pub job: Option<Job>,
     #[command(flatten)]
-    pub what: What,
+    pub voxels: VoxelArgs,
     #[command(flatten)]
-    pub few_colors: FewColors,
+    pub palette_args: PaletteArgs,
     #[command(flatten)]
-    pub machine: Machine,
+    pub compute: ComputeArgs,
 }
 
 impl Cli {
@@ -75,11 +76,12 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Compare two voxel grids, in any formats.
     ///
-    /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty. The
-    /// verdict also says in one line whether colours or places differ; with --exact that counts too.
+    /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
+    /// The verdict also says in one line whether colours or places differ; with --exact that counts
+    /// too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or places), 2 bad
-    /// usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or places),
+    /// 2 bad usage or input.
     Diff(DiffArgs),
     /// Judge a voxel grid, whoever made it, by the exact voxels of its mesh.
     ///
@@ -96,10 +98,10 @@ pub enum Command {
     Render(RenderArgs),
     /// Print or draw one layer of a voxel grid.
     ///
-    /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across x, y to
-    /// the right and z upwards. The voxels go to standard output, a header to standard error. A line is
-    /// two rows of voxels in halves of a block, in their colours on a terminal (unless NO_COLOR is set);
-    /// with --ascii one row. A terminal shows as many columns as it has.
+    /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across
+    /// x, y to the right and z upwards. The voxels go to standard output, a header to standard
+    /// error. A line is two rows of voxels in halves of a block, in their colours on a terminal
+    /// (unless NO_COLOR is set); with --ascii one row. A terminal shows as many columns as it has.
     Slice(SliceArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
@@ -109,7 +111,7 @@ pub enum Command {
 
 /// What to compute.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct What {
+pub struct VoxelArgs {
     /// Which voxels are occupied [default: surface].
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ModeName>,
@@ -122,14 +124,15 @@ pub struct What {
     #[arg(long = "include-surface", visible_alias = "shell")]
     pub shell: bool,
 
-    /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity 0).
+    /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity
+    /// 0).
     #[arg(long)]
     pub keep_transparent: bool,
 }
 
 /// The colours of formats that have few.
 #[derive(Debug, Args)]
-pub struct FewColors {
+pub struct PaletteArgs {
     /// Colours to use in formats that have few (.vox): those of the pixels of an image, at most 255
     /// [default: those of the voxels, or the 255 by which they look most alike].
     #[arg(long, value_name = "IMAGE")]
@@ -147,7 +150,7 @@ pub struct FewColors {
 
 /// What to compute with.
 #[derive(Debug, Args)]
-pub struct Machine {
+pub struct ComputeArgs {
     /// Where to compute. All backends give the same bits.
     #[arg(long, value_name = "BACKEND", default_value = "auto")]
     pub backend: BackendName,

@@ -1,4 +1,4 @@
-//! `voxelize convert`: a grid in another format.
+//! `voxelize convert`: writes a grid in another format.
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -10,9 +10,9 @@ use crate::program::diff::Side;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, print_json, say, temporary};
+use crate::program::{Verdict, print_error, print_json, temporary};
 
-/// Reads the grid, writes it, and says what the new file does not hold.
+/// Reads the grid, writes it, and reports what the new file does not hold.
 ///
 /// # Errors
 /// The grid cannot be read, the format cannot hold it, or the file cannot be written.
@@ -24,12 +24,12 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
         bail!("--json and - both write to standard output: leave one of them out");
     }
     temporary::clean_up_when_interrupted()?;
-    let options = args.few_colors.write_options()?;
+    let options = args.palette_args.write_options()?;
     let output = Output::new(to, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();
     let progress = TerminalProgress::new(args.quiet);
     progress.start("load", 0);
-    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
     let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
@@ -38,12 +38,12 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let input = Side::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
         print_json(&report)?;
     } else if !args.quiet {
-        say(&report.text());
+        print_error(&report.text());
     }
     Ok(Verdict::Done)
 }

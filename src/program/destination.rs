@@ -1,4 +1,4 @@
-//! Where the voxels of each mesh of a run go: nowhere, to one file, or to files in a folder.
+//! The outputs of a run: none, one file, or files in a folder.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,24 +10,32 @@ use trivox::formats::GridFormat;
 use crate::program::output::behind_links;
 use crate::program::temporary::{TemporaryFile, folder_of};
 
-/// Where the voxels of a run's meshes go.
+/// The outputs of a run.
 #[derive(Debug, Clone)]
 pub enum Destination {
-    /// The run only reports.
+    /// No file is written.
     Nowhere,
-    /// The file, or whatever else has this name; `-` is standard output.
+    /// One file or device; `-` is standard output.
     File(PathBuf),
-    /// A file for each mesh, with its name and this format's extension.
+    /// One file per mesh in a folder, with the mesh's name and this format's extension.
     Folder(PathBuf, GridFormat),
 }
 
 impl Destination {
-    /// What `output` means: a folder where it is one already, where it ends as the name of one, and
-    /// where there are `several` meshes, unless it has an extension: then it is likelier a mistake.
+    /// Interprets `output`: as a folder if it is one, if its name ends like one, or if there are
+    /// `several` meshes. With several meshes, a name with an extension is refused as a likely
+    /// mistake.
+    ///
+    /// Without a `format`, files in a folder are of the format `in_folder`.
     ///
     /// # Errors
-    /// Several meshes cannot go there.
-    pub fn new(output: Option<&Path>, format: Option<GridFormat>, several: bool) -> Result<Self> {
+    /// Several meshes cannot be written to one file.
+    pub fn new(
+        output: Option<&Path>,
+        format: Option<GridFormat>,
+        in_folder: GridFormat,
+        several: bool,
+    ) -> Result<Self> {
         let Some(path) = output else {
             return Ok(Self::Nowhere);
         };
@@ -43,13 +51,13 @@ impl Destination {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| path.display().to_string());
         }
-        Ok(Self::Folder(path.to_owned(), format.unwrap_or(GridFormat::Vox)))
+        Ok(Self::Folder(path.to_owned(), format.unwrap_or(in_folder)))
     }
 
-    /// The file for each of `meshes`, where there is one.
+    /// The output file of each of `meshes`, if any.
     ///
     /// # Errors
-    /// Two meshes would have the same; it is one of the meshes.
+    /// Two meshes would have the same output, or an output is one of the meshes.
     pub fn targets(&self, meshes: &[PathBuf]) -> Result<Vec<Option<PathBuf>>> {
         let inputs: HashSet<PathBuf> = meshes.iter().map(|mesh| led_to(mesh)).collect();
         let mut meshes_by_target = HashMap::new();
@@ -94,10 +102,10 @@ impl Destination {
         })
     }
 
-    /// Makes the folder if it is not there, and sees that files can be written in it.
+    /// Creates the folder if necessary, and checks that it is writable.
     ///
     /// # Errors
-    /// They cannot.
+    /// The folder cannot be created or written in.
     pub fn prepare(&self) -> Result<()> {
         let Self::Folder(folder, format) = self else {
             return Ok(());
@@ -108,17 +116,17 @@ impl Destination {
     }
 }
 
-/// The file that a name leads to, there or not, by the one name that all others of it have in common.
+/// The canonical path of a file that may not exist yet, so that two names of one file compare
+/// equal.
 fn led_to(path: &Path) -> PathBuf {
-    // What leads nowhere is told later, by its mesh.
+    // A broken path is reported when the mesh is read.
     let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
     let folder = fs::canonicalize(folder_of(&path));
     let file = folder.ok().zip(path.file_name()).map(|(folder, name)| folder.join(name));
     as_the_system_compares(&file.unwrap_or(path))
 }
 
-/// A name under which two files are the same one, where the operating system takes letters of both
-/// cases for the same.
+/// The name, folded to lower case on operating systems whose file names ignore case.
 fn as_the_system_compares(path: &Path) -> PathBuf {
     if cfg!(any(windows, target_os = "macos")) {
         path.to_string_lossy().to_lowercase().into()

@@ -1,4 +1,4 @@
-//! `voxelize diff`: two grids, voxel by voxel.
+//! `voxelize diff`: compares two grids voxel by voxel.
 
 use std::path::Path;
 
@@ -13,29 +13,29 @@ use trivox::{Comparison, Up, VoxelGrid, World, compare};
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
 use crate::program::render::Preview;
-use crate::program::{Verdict, print, print_json, say, temporary, unless_closed};
+use crate::program::{Verdict, ignore_closed, print, print_error, print_json, temporary};
 
-/// How many of the voxels that differ are named.
+/// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
 
 const NAMES: [char; 2] = ['A', 'B'];
 
-/// In the picture: of voxels in both, and of those only in A and only in B. These two differ for all eyes
-/// (M. Okabe and K. Ito, Color Universal Design, 2008).
+/// Colours of voxels in both grids, only in A, and only in B. The last two are distinguishable with
+/// any colour vision (M. Okabe and K. Ito, Color Universal Design, 2008).
 const IN_BOTH: Rgba = [208, 208, 204, 255];
 const ONLY_IN: [Rgba; 2] = [[213, 94, 0, 255], [0, 114, 178, 255]];
 
-/// Opacity of voxels that differ and are hidden by others.
+/// Opacity of differing voxels behind others.
 const SHOWS_THROUGH: f64 = 0.75;
 
-/// Reads both grids, says how they differ, and draws it if that is asked for.
+/// Reads both grids, reports how they differ, and draws the difference if requested.
 ///
 /// # Errors
 /// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
 pub fn run(args: &DiffArgs) -> Result<Verdict> {
     let preview = args.preview.as_ref().map(|path| {
         temporary::clean_up_when_interrupted()?;
-        // It may be neither.
+        // Either path may be the one at fault.
         Preview::new(path, &args.a).and_then(|_| Preview::new(path, &args.b))
     });
     let preview = preview.transpose()?;
@@ -56,18 +56,19 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
     let drawn = drawn.transpose()?;
     let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
-        unless_closed(print_json(&report))?;
+        ignore_closed(print_json(&report))?;
     } else if !args.quiet {
-        unless_closed(print(&report.text(&found)))?;
+        ignore_closed(print(&report.text(&found)))?;
     }
     let is_same = report.equal && (!args.exact || report.besides.is_empty());
     Ok(if is_same { Verdict::Done } else { Verdict::Differs })
 }
 
-/// Both grids, and over them, from the same camera, what differs alone: it shows through what agrees.
+/// Draws both grids, and over them the differing voxels from the same camera, so that these show
+/// through.
 fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
     let options = Preview::options();
     let all = in_colors(a, b, IN_BOTH, ONLY_IN);
@@ -83,7 +84,7 @@ fn read(path: &Path) -> Result<LoadedGrid> {
     read_grid(path).with_context(|| path.display().to_string())
 }
 
-/// How the grids differ besides their voxels: in colours, in place, or in what only one file says.
+/// The differences besides voxels: colours, placement, or information that only one file has.
 fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
     let only = |has: [bool; 2], what: &str| match has {
         [true, false] => Some(format!("only A has {what}")),
@@ -104,7 +105,7 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
     colors.into_iter().chain(place).collect()
 }
 
-/// Where a grid lies.
+/// The placement of a grid.
 pub fn described(world: &World) -> String {
     let World { origin: [x, y, z], voxel_size, up } = world;
     let up = match up {
@@ -153,13 +154,13 @@ struct Report {
     iou: f64,
     /// Smallest and largest differing voxel.
     bounds: Option<[[u32; 3]; 2]>,
-    /// How many of the voxels in both have different colours, if both have any.
+    /// The number of voxels in both grids with different colours, if both have colours.
     other_colors: Option<u64>,
-    /// How the grids differ besides their voxels: a phrase for each of colours and place.
+    /// The differences besides voxels: a phrase each for colours and placement.
     besides: Vec<String>,
-    /// The first few that differ.
+    /// The first differing voxels.
     voxels: Vec<Differing>,
-    /// The picture of both, if one was asked for.
+    /// The picture of both, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     preview: Option<String>,
     warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! Several files, written all or none.
+//! Writes several files: all or none.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,27 @@ use trivox::formats::WriteError;
 use crate::program::output::{counting, replaceable};
 use crate::program::temporary::{Complete, TemporaryFile};
 
-/// Files that are whole and on the disk, but not yet called as they will be.
+/// Complete temporary files that are not renamed yet.
 #[derive(Debug)]
 pub struct Files {
-    /// What is read, and must not be replaced.
+    /// The input file, which must not be replaced.
     input: PathBuf,
     written: Vec<(PathBuf, Complete)>,
     bytes: u64,
-    /// Holds this process's lock while the others are closed.
+    /// Keeps this process's lock while the other files are closed.
     keeper: Option<TemporaryFile>,
 }
 
 impl Files {
-    /// None yet, beside `input`.
+    /// No files yet; `input` must not be replaced.
     pub fn new(input: &Path) -> Self {
         Self { input: input.to_owned(), written: Vec::new(), bytes: 0, keeper: None }
     }
 
-    /// Writes the one that will be at `path`.
+    /// Writes the file for `path`.
     ///
     /// # Errors
-    /// `write` fails, or the operating system cannot write it.
+    /// Errors of `write` and of the operating system.
     pub fn add(
         &mut self,
         path: PathBuf,
@@ -41,16 +41,16 @@ impl Files {
         }
         let file = replaceable(&path, &self.input).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;
-        // Once all are on the disk, there is little left to fail.
+        // Everything is synchronized before the first file is renamed, so little can fail later.
         let complete = file.complete().with_context(named)?;
         self.written.push((path, complete));
         Ok(())
     }
 
-    /// Gives all of them their names, and returns these and how many bytes they are together.
+    /// Renames all files; returns their names and total size in bytes.
     ///
     /// # Errors
-    /// The operating system cannot; those before are named in the message.
+    /// The operating system cannot rename a file; the message lists those already renamed.
     pub fn finish(self) -> Result<(Vec<String>, u64)> {
         let mut names = Vec::with_capacity(self.written.len());
         for (path, file) in self.written {

@@ -1,4 +1,4 @@
-//! How a solid was filled, for a person and as JSON.
+//! The summary of a fill, as text and as JSON.
 
 use serde::Serialize;
 use trivox::fill::{AxisDisagreement, Confidence};
@@ -8,16 +8,16 @@ use trivox::{Lattice, Topology};
 
 use crate::program::numbers::{counted, grouped};
 
-/// How a solid was filled; volumes are in cubic mesh units.
+/// The summary of a fill; volumes are in cubic mesh units.
 #[derive(Debug, Clone, Serialize)]
 pub struct FillSummary {
     /// `parity`, `winding`, `flood` or `vote`.
     rule: String,
-    /// Why this one.
+    /// The reason for this fill.
     reason: String,
     pub doubtful: bool,
     pub doubts: Vec<DoubtSummary>,
-    /// All of it, in words.
+    /// The whole report as a text.
     pub sentence: String,
     closed: bool,
     oriented: bool,
@@ -26,56 +26,56 @@ pub struct FillSummary {
     open_edges: u64,
     non_manifold_edges: u64,
     inconsistent_edges: u64,
-    /// Edges of an odd number of triangles.
+    /// Edges with an odd number of triangles.
     odd_edges: u64,
-    /// Edges along which triangles do not run as often one way as the other.
+    /// Edges that are not traversed equally often in both directions.
     unbalanced_edges: u64,
-    /// An edge that is to blame, by its ends in mesh units.
+    /// Such an edge, by its ends in mesh units.
     example: Option<[[f64; 3]; 2]>,
     /// Boundary loops that were capped.
     #[serde(skip_serializing_if = "Option::is_none")]
     boundary_loops: Option<u64>,
-    /// The least certain voxel at a cap, and the most certain one looked at.
+    /// The least certain voxel at a cap, and the most certain one sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     lowest_confidence: Option<ConfidenceSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     highest_confidence: Option<ConfidenceSummary>,
-    /// Triangles that were turned to face outside, and the patches they are in.
+    /// Triangles whose orientation was flipped, and their patches.
     turned_triangles: u64,
     turned_patches: u64,
     #[serde(skip)]
     caps: Option<String>,
-    /// Columns that are still inside at the grid's end.
+    /// Columns that are still inside at the end of the grid.
     #[serde(skip_serializing_if = "Option::is_none")]
     unended_columns: Option<u64>,
-    /// Columns that are inside twice or more often.
+    /// Columns with a winding number of 2 or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     overlapping_columns: Option<u64>,
-    /// Columns through parts that are inside out, and through others.
+    /// Columns through parts with inverted orientation, and through others.
     #[serde(skip_serializing_if = "Option::is_none")]
     opposed_columns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     axes: Option<Axes>,
-    /// Voxels that a flood found enclosed.
+    /// Enclosed voxels found by the flood fill.
     #[serde(skip_serializing_if = "Option::is_none")]
     enclosed: Option<u64>,
-    /// Voxels that the flood reached though most rays find them inside.
+    /// Voxels that the flood fill reached though most rays find them inside.
     #[serde(skip_serializing_if = "Option::is_none")]
     leaked: Option<u64>,
     voxel_volume: f64,
     mesh_volume: Option<f64>,
 }
 
-/// A doubt.
+/// A warning about the fill.
 #[derive(Debug, Clone, Serialize)]
 pub struct DoubtSummary {
-    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `wide`, `nothing` or
-    /// `leak`.
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `wide`, `nothing`
+    /// or `leak`.
     kind: &'static str,
     pub text: String,
 }
 
-/// How certain a voxel is, from 0 to 1.
+/// The confidence of a voxel, from 0 to 1.
 #[derive(Debug, Clone, Serialize)]
 struct ConfidenceSummary {
     value: f64,
@@ -96,7 +96,7 @@ fn center(voxel: [u32; 3], lattice: &Lattice) -> [f64; 3] {
     [0, 1, 2].map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * size)
 }
 
-/// How far rays along the three axes agree.
+/// The agreement of rays along the three axes.
 #[derive(Debug, Clone, Serialize)]
 struct Axes {
     disputed_voxels: u64,
@@ -106,7 +106,7 @@ struct Axes {
     share: f64,
     /// Columns along x, y and z that cross the surface an odd number of times.
     odd_columns: [u64; 3],
-    /// A voxel where there is most dispute, and its centre in mesh units.
+    /// The voxel with the most disagreement, and its centre in mesh units.
     worst: Option<[u32; 3]>,
     worst_position: Option<[f64; 3]>,
 }
@@ -167,7 +167,7 @@ impl FillSummary {
         }
     }
 
-    /// For a person.
+    /// The summary as text.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("{}: {}", self.rule, self.reason)];
         let mut facts = vec![counted(self.shells, "shell")];

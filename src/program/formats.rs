@@ -1,4 +1,4 @@
-//! `voxelize formats`: the table of what is read and written.
+//! `voxelize formats`: lists the formats.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -16,7 +16,7 @@ struct Row {
     carries: String,
 }
 
-/// Prints the table.
+/// Prints the table of formats.
 ///
 /// # Errors
 /// Standard output cannot be written to.
@@ -43,7 +43,7 @@ fn rows() -> Vec<Row> {
     MESH_FORMATS.into_iter().map(mesh_row).chain(grids).collect()
 }
 
-/// Of a mesh's format; what is written in it is the surface of a grid.
+/// A mesh format. If it is written, the file holds the surface of a grid.
 fn mesh_row(mesh: &MeshSpec) -> Row {
     let written = GridFormat::of_extension(mesh.extension).ok().map(GridFormat::spec);
     Row {
@@ -58,7 +58,7 @@ fn mesh_row(mesh: &MeshSpec) -> Row {
     }
 }
 
-/// In Markdown, as the README has it.
+/// The table in Markdown, as in the README.
 fn table(rows: &[Row]) -> String {
     let mut lines =
         vec!["| format | read | written | carries |".to_owned(), "|---|---|---|---|".to_owned()];

@@ -1,4 +1,4 @@
-//! The pictures of a turntable, and where they go: one animated file, or numbered ones.
+//! The pictures of a turntable: one animated file, or numbered files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::program::files::Files;
 use crate::program::output::{Names, Sink, Written};
 use crate::program::render::is_gif;
 
-/// Pictures a second, unless another number is asked for.
+/// Default frame rate, in pictures per second.
 const FPS: u16 = 24;
 
-/// Digits of a number, at most.
+/// Maximum number of digits in a file name.
 const MAX_DIGITS: usize = 9;
 
-/// Where so many pictures go, known to be possible before the work begins.
+/// The destination of the pictures, checked before the work begins.
 #[derive(Debug)]
 pub struct Frames {
     number: u32,
@@ -32,10 +32,11 @@ enum Target {
 }
 
 impl Frames {
-    /// Of `number` pictures, `fps` a second, to what `path` says, which is not `input`.
+    /// The destination of `number` pictures at `path`, at `fps` pictures per second. `path` must
+    /// not be `input`.
     ///
     /// # Errors
-    /// That is no place for them; `fps` is given for pictures in files of their own.
+    /// An invalid destination; `fps` with numbered files.
     pub fn new(path: &Path, input: &Path, number: u32, fps: Option<u16>) -> Result<Self> {
         let named = || path.display().to_string();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -68,15 +69,15 @@ impl Frames {
         Ok(Self { number, target: Target::Numbered { paths, input: input.to_owned() } })
     }
 
-    /// How many they are.
+    /// The number of pictures.
     pub fn number(&self) -> usize {
         self.number as usize
     }
 
-    /// Draws them, one after another, and writes all or none.
+    /// Draws the pictures one after another, and writes all or none.
     ///
     /// # Errors
-    /// Options that are not possible; a picture that cannot be written.
+    /// Invalid options; a picture cannot be written.
     pub fn write(
         &self,
         renderer: &Renderer,
@@ -121,20 +122,20 @@ impl Frames {
     }
 }
 
-/// A file's name with a place for a number, as Blender (`####`) and ffmpeg (`%04d`) know it.
+/// A file name with a placeholder for a number: `####` (Blender) or `%04d` (ffmpeg).
 #[derive(Debug, PartialEq, Eq)]
 struct Pattern {
     before: String,
-    /// How many the number has at least, with zeros before it.
+    /// Minimum number of digits, with leading zeros.
     digits: usize,
     after: String,
 }
 
 impl Pattern {
-    /// `None` where there is no such place.
+    /// Parses a name; `None` without a placeholder.
     ///
     /// # Errors
-    /// There are several, or one that is neither.
+    /// Several placeholders, or a malformed one.
     fn parse(name: &str) -> Result<Option<Self>> {
         let Some(start) = name.find(['#', '%']) else { return Ok(None) };
         let (before, place) = name.split_at(start);
@@ -164,7 +165,7 @@ impl Pattern {
         Ok(Some(Self { before: before.to_owned(), digits, after: after.to_owned() }))
     }
 
-    /// The name of picture `number`.
+    /// The file name of picture `number`.
     fn with(&self, number: u32) -> String {
         let Self { before, digits, after } = self;
         format!("{before}{number:0digits$}{after}")

@@ -1,4 +1,4 @@
-//! `voxelize info`: what a voxel grid or a mesh holds.
+//! `voxelize info`: describes a voxel grid or a mesh.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,9 @@ use trivox::{
 use crate::program::cli::InfoArgs;
 use crate::program::inputs::sorted;
 use crate::program::numbers::{counted, grouped, significant, sized};
-use crate::program::{Verdict, print, print_json, say};
+use crate::program::{Verdict, print, print_error, print_json};
 
-/// Reads the file and says what it holds.
+/// Reads the file and describes it.
 ///
 /// # Errors
 /// The file cannot be read, or standard output is closed.
@@ -36,7 +36,7 @@ pub fn run(args: &InfoArgs) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// Prints a line for each mesh and grid in a folder; as JSON an object for each.
+/// Prints a line for each mesh and grid in a folder; with JSON an object for each.
 fn table(args: &InfoArgs) -> Result<Verdict> {
     let named = || args.file.display().to_string();
     let mut verdict = Verdict::Done;
@@ -65,7 +65,7 @@ fn table(args: &InfoArgs) -> Result<Verdict> {
             }
             Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
             Err(error) => {
-                say(&format!("voxelize: {}: {error:#}\n", path.display()));
+                print_error(&format!("voxelize: {}: {error:#}\n", path.display()));
                 verdict = Verdict::Failed;
             }
         }
@@ -86,7 +86,7 @@ struct GridInfo {
     /// Smallest and largest occupied voxel.
     bounds: Option<[[u32; 3]; 2]>,
     hash: String,
-    /// How many different ones the voxels have, if any.
+    /// The number of distinct colours, if there are any.
     colors: Option<usize>,
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
@@ -96,7 +96,7 @@ struct GridInfo {
 
 impl GridInfo {
     fn new(loaded: LoadedGrid, path: &Path) -> Self {
-        let LoadedGrid { grid, warnings } = loaded;
+        let LoadedGrid { grid, warnings, .. } = loaded;
         Self {
             format: GridFormat::of_path(path).map_or("", GridFormat::extension),
             dims: grid.dims(),
@@ -115,7 +115,7 @@ impl GridInfo {
         }
     }
 
-    /// In a table.
+    /// The line in a table.
     fn row(&self) -> String {
         format!("{}, {} occupied, {}", sized(self.dims), grouped(self.occupied), self.hash)
     }
@@ -148,7 +148,7 @@ impl GridInfo {
     }
 }
 
-/// Voxels along the longest axis at which a mesh is looked at for overlaps.
+/// Resolution at which a mesh is tested for overlapping parts.
 const OVERLAP_RESOLUTION: u32 = 256;
 
 #[derive(Debug, Serialize)]
@@ -158,28 +158,28 @@ struct MeshInfo {
     triangles: usize,
     /// Minimum and maximum corner, in mesh units.
     bounds: [[f64; 3]; 2],
-    /// In mesh units.
+    /// The size of the bounds, in mesh units.
     extent: [f64; 3],
     materials: usize,
     textures: usize,
-    /// `None` of a mesh without extent.
+    /// The topology; `None` for a mesh without extent.
     surface: Option<SurfaceInfo>,
     warnings: Vec<String>,
 }
 
-/// What a mesh is as a surface.
+/// The topology of a mesh.
 #[derive(Debug, Serialize)]
 struct SurfaceInfo {
     closed: bool,
-    /// Whether triangles face the same way on both sides of all edges.
+    /// Whether the triangles at every edge have consistent orientation.
     oriented: bool,
     shells: u64,
     edges: u64,
-    /// Edges of one triangle.
+    /// Edges with one triangle.
     open_edges: u64,
-    /// `None` if there are too many boundary edges to follow.
+    /// The number of boundary loops; `None` if there are too many boundary edges to follow.
     boundary_loops: Option<usize>,
-    /// Edges along which triangles do not run as often one way as the other.
+    /// Edges that are not traversed equally often in both directions.
     boundary_edges: u64,
     non_manifold_edges: u64,
     inconsistent_edges: u64,
@@ -188,7 +188,7 @@ struct SurfaceInfo {
     area: f64,
     /// In cubic mesh units, negative if the mesh is inside out; `None` unless it is oriented.
     volume: Option<f64>,
-    /// Whether parts overlap, as columns show at 256 voxels; `None` unless it is oriented.
+    /// Whether parts overlap, by columns at 256 voxels; `None` unless it is oriented.
     overlaps: Option<bool>,
 }
 
@@ -266,7 +266,7 @@ impl SurfaceInfo {
     }
 }
 
-/// Whether a column is inside twice or more often anywhere.
+/// Whether the winding number of any column is 2 or more.
 fn overlaps(mesh: &PlacedMesh) -> Result<bool> {
     let run = Cpu::default().run(mesh, Rule::Winding, &RunOptions::default(), &NoProgress)?;
     Ok(run.windings.is_some_and(|windings| windings.overlapping > 0))
@@ -291,7 +291,7 @@ impl MeshInfo {
         })
     }
 
-    /// In a table.
+    /// The line in a table.
     fn row(&self) -> String {
         let [min, max] = self.bounds;
         let [x, y, z] = [0, 1, 2].map(|a| significant(max[a] - min[a]));
@@ -309,7 +309,7 @@ impl MeshInfo {
             format!("bounds    from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"),
             format!("extent    {x} x {y} x {z}"),
             format!(
-                "looks     {}, {}",
+                "colours   {}, {}",
                 counted(self.materials as u64, "material"),
                 counted(self.textures as u64, "texture")
             ),

@@ -1,4 +1,4 @@
-//! The meshes of a run, in the order given: from the arguments, and from the lists that `@` names.
+//! The meshes of a run, in the order given: from arguments, folders, patterns and `@` lists.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,13 +11,13 @@ use trivox::formats::is_mesh;
 
 use crate::program::cli::{Cli, Command};
 
-/// What begins the name of a list.
+/// The prefix of a list.
 const LIST: &str = "@";
 
-/// The meshes that `args` name, each once; whether one of these names several is the second value.
+/// The distinct meshes that `args` name, and whether an argument stands for several.
 ///
 /// # Errors
-/// A list that cannot be read or names no mesh; a mesh that is named twice.
+/// A list that cannot be read or is empty; a mesh that is named twice.
 pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<PathBuf>, bool)> {
     let mut meshes = Vec::new();
     let mut has_list = false;
@@ -43,7 +43,7 @@ pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<PathBuf>, bool)>
     Ok((meshes, has_list))
 }
 
-/// The meshes in a folder, and below it where that is asked for, by name.
+/// The meshes in a folder, by name; with `recursive` also those in subfolders.
 fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut meshes = Vec::new();
     add_meshes(folder, recursive, &mut meshes).with_context(|| folder.display().to_string())?;
@@ -56,7 +56,7 @@ fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
 
 fn add_meshes(folder: &Path, recursive: bool, meshes: &mut Vec<PathBuf>) -> io::Result<()> {
     for path in sorted(folder)? {
-        // Links to folders could lead in a circle.
+        // Links to folders are not followed: they may be cyclic.
         if recursive && path.is_dir() && !path.is_symlink() {
             add_meshes(&path, recursive, meshes)?;
         } else if is_mesh(&path) && path.is_file() {
@@ -66,7 +66,7 @@ fn add_meshes(folder: &Path, recursive: bool, meshes: &mut Vec<PathBuf>) -> io::
     Ok(())
 }
 
-/// What is in a folder, by name.
+/// The entries of a folder, by name.
 pub fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
@@ -74,7 +74,8 @@ pub fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The files that a pattern matches, where `arg` is one and not a file: some shells leave that to us.
+/// The files that match the pattern `arg`, for shells that do not expand patterns; `None` if it is
+/// not a pattern or is a file.
 fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     let Some(pattern) = arg.to_str().filter(|text| text.contains(['*', '?'])) else {
         return Ok(None);
@@ -91,10 +92,10 @@ fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     }
 }
 
-/// Copies standard input to a file of its format where a command names it as `-`, and names that instead.
+/// Copies standard input to a temporary file if a command names it as `-`, and replaces that name.
 ///
 /// # Errors
-/// No format is given, or it is read twice, or cannot be copied.
+/// No format is given; standard input is used twice; it cannot be copied.
 pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
     let (paths, format): (Vec<&mut PathBuf>, &Option<String>) =
         match (&mut cli.command, &mut cli.job) {
@@ -154,7 +155,7 @@ fn read_stdin() -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One path a line, except in blank lines and those that begin with `#`.
+/// One path per line; blank lines and lines that begin with `#` are skipped.
 fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         bail!("the list is UTF-16 text: save it as UTF-8, one path a line");
@@ -182,14 +183,14 @@ fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     Ok(meshes)
 }
 
-/// The path that has these bytes: on Unix any.
+/// The path with these bytes: on Unix any.
 #[cfg(unix)]
 fn path_of(bytes: &[u8]) -> Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Ok(std::ffi::OsStr::from_bytes(bytes).into())
 }
 
-/// The path that has these bytes.
+/// The path with these bytes, which must be UTF-8.
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> Result<PathBuf> {
     Ok(std::str::from_utf8(bytes).context("is not UTF-8 text: save the list as UTF-8")?.into())
@@ -198,7 +199,7 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf> {
 fn refuse_repeated(meshes: &[PathBuf]) -> Result<()> {
     let mut names = HashMap::new();
     for mesh in meshes {
-        // What cannot be found is told later, when it is read.
+        // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
         if let Some(before) = names.insert(file, mesh) {
             bail!("{}: {}", mesh.display(), repeated(before, mesh));

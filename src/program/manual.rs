@@ -1,4 +1,4 @@
-//! `voxelize completions` and `voxelize man`: both are made from the command line's own definition.
+//! `voxelize completions` and `voxelize man`, generated from the definition of the command line.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

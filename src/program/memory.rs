@@ -1,4 +1,4 @@
-//! How much memory the run may take, all of the process counted.
+//! The memory limit, which counts the whole process.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -11,47 +11,47 @@ use sysinfo::{
 use trivox::formats::ReadError;
 use trivox::{BackendError, VoxelizeError, Voxelizer};
 
-/// What is kept back for whatever is not bounded one by one: threads' stacks, what a process has.
+/// Bytes reserved for what has no limit of its own: stacks of threads, the process itself.
 const RESERVE: u64 = 32 << 20;
-/// And for each mesh: a writer's buffers.
+/// Bytes reserved per mesh: the buffers of a writer.
 const RESERVE_A_MESH: u64 = 8 << 20;
 
-/// The bound. Clones share it.
+/// The limit. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Memory {
     total: u64,
-    /// Whether the user named it.
+    /// Whether the user set it.
     is_asked: bool,
-    /// How many meshes share it.
+    /// The number of meshes that share it.
     at_once: u64,
     process: Option<Pid>,
-    /// Held by each mesh that has a share, and alone by one that has all.
+    /// Held shared by each mesh that has a share, and exclusively by one that has all memory.
     running: Arc<RwLock<()>>,
 }
 
 impl Memory {
-    /// Of `asked` bytes, or else of nine tenths of what the machine has available now.
+    /// The limit `asked`, in bytes; by default nine tenths of the memory that is available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
         let (is_asked, process) = (asked.is_some(), get_current_pid().ok());
         Self { total, is_asked, at_once: 1, process, running: Arc::default() }
     }
 
-    /// For `at_once` meshes at a time.
+    /// The same limit for `at_once` meshes at a time.
     pub fn shared_by(self, at_once: usize) -> Self {
         Self { at_once: at_once.max(1) as u64, ..self }
     }
 
-    /// Bytes in all.
+    /// The limit in bytes.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Works on a mesh with its share, and if that is not enough, again with all memory, when no
-    /// other mesh is being worked on.
+    /// Runs `work` with a share; if that is not enough, again with all memory while no other mesh
+    /// is in work.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// Errors of `work`.
     pub fn divided<T>(&self, work: impl Fn(&Share) -> Result<T>) -> Result<T> {
         let shared = {
             let _one_of_several = self.running.read().unwrap_or_else(PoisonError::into_inner);
@@ -71,44 +71,44 @@ impl Memory {
         resident.saturating_add(RESERVE + RESERVE_A_MESH * self.at_once)
     }
 
-    /// Bytes that may still be mapped before the limit of the address space is reached. What is past it
-    /// cannot be refused in time: an allocation that fails ends the process.
+    /// Bytes that can still be mapped within the limit of the address space. Beyond it an
+    /// allocation fails, which ends the process, so it must be refused before.
     fn address_space_left(&self) -> u64 {
         let Some(limit) = address_space_limit() else { return u64::MAX };
         let mapped = self.process.map_or(0, |process| used(process).mapped);
-        // Allocators map more than they are asked for.
+        // Allocators map more than requested.
         limit.saturating_sub(mapped).saturating_sub(RESERVE + RESERVE_A_MESH * self.at_once) / 10
             * 9
     }
 }
 
-/// What one mesh may take.
+/// The share of one mesh.
 #[derive(Debug, Clone)]
 pub struct Share {
     memory: Memory,
-    /// It is one of so many.
+    /// The number of shares.
     of: u64,
 }
 
 impl Share {
-    /// Bytes that the mesh may take now, beyond what the process has.
+    /// Bytes that the mesh may take now, beyond the memory of the process.
     pub fn left(&self) -> u64 {
         let resident = self.memory.total.saturating_sub(self.memory.taken());
         resident.min(self.memory.address_space_left()) / self.of
     }
 
-    /// `voxelizer` in this share.
+    /// Sets the memory limit of `voxelizer` to this share.
     pub fn of(&self, voxelizer: &Voxelizer) -> Voxelizer {
         let share = self.clone();
         voxelizer.clone().memory_from(move || share.left())
     }
 
-    /// Says of an error for want of memory what bound would do.
+    /// Adds to a memory error which limit would be enough.
     pub fn explain(&self, error: impl Into<VoxelizeError>) -> Error {
         self.explain_step(error, false)
     }
 
-    /// The same of a step that others may follow, which need more.
+    /// The same for a step that is followed by others, which may need more.
     pub fn explain_step(&self, error: impl Into<VoxelizeError>, others_follow: bool) -> Error {
         let how_much = if others_follow { "at least" } else { "up to" };
         let error = error.into();
@@ -148,19 +148,19 @@ impl Share {
 #[error("{0}")]
 struct Short(String);
 
-/// Bytes that the machine, or the group of processes that this is confined to, has to give.
+/// Memory available on the machine, or in the process's control group, in bytes.
 fn available() -> u64 {
     let refresh = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(refresh);
     let group = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
     match system.available_memory().min(group) {
-        // Not every system tells.
+        // Not every system reports it.
         0 => u64::MAX,
         bytes => bytes,
     }
 }
 
-/// The most bytes that the process may map (`ulimit -v`), where there is a limit.
+/// The limit of the address space (`ulimit -v`) in bytes, if there is one.
 #[cfg(unix)]
 fn address_space_limit() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
@@ -172,11 +172,11 @@ fn address_space_limit() -> Option<u64> {
     None
 }
 
-/// Bytes that the process has.
+/// Resident memory of the process, in bytes.
 #[derive(Debug, Default)]
 struct Used {
     resident: u64,
-    /// All of its address space.
+    /// The address space of the process, in bytes.
     mapped: u64,
 }
 
@@ -213,7 +213,7 @@ mod tests {
     fn meshes_at_once_have_equal_shares() {
         let alone = left(&Memory::new(Some(ByteSize::gib(64))));
         let shared = left(&Memory::new(Some(ByteSize::gib(64))).shared_by(4));
-        // The process may have grown between.
+        // The process may have grown in between.
         assert!(shared.abs_diff(alone / 4) < 64 << 20, "{shared} of {alone}");
     }
 

@@ -1,29 +1,29 @@
-//! The program's parts: arguments, one module per command, and what commands share.
+//! The program: arguments, one module per command, and shared parts.
 
 pub mod adapters;
 pub mod batch;
 pub mod camera;
 pub mod cli;
+pub mod colors;
+pub mod compute;
 pub mod convert;
 pub mod destination;
 pub mod diff;
-pub mod drawer;
 pub mod files;
 pub mod fill_summary;
 pub mod formats;
 pub mod frames;
 pub mod info;
 pub mod inputs;
-pub mod looks;
-pub mod machine;
-pub mod maker;
 pub mod manual;
 pub mod memory;
 pub mod mode;
 pub mod numbers;
 pub mod output;
+pub mod pipeline;
 pub mod plan;
 pub mod render;
+pub mod render_backend;
 pub mod report;
 pub mod resume;
 pub mod shard;
@@ -41,27 +41,27 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 
-/// What a command that ran to its end has to say by its exit code.
+/// The result of a command, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Exit code 0.
     Done,
     /// A comparison failed: exit code 1.
     Differs,
-    /// Some mesh has no voxels, and has said why: exit code 2.
+    /// A mesh has no voxels, which was reported: exit code 2.
     Failed,
 }
 
-/// Nobody reads standard output any more, which is their choice and no error of ours.
+/// The reader closed standard output, which is not an error of the program.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output is closed")]
 pub struct Closed {
-    /// What there was to say until then.
+    /// The result until then.
     pub verdict: Verdict,
 }
 
-/// Tells `error` of standard output apart from those of files.
-pub fn of_stdout(error: io::Error) -> anyhow::Error {
+/// Distinguishes errors of standard output from those of files.
+pub fn stdout_error(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Closed { verdict: Verdict::Done }.into(),
         _ => anyhow::Error::from(error).context("standard output"),
@@ -74,7 +74,7 @@ pub fn of_stdout(error: io::Error) -> anyhow::Error {
 /// Standard output cannot be written to, or is [`Closed`].
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(of_stdout)
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(stdout_error)
 }
 
 /// Writes `value` to standard output as one line of JSON.
@@ -85,15 +85,15 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&serde_json::to_string(value)?)
 }
 
-/// A comparison counts, though nobody read what was `printed` of it.
+/// Ignores a closed standard output: the result of a comparison counts even if nobody reads it.
 ///
 /// # Errors
 /// Standard output cannot be written to.
-pub fn unless_closed(printed: Result<()>) -> Result<()> {
+pub fn ignore_closed(printed: Result<()>) -> Result<()> {
     printed.or_else(|error| if error.is::<Closed>() { Ok(()) } else { Err(error) })
 }
 
-/// Writes `text` to standard error. Where nobody listens, there is nobody to tell.
-pub fn say(text: &str) {
+/// Writes `text` to standard error; ignores failures, which cannot be reported.
+pub fn print_error(text: &str) {
     _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,12 +1,12 @@
-//! What a command computes, as its options say.
+//! The mode and its options.
 
 use anyhow::{Result, bail};
 use trivox::Mode;
 use trivox::solid::{Fill, Solid};
 
-use crate::program::cli::{ModeName, What};
+use crate::program::cli::{Job, ModeName, VoxelArgs};
 
-impl What {
+impl VoxelArgs {
     /// The mode.
     pub fn mode(&self) -> Mode {
         match self.mode.unwrap_or(ModeName::Surface) {
@@ -19,15 +19,23 @@ impl What {
         }
     }
 
+    /// With --distance, what tells the inside.
+    pub fn of_job(self, job: &Job) -> Self {
+        match job.distance {
+            Some(_) => Self { mode: Some(ModeName::Solid), ..self },
+            None => self,
+        }
+    }
+
     /// # Errors
-    /// Options that have an effect on solids only, and no solid is asked for.
+    /// Options for solids without `--mode solid`.
     pub fn refuse_contradictions(&self) -> Result<()> {
         let of_solids = [("--fill", self.fill.is_some()), ("--include-surface", self.shell)];
         of_solids.iter().try_for_each(|&(option, is_given)| self.only_for_solids(option, is_given))
     }
 
     /// # Errors
-    /// `option` is given, and has an effect on solids only, and no solid is asked for.
+    /// `option` is for solids, is given, and the mode is not solid.
     pub fn only_for_solids(&self, option: &str, is_given: bool) -> Result<()> {
         if is_given && self.mode != Some(ModeName::Solid) {
             bail!("{option} is for solids: add --mode solid, or leave it out");

@@ -1,6 +1,6 @@
-//! Numbers as a person reads them.
+//! Formats numbers.
 
-/// Milliseconds in the unit that suits them.
+/// Milliseconds, in a suitable unit.
 pub fn duration(milliseconds: f64) -> String {
     match milliseconds {
         t if t < 10.0 => format!("{t:.1} ms"),
@@ -19,12 +19,12 @@ pub fn significant(length: f64) -> String {
     format!("{length:.5e}").parse::<f64>().unwrap_or(length).to_string()
 }
 
-/// A ratio with six digits, rounded down: only the whole is 1.
+/// A ratio with six digits, rounded down, so that only 1 is shown as 1.
 pub fn ratio(part: f64) -> String {
     format!("{:.6}", (part * 1e6).floor() / 1e6)
 }
 
-/// A number of things.
+/// A count and its noun.
 pub fn counted(number: u64, thing: &str) -> String {
     let plural = match number {
         1 => "",
@@ -34,7 +34,7 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", grouped(number))
 }
 
-/// With commas between thousands.
+/// A number with commas between thousands.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

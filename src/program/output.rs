@@ -1,5 +1,5 @@
-//! Writing a file so that it is whole or not there: to a temporary file beside it, then renamed. Grids
-//! that one file of a format cannot hold are several, written all or none.
+//! Writes files atomically: to a temporary file in the same folder, which is then renamed. A grid
+//! that exceeds the limits of a format is written as several files, all or none.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -8,42 +8,44 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
-use trivox::{Progress, VoxelGrid};
+use trivox::formats::{
+    GridFormat, WriteError, WriteOptions, vox, write_distances, write_grid_with,
+};
+use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
 use crate::program::temporary::{TemporaryFile, folder_of};
-use crate::program::{Closed, of_stdout};
+use crate::program::{Closed, stdout_error};
 
-/// Where a grid goes, known to be possible before the work begins.
+/// The destination of a grid, checked before the work begins.
 #[derive(Debug, Clone)]
 pub struct Output {
     sink: Sink,
     format: GridFormat,
 }
 
-/// Where bytes go, known to be possible before the work begins.
+/// The destination of a file, checked before the work begins.
 #[derive(Debug, Clone)]
 pub struct Sink {
-    /// As the user named it.
+    /// The path as the user gave it.
     name: String,
     target: Target,
-    /// What is read, and must not be replaced.
+    /// The input file, which must not be replaced.
     input: PathBuf,
 }
 
-/// What was written.
+/// The files written.
 #[derive(Debug)]
 pub struct Written {
     pub names: Names,
-    /// Of all files together.
+    /// Total size in bytes.
     pub bytes: u64,
-    /// What the user would not expect.
+    /// A warning.
     pub warning: Option<String>,
 }
 
-/// The names of the files of a grid. As JSON a text, or a list where they are several.
+/// The file names of a grid: in JSON a string, or a list if there are several.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Names {
@@ -54,17 +56,17 @@ pub enum Names {
 #[derive(Debug, Clone)]
 enum Target {
     Stdout,
-    /// A regular file, there or not.
+    /// A regular file, which may not exist yet.
     File(PathBuf),
-    /// Something that cannot be replaced by renaming: a device, a pipe.
+    /// A device or pipe, which cannot be replaced by renaming.
     Stream(PathBuf),
 }
 
 impl Output {
-    /// Checks that `path` names a format and a place that can be written, and is not `input`.
+    /// Checks that `path` has a known extension, is writable and is not `input`.
     ///
     /// # Errors
-    /// No known extension; a folder; a folder that is not there or not writable.
+    /// An unknown extension; a folder; a folder that is missing or not writable.
     pub fn new(path: &Path, format: Option<GridFormat>, input: &Path) -> Result<Self> {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;
@@ -79,16 +81,16 @@ impl Output {
         Ok(Self { sink: Sink::new(path, input)?, format })
     }
 
-    /// The format of what is written.
+    /// The output format.
     pub fn format(&self) -> GridFormat {
         self.format
     }
 
-    /// Checks that the format can hold a grid of `dims` voxels, and the disk its file, if its size
-    /// is known by now.
+    /// Checks that the format can hold a grid of `dims` voxels, and that the disk has room for the
+    /// file if its size is known.
     ///
     /// # Errors
-    /// It cannot.
+    /// The format or the disk cannot hold the grid.
     pub fn check_dims(&self, dims: [u32; 3]) -> Result<()> {
         let named = || self.sink.name.clone();
         if self.parts_path(dims).is_none() {
@@ -100,7 +102,8 @@ impl Output {
         }
     }
 
-    /// The file whose name those of the parts begin with, if a grid of `dims` voxels is several.
+    /// The path from which the names of the parts derive, if a grid of `dims` voxels is written as
+    /// several files.
     fn parts_path(&self, dims: [u32; 3]) -> Option<&Path> {
         let Target::File(path) = &self.sink.target else {
             return None;
@@ -109,11 +112,10 @@ impl Output {
         is_several.then_some(path)
     }
 
-    /// Writes `grid`. Whatever fails, a file that was there before is untouched, and one that was not
-    /// is not there.
+    /// Writes `grid`. On failure, an existing file is unchanged, and no new file remains.
     ///
     /// # Errors
-    /// The format cannot hold the grid, or the operating system cannot write it.
+    /// The format cannot hold the grid; the operating system cannot write the file.
     pub fn write(
         &self,
         grid: &VoxelGrid,
@@ -130,8 +132,30 @@ impl Output {
         Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
     }
 
-    /// Writes the parts of `grid` that hold a voxel to files called as `path`, with their places along
-    /// the axes.
+    /// Writes `field` as [`write`](Self::write) does a grid.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_distances(
+        &self,
+        field: &DistanceField,
+        progress: &dyn Progress,
+    ) -> Result<Written> {
+        progress.start("write", 0);
+        let bytes = self.sink.write(|out| write_distances(field, self.format, out))?;
+        Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+    }
+
+    /// Checks that the format can hold distances.
+    ///
+    /// # Errors
+    /// It cannot; the message names formats that can.
+    pub fn check_distances(&self) -> Result<()> {
+        self.format.check_distances().with_context(|| self.sink.name.clone())
+    }
+
+    /// Writes the parts of `grid` that have voxels to files named after `path`, with the parts'
+    /// indices along the axes.
     fn write_parts(
         &self,
         grid: &VoxelGrid,
@@ -165,10 +189,10 @@ fn format_of(path: &Path) -> Result<GridFormat> {
 }
 
 impl Sink {
-    /// Checks that `path` names a place that can be written, and is not `input`.
+    /// Checks that `path` is writable and is not `input`.
     ///
     /// # Errors
-    /// A folder; a folder that is not there or not writable.
+    /// A folder; a folder that is missing or not writable.
     pub fn new(path: &Path, input: &Path) -> Result<Self> {
         let input = input.to_owned();
         if path == Path::new("-") {
@@ -183,16 +207,16 @@ impl Sink {
         Ok(Self { name, target, input })
     }
 
-    /// As the user named it.
+    /// The path as the user gave it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Writes what `write` does, and returns how many bytes that is. Whatever fails, a file that was there
-    /// before is untouched, and one that was not is not there.
+    /// Writes the output of `write`; returns its size in bytes. On failure, an existing file is
+    /// unchanged, and no new file remains.
     ///
     /// # Errors
-    /// `write` fails, or the operating system cannot write it.
+    /// Errors of `write` and of the operating system.
     pub fn write(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
@@ -200,7 +224,7 @@ impl Sink {
         let named = || self.name.clone();
         match &self.target {
             Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
-                WriteError::Io(error) => match of_stdout(error) {
+                WriteError::Io(error) => match stdout_error(error) {
                     error if error.is::<Closed>() => Cut.into(),
                     error => error,
                 },
@@ -212,7 +236,7 @@ impl Sink {
     }
 }
 
-/// Whoever read standard output has closed it before the end of the file.
+/// The reader of standard output closed it before the end of the file.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "standard output: its reader closed it before the file was complete: let it read to the end, or \
@@ -220,8 +244,8 @@ impl Sink {
 )]
 pub struct Cut;
 
-/// The standard library opens `/dev/null` for reading and writing where standard output is closed, and
-/// whatever is written there would seem to have arrived.
+/// Refuses a closed standard output. The standard library opens `/dev/null` for reading and writing
+/// in its place, so the output would be lost silently.
 #[cfg(target_os = "linux")]
 fn refuse_closed_stdout() -> Result<()> {
     use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
@@ -258,7 +282,7 @@ impl fmt::Display for Names {
     }
 }
 
-/// The name of the file of a part, such as `out-0-1-0.vox` for `out.vox`.
+/// The file name of a part, such as `out-0-1-0.vox` for `out.vox`.
 fn part_path(path: &Path, part: &vox::Part) -> PathBuf {
     let [x, y, z] = part.index();
     let mut name = path.file_stem().unwrap_or_default().to_owned();
@@ -270,7 +294,7 @@ fn part_path(path: &Path, part: &vox::Part) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// That a grid is several files, and what each is.
+/// A warning that a grid is several files.
 fn several(names: &[String], grid: &VoxelGrid) -> String {
     let side = u64::from(vox::MAX_SCENE);
     let parts: u64 = grid.dims().map(|d| u64::from(d).div_ceil(side)).iter().product();
@@ -287,10 +311,10 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
     )
 }
 
-/// A temporary file for one at `path`, which can be replaced by it.
+/// A temporary file that can replace `path`.
 ///
 /// # Errors
-/// It is a link, a device or `input`; nothing can be written there.
+/// `path` is a link, a device or `input`; the folder is not writable.
 pub fn replaceable(path: &Path, input: &Path) -> Result<TemporaryFile> {
     check_input(path, input)?;
     match target_of(path)? {
@@ -324,10 +348,10 @@ fn write_file(
     Ok(bytes)
 }
 
-/// How many bytes `write` has written.
+/// The number of bytes that `write` writes.
 ///
 /// # Errors
-/// Those of `write`; the operating system cannot write it.
+/// Errors of `write` and of the operating system.
 pub fn counting(
     out: impl Write,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
@@ -350,9 +374,9 @@ fn target_of(path: &Path) -> Result<Target> {
     }
 }
 
-/// Checks that there is space for a file of `size` bytes.
+/// Checks that the disk has room for `size` bytes.
 fn check_space(path: &Path, size: u64) -> Result<()> {
-    // Where the system does not tell, writing will.
+    // If the system does not report free space, writing will fail instead.
     match fs4::available_space(folder_of(path)) {
         Ok(space) if space < size => bail!(
             "the file would have at least {} bytes, but there is space for {}: use a sparse format \
@@ -364,10 +388,10 @@ fn check_space(path: &Path, size: u64) -> Result<()> {
     }
 }
 
-/// Links that one name may lead through; the operating systems' own limit.
+/// Maximum number of links followed: the operating systems' own limit.
 const MAX_LINKS: usize = 40;
 
-/// The file that `path` leads to, there or not: renaming over a link would replace the link.
+/// The file that `path` links to, which may not exist: renaming over a link would replace the link.
 pub fn behind_links(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {

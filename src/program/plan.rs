@@ -1,4 +1,4 @@
-//! What a run has to do, settled before it starts: which meshes, and where their voxels go.
+//! The tasks of a run, determined before it starts: the meshes and their outputs.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::program::inputs;
 #[derive(Debug, Clone)]
 pub struct Task {
     pub mesh: PathBuf,
-    /// The file for its voxels, if they are wanted.
+    /// The output file, if any.
     pub target: Option<PathBuf>,
 }
 
@@ -22,25 +22,27 @@ pub struct Task {
 pub struct Plan {
     /// In the order given.
     pub tasks: Vec<Task>,
-    /// How many meshes were named, for all shards together.
+    /// The number of meshes of all shards.
     pub named: usize,
-    /// Whether the run is one of several meshes by the way it was asked for, however many those
-    /// turn out to be: a script that reads the output need not tell them apart.
+    /// Whether the run is one of several meshes by its arguments, however many there are, so that a
+    /// script gets output of one shape.
     pub several: bool,
 }
 
 impl Plan {
-    /// Settles what `job` asks for, and makes the output folder.
+    /// Determines the tasks of `job`, and creates the output folder.
     ///
     /// # Errors
-    /// No list, a mesh named twice, two meshes for one file, a folder that cannot be written in.
+    /// An unreadable list; a mesh named twice; two meshes with one output; a folder that is not
+    /// writable.
     pub fn new(job: &Job) -> Result<Self> {
         refuse_likely_mistakes(job)?;
         let (meshes, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let named = meshes.len();
         let several = named > 1 || has_list || job.shard.is_some();
-        let destination = Destination::new(job.output.as_deref(), job.format, several)?;
-        // Of all shards, so that none of them overwrites what another wrote.
+        let in_folder = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
+        let destination = Destination::new(job.output.as_deref(), job.format, in_folder, several)?;
+        // Outputs of all shards are checked, so that no shard overwrites another's file.
         let targets = destination.targets(&meshes)?;
         let tasks = meshes.into_iter().zip(targets).map(|(mesh, target)| Task { mesh, target });
         let mut tasks: Vec<Task> = tasks.collect();
@@ -52,7 +54,7 @@ impl Plan {
     }
 }
 
-/// Words that are typed as commands, and what to type for them.
+/// Words that may be typed as commands, and the correct command.
 const COMMANDS: [(&str, &str); 15] = [
     ("adapters", "adapters"),
     ("compare", "diff"),
@@ -71,7 +73,7 @@ const COMMANDS: [(&str, &str); 15] = [
     ("version", "--version"),
 ];
 
-/// A mistyped command, and an output without `-o`.
+/// Refuses a mistyped command, and an output without `-o`.
 fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
     let word = first.to_str().filter(|word| !word.contains(['.', '/', '\\', '@', '*']));

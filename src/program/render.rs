@@ -1,4 +1,4 @@
-//! `voxelize render`: a picture of a grid, or of a mesh's voxels.
+//! `voxelize render`: draws a grid, or the voxels of a mesh.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,32 +11,36 @@ use trivox::voxelize::BackendChoice;
 use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
-use crate::program::cli::{BackendName, Machine, RenderArgs, What};
+use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::diff::Side;
-use crate::program::drawer::Drawer;
 use crate::program::frames::Frames;
-use crate::program::maker::{Maker, sentences, sizing};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
 use crate::program::output::{Names, Sink, Written};
+use crate::program::pipeline::{Pipeline, sentences, sizing};
+use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::Transform;
-use crate::program::{Verdict, print_json, say, temporary};
+use crate::program::{Verdict, print_error, print_json, temporary};
 
-/// Reads the grid, draws it and writes the picture, or the pictures.
+/// Reads the grid, draws it and writes the pictures.
 ///
 /// # Errors
-/// Bad usage, a file that cannot be read, a mesh that cannot be voxelized so, an output that cannot be
+/// Bad usage; a file that cannot be read; a mesh that cannot be voxelized; an output that cannot be
 /// written.
 pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let to_stdout = args.target().as_os_str() == "-";
     if args.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
-    let machine =
-        Machine { backend: BackendName::Cpu, adapter: None, threads: args.threads, memory: None };
-    machine.start_threads()?;
+    let compute = ComputeArgs {
+        backend: BackendName::Cpu,
+        adapter: None,
+        threads: args.threads,
+        memory: None,
+    };
+    compute.start_threads()?;
     temporary::clean_up_when_interrupted()?;
     let is_gif_animation = args.turntable.is_some() && is_gif(args.target());
     if !to_stdout && !is_gif_animation {
@@ -47,15 +51,15 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let output = Output::new(args)?;
     let named = || args.file.display().to_string();
     refuse_contradictions(args).with_context(named)?;
-    let drawer = Drawer::new(args)?;
+    let render_backend = RenderBackend::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.quiet));
-    let (loaded, load) = timed(|| load(args, &progress))?;
+    let ((mut grid, mut warnings), load) = timed(|| load(args, &progress))?;
     progress.finish();
-    let LoadedGrid { mut grid, mut warnings } = loaded;
-    warnings.extend(drawer.warning());
+    warnings.extend(render_backend.warning());
     turn_up(&mut grid, args.up.map(Up::from));
-    let (written, draw) = timed(|| output.write(&drawer.renderer(&grid)?, &options, &progress))?;
+    let (written, draw) =
+        timed(|| output.write(&render_backend.renderer(&grid)?, &options, &progress))?;
     progress.finish();
 
     let input = Side::new(&args.file, &grid);
@@ -63,7 +67,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let timings_ms = Timings { load, render: draw };
     let Written { names: output, bytes, .. } = written;
     let (camera, frames) = (CameraReport::new(&grid, &options), args.turntable);
-    let (backend, adapter) = drawer.names();
+    let (backend, adapter) = render_backend.names();
     let report = Report {
         input,
         output,
@@ -78,17 +82,17 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         warnings,
     };
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
         print_json(&report)?;
     } else if !args.quiet {
-        say(&report.text());
+        print_error(&report.text());
     }
     Ok(Verdict::Done)
 }
 
-/// Where the picture goes, or the pictures.
+/// The destination of the pictures.
 enum Output {
     Picture(Sink),
     Frames(Frames),
@@ -122,26 +126,27 @@ impl Output {
     }
 }
 
-/// A picture beside the main job's output.
+/// A picture besides the main output.
 #[derive(Debug)]
 pub struct Preview(Sink);
 
 impl Preview {
-    /// Smaller and coarser than `render` draws by default, so that it takes less time than most jobs.
+    /// Smaller and with fewer samples than the default of `render`, so that it takes less time than
+    /// most jobs.
     pub fn options() -> RenderOptions {
         RenderOptions::new([512; 2]).with_samples(2)
     }
 
-    /// Checks that `path` is a place for a picture, and is not `input`.
+    /// Checks that `path` can be written as a picture, and is not `input`.
     ///
     /// # Errors
-    /// It is none.
+    /// `path` is not suitable.
     pub fn new(path: &Path, input: &Path) -> Result<Self> {
         check_extension(path).with_context(|| path.display().to_string())?;
         Ok(Self(Sink::new(path, input)?))
     }
 
-    /// Draws `grid`, and returns where.
+    /// Draws `grid`; returns the file's name.
     ///
     /// # Errors
     /// The picture cannot be written.
@@ -149,7 +154,7 @@ impl Preview {
         self.write(&Renderer::new(grid).render_with(&Self::options(), progress)?)
     }
 
-    /// Writes a picture, and returns where.
+    /// Writes a picture; returns the file's name.
     ///
     /// # Errors
     /// It cannot be written.
@@ -159,10 +164,10 @@ impl Preview {
     }
 }
 
-/// Checks that a picture can be called so.
+/// Checks the extension of a picture.
 ///
 /// # Errors
-/// It is no PNG.
+/// The extension is not `.png`.
 pub fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
@@ -181,12 +186,12 @@ pub fn is_gif(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
-/// A mesh without a size, a grid with options for meshes, and options that have no effect on this mesh.
+/// Refuses options that have no effect on this input.
 fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
-        return args.what.refuse_contradictions();
+        return args.voxels.refuse_contradictions();
     }
-    let What { mode, fill, shell, keep_transparent } = args.what;
+    let VoxelArgs { mode, fill, shell, keep_transparent } = args.voxels;
     let of_meshes = [
         ("--res", args.res.is_some()),
         ("--voxel-size", args.voxel_size.is_some()),
@@ -204,45 +209,46 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
 }
 
 /// The grid, or the voxels of the mesh.
-fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<LoadedGrid> {
+fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<(VoxelGrid, Vec<String>)> {
     if is_mesh(&args.file) {
         return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
     }
     progress.start("load", 0);
-    let mut loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
-    if loaded.grid.brick_count() == 0 {
-        loaded.warnings.push("no voxel is occupied: the picture is empty".to_owned());
+    let loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
+    let LoadedGrid { grid, mut warnings, .. } = loaded;
+    if grid.brick_count() == 0 {
+        warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
-    Ok(loaded)
+    Ok((grid, warnings))
 }
 
-/// The voxels as the main job makes them.
+/// Voxelizes the mesh as the main command does.
 fn voxels_of(
     args: &RenderArgs,
     memory: &Share,
     progress: &Arc<TerminalProgress>,
-) -> Result<LoadedGrid> {
+) -> Result<(VoxelGrid, Vec<String>)> {
     let color = args.color.unwrap_or_default();
     let voxelizer = Voxelizer::new()
         .backend(BackendChoice::Cpu)
         .up(args.up.map_or(Up::default(), Up::from))
         .progress(progress.clone());
-    let maker = Maker {
-        voxelizer: args.what.of(memory.of(&voxelizer), color, true),
+    let pipeline = Pipeline {
+        voxelizer: args.voxels.of(memory.of(&voxelizer), color, true),
         transform: Transform::default(),
         place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
         memory,
-        is_solid: matches!(args.what.mode(), Mode::Solid(_)),
+        is_solid: matches!(args.voxels.mode(), Mode::Solid(_)),
     };
-    let placed = maker.load_and_place(&args.file)?;
+    let placed = pipeline.load_and_place(&args.file)?;
     let named = || args.file.display().to_string();
-    let made = maker.compute(&placed.mesh).with_context(named)?;
-    let made = maker.color(&placed.mesh, made).with_context(named)?;
+    let made = pipeline.compute(&placed.mesh).with_context(named)?;
+    let made = pipeline.color(&placed.mesh, made).with_context(named)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
-    Ok(LoadedGrid { grid: made.grid, warnings })
+    Ok((made.grid, warnings))
 }
 
-/// Says what is up in the grid, where that is asked for.
+/// Sets the up axis of the grid, if requested.
 fn turn_up(grid: &mut VoxelGrid, up: Option<Up>) {
     let unplaced = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
     if let Some(up) = up {
@@ -266,19 +272,19 @@ fn options(args: &RenderArgs) -> RenderOptions {
 struct Report {
     #[serde(flatten)]
     input: Side,
-    /// A list, where each picture of a turntable is a file.
+    /// A list, if each picture of a turntable is a file.
     output: Names,
     width: u32,
     height: u32,
-    /// Of the first picture.
+    /// The camera of the first picture.
     camera: CameraReport,
-    /// How many pictures a turntable has.
+    /// The number of pictures of a turntable.
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u32>,
     backend: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     adapter: Option<String>,
-    /// Of all files together.
+    /// Total size in bytes.
     bytes: u64,
     timings_ms: Timings,
     warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! Says what became of the meshes of a run, one after another, and of all of them together.
+//! Reports the results of a run, mesh by mesh, and the totals.
 
 use std::time::Instant;
 
@@ -9,16 +9,16 @@ use crate::program::numbers::{counted, duration, grouped};
 use crate::program::plan::{Plan, Task};
 use crate::program::summary::{Failure, Outcome, Summary, milliseconds};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Closed, Verdict, print_json, say};
+use crate::program::{Closed, Verdict, print_error, print_json};
 
-/// Talks on standard error, and prints JSON on standard output where that is asked for.
+/// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
     job: &'a Job,
     plan: &'a Plan,
     progress: &'a TerminalProgress,
     began: Instant,
     totals: Totals,
-    /// Nobody reads standard output any more.
+    /// The reader closed standard output.
     unread: bool,
 }
 
@@ -27,24 +27,24 @@ struct Totals {
     made: u64,
     skipped: u64,
     differing: u64,
-    /// Solids with a doubtful fill, where that is not allowed.
+    /// The number of doubtful solids, if they are refused.
     refused: u64,
     failed: u64,
     occupied: u64,
 }
 
 impl<'a> Report<'a> {
-    /// Begins the report, and the time that it tells at its end.
+    /// Starts the report and its clock.
     pub fn new(job: &'a Job, plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
         let totals = Totals::default();
         Self { job, plan, progress, began: Instant::now(), totals, unread: false }
     }
 
-    /// Says what became of `task`.
+    /// Reports the result of `task`.
     ///
     /// # Errors
-    /// That of the task, where it is the only one; standard output cannot be written to, or is
-    /// [`Closed`] and there is nothing else to work for.
+    /// The task's error if it is the only one; standard output cannot be written to, or is
+    /// [`Closed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
         let outcome = match result {
             Ok(outcome) => outcome,
@@ -59,11 +59,11 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// Says what became of all of them.
+    /// Reports the totals.
     pub fn finish(self) -> Verdict {
         self.progress.finish();
         if self.plan.several && !self.job.quiet {
-            say(&self.last_line());
+            print_error(&self.last_line());
         }
         self.totals.verdict()
     }
@@ -87,12 +87,12 @@ impl<'a> Report<'a> {
 
     fn talk(&self, outcome: &Outcome) {
         match outcome {
-            Outcome::Failed(failure) => say(&format!("voxelize: {failure}\n")),
-            Outcome::Made(summary) if summary.differs() => say(&self.difference(summary)),
-            Outcome::Made(summary) if summary.refused => say(&self.refusal(summary)),
+            Outcome::Failed(failure) => print_error(&format!("voxelize: {failure}\n")),
+            Outcome::Made(summary) if summary.differs() => print_error(&self.difference(summary)),
+            Outcome::Made(summary) if summary.refused => print_error(&self.refusal(summary)),
             _ if self.job.quiet => {}
-            Outcome::Skipped(skipped) => say(&format!("{skipped}\n")),
-            Outcome::Made(summary) => say(&self.description(summary)),
+            Outcome::Skipped(skipped) => print_error(&format!("{skipped}\n")),
+            Outcome::Made(summary) => print_error(&self.description(summary)),
         }
     }
 

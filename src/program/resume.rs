@@ -1,8 +1,8 @@
-//! `--resume`: whether a mesh's voxels are there already, as this run would make them.
+//! `--resume`: skips a mesh whose output this run would make again.
 //!
-//! A run with `--resume` leaves a note of each file that it writes, in a hidden folder beside it. The
-//! file itself cannot say where it comes from: it is a function of the grid alone. Each file has a
-//! note of its own, so that runs that share a folder, perhaps over a network, do not share notes.
+//! A run with `--resume` writes a record of each output file to a hidden folder beside it. The file
+//! itself cannot tell its origin: it is a function of the grid alone. There is one record per file,
+//! so that concurrent runs in one folder, perhaps over a network, do not share records.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::program::cli::{FewColors, Job, What};
+use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
 use crate::program::temporary::{TemporaryFile, folder_of};
 use crate::program::transform::{Transform, place_options};
 
-/// The folder for notes.
+/// The folder of records.
 const FOLDER: &str = ".voxelize";
 
-/// What is known of a file of voxels.
+/// The record of an output file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     origin: Origin,
@@ -29,7 +29,7 @@ struct Note {
     contents: Contents,
 }
 
-/// What voxels are made of and how, in words: equal for those that are the same.
+/// The origin of voxels as a text: mesh, options and version. Equal origins give equal voxels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     version: String,
@@ -38,21 +38,21 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of what `job` makes of `mesh`, `what` it is, as that is now.
+    /// The origin of the voxels that `job` makes of `mesh` in its present state.
     ///
     /// # Errors
-    /// There is no such mesh.
-    pub fn new(job: &Job, what: &What, few: &FewColors, mesh: &Path) -> io::Result<Self> {
+    /// There is no such file.
+    pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, strict, color, .. } = job;
-        let (mode, keep) = (what.mode(), what.keep_transparent);
+        let Job { format, up, strict, color, distance, .. } = job;
+        let (mode, keep) = (voxels.mode(), voxels.keep_transparent);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-                 {few:?}",
+                 {few:?}, {distance:?}",
                 place_options(job),
                 Transform::new(job).ok()
             ),
@@ -60,7 +60,7 @@ impl Origin {
     }
 }
 
-/// What an earlier run made of `task`, if that had this `origin`, and its file is as it left it.
+/// The result of an earlier run of `task`, if its `origin` is the same and its file is unchanged.
 pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
     let note: Note = serde_json::from_slice(&fs::read(note_of(target)?).ok()?).ok()?;
@@ -69,10 +69,10 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     is_kept.then(|| Skipped::new(&task.mesh, target, note.contents))
 }
 
-/// Leaves a note that `target`, just written, has this `origin`. There are none of devices and pipes.
+/// Writes a record that `target` has this `origin`. Devices and pipes have none.
 ///
 /// # Errors
-/// It cannot be written.
+/// The record cannot be written.
 pub fn remember(target: &Path, origin: Origin, contents: Contents) -> Result<()> {
     let Some(path) = note_of(target).filter(|_| target.is_file()) else {
         return Ok(());
@@ -84,14 +84,14 @@ pub fn remember(target: &Path, origin: Origin, contents: Contents) -> Result<()>
     file.finish(&path).with_context(|| path.display().to_string())
 }
 
-/// The file for a note of `target`.
+/// The path of the record of `target`.
 fn note_of(target: &Path) -> Option<PathBuf> {
     let mut name = target.file_name()?.to_owned();
     name.push(".json");
     Some(folder_of(target).join(FOLDER).join(name))
 }
 
-/// A hash of the bytes of a file, whatever its size in little memory.
+/// A hash of a file's content, computed in little memory.
 fn hash_of(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;

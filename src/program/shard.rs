@@ -1,8 +1,8 @@
-//! A part of a list of meshes, so that several runs of the same command share the work.
+//! A shard of a list of meshes, by which several runs of one command divide the work.
 
 use std::fmt;
 
-/// Part `index` of `of`, counted from 1.
+/// Shard `index` of `of`, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     index: usize,
@@ -10,10 +10,10 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Reads `I/N`.
+    /// Parses `I/N`.
     ///
     /// # Errors
-    /// Not two numbers, or no such part.
+    /// Not two numbers, or `I` is not in `1..=N`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(index, of)| {
             Some((index.trim().parse::<usize>().ok()?, of.trim().parse::<usize>().ok()?))
@@ -26,7 +26,7 @@ impl Shard {
         }
     }
 
-    /// Mesh number `k`, from 0, belongs to part `k % N + 1`.
+    /// Mesh `k`, counted from 0, belongs to shard `k % N + 1`.
     pub fn of<T>(self, all: Vec<T>) -> Vec<T> {
         all.into_iter().skip(self.index - 1).step_by(self.of).collect()
     }

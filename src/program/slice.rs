@@ -1,4 +1,4 @@
-//! `voxelize slice`: one layer of a grid, in characters or as a picture.
+//! `voxelize slice`: prints or draws one layer of a grid.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
@@ -15,8 +15,8 @@ use crate::program::numbers::counted;
 use crate::program::output::Sink;
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
-use crate::program::slice::text::Look;
-use crate::program::{Verdict, of_stdout, print_json, say, temporary};
+use crate::program::slice::text::Style;
+use crate::program::{Verdict, print_error, print_json, stdout_error, temporary};
 
 mod picture;
 mod text;
@@ -26,7 +26,7 @@ const AXES: [char; 3] = ['x', 'y', 'z'];
 /// Reads the grid, and prints or draws the slice.
 ///
 /// # Errors
-/// Bad usage, a file that cannot be read, a slice that the grid does not have, an output that cannot be
+/// Bad usage; a file that cannot be read; a layer outside the grid; an output that cannot be
 /// written.
 pub fn run(args: &SliceArgs) -> Result<Verdict> {
     let to_stdout = args.output.as_deref() == Some("-".as_ref());
@@ -42,7 +42,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     });
     let sink = sink.transpose()?;
     let named = || args.grid.display().to_string();
-    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     let (axis, index) = place(args);
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;
@@ -59,39 +59,39 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     let side = Side::new(&args.grid, &grid);
     let report = Report::new(side, &section, (axis, index), drawing, warnings);
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
         print_json(&report)?;
     } else {
         if !args.quiet {
-            say(&report.text());
+            print_error(&report.text());
         }
         if report.drawing.is_none() {
-            print(&section, &shown, look(args, grid.colors.is_some()))?;
+            print(&section, &shown, style(args, grid.colors.is_some()))?;
         }
     }
     Ok(Verdict::Done)
 }
 
-/// The axis that the slice is across, and where on it.
+/// The axis across the slice, and the coordinate along it.
 fn place(args: &SliceArgs) -> (usize, u32) {
     let places = [args.x, args.y, args.z].into_iter().enumerate();
-    // One of them is required.
+    // The argument group requires one of them.
     places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or_default()
 }
 
-fn look(args: &SliceArgs, has_colors: bool) -> Look {
+fn style(args: &SliceArgs, has_colors: bool) -> Style {
     let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     match args.ascii {
-        true => Look::Ascii,
-        false if has_colors && !is_plain && io::stdout().is_terminal() => Look::Colors,
-        false => Look::Blocks,
+        true => Style::Ascii,
+        false if has_colors && !is_plain && io::stdout().is_terminal() => Style::Colors,
+        false => Style::Blocks,
     }
 }
 
-/// The columns of voxels that are printed: all, unless a terminal is narrower; then those about the middle
-/// of what is occupied.
+/// The columns of voxels that are printed: all, or on a narrower terminal those around the centre
+/// of the occupied ones.
 fn columns(section: &Section) -> Range<u32> {
     let [width, _] = section.size();
     let stdout = io::stdout();
@@ -104,14 +104,14 @@ fn columns(section: &Section) -> Range<u32> {
     }
 }
 
-/// At most `room` of `width`, about `middle`.
+/// A range of at most `room` out of `width`, around `middle`.
 fn window(width: u32, middle: u32, room: u32) -> Range<u32> {
     let room = room.clamp(1, width);
     let start = middle.saturating_sub(room / 2).min(width - room);
     start..start + room
 }
 
-/// A warning, where not all columns are printed.
+/// A warning if not all columns are printed.
 fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     let ([width, _], right) = (section.size(), AXES[section.plane()[0]]);
     let (columns, from, to) = (shown.end - shown.start, shown.start, shown.end - 1);
@@ -123,11 +123,11 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     })
 }
 
-fn print(section: &Section, shown: &Range<u32>, look: Look) -> Result<()> {
+fn print(section: &Section, shown: &Range<u32>, style: Style) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    text::write(section.rows(DEFAULT_COLOR), shown, look, &mut out)
+    text::write(section.rows(DEFAULT_COLOR), shown, style, &mut out)
         .and_then(|()| out.flush())
-        .map_err(of_stdout)
+        .map_err(stdout_error)
 }
 
 fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
@@ -146,11 +146,11 @@ struct Report {
     index: u32,
     /// The axes to the right and upwards.
     plane: [char; 2],
-    /// Voxels along these.
+    /// Voxels along these axes.
     size: [u32; 2],
-    /// How many voxels of the slice are occupied.
+    /// The number of occupied voxels in the slice.
     voxels: u64,
-    /// Smallest and largest of these along the axes of the plane.
+    /// Smallest and largest occupied voxel along these axes.
     bounds: Option<[[u32; 2]; 2]>,
     #[serde(flatten)]
     drawing: Option<Drawn>,

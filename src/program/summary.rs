@@ -1,4 +1,4 @@
-//! What there is to say of one mesh: for a person, and as JSON.
+//! The summary of one mesh, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,15 +6,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use trivox::VoxelGrid;
 use trivox::palette::MAX_COLORS;
 use trivox::voxelize::report::{RunReport, StageReport};
+use trivox::{DistanceField, VoxelGrid};
 
 use crate::program::fill_summary::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
 use crate::program::output::Names;
 
-/// What became of a mesh. As JSON it has the fields of its variant.
+/// The result of a mesh. In JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Outcome {
@@ -23,7 +23,7 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// The voxels that a mesh has; lengths are in mesh units.
+/// The voxels of a mesh; lengths are in mesh units.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     pub mesh: String,
@@ -40,43 +40,56 @@ pub struct Summary {
     pub hash: String,
     pub backend: &'static str,
     pub adapter: Option<String>,
-    /// Why this backend.
+    /// The reason for this backend.
     pub reason: String,
-    /// How it was filled, if it is a solid.
+    /// The fill of a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<FillSummary>,
-    /// Voxels that were left out because all in them is transparent.
+    /// The band of distances, if they were computed; `occupied` are the voxels inside, and `hash` is that
+    /// of the distances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distances: Option<DistanceSummary>,
+    /// Voxels left out because they are completely transparent.
     #[serde(skip_serializing_if = "is_zero")]
     pub transparent: u64,
-    /// How many different colours the voxels have, if any.
+    /// The number of distinct colours, if there are any.
     pub colors: Option<usize>,
-    /// What `--check` found.
+    /// The result of `--compare-backends`.
     pub check: Option<Check>,
-    /// Whether the fill is doubtful, and `--strict` does not allow that.
+    /// Whether the output was refused by `--strict`.
     #[serde(skip)]
     pub refused: bool,
     pub output: Option<Names>,
-    /// The picture of the voxels, if one was asked for.
+    /// The picture, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// Whether the output's colours are those of a palette.
+    /// Whether the output format has a palette.
     #[serde(skip)]
     pub has_palette: bool,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
-    /// Milliseconds of each stage, where the GPU's clock told.
+    /// Milliseconds of each stage, if the GPU measures them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gpu_ms: BTreeMap<&'static str, f64>,
-    /// What the GPU did, stage by stage.
+    /// Counts and times of the GPU's stages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
-    /// What was decided for the user, and could be had otherwise.
+    /// Defaults that were applied, and the options that change them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// A mesh whose voxels were there already.
+/// The band of distances.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct DistanceSummary {
+    /// In voxels.
+    pub width: f32,
+    /// How many voxels are nearer.
+    pub voxels: u64,
+}
+
+/// A mesh whose output existed already.
 #[derive(Debug, Serialize)]
 pub struct Skipped {
     mesh: String,
@@ -87,7 +100,7 @@ pub struct Skipped {
     pub contents: Contents,
 }
 
-/// The voxels in a file.
+/// The voxels of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Contents {
     dims: [u32; 3],
@@ -99,10 +112,15 @@ impl Contents {
     pub fn of(grid: &VoxelGrid) -> Self {
         Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash().to_string() }
     }
+
+    pub fn of_distances(field: &DistanceField) -> Self {
+        let (dims, occupied) = (field.dims(), field.inside().occupied());
+        Self { dims, occupied, hash: field.hash() }
+    }
 }
 
 impl Skipped {
-    /// `contents` is what the file at `output` holds.
+    /// The summary of the existing file `output`.
     pub fn new(mesh: &Path, output: &Path, contents: Contents) -> Self {
         Self {
             mesh: mesh.display().to_string(),
@@ -114,11 +132,11 @@ impl Skipped {
     }
 }
 
-/// A mesh without voxels.
+/// A mesh that failed.
 #[derive(Debug, Serialize)]
 pub struct Failure {
     mesh: String,
-    /// What went wrong: why.
+    /// The error chain.
     error: String,
 }
 
@@ -128,18 +146,18 @@ impl Failure {
     }
 }
 
-/// A grid compared with the one that another backend made.
+/// The comparison of the grids of two backends.
 #[derive(Debug, Serialize)]
 pub struct Check {
     /// Both backends, with their adapters.
     pub backends: [String; 2],
-    /// How many voxels differ.
+    /// The number of differing voxels.
     pub differing: usize,
-    /// The first few of them, and the number in `backends` of the one that has it.
+    /// The first of them, each with the index in `backends` of the one that has it.
     pub voxels: Vec<([u32; 3], usize)>,
 }
 
-/// How many of the voxels that differ are named.
+/// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
 
 impl Check {
@@ -172,15 +190,17 @@ impl fmt::Display for Check {
 pub struct Timings {
     pub load: f64,
     pub place: f64,
-    /// Starting the backend: opening the device and compiling for it.
+    /// Starting the backend: opening the device and compiling kernels.
     pub start: f64,
     pub voxelize: f64,
-    /// Of a solid: looking at the mesh, and filling.
+    /// Filling a solid, including the analysis of the mesh.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<f64>,
-    /// Of a mesh with materials or colours.
+    /// Colouring, for a mesh with materials or colours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,33 +215,33 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Runs `step` and returns its result and its time in milliseconds.
+/// Runs `step`; returns its result and its time in milliseconds.
 ///
 /// # Errors
-/// That of `step`.
+/// Errors of `step`.
 pub fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
     let start = Instant::now();
     let result = step()?;
     Ok((result, milliseconds(start.elapsed())))
 }
 
-/// With three decimals: the clock is no better.
+/// Rounded to three decimals, the resolution of the clock.
 pub fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 impl Summary {
-    /// Whether `--check` found that the backends differ.
+    /// Whether the backends differ.
     pub fn differs(&self) -> bool {
         self.check.as_ref().is_some_and(|check| check.differing > 0)
     }
 
-    /// Whether the file's palette has fewer than so many colours.
+    /// Whether the file's palette has fewer than this many colours.
     fn has_few(&self, colors: usize) -> bool {
         self.has_palette && colors > MAX_COLORS
     }
 
-    /// All of it but the warnings, a line for each thing; more where `verbose`.
+    /// The summary without warnings, one line per item; more with `verbose`.
     pub fn block(&self, verbose: bool) -> String {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}\n"));
@@ -239,6 +259,9 @@ impl Summary {
         }
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         line("occupied", format!("{occupied} in {bricks}"));
+        if let Some(DistanceSummary { width, voxels }) = self.distances {
+            line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
+        }
         if let Some(fill) = &self.fill {
             fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
         }
@@ -267,7 +290,7 @@ impl Summary {
         lines.concat()
     }
 
-    /// What matters most, in one line.
+    /// The summary in one line.
     pub fn line(&self) -> String {
         let Self { mesh, hash, .. } = self;
         let (dims, occupied) = (sized(self.dims), grouped(self.occupied));
@@ -285,7 +308,7 @@ impl fmt::Display for Skipped {
 }
 
 impl fmt::Display for Failure {
-    /// The error, and of which mesh where it does not say so itself.
+    /// The error, with the mesh's name unless the message has it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { mesh, error } = self;
         if error.starts_with(mesh.as_str()) {
@@ -304,6 +327,7 @@ impl fmt::Display for Timings {
             ("start", Some(self.start).filter(|start| *start >= 1.0)),
             ("voxelize", Some(self.voxelize)),
             ("fill", self.fill),
+            ("distance", self.distance),
             ("check", self.check),
             ("color", self.color),
             ("write", self.write),

@@ -1,4 +1,4 @@
-//! One mesh, from its file to that of its voxels: made, checked, written and drawn.
+//! One task: reads, voxelizes, checks, writes and draws one mesh.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,41 +12,44 @@ use trivox::{
     ColorSource, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
 };
 
-use crate::program::cli::{FewColors, Job, What};
+use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::fill_summary::FillSummary;
-use crate::program::maker::{DEFAULT_RES, Maker, sentences};
 use crate::program::memory::Share;
 use crate::program::output::{Cut, Names, Output, Written};
+use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
-use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
+use crate::program::summary::{
+    Check, Contents, DistanceSummary, Outcome, Summary, Timings, milliseconds, timed,
+};
 use crate::program::transform::{Transform, place_options};
 
-/// What the meshes of a run share.
-pub struct Tools<'a> {
+/// What the tasks of a run share.
+pub struct RunContext<'a> {
     pub job: &'a Job,
-    pub what: &'a What,
-    pub few_colors: &'a FewColors,
+    pub voxels: &'a VoxelArgs,
+    pub palette_args: &'a PaletteArgs,
     pub write_options: &'a WriteOptions,
-    /// With the options that all meshes share, in this share of the memory.
+    /// With the shared options, and this share of the memory.
     pub voxelizer: Voxelizer,
     pub memory: &'a Share,
     pub progress: &'a dyn Progress,
 }
 
-impl Tools<'_> {
-    /// Does `task`.
+impl RunContext<'_> {
+    /// Runs `task`.
     ///
     /// # Errors
-    /// Bad input, a backend that failed, an output that cannot be written.
+    /// Bad input; a failed backend; an output that cannot be written.
     pub fn voxelize(&self, task: &Task) -> Result<Outcome> {
         let began = Instant::now();
-        // Before the mesh is read: if it changes meanwhile, the voxels are not of what it is then.
+        // Recorded before the mesh is read: if the file changes meanwhile, the record must not
+        // match it.
         let origin = self
             .job
             .resume
-            .then(|| Origin::new(self.job, self.what, self.few_colors, &task.mesh).ok())
+            .then(|| Origin::new(self.job, self.voxels, self.palette_args, &task.mesh).ok())
             .flatten();
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
@@ -54,27 +57,41 @@ impl Tools<'_> {
         let output = task.target.as_ref();
         let output = output.map(|path| Output::new(path, self.job.format, &task.mesh));
         let output = output.transpose()?;
+        if let (Some(output), Some(_)) = (&output, self.job.distance) {
+            output.check_distances()?;
+        }
         let preview = self.job.preview.as_ref().map(|path| Preview::new(path, &task.mesh));
         let preview = preview.transpose()?;
 
         let format = output.as_ref().map(Output::format);
+        let is_grid = self.job.distance.is_none();
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
-        let maker = self.maker(has_colors)?;
-        let placed = maker.load_and_place(&task.mesh)?;
+        let has_colors = has_colors && is_grid;
+        let pipeline = self.pipeline(has_colors)?;
+        let placed = pipeline.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
         let notes = self.notes(&placed, format);
-        let made = maker.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let check = self.job.check.then(|| timed(|| check(&maker, &placed.mesh, &made)));
+        let made =
+            pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
+        let check = self.job.check.then(|| timed(|| check(&pipeline, &placed.mesh, &made)));
         let check = check.transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let refused =
             self.job.strict && made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
         let is_kept = !differs && (!refused || self.job.force);
         let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
-        let made = maker.color(&placed.mesh, made)?;
+        let made = pipeline.color(&placed.mesh, made)?;
         let grid = &made.grid;
-        let written = output.as_ref().map(|output| self.write(output, grid)).transpose();
-        // Whoever reads only a part of standard output has not cut short the preview.
+        let field = self.job.distance.filter(|_| is_kept);
+        let field =
+            field.map(|width| timed(|| pipeline.measure(&placed.mesh, grid.clone(), width)));
+        let (field, measured) = field.transpose()?.unzip();
+        let written = output.as_ref().map(|output| match &field {
+            Some(field) => self.write(|| output.write_distances(field, self.progress)),
+            None => self.write(|| output.write(grid, self.write_options, self.progress)),
+        });
+        let written = written.transpose();
+        // A reader that closes standard output early does not prevent the preview.
         let (written, cut) = match written {
             Err(error) if error.is::<Cut>() => (None, Some(error)),
             written => (written?, None),
@@ -89,15 +106,26 @@ impl Tools<'_> {
         summary.warnings.extend(self.without_effect(output.as_ref()));
         summary.warnings.extend(too_high(format, grid));
         summary.notes.extend(notes);
+        if let Some(field) = &field {
+            let (width, voxels) = (field.width(), field.band().occupied());
+            summary.distances = Some(DistanceSummary { width, voxels });
+            summary.timings_ms.distance = measured;
+            summary.hash = field.hash();
+            let on_gpu = made.backend.adapter.is_some();
+            let note = "the GPU found the inside; distances are computed on the CPU";
+            summary.notes.extend(on_gpu.then(|| note.to_owned()));
+        }
         if let Some((check, time)) = check {
             summary.check = Some(check);
             summary.timings_ms.check = Some(time);
         }
         if let Some((written, time)) = written {
             summary.timings_ms.write = Some(time);
-            // A doubtful solid is to fail again.
+            // A doubtful solid must fail again in the next run.
             let origin = origin.filter(|_| !refused);
-            summary.warnings.extend(self.remember(task, &written.names, origin, grid));
+            let contents =
+                || field.as_ref().map_or_else(|| Contents::of(grid), Contents::of_distances);
+            summary.warnings.extend(self.remember(task, &written.names, origin, contents));
             summary.bytes = Some(written.bytes);
             summary.warnings.extend(written.warning);
             summary.has_palette = format.is_some_and(GridFormat::has_palette);
@@ -111,17 +139,17 @@ impl Tools<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    fn maker(&self, has_colors: bool) -> Result<Maker<'_>> {
-        Ok(Maker {
-            voxelizer: self.what.of(self.voxelizer.clone(), self.job.color, has_colors),
+    fn pipeline(&self, has_colors: bool) -> Result<Pipeline<'_>> {
+        Ok(Pipeline {
+            voxelizer: self.voxels.of(self.voxelizer.clone(), self.job.color, has_colors),
             transform: Transform::new(self.job)?,
             place: place_options(self.job),
             memory: self.memory,
-            is_solid: matches!(self.what.mode(), Mode::Solid(_)),
+            is_solid: matches!(self.voxels.mode(), Mode::Solid(_)),
         })
     }
 
-    /// What was decided for the user, and how it could be had otherwise.
+    /// Notes on defaults, and the options that change them.
     fn notes(&self, placed: &Placed, format: Option<GridFormat>) -> Vec<String> {
         let Job { res, voxel_size, cube, dims, color, .. } = self.job;
         let is_default = res.is_none() && voxel_size.is_none() && cube.is_none() && dims.is_none();
@@ -130,17 +158,20 @@ impl Tools<'_> {
         });
         let mesh = &placed.mesh;
         let has_colors = mesh.appearance().is_some() && *color == ColorSource::Mesh;
-        let lost = format.filter(|format| has_colors && !format.spec().has_colors).map(|format| {
-            let extension = format.extension();
-            format!("the mesh has colours, but .{extension} files hold none: they are left out")
+        let lost = format.filter(|_| has_colors).and_then(|format| match self.job.distance {
+            Some(_) => Some("distances".to_owned()),
+            None if format.spec().has_colors => None,
+            None => Some(format!(".{} files", format.extension())),
         });
+        let lost = lost
+            .map(|what| format!("the mesh has colours, but {what} hold none: they are left out"));
         resolution.into_iter().chain(lost).collect()
     }
 
-    /// What has no effect on the file that was written, though it was asked for.
+    /// Warnings about options without effect on the output's format.
     fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
-        let FewColors { palette, blocks, dither } = self.few_colors;
+        let PaletteArgs { palette, blocks, dither } = self.palette_args;
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
         let has_blocks = format == GridFormat::Schem;
@@ -158,17 +189,17 @@ impl Tools<'_> {
         .collect()
     }
 
-    /// A warning, where that is not possible: the voxels are there.
+    /// Writes the record for `--resume`; on failure a warning, since the voxels exist.
     fn remember(
         &self,
         task: &Task,
         names: &Names,
         origin: Option<Origin>,
-        grid: &VoxelGrid,
+        contents: impl FnOnce() -> Contents,
     ) -> Option<String> {
         let (target, origin) = (task.target.as_deref()?, origin?);
         let why = match names {
-            Names::One(_) => resume::remember(target, origin, Contents::of(grid)).err()?,
+            Names::One(_) => resume::remember(target, origin, contents()).err()?,
             Names::Several(_) => anyhow!("it is several files"),
         };
         Some(format!("--resume will make the output again: no note can be left of it: {why:#}"))
@@ -178,19 +209,19 @@ impl Tools<'_> {
         timed(|| preview.draw(grid, self.progress))
     }
 
-    fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(Written, f64)> {
-        timed(|| output.write(grid, self.write_options, self.progress))
+    fn write(&self, write: impl FnOnce() -> Result<Written>) -> Result<(Written, f64)> {
+        timed(write)
     }
 }
 
-/// Voxelizes again on the backend that did not make the voxels, and compares.
-fn check(maker: &Maker, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
-    let again = maker.compute_again(mesh, &made.backend).context("--compare-backends")?;
+/// Voxelizes again on the other backend, and compares.
+fn check(pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
+    let again = pipeline.compute_again(mesh, &made.backend).context("--compare-backends")?;
     let backends = [made.backend.to_string(), again.backend.to_string()];
     Ok(Check::new(&made.grid, &again.grid, backends))
 }
 
-/// What there is to say before anything is checked or written.
+/// The summary before any check or output.
 fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let Placed { mesh, warnings, timings: Times { load, place, .. }, .. } = placed;
     let Voxelized { grid, fill_report, transparent, report, backend, timings, .. } = made;
@@ -232,6 +263,7 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
         gpu: report.clone(),
         fill,
+        distances: None,
         warnings,
         notes: Vec::new(),
     }
@@ -240,7 +272,7 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
 /// The height of Minecraft's world, in blocks.
 const WORLD_HEIGHT: u32 = 384;
 
-/// A warning, where a schematic is higher than the world that it is for.
+/// A warning if a schematic is higher than Minecraft's world.
 fn too_high(format: Option<GridFormat>, grid: &VoxelGrid) -> Option<String> {
     let up = grid.world.map_or(Up::default(), |world| world.up);
     let height = match up {

@@ -1,9 +1,10 @@
-//! Temporary files beside the output. They are removed when a run fails or is stopped by a signal, so
-//! only whole files are left. What a killed run could not remove, the next run in the folder does.
+//! Temporary files beside the output. They are removed if a run fails or is ended by a signal, so
+//! that only complete files remain. Files of a killed run are removed by the next run in the
+//! folder.
 //!
-//! A process puts a tag of its own in the names of its temporary files and holds a lock on at least
-//! one of them while there are any. Files of a tag without a lock belong to no living process, on this
-//! machine or another that shares the folder.
+//! A process marks its temporary files with a unique tag, and holds a lock on at least one of them
+//! while any exist. Files whose tag has no lock belong to no living process, on this machine or
+//! another that shares the folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -16,26 +17,26 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::program::say;
+use crate::program::print_error;
 
-/// The temporary files that may exist. A signal handler holds it to the end, so that none is made or
-/// renamed any more.
+/// The temporary files that may exist. A signal handler keeps it locked until the process ends, so
+/// that no file is created or renamed any more.
 static THERE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// The folders in which this process has looked for files of killed runs.
+/// Folders that were already searched for files of killed runs.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 const PREFIX: &str = ".voxelize-";
 const SUFFIX: &str = ".tmp";
 
-/// Younger files are left alone: their run may not have locked them yet.
+/// Younger files are kept: their process may not have locked them yet.
 const OLD: Duration = Duration::from_secs(60);
 
 fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     THERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A temporary file; removed when dropped, and by an interrupt.
+/// A temporary file; removed when dropped, and on a signal.
 #[derive(Debug)]
 pub struct TemporaryFile {
     file: NamedTempFile,
@@ -43,7 +44,7 @@ pub struct TemporaryFile {
     entry: Entry,
 }
 
-/// A temporary file that is whole and on the disk; removed when dropped, and by an interrupt.
+/// A complete temporary file, synchronized to disk; removed when dropped, and on a signal.
 #[derive(Debug)]
 pub struct Complete {
     path: TempPath,
@@ -51,7 +52,7 @@ pub struct Complete {
     entry: Entry,
 }
 
-/// A path in the list, as long as it lives.
+/// A path in the list; removed from it when dropped.
 #[derive(Debug)]
 struct Entry(PathBuf);
 
@@ -62,10 +63,10 @@ impl Drop for Entry {
 }
 
 impl TemporaryFile {
-    /// An empty one in the folder of `target`.
+    /// Creates an empty file in the folder of `target`.
     ///
     /// # Errors
-    /// The folder is not there, or nothing can be written in it.
+    /// The folder is missing or not writable.
     pub fn beside(target: &Path) -> Result<Self> {
         let mut there = there();
         let file = new_temporary(target)?;
@@ -74,15 +75,15 @@ impl TemporaryFile {
         Ok(Self { file, entry: Entry(path) })
     }
 
-    /// The file, to write to.
+    /// The file for writing.
     pub fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Brings it to the disk, and closes it: a process can have few files open.
+    /// Synchronizes the file to disk and closes it, since the number of open files is limited.
     ///
     /// # Errors
-    /// The operating system cannot.
+    /// The operating system reports an error.
     pub fn complete(self) -> io::Result<Complete> {
         // Some file systems only report a full disk here.
         self.file().sync_all()?;
@@ -90,20 +91,20 @@ impl TemporaryFile {
         Ok(Complete { path: file.into_temp_path(), entry })
     }
 
-    /// Brings it to the disk, and gives it its name, as [`Complete::finish`].
+    /// Synchronizes the file to disk and renames it, as [`Complete::finish`].
     ///
     /// # Errors
-    /// The operating system cannot; `target` is as it was.
+    /// The operating system reports an error; `target` is unchanged.
     pub fn finish(self, target: &Path) -> io::Result<()> {
         self.complete()?.finish(target)
     }
 }
 
 impl Complete {
-    /// Renames it to `target`, whose permissions it takes over where that is there.
+    /// Renames the file to `target`, and keeps the permissions of an existing `target`.
     ///
     /// # Errors
-    /// The operating system cannot; `target` is as it was.
+    /// The operating system reports an error; `target` is unchanged.
     pub fn finish(self, target: &Path) -> io::Result<()> {
         if let Ok(old) = fs::metadata(target) {
             fs::set_permissions(&self.path, old.permissions())?;
@@ -114,10 +115,10 @@ impl Complete {
     }
 }
 
-/// From now on a signal that ends the program removes its temporary files first.
+/// Installs a handler that removes the temporary files when a signal ends the program.
 ///
 /// # Errors
-/// The operating system does not let signals be handled.
+/// Signals cannot be handled.
 #[cfg(unix)]
 pub fn clean_up_when_interrupted() -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -130,17 +131,17 @@ pub fn clean_up_when_interrupted() -> Result<()> {
             SIGTERM => "SIGTERM",
             _ => "SIGHUP",
         };
-        // As shells report a program that a signal ended.
+        // The exit code with which shells report a signal.
         stop(&format!("stopped by {name}"), 128 + signal);
     };
     std::thread::Builder::new().spawn(handle).context("cannot handle signals")?;
     Ok(())
 }
 
-/// From now on an interrupt removes the program's temporary files first.
+/// Installs a handler that removes the temporary files on an interrupt.
 ///
 /// # Errors
-/// The operating system does not let interrupts be handled.
+/// Interrupts cannot be handled.
 #[cfg(not(unix))]
 pub fn clean_up_when_interrupted() -> Result<()> {
     ctrlc::set_handler(|| stop("interrupted", 130)).context("cannot handle interrupts")
@@ -153,17 +154,17 @@ fn stop(why: &str, code: i32) -> ! {
     }
     let removed = if there.is_empty() { "" } else { ": the unfinished output was removed" };
     let message = format!("voxelize: {why}{removed}\n");
-    // Standard error may be a pipe that is full: that must not keep the program alive.
+    // Standard error may be a full pipe, which must not block the exit.
     let (told, hears) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        say(&message);
+        print_error(&message);
         _ = told.send(());
     });
     _ = hears.recv_timeout(Duration::from_millis(500));
     std::process::exit(code)
 }
 
-/// The folder that a file of this name is in.
+/// The folder of a file.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -183,19 +184,19 @@ fn new_temporary(target: &Path) -> Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file has, less the umask.
+        // The default permissions of new files, to which the umask applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let named = || format!("cannot write in folder '{}'", folder.display());
-    // Only the reason: the temporary name would say nothing to the user.
+    // The reason only: the temporary name means nothing to the user.
     let file =
         builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind())).with_context(named)?;
-    // Not all file systems have locks; on those that have none nothing is swept either.
+    // On file systems without locks nothing is cleaned up either.
     _ = file.as_file().try_lock();
     Ok(file)
 }
 
-/// In the names of this process's temporary files: different from those of all other processes.
+/// The tag of this process in the names of its temporary files, unique among processes.
 fn tag() -> &'static str {
     static TAG: OnceLock<String> = OnceLock::new();
     TAG.get_or_init(|| {
@@ -205,12 +206,12 @@ fn tag() -> &'static str {
     })
 }
 
-/// Removes the temporary files of killed runs in `folder`, the first time it is used.
+/// Removes the temporary files of killed runs in `folder`, once per folder.
 fn sweep_once(folder: &Path) {
     let key = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let is_first = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
     if is_first {
-        // Whatever cannot be removed is in nobody's way.
+        // Failures are ignored: such files do no harm.
         _ = sweep(folder);
     }
 }
@@ -238,7 +239,7 @@ fn tag_of(name: &OsStr) -> Option<String> {
     Some(tag.to_owned())
 }
 
-/// Whether a temporary file is old, and no process has locked it.
+/// Whether a temporary file is old and not locked by any process.
 fn is_abandoned(path: &Path) -> bool {
     let is_old = || fs::metadata(path)?.modified()?.elapsed().map_err(io::Error::other);
     let is_unlocked =
@@ -258,7 +259,7 @@ mod tests {
         let target = folder.path().join("out.vox");
         let TemporaryFile { file, entry } = TemporaryFile::beside(&target).unwrap();
         let path = entry.0.clone();
-        // A device cannot be brought to the disk.
+        // A device cannot be synchronized.
         let device = File::open("/dev/null").unwrap();
         let file = NamedTempFile::from_parts(device, file.into_temp_path());
         let unfinished = TemporaryFile { file, entry };

@@ -1,4 +1,4 @@
-//! Progress on a terminal, for what takes longer than a second.
+//! Progress bars for steps that take longer than a second.
 
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
 
-use crate::program::say;
+use crate::program::print_error;
 
-/// A line on standard error that appears a second into a step, if that is a terminal.
+/// A progress bar on standard error, shown one second after a step starts, if that is a terminal.
 #[derive(Debug, Default)]
 pub struct TerminalProgress {
     quiet: bool,
@@ -22,7 +22,7 @@ impl TerminalProgress {
         Self { quiet, bar: Mutex::new(None) }
     }
 
-    /// From here on, counts how many of so many `things` are done.
+    /// Starts counting items of kind `things`.
     pub fn count(&self, things: &str, total: usize) {
         if !self.quiet {
             let template =
@@ -31,7 +31,7 @@ impl TerminalProgress {
         }
     }
 
-    /// Runs `print`, whose output the line must not run into.
+    /// Runs `print` while the bar is hidden.
     pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         match self.bar() {
             Some(bar) => bar.0.suspend(print),
@@ -39,7 +39,7 @@ impl TerminalProgress {
         }
     }
 
-    /// Removes the line.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.replace(None);
     }
@@ -72,12 +72,12 @@ impl Progress for TerminalProgress {
     }
 }
 
-/// A bar that a thread of its own makes visible; cleared when dropped.
+/// A bar that a thread shows after a delay; cleared when dropped.
 #[derive(Debug)]
 struct Bar(ProgressBar);
 
 const DELAY: Duration = Duration::from_secs(1);
-/// Between the lines of a log, where standard error is no terminal.
+/// Interval of progress lines in a log, if standard error is not a terminal.
 const LINE: Duration = Duration::from_secs(30);
 const TICK: Duration = Duration::from_millis(100);
 
@@ -95,7 +95,7 @@ impl Bar {
                 loop {
                     std::thread::sleep(LINE);
                     let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) else { return };
-                    say(&line(&bar));
+                    print_error(&line(&bar));
                 }
             }
             std::thread::sleep(DELAY);
@@ -108,7 +108,7 @@ impl Bar {
     }
 }
 
-/// How far a step is, for a log.
+/// The progress of a step, for a log.
 fn line(bar: &ProgressBar) -> String {
     let (step, elapsed) = (bar.prefix(), HumanDuration(bar.elapsed()));
     match bar.length() {

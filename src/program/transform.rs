@@ -1,25 +1,25 @@
-//! `--scale`, `--rotate`, `--center`, `--cube` and `--dims`: how a mesh is moved before it is voxelized,
-//! and the grid of given dimensions that is centred on it.
+//! `--scale`, `--rotate`, `--center`, `--cube` and `--dims`: the transformation of a mesh before it
+//! is voxelized, and centred grids of given dimensions.
 
 use anyhow::{Result, bail};
 use trivox::{Bounds, Mesh, PlaceOptions, Sizing};
 
 use crate::program::cli::Job;
-use crate::program::maker::sizing;
+use crate::program::pipeline::sizing;
 
-/// What is done to a mesh's coordinates, in this order, and the grid around them.
+/// The transformation of a mesh's coordinates, in order of application, and the grid around them.
 #[derive(Debug, Clone, Default)]
 pub struct Transform {
     scale: Option<f64>,
     /// Axes and angles in degrees.
     rotations: Vec<(usize, f64)>,
     center: bool,
-    /// The dimensions of a centred grid, and whether the mesh is to fill it.
+    /// The dimensions of a centred grid, and whether the mesh is scaled to fill it.
     dims: Option<([u32; 3], bool)>,
 }
 
 impl Transform {
-    /// That of a job.
+    /// The transformation that a job specifies.
     ///
     /// # Errors
     /// A scale that is not positive.
@@ -40,7 +40,7 @@ impl Transform {
     /// The mesh with its coordinates transformed.
     ///
     /// # Errors
-    /// A coordinate leaves the range of numbers.
+    /// A transformed coordinate is not finite.
     pub fn apply(&self, mut mesh: Mesh) -> Result<Mesh> {
         if self.scale.is_some() || !self.rotations.is_empty() {
             let scale = self.scale.unwrap_or(1.0);
@@ -57,7 +57,7 @@ impl Transform {
         Ok(mesh)
     }
 
-    /// Where `mesh` is placed: as `options` say, or in the centre of a grid of given dimensions.
+    /// The placement of `mesh`: as in `options`, or centred in a grid of given dimensions.
     pub fn place(&self, mesh: &Mesh, options: PlaceOptions) -> PlaceOptions {
         let Some((dims, fills)) = self.dims else { return options };
         let [min, max] = mesh.bounds();
@@ -80,9 +80,11 @@ impl Transform {
     }
 }
 
-/// How `job` wants meshes placed that it does not centre in a grid.
+/// The placement of meshes that are not centred in a grid.
 pub fn place_options(job: &Job) -> PlaceOptions {
-    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad);
+    // The band of distances is to be whole.
+    let band = job.distance.filter(|_| job.bounds.is_none()).map_or(0, |width| width.ceil() as u32);
+    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad.max(band));
     match job.bounds {
         Some(bounds) => options.with_bounds(bounds),
         None => options,

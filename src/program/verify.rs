@@ -1,4 +1,4 @@
-//! `voxelize verify`: judges a grid by the exact voxels of its mesh.
+//! `voxelize verify`: compares a grid with the exact voxels of its mesh.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{is_mesh, read_grid};
 use trivox::verify::{
-    Alignment, Fault, Slice, Source, Stated, Verdict, VerifyError, VerifyOptions, Wrong, verify,
+    Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyError, VerifyOptions,
+    Wrong, verify,
 };
 use trivox::voxelizer::{UsedBackend, Warning};
 use trivox::{ColorSource, Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxelized, Voxelizer};
@@ -14,30 +15,30 @@ use trivox::{ColorSource, Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxelized,
 use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
 use crate::program::fill_summary::FillSummary;
-use crate::program::maker::sentences;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
+use crate::program::pipeline::sentences;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{self, print, print_json, say, unless_closed};
+use crate::program::{self, ignore_closed, print, print_error, print_json};
 
-/// Reads the mesh and the grid, and says what is wrong in the grid.
+/// Reads the mesh and the grid, and reports the wrong voxels.
 ///
 /// # Errors
-/// Bad usage, a file that cannot be read, a mesh that cannot be placed so, a backend that failed.
+/// Bad usage; a file that cannot be read; a mesh that cannot be placed; a failed backend.
 pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
-    args.machine.refuse_contradictions()?;
-    args.what.refuse_contradictions()?;
+    args.compute.refuse_contradictions()?;
+    args.voxels.refuse_contradictions()?;
     if is_mesh(&args.grid) && !is_mesh(&args.mesh) {
         let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
         bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
     }
-    args.machine.start_threads()?;
+    args.compute.start_threads()?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let voxelizer =
-        Voxelizer::new().backends(Arc::new(args.machine.backends())).progress(progress.clone());
-    // Of the mesh only what makes voxels transparent.
-    let voxelizer = args.what.of(voxelizer, ColorSource::Mesh, false);
-    let memory = Memory::new(args.machine.memory);
+        Voxelizer::new().backends(Arc::new(args.compute.backends())).progress(progress.clone());
+    // Of the mesh's appearance, only transparency matters.
+    let voxelizer = args.voxels.of(voxelizer, ColorSource::Mesh, false);
+    let memory = Memory::new(args.compute.memory);
     progress.start("load", 0);
     let grid = read_grid(&args.grid).with_context(|| args.grid.display().to_string())?;
     let judged = memory.divided(|memory| {
@@ -56,25 +57,25 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     let side = Side::new(&args.grid, &grid.grid);
     let report = Report::new(args, side, &verdict, &made, warnings.chain(of_voxels).collect());
     if !args.quiet {
-        report.warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
     }
     if args.json {
-        unless_closed(print_json(&report))?;
+        ignore_closed(print_json(&report))?;
     } else if !args.quiet {
-        unless_closed(print(&report.text(&verdict)))?;
+        ignore_closed(print(&report.text(&verdict)))?;
     }
     Ok(if verdict.is_right() { program::Verdict::Done } else { program::Verdict::Differs })
 }
 
-/// How the exact grid was made.
+/// Statistics of making the exact grid.
 struct Made {
     backend: UsedBackend,
-    /// Of a solid.
+    /// The fill of a solid.
     fill: Option<FillSummary>,
     warnings: Vec<Warning>,
 }
 
-/// The verdict, and how the exact grid was made.
+/// The verdict and its statistics.
 fn judge(
     args: &VerifyArgs,
     mesh: &Mesh,
@@ -100,7 +101,7 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     let size = args.voxel_size.map(Sizing::VoxelSize);
     let sizing = args.res.map(Sizing::Resolution).or(size);
     let mut options = VerifyOptions::default();
-    options.stated = Stated { sizing, bounds: args.bounds, pad: args.pad };
+    options.placement = KnownPlacement { sizing, bounds: args.bounds, pad: args.pad };
     options.as_placed = args.as_placed;
     options
 }
@@ -115,17 +116,17 @@ fn contradiction(verdict: &Verdict) -> Option<String> {
 struct Report {
     mesh: String,
     grid: Side,
-    /// No voxel is wrong.
+    /// Whether no voxel is wrong.
     right: bool,
     exact: Exact,
     placed: PlacedBy,
     alignment: Aligned,
     backend: &'static str,
     adapter: Option<String>,
-    /// How the exact grid was filled, if it is a solid.
+    /// The fill of the exact grid, if it is a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
     fill: Option<FillSummary>,
-    /// Voxels that are rightly occupied.
+    /// The number of correct voxels.
     agreeing: u64,
     missing: u64,
     spurious: u64,
@@ -133,10 +134,10 @@ struct Report {
     iou: f64,
     /// Smallest and largest wrong voxel.
     bounds: Option<[[i64; 3]; 2]>,
-    /// The first few that are wrong.
+    /// The first wrong voxels.
     voxels: Vec<WrongVoxel>,
     slice: Option<Picture>,
-    /// What to do where the verdict may be about the placement.
+    /// Advice if the placement may be wrong.
     hint: Option<&'static str>,
     warnings: Vec<String>,
 }
@@ -171,9 +172,9 @@ struct Aligned {
     axes: [usize; 3],
     mirrored: [bool; 3],
     shift: [i64; 3],
-    /// Wrong voxels without it.
+    /// The number of wrong voxels without it.
     differing_as_placed: u64,
-    /// Whether the grid lies otherwise than it was placed.
+    /// Whether the grid's alignment differs from the placement.
     moved: bool,
 }
 
@@ -194,7 +195,7 @@ struct Picture {
     plane: [char; 2],
     /// The coordinates of the lower left character.
     from: [i64; 2],
-    /// The topmost first: `.` empty, `#` right, `-` missing, `+` spurious.
+    /// The rows from the top: `.` empty, `#` correct, `-` missing, `+` extra.
     rows: Vec<String>,
 }
 
@@ -283,12 +284,14 @@ impl Report {
 }
 
 impl PlacedBy {
-    fn new(source: Source) -> Self {
+    fn new(source: PlacementSource) -> Self {
         let (by, fit) = match source {
-            Source::Stated => ("options", None),
-            Source::File => ("file", None),
-            Source::FileBounds => ("file bounds", None),
-            Source::Fitted { resolution, pad } => ("fit", Some(Fit { res: resolution, pad })),
+            PlacementSource::Options => ("options", None),
+            PlacementSource::File => ("file", None),
+            PlacementSource::FileBounds => ("file bounds", None),
+            PlacementSource::Fitted { resolution, pad } => {
+                ("fit", Some(Fit { res: resolution, pad }))
+            }
         };
         Self { by, fit }
     }
@@ -312,7 +315,7 @@ impl Aligned {
     }
 }
 
-/// How a grid lies that is not as it was placed.
+/// Describes an alignment that differs from the placement.
 fn alignment(verdict: &Verdict) -> String {
     format!(
         "as if the grid were {}; as placed, {} would be wrong",
@@ -356,15 +359,15 @@ impl Picture {
     }
 }
 
-/// What may be wrong besides the voxels.
+/// Warnings besides wrong voxels.
 fn hint(verdict: &Verdict) -> Option<&'static str> {
     match verdict.source {
         _ if verdict.is_right() => None,
-        Source::FileBounds if !verdict.is_doubtful() => Some(
+        PlacementSource::FileBounds if !verdict.is_doubtful() => Some(
             "the file does not say with which --bounds and --pad it was made, and rounding may \
              differ: state them to be sure",
         ),
-        Source::Stated if verdict.is_doubtful() => Some(
+        PlacementSource::Options if verdict.is_doubtful() => Some(
             "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
              mesh, or hold the voxels of another --mode: check the options",
         ),

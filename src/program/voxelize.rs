@@ -1,28 +1,34 @@
-//! The main command: voxelizes one mesh or many, several at once, and says so in their order.
+//! The main command: voxelizes one or many meshes, several at once, and reports them in order.
 
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use trivox::{Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
 
-use crate::program::cli::{FewColors, Job, Machine, What};
-use crate::program::maker::DEFAULT_RES;
+use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
 use crate::program::memory::Memory;
+use crate::program::pipeline::DEFAULT_RES;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
-use crate::program::task::Tools;
+use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{Transform, place_options};
 use crate::program::{Verdict, batch, temporary};
 
-/// Runs the job, which makes `what`, on what `machine` allows.
+/// Runs the job with these options.
 ///
 /// # Errors
-/// Bad usage; where there is one mesh, bad input, a backend that failed, an output that cannot be
+/// Bad usage; for a single mesh also bad input, a failed backend or an output that cannot be
 /// written.
-pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) -> Result<Verdict> {
-    refuse_contradictions(job, what, machine)?;
-    machine.start_threads()?;
+pub fn run(
+    job: &Job,
+    voxels: &VoxelArgs,
+    palette_args: &PaletteArgs,
+    compute: &ComputeArgs,
+) -> Result<Verdict> {
+    let voxels = &voxels.of_job(job);
+    refuse_contradictions(job, voxels, compute)?;
+    compute.start_threads()?;
     refuse_impossible_sizes(job)?;
     Transform::new(job)?;
     temporary::clean_up_when_interrupted()?;
@@ -30,7 +36,7 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     if plan.several && job.preview.is_some() {
         bail!("--preview draws one mesh: use `voxelize render` for each of several");
     }
-    let write_options = few_colors.write_options()?;
+    let write_options = palette_args.write_options()?;
     let tasks = &plan.tasks;
     let progress = Arc::new(TerminalProgress::new(job.quiet));
     let mut report = Report::new(job, &plan, &progress);
@@ -39,10 +45,10 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
         if plan.several { Arc::new(NoProgress) } else { progress.clone() };
     let voxelizer = Voxelizer::new()
         .up(job.up.into())
-        .backends(Arc::new(machine.backends().for_meshes(tasks.len())))
+        .backends(Arc::new(compute.backends().for_meshes(tasks.len())))
         .progress(steps.clone())
         .time_stages(job.json || job.verbose > 0);
-    let memory = Memory::new(machine.memory);
+    let memory = Memory::new(compute.memory);
     let at_once = batch::at_once(tasks, memory.total(), expected_res(job));
     let memory = memory.shared_by(at_once);
     if plan.several {
@@ -50,16 +56,16 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     }
     let work = |task: &Task| {
         let result = memory.divided(|share| {
-            let tools = Tools {
+            let context = RunContext {
                 job,
-                what,
-                few_colors,
+                voxels,
+                palette_args,
                 write_options: &write_options,
                 voxelizer: share.of(&voxelizer),
                 memory: share,
                 progress: &*steps,
             };
-            tools.voxelize(task)
+            context.voxelize(task)
         });
         if plan.several {
             progress.advance(1)
@@ -72,19 +78,19 @@ pub fn run(job: &Job, what: &What, few_colors: &FewColors, machine: &Machine) ->
     Ok(report.finish())
 }
 
-/// The resolution, where that is how the size of grids is given, or the default.
+/// The resolution, or its default, if the size of grids is given as one.
 fn expected_res(job: &Job) -> Option<u32> {
     let longest = job.dims.map(|dims| dims.into_iter().max().unwrap_or(0));
     job.cube.or(longest).or(job.res).or(job.voxel_size.is_none().then_some(DEFAULT_RES))
 }
 
-/// Options that would have no effect, or spoil one another.
-fn refuse_contradictions(job: &Job, what: &What, machine: &Machine) -> Result<()> {
+/// Refuses options without effect, and contradictory options.
+fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -> Result<()> {
     if !job.check {
-        machine.refuse_contradictions()?;
+        compute.refuse_contradictions()?;
     }
-    what.refuse_contradictions()?;
-    what.only_for_solids("--strict", job.strict)?;
+    voxels.refuse_contradictions()?;
+    voxels.only_for_solids("--strict", job.strict)?;
     let to_stdout = job.output.as_deref() == Some("-".as_ref());
     if job.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
@@ -95,7 +101,7 @@ fn refuse_contradictions(job: &Job, what: &What, machine: &Machine) -> Result<()
     Ok(())
 }
 
-/// Sizes and bounds that no mesh can have: told once, and not by each mesh.
+/// Checks sizes and bounds that are invalid for any mesh, to report them once.
 fn refuse_impossible_sizes(job: &Job) -> Result<()> {
     let point = Mesh::new(vec![[0.0; 3]], vec![[0; 3]])?;
     match place(&point, &place_options(job)) {
@@ -104,7 +110,7 @@ fn refuse_impossible_sizes(job: &Job) -> Result<()> {
             | PlaceError::VoxelSize(_)
             | PlaceError::Bounds { .. }),
         ) => Err(error.into()),
-        // What else is not possible may be so for a point alone.
+        // Other errors may be specific to the mesh of one point used here.
         _ => Ok(()),
     }
 }

@@ -89,9 +89,9 @@ const GIF_SPEED: i32 = 10;
 
 /// Writes an animated GIF, one frame at a time. It loops forever.
 ///
-/// Each frame has its own palette of 256 colours (A. Dekker, *Kohonen neural networks for optimal colour
-/// quantization*, 1994). Opacity is thresholded at one half. Delays are rounded down to 1/100 second:
-/// 24 Hz become 25.
+/// Each frame has its own palette of 256 colours (A. Dekker, *Kohonen neural networks for optimal
+/// colour quantization*, 1994). Opacity is thresholded at one half. Delays are rounded down to
+/// 1/100 second: 24 Hz become 25.
 pub struct GifAnimation<W: Write> {
     encoder: GifEncoder<W>,
     size: [u32; 2],

@@ -22,12 +22,39 @@ pub enum View {
     Top,
     /// From below; the front is at the top of the picture.
     Bottom,
-    /// From the front, the right and above, so that the three axes have equal angles and equal scales in
-    /// the picture: azimuth 45 degrees, elevation atan(1 / sqrt 2), orthographic.
+    /// From the front, the right and above, so that the three axes have equal angles and equal
+    /// scales in the picture: azimuth 45 degrees, elevation atan(1 / sqrt 2), orthographic.
     Iso,
-    /// From the front, the right and above, in perspective: azimuth 38 degrees, elevation 28 degrees.
+    /// From the front, the right and above, in perspective: azimuth 38 degrees, elevation 28
+    /// degrees.
     #[default]
     ThreeQuarter,
+}
+
+impl View {
+    /// All views with their names, as options give them.
+    pub const NAMED: [(&'static str, Self); 8] = [
+        ("three-quarter", Self::ThreeQuarter),
+        ("iso", Self::Iso),
+        ("front", Self::Front),
+        ("back", Self::Back),
+        ("left", Self::Left),
+        ("right", Self::Right),
+        ("top", Self::Top),
+        ("bottom", Self::Bottom),
+    ];
+
+    /// The view with this name.
+    ///
+    /// # Errors
+    /// An unknown name; the message lists the known ones.
+    pub fn of_name(name: &str) -> Result<Self, String> {
+        let found = Self::NAMED.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, view)| view).ok_or_else(|| {
+            let known = Self::NAMED.map(|(known, _)| format!("'{known}'")).join(", ");
+            format!("view '{name}' is not possible: use one of {known}")
+        })
+    }
 }
 
 /// The projection of a picture.

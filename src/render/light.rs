@@ -98,8 +98,8 @@ pub(super) struct Light {
 pub(super) const FACES: usize = 6;
 
 impl Light {
-    /// A sun in the direction `sun` with `samples` directions to its disc, and per face `sets` sets of
-    /// `set_len` sky directions.
+    /// A sun in the direction `sun` with `samples` directions to its disc, and per face `sets` sets
+    /// of `set_len` sky directions.
     pub(super) fn new(
         sun: Vec3,
         camera: &Camera,

@@ -47,8 +47,8 @@ impl Picture {
         self.pixels[row as usize * width as usize + column as usize]
     }
 
-    /// Lays `above`, of the same size, over this picture: its opacity is multiplied by `opacity`, 0 to 1.
-    /// Colours are mixed as they are, in sRGB.
+    /// Lays `above`, of the same size, over this picture: its opacity is multiplied by `opacity`, 0
+    /// to 1. Colours are mixed as they are, in sRGB.
     ///
     /// # Panics
     /// The sizes differ.

@@ -1,4 +1,4 @@
-//! What there is to say of a solid: what the mesh is, how it was filled, and what is doubtful.
+//! The report of a solid: the mesh's topology, the fill, and warnings.
 
 use std::fmt;
 
@@ -8,44 +8,47 @@ use crate::place::PlacedMesh;
 use crate::solid::{Fill, Findings, MUCH, Surface};
 use crate::topology::{Topology, Turned};
 
-/// How a solid was filled.
+/// The report of a fill.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FillReport {
-    /// How; never [`Fill::Auto`].
+    /// The fill used; never [`Fill::Auto`].
     pub fill: Fill,
-    /// Why so, in a few words.
+    /// The reason for it, as a phrase.
     pub reason: String,
-    /// What the mesh is as a surface, after parts were turned.
+    /// The topology of the mesh, after parts were flipped.
     pub topology: Topology,
-    /// What was turned to face outside; `None` where the mesh is closed and oriented as given.
+    /// The parts flipped to face outside; `None` if the mesh is closed and oriented as given.
     pub turned: Option<Turned>,
-    /// How holes were closed; of generalized winding numbers.
+    /// The caps of holes, for generalized winding numbers.
     pub caps: Option<Caps>,
-    /// Columns that are still inside at the grid's end; of parity and winding.
+    /// Columns that are still inside at the end of the grid, for parity and winding.
     pub unended: Option<u64>,
-    /// What winding numbers along `x` come to; of a vote too, and of parity where the mesh is oriented.
+    /// Statistics of winding numbers along `x`; also for a vote, and for parity if the mesh is
+    /// oriented.
     pub windings: Option<Windings>,
-    /// How much rays along different axes disagree; of a vote, and of a flood of a mesh with holes.
+    /// The disagreement of rays along different axes, for a vote, and for a flood fill of a mesh
+    /// with holes.
     pub dispute: Option<AxisDisagreement>,
-    /// Voxels that are enclosed and not of the surface; of a flood.
+    /// Enclosed voxels that are not on the surface, for a flood fill.
     pub enclosed: Option<u64>,
-    /// Voxels that a flood reached though most rays find them inside; of a mesh with holes.
+    /// Voxels that a flood fill reached though most rays find them inside, for a mesh with holes.
     pub leaked: Option<u64>,
-    /// The volume, without that of a shell that was asked for.
+    /// The volume, without an included surface.
     pub volume: Volume,
-    /// What is doubtful; nothing, if no voxel is.
+    /// Reasons for doubt; empty if there are none.
     pub doubts: Vec<FillWarning>,
 }
 
 /// How generalized winding numbers closed the holes of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Caps {
     /// Boundary loops.
     pub loops: u64,
     /// The voxel at a cap whose winding number is nearest to 1/2; `None` if there is no cap.
     pub lowest: Option<Confidence>,
-    /// The one whose number is farthest from 1/2, of those that had to be looked at one by one.
+    /// The voxel whose number is farthest from 1/2, among those that were evaluated one by one.
     pub highest: Option<Confidence>,
 }
 
@@ -65,70 +68,72 @@ impl fmt::Display for Caps {
 
 /// Volumes in cubic mesh units.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Volume {
-    /// Of the voxels.
+    /// The volume of the voxels.
     pub voxels: f64,
-    /// Of the mesh by the divergence theorem: what it encloses, as often as it winds around it, and
-    /// negative where it is inside out. `None` if the mesh is not consistently oriented, for then it
-    /// has none, or is not all in the grid.
+    /// The volume of the mesh by the divergence theorem: the enclosed volume, multiplied by its
+    /// winding number, negative for inverted orientation. `None` if the mesh is not consistently
+    /// oriented or not completely inside the grid.
     pub mesh: Option<f64>,
 }
 
-/// Why a fill may not be what was meant.
+/// A reason why a fill may be unexpected.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FillWarning {
-    /// Parity or winding of a mesh with holes.
+    /// Parity or winding for a mesh with holes.
     Holes {
-        /// Edges of one triangle.
+        /// Edges with one triangle.
         open_edges: u64,
-        /// Edges of an odd number of triangles.
+        /// Edges with an odd number of triangles.
         odd_edges: u64,
-        /// Columns that are still inside at the grid's end; `None` of a grid without room to tell.
+        /// Columns that are still inside at the end of the grid; `None` if the grid has no room to
+        /// tell.
         unended: Option<u64>,
     },
-    /// Winding of a mesh that is closed, but not consistently oriented.
+    /// Winding for a mesh that is closed, but not consistently oriented.
     Orientation {
-        /// Edges along which triangles do not run as often one way as the other.
+        /// Edges that are not traversed equally often in both directions.
         edges: u64,
     },
-    /// Parity or a vote of such a mesh: it is not known whether parts of it overlap.
+    /// Parity or a vote for such a mesh: it is unknown whether parts overlap.
     MayOverlap {
-        /// Edges along which triangles do not run as often one way as the other, holes not counted.
+        /// Edges that are not traversed equally often in both directions, except holes.
         edges: u64,
     },
-    /// Parity or a vote of a mesh of which parts overlap.
+    /// Parity or a vote for a mesh with overlapping parts.
     Overlap {
-        /// Columns along `x` that are inside twice or more often.
+        /// Columns along `x` with a winding number of 2 or more.
         columns: u64,
     },
-    /// A mesh of which some parts are inside out.
+    /// A mesh of which some parts have inverted orientation.
     InsideOut {
-        /// Columns along `x` that pass through such parts and through others.
+        /// Columns along `x` through such parts and through others.
         columns: u64,
     },
     /// Rays along different axes disagree.
     AxisDisagreement(AxisDisagreement),
-    /// Generalized winding numbers of a mesh whose holes are large.
+    /// Generalized winding numbers for a mesh with large holes.
     Wide {
         /// Boundary loops.
         loops: u64,
-        /// The area of discs with the circumference of the loops, as a part of the mesh's area.
+        /// The area of discs with the circumference of the loops, as a fraction of the mesh's area.
         share: f64,
     },
-    /// A mesh that encloses no voxel's centre.
+    /// A mesh that encloses no voxel centre.
     Nothing,
-    /// A flood came in.
+    /// A flood fill entered the inside.
     Leak {
-        /// Voxels that it reached and most rays find inside.
+        /// Voxels that it reached though most rays find them inside.
         voxels: u64,
-        /// Voxels that it found enclosed, beside the surface.
+        /// Enclosed voxels, besides the surface.
         enclosed: u64,
     },
 }
 
 impl FillWarning {
-    /// Which it is, in a word.
+    /// The kind of the warning, as a word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -213,7 +218,7 @@ impl fmt::Display for FillWarning {
     }
 }
 
-/// The edges that let the outside in, in words.
+/// The edges through which the mesh is open, in words.
 pub(super) fn holes(open_edges: u64, odd_edges: u64) -> String {
     match open_edges {
         0 => counted(odd_edges, "odd edge"),
@@ -230,7 +235,7 @@ fn counted(number: u64, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
-/// A share in hundredths, with two digits that mean something.
+/// A percentage with two significant digits.
 pub(super) fn percent(share: f64) -> String {
     match 100.0 * share {
         percent if percent >= 10.0 || percent == 0.0 => format!("{percent:.0} %"),
@@ -283,13 +288,13 @@ impl FillReport {
         }
     }
 
-    /// Whether there is any doubt.
+    /// Whether there is a warning.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
         !self.doubts.is_empty()
     }
 
-    /// All of it in one sentence.
+    /// The report as one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { fill, reason, .. } = self;
@@ -324,7 +329,7 @@ impl FillReport {
         format!("{mesh}: filled by {fill}, {reason}{turned}{caps}{agreement}{volume}{doubts}")
     }
 
-    /// What the mesh is as a surface, in words.
+    /// The mesh's topology, in words.
     fn mesh(&self) -> String {
         let topology = &self.topology;
         let shells = counted(topology.shells, "shell");
@@ -338,7 +343,8 @@ impl FillReport {
     }
 }
 
-/// Where holes are larger than this part of the surface, the solid depends on how they are closed.
+/// If the holes exceed this fraction of the surface's area, the solid depends on how they are
+/// closed.
 const WIDE: f64 = 0.3;
 
 fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<FillWarning> {
@@ -390,7 +396,7 @@ fn doubts_of_vote(topology: &Topology, findings: &Findings) -> Vec<FillWarning> 
 }
 
 fn doubts_of_flood(findings: &Findings) -> Vec<FillWarning> {
-    // What rays disagree on here and there is what a flood is for.
+    // Where rays disagree only locally, a flood fill helps.
     let dispute = findings.dispute.clone().filter(|dispute| dispute.share() > MUCH);
     let leak = findings.leaked.and_then(|voxels| {
         let enclosed = findings.enclosed.unwrap_or(0);
@@ -405,7 +411,7 @@ fn through_holes(topology: &Topology, findings: &Findings) -> Option<FillWarning
     (!topology.is_closed()).then_some(FillWarning::Holes { open_edges, odd_edges, unended })
 }
 
-/// Whether parity may leave something empty that is inside several times.
+/// Whether parity may leave voxels empty whose winding number is 2 or more.
 fn overlap(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     let columns = findings.windings.map_or(0, |windings| windings.overlapping);
     let edges = topology.unbalanced_edges - topology.odd_edges;

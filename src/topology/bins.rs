@@ -1,27 +1,28 @@
-//! Numbers sorted into bins, in parallel: chunk by chunk, so that no thread waits for another.
+//! Sorts numbers into bins in parallel, chunk by chunk, without synchronization.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Numbers that are binned at a time: the names of their bins stay in a core's cache.
+/// Numbers per chunk: the indices of their bins fit into a core's cache.
 const CHUNK: usize = 1 << 15;
 
-/// A part has `2^PART_BITS` vertices, unless that makes too many parts: six half-edges for each
-/// then take 0.8 MB, which a core's cache holds, and few triangles lie across two parts.
+/// A part has `2^PART_BITS` vertices, unless that makes too many parts: six half-edges per vertex
+/// then take 0.8 MB, which fits into a core's cache, and few triangles span two parts.
 const PART_BITS: u32 = 14;
-/// At most `2^MAX_PARTS_BITS` parts, so that a chunk has many numbers for each.
+/// At most `2^MAX_PARTS_BITS` parts, so that a chunk has many numbers per part.
 const MAX_PARTS_BITS: u32 = 8;
 
-/// A place that names no bin.
+/// Marks an unused entry.
 pub(super) const NO_BIN: u16 = u16::MAX;
 
-/// A part has `2^part_bits` of `count` vertices, the last one perhaps fewer.
+/// The number of vertices per part, as a power of two, for `count` vertices; the last part may have
+/// fewer.
 pub(super) fn part_bits(count: usize) -> u32 {
     PART_BITS.max(count.next_power_of_two().ilog2().saturating_sub(MAX_PARTS_BITS))
 }
 
-/// The numbers from 0 in the bins that each belongs to, ascending within a bin.
+/// The numbers from 0, sorted into the bins that each belongs to, ascending within a bin.
 pub(super) struct Bins {
     chunks: Vec<Chunk>,
 }
@@ -29,13 +30,13 @@ pub(super) struct Bins {
 /// The numbers of a chunk, bin by bin.
 struct Chunk {
     numbers: Vec<u32>,
-    /// Where each bin ends, and the next one starts.
+    /// The end of each bin, which is the start of the next.
     ends: Vec<u32>,
 }
 
 impl Bins {
-    /// Sorts the numbers below `count` into `bins` bins. `bins_of` names up to `N` for a number,
-    /// with [`NO_BIN`] in the other places.
+    /// Sorts the numbers below `count` into `bins` bins. `bins_of` returns up to `N` bins of a
+    /// number, padded with [`NO_BIN`].
     pub(super) fn new<const N: usize>(
         count: usize,
         bins: usize,
@@ -53,12 +54,12 @@ impl Bins {
         self.chunks.iter().flat_map(move |chunk| chunk.bin(bin)).copied()
     }
 
-    /// How many numbers are in a bin.
+    /// The number of numbers in a bin.
     pub(super) fn len(&self, bin: usize) -> usize {
         self.chunks.iter().map(|chunk| chunk.bin(bin).len()).sum()
     }
 
-    /// The most bytes that `count` numbers take, each in `each` of `bins` bins.
+    /// Maximum memory of `count` numbers, each in `each` of `bins` bins, in bytes.
     pub(super) fn bytes(count: usize, each: usize, bins: usize) -> u64 {
         let chunks = count.div_ceil(CHUNK);
         (4 * each * count + chunks * (size_of::<Chunk>() + 4 * bins)) as u64
@@ -94,7 +95,7 @@ impl Chunk {
     }
 }
 
-/// Where each bin starts, from how many it has; returns how many there are in all.
+/// Converts the sizes of bins to their starts, a prefix sum; returns the total.
 fn starts_from_counts(counts: &mut [u32]) -> u32 {
     counts.iter_mut().fold(0, |start, count| start + std::mem::replace(count, start))
 }

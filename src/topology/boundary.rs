@@ -1,19 +1,20 @@
-//! The boundary of a mesh as a 1-chain: the edges along which triangles run more often one way than
-//! the other, each as often as that. It is a cycle, so it falls into closed loops.
+//! The boundary of a mesh as a 1-chain: the edges that are traversed more often in one direction
+//! than in the other, each with that multiplicity. It is a cycle, so it decomposes into closed
+//! loops.
 
 use std::collections::BTreeMap;
 
-/// Edges of a boundary that are kept, at most.
+/// Maximum number of boundary edges that are kept.
 pub const MAX_EDGES: usize = 1 << 14;
 
-/// Two lattice points, and how many more triangles run from the first to the second than back.
+/// Two lattice points, and the multiplicity of the edge from the first to the second.
 pub(super) type BoundaryEdge = ([[i32; 3]; 2], i32);
 
-/// The most bytes that boundary edges take while they are matched and put in order.
+/// Maximum memory of boundary edges while they are matched and sorted, in bytes.
 pub(super) const BYTES: u64 = 16 * (MAX_EDGES * size_of::<BoundaryEdge>()) as u64;
 
-/// The boundary of a mesh, as closed loops. It depends on neither the order of triangles and
-/// vertices nor the threads.
+/// The boundary of a mesh, as closed loops. It does not depend on the order of triangles and
+/// vertices, nor on the threads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Boundary {
     /// Each ends where it begins. Triangles lie to the left of their boundary edges, seen from
@@ -22,9 +23,9 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// `None` if these are more than [`MAX_EDGES`].
+    /// The boundary of these edges; `None` if there are more than [`MAX_EDGES`].
     pub(super) fn of(edges: Vec<BoundaryEdge>) -> Option<Self> {
-        // Where each point leads, and how often.
+        // The successors of each point, with multiplicities.
         let mut steps: BTreeMap<[i32; 3], BTreeMap<[i32; 3], u32>> = BTreeMap::new();
         let mut count: usize = 0;
         for ([from, to], number) in edges {
@@ -39,7 +40,7 @@ impl Boundary {
         while let Some(&start) = steps.first_key_value().map(|(start, _)| start) {
             let mut path = vec![start];
             let mut at = start;
-            // A point has as many edges in as out: the walk ends where it began.
+            // Each point has as many edges in as out, so the walk ends at its start.
             while let Some(next) = take_step(&mut steps, at) {
                 path.push(next);
                 at = next;
@@ -52,7 +53,7 @@ impl Boundary {
         Some(Self { loops })
     }
 
-    /// The loops, each with its first point again at its end.
+    /// The loops; the first point is repeated at the end.
     #[must_use]
     pub fn loops(&self) -> &[Vec<[i32; 3]>] {
         &self.loops
@@ -69,14 +70,14 @@ impl Boundary {
         self.loops.iter().map(length).map(|l: f64| l * l / (2.0 * std::f64::consts::TAU)).sum()
     }
 
-    /// How many edges they have together.
+    /// The total number of edges.
     #[must_use]
     pub fn edges(&self) -> usize {
         self.loops.iter().map(|points| points.len() - 1).sum()
     }
 }
 
-/// Takes the step to the lowest point that `at` leads to.
+/// Takes the edge to the lowest successor of `at`.
 fn take_step(
     steps: &mut BTreeMap<[i32; 3], BTreeMap<[i32; 3], u32>>,
     at: [i32; 3],

@@ -1,10 +1,9 @@
-//! Matches the half-edges of triangles: which edges there are, and how often triangles run along
-//! each of them in either direction.
+//! Matches the half-edges of triangles: finds all edges, and how often each is traversed in either
+//! direction.
 //!
-//! A half-edge belongs to the lower of its two vertices. Those are divided into parts; within a
-//! part a counting sort gathers the half-edges of a vertex, rising ones (from it) apart from
-//! falling ones (to it). Few as they are, either kind is then sorted by the other vertex, and the
-//! two are merged.
+//! A half-edge belongs to the lower of its two vertices. The vertices are divided into parts;
+//! within a part a counting sort groups the half-edges by vertex, rising ones (from it) before
+//! falling ones (to it). Both lists, which are short, are sorted by the other vertex and merged.
 
 use rayon::prelude::*;
 
@@ -16,10 +15,10 @@ use crate::topology::patches::Pair;
 use crate::topology::shells::Shells;
 use crate::topology::weld::Weld;
 
-/// What is counted.
+/// The counts.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Three for each triangle that is not collapsed.
+    /// Three per triangle that is not collapsed.
     pub(super) half_edges: u64,
     pub(super) edges: u64,
     pub(super) open: u64,
@@ -27,15 +26,15 @@ pub(super) struct Tally {
     pub(super) inconsistent: u64,
     pub(super) odd: u64,
     pub(super) unbalanced: u64,
-    /// How often two shells became one.
+    /// The number of unions of two shells.
     pub(super) joins: u64,
     /// The lowest of the worst edges.
     pub(super) worst: Option<(Fault, Edge)>,
-    /// The unbalanced edges, in no order; only some where there are more than [`MAX_EDGES`].
+    /// The unbalanced edges, in any order; only some if there are more than [`MAX_EDGES`].
     pub(super) boundary: Vec<BoundaryEdge>,
 }
 
-/// What is wrong with an unbalanced edge, the worst first.
+/// The kinds of unbalanced edges, the worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fault {
     Open,
@@ -44,7 +43,7 @@ pub(super) enum Fault {
 }
 
 impl Tally {
-    /// Counts an edge that `rising` triangles run along one way and `falling` the other.
+    /// Counts an edge that `rising` triangles traverse in one direction and `falling` in the other.
     fn add(&mut self, rising: usize, falling: usize, edge: impl FnOnce() -> Edge) {
         let triangles = rising + falling;
         self.half_edges += triangles as u64;
@@ -93,7 +92,7 @@ fn lowest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     [one, other].into_iter().flatten().min()
 }
 
-/// The triangles of a mesh by the parts that their edges belong to.
+/// The triangles of a mesh, by the parts that own their edges.
 pub(super) struct Matching<'a> {
     mesh: &'a PlacedMesh,
     weld: &'a Weld,
@@ -113,13 +112,13 @@ impl<'a> Matching<'a> {
                     [low, if middle == low { NO_BIN } else { middle }]
                 }
             };
-        let bins = Bins::new(mesh.len(), parts(mesh.vertices().len()), parts_of);
+        let bins = Bins::new(mesh.len(), part_count(mesh.vertices().len()), parts_of);
         Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }
     }
 
     /// Matches all half-edges.
     pub(super) fn tally(&self) -> Tally {
-        let parts = (0..parts(self.mesh.vertices().len())).into_par_iter();
+        let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
         parts.map(|part| self.tally_part(part)).reduce(Tally::default, Tally::merged)
     }
 
@@ -139,9 +138,9 @@ impl<'a> Matching<'a> {
         tally
     }
 
-    /// The pairs of triangles at edges of exactly two.
+    /// The pairs of triangles at edges with exactly two.
     pub(super) fn pairs(&self) -> Vec<Pair> {
-        let parts = (0..parts(self.mesh.vertices().len())).into_par_iter();
+        let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
         parts.flat_map_iter(|part| self.pairs_of_part(part)).collect()
     }
 
@@ -159,7 +158,7 @@ impl<'a> Matching<'a> {
         pairs
     }
 
-    /// Joins the shells of all triangles at an edge; returns how often two became one.
+    /// Unites the shells of all triangles at an edge; returns the number of unions.
     fn join<'h>(&self, half_edges: impl Iterator<Item = &'h HalfEdge>) -> u64 {
         let mut triangles = half_edges.map(HalfEdge::triangle);
         let first = triangles.next();
@@ -167,8 +166,8 @@ impl<'a> Matching<'a> {
         triangles.filter(|&other| join(other)).count() as u64
     }
 
-    /// Visits the half-edges of a part: the lower vertex counted from the part's first, whether the
-    /// half-edge falls, and the rest.
+    /// Visits the half-edges of a part: the index of the lower vertex in the part, whether the
+    /// half-edge falls, and the half-edge.
     fn half_edges(&self, part: usize, mut visit: impl FnMut(usize, bool, HalfEdge)) {
         let in_part = |vertex: u32| (vertex >> self.part_bits) as usize == part;
         let star = |vertex: u32| vertex as usize - (part << self.part_bits);
@@ -188,16 +187,16 @@ impl<'a> Matching<'a> {
     }
 }
 
-fn parts(vertices: usize) -> usize {
+fn part_count(vertices: usize) -> usize {
     vertices.div_ceil(1 << part_bits(vertices))
 }
 
-/// The most bytes that matching takes: each triangle in at most two bins and of one shell, three
-/// half-edges for each, and two ends for each vertex, in case that all parts are worked on at once.
+/// Maximum memory of matching, in bytes: each triangle in at most two bins and in one shell, three
+/// half-edges per triangle, and two ends per vertex if all parts are processed at once.
 pub(super) fn bytes(vertices: usize, triangles: usize) -> u64 {
     let ends = 2 * size_of::<usize>() * vertices;
     let half_edges = 3 * size_of::<HalfEdge>() * triangles;
-    Bins::bytes(triangles, 2, parts(vertices))
+    Bins::bytes(triangles, 2, part_count(vertices))
         + Shells::bytes(triangles)
         + (ends + half_edges) as u64
 }
@@ -207,12 +206,12 @@ struct Rising {
     low: u32,
     middle: u32,
     high: u32,
-    /// Whether the triangle runs through them the other way round.
+    /// Whether the triangle traverses them in the opposite direction.
     is_reversed: bool,
 }
 
 impl Rising {
-    /// Nothing where two of the corners are one.
+    /// `None` if two of the corners are equal.
     #[inline]
     fn of([a, b, c]: [u32; 3]) -> Option<Self> {
         if a == b || b == c || c == a {
@@ -224,8 +223,7 @@ impl Rising {
     }
 }
 
-/// The end of an edge that belongs to another vertex, and the triangle that it is of. Ordered by
-/// the former.
+/// The higher vertex of a half-edge, by which it is ordered, and its triangle.
 #[derive(Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct HalfEdge(u64);
 
@@ -243,10 +241,10 @@ impl HalfEdge {
     }
 }
 
-/// The half-edges of a part, those of each vertex together.
+/// The half-edges of a part, grouped by vertex.
 struct Stars {
     half_edges: Vec<HalfEdge>,
-    /// Where the rising and the falling ones of each vertex end.
+    /// The ends of the rising and of the falling half-edges of each vertex.
     ends: Vec<usize>,
 }
 
@@ -279,7 +277,7 @@ impl Stars {
     }
 }
 
-/// Visits each edge of a vertex: the other vertex, and the half-edges either way.
+/// Visits each edge of a vertex: the other vertex, and the half-edges in both directions.
 fn merge(
     rising: &mut [HalfEdge],
     falling: &mut [HalfEdge],
@@ -297,7 +295,7 @@ fn merge(
     }
 }
 
-/// Those that start `half_edges` and end at `high`, and the others.
+/// Splits off the first `half_edges` that end at `high`.
 fn split_run(half_edges: &[HalfEdge], high: u32) -> (&[HalfEdge], &[HalfEdge]) {
     let run = half_edges.iter().take_while(|half_edge| half_edge.high() == high).count();
     half_edges.split_at(run)

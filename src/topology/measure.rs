@@ -1,4 +1,4 @@
-//! Volume and area of a placed mesh, as sums of integers: no order of the triangles changes them.
+//! Volume and area of a placed mesh, as sums of integers, which do not depend on the order.
 
 use std::ops::Add;
 
@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use crate::place::{Lattice, PlacedMesh, Triangle};
 
-/// Triangles that are summed by one thread at a time.
+/// Triangles summed per task.
 const CHUNK: usize = 1 << 14;
 
-/// Areas are summed in units of `2^-AREA_BITS`.
+/// The unit of areas is `2^-AREA_BITS`.
 const AREA_BITS: u32 = 12;
 
 pub(super) struct Measure {
@@ -42,8 +42,8 @@ fn center(lattice: &Lattice) -> [i64; 3] {
     lattice.dims.map(|voxels| (i64::from(voxels) << lattice.unit_bits) / 2)
 }
 
-/// What triangles add up to. With at most `2^32` of them the volume stays below `2^107` and the
-/// area below `2^95`.
+/// Sums over triangles. With at most `2^32` triangles the volume is below `2^107` and the area
+/// below `2^95`.
 #[derive(Default, Clone, Copy)]
 struct Sums {
     volume_times_six: i128,
@@ -52,7 +52,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// The cone from `center` to the triangle, and its base.
+    /// Adds the tetrahedron from `center` to the triangle, and the triangle's area.
     ///
     /// Corners and centre differ by at most `2^24` per axis, so the normal is at most `2^49` long
     /// in each component, exact in `i64` and in `f64`, and less than `2^50` in all; the sum of

@@ -1,12 +1,12 @@
-//! Which way the parts of a mesh face, and which of them have to be turned so that their front sides
-//! are outside.
+//! Determines the orientation of the parts of a mesh, and flips those whose front sides are not
+//! outside.
 //!
-//! A *patch* is what hangs together through edges of exactly two triangles. Within a patch one
-//! triangle decides for all which way they face, unless it is one-sided, as a Moebius strip is. Which
-//! of the two ways is the right one is decided by what can be seen from outside: along columns of a
-//! coarse grid, from both ends of all three axes, the first triangle of each column shows its front
-//! or its back (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in
-//! Polygon Meshes Based on Ray Casting*, 2014, who follow rays from each patch outwards).
+//! A *patch* is a component connected through edges with exactly two triangles. Within a patch the
+//! orientation of one triangle determines all others, unless it is one-sided like a Moebius strip.
+//! Which of the two orientations is right is decided by visibility from outside: along columns of a
+//! coarse grid, from both ends of all three axes, the first triangle shows its front or its back
+//! (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in Polygon
+//! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -18,27 +18,28 @@ use crate::predicate::crosses::{Axis, Crossing};
 use crate::topology::edges::Matching;
 use crate::topology::weld::Weld;
 
-/// Columns along the longest axis of the coarse grid, at most.
+/// Maximum number of columns along the longest axis of the coarse grid.
 const COLUMNS: u32 = 128;
-/// Heights are compared in units of `2^-HEIGHT_BITS`.
+/// The unit of heights is `2^-HEIGHT_BITS`.
 const HEIGHT_BITS: u32 = 12;
 
-/// What was turned, so that front sides are outside.
+/// Statistics of flipped patches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Turned {
     /// Patches of the mesh.
     pub patches: u64,
-    /// Patches with a turned triangle.
+    /// Patches with a flipped triangle.
     pub turned: u64,
-    /// Turned triangles.
+    /// Flipped triangles.
     pub triangles: u64,
 }
 
-/// The triangles of `mesh` that have to be turned, if any, and what that comes to.
+/// The triangles of `mesh` that must be flipped, if any, with statistics.
 ///
-/// A patch is turned where at least two thirds of the columns that see it see its back. One that is
-/// not seen, or from both sides, is left as most of its area faces; but if two thirds of all that is
-/// seen of the mesh are backs, such patches are turned too.
+/// A patch is flipped if at least two thirds of the columns that see it see its back. A patch that
+/// is not seen, or is seen from both sides, keeps the orientation of most of its area; but if two
+/// thirds of all sightings of the mesh are backs, such patches are flipped too.
 pub(crate) fn turned(mesh: &PlacedMesh) -> (Turned, Option<Vec<bool>>) {
     let weld = Weld::new(mesh.vertices());
     let pairs = Matching::new(mesh, &weld).pairs();
@@ -50,7 +51,7 @@ pub(crate) fn turned(mesh: &PlacedMesh) -> (Turned, Option<Vec<bool>>) {
     let is_turned = |triangle: usize| {
         let (patch, is_flipped) = (patches.patch(triangle), patches.is_flipped(triangle));
         let [front, back] = votes.of_patches[patch];
-        // Where a patch has no say, it faces as most of its area does.
+        // An undecided patch keeps the orientation of most of its area.
         let faces_back = if most(front, back) {
             true
         } else if most(back, front) {
@@ -73,21 +74,21 @@ pub(crate) fn turned(mesh: &PlacedMesh) -> (Turned, Option<Vec<bool>>) {
     (summary, (triangles > 0).then_some(turned))
 }
 
-/// More than the bytes that [`turned`] takes besides those of the topology.
+/// An upper bound of the memory of [`turned`], in bytes, besides that of the topology.
 pub(super) fn bytes(triangles: usize) -> u64 {
     let pairs = 3 * size_of::<Pair>() * triangles;
     let votes = 2 * size_of::<[i64; 2]>() * triangles;
     (pairs + 2 * votes + 16 * triangles) as u64 + (6 * 8 * COLUMNS * COLUMNS) as u64
 }
 
-/// Two triangles at an edge, and whether they run along it the same way.
+/// Two triangles at an edge, and whether they traverse it in the same direction.
 pub(super) type Pair = (u32, u32, bool);
 
-/// A union-find whose elements know whether they face as their root does.
+/// A union-find with parity: elements store their orientation relative to their parent.
 struct Patches {
-    /// A triangle of the same patch, and whether the two face different ways, in the lowest bit.
+    /// The parent; the lowest bit tells whether the two have opposite orientation.
     parents: Vec<u64>,
-    /// Of each root, whether its patch is one-sided.
+    /// For each root, whether its patch is one-sided.
     one_sided: Vec<bool>,
 }
 
@@ -136,18 +137,19 @@ impl Patches {
         (self.parents[triangle] >> 1) as usize
     }
 
-    /// Whether the triangle faces another way than its patch's root; not where that means nothing.
+    /// Whether the triangle's orientation is opposite to its root's; `false` for a one-sided patch.
     fn is_flipped(&self, triangle: usize) -> bool {
         self.parents[triangle] & 1 == 1 && !self.one_sided[self.patch(triangle)]
     }
 }
 
 struct Votes {
-    /// Columns that see the front and the back of each patch, if all face as its root does.
+    /// Columns that see the front and the back of each patch, if all triangles are oriented like
+    /// its root.
     of_patches: Vec<[i64; 2]>,
-    /// Columns that see a front or a back of the mesh as it is given.
+    /// Columns that see a front or a back of the mesh as given.
     as_given: [i64; 2],
-    /// Twice the area of triangles that face as the patch's root does, and of the others.
+    /// Twice the area of the triangles that are oriented like the patch's root, and of the others.
     areas: Vec<[i128; 2]>,
 }
 
@@ -161,7 +163,7 @@ fn votes(mesh: &PlacedMesh, patches: &Patches) -> Votes {
     let as_given: [AtomicI64; 2] = Default::default();
     for axis in Axis::ALL {
         let columns = Columns::new(mesh, axis);
-        // The lowest height of each column, and the highest.
+        // The minimum and maximum height in each column.
         let ends: Vec<[AtomicI64; 2]> =
             (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
         let triangles = || (0..mesh.len()).into_par_iter();
@@ -201,7 +203,7 @@ struct Columns {
     axis: Axis,
     unit_bits: u32,
     grid: BoxRange,
-    /// Across the axis.
+    /// The axes across.
     dims: [i32; 2],
 }
 
@@ -219,7 +221,8 @@ impl Columns {
         (self.dims[0] * self.dims[1]) as usize
     }
 
-    /// Calls `each` with the columns that cross `triangle`, the height where, and the direction.
+    /// Calls `each` with the columns that cross `triangle`, the height of the crossing, and its
+    /// direction.
     fn cross(&self, triangle: &Triangle, mut each: impl FnMut(usize, i64, i32)) {
         let centers = BoxRange::of_centers(triangle, self.unit_bits).intersect(&self.grid);
         let [lo, hi] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner).0);

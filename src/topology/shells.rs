@@ -1,28 +1,28 @@
-//! Which triangles hang together: a union-find that threads share without locks (Anderson and
-//! Woll, "Wait-free parallel algorithms for the union-find problem", 1991).
+//! The connected components of triangles: a lock-free union-find (Anderson and Woll, "Wait-free
+//! parallel algorithms for the union-find problem", 1991).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-/// A forest of triangles: each names one of its shell with a lower number, or itself.
+/// A forest of triangles: the parent of each has a lower index, or is itself.
 pub(super) struct Shells {
     parents: Vec<AtomicU32>,
 }
 
 impl Shells {
-    /// Of `triangles` triangles, each on its own.
+    /// A forest of single triangles.
     pub(super) fn new(triangles: usize) -> Self {
         Self { parents: (0..triangles as u32).into_par_iter().map(AtomicU32::new).collect() }
     }
 
-    /// Bytes for `triangles` triangles.
+    /// Memory for `triangles` triangles, in bytes.
     pub(super) fn bytes(triangles: usize) -> u64 {
         4 * triangles as u64
     }
 
-    /// Joins the shells of two triangles; returns whether they were two. How often that happens
-    /// in all does not depend on the order.
+    /// Unites the shells of two triangles; returns whether they were distinct. The total number of
+    /// unions does not depend on the order.
     pub(super) fn join(&self, one: u32, other: u32) -> bool {
         let (mut one, mut other) = (one, other);
         loop {
@@ -31,15 +31,15 @@ impl Shells {
                 return false;
             }
             let (low, high) = (one.min(other), one.max(other));
-            // Fails where another thread has joined `high` meanwhile.
+            // Fails if another thread has united `high` meanwhile.
             if self.parents[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok() {
                 return true;
             }
         }
     }
 
-    /// The lowest triangle of a shell, as far as it is known. Halves the path to it: what was an
-    /// ancestor stays one, so a store that comes late does no harm.
+    /// The root of a shell, as far as known. Halves the path to it: an ancestor stays an ancestor,
+    /// so a late store is harmless.
     fn root(&self, triangle: u32) -> u32 {
         let mut at = triangle;
         loop {

@@ -302,7 +302,7 @@ fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {
     let of_run = |(start, len): (BrickKey, u32)| {
         let [x, y, z] = start.position();
         let colors = colors.between(start, BrickKey::new([x + len, y, z]));
-        colors.filter(|(_, colors)| colors.is_own()).map(|(key, _)| key)
+        colors.filter(|(_, colors)| colors.differs_from_rest()).map(|(key, _)| key)
     };
     grid.full_runs().flat_map(of_run).collect()
 }

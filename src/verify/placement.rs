@@ -8,9 +8,9 @@ use crate::place::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing, place};
 
 /// The source of a mesh's placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The caller stated it.
-    Stated,
+pub enum PlacementSource {
+    /// [`VerifyOptions::placement`](crate::verify::VerifyOptions).
+    Options,
     /// The grid's file: the mesh's bounds with some padding give exactly its origin and voxel size,
     /// so the placement is that of the run that made the grid.
     File,
@@ -28,7 +28,7 @@ pub enum Source {
 
 /// What the caller knows of the mesh's placement; `None` is derived from the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Stated {
+pub struct KnownPlacement {
     /// The voxel size; by default the bounds' longest axis is fitted to the grid's.
     pub sizing: Option<Sizing>,
     /// The box that was voxelized; by default the mesh's own.
@@ -37,7 +37,7 @@ pub struct Stated {
     pub pad: Option<u32>,
 }
 
-impl Stated {
+impl KnownPlacement {
     fn options(&self, grid: &VoxelGrid) -> Option<PlaceOptions> {
         if *self == Self::default() {
             return None;
@@ -61,10 +61,10 @@ fn longest(dims: [u32; 3]) -> u32 {
 pub(super) fn placements(
     mesh: &Mesh,
     grid: &VoxelGrid,
-    stated: &Stated,
-) -> Vec<(Source, PlaceOptions)> {
+    stated: &KnownPlacement,
+) -> Vec<(PlacementSource, PlaceOptions)> {
     if let Some(options) = stated.options(grid) {
-        return vec![(Source::Stated, options)];
+        return vec![(PlacementSource::Options, options)];
     }
     match grid.world {
         Some(world) => vec![of_file(mesh, grid.dims(), world)],
@@ -73,7 +73,7 @@ pub(super) fn placements(
 }
 
 /// Options that give exactly the file's lattice from the mesh's bounds, or else explicit bounds.
-fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (Source, PlaceOptions) {
+fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (PlacementSource, PlaceOptions) {
     let World { origin, voxel_size, up } = world;
     let [min, max] = mesh.bounds();
     // If clamped, the options will not give the file's lattice.
@@ -86,8 +86,8 @@ fn of_file(mesh: &Mesh, dims: [u32; 3], world: World) -> (Source, PlaceOptions) 
             .is_ok_and(|lattice| lattice.dims == dims && World::of(&lattice, up) == world)
     };
     match own.into_iter().find(is_files) {
-        Some(options) => (Source::File, options),
-        None => (Source::FileBounds, bounds_of_file(dims, world)),
+        Some(options) => (PlacementSource::File, options),
+        None => (PlacementSource::FileBounds, bounds_of_file(dims, world)),
     }
 }
 
@@ -111,7 +111,7 @@ fn bounds_of_file(dims: [u32; 3], world: World) -> PlaceOptions {
 
 /// Placements by size: the mesh's longest axis is fitted to the grid, or to its occupied voxels,
 /// with or without their outermost layers, which may be touched by the outermost points only.
-fn fitted(grid: &VoxelGrid) -> Vec<(Source, PlaceOptions)> {
+fn fitted(grid: &VoxelGrid) -> Vec<(PlacementSource, PlaceOptions)> {
     let dim = longest(grid.dims());
     let occupied = grid
         .occupied_bounds()
@@ -130,7 +130,7 @@ fn fitted(grid: &VoxelGrid) -> Vec<(Source, PlaceOptions)> {
     }
     let options = |(resolution, pad): (u32, u32)| {
         let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
-        (Source::Fitted { resolution, pad }, options)
+        (PlacementSource::Fitted { resolution, pad }, options)
     };
     fits.into_iter().map(options).collect()
 }

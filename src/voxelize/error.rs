@@ -22,6 +22,17 @@ pub enum BackendError {
     /// The backend failed, or returned a wrong result.
     #[error("the backend failed: {0}")]
     Failed(String),
+    /// The GPU computes wrong voxels of a built-in mesh.
+    #[error(
+        "the kernel {kernel} computes wrong voxels with this driver ({driver}): update the driver, \
+         or use the CPU"
+    )]
+    SelfTest {
+        /// The last kernel of the rule that was tested.
+        kernel: &'static str,
+        /// The driver's name and version.
+        driver: String,
+    },
     /// The grid exceeds the allowed memory.
     #[error(
         "the grid needs about {} of memory, {} are allowed: use a lower resolution, or allow more",
@@ -33,12 +44,13 @@ pub enum BackendError {
         /// Bytes allowed.
         allowed: u64,
     },
-    /// A vote needs a grid one voxel larger than [`MAX_DIM`].
+    /// [`Fill::Vote`](crate::solid::Fill::Vote) of a grid that has [`MAX_DIM`] voxels along an
+    /// axis.
     #[error(
-        "a vote on what is inside needs one voxel more than the grid has, and {MAX_DIM} is the most: \
-         use fewer voxels, or another fill"
+        "the fill 'vote' needs a grid of at most {} voxels along each axis: use a lower resolution, \
+         or another fill", MAX_DIM - 1
     )]
-    NoRoomToVote,
+    VoteTooLarge,
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),

@@ -60,8 +60,8 @@ impl Turn {
 }
 
 impl<R: Send + 'static> Ordered<R> {
-    /// Applies `work` to each of `inputs` on `workers` threads. The threads are not those of a rayon
-    /// pool: one that waits for a GPU must not hold up the pool in which another computes.
+    /// Applies `work` to each of `inputs` on `workers` threads. The threads are not those of a
+    /// rayon pool: one that waits for a GPU must not hold up the pool in which another computes.
     ///
     /// # Errors
     /// The operating system refuses to start a thread.

@@ -6,7 +6,7 @@ use crate::formats::ReadError;
 use crate::place::PlaceError;
 use crate::voxelize::BackendError;
 
-/// Why a mesh could not be voxelized.
+/// A mesh could not be voxelized.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum VoxelizeError {

@@ -5,25 +5,27 @@ use crate::mesh::Mesh;
 use crate::voxelize::brick_pairs;
 use crate::voxelizer::{Placed, VoxelizeError, Voxelizer};
 
-/// What voxelizing a mesh is likely to take. No result depends on it.
+/// The estimated cost of voxelizing a mesh. No result depends on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate {
     /// Voxels along each axis.
     pub dims: [u32; 3],
-    /// About how many (triangle, brick) pairs there are, the measure of the work.
+    /// The estimated number of (triangle, brick) pairs, the measure of the work.
     pub brick_pairs: u64,
-    /// Seconds of one CPU core for the surface: 30 ns a pair. Measured models take half to twice that.
+    /// Seconds of one CPU core for the surface: 30 ns a pair. Measured models take half to twice
+    /// that.
     pub core_seconds: f64,
-    /// Bytes for the placed mesh and the surface's grid, without colours: an upper bound for most meshes.
+    /// Bytes for the placed mesh and the surface's grid, without colours: an upper bound for most
+    /// meshes.
     pub memory: u64,
 }
 
 impl Voxelizer {
-    /// What voxelizing `mesh` is likely to take. It places the mesh, and samples its triangles.
+    /// Estimates the cost of voxelizing `mesh`: places it and samples its triangles.
     ///
     /// # Errors
-    /// The mesh cannot be placed so.
+    /// The mesh cannot be placed.
     pub fn estimate(&self, mesh: &Mesh) -> Result<Estimate, VoxelizeError> {
         let Placed { mesh, .. } = self.place(mesh)?;
         let dims = mesh.lattice().dims;

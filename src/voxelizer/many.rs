@@ -32,9 +32,10 @@ impl From<Mesh> for Source {
 }
 
 impl Voxelizer {
-    /// The voxels of many meshes, several at once, in the order of `items`, each with its key. An item
-    /// that fails has an error, and the others go on. Each of the meshes that are worked on at the same
-    /// time has an equal share of the memory; one that needs more is tried again with all of it, alone.
+    /// The voxels of many meshes, several at once, in the order of `items`, each with its key. An
+    /// item that fails has an error, and the others go on. Each of the meshes that are worked on at
+    /// the same time has an equal share of the memory; one that needs more is tried again with all
+    /// of it, alone.
     ///
     /// # Errors
     /// The threads cannot be started.
@@ -74,8 +75,8 @@ impl Voxelizer {
     }
 }
 
-/// The results of [`Voxelizer::many`], in the order of the items. Dropping it ends the work after the
-/// meshes in progress.
+/// The results of [`Voxelizer::many`], in the order of the items. Dropping it ends the work after
+/// the meshes in progress.
 pub struct Many<K> {
     results: Ordered<(K, Result<Voxelized, VoxelizeError>)>,
 }

@@ -20,8 +20,8 @@ impl Default for Voxelizer {
 
 /// The options; each has a default.
 impl Voxelizer {
-    /// 128 voxels along the longest axis, the mesh's surface in its own colours, on the backend that
-    /// suits the mesh, in any memory, on rayon's current threads.
+    /// The defaults: 128 voxels along the longest axis, the surface in the mesh's own colours, an
+    /// automatic choice of the backend, unlimited memory, rayon's current threads.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -40,77 +40,77 @@ impl Voxelizer {
         }
     }
 
-    /// So many voxels along the longest axis.
+    /// Sets the number of voxels along the longest axis.
     #[must_use]
     pub fn resolution(self, voxels: u32) -> Self {
         self.sizing(Sizing::Resolution(voxels))
     }
 
-    /// Voxels with edges of this length, in mesh units.
+    /// Sets the length of a voxel's edge, in mesh units.
     #[must_use]
     pub fn voxel_size(self, size: f64) -> Self {
         self.sizing(Sizing::VoxelSize(size))
     }
 
-    /// The size of voxels.
+    /// Sets the size of voxels.
     #[must_use]
     pub fn sizing(mut self, sizing: Sizing) -> Self {
         self.place.sizing = sizing;
         self
     }
 
-    /// The box to voxelize, instead of the mesh's own.
+    /// Sets the box to voxelize; by default the mesh's own.
     #[must_use]
     pub fn bounds(mut self, bounds: Bounds) -> Self {
         self.place.bounds = Some(bounds);
         self
     }
 
-    /// So many more voxels on all six sides.
+    /// Adds this many voxels on all six sides.
     #[must_use]
     pub fn pad(mut self, voxels: u32) -> Self {
         self.place.pad = voxels;
         self
     }
 
-    /// All about the placement at once.
+    /// Sets all options of the placement.
     #[must_use]
     pub fn place_options(self, place: PlaceOptions) -> Self {
         Self { place, ..self }
     }
 
-    /// The mesh's up axis, which formats keep.
+    /// Sets the mesh's up axis, which file formats store.
     #[must_use]
     pub fn up(self, up: Up) -> Self {
         Self { up, ..self }
     }
 
-    /// Which voxels are occupied.
+    /// Sets which voxels are occupied.
     #[must_use]
     pub fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// Where colours come from.
+    /// Sets the source of colours.
     #[must_use]
     pub fn color(self, color: ColorSource) -> Self {
         Self { color, ..self }
     }
 
-    /// Whether voxels of a surface stay in which everything is transparent.
+    /// Sets whether to keep voxels of a surface that are completely transparent.
     #[must_use]
     pub fn keep_transparent(self, keep_transparent: bool) -> Self {
         Self { keep_transparent, ..self }
     }
 
-    /// Which backend to use. A GPU is opened for the first mesh that needs it.
+    /// Selects the backend. A GPU is opened for the first mesh that needs it.
     #[must_use]
     pub fn backend(self, choice: BackendChoice) -> Self {
         let backends = Arc::new(Backends::new(choice, self.adapter.clone()));
         Self { choice, backends, ..self }
     }
 
-    /// Part of the label of the GPU adapter to use.
+    /// Selects the GPU adapter by a part of its label.
     #[must_use]
     pub fn adapter(self, name: impl Into<String>) -> Self {
         let adapter = Some(name.into());
@@ -118,44 +118,44 @@ impl Voxelizer {
         Self { adapter, backends, ..self }
     }
 
-    /// Backends that others use as well.
+    /// Uses backends that are shared with others.
     #[must_use]
     pub fn backends(self, backends: Arc<Backends>) -> Self {
         Self { backends, ..self }
     }
 
-    /// The most bytes that any step may take beside the mesh.
+    /// Limits the memory of each step besides the mesh, in bytes.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         self.memory_from(move || bytes)
     }
 
-    /// The same, asked before each step.
+    /// Limits the memory of each step to the result of `left` before the step, in bytes.
     #[must_use]
     pub fn memory_from(self, left: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { memory: Arc::new(left), ..self }
     }
 
-    /// Computes on so many threads of its own; 0 for as many as there are cores. They start at the first
-    /// use in each process, so the voxelizer can be used in a forked child.
+    /// Uses a thread pool of its own; 0 is one thread per core. Threads start on first use in each
+    /// process, so the voxelizer can be used in a forked child.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { pool: Some(Arc::new(LazyPool::new(threads))), ..self }
     }
 
-    /// Computes on the threads of `pool`.
+    /// Uses the threads of `pool`.
     #[must_use]
     pub fn pool(self, pool: Arc<ThreadPool>) -> Self {
         Self { pool: Some(Arc::new(LazyPool::of(pool))), ..self }
     }
 
-    /// Receives progress, and may cancel ([`Progress::is_cancelled`]).
+    /// Sets the receiver of progress, which may cancel ([`Progress::is_cancelled`]).
     #[must_use]
     pub fn progress(self, progress: Arc<dyn Progress>) -> Self {
         Self { progress, ..self }
     }
 
-    /// Whether a GPU measures the time of each stage, at some cost.
+    /// Sets whether a GPU measures the time of each stage, at some cost.
     #[must_use]
     pub fn time_stages(self, time_stages: bool) -> Self {
         Self { time_stages, ..self }

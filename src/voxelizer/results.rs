@@ -15,7 +15,7 @@ use crate::voxelizer::Warning;
 pub struct Placed {
     /// The mesh on its lattice.
     pub mesh: PlacedMesh,
-    /// About the file and the placement.
+    /// Warnings about the file and the placement.
     pub warnings: Vec<Warning>,
     /// The time of reading and placing.
     pub timings: Timings,
@@ -27,17 +27,17 @@ pub struct Placed {
 pub struct Voxelized {
     /// The voxels, with their place in the world and colours where the mesh has any.
     pub grid: VoxelGrid,
-    /// How the inside was found, of a solid.
+    /// The report of the fill, for a solid.
     pub fill_report: Option<FillReport>,
-    /// How many voxels were left out because everything in them is transparent.
+    /// The number of voxels left out because they are completely transparent.
     pub transparent: u64,
-    /// What the backend's stages did; `None` from a backend without stages.
+    /// Counts and times of the backend's stages; `None` for a backend without stages.
     pub report: Option<RunReport>,
-    /// What computed the voxels.
+    /// The backend used.
     pub backend: UsedBackend,
-    /// What the caller may not expect.
+    /// Warnings.
     pub warnings: Vec<Warning>,
-    /// How long the steps took.
+    /// The time of each step.
     pub timings: Timings,
 }
 
@@ -47,7 +47,7 @@ pub struct Voxelized {
 pub struct UsedBackend {
     /// The GPU adapter's label; `None` for the CPU.
     pub adapter: Option<String>,
-    /// Why this backend, in a few words.
+    /// The reason for this backend, as a phrase.
     pub reason: String,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for UsedBackend {
     }
 }
 
-/// How long the steps took.
+/// The time of each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Timings {
@@ -80,8 +80,10 @@ pub struct Timings {
     pub start: Duration,
     /// The backend.
     pub voxelize: Duration,
-    /// Filling, of a solid.
+    /// Filling, for a solid.
     pub fill: Option<Duration>,
-    /// Colouring, of a mesh that has an appearance.
+    /// Computing distances.
+    pub distance: Option<Duration>,
+    /// Colouring, for a mesh that has an appearance.
     pub color: Option<Duration>,
 }

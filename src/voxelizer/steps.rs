@@ -70,8 +70,8 @@ impl Voxelizer {
         let loaded = self.install(read)??;
         let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
         let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
-        // The placed mesh has half as many bytes for each vertex. What a process takes by measure is
-        // more than the mesh itself.
+        // The placed mesh has half as many bytes for each vertex. What a process takes by measure
+        // is more than the mesh itself.
         let needed = size_of_val(positions) as u64 / 2;
         let limit = (self.memory)().max(before.saturating_sub(held));
         if needed > limit {
@@ -100,8 +100,8 @@ impl Voxelizer {
         self.voxelize_on(by?, start, mesh)
     }
 
-    /// The voxels again, without colours, on the backend that did not compute them: all backends give
-    /// the same.
+    /// The voxels again, without colours, on the backend that did not compute them: all backends
+    /// give the same.
     ///
     /// # Errors
     /// The other backend cannot be started, or failed; too little memory; cancelled.
@@ -117,8 +117,8 @@ impl Voxelizer {
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
-        // Taken outside the pool: a pool thread that waits for the GPU could hold up, by work stealing, the
-        // thread that has it.
+        // Taken outside the pool: a pool thread that waits for the GPU could hold up, by work
+        // stealing, the thread that has it.
         let _turn = by.adapter().map(|_| self.backends.gpu_turn());
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
         let voxels = self.install(run)??;
@@ -169,8 +169,8 @@ impl Voxelizer {
         Ok(Voxelized { grid, fill_report, transparent: 0, report, backend, warnings, timings })
     }
 
-    /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent are
-    /// left out.
+    /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent
+    /// are left out.
     ///
     /// # Errors
     /// Too little memory; cancelled.
@@ -238,7 +238,7 @@ impl Voxelizer {
     }
 }
 
-fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
+pub(super) fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
     let began = Instant::now();
     let result = step()?;
     Ok((result, began.elapsed()))

@@ -3,8 +3,8 @@
 use super::*;
 use crate::diff::report;
 
-/// The cube from (0, 0, 0) to (4, 4, 4) without the sides of these numbers: 0 is below, 1 above, and
-/// so on around it.
+/// The cube from (0, 0, 0) to (4, 4, 4) without the sides of these numbers: 0 is below, 1 above,
+/// and so on around it.
 fn cube_without(sides: &[usize]) -> String {
     let corners =
         (0..8).map(|i| format!("v {} {} {}\n", 4 * (i & 1), 4 * (i >> 1 & 1), 4 * (i >> 2)));
@@ -13,7 +13,8 @@ fn cube_without(sides: &[usize]) -> String {
     corners.chain(faces.map(|(_, face)| format!("f {face}\n"))).collect()
 }
 
-/// A folder with the cube, the cube without a side across `x`, and without sides across `x` and `y`.
+/// A folder with the cube, the cube without a side across `x`, and without sides across `x` and
+/// `y`.
 fn cubes() -> TempDir {
     let folder = folder();
     for (name, sides) in [("cube", &[][..]), ("open", &[1]), ("torn", &[1, 3])] {

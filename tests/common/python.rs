@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-/// The Python that `TRIVOX_PYTHON` names, if it has `module`; where `TRIVOX_PYTHON_MODULES` promises that
-/// it does, it must.
+/// The Python that `TRIVOX_PYTHON` names, if it has `module`; where `TRIVOX_PYTHON_MODULES`
+/// promises that it does, it must.
 pub fn python_with(module: &str) -> Option<String> {
     let python = std::env::var("TRIVOX_PYTHON").ok();
     let find = format!("import importlib.util as u; u.find_spec('{module}') or exit(1)");

@@ -25,7 +25,8 @@ pub fn lidless_cube(min: [f64; 3], size: f64) -> Mesh {
     first_triangles(&cube(min, size), 10)
 }
 
-/// A sphere about the origin: `rings` of latitude by `segments` of longitude, the poles two vertices.
+/// A sphere about the origin: `rings` of latitude by `segments` of longitude, the poles two
+/// vertices.
 pub fn sphere(radius: f64, rings: u32, segments: u32) -> Mesh {
     let point = |ring: u32, segment: u32| {
         let (polar, angle) = (part(ring, rings) / 2.0, part(segment, segments));

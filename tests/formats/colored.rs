@@ -1,5 +1,5 @@
-//! Colours of voxels in all formats that hold them but `.vox`: what is written is read back, by us and by
-//! other people's readers, and what is malformed is refused.
+//! Colours of voxels in all formats that hold them but `.vox`: what is written is read back, by us
+//! and by other people's readers, and what is malformed is refused.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ const WITH_OPACITY: [GridFormat; 2] = [GridFormat::Npz, GridFormat::Bricks];
 /// Formats that hold red, green and blue.
 const OPAQUE: [GridFormat; 2] = [GridFormat::Vdb, GridFormat::Nvdb];
 
-/// The same grid, coloured: of about half the bricks some voxels have colours of their own, and all others
-/// have one; where it is opaque, all are.
+/// The same grid, coloured: of about half the bricks some voxels have colours of their own, and all
+/// others have one; where it is opaque, all are.
 pub(crate) fn colored(grid: &VoxelGrid, is_opaque: bool) -> VoxelGrid {
     let mut random = fastrand::Rng::with_seed(11);
     let opacity = |random: &mut fastrand::Rng| if is_opaque { 255 } else { random.u8(..) };
@@ -138,8 +138,8 @@ fn tiny_colored() -> VoxelGrid {
     tiny().with_colors(Colors::from_bricks(own.into(), [5, 6, 7, 8]))
 }
 
-/// One line of JSON up to byte 384; the mask, the key; and of the colours the mask, the key, the number of
-/// those before, and the only one.
+/// One line of JSON up to byte 384; the mask, the key; and of the colours the mask, the key, the
+/// number of those before, and the only one.
 fn tiny_colored_bricks() -> Vec<u8> {
     let line = r#"{"format":"trivox bricks","version":2,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":384,"keys_at":448,"runs_at":456,"colors":{"rest":[5,6,7,8],"bricks":1,"own":1,"masks_at":456,"keys_at":520,"first_at":528,"own_at":536},"bytes":540,"crc32":"00000000"}"#;
     let mut bytes = format!("{line:<383}\n").into_bytes();

@@ -1,5 +1,5 @@
-//! `.binvox`, `.npz`, `.vti`, `.vol` and `.bricks`: their bytes, and what other people's readers make
-//! of them.
+//! `.binvox`, `.npz`, `.vti`, `.vol` and `.bricks`: their bytes, and what other people's readers
+//! make of them.
 
 use std::collections::BTreeSet;
 
@@ -312,8 +312,8 @@ fn asymmetric() -> VoxelGrid {
     random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3)).with_world(world)
 }
 
-/// What `script` prints of the grid's file, a line of facts and one for each voxel; `None` where the
-/// module is not there.
+/// What `script` prints of the grid's file, a line of facts and one for each voxel; `None` where
+/// the module is not there.
 fn other_reader(
     format: GridFormat,
     module: &str,

@@ -1,7 +1,7 @@
 //! NanoVDB: against its own C++ headers, by a small program that is built here.
 //!
-//! These tests need `TRIVOX_NANOVDB` to name the folder that holds `nanovdb/NanoVDB.h`, a C++ compiler
-//! by the name of `c++`, zlib and Blosc.
+//! These tests need `TRIVOX_NANOVDB` to name the folder that holds `nanovdb/NanoVDB.h`, a C++
+//! compiler by the name of `c++`, zlib and Blosc.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,8 +78,8 @@ fn nanovdb_reads_what_is_written() {
     }
 }
 
-/// What the program prints of `grids`, a line each, as pbrt-v4 reads them, and each as lying at an origin that is
-/// moved by a part of its voxels.
+/// What the program prints of `grids`, a line each, as pbrt-v4 reads them, and each as lying at an
+/// origin that is moved by a part of its voxels.
 fn as_pbrt_has_them(grids: &[VoxelGrid], moved: f64) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     for (n, grid) in grids.iter().enumerate() {

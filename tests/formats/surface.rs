@@ -1,5 +1,5 @@
-//! The surface of a grid as `.ply`, `.obj` and `.glb`: our own readers and trimesh find it in its place,
-//! and inside it the very voxels that it was made of.
+//! The surface of a grid as `.ply`, `.obj` and `.glb`: our own readers and trimesh find it in its
+//! place, and inside it the very voxels that it was made of.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! OpenVDB: against the library itself, by its Python module, and against `vdb-rs`.
 //!
-//! The tests with the library need `TRIVOX_OPENVDB_PYTHON` to name a Python that has `pyopenvdb` and
-//! NumPy.
+//! The tests with the library need `TRIVOX_OPENVDB_PYTHON` to name a Python that has `pyopenvdb`
+//! and NumPy.
 
 use std::collections::BTreeSet;
 

@@ -202,8 +202,8 @@ fn a_world_that_is_not_finite_is_refused() {
     assert!(matches!(result, Err(WriteError::Unsupported(_))));
 }
 
-/// A colour for each voxel of `grid`: as many different ones as there are `hues` and voxels. Some have
-/// that of the rest.
+/// A colour for each voxel of `grid`: as many different ones as there are `hues` and voxels. Some
+/// have that of the rest.
 fn painted(grid: &VoxelGrid, hues: u32) -> VoxelGrid {
     let color = |[x, y, z]: [u32; 3]| {
         let [_, a, b, c] = ((7 * x + 31 * y + 101 * z) % hues * 65_537).to_be_bytes();

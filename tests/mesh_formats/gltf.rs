@@ -505,8 +505,8 @@ fn more_triangles_than_an_index_can_name_are_refused_before_they_are_made() {
 /// An array of a file: what describes its elements, and its bytes.
 type Array<'a> = (&'a str, Vec<u8>);
 
-/// A file of fans, of the square's corners (accessor 0) and `arrays` (from 1 on, of four elements each),
-/// with `sections` for their looks.
+/// A file of fans, of the square's corners (accessor 0) and `arrays` (from 1 on, of four elements
+/// each), with `sections` for their looks.
 fn fans(attributes: &[&str], sections: &str, arrays: &[Array]) -> String {
     let square = [A, B, C, D].concat().iter().flat_map(|&c| (c as f32).to_le_bytes()).collect();
     let positions = (r#""componentType": 5126, "type": "VEC3""#, square);
@@ -1055,8 +1055,8 @@ fn a_scene_without_looks_or_not_asked_for_looks_like_nothing() {
     assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
 }
 
-/// A triangle, `A`, `B` and `D` by accessor 0, among `arrays` of floats by accessors 1 and on, each with
-/// its type.
+/// A triangle, `A`, `B` and `D` by accessor 0, among `arrays` of floats by accessors 1 and on, each
+/// with its type.
 fn with_arrays(primitive: &str, rest: &str, arrays: &[(&str, &[f32])]) -> String {
     let positions = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let arrays: Vec<(&str, &[f32])> =

@@ -1,5 +1,5 @@
-//! The mesh formats besides OBJ: what real files hold, files that other people's programs write, and a
-//! clear sentence with the place for every bad one.
+//! The mesh formats besides OBJ: what real files hold, files that other people's programs write,
+//! and a clear sentence with the place for every bad one.
 //!
 //! The tests with trimesh need `TRIVOX_PYTHON` to name a Python that has it.
 

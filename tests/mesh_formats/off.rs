@@ -62,7 +62,7 @@ fn what_is_wrong_is_refused_with_the_line() {
         (file("OFF\n4 1 0\n", "3 0 1 -1\n"), "line 7: '-1' where the index of a vertex belongs"),
         (
             file("OFF\n4 2 0\n", "3 0 1 2\n"),
-            "line 8: the file ends where a face belongs: it is cut \
+            "line 7: the file ends where a face belongs: it is cut \
             off",
         ),
         (file("OFF\n4 1 0\n", "2 0 1\n"), "no faces found: nothing to voxelize"),

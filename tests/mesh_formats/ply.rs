@@ -98,7 +98,7 @@ fn polygons_of_any_shape_are_covered() {
     assert_eq!(notched, 1.0 - 0.125);
     assert_eq!(triangles(read(with_square(1, "4 0 1 2 3\n").as_bytes())), [[A, B, C], [A, C, D]]);
     let bow_tie = with_square(1, "4 0 2 1 3\n");
-    assert!(warnings(read(bow_tie.as_bytes()))[0].starts_with("1 polygons cross themselves"));
+    assert!(warnings(read(bow_tie.as_bytes()))[0].starts_with("1 polygon crosses itself"));
 }
 
 #[test]
@@ -598,6 +598,6 @@ fn rows_longer_than_declared_and_unknown_header_lines_are_warnings() {
     let said = "2 lines have more numbers than the header declares: they were skipped";
     assert_eq!(loaded.warnings, [said]);
     let odd = with_square(1, "3 0 1 2\n").replace("element face", "made_by x 1\nelement face");
-    let said = "header lines were skipped: 'made_by' are no PLY keywords";
+    let said = "header lines were skipped: 'made_by' are not PLY keywords";
     assert_eq!(warnings(read(odd.as_bytes())), [said]);
 }

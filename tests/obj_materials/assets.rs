@@ -1,4 +1,5 @@
-//! Models as people have them look as they do elsewhere: their texture coordinates meet the right texels.
+//! Models as people have them look as they do elsewhere: their texture coordinates meet the right
+//! texels.
 
 use std::path::Path;
 

@@ -79,8 +79,8 @@ fn pngs_with_a_palette_are_read() {
     assert_eq!(found.texels(), [RED, GREEN, [0, 0, 255, 7], GREY]);
 }
 
-/// A JPEG of 8 x 8 equal texels, of these components; four are cyan, magenta, yellow and black, inverted
-/// as Adobe writes them.
+/// A JPEG of 8 x 8 equal texels, of these components; four are cyan, magenta, yellow and black,
+/// inverted as Adobe writes them.
 fn jpeg(components: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0xff, 0xd8];
     let mut segment = |marker: u8, content: &[u8]| {

@@ -1,5 +1,5 @@
-//! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with the
-//! names of the program's options and of its report.
+//! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with
+//! the names of the program's options and of its report.
 
 mod progress;
 mod view;
@@ -26,8 +26,8 @@ use web_time::Instant;
 use crate::progress::Reporter;
 use crate::view::{GpuView, ViewOptions};
 
-/// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to give are
-/// not for it.
+/// Bytes that a step may take: WebAssembly has 4 GiB, of which the mesh and what browsers refuse to
+/// give are not for it.
 const MEMORY: u64 = 3 << 30;
 
 /// Readies the module: messages of panics go to the console.
@@ -36,8 +36,8 @@ pub fn start() {
     console_error_panic_hook::set_once();
 }
 
-/// Has `callback(step, share)` called while something is computed: the share of the step that is done is
-/// from 0 to 1, or below 0 where it is not known.
+/// Has `callback(step, share)` called while something is computed: the share of the step that is
+/// done is from 0 to 1, or below 0 where it is not known.
 #[wasm_bindgen(js_name = onProgress)]
 pub fn on_progress(callback: js_sys::Function) {
     progress::set(callback);
@@ -188,8 +188,8 @@ impl Engine {
         self.without.clone()
     }
 
-    /// Reads and places the mesh in `bytes`, a file of this name. Its sidecar files (materials, textures,
-    /// buffers) are found by their names among `names`, whose bytes are in `contents`.
+    /// Reads and places the mesh in `bytes`, a file of this name. Its sidecar files (materials,
+    /// textures, buffers) are found by their names among `names`, whose bytes are in `contents`.
     ///
     /// # Errors
     /// The file does not hold a valid mesh; options that are not possible.
@@ -226,8 +226,8 @@ impl Engine {
         })
     }
 
-    /// The voxels of `model`, on the backend that its options ask for. Where the GPU fails that nobody
-    /// asked for, the CPU takes its place.
+    /// The voxels of `model`, on the backend that its options ask for. Where the GPU fails that
+    /// nobody asked for, the CPU takes its place.
     ///
     /// # Errors
     /// The GPU that was asked for fails, or is not there; too little memory.
@@ -462,20 +462,8 @@ struct PictureOptions {
 
 impl PictureOptions {
     fn render_options(&self) -> Result<RenderOptions, JsError> {
-        let view = match self.view.as_deref().unwrap_or("three-quarter") {
-            "three-quarter" => View::ThreeQuarter,
-            "iso" => View::Iso,
-            "front" => View::Front,
-            "back" => View::Back,
-            "left" => View::Left,
-            "right" => View::Right,
-            "top" => View::Top,
-            "bottom" => View::Bottom,
-            view => {
-                let known = "three-quarter, iso, front, back, left, right, top or bottom";
-                return Err(unknown("view", view, known));
-            }
-        };
+        let view = View::of_name(self.view.as_deref().unwrap_or("three-quarter"));
+        let view = view.map_err(|message| JsError::new(&message))?;
         let options = RenderOptions::new(self.size).with_view(view);
         let options = self.azimuth.into_iter().fold(options, RenderOptions::with_azimuth);
         let options = self.elevation.into_iter().fold(options, RenderOptions::with_elevation);

@@ -1,6 +1,6 @@
-//! The interactive picture of a grid: one ray a pixel while it moves, several and a shadow at rest. On a GPU
-//! by `view.wgsl`, which is the library's traversal with a shading of its own; elsewhere by the same on
-//! the CPU.
+//! The interactive picture of a grid: one ray a pixel while it moves, several and a shadow at rest.
+//! On a GPU by `view.wgsl`, which is the library's traversal with a shading of its own; elsewhere
+//! by the same on the CPU.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use trivox::gpu::Device;
 use trivox::trace::gpu::{GpuScene, SCENE_SOURCE};
 use trivox::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;
-use trivox::{GpuError, Gpu, Up, VoxelGrid};
+use trivox::{Gpu, GpuError, Up, VoxelGrid};
 
 use wgpu::BufferUsages as Usage;
 
@@ -344,11 +344,7 @@ impl GpuView {
     ///
     /// # Errors
     /// The device fails.
-    pub async fn draw(
-        &self,
-        grid: &VoxelGrid,
-        options: ViewOptions,
-    ) -> Result<Vec<u32>, GpuError> {
+    pub async fn draw(&self, grid: &VoxelGrid, options: ViewOptions) -> Result<Vec<u32>, GpuError> {
         let device = self.scene.device();
         let look = Look::new(grid, options);
         let params = look.params()?;

@@ -33,21 +33,7 @@ pub fn render_options(
             Err(_) => size.extract::<[u32; 2]>()?,
         },
     };
-    let view = match view {
-        "three-quarter" => View::ThreeQuarter,
-        "iso" => View::Iso,
-        "front" => View::Front,
-        "back" => View::Back,
-        "left" => View::Left,
-        "right" => View::Right,
-        "top" => View::Top,
-        "bottom" => View::Bottom,
-        _ => {
-            let views =
-                "'three-quarter', 'iso', 'front', 'back', 'left', 'right', 'top' or 'bottom'";
-            return refuse("option.view", format!("view '{view}' is not possible: use {views}"));
-        }
-    };
+    let view = View::of_name(view).or_else(|message| refuse("option.view", message))?;
     let background = match background {
         None => Background::Gradient,
         Some(value) => match value.extract::<String>().as_deref() {

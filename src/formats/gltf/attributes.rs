@@ -11,7 +11,7 @@ use crate::formats::gltf::materials::{Surface, UvTransform, surfaces};
 use crate::formats::gltf::parts::{Part, place};
 
 /// The appearance of a document.
-pub(super) struct Looks {
+pub(super) struct DocumentAppearance {
     /// The document's materials.
     surfaces: Vec<Result<Surface, String>>,
     /// The materials in use, each with or without vertex colours and texture.
@@ -27,7 +27,7 @@ pub(super) struct Looks {
 /// Errors by mesh and primitive.
 type Faults = BTreeMap<[usize; 2], String>;
 
-impl Looks {
+impl DocumentAppearance {
     /// Parses the materials.
     pub(super) fn new(document: &Document) -> Self {
         Self {
@@ -61,14 +61,15 @@ impl Looks {
         if let Some(&accessor) = attributes.get("COLOR_0") {
             part.color = self.or_without_color(mesh, part.index, has_right_count(accessor));
         }
-        let painting = self.surface(part.primitive.material).ok().and_then(|s| s.painting);
-        if let Some(painting) = painting {
-            let name = format!("TEXCOORD_{}", painting.set);
+        let color_texture =
+            self.surface(part.primitive.material).ok().and_then(|s| s.color_texture);
+        if let Some(color_texture) = color_texture {
+            let name = format!("TEXCOORD_{}", color_texture.set);
             let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
             let accessor = accessor.and_then(|&accessor| has_right_count(accessor));
             part.texcoord = self.or_without_texture(mesh, part.index, accessor);
         }
-        part.has_look = part.primitive.material.is_some() || part.color.is_some();
+        part.has_appearance = part.primitive.material.is_some() || part.color.is_some();
     }
 
     /// The colours of a part; notes the error if they could not be read.
@@ -118,8 +119,8 @@ impl Looks {
                 Surface::DEFAULT
             }
         };
-        let painting = surface.painting.filter(|_| part.texcoord.is_some());
-        let texture = painting.and_then(|painting| images.texture(painting.texture));
+        let color_texture = surface.color_texture.filter(|_| part.texcoord.is_some());
+        let texture = color_texture.and_then(|color_texture| images.texture(color_texture.texture));
         // Without a texture, no coordinates are needed.
         part.texcoord = part.texcoord.filter(|_| texture.is_some());
         let has_color = part.color.is_some();
@@ -132,8 +133,9 @@ impl Looks {
 
     /// The transform from a part's texture coordinates to those of its texture.
     pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
-        let painting = self.surface(part.primitive.material).ok().and_then(|s| s.painting);
-        painting.map_or(UvTransform::IDENTITY, |painting| painting.texture_from_set)
+        let color_texture =
+            self.surface(part.primitive.material).ok().and_then(|s| s.color_texture);
+        color_texture.map_or(UvTransform::IDENTITY, |color_texture| color_texture.texture_from_set)
     }
 
     /// A warning for each kind of deviation from the document.

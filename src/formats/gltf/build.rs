@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::appearance::Appearance;
 use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
-use crate::formats::gltf::attributes::Looks;
+use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::parts::{Part, in_primitive};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::Instance;
@@ -26,7 +26,7 @@ pub(super) struct Totals {
     painted: u64,
     /// The largest number of bytes for the pose of a part.
     posing: u64,
-    has_looks: bool,
+    has_appearance: bool,
     has_colors: bool,
     has_uvs: bool,
 }
@@ -44,7 +44,7 @@ impl Totals {
                 totals.painted = totals.painted.max(part.vertices);
             }
             totals.has_uvs |= part.texcoord.is_some();
-            totals.has_looks |= part.has_look;
+            totals.has_appearance |= part.has_appearance;
             totals.has_colors |= part.color.is_some();
         }
         totals
@@ -62,7 +62,7 @@ impl Totals {
     /// Bytes of the mesh.
     fn kept(&self) -> u64 {
         let per_vertex = 24 + if self.has_colors { 8 } else { 0 };
-        let for_looks = if self.has_looks { 4 } else { 0 };
+        let for_looks = if self.has_appearance { 4 } else { 0 };
         let per_triangle = 12 + for_looks + if self.has_uvs { 24 } else { 0 };
         let vertices = self.vertices.saturating_mul(per_vertex);
         vertices.saturating_add(self.triangles.saturating_mul(per_triangle))
@@ -75,7 +75,7 @@ pub(super) struct Build<'a> {
     skins: &'a Skins,
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
-    has_looks: bool,
+    has_appearance: bool,
     /// The colours of vertices; `None` if no instance has any.
     colors: Option<Vec<Linear>>,
     uvs: Option<Vec<[[f32; 2]; 3]>>,
@@ -97,16 +97,16 @@ impl<'a> Build<'a> {
         totals: &Totals,
         materials: usize,
     ) -> Result<Self, ReadError> {
-        let &Totals { vertices, triangles, has_looks, has_colors, has_uvs, .. } = totals;
+        let &Totals { vertices, triangles, has_appearance, has_colors, has_uvs, .. } = totals;
         Ok(Self {
             arrays,
             skins,
             positions: room(vertices)?,
             triangles: room(triangles)?,
-            has_looks,
+            has_appearance,
             colors: has_colors.then(|| room(vertices)).transpose()?,
             uvs: has_uvs.then(|| room(triangles)).transpose()?,
-            material_of: (has_looks && materials > 1).then(|| room(triangles)).transpose()?,
+            material_of: (has_appearance && materials > 1).then(|| room(triangles)).transpose()?,
         })
     }
 
@@ -115,7 +115,7 @@ impl<'a> Build<'a> {
         &mut self,
         instance: &Instance,
         parts: &[Part],
-        mut looks: Option<&mut Looks>,
+        mut appearance: Option<&mut DocumentAppearance>,
     ) -> Result<(), ReadError> {
         let mut first_of = HashMap::new();
         for part in parts {
@@ -125,7 +125,7 @@ impl<'a> Build<'a> {
                 Some(&known) => known,
                 None => {
                     self.arrays.positions(part.position, &mut self.positions).map_err(error)?;
-                    self.add_colors(instance.mesh, part, looks.as_deref_mut());
+                    self.add_colors(instance.mesh, part, appearance.as_deref_mut());
                     let added = &mut self.positions[end..];
                     let placed = self.skins.place(self.arrays, instance, part, added);
                     let new = (end, placed.map_err(error)?);
@@ -149,8 +149,8 @@ impl<'a> Build<'a> {
             });
             self.triangles
                 .extend(triangles.clone().map(|triangle| triangle.map(|i| first as u32 + i)));
-            if let Some(looks) = looks.as_deref_mut() {
-                self.add_uvs(instance.mesh, part, looks, triangles);
+            if let Some(appearance) = appearance.as_deref_mut() {
+                self.add_uvs(instance.mesh, part, appearance, triangles);
             }
             if let Some(material_of) = &mut self.material_of {
                 material_of.resize(self.triangles.len(), part.material);
@@ -160,12 +160,17 @@ impl<'a> Build<'a> {
     }
 
     /// Adds the colours of the vertices added last; white if there are none.
-    fn add_colors(&mut self, mesh: usize, part: &Part, looks: Option<&mut Looks>) {
-        let (Some(colors), Some(looks)) = (&mut self.colors, looks) else { return };
+    fn add_colors(
+        &mut self,
+        mesh: usize,
+        part: &Part,
+        appearance: Option<&mut DocumentAppearance>,
+    ) {
+        let (Some(colors), Some(appearance)) = (&mut self.colors, appearance) else { return };
         let start = colors.len();
         if let Some(accessor) = part.color {
             let read = self.arrays.colors(accessor, colors);
-            if looks.or_without_color(mesh, part.index, read).is_none() {
+            if appearance.or_without_color(mesh, part.index, read).is_none() {
                 colors.truncate(start);
             }
         }
@@ -178,7 +183,7 @@ impl<'a> Build<'a> {
         &mut self,
         mesh: usize,
         part: &Part,
-        looks: &mut Looks,
+        appearance: &mut DocumentAppearance,
         triangles: impl Iterator<Item = [u32; 3]>,
     ) {
         let Some(uvs) = &mut self.uvs else { return };
@@ -187,8 +192,8 @@ impl<'a> Build<'a> {
             return;
         };
         let texcoords = self.arrays.texcoords(accessor);
-        if let Some(texcoords) = looks.or_without_texture(mesh, part.index, texcoords) {
-            let transform = looks.texture_from_set(part);
+        if let Some(texcoords) = appearance.or_without_texture(mesh, part.index, texcoords) {
+            let transform = appearance.texture_from_set(part);
             let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
             uvs.extend(triangles.map(|triangle| triangle.map(uv)));
         } else {
@@ -197,13 +202,13 @@ impl<'a> Build<'a> {
     }
 
     /// The mesh, with its appearance if there is any.
-    pub(super) fn finish(self, looks: Option<Looks>) -> Result<Mesh, MeshError> {
+    pub(super) fn finish(self, appearance: Option<DocumentAppearance>) -> Result<Mesh, MeshError> {
         let mesh = Mesh::new(self.positions, self.triangles)?;
-        match looks {
-            Some(looks) if self.has_looks => mesh.with_appearance(Appearance {
-                materials: looks.materials,
+        match appearance {
+            Some(appearance) if self.has_appearance => mesh.with_appearance(Appearance {
+                materials: appearance.materials,
                 material_of: self.material_of.unwrap_or_default(),
-                textures: looks.textures,
+                textures: appearance.textures,
                 uvs: self.uvs.unwrap_or_default(),
                 vertex_colors: self.colors.unwrap_or_default(),
             }),

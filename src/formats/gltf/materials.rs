@@ -13,7 +13,7 @@ use crate::srgb::Linear;
 pub(super) struct Surface {
     pub(super) color: Linear,
     pub(super) alpha: Alpha,
-    pub(super) painting: Option<Painting>,
+    pub(super) color_texture: Option<Painting>,
 }
 
 /// A texture with its set of texture coordinates and their transform.
@@ -29,7 +29,7 @@ pub(super) struct Painting {
 impl Surface {
     /// The material of primitives without one.
     pub(super) const DEFAULT: Self =
-        Self { color: [u16::MAX; 4], alpha: Alpha::Opaque, painting: None };
+        Self { color: [u16::MAX; 4], alpha: Alpha::Opaque, color_texture: None };
 
     fn of(material: Material) -> Self {
         let Material { pbr_metallic_roughness, alpha_mode, alpha_cutoff, extensions } = material;
@@ -49,7 +49,7 @@ impl Surface {
                 Alpha::Mask(light(alpha_cutoff))
             }
         };
-        Self { color, alpha, painting: base.base_color_texture.map(Painting::of) }
+        Self { color, alpha, color_texture: base.base_color_texture.map(Painting::of) }
     }
 }
 

@@ -17,7 +17,7 @@ mod pose;
 mod scene;
 
 use crate::formats::gltf::accessors::Arrays;
-use crate::formats::gltf::attributes::Looks;
+use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::build::{Build, Totals};
 use crate::formats::gltf::images::Images;
 use crate::formats::gltf::json::Document;
@@ -50,8 +50,8 @@ const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 /// `sidecars`.
 ///
 /// # Errors
-/// No glTF, malformed or cut off, extensions that are required and not known, buffers that are missing
-/// or too short, indices out of range, coordinates that are not finite, no triangles.
+/// No glTF, malformed or cut off, extensions that are required and not known, buffers that are
+/// missing or too short, indices out of range, coordinates that are not finite, no triangles.
 pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
@@ -86,8 +86,8 @@ pub fn read_with(
     check_memory(for_instances, limit)?;
     let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
     let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
-    let mut looks = options.appearance.then(|| Looks::new(&document));
-    let Parts { mut parts, left_out } = Parts::new(&arrays, looks.as_mut())?;
+    let mut appearance = options.appearance.then(|| DocumentAppearance::new(&document));
+    let Parts { mut parts, left_out } = Parts::new(&arrays, appearance.as_mut())?;
 
     let totals = Totals::of(&instances, &parts);
     let needed = totals.memory(for_instances);
@@ -97,24 +97,28 @@ pub fn read_with(
             return Err(MeshError::TooLarge { what, count: count as usize }.into());
         }
     }
-    if let Some(looks) = &mut looks {
+    if let Some(appearance) = &mut appearance {
         let images = Images::new(&arrays, sidecars, limit - needed);
-        looks.choose_materials(images, &mut parts, instances.iter().map(|instance| instance.mesh));
+        appearance.choose_materials(
+            images,
+            &mut parts,
+            instances.iter().map(|instance| instance.mesh),
+        );
     }
-    let materials = looks.as_ref().map_or(0, |looks| looks.materials.len());
+    let materials = appearance.as_ref().map_or(0, |appearance| appearance.materials.len());
     // Computed again, without the attributes for textures that could not be read.
     let totals = Totals::of(&instances, &parts);
     let mut build = Build::new(&arrays, &skins, &totals, materials)?;
     for instance in &instances {
-        build.add(instance, &parts[instance.mesh], looks.as_mut())?;
+        build.add(instance, &parts[instance.mesh], appearance.as_mut())?;
     }
     if totals.triangles == 0 {
         return Err(nothing_to_voxelize(&left_out));
     }
     let mut warnings = warnings(&document, &left_out, scene.scenes_left_out);
     warnings.extend(skins.warnings());
-    warnings.extend(looks.iter_mut().flat_map(Looks::warnings));
-    Ok(Loaded { mesh: build.finish(looks)?, warnings })
+    warnings.extend(appearance.iter_mut().flat_map(DocumentAppearance::warnings));
+    Ok(Loaded { mesh: build.finish(appearance)?, warnings })
 }
 
 /// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
-use crate::formats::gltf::attributes::Looks;
+use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::json::{Mesh, Primitive};
 
 /// Meshes compressed by Draco.
@@ -37,7 +37,7 @@ pub(super) struct Part<'a> {
     /// Sets of four joints that each vertex has.
     pub(super) joint_sets: usize,
     /// Whether its appearance differs from the default.
-    pub(super) has_look: bool,
+    pub(super) has_appearance: bool,
     /// The accessor of its colours.
     pub(super) color: Option<usize>,
     /// The accessor of the texture coordinates that its material uses.
@@ -111,13 +111,13 @@ impl<'a> Parts<'a> {
     /// A primitive that is malformed.
     pub(super) fn new(
         arrays: &Arrays<'a>,
-        mut looks: Option<&mut Looks>,
+        mut appearance: Option<&mut DocumentAppearance>,
     ) -> Result<Self, ReadError> {
         let meshes = &arrays.document.meshes;
         let mut all =
             Self { parts: Vec::with_capacity(meshes.len()), left_out: LeftOut::default() };
         for (at, mesh) in meshes.iter().enumerate() {
-            let parts = all.of_mesh(arrays, at, mesh, looks.as_deref_mut())?;
+            let parts = all.of_mesh(arrays, at, mesh, appearance.as_deref_mut())?;
             all.parts.push(parts);
         }
         Ok(all)
@@ -128,7 +128,7 @@ impl<'a> Parts<'a> {
         arrays: &Arrays,
         at: usize,
         mesh: &'a Mesh,
-        mut looks: Option<&mut Looks>,
+        mut appearance: Option<&mut DocumentAppearance>,
     ) -> Result<Vec<Part<'a>>, ReadError> {
         let mut parts: Vec<Part> = Vec::with_capacity(mesh.primitives.len());
         let mut known = HashSet::new();
@@ -137,8 +137,8 @@ impl<'a> Parts<'a> {
             let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
                 continue;
             };
-            if let Some(looks) = &mut looks {
-                looks.locate(arrays, at, &mut part);
+            if let Some(appearance) = &mut appearance {
+                appearance.locate(arrays, at, &mut part);
             }
             if !known.insert(part.key()) {
                 part.new_vertices = 0;
@@ -195,7 +195,7 @@ impl<'a> Parts<'a> {
             indices,
             triangles: mode.triangles(corners),
             joint_sets: primitive.attributes.keys().filter(|n| n.starts_with("JOINTS_")).count(),
-            has_look: false,
+            has_appearance: false,
             color: None,
             texcoord: None,
             material: 0,

@@ -9,14 +9,14 @@
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
 use crate::formats::images::{Images, Use};
-use crate::formats::obj::build::of_slot;
+use crate::formats::obj::faces::of_slot;
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 use crate::srgb::{Linear, linear, linear_of};
 
 /// The colour of materials without one: light grey.
-const PLAIN: [u16; 3] = [linear_of(200); 3];
+const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
 const WHITE: [u16; 3] = [u16::MAX; 3];
 
 /// The appearance attributes of triangles and vertices.
@@ -28,14 +28,6 @@ pub(super) struct Gathered {
     pub(super) uvs: Vec<[[f32; 2]; 3]>,
     /// The colour of each vertex. Empty if there are none.
     pub(super) vertex_colors: Vec<Linear>,
-}
-
-impl Gathered {
-    /// Bytes of memory.
-    pub(super) fn bytes(&self) -> u64 {
-        let Self { slots, uvs, vertex_colors } = self;
-        (size_of_val(&slots[..]) + size_of_val(&uvs[..]) + size_of_val(&vertex_colors[..])) as u64
-    }
 }
 
 /// The images of a material, by index.
@@ -167,7 +159,7 @@ impl Textures {
             Some([r, g, b]) if texture.is_some() && r == g && g == b => WHITE,
             Some(color) => color.map(linear),
             None if texture.is_some() => WHITE,
-            None => PLAIN,
+            None => DEFAULT_COLOR,
         };
         let opaque = (definition.opacity() * f64::from(u16::MAX)).round() as u16;
         let is_clear = |of: TextureRef| self.are_clear[of.texture as usize];
@@ -180,10 +172,10 @@ impl Textures {
 /// Ignored properties, by the names of materials.
 #[derive(Default)]
 struct Unseen {
-    images: Named,
-    vertex_colors: Named,
-    colors: Named,
-    placements: Named,
+    images: Tally,
+    vertex_colors: Tally,
+    colors: Tally,
+    placements: Tally,
 }
 
 impl Unseen {

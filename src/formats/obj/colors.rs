@@ -13,19 +13,35 @@ pub(super) struct VertexColors {
 }
 
 impl VertexColors {
-    /// The scale of the colours in `models`; `None` if no vertex has one.
-    pub(super) fn of(models: &[tobj::Model]) -> Option<Self> {
-        let colors = || models.iter().flat_map(|model| model.mesh.vertex_color.as_chunks::<3>().0);
+    /// The scale of the colours of the vertices of each part, of which some may have none; `None`
+    /// if no vertex has a colour.
+    pub(super) fn of(parts: &[Vec<[f64; 3]>]) -> Option<Self> {
+        let colors = || parts.iter().flatten();
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
         let is_any_there = colors().any(|color| !is_missing(color));
         is_any_there.then(|| Self {
             are_of_255: colors().any(|&color| exceeds_display(color)),
-            are_some_missing: colors().any(is_missing),
+            are_some_missing: colors().any(is_missing) || parts.iter().any(Vec::is_empty),
         })
     }
 
-    /// Converts a colour to linear light. NaN becomes white.
-    pub(super) fn linear(self, color: [f64; 3]) -> Linear {
+    /// Converts the colours of all parts, of `counts` vertices each, to linear light. Missing ones
+    /// become white.
+    pub(super) fn linear(
+        self,
+        parts: &[Vec<[f64; 3]>],
+        counts: impl Iterator<Item = usize> + Clone,
+    ) -> Vec<Linear> {
+        let mut all = Vec::with_capacity(counts.clone().sum());
+        for (part, count) in parts.iter().zip(counts) {
+            let end = all.len() + count;
+            all.extend(part.iter().map(|&color| self.linear_of(color)));
+            all.resize(end, [u16::MAX; 4]);
+        }
+        all
+    }
+
+    fn linear_of(self, color: [f64; 3]) -> Linear {
         if color.iter().any(|value| value.is_nan()) {
             return [u16::MAX; 4];
         }

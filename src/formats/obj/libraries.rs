@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::formats::obj::looks::{Look, Looks};
+use crate::formats::obj::contents::Contents;
 use crate::formats::obj::materials::{Definition, Library, Material, Placement, before_comment};
 use crate::formats::obj::text::lines;
 use crate::formats::sidecars::{Finder, folder_of};
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 use crate::formats::{ReadError, Sidecars};
 
 /// An upper bound of bytes of memory per byte of a material file.
@@ -16,7 +16,7 @@ const PARSED: u64 = 64;
 /// The materials of the faces of a file.
 #[derive(Debug, Default)]
 pub(super) struct Materials {
-    /// By their number in [`Look`]; `None` if undefined or unused.
+    /// By their number in `Uses`; `None` if undefined or unused.
     by_number: Vec<Option<Defined>>,
     /// Whether any face has a defined material.
     pub(super) are_there: bool,
@@ -35,16 +35,17 @@ pub(super) struct Defined {
 }
 
 impl Materials {
-    /// Those of a file that says `looks` of its faces. No material file is read that takes more than
-    /// `limit` bytes of memory.
-    pub(super) fn read(looks: &Looks, sidecars: &Sidecars, limit: u64) -> Self {
+    /// Those of a file with these contents. No material file is read that takes more than `limit`
+    /// bytes of memory.
+    pub(super) fn read(contents: &Contents, sidecars: &Sidecars, limit: u64) -> Self {
         let folder = sidecars.base();
-        let (found, mut warnings) = find(looks, sidecars);
+        let (found, mut warnings) = find(contents, sidecars);
         let (library, folders) = read_all(found, sidecars, limit, &mut warnings);
-        let mut undefined = Named::default();
-        let names = [""].into_iter().chain(looks.materials.in_order());
-        let by_number = names.zip(looks.used_materials()).map(|(name, is_used)| {
-            if !is_used || name.is_empty() || folders.is_empty() {
+        let mut undefined = Tally::default();
+        let uses = &contents.materials;
+        let names = [""].into_iter().chain(uses.names.in_order());
+        let by_number = (0..).zip(names).map(|(number, name)| {
+            if !uses.is_used(number) || name.is_empty() || folders.is_empty() {
                 return None;
             }
             let Some(Material { definition, file }) = library.find(name) else {
@@ -65,14 +66,14 @@ impl Materials {
         }
     }
 
-    /// The material with a number in [`Look`].
+    /// The material with a number in `Uses`.
     pub(super) fn get(&self, number: u32) -> Option<&Defined> {
         self.by_number.get(number as usize)?.as_ref()
     }
 
     /// The placement of a material's images, if it has any.
-    pub(super) fn placement(&self, of: Look) -> Option<Placement> {
-        self.get(of.material)?.definition.map().map(|map| map.placement)
+    pub(super) fn placement(&self, number: u32) -> Option<Placement> {
+        self.get(number)?.definition.map().map(|map| map.placement)
     }
 }
 
@@ -101,12 +102,12 @@ fn read_all(
 }
 
 /// The material files that are there, each once, and what is to be said of others.
-fn find(looks: &Looks, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
+fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
     let mut finder = Finder::new(sidecars);
     let mut found: Vec<PathBuf> = Vec::new();
-    let mut missing = Named::default();
+    let mut missing = Tally::default();
     let folders = [sidecars.base().to_owned()];
-    let libraries = looks.libraries.in_order();
+    let libraries = contents.libraries.in_order();
     for names in &libraries {
         let whole = sidecars.base().join(names);
         let paths = match sidecars.is_file(&whole) {
@@ -127,7 +128,7 @@ fn find(looks: &Looks, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
     let mut warnings: Vec<String> = finder.warning().into_iter().collect();
     warnings.extend(missing.warning("material files not found"));
     if libraries.is_empty()
-        && looks.materials.len() > 0
+        && contents.materials.names.len() > 0
         && let Some(path) = beside(sidecars)
     {
         warnings.push(format!("the file names no material file: {} is used", quoted(&path)));

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use crate::formats::obj::text::{first_word, statements, without_comment};
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 
 /// The definition of a material.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -87,11 +87,11 @@ pub(super) struct Material {
 /// Ignored properties, by keyword or by material.
 #[derive(Debug, Default)]
 struct Ignored {
-    malformed: Named,
-    spectra: Named,
-    options: Named,
-    repeated: Named,
-    of_255: Named,
+    malformed: Tally,
+    spectra: Tally,
+    options: Tally,
+    repeated: Tally,
+    of_255: Tally,
 }
 
 impl Library {

@@ -1,45 +1,41 @@
-//! Normalizes OBJ text: to UTF-8 and plain line ends, with continued lines joined.
+//! Normalizes OBJ text to UTF-8 and plain line ends, and divides it into statements and words.
 
 use std::borrow::Cow;
 
-use crate::formats::{ReadError, check_memory, excerpt};
+use memchr::memchr;
 
-/// A normalized text, and the changes to report.
-#[derive(Debug)]
-pub(super) struct Cleaned {
-    pub(super) text: String,
-    /// The first number such as `3.1+e2`, and its correction.
-    pub(super) mended: Option<String>,
-}
+use crate::formats::{ReadError, check_memory};
 
 /// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or
 /// `\r\n`. UTF-16 is converted, in at most `limit` bytes for both.
 ///
 /// # Errors
 /// Empty or not text; the memory limit.
-pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<Cleaned, ReadError> {
+pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<String, ReadError> {
     if bytes.is_empty() {
         return Err(ReadError::Content("the file is empty".into()));
     }
-    let mut bytes = match utf_16(&bytes) {
-        Some(number) => {
-            // Two bytes become at most three.
-            check_memory((bytes.len() as u64).saturating_mul(5) / 2, limit)?;
-            from_utf_16(&bytes, number)
-        }
-        None => bytes,
-    };
-    check_text(&bytes)?;
-    let mended = mend_exponents(&mut bytes);
-    Ok(Cleaned { text: lines(bytes), mended })
+    if utf_16(&bytes).is_some() {
+        // Two bytes become at most three.
+        check_memory((bytes.len() as u64).saturating_mul(5) / 2, limit)?;
+    }
+    let text = lines(bytes);
+    match memchr(0, text.as_bytes()) {
+        Some(_) => Err(not_text()),
+        None => Ok(text),
+    }
 }
 
 /// Rejects bytes that are not text.
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
-    match bytes.contains(&0) && utf_16(bytes).is_none() {
-        true => Err(ReadError::Content("not an OBJ text file: it contains zero bytes".into())),
+    match memchr(0, bytes).is_some() && utf_16(bytes).is_none() {
+        true => Err(not_text()),
         false => Ok(()),
     }
+}
+
+fn not_text() -> ReadError {
+    ReadError::Content("not an OBJ text file: it contains zero bytes".into())
 }
 
 /// As [`clean`], but accepts any bytes.
@@ -71,47 +67,15 @@ fn from_utf_16(bytes: &[u8], number: fn([u8; 2]) -> u16) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Swaps the sign and the `e` of numbers such as `3.1+e2`, which some programs write, in vertex
-/// lines. Returns the first such number.
-fn mend_exponents(bytes: &mut [u8]) -> Option<String> {
-    let mut first = None;
-    for at in 2..bytes.len() {
-        let is_swapped = bytes[at] == b'e'
-            && matches!(bytes[at - 1], b'+' | b'-')
-            && matches!(bytes[at - 2], b'0'..=b'9' | b'.')
-            && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
-        if !is_swapped {
-            continue;
-        }
-        let start = bytes[..at].iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
-        let line = bytes[start.map_or(0, |start| start + 1)..at].trim_ascii_start();
-        if line.first() != Some(&b'v') {
-            continue;
-        }
-        let word = |bytes: &[u8]| {
-            let start = bytes[..at].iter().rposition(u8::is_ascii_whitespace).map_or(0, |i| i + 1);
-            let len = bytes[start..].iter().position(u8::is_ascii_whitespace);
-            let end = len.map_or(bytes.len(), |len| start + len);
-            excerpt(&String::from_utf8_lossy(&bytes[start..end.min(start + 40)]))
-        };
-        let before = first.is_none().then(|| word(bytes));
-        bytes.swap(at - 1, at);
-        if let Some(before) = before {
-            first = Some(format!("numbers such as {before} were read as {}", word(bytes)));
-        }
-    }
-    first
-}
-
 /// Converts carriage returns without a line feed to line ends.
 fn end_lines(bytes: &mut [u8]) {
-    if !bytes.contains(&b'\r') {
-        return;
-    }
-    for at in 0..bytes.len() {
-        if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') {
+    let mut at = 0;
+    while let Some(len) = memchr(b'\r', &bytes[at..]) {
+        at += len;
+        if bytes.get(at + 1) != Some(&b'\n') {
             bytes[at] = b'\n';
         }
+        at += 1;
     }
 }
 
@@ -130,10 +94,35 @@ fn into_text(bytes: Vec<u8>) -> String {
     })
 }
 
+/// Divides a text into parts of about `len` bytes. Each begins with a statement.
+pub(super) fn parts(text: &str, len: usize) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(end_of_statement(rest.as_bytes(), len));
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
+
+/// The first end of a statement past `from`.
+fn end_of_statement(text: &[u8], from: usize) -> usize {
+    let mut end = from;
+    while let Some(len) = text.get(end..).and_then(|rest| memchr(b'\n', rest)) {
+        end += len + 1;
+        let line = &text[..end - 1];
+        if !line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\") {
+            return end;
+        }
+    }
+    text.len()
+}
+
 /// The statements of a text, each with the number of its first line, from 1. Lines that end in a
 /// backslash go on in the next.
 pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
-    let mut lines = text.lines();
+    let mut lines = each_line(text);
     let mut number = 1;
     std::iter::from_fn(move || {
         let line = lines.next()?;
@@ -153,6 +142,19 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
             }
         }
         Some((first, Cow::Owned(joined)))
+    })
+}
+
+/// As `str::lines`, but faster for short lines.
+fn each_line(mut rest: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr(b'\n', rest.as_bytes());
+        let line = &rest[..end.unwrap_or(rest.len())];
+        rest = end.map_or("", |end| &rest[end + 1..]);
+        Some(line.strip_suffix('\r').unwrap_or(line))
     })
 }
 
@@ -177,17 +179,91 @@ pub(super) fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-/// Whether a texture or normal index has a sign, is 0 (which `tobj` treats as absent), or is so
-/// long that `tobj` could overflow. It multiplies indices before the range check, so one out of
-/// range could wrap into the range.
-pub(super) fn may_overflow(text: &str) -> bool {
-    let long = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() > 15;
-    text.split('/').skip(1).any(|rest| rest.starts_with(['-', '+', '0']) || long(rest))
+/// The words of a statement up to its comment, separated by ASCII spaces.
+#[derive(Debug, Clone)]
+pub(super) struct Words<'a>(&'a [u8]);
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+        let start = self.0.iter().position(|byte| !is_space(byte))?;
+        let rest = &self.0[start..];
+        if rest[0] == b'#' {
+            return None;
+        }
+        let (word, rest) = rest.split_at(rest.iter().position(is_space).unwrap_or(rest.len()));
+        self.0 = rest;
+        Some(word)
+    }
 }
 
-/// Whether a face has negative (relative) indices.
-pub(super) fn has_negative_index(text: &str) -> bool {
-    let mut faces =
-        statements(text).filter(|(_, line)| matches!(first_word(line), Some("f" | "fo")));
-    faces.any(|(_, line)| line.contains('-'))
+/// The kinds of statements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Keyword {
+    Vertex,
+    Texcoord,
+    Normal,
+    Face,
+    Other,
+}
+
+impl Keyword {
+    /// The keyword of a statement with ASCII spaces, and the words after it.
+    #[inline]
+    pub(super) fn of(statement: &str) -> (Self, Words<'_>) {
+        match statement.as_bytes() {
+            [b'v', b' ', rest @ ..] => (Self::Vertex, Words(rest)),
+            [b'f', b' ', rest @ ..] => (Self::Face, Words(rest)),
+            [b'v', b't', b' ', rest @ ..] => (Self::Texcoord, Words(rest)),
+            [b'v', b'n', b' ', rest @ ..] => (Self::Normal, Words(rest)),
+            bytes => {
+                let mut words = Words(bytes);
+                let keyword = match words.next() {
+                    Some(b"v") => Self::Vertex,
+                    Some(b"vt") => Self::Texcoord,
+                    Some(b"vn") => Self::Normal,
+                    // The second is that of the oldest files.
+                    Some(b"f" | b"fo") => Self::Face,
+                    _ => Self::Other,
+                };
+                (keyword, words)
+            }
+        }
+    }
+}
+
+/// Visits the statements of a text: the number of the first line, from 1, the statement, its
+/// keyword and the words after it. Stops at an error.
+#[inline]
+pub(super) fn visit<E>(
+    text: &str,
+    mut visit: impl FnMut(usize, &str, Keyword, Words) -> Result<(), E>,
+) -> Result<(), E> {
+    let is_ascii = text.is_ascii();
+    for (line, statement) in statements(text) {
+        let spaced = match is_ascii {
+            true => Cow::Borrowed(&statement[..]),
+            false => with_ascii_spaces(&statement),
+        };
+        let (keyword, words) = Keyword::of(&spaced);
+        visit(line, &statement, keyword, words)?;
+    }
+    Ok(())
+}
+
+/// Replaces all other white space by ASCII spaces.
+fn with_ascii_spaces(statement: &str) -> Cow<'_, str> {
+    match statement.is_ascii() {
+        true => Cow::Borrowed(statement),
+        false => statement.replace(char::is_whitespace, " ").into(),
+    }
+}
+
+/// The rest of a statement after its keyword.
+pub(super) fn after_keyword(statement: &str) -> &str {
+    let keyword = first_word(statement).unwrap_or_default();
+    statement.trim_start()[keyword.len()..].trim()
 }

@@ -1,13 +1,13 @@
 //! The records of a PLY file, number by number. A 64-bit float represents all types exactly.
 
 use crate::formats::ReadError;
+use crate::formats::ply::appearance::{Face, texcoord};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::channels::{
     Channels, Scale, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
 };
 use crate::formats::ply::header::{AXES, Element, Header, Property, Role, Scalar};
-use crate::formats::ply::look::{Face, texcoord};
-use crate::formats::tokens::{Words, number, quoted};
+use crate::formats::tokens::{Tokens, number, quoted};
 
 /// An error about a number.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ pub(super) trait Values<'a>: Clone {
 /// Text: a record per line.
 #[derive(Clone)]
 pub(super) struct Text<'a> {
-    words: Words<'a>,
+    tokens: Tokens<'a>,
     len: usize,
     last: &'a [u8],
     extra: u64,
@@ -47,30 +47,30 @@ pub(super) struct Text<'a> {
 
 impl<'a> Text<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
-        Self { words: Words::from(bytes, at), len: bytes.len(), last: b"", extra: 0 }
+        Self { tokens: Tokens::from(bytes, at), len: bytes.len(), last: b"", extra: 0 }
     }
 }
 
 impl<'a> Values<'a> for Text<'a> {
     fn begin(&mut self) {
-        self.words.skip_blank_lines();
+        self.tokens.skip_blank_lines();
     }
 
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
-        self.last = self.words.next_in_line().ok_or(Fault::Missing)?;
+        self.last = self.tokens.next_in_line().ok_or(Fault::Missing)?;
         let number = number(self.last).ok_or(Fault::Malformed)?;
         let is_whole = matches!(scalar, Scalar::F32 | Scalar::F64) || number.fract() == 0.0;
         if is_whole { Ok(number) } else { Err(Fault::Malformed) }
     }
 
     fn skip(&mut self, _: Scalar, count: u64) -> Result<(), Fault> {
-        (0..count).try_for_each(|_| self.words.next_in_line().map(|_| ()).ok_or(Fault::Missing))
+        (0..count).try_for_each(|_| self.tokens.next_in_line().map(|_| ()).ok_or(Fault::Missing))
     }
 
     fn end(&mut self) {
-        if self.words.next_in_line().is_some() {
+        if self.tokens.next_in_line().is_some() {
             self.extra += 1;
-            self.words.rest_of_line();
+            self.tokens.rest_of_line();
         }
     }
 
@@ -79,13 +79,13 @@ impl<'a> Values<'a> for Text<'a> {
     }
 
     fn error(&self, record: &str, what: String) -> ReadError {
-        self.words.error(format!("{record}: {what}"))
+        self.tokens.error(format!("{record}: {what}"))
     }
 
     fn describe(&self, fault: Fault) -> String {
         let last = quoted(self.last);
         match fault {
-            Fault::Missing if self.words.offset() == self.len => {
+            Fault::Missing if self.tokens.offset() == self.len => {
                 "the file ends: it is cut off".into()
             }
             Fault::Missing => "fewer numbers in the line than the header declares".into(),
@@ -96,9 +96,9 @@ impl<'a> Values<'a> for Text<'a> {
     }
 
     fn left(&self) -> usize {
-        let mut words = self.words.clone();
-        words.skip_blank_lines();
-        self.len - words.offset()
+        let mut tokens = self.tokens.clone();
+        tokens.skip_blank_lines();
+        self.len - tokens.offset()
     }
 }
 
@@ -374,25 +374,25 @@ fn read_vertices<'a, V: Values<'a>>(
     values: &mut V,
     build: &mut Build,
 ) -> Result<(), ReadError> {
-    let shown = build.look.shown;
+    let attributes = build.appearance.attributes;
     let mut slots = Slots::new(element);
     slots.send(POSITION, AXES.iter().filter_map(|&axis| element.find(&[axis], false)));
-    let channels = Channels::of(element).filter(|_| shown.vertex_colors);
+    let channels = Channels::of(element).filter(|_| attributes.vertex_colors);
     let scale = channels.map(|channels| {
         slots.send_color(channels);
         scale_of(element, channels, values.clone())
     });
     let scale = scale.transpose()?;
-    let texcoords = texcoords(element).filter(|_| shown.vertex_texcoords);
+    let texcoords = texcoords(element).filter(|_| attributes.vertex_texcoords);
     slots.send(TEXCOORDS, texcoords.into_iter().flatten());
     let mut record = EMPTY;
     each_record(element, values, |values| {
         slots.read_record(element, values, &mut record)?;
         build.positions.push([0, 1, 2].map(|axis| record[POSITION + axis]));
-        build.look.vertex_colors.extend(scale.map(|scale| scale.linear(color(&record))));
+        build.appearance.vertex_colors.extend(scale.map(|scale| scale.linear(color(&record))));
         if texcoords.is_some() {
             let uv = texcoord(record[TEXCOORDS], record[TEXCOORDS + 1]);
-            build.look.vertex_texcoords.push(uv);
+            build.appearance.vertex_texcoords.push(uv);
         }
         Ok(())
     })
@@ -403,17 +403,17 @@ fn read_faces<'a, V: Values<'a>>(
     values: &mut V,
     build: &mut Build,
 ) -> Result<(), ReadError> {
-    let shown = build.look.shown;
+    let attributes = build.appearance.attributes;
     let mut slots = Slots::new(element);
-    let channels = Channels::of(element).filter(|_| shown.face_colors);
+    let channels = Channels::of(element).filter(|_| attributes.face_colors);
     let scale = channels.map(|channels| {
         slots.send_color(channels);
         scale_of(element, channels, values.clone())
     });
     let scale = scale.transpose()?;
-    slots.send(TEXTURE, texture_number(element).filter(|_| shown.has_texcoords()));
+    slots.send(TEXTURE, texture_number(element).filter(|_| attributes.has_texcoords()));
     let list = element.corners();
-    let texcoords_list = corner_texcoords(element).filter(|_| shown.corner_texcoords);
+    let texcoords_list = corner_texcoords(element).filter(|_| attributes.corner_texcoords);
     let is_strip = element.role() == Role::Strip;
     let (mut corners, mut texcoords) = (Vec::new(), Vec::new());
     let mut record = EMPTY;

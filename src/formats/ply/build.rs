@@ -1,6 +1,6 @@
 //! Builds the mesh from the records of a PLY file.
 
-use crate::formats::ply::look::{Face, Look, Paint};
+use crate::formats::ply::appearance::{AppearanceBuilder, Face, FaceMaterial};
 use crate::formats::polygons::Cutter;
 
 /// The roles of the records that are read.
@@ -15,7 +15,7 @@ pub(super) enum Part {
 pub(super) struct Build {
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
-    pub(super) look: Look,
+    pub(super) appearance: AppearanceBuilder,
     pub(super) cutter: Cutter,
     /// Faces of fewer than three corners.
     pub(super) lean: u64,
@@ -23,11 +23,11 @@ pub(super) struct Build {
 
 impl Build {
     /// With capacity for `vertices` and `triangles`.
-    pub(super) fn new([vertices, triangles]: [usize; 2], look: Look) -> Self {
+    pub(super) fn new([vertices, triangles]: [usize; 2], appearance: AppearanceBuilder) -> Self {
         Self {
             positions: Vec::with_capacity(vertices),
             triangles: Vec::with_capacity(triangles),
-            look,
+            appearance,
             cutter: Cutter::default(),
             lean: 0,
         }
@@ -41,8 +41,8 @@ impl Build {
                 return Ok(());
             }
             [_, _, _] => {
-                let paint = self.look.paint(face, 3);
-                return self.add_triangle(corners, [0, 1, 2], paint);
+                let material = self.appearance.material_of(face, 3);
+                return self.add_triangle(corners, [0, 1, 2], material);
             }
             _ => {
                 let mut outline = Vec::with_capacity(corners.len());
@@ -52,20 +52,22 @@ impl Build {
                 self.cutter.cut(&outline)
             }
         };
-        let paint = self.look.paint(face, corners.len());
-        triangles.into_iter().try_for_each(|triangle| self.add_triangle(corners, triangle, paint))
+        let material = self.appearance.material_of(face, corners.len());
+        triangles
+            .into_iter()
+            .try_for_each(|triangle| self.add_triangle(corners, triangle, material))
     }
 
     /// Adds the triangles of strips; -1 or the end of the list ends a strip. The orientation
     /// alternates.
     pub(super) fn add_strip(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
-        let paint = self.look.paint(face, corners.len());
+        let material = self.appearance.material_of(face, corners.len());
         let mut start = 0;
         for strip in corners.split(|&corner| corner == -1) {
             for at in 0..strip.len().saturating_sub(2) {
                 let turned = at % 2;
                 let triangle = [0, 1 + turned, 2 - turned].map(|i| (start + at + i) as u32);
-                self.add_triangle(corners, triangle, paint)?;
+                self.add_triangle(corners, triangle, material)?;
             }
             start += strip.len() + 1;
         }
@@ -78,12 +80,12 @@ impl Build {
         &mut self,
         corners: &[i64],
         triangle: [u32; 3],
-        paint: Paint,
+        material: FaceMaterial,
     ) -> Result<(), String> {
         let [a, b, c] = triangle.map(|corner| corners[corner as usize]);
         let vertices = [self.vertex(a)?, self.vertex(b)?, self.vertex(c)?];
         self.triangles.push(vertices);
-        self.look.add(vertices, triangle, paint);
+        self.appearance.add(vertices, triangle, material);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The header of a PLY file: the encoding and the declared elements.
 
-use crate::formats::tally::Named;
-use crate::formats::tokens::{Words, quoted};
+use crate::formats::tally::Tally;
+use crate::formats::tokens::{Tokens, quoted};
 use crate::formats::{ReadError, counted};
 
 /// The encoding of numbers.
@@ -26,8 +26,8 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    fn named(word: &[u8]) -> Option<Self> {
-        Some(match word {
+    fn named(token: &[u8]) -> Option<Self> {
+        Some(match token {
             b"char" | b"int8" => Self::I8,
             b"uchar" | b"uint8" => Self::U8,
             b"short" | b"int16" => Self::I16,
@@ -117,12 +117,12 @@ pub(super) struct Header<'a> {
     /// The files of textures that comments name, in order.
     pub(super) textures: Vec<&'a [u8]>,
     /// Unknown keywords.
-    pub(super) unknown: Named,
+    pub(super) unknown: Tally,
 }
 
 /// Rejects files that do not begin like PLY.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
-    match Words::new(start).next_in_line() {
+    match Tokens::new(start).next_in_line() {
         _ if start.is_empty() => Ok(()),
         Some(b"ply") => Ok(()),
         _ => Err(ReadError::Content("not a PLY file: it does not begin with 'ply'".into())),
@@ -135,64 +135,65 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
 /// Not PLY, or truncated.
 pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
     check_start(bytes)?;
-    let mut words = Words::new(bytes);
-    while words.offset() < bytes.len() {
-        words.rest_of_line();
-        if words.next_in_line() == Some(b"end_header") {
-            let end = words.offset();
-            words.rest_of_line();
+    let mut tokens = Tokens::new(bytes);
+    while tokens.offset() < bytes.len() {
+        tokens.rest_of_line();
+        if tokens.next_in_line() == Some(b"end_header") {
+            let end = tokens.offset();
+            tokens.rest_of_line();
             // Without a line end, the token may be incomplete.
-            if words.offset() > end {
-                return Ok(words.offset());
+            if tokens.offset() > end {
+                return Ok(tokens.offset());
             }
         }
     }
-    Err(words.error("the file ends without a line 'end_header': it is cut off".into()))
+    Err(tokens.error("the file ends without a line 'end_header': it is cut off".into()))
 }
 
 impl<'a> Header<'a> {
     /// Parses the lines up to `end_header`.
     pub(super) fn parse(text: &'a [u8]) -> Result<Self, ReadError> {
-        let mut words = Words::new(text);
+        let mut tokens = Tokens::new(text);
         let mut encoding = None;
         let mut elements: Vec<Element> = Vec::new();
         let mut textures = Vec::new();
-        let mut unknown = Named::default();
+        let mut unknown = Tally::default();
         let mut last_fault = None;
-        words.rest_of_line();
-        while words.offset() < text.len() {
-            let keyword = words.next_in_line();
+        tokens.rest_of_line();
+        while tokens.offset() < text.len() {
+            let keyword = tokens.next_in_line();
             match keyword {
-                Some(b"format") => encoding = Some(parse_encoding(&mut words)?),
-                Some(b"element") => elements.push(parse_element(&mut words)?),
+                Some(b"format") => encoding = Some(parse_encoding(&mut tokens)?),
+                Some(b"element") => elements.push(parse_element(&mut tokens)?),
                 Some(b"property") => {
                     // A property of an element that failed to parse.
                     if let Some(fault) = last_fault.take() {
                         return Err(fault);
                     }
-                    let property = parse_property(&mut words)?;
+                    let property = parse_property(&mut tokens)?;
                     let element = elements.last_mut();
-                    let element = element
-                        .ok_or_else(|| words.error("a property before the first element".into()))?;
+                    let element = element.ok_or_else(|| {
+                        tokens.error("a property before the first element".into())
+                    })?;
                     element.properties.push(property);
                 }
-                Some(b"comment") if words.clone().next_in_line() == Some(b"TextureFile") => {
-                    words.next_in_line();
+                Some(b"comment") if tokens.clone().next_in_line() == Some(b"TextureFile") => {
+                    tokens.next_in_line();
                     // Names may have spaces.
-                    textures.push(words.rest_of_line().trim_ascii());
+                    textures.push(tokens.rest_of_line().trim_ascii());
                     continue;
                 }
                 None | Some(b"comment" | b"obj_info" | b"end_header") => {}
                 Some(other) => {
                     let what = format!("{} is no keyword of a PLY header", quoted(other));
-                    last_fault = Some(words.error(what));
+                    last_fault = Some(tokens.error(what));
                     unknown.add(&String::from_utf8_lossy(other));
-                    words.rest_of_line();
+                    tokens.rest_of_line();
                     continue;
                 }
             }
             last_fault = None;
-            words.rest_of_line();
+            tokens.rest_of_line();
         }
         let missing = || {
             let what = "the header does not say how the file is written: add a line such as 'format \
@@ -277,46 +278,46 @@ impl<'a> Header<'a> {
 /// The properties of a position.
 pub(super) const AXES: [&[u8]; 3] = [b"x", b"y", b"z"];
 
-fn parse_encoding(words: &mut Words) -> Result<Encoding, ReadError> {
-    let word = words.next_in_line().unwrap_or_default();
-    match word {
+fn parse_encoding(tokens: &mut Tokens) -> Result<Encoding, ReadError> {
+    let token = tokens.next_in_line().unwrap_or_default();
+    match token {
         b"ascii" => Ok(Encoding::Text),
         b"binary_little_endian" => Ok(Encoding::Little),
         b"binary_big_endian" => Ok(Encoding::Big),
-        _ => Err(words.error(format!(
+        _ => Err(tokens.error(format!(
             "the format {} is unknown: use ascii, binary_little_endian or binary_big_endian",
-            quoted(word)
+            quoted(token)
         ))),
     }
 }
 
-fn parse_element<'a>(words: &mut Words<'a>) -> Result<Element<'a>, ReadError> {
-    let (name, count) = (words.next_in_line(), words.next_in_line().unwrap_or_default());
+fn parse_element<'a>(tokens: &mut Tokens<'a>) -> Result<Element<'a>, ReadError> {
+    let (name, count) = (tokens.next_in_line(), tokens.next_in_line().unwrap_or_default());
     let number = str::from_utf8(count).ok().and_then(|count| count.parse().ok());
     match (name, number) {
         (Some(name), Some(count)) => Ok(Element { name, count, properties: Vec::new() }),
         _ => {
             let count = quoted(count);
-            Err(words.error(format!("{count} where the number of the element's records belongs")))
+            Err(tokens.error(format!("{count} where the number of the element's records belongs")))
         }
     }
 }
 
-fn parse_property<'a>(words: &mut Words<'a>) -> Result<Property<'a>, ReadError> {
-    let scalar = |word: &'a [u8]| {
-        let unknown = format!("{} is no type of PLY, such as float or uchar", quoted(word));
-        Scalar::named(word).ok_or(unknown)
+fn parse_property<'a>(tokens: &mut Tokens<'a>) -> Result<Property<'a>, ReadError> {
+    let scalar = |token: &'a [u8]| {
+        let unknown = format!("{} is no type of PLY, such as float or uchar", quoted(token));
+        Scalar::named(token).ok_or(unknown)
     };
-    let first = words.next_in_line().unwrap_or_default();
+    let first = tokens.next_in_line().unwrap_or_default();
     let types = match first {
         b"list" => {
-            let [length, item] = [(); 2].map(|()| words.next_in_line().unwrap_or_default());
+            let [length, item] = [(); 2].map(|()| tokens.next_in_line().unwrap_or_default());
             scalar(length).and_then(|length| Ok((Some(length), scalar(item)?)))
         }
         _ => scalar(first).map(|scalar| (None, scalar)),
     };
-    let (length, scalar) = types.map_err(|what| words.error(what))?;
-    let name = words.next_in_line();
-    let name = name.ok_or_else(|| words.error("a property without a name".into()))?;
+    let (length, scalar) = types.map_err(|what| tokens.error(what))?;
+    let name = tokens.next_in_line();
+    let name = name.ok_or_else(|| tokens.error("a property without a name".into()))?;
     Ok(Property { name, length, scalar })
 }

@@ -4,18 +4,18 @@
 //! and properties are skipped. By hand: the crate `ply-rs-bw` parses text as 32-bit numbers and
 //! allocates several times per face; here all faces share one buffer.
 
+mod appearance;
 mod body;
 mod build;
 mod channels;
 mod header;
-mod look;
 
-use crate::formats::flat_colors::PlainColors;
+use crate::formats::flat_colors::FlatColors;
+use crate::formats::ply::appearance::{AppearanceBuilder, Attributes, HeaderTextures};
 use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, read_records};
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
-use crate::formats::ply::look::{Look, Paintings, Shown};
-use crate::formats::polygons::{CROSSING, CUT};
+use crate::formats::polygons::CUT;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted};
 use crate::mesh::Mesh;
 
@@ -38,7 +38,8 @@ const REST: u64 = 16 << 10;
 /// Reads the mesh in `bytes`. Textures are among the `sidecars`.
 ///
 /// # Errors
-/// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no faces.
+/// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no
+/// faces.
 pub fn read(bytes: &[u8], sidecars: &Sidecars) -> Result<Loaded, ReadError> {
     read_with(bytes, sidecars, &ReadOptions::default())
 }
@@ -88,22 +89,22 @@ impl File<'_> {
             return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
         }
         let mut warnings = Vec::new();
-        let words = header.unknown.quoted_and_others();
+        let lines = header.unknown.quoted_and_others();
         if header.unknown.count > 0 {
-            warnings.push(format!("header lines were skipped: {words} are no PLY keywords"));
+            warnings.push(format!("header lines were skipped: {lines} are not PLY keywords"));
         }
-        let shown = match self.options.appearance {
-            true => Shown::of(header, &mut warnings),
-            false => Shown::default(),
+        let attributes = match self.options.appearance {
+            true => Attributes::of(header, &mut warnings),
+            false => Attributes::default(),
         };
-        let needed = self.memory(shown, [vertices, faces], most_values, &values)?;
+        let needed = self.memory(attributes, [vertices, faces], most_values, &values)?;
         let counts = [vertices as usize, faces as usize];
-        let names = if shown.has_texcoords() { &header.textures[..] } else { &[] };
+        let names = if attributes.has_texcoords() { &header.textures[..] } else { &[] };
         let left = self.options.memory - needed;
-        let paintings = Paintings::read(names, self.sidecars, left, &mut warnings);
-        let look = Look::new(shown, counts, paintings, &mut warnings);
+        let textures = HeaderTextures::read(names, self.sidecars, left, &mut warnings);
+        let appearance = AppearanceBuilder::new(attributes, counts, textures, &mut warnings);
 
-        let mut build = Build::new(counts, look);
+        let mut build = Build::new(counts, appearance);
         let end = if header.has_faces_first() {
             read_records(header, values.clone(), Part::Vertices, &mut build)?;
             read_records(header, values, Part::Faces, &mut build)?
@@ -119,8 +120,8 @@ impl File<'_> {
         if build.triangles.is_empty() {
             return Err(nothing_to_voxelize(vertices, lean));
         }
-        warn_of_rest(lean, build.cutter.crossing, end.left(), &mut warnings);
-        let appearance = build.look.finish(&mut warnings);
+        warn_of_rest(lean, build.cutter.warning(), end.left(), &mut warnings);
+        let appearance = build.appearance.finish(&mut warnings);
         let mesh = Mesh::new(build.positions, build.triangles)?;
         let mesh = match appearance {
             Some(appearance) => mesh.with_appearance(appearance)?,
@@ -132,28 +133,28 @@ impl File<'_> {
     /// An upper bound of the memory for reading, in bytes, without textures.
     fn memory<'a, V: Values<'a>>(
         &self,
-        shown: Shown,
+        attributes: Attributes,
         [vertices, faces]: [u64; 2],
         most_values: usize,
         values: &V,
     ) -> Result<u64, ReadError> {
-        let fixed = self.for_header + (24 + shown.per_vertex()) * vertices;
-        let for_faces = if shown.face_colors { PlainColors::most_memory(faces) } else { 0 };
+        let fixed = self.for_header + (24 + attributes.per_vertex()) * vertices;
+        let for_faces = if attributes.face_colors { FlatColors::most_memory(faces) } else { 0 };
         let most = |counts: FaceCounts| {
             let FaceCounts { triangles, largest, texcoords } = counts;
             // Capacity is for triangles; the lists grow if faces have more corners.
             let room = if triangles > faces { 3 * triangles } else { faces };
-            let texcoords = if shown.corner_texcoords { CORNER * texcoords } else { 0 };
+            let texcoords = if attributes.corner_texcoords { CORNER * texcoords } else { 0 };
             fixed
                 + for_faces
-                + (12 + shown.per_triangle()) * room
+                + (12 + attributes.per_triangle()) * room
                 + (CUT + CORNER) * largest
                 + texcoords
         };
         let upper = most_values as u64;
         let needed = most(FaceCounts { triangles: upper, largest: upper, texcoords: upper });
         // Textures may use the memory left.
-        if needed <= self.options.memory && !shown.has_texcoords() {
+        if needed <= self.options.memory && !attributes.has_texcoords() {
             return Ok(needed);
         }
         let needed = most(count_faces(self.header, values.clone())?);
@@ -176,14 +177,12 @@ fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
     })
 }
 
-fn warn_of_rest(lean: u64, crossing: usize, left: usize, warnings: &mut Vec<String>) {
+fn warn_of_rest(lean: u64, crossing: Option<String>, left: usize, warnings: &mut Vec<String>) {
     if lean > 0 {
         let lean = counted(lean, "point or line was", "points and lines were");
         warnings.push(format!("{lean} skipped: no surface"));
     }
-    if crossing > 0 {
-        warnings.push(format!("{crossing} {CROSSING}"));
-    }
+    warnings.extend(crossing);
     if left > 0 {
         let left = counted(left as u64, "byte", "bytes");
         warnings.push(format!("{left} after the last element were skipped"));

@@ -10,7 +10,7 @@ use super::nbt::{COMPOUND, DOUBLE, INT, LIST, SHORT, STRING, TagReader};
 use super::{Frame, check_dims};
 use crate::formats::brick_colors::{ColorRun, MaskColors, TOO_MANY_COLORS, colors};
 use crate::formats::description::is_possible;
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, Up, VoxelGrid, World};
 use crate::srgb::Rgba;
@@ -75,7 +75,7 @@ struct Schematic {
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
     up: Option<Up>,
-    ignored: Named,
+    ignored: Tally,
 }
 
 impl Schematic {
@@ -146,7 +146,7 @@ impl Schematic {
         };
         let frame = Frame { width, height, length, up: world.map_or(Up::default(), |w| w.up) };
         let mut warnings = Vec::new();
-        warnings.extend(self.ignored.warning("what is no block is not read"));
+        warnings.extend(self.ignored.warning("only blocks are read; skipped"));
         let kinds = Kinds::new(&palette)?;
         let painted = Painter::new(frame, &kinds)?.paint(&data)?;
         let mut grid = painted.grid()?;
@@ -157,7 +157,7 @@ impl Schematic {
                 Some(colors) => grid.colors = Some(colors),
                 None => warnings.push(format!("colours are ignored: {TOO_MANY_COLORS}")),
             }
-            let mut unknown = Named::default();
+            let mut unknown = Tally::default();
             let used = kinds.unknown.iter().filter(|&&(kind, _)| painted.used[usize::from(kind)]);
             used.for_each(|(_, name)| unknown.add(name));
             warnings.extend(unknown.warning("blocks whose colour is not known are grey"));

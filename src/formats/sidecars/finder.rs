@@ -1,14 +1,14 @@
 //! The search for a sidecar file by the name that a mesh's file gives it.
 //!
-//! The name was written on another machine: its folders may be missing here, it may separate them by
-//! backslashes, and its case of letters may differ.
+//! The name was written on another machine: its folders may be missing here, it may separate them
+//! by backslashes, and its case of letters may differ.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::formats::sidecars::Sidecars;
-use crate::formats::tally::Named;
+use crate::formats::tally::Tally;
 
 /// Folders beside a model in which images often are.
 pub(in crate::formats) const IMAGE_FOLDERS: [&str; 5] =
@@ -20,7 +20,7 @@ pub(in crate::formats) struct Finder<'a> {
     sidecars: &'a Sidecars,
     listings: HashMap<PathBuf, Vec<Entry>>,
     /// Names that may be those of several files.
-    ambiguous: Named,
+    ambiguous: Tally,
 }
 
 /// A file or folder in a listing: its name, and the same in lower case.
@@ -32,12 +32,12 @@ struct Entry {
 
 impl<'a> Finder<'a> {
     pub(in crate::formats) fn new(sidecars: &'a Sidecars) -> Self {
-        Self { sidecars, listings: HashMap::new(), ambiguous: Named::default() }
+        Self { sidecars, listings: HashMap::new(), ambiguous: Tally::default() }
     }
 
-    /// The file called `name`, which is looked for in each of `folders`: where the name says; there in
-    /// other cases of letters; without the folders that the name says, also in folders of the names
-    /// `inside`. A `?` in `name` stands for any character.
+    /// The file called `name`, which is looked for in each of `folders`: where the name says; there
+    /// in other cases of letters; without the folders that the name says, also in folders of the
+    /// names `inside`. A `?` in `name` stands for any character.
     pub(in crate::formats) fn find(
         &mut self,
         name: &str,

@@ -2,7 +2,7 @@
 //! format leaves undefined, with five bits per channel.
 
 use crate::appearance::Appearance;
-use crate::formats::flat_colors::PlainColors;
+use crate::formats::flat_colors::FlatColors;
 use crate::formats::stl::{HEADER, RECORD, attribute};
 use crate::srgb::Rgba;
 
@@ -75,10 +75,10 @@ fn of_whole(header: &[u8]) -> Option<Rgba> {
 /// The appearance of the triangles.
 pub(super) fn appearance(scheme: Scheme, records: &[[u8; RECORD]]) -> Appearance {
     if let Scheme::Whole(color) = scheme {
-        let material = PlainColors::material(color);
+        let material = FlatColors::material(color);
         return Appearance { materials: vec![material], ..Appearance::default() };
     }
-    let mut colors = PlainColors::new(Vec::new());
+    let mut colors = FlatColors::new(Vec::new());
     let color = |record| colors.material_of(scheme.color(attribute(record)));
     let material_of = records.iter().map(color).collect();
     let (materials, _) = colors.finish();

@@ -10,7 +10,7 @@
 mod colors;
 mod text;
 
-use crate::formats::flat_colors::PlainColors;
+use crate::formats::flat_colors::FlatColors;
 use crate::formats::stl::colors::Scheme;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
 use crate::mesh::Mesh;
@@ -67,7 +67,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
         false => None,
     };
     let for_colors =
-        scheme.map_or(0, |_| 4 * count + PlainColors::most_memory(count.min(MOST_COLORS)));
+        scheme.map_or(0, |_| 4 * count + FlatColors::most_memory(count.min(MOST_COLORS)));
     check_memory(bytes.len() as u64 + count * TRIANGLE + for_colors + REST, limit)?;
     let mut mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
     if let Some(scheme) = scheme {

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use trivox::formats::GridFormat;
 
-use crate::program::cli::{FewColors, Input};
+use crate::program::cli::{Input, PaletteArgs};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); a folder gives a table
-    /// of the files in it; - is standard input.
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); a folder gives a
+    /// table of the files in it; - is standard input.
     pub file: PathBuf,
 
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub struct ConvertArgs {
     pub format: Option<GridFormat>,
 
     #[command(flatten)]
-    pub few_colors: FewColors,
+    pub palette_args: PaletteArgs,
 
     /// Print one JSON object to standard output.
     #[arg(long)]
@@ -72,8 +72,8 @@ pub struct DiffArgs {
     #[arg(long)]
     pub exact: bool,
 
-    /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue. Those that
-    /// differ show through the grey ones.
+    /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue. Those
+    /// that differ show through the grey ones.
     #[arg(long, value_name = "PNG")]
     pub preview: Option<PathBuf>,
 

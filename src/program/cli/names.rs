@@ -104,7 +104,7 @@ impl From<FillName> for Fill {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum DrawerName {
+pub enum RenderBackendName {
     /// A GPU, or an error
     Gpu,
     /// The CPU

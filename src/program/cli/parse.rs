@@ -2,9 +2,10 @@
 
 use bytesize::ByteSize;
 use trivox::Bounds;
+use trivox::distance::MAX_WIDTH;
 use trivox::render::{Background, MAX_SIDE};
 
-use crate::program::looks::css_color;
+use crate::program::colors::css_color;
 
 pub fn parse_size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())
@@ -74,5 +75,12 @@ pub fn parse_bounds(text: &str) -> Result<Bounds, String> {
     match numbers[..] {
         [x0, y0, z0, x1, y1, z1] => Ok(Bounds { min: [x0, y0, z0], max: [x1, y1, z1] }),
         _ => Err(format!("{} numbers where six belong: X0,Y0,Z0,X1,Y1,Z1", numbers.len())),
+    }
+}
+
+pub fn parse_width(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(width) if width > 0.0 && width <= MAX_WIDTH => Ok(width),
+        _ => Err(format!("use a number of voxels above 0, at most {MAX_WIDTH}, such as 3")),
     }
 }

@@ -8,17 +8,18 @@ use clap::builder::NonEmptyStringValueParser;
 use trivox::ColorSource;
 use trivox::render::{Background, MAX_SAMPLES};
 
-use crate::program::cli::names::{CameraName, DrawerName, UpAxis, ViewName};
+use crate::program::cli::names::{CameraName, RenderBackendName, UpAxis, ViewName};
 use crate::program::cli::parse::{parse_background, parse_light, parse_pixels, parse_size};
-use crate::program::cli::{Input, What};
-use crate::program::looks::parse_color;
+use crate::program::cli::{Input, VoxelArgs};
+use crate::program::colors::parse_color;
 
 /// The heading of options that grids do not have.
 const OF_MESHES: &str = "Options for meshes";
 
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard input.
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard
+    /// input.
     #[arg(value_name = "GRID|MESH")]
     pub file: PathBuf,
 
@@ -29,9 +30,9 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub input: Input,
 
-    /// File to write, a .png, or - for standard output. With --turntable one file is an animation (.png for
-    /// APNG, or .gif); a name with #### or %04d in it is a file for each picture, counted from 1 with so many digits, as
-    /// Blender and ffmpeg name them.
+    /// File to write, a .png, or - for standard output. With --turntable one file is an animation
+    /// (.png for APNG, or .gif); a name with #### or %04d in it is a file for each picture, counted
+    /// from 1 with so many digits, as Blender and ffmpeg name them.
     #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
     pub output: Option<PathBuf>,
 
@@ -48,8 +49,8 @@ pub struct RenderArgs {
     #[arg(long, value_name = "VIEW", default_value = "three-quarter")]
     pub view: ViewName,
 
-    /// Direction to the eye: degrees about the up axis, from the front (0) to the right (90) [default: that
-    /// of the view].
+    /// Direction to the eye: degrees about the up axis, from the front (0) to the right (90)
+    /// [default: that of the view].
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub azimuth: Option<f64>,
 
@@ -57,12 +58,13 @@ pub struct RenderArgs {
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub elevation: Option<f64>,
 
-    /// Draw the voxels F times larger, about the middle of the picture, 0.01 to 100; at 1 all of them fit.
+    /// Draw the voxels F times larger, about the middle of the picture, 0.01 to 100; at 1 all of
+    /// them fit.
     #[arg(long, value_name = "F", default_value_t = 1.0, allow_negative_numbers = true)]
     pub zoom: f64,
 
-    /// Direction to the sun, in degrees as --azimuth and --elevation; the elevation is 0 to 90. The sun does
-    /// not move with the view [default: to the left of the eye and above it].
+    /// Direction to the sun, in degrees as --azimuth and --elevation; the elevation is 0 to 90. The
+    /// sun does not move with the view [default: to the left of the eye and above it].
     #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = parse_light)]
     #[arg(allow_hyphen_values = true)]
     pub light: Option<[f64; 2]>,
@@ -71,7 +73,8 @@ pub struct RenderArgs {
     #[arg(long)]
     pub no_edges: bool,
 
-    /// How the picture is projected [default: perspective in view three-quarter, else orthographic].
+    /// How the picture is projected [default: perspective in view three-quarter, else
+    /// orthographic].
     #[arg(long, value_name = "CAMERA")]
     pub camera: Option<CameraName>,
 
@@ -93,10 +96,10 @@ pub struct RenderArgs {
     #[arg(long, value_name = "AXIS")]
     pub up: Option<UpAxis>,
 
-    /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that --adapter
-    /// names].
+    /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that
+    /// --adapter names].
     #[arg(long, value_name = "BACKEND")]
-    pub backend: Option<DrawerName>,
+    pub backend: Option<RenderBackendName>,
 
     /// GPU adapter to draw with: any part of a name that `voxelize adapters` shows.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -125,16 +128,16 @@ pub struct RenderArgs {
     pub voxel_size: Option<f64>,
 
     #[command(flatten, next_help_heading = OF_MESHES)]
-    pub what: What,
+    pub voxels: VoxelArgs,
 
-    /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one such as
-    /// #C08040 [default: auto].
+    /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one
+    /// such as #C08040 [default: auto].
     #[arg(long, alias = "colour", value_name = "COLOR", value_parser = parse_color)]
     #[arg(help_heading = OF_MESHES)]
     pub color: Option<ColorSource>,
 
-    /// Most memory that making the voxels may take, such as 512MiB or 4GB; what needs more is refused
-    /// [default: nine tenths of what is available].
+    /// Most memory that making the voxels may take, such as 512MiB or 4GB; what needs more is
+    /// refused [default: nine tenths of what is available].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = OF_MESHES)]
     pub memory: Option<ByteSize>,
 }

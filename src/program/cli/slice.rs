@@ -36,8 +36,8 @@ pub struct SliceArgs {
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between them [default: what
-    /// makes a picture of about 1024 pixels, at most 32].
+    /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between them [default:
+    /// what makes a picture of about 1024 pixels, at most 32].
     #[arg(long, value_name = "N", requires = "output")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
     pub scale: Option<u32>,

@@ -6,7 +6,7 @@ use clap::Args;
 use trivox::Bounds;
 
 use crate::program::cli::parse::parse_bounds;
-use crate::program::cli::{Input, Machine, What};
+use crate::program::cli::{ComputeArgs, Input, VoxelArgs};
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
@@ -21,8 +21,8 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub input: Input,
 
-    /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad: those
-    /// of the grid, without the padding].
+    /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad:
+    /// those of the grid, without the padding].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub res: Option<u32>,
 
@@ -40,14 +40,14 @@ pub struct VerifyArgs {
     pub pad: Option<u32>,
 
     #[command(flatten)]
-    pub what: What,
+    pub voxels: VoxelArgs,
 
     /// Judge the grid only as it is placed: turned, mirrored or shifted is wrong.
     #[arg(long)]
     pub as_placed: bool,
 
     #[command(flatten)]
-    pub machine: Machine,
+    pub compute: ComputeArgs,
 
     /// Print one JSON object to standard output.
     #[arg(long)]

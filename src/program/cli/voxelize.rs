@@ -7,16 +7,18 @@ use trivox::formats::GridFormat;
 use trivox::{Bounds, ColorSource};
 
 use crate::program::cli::names::UpAxis;
-use crate::program::cli::parse::{parse_bounds, parse_dims, parse_res, parse_rotation};
-use crate::program::looks::parse_color;
+use crate::program::cli::parse::{
+    parse_bounds, parse_dims, parse_res, parse_rotation, parse_width,
+};
+use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
 
 /// The main job.
 #[derive(Debug, Args)]
 pub struct Job {
-    /// Meshes to voxelize, such as .obj or .glb (see `voxelize formats`). A folder stands for the meshes
-    /// in it. @LIST is a text file with one path per line; @- reads such a list from standard input. -
-    /// reads one mesh from standard input (with --input-format).
+    /// Meshes to voxelize, such as .obj or .glb (see `voxelize formats`). A folder stands for the
+    /// meshes in it. @LIST is a text file with one path per line; @- reads such a list from
+    /// standard input. - reads one mesh from standard input (with --input-format).
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
@@ -29,14 +31,14 @@ pub struct Job {
     #[arg(long, value_name = "FORMAT")]
     pub input_format: Option<String>,
 
-    /// File to write; its extension sets the format. - is standard output. For several meshes: the folder
-    /// in which each gets a file of its name; end the name of a new folder with / if it has an extension
-    /// [default: write nothing].
+    /// File to write; its extension sets the format. - is standard output. For several meshes: the
+    /// folder in which each gets a file of its name; end the name of a new folder with / if it has
+    /// an extension [default: write nothing].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Format to write, as an extension that `voxelize formats` lists, such as vox or npy [default: the
-    /// extension of the output; in a folder vox].
+    /// Format to write, as an extension that `voxelize formats` lists, such as vox or npy [default:
+    /// the extension of the output; in a folder vox].
     #[arg(long, value_name = "FORMAT", requires = "output")]
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
@@ -50,8 +52,8 @@ pub struct Job {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub voxel_size: Option<f64>,
 
-    /// Make a grid of N x N x N voxels with the mesh in its centre. With --res or --voxel-size these set
-    /// the size of the mesh in it; otherwise its longest axis takes all N voxels.
+    /// Make a grid of N x N x N voxels with the mesh in its centre. With --res or --voxel-size
+    /// these set the size of the mesh in it; otherwise its longest axis takes all N voxels.
     #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub cube: Option<u32>,
@@ -64,8 +66,8 @@ pub struct Job {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub scale: Option<f64>,
 
-    /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the axis's tip,
-    /// such as x:90. May be repeated: rotations apply in the order given.
+    /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the
+    /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
     #[arg(long, value_name = "AXIS:DEGREES", value_parser = parse_rotation)]
     pub rotate: Vec<(usize, f64)>,
 
@@ -82,6 +84,14 @@ pub struct Job {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
 
+    /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the surface, from
+    /// their centres, negative inside; --fill finds the inside. W is at most 1024. Without --bounds,
+    /// --cube or --dims the grid is padded by W. Formats: .vdb and .nvdb (level sets, in mesh units),
+    /// .npz and .npy (in voxels).
+    #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
+    #[arg(conflicts_with_all = ["preview", "check", "mode", "shell"])]
+    pub distance: Option<f32>,
+
     /// With --mode solid: if the fill is doubtful, write nothing and exit with 1.
     #[arg(long)]
     pub strict: bool,
@@ -94,13 +104,14 @@ pub struct Job {
     #[arg(long, value_name = "AXIS", default_value = "y")]
     pub up: UpAxis,
 
-    /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none ignores
-    /// them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
+    /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none
+    /// ignores them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
     #[arg(long, alias = "colour", value_name = "COLOR", default_value = "auto")]
     #[arg(value_parser = parse_color)]
     pub color: ColorSource,
 
-    /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples 2` does.
+    /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples
+    /// 2` does.
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
     pub preview: Option<PathBuf>,
 
@@ -112,8 +123,8 @@ pub struct Job {
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
 
-    /// Skip meshes whose output exists, if a run with --resume made it from the same mesh file with the
-    /// same options. The records for this are kept in a folder .voxelize beside the output.
+    /// Skip meshes whose output exists, if a run with --resume made it from the same mesh file with
+    /// the same options. The records for this are kept in a folder .voxelize beside the output.
     #[arg(long, requires = "output", conflicts_with = "check")]
     pub resume: bool,
 
@@ -125,7 +136,8 @@ pub struct Job {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Print more: why the backend was chosen, the lattice, and for several meshes a block for each.
+    /// Print more: why the backend was chosen, the lattice, and for several meshes a block for
+    /// each.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }

@@ -1,4 +1,4 @@
-//! A slice as a picture, written row by row.
+//! Draws a slice as a picture, row by row.
 
 use std::io::{self, Write};
 
@@ -7,43 +7,43 @@ use png::{BitDepth, ColorType, Encoder, Filter};
 use trivox::place::MAX_DIM;
 use trivox::srgb::Rgba;
 
-/// Pixels along the longest side, about, where no scale is asked for.
+/// Default length of the longest side, in pixels, approximately.
 const SIDE: u32 = 1024;
 
-/// Pixels of a voxel, at most, where no scale is asked for.
+/// Maximum default scale, in pixels per voxel.
 const MAX_SCALE: u32 = 32;
 
-/// Pixels along a side, at most: all voxels of the largest grid can be drawn.
+/// Maximum length of a side, in pixels: the largest grid at one pixel per voxel.
 const MAX_SIDE: u32 = MAX_DIM;
 
-/// Voxels of fewer pixels have no lines between them.
+/// Smallest scale with lines between voxels, in pixels per voxel.
 const LINED: u32 = 8;
 
-/// Where no voxel is, and lines there. White and black voxels both stand out, at a contrast of at least
-/// 3 to 1 as WCAG 2 defines it, and the violet tells it from greys.
+/// The colours of the background and of its lines. White and black voxels contrast with both by at
+/// least 3 to 1 (WCAG 2), and the violet is distinguishable from greys.
 const EMPTY: [u8; 3] = [92, 91, 134];
 const EMPTY_LINE: [u8; 3] = [84, 83, 124];
 
-/// How much darker lines on voxels are, in 256ths.
+/// Darkening of lines on voxels, in 256ths.
 const LINE_LIGHT: u16 = 214;
 
-/// How large a slice is drawn.
+/// The size of a picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Drawing {
     size: [u32; 2],
-    /// Pixels a voxel.
+    /// Pixels per voxel.
     scale: u32,
 }
 
 impl Drawing {
-    /// Of so many voxels, each of so many pixels.
+    /// A picture of `voxels`, at `scale` pixels per voxel.
     pub fn new(size: [u32; 2], scale: Option<u32>) -> Self {
         let fitting = (SIDE / size[0].max(size[1])).clamp(1, MAX_SCALE);
         Self { size, scale: scale.unwrap_or(fitting) }
     }
 
     /// # Errors
-    /// It would be too large.
+    /// The picture would be too large.
     pub fn check(&self) -> Result<()> {
         let longest = self.size[0].max(self.size[1]);
         if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {
@@ -57,12 +57,12 @@ impl Drawing {
         Ok(())
     }
 
-    /// Width and height.
+    /// Width and height, in pixels.
     pub fn pixels(&self) -> [u32; 2] {
         self.size.map(|side| side * self.scale)
     }
 
-    /// Draws the rows of the slice, the topmost first, as PNG.
+    /// Draws the rows of the slice, the top one first, as PNG.
     ///
     /// # Errors
     /// `out` cannot be written to.
@@ -80,7 +80,7 @@ impl Drawing {
         let mut out = writer.stream_writer()?;
         for (number, row) in rows.enumerate() {
             let inner = self.row(&row, false);
-            // Between rows, so not above the first.
+            // Lines are between rows, so there is none above the first.
             let first =
                 if number > 0 && self.has_lines() { self.row(&row, true) } else { inner.clone() };
             out.write_all(&first)?;
@@ -93,7 +93,7 @@ impl Drawing {
         self.scale >= LINED
     }
 
-    /// The pixels of one row: all of them line, or those between voxels.
+    /// The pixels of one row: a line, or voxels with lines between them.
     fn row(&self, voxels: &[Option<Rgba>], is_line: bool) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(3 * voxels.len() * self.scale as usize);
         for (column, &voxel) in voxels.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Drawing {
     }
 }
 
-/// Of a voxel or where none is: the colour, and that of lines.
+/// The colour of a voxel or of the background, and of its lines.
 fn colors(voxel: Option<Rgba>) -> [[u8; 3]; 2] {
     match voxel {
         Some([r, g, b, _]) => {

@@ -305,7 +305,7 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
     let mut words = vec![0; scene.bricks().len()];
     for (index, (key, mask)) in scene.bricks().enumerate() {
         let of_brick = colors.of_brick(key);
-        if !of_brick.is_own() {
+        if !of_brick.differs_from_rest() {
             continue;
         }
         words[index] = words.len() as u32;

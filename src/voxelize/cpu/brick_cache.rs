@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::grid::{BrickKey, Mask};
-use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES};
+use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES, rows_of_eight};
 
 /// Maximum number of slots, as a power of two: 576 KiB, half of a typical L2 cache.
 const MAX_SLOT_BITS: u32 = 13;
@@ -16,7 +16,7 @@ const MIN_SLOT_BITS: u32 = 4;
 pub(super) type BrickBatch = Vec<(BrickKey, Mask)>;
 
 /// The number of bricks that all threads together may evict, and the memory for them.
-pub(super) struct Budget {
+pub(super) struct EvictionBudget {
     /// Bricks per batch, the unit of counting and allocation.
     batch_len: u64,
     left: AtomicU64,
@@ -26,7 +26,7 @@ pub(super) struct Budget {
     spare: Mutex<Vec<BrickBatch>>,
 }
 
-impl Budget {
+impl EvictionBudget {
     /// For 0 bricks, in batches of `batch_len`.
     pub(super) fn new(batch_len: u64) -> Self {
         let zero = || AtomicU64::new(0);
@@ -70,7 +70,7 @@ pub(super) struct BrickCache<'a> {
     slots: Slots,
     evicted: Vec<BrickBatch>,
     dropped: u64,
-    budget: &'a Budget,
+    budget: &'a EvictionBudget,
 }
 
 /// The slots of a cache, for reuse.
@@ -105,7 +105,7 @@ fn slot_bits(bricks: u64) -> u32 {
 
 impl<'a> BrickCache<'a> {
     /// An empty cache; `slots` must be empty.
-    pub(super) fn new(slots: Slots, budget: &'a Budget) -> Self {
+    pub(super) fn new(slots: Slots, budget: &'a EvictionBudget) -> Self {
         Self { slots, evicted: Vec::new(), dropped: 0, budget }
     }
 
@@ -131,7 +131,7 @@ impl<'a> BrickCache<'a> {
         let key = if winding < 0 { key.leaving() } else { key };
         let (slice, bit) = bit_in_brick(voxel);
         if self.mask_mut(key)[slice] & bit != 0 {
-            self.replace(key.place(self.slots.bits), key);
+            self.replace(key.hash_index(self.slots.bits), key);
         }
         self.mask_mut(key)[slice] |= bit;
     }
@@ -212,7 +212,7 @@ impl<'a> BrickCache<'a> {
     /// The mask of a brick, which is brought into the cache.
     #[inline(always)]
     fn mask_mut(&mut self, key: BrickKey) -> &mut Mask {
-        let slot = key.place(self.slots.bits);
+        let slot = key.hash_index(self.slots.bits);
         if self.slots.keys[slot] != key {
             self.replace(slot, key);
         }
@@ -269,12 +269,4 @@ fn set_part(brick: &mut Mask, [dx, dy, dz]: [i32; 3], mask: BlockMask) {
         let inside = (0..8).contains(&(dx + x));
         brick[(dx + x) as usize % 8] |= if inside { slice } else { 0 };
     }
-}
-
-/// Spreads four rows of four voxels to rows of eight.
-#[inline(always)]
-fn rows_of_eight(slice: BlockMask) -> u64 {
-    let rows = slice & 0xFFFF;
-    let rows = (rows | rows << 8) & 0x00FF_00FF;
-    (rows | rows << 4) & 0x0F0F_0F0F
 }

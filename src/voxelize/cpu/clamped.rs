@@ -8,7 +8,7 @@ use crate::grid::BRICK;
 use crate::place::PlacedMesh;
 use crate::predicate::crosses::Axis;
 use crate::voxelize::Rule;
-use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, Budget, Slots};
+use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
 use crate::voxelize::cpu::columns;
 
 /// Triangles per task.
@@ -35,7 +35,7 @@ pub(in crate::voxelize) fn clamped_crossings(
         return ClampedCrossings::default();
     };
     let triangles = triangles_outside(mesh, axis);
-    let mut budget = Budget::new(BATCH);
+    let mut budget = EvictionBudget::new(BATCH);
     budget.begin(room);
     let end_bricks = 2 * bricks_per_layer(mesh, axis);
     let batches = triangles.par_chunks(TRIANGLES).map(|triangles| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, count};
 use crate::place::PlacedMesh;
 use crate::progress::{NoProgress, Progress};
-use crate::voxelize::cpu::brick_cache::Budget;
+use crate::voxelize::cpu::brick_cache::EvictionBudget;
 use crate::voxelize::cpu::tasks::Tasks;
 use crate::voxelize::{BackendError, Rule};
 
@@ -95,7 +95,7 @@ impl MemoryLimit {
 
     /// Raises the limit of unordered bricks to those of the layer just tried, if that exceeded it.
     /// Returns whether memory suffices for them.
-    fn fit_layer(&mut self, builder: &GridBuilder, tried: &Budget, tasks: &Tasks) -> bool {
+    fn fit_layer(&mut self, builder: &GridBuilder, tried: &EvictionBudget, tasks: &Tasks) -> bool {
         let was_complete = tried.dropped() == 0;
         self.unordered = tried.evicted() + tasks.unused_room();
         !was_complete && self.holds(builder.bytes(), 0)

@@ -13,7 +13,7 @@ use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::Axis;
 use crate::progress::Progress;
 use crate::voxelize::Rule;
-use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, Budget, Slots};
+use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
 use crate::voxelize::cpu::triangle_batch::LANES;
 use crate::voxelize::cpu::{columns, refine};
 
@@ -112,8 +112,8 @@ impl<'a> Tasks<'a> {
     }
 
     /// A budget for the bricks that tasks evict.
-    pub(super) fn budget(&self) -> Budget {
-        Budget::new(self.batch_len())
+    pub(super) fn budget(&self) -> EvictionBudget {
+        EvictionBudget::new(self.batch_len())
     }
 
     fn batch_len(&self) -> u64 {
@@ -143,7 +143,7 @@ impl<'a> Tasks<'a> {
     pub(super) fn fill(
         &self,
         slab: &Range<u64>,
-        budget: &Budget,
+        budget: &EvictionBudget,
         progress: &dyn Progress,
     ) -> Vec<BrickBatch> {
         let layers = slab.end - slab.start;
@@ -177,7 +177,7 @@ impl<'a> Tasks<'a> {
     }
 
     /// Runs one task and returns its bricks.
-    fn run(&self, chunk: usize, layers: &Range<u64>, budget: &Budget) -> Vec<BrickBatch> {
+    fn run(&self, chunk: usize, layers: &Range<u64>, budget: &EvictionBudget) -> Vec<BrickBatch> {
         let first = chunk * self.chunk;
         let triangles = first..self.mesh.len().min(first + self.chunk);
         let reach = self.reach(&triangles, layers);

@@ -27,7 +27,7 @@ pub(super) enum Overflow {
 
 /// Limits of one run of the stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct BatchLimits {
     /// Triangles per batch, up to 48 bytes each.
     pub triangles: u32,
     /// (triangle, node) pairs per level.
@@ -61,7 +61,7 @@ const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 const MIN_GROUPS: u32 = 64;
 const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
 
-impl Budget {
+impl BatchLimits {
     pub(super) fn of(limits: &wgpu::Limits) -> Self {
         let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
@@ -101,14 +101,14 @@ pub(super) struct Job<'a> {
     pub(super) progress: &'a dyn Progress,
     /// Maximum number of bricks in host memory.
     pub(super) room: u64,
-    pub(super) budget: Budget,
+    pub(super) batch_limits: BatchLimits,
     /// Set if the steps are to be timed.
     pub(super) clock: Option<&'a Clock>,
 }
 
 impl<'a> Job<'a> {
     /// A job by [`Rule::Conservative`], limited only by `budget`.
-    pub(super) fn new(mesh: &'a PlacedMesh, budget: Budget) -> Self {
+    pub(super) fn new(mesh: &'a PlacedMesh, batch_limits: BatchLimits) -> Self {
         Self {
             mesh,
             rule: Rule::Conservative,
@@ -116,13 +116,13 @@ impl<'a> Job<'a> {
             keeps_bricks: false,
             progress: &NoProgress,
             room: u64::MAX,
-            budget,
+            batch_limits,
             clock: None,
         }
     }
 
-    /// The highest level whose nodes are no larger than the grid, as the bit budget requires; at
-    /// least 1.
+    /// The highest level whose nodes are no larger than the grid, as the bit batch_limits requires;
+    /// at least 1.
     pub(super) fn top_level(&self) -> u32 {
         let dims = self.mesh.lattice().dims;
         let cube = dims[0].max(dims[1]).max(dims[2]).next_power_of_two();
@@ -135,11 +135,11 @@ impl<'a> Job<'a> {
         match overflow {
             Overflow::Bricks(count) => {
                 let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);
-                too_large("bricks", of_bricks(count), of_bricks(self.budget.bricks))
+                too_large("bricks", of_bricks(count), of_bricks(self.batch_limits.bricks))
             }
             _ => {
                 let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
-                let limit = of_pairs(self.budget.pairs.into());
+                let limit = of_pairs(self.batch_limits.pairs.into());
                 too_large("candidates", of_pairs(brick_pairs(self.mesh)).max(limit + 1), limit)
             }
         }
@@ -273,8 +273,8 @@ mod tests {
             max_buffer_size: u64::MAX,
             ..Default::default()
         };
-        let budget = Budget::of(&limits);
-        assert_eq!(budget.groups, MAX_GROUPS);
-        assert_eq!((budget.triangles, budget.pairs), (MAX_TRIANGLES, MAX_PAIRS));
+        let batch_limits = BatchLimits::of(&limits);
+        assert_eq!(batch_limits.groups, MAX_GROUPS);
+        assert_eq!((batch_limits.triangles, batch_limits.pairs), (MAX_TRIANGLES, MAX_PAIRS));
     }
 }

@@ -13,7 +13,7 @@
 //! this brick: exactly once, regardless of how the work is split.
 //!
 //! Buffers have fixed capacities. On overflow the stages continue to count without writing; the
-//! host then enlarges the buffers, up to the [`Budget`], or splits the work and combines the
+//! host then enlarges the buffers, up to the [`BatchLimits`], or splits the work and combines the
 //! results by union, parity or winding number. These operations are commutative, so the result does
 //! not depend on order.
 //!
@@ -25,11 +25,13 @@ mod crossings;
 pub mod data;
 mod job;
 mod readback;
+mod self_test;
 mod stages;
 mod upload;
 mod work;
 mod workspace;
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use web_time::Instant;
@@ -48,13 +50,14 @@ use crate::voxelize::gpu::job::{
     sub_batch_bricks,
 };
 use crate::voxelize::gpu::readback::Readback;
+use crate::voxelize::gpu::self_test::SelfTest;
 use crate::voxelize::gpu::stages::{MAX_STEPS, Output, prepare};
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::gpu::workspace::Workspace;
 use crate::voxelize::report::milliseconds;
 use crate::voxelize::{Kernel, Rule, Run, RunOptions, brick_pairs};
 
-pub use job::Budget;
+pub use job::BatchLimits;
 
 /// Voxelizes on a GPU.
 ///
@@ -73,40 +76,63 @@ pub use job::Budget;
 /// ```
 pub struct Gpu {
     device: Device,
-    budget: Budget,
+    batch_limits: BatchLimits,
     /// Created when steps are first timed; `None` if the adapter has no timestamps.
     clock: OnceLock<Option<Clock>>,
     /// Reused by all meshes. A run takes it, and puts it back at its end.
     workspace: Mutex<Option<Workspace>>,
+    /// The outcomes of the self-tests so far.
+    tested: Mutex<HashMap<SelfTest, Result<(), BackendError>>>,
     /// Serializes blocking runs, so that threads share one workspace.
     #[cfg(not(target_arch = "wasm32"))]
     run_lock: Mutex<()>,
 }
 
 impl Gpu {
-    /// Opens `adapter` and compiles the kernels of [`Rule::Conservative`]; those of other rules are
-    /// compiled on first use.
+    /// Opens `adapter`, compiles the kernels of [`Rule::Conservative`], and tests them on a
+    /// built-in mesh; those of other rules are compiled and tested before their first use.
     ///
     /// # Errors
-    /// A limit of the adapter is too low, or its driver fails.
+    /// A limit of the adapter is too low, its driver fails, or it computes wrong voxels
+    /// ([`BackendError::SelfTest`]).
     pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
-        let device = adapter.open_async().await?;
-        prepare(&device, Rule::Conservative, Kernel::default())?;
-        let budget = Budget::of(&device.device.limits());
-        Ok(Self {
+        let gpu = Self::over(adapter.open_async().await?);
+        gpu.test(Rule::Conservative, Kernel::default()).await?;
+        Ok(gpu)
+    }
+
+    /// Over an open device, untested.
+    fn over(device: Device) -> Self {
+        let batch_limits = BatchLimits::of(&device.device.limits());
+        Self {
             device,
-            budget,
+            batch_limits,
             clock: OnceLock::new(),
             workspace: Mutex::default(),
+            tested: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
             run_lock: Mutex::default(),
-        })
+        }
+    }
+
+    /// Tests the kernels of `rule`, the first time only.
+    async fn test(&self, rule: Rule, kernel: Kernel) -> Result<(), BackendError> {
+        let test = SelfTest::of(rule, kernel);
+        let known = lock(&self.tested).get(&test).cloned();
+        if let Some(outcome) = known {
+            return outcome;
+        }
+        // A workspace of its own: the buffers of this one are sized by the first real mesh.
+        let probe =
+            Self::over(self.device.clone()).with_batch_limits(test.batch_limits(self.batch_limits));
+        let outcome = test.run(&probe).await;
+        lock(&self.tested).entry(test).or_insert(outcome).clone()
     }
 
     /// The blocking form of [`open`](Self::open).
     ///
     /// # Errors
-    /// A limit of the adapter is too low, or its driver fails.
+    /// Those of [`open`](Self::open).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(adapter: &Adapter) -> Result<Self, BackendError> {
         pollster::block_on(Self::open(adapter))
@@ -115,9 +141,9 @@ impl Gpu {
     /// Limits runs to `budget`, within the device's limits. Small budgets split the work into many
     /// runs; the voxels are the same.
     #[must_use]
-    pub fn with_budget(self, budget: Budget) -> Self {
-        let budget = self.budget.at_most(&budget);
-        Self { budget, ..self }
+    pub fn with_batch_limits(self, batch_limits: BatchLimits) -> Self {
+        let batch_limits = self.batch_limits.at_most(&batch_limits);
+        Self { batch_limits, ..self }
     }
 
     /// The open device, for other work.
@@ -132,7 +158,7 @@ impl Gpu {
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        let job = Job { keeps_bricks: true, ..Job::new(mesh, self.budget) };
+        let job = Job { keeps_bricks: true, ..Job::new(mesh, self.batch_limits) };
         let results = self.voxelize_batches(&job).await?;
         let (bricks, count) =
             results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))?;
@@ -153,7 +179,7 @@ impl Gpu {
     /// their own buffers.
     ///
     /// # Errors
-    /// Those of [`Backend::run`].
+    /// Those of [`Backend::run`]; the kernels of `rule` fail their self-test.
     pub async fn run_async(
         &self,
         mesh: &PlacedMesh,
@@ -161,7 +187,18 @@ impl Gpu {
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
-        let batches = mesh.len().div_ceil(self.budget.triangles as usize);
+        self.test(rule, options.kernel).await?;
+        self.run_untested(mesh, rule, options, progress).await
+    }
+
+    async fn run_untested(
+        &self,
+        mesh: &PlacedMesh,
+        rule: Rule,
+        options: &RunOptions,
+        progress: &dyn Progress,
+    ) -> Result<Run, BackendError> {
+        let batches = mesh.len().div_ceil(self.batch_limits.triangles as usize);
         progress.start("voxelize", batches as u64 * UNITS);
         let room = options.memory / BYTES_PER_BRICK;
         let max_found = sub_batch_bricks(room);
@@ -171,13 +208,13 @@ impl Gpu {
             progress,
             room,
             // A sub-batch is read back as a whole. Each crossing may take a brick.
-            budget: Budget {
-                bricks: self.budget.bricks.min(max_found),
-                crossings: self.budget.crossings.min(max_found),
-                ..self.budget
+            batch_limits: BatchLimits {
+                bricks: self.batch_limits.bricks.min(max_found),
+                crossings: self.batch_limits.crossings.min(max_found),
+                ..self.batch_limits
             },
             clock: options.time_stages.then(|| self.clock()).flatten(),
-            ..Job::new(mesh, self.budget)
+            ..Job::new(mesh, self.batch_limits)
         };
         let mut results = self.voxelize_batches(&job).await?;
         if results.dropped > 0 {
@@ -221,7 +258,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Gpu {
     /// Runs a job, batch by batch.
     async fn voxelize_batches(&self, job: &Job<'_>) -> Result<Results, BackendError> {
-        let max_triangles = self.budget.triangles as usize;
+        let max_triangles = self.batch_limits.triangles as usize;
         if job.keeps_bricks && job.mesh.len() > max_triangles {
             let of_triangles = |count: usize| 4 * UNSHARED_WORDS as u64 * count as u64;
             let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(max_triangles));
@@ -269,12 +306,12 @@ impl Gpu {
                     results.limit_to(job.room);
                     job.progress.advance(sub_batch.units);
                 }
-                Some(overflow) if self.enlarge(workspace, &job.budget, overflow)? => {
+                Some(overflow) if self.enlarge(workspace, &job.batch_limits, overflow)? => {
                     sub_batches.push(sub_batch);
                 }
                 Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow).into()),
                 Some(overflow) => {
-                    // One triangle in one brick fits every budget: `None` is a bug.
+                    // One triangle in one brick fits every batch_limits: `None` is a bug.
                     let halves = sub_batch.split(overflow).ok_or_else(|| {
                         BackendError::Failed(format!("cannot divide the work: {overflow:?}"))
                     })?;
@@ -331,33 +368,33 @@ impl Gpu {
             Output::Crossings => estimate(Output::Crossings, job.mesh),
         };
         let sizes = Sizes {
-            pairs: pairs.min(self.budget.pairs).max(kept.pairs),
-            bricks: pairs.min(self.budget.bricks).max(kept.bricks),
-            crossings: crossings.min(self.budget.crossings).max(kept.crossings),
+            pairs: pairs.min(self.batch_limits.pairs).max(kept.pairs),
+            bricks: pairs.min(self.batch_limits.bricks).max(kept.bricks),
+            crossings: crossings.min(self.batch_limits.crossings).max(kept.crossings),
         };
         let mesh = mesh_buffer(&self.device, batch.words())?;
         Workspace::new(&self.device, mesh, sizes, readback)
     }
 
-    /// Enlarges the buffer that overflowed, if the budget allows. Returns whether it did.
+    /// Enlarges the buffer that overflowed, if the batch_limits allows. Returns whether it did.
     fn enlarge(
         &self,
         workspace: &mut Workspace,
-        budget: &Budget,
+        batch_limits: &BatchLimits,
         overflow: Overflow,
     ) -> Result<bool, GpuError> {
         let sizes = workspace.sizes();
         // At least double, since the count after an overflow may be too low.
         let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);
         let larger = match overflow {
-            Overflow::Pairs(needs) if needs <= budget.pairs => {
-                Sizes { pairs: larger(sizes.pairs, needs, budget.pairs), ..sizes }
+            Overflow::Pairs(needs) if needs <= batch_limits.pairs => {
+                Sizes { pairs: larger(sizes.pairs, needs, batch_limits.pairs), ..sizes }
             }
-            Overflow::Bricks(needs) if needs <= budget.bricks => {
-                Sizes { bricks: larger(sizes.bricks, needs, budget.bricks), ..sizes }
+            Overflow::Bricks(needs) if needs <= batch_limits.bricks => {
+                Sizes { bricks: larger(sizes.bricks, needs, batch_limits.bricks), ..sizes }
             }
-            Overflow::Crossings(needs) if needs <= budget.crossings => {
-                Sizes { crossings: larger(sizes.crossings, needs, budget.crossings), ..sizes }
+            Overflow::Crossings(needs) if needs <= batch_limits.crossings => {
+                Sizes { crossings: larger(sizes.crossings, needs, batch_limits.crossings), ..sizes }
             }
             _ => return Ok(false),
         };
@@ -391,6 +428,9 @@ fn shell_bricks(dims: [u32; 3]) -> u64 {
 
 impl std::fmt::Debug for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gpu").field("device", &self.device).field("budget", &self.budget).finish()
+        f.debug_struct("Gpu")
+            .field("device", &self.device)
+            .field("budget", &self.batch_limits)
+            .finish()
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum Stage {
 
 impl Stage {
     /// The last stage of `rule`, which finds the voxels.
-    fn last(rule: Rule, kernel: Kernel) -> Self {
+    pub(super) fn last(rule: Rule, kernel: Kernel) -> Self {
         match (rule, kernel) {
             (Rule::Conservative, Kernel::Rows) => Self::VoxelRows,
             (Rule::Conservative, Kernel::Voxels) => Self::Voxels,

@@ -217,11 +217,11 @@ impl Workspace {
                 return pass.dispatch_workgroups_indirect(&self.buffers.dispatch, 4 * word);
             }
         };
-        dispatch(pass, groups, job.budget.groups);
+        dispatch(pass, groups, job.batch_limits.groups);
     }
 
     fn params_of(&self, job: &Job, sub_batch: &SubBatch, level: u32) -> Params {
-        let Job { rule, budget, .. } = job;
+        let Job { rule, batch_limits, .. } = job;
         let (sizes, lattice) = (self.buffers.sizes, job.mesh.lattice());
         Params {
             region_lo: sub_batch.bricks_lo.map(|b| b << 3),
@@ -242,8 +242,8 @@ impl Workspace {
             brick_capacity: sizes.bricks,
             crossing_capacity: sizes.crossings,
             table_mask: sizes.table() - 1,
-            candidate_limit: budget.candidates,
-            max_groups: budget.groups,
+            candidate_limit: batch_limits.candidates,
+            max_groups: batch_limits.groups,
         }
     }
 }
@@ -281,7 +281,7 @@ fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Opti
 
 /// The overflow of a run, from its counters.
 fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
-    let budget = &job.budget;
+    let batch_limits = &job.batch_limits;
     let failures = counters[FAILURES];
     if failures & PAIRS_FULL != 0 {
         let needed = |level: usize| {
@@ -291,9 +291,9 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
         Some(Overflow::Pairs((0..LEVELS).map(needed).fold(0, u32::max)))
     } else if failures & TOO_MANY_CANDIDATES != 0 {
         Some(Overflow::Candidates)
-    } else if failures & BRICKS_FULL != 0 || counters[BRICKS] > budget.bricks {
+    } else if failures & BRICKS_FULL != 0 || counters[BRICKS] > batch_limits.bricks {
         Some(Overflow::Bricks(counters[BRICKS]))
-    } else if counters[CROSSINGS] > sizes.crossings.min(budget.crossings) {
+    } else if counters[CROSSINGS] > sizes.crossings.min(batch_limits.crossings) {
         Some(Overflow::Crossings(counters[CROSSINGS]))
     } else {
         None
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
     use crate::gpu::Adapter;
     use crate::voxelize::Kernel;
-    use crate::voxelize::gpu::Budget;
+    use crate::voxelize::gpu::BatchLimits;
     use crate::voxelize::gpu::buffers::mesh_buffer;
     use crate::voxelize::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
     use crate::voxelize::gpu::upload::Batch;
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn no_stage_writes_past_the_capacity_it_is_told() {
         let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
-        let budget = Budget::of(&wgpu::Limits::default());
+        let batch_limits = BatchLimits::of(&wgpu::Limits::default());
         let batch = Batch::new(&mesh, 0..mesh.len());
         let sub_batch = SubBatch::whole(&batch, mesh.lattice());
         let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
@@ -422,7 +422,7 @@ mod tests {
                 (Rule::Parity(Axis::Y), Kernel::Rows),
                 (Rule::Winding, Kernel::Rows),
             ] {
-                let job = Job { rule, kernel, ..Job::new(&mesh, budget) };
+                let job = Job { rule, kernel, ..Job::new(&mesh, batch_limits) };
                 // From far too little to enough of both.
                 let most = 1 << 14;
                 let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
-use crate::formats::openvdb::gather::{DENSE, Gathered, GridMetadata};
+use crate::formats::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
 use crate::formats::openvdb::source::{Source, content};
 use crate::formats::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
@@ -54,13 +54,13 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     }
     source.end()?;
     // `wanted` is in range, so there is one.
-    let (gathered, mut metadata) = found.unwrap_or_default();
+    let (nodes, mut metadata) = found.unwrap_or_default();
     let others = grids.len() - 1 - usize::from(colors.is_some());
     if others > 0 {
         let name = excerpt(&grids[wanted].name);
         metadata.warnings.push(format!("only the grid {name} is read, not {others} others"));
     }
-    gathered.into_grid(metadata, colors)
+    nodes.into_grid(metadata, colors)
 }
 
 /// The file header.
@@ -139,7 +139,7 @@ fn read_codec(
     codec: u16,
     bytes: u64,
     sizes: Sizes,
-) -> Result<(Gathered, GridMetadata), ReadError> {
+) -> Result<(Nodes, GridMetadata), ReadError> {
     const ZIP: u16 = 1;
     const BLOSC: u16 = 2;
     match codec {
@@ -154,11 +154,8 @@ fn read_codec(
 }
 
 /// Reads the grid at the beginning of `input`.
-fn read_grid(
-    input: impl std::io::Read,
-    sizes: Sizes,
-) -> Result<(Gathered, GridMetadata), ReadError> {
-    let mut reader = Reader { source: Source::new(input), gathered: Gathered::default(), sizes };
+fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Nodes, GridMetadata), ReadError> {
+    let mut reader = Reader { source: Source::new(input), nodes: Nodes::default(), sizes };
     let mut grid = [0; GRID];
     let (unchecked, checked) = grid.split_at_mut(UNCHECKED);
     reader.source.fill(unchecked, "the grid")?;
@@ -176,10 +173,10 @@ fn read_grid(
         metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
     reader.tree(&grid)?;
-    let Reader { mut source, gathered, .. } = reader;
+    let Reader { mut source, nodes, .. } = reader;
     metadata.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
     source.skip_to(bytes, "the grid's end")?;
-    Ok((gathered, metadata))
+    Ok((nodes, metadata))
 }
 
 /// Checks the first half of a grid's checksum, which covers its header, if present.
@@ -245,7 +242,7 @@ struct Child {
 /// Reads a tree.
 struct Reader<'a> {
     source: Source<'a>,
-    gathered: Gathered,
+    nodes: Nodes,
     sizes: Sizes,
 }
 
@@ -295,7 +292,7 @@ impl Reader<'_> {
         self.source.skip_to(at, WHAT)?;
         let mut root = vec![0; self.sizes.root];
         self.source.fill(&mut root, WHAT)?;
-        self.gathered.background(self.decode(&root[28..]).unwrap_or(DENSE));
+        self.nodes.background(self.decode(&root[28..]).unwrap_or(NO_COLOR));
         let mut children = Vec::new();
         for _ in 0..u32_at(&root, 24) {
             let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
@@ -305,7 +302,7 @@ impl Reader<'_> {
             match child {
                 0 => {
                     let value = self.decode(&entry[20..]).filter(|_| state != 0);
-                    value.into_iter().for_each(|v| self.gathered.tile(corner, UPPER_VOXELS, v));
+                    value.into_iter().for_each(|v| self.nodes.tile(corner, UPPER_VOXELS, v));
                 }
                 _ => children.push(Child { at: at.wrapping_add(child), corner }),
             }
@@ -338,7 +335,7 @@ impl Reader<'_> {
         tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles &= !nodes);
         for n in set_indices(&tiles) {
             if let Some(value) = self.decode(entry(n)) {
-                self.gathered.tile(place(n), edge, value);
+                self.nodes.tile(place(n), edge, value);
             }
         }
         let child = |n| Child { at: at.wrapping_add(u64_at(entry(n), 0)), corner: place(n) };
@@ -353,12 +350,12 @@ impl Reader<'_> {
         let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
         for n in set_indices(&mask.clone()) {
             match self.decode(&values[n as usize * value_bytes..]) {
-                Some(color) if self.has_colors() => self.gathered.color(color),
+                Some(color) if self.has_colors() => self.nodes.color(color),
                 Some(_) => {}
                 None => mask[(n / 64) as usize] &= !(1 << (n % 64)),
             }
         }
-        self.gathered.leaf(leaf.corner, mask);
+        self.nodes.leaf(leaf.corner, mask);
         Ok(())
     }
 
@@ -371,7 +368,7 @@ impl Reader<'_> {
         let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
         match self.has_colors() {
             true => Some(rgba_of([0, 1, 2].map(float))),
-            false => (float(0) > 0.0).then_some(DENSE),
+            false => (float(0) > 0.0).then_some(NO_COLOR),
         }
     }
 }

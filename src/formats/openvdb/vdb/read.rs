@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::values::{Kind, Values};
 use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
-use crate::formats::openvdb::gather::{DENSE, Gathered, GridMetadata};
+use crate::formats::openvdb::nodes::{GridMetadata, NO_COLOR, Nodes};
 use crate::formats::openvdb::source::{Source, content};
 use crate::formats::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
@@ -48,18 +48,18 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     if found.is_none() {
         passed.extend(colors.take().map(|colors| colors.name));
     }
-    let Found { name, gathered, mut metadata } = found.ok_or_else(|| no_grid(&passed))?;
+    let Found { name, nodes, mut metadata } = found.ok_or_else(|| no_grid(&passed))?;
     if !passed.is_empty() {
         let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
         metadata.warnings.push(format!("only the grid {name} is read, not {passed}"));
     }
-    gathered.into_grid(metadata, colors.map(|colors| (colors.gathered, colors.metadata)))
+    nodes.into_grid(metadata, colors.map(|colors| (colors.nodes, colors.metadata)))
 }
 
 /// A grid that was read.
 struct Found {
     name: String,
-    gathered: Gathered,
+    nodes: Nodes,
     metadata: GridMetadata,
 }
 
@@ -175,12 +175,12 @@ fn read_grid(
     if metadata.world_from_index.is_none() {
         metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
-    let gathered = Reader { source, values, gathered: Gathered::default() }.tree()?;
+    let nodes = Reader { source, values, nodes: Nodes::default() }.tree()?;
     if has_offsets && source.at() != descriptor.end {
         let (at, end) = (source.at(), descriptor.end);
         return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
     }
-    Ok(Found { name, gathered, metadata })
+    Ok(Found { name, nodes, metadata })
 }
 
 /// The world-from-index transform; `None` if it rotates or scales the axes differently.
@@ -213,11 +213,11 @@ fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadErr
 struct Reader<'a, 'b> {
     source: &'a mut Source<'b>,
     values: Values,
-    gathered: Gathered,
+    nodes: Nodes,
 }
 
 impl Reader<'_, '_> {
-    fn tree(mut self) -> Result<Gathered, ReadError> {
+    fn tree(mut self) -> Result<Nodes, ReadError> {
         let buffers = self.source.u32("the tree")?;
         if buffers != 1 {
             return Err(self
@@ -226,7 +226,7 @@ impl Reader<'_, '_> {
         }
         self.root()?;
         let are_colors = self.values.are_colors();
-        let (masks, colors) = self.gathered.masks_mut();
+        let (masks, colors) = self.nodes.masks_mut();
         for mask in masks {
             let take = |value| {
                 if are_colors {
@@ -235,12 +235,12 @@ impl Reader<'_, '_> {
             };
             self.values.leaf(self.source, mask, take)?;
         }
-        Ok(self.gathered)
+        Ok(self.nodes)
     }
 
     fn root(&mut self) -> Result<(), ReadError> {
         let background = self.values.whole(self.source, "the background")?;
-        self.gathered.background(background.unwrap_or(DENSE));
+        self.nodes.background(background.unwrap_or(NO_COLOR));
         let tiles = self.source.u32("the root")?;
         let children = self.source.u32("the root")?;
         for _ in 0..tiles {
@@ -248,7 +248,7 @@ impl Reader<'_, '_> {
             let value = self.values.whole(self.source, "a tile of the root")?;
             let is_active = self.source.u8("a tile of the root")? != 0;
             if let Some(value) = value.filter(|_| is_active) {
-                self.gathered.tile(corner, UPPER_VOXELS, value);
+                self.nodes.tile(corner, UPPER_VOXELS, value);
             }
         }
         for _ in 0..children {
@@ -279,7 +279,7 @@ impl Reader<'_, '_> {
             let mut mask = [0; LEAF_MASK / 8];
             self.source.words(&mut mask, "the mask of a leaf")?;
             let edge = LOWER_VOXELS / LEAF_VOXELS;
-            self.gathered.leaf(child_corner(corner, place, edge, LEAF_VOXELS), mask);
+            self.nodes.leaf(child_corner(corner, place, edge, LEAF_VOXELS), mask);
             Ok(())
         })
     }
@@ -295,10 +295,10 @@ impl Reader<'_, '_> {
         self.source.words(&mut children, "the masks of a node")?;
         self.source.words(&mut tiles, "the masks of a node")?;
         let per_axis = 1 << ((64 * WORDS).ilog2() / 3);
-        let gathered = &mut self.gathered;
+        let nodes = &mut self.nodes;
         self.values.node(self.source, &mut tiles, |place, value| {
             if children[place as usize / 64] >> (place % 64) & 1 == 0 {
-                gathered.tile(child_corner(corner, place, per_axis, edge), edge, value);
+                nodes.tile(child_corner(corner, place, per_axis, edge), edge, value);
             }
         })?;
         Ok(children)

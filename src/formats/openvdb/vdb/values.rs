@@ -5,11 +5,11 @@ use std::io::{Cursor, Read};
 use flate2::read::ZlibDecoder;
 use half::f16;
 
-use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK};
+use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::formats::ReadError;
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
-use crate::formats::openvdb::gather::DENSE;
+use crate::formats::openvdb::nodes::NO_COLOR;
 use crate::formats::openvdb::source::{Source, content};
 use crate::grid::Mask;
 use crate::srgb::Rgba;
@@ -18,9 +18,9 @@ use crate::srgb::Rgba;
 const ZIP: u32 = 1;
 const BLOSC: u32 = 4;
 
-// What precedes a node's values, besides `BACKGROUND_ELSEWHERE`.
+// What precedes a node's values, besides `BACKGROUND_ELSEWHERE` and
+// `SELECTED_BACKGROUND`.
 const ONE_INACTIVE: u8 = 2;
-const SELECTED_BACKGROUND: u8 = 3;
 const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;
 const ALL: u8 = 6;
@@ -119,7 +119,7 @@ impl Kind {
                 let floats = bytes.as_chunks().0;
                 Some(rgba_of([0, 1, 2].map(|n| f32::from_le_bytes(floats[n]))))
             }
-            _ => self.is_positive(bytes).then_some(DENSE),
+            _ => self.is_positive(bytes).then_some(NO_COLOR),
         }
     }
 

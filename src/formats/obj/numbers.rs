@@ -1,0 +1,88 @@
+//! Parses numbers, correctly rounded.
+
+use crate::formats::excerpt;
+
+/// Powers of ten, exact in 64-bit floating point.
+const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Parses a number.
+#[inline]
+pub(super) fn number(word: &[u8]) -> Option<f64> {
+    decimal(word).or_else(|| str::from_utf8(word).ok()?.parse().ok())
+}
+
+/// As [`number`], for short decimal numbers, several times as fast: digits and power of ten are
+/// exact, so their quotient is correctly rounded (Clinger, "How to Read Floating Point Numbers
+/// Accurately", 1990).
+#[inline]
+fn decimal(word: &[u8]) -> Option<f64> {
+    let (is_negative, digits) = match word {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    // With a point at most 15 digits; without one the conversion rounds, correctly.
+    if !(1..=16).contains(&digits.len()) || digits == b"." {
+        return None;
+    }
+    let mut value = 0;
+    let mut point = None;
+    for (at, &byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => value = 10 * value + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(at),
+            _ => return None,
+        }
+    }
+    let decimals = point.map_or(0, |point| digits.len() - 1 - point);
+    let value = value as f64 / POWERS[decimals];
+    Some(if is_negative { -value } else { value })
+}
+
+/// Parses an index.
+#[inline]
+pub(super) fn index(word: &[u8]) -> Option<i64> {
+    // 18 digits fit; few indices have more, or a sign.
+    let digit =
+        |value: i64, byte: &u8| byte.is_ascii_digit().then(|| 10 * value + i64::from(byte - b'0'));
+    let digits = || word.iter().try_fold(0, digit);
+    let is_short = (1..=18).contains(&word.len());
+    is_short.then(digits).flatten().or_else(|| str::from_utf8(word).ok()?.parse().ok())
+}
+
+/// Parses numbers, also those whose exponent's sign precedes the `e`, as some programs write.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// A warning about the first of those.
+    pub(super) mended: Option<String>,
+}
+
+impl Numbers {
+    #[inline]
+    pub(super) fn parse(&mut self, word: &[u8]) -> Option<f64> {
+        number(word).or_else(|| self.mend(word))
+    }
+
+    #[cold]
+    fn mend(&mut self, word: &[u8]) -> Option<f64> {
+        let is_swapped =
+            |part: &[u8]| matches!(part, [b'0'..=b'9' | b'.', b'+' | b'-', b'e', b'0'..=b'9']);
+        let at = word.windows(4).position(is_swapped)?;
+        let mut mended = word.to_vec();
+        mended.swap(at + 1, at + 2);
+        let number = number(&mended)?;
+        self.mended.get_or_insert_with(|| {
+            let [before, after] = [word, &mended].map(shown);
+            format!(
+                "numbers such as {before} were read as {after}: the exponent's sign follows the 'e'"
+            )
+        });
+        Some(number)
+    }
+}
+
+/// The beginning of a word, for a message.
+pub(super) fn shown(word: &[u8]) -> String {
+    // A character has at most four bytes.
+    excerpt(&String::from_utf8_lossy(&word[..word.len().min(200)]))
+}

@@ -1,0 +1,104 @@
+//! Options for the colours of voxels.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use trivox::formats::WriteOptions;
+use trivox::formats::schem::Blocks;
+use trivox::palette::Palette;
+use trivox::srgb::Rgba;
+use trivox::{ColorSource, Voxelizer};
+
+use crate::program::cli::{PaletteArgs, VoxelArgs};
+
+/// Parses the value of `--color`.
+///
+/// # Errors
+/// Neither a keyword nor a CSS colour; the message lists the keywords.
+pub fn parse_color(text: &str) -> Result<ColorSource, String> {
+    match text {
+        "auto" => Ok(ColorSource::Mesh),
+        "none" => Ok(ColorSource::None),
+        _ => css_color(text).map(ColorSource::Uniform).ok_or_else(|| {
+            "use auto, none or a CSS colour such as red, #fff or #C08040 (in quotes, where # begins \
+             a comment)"
+                .to_owned()
+        }),
+    }
+}
+
+/// Parses an opaque CSS colour: a name, or hexadecimal digits with or without `#`.
+pub fn css_color(text: &str) -> Option<Rgba> {
+    let color = csscolorparser::parse(text).ok()?.to_rgba8();
+    (color[3] == u8::MAX).then_some(color)
+}
+
+impl VoxelArgs {
+    /// Configures `voxelizer` for these voxels. `has_colors` says whether their colours are used.
+    pub fn of(&self, voxelizer: Voxelizer, color: ColorSource, has_colors: bool) -> Voxelizer {
+        let keep_transparent = self.keep_transparent || color == ColorSource::None;
+        let color = if has_colors { color } else { ColorSource::None };
+        voxelizer.mode(self.mode()).color(color).keep_transparent(keep_transparent)
+    }
+}
+
+impl PaletteArgs {
+    /// The options for writing formats that have a palette.
+    ///
+    /// # Errors
+    /// The palette's image or the list of blocks cannot be read.
+    pub fn write_options(&self) -> Result<WriteOptions> {
+        let mut options = WriteOptions::default().with_dither(self.dither);
+        if let Some(path) = &self.blocks {
+            let blocks = read_blocks(path).with_context(|| path.display().to_string())?;
+            options = options.with_blocks(blocks);
+        }
+        let Some(path) = &self.palette else { return Ok(options) };
+        let palette = Palette::read(path).with_context(|| path.display().to_string())?;
+        Ok(options.with_palette(palette))
+    }
+}
+
+/// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that begin
+/// with `//` are skipped.
+fn read_blocks(path: &Path) -> Result<Blocks> {
+    let text = fs::read_to_string(path)?;
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
+    let blocks: Result<Vec<_>> = lines
+        .map(|(number, line)| {
+            let (name, color) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let [r, g, b, _] = css_color(color.trim()).with_context(|| {
+                format!(
+                    "line {number}: needs a block and a CSS colour, such as 'oak_planks #a2834f'"
+                )
+            })?;
+            Ok((name.to_owned(), [r, g, b]))
+        })
+        .collect();
+    Ok(Blocks::new(blocks?)?)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_those_of_css() {
+        let parse = |text: &str| parse_color(text).ok();
+        assert_eq!(parse("#C08040"), Some(ColorSource::Uniform([192, 128, 64, 255])));
+        assert_eq!(parse("c08040"), parse("#C08040"));
+        assert_eq!(parse("#fff"), Some(ColorSource::Uniform([255; 4])));
+        assert_eq!(parse("red"), Some(ColorSource::Uniform([255, 0, 0, 255])));
+        assert_eq!(
+            [parse("auto"), parse("none")],
+            [ColorSource::Mesh, ColorSource::None].map(Some)
+        );
+        for text in ["", "#", "#C0804", "#C080401", "#C0804G", "+C0804", "##C08040", "mauve-ish"] {
+            let message = parse_color(text).unwrap_err();
+            assert!(message.contains("#C08040"), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The steps from a mesh file to its voxels, within the memory limit.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use trivox::formats::Loaded;
+use trivox::voxelizer::{Placed, UsedBackend, Warning};
+use trivox::{DistanceField, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
+
+use crate::program::memory::Share;
+use crate::program::transform::Transform;
+
+/// The options of the steps.
+pub struct Pipeline<'a> {
+    pub voxelizer: Voxelizer,
+    pub transform: Transform,
+    pub place: PlaceOptions,
+    pub memory: &'a Share,
+    pub is_solid: bool,
+}
+
+impl Pipeline<'_> {
+    /// Reads the mesh, transforms and places it.
+    ///
+    /// # Errors
+    /// The mesh cannot be read or placed; too little memory.
+    pub fn load_and_place(&self, path: &Path) -> Result<Placed> {
+        let named = || path.display().to_string();
+        let began = std::time::Instant::now();
+        let loaded = self.voxelizer.load_file(path);
+        let load = began.elapsed();
+        let Loaded { mesh, warnings, .. } =
+            loaded.map_err(|error| self.memory.explain(error)).with_context(named)?;
+        let mesh = self.transform.apply(mesh).with_context(named)?;
+        let options = self.transform.place(&mesh, self.place);
+        let placed = self.voxelizer.clone().place_options(options).place(&mesh);
+        let mut placed = placed.with_context(named)?;
+        placed.timings.load = load;
+        placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
+        Ok(placed)
+    }
+
+    /// Voxelizes the mesh on the chosen backend, without colours.
+    ///
+    /// # Errors
+    /// The backend failed; too little memory.
+    pub fn compute(&self, mesh: &PlacedMesh) -> Result<Voxelized> {
+        self.voxelizer
+            .voxelize(mesh)
+            .map_err(|error| self.memory.explain_step(error, self.is_solid))
+    }
+
+    /// Voxelizes the mesh on the other backend.
+    ///
+    /// # Errors
+    /// As [`compute`](Self::compute).
+    pub fn compute_again(&self, mesh: &PlacedMesh, used: &UsedBackend) -> Result<Voxelized> {
+        let again = self.voxelizer.check(mesh, used);
+        again.map_err(|error| self.memory.explain_step(error, self.is_solid))
+    }
+
+    /// The distances to the mesh's surface; `inside` are the voxels of its solid.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn measure(
+        &self,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+    ) -> Result<DistanceField> {
+        self.voxelizer
+            .measure(mesh, inside, width)
+            .map_err(|error| self.memory.explain_step(error, true))
+    }
+
+    /// Colours the voxels.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn color(&self, mesh: &PlacedMesh, made: Voxelized) -> Result<Voxelized> {
+        self.voxelizer.paint(mesh, made).map_err(|error| self.memory.explain(error))
+    }
+}
+
+/// Warnings as sentences, with the option that avoids them.
+pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
+    warnings.iter().map(|warning| match warning {
+        Warning::Transparent { .. } => format!("{warning}: --keep-transparent keeps them"),
+        _ => warning.to_string(),
+    })
+}
+
+/// The default resolution.
+pub const DEFAULT_RES: u32 = 256;
+
+/// The voxel size; at most one of the options is given.
+pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
+    match voxel_size {
+        Some(size) => Sizing::VoxelSize(size),
+        None => Sizing::Resolution(res.unwrap_or(DEFAULT_RES)),
+    }
+}

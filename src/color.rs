@@ -1,22 +1,27 @@
 //! The colours of voxels: the area-weighted mean of the mesh's surface inside each voxel, in linear
 //! light.
 //!
-//! Triangles are assigned to the bricks that they touch (`octree`) and clipped to voxels (`clip`).
+//! Triangles are assigned to the bricks that they touch (`octree`). A voxel that only triangles of
+//! one shade touch (`touched`) has that shade. In all other voxels triangles are clipped (`clip`).
 //! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers,
-//! weighted by covered area (`texels`, `coverage`). Polygons are summed in integers (`sums`), so
+//! weighted by covered area (`texels`, `coverage`, `bilinear`). Polygons are summed in integers (`sums`), so
 //! their order has no effect. All of it runs on the CPU, for both backends, with basic
 //! floating-point operations only: the colours are the same on every machine, to the bit.
 //!
 //! The surface of a solid does not touch all its voxels. An exposed untouched voxel has the mean
 //! colour of its neighbours; all others have one colour, the mean over the surface (`interior`).
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::color::clip::{Plane, clip, corners};
-use crate::color::coverage::Scratch;
+use crate::color::bilinear::{Integrated, Piece, Queues};
+use crate::color::clip::{ClipScratch, Plane, clip, corners};
 use crate::color::shade::{Shade, Shading, TriangleShading};
 use crate::color::sums::{Sums, Weights};
-use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, set_bits};
+use crate::color::texel_polygon::TexelPolygon;
+use crate::color::texels::MAX_INTERPOLATED;
+use crate::color::touched::brick_masks;
+use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, is_empty, set_bits};
 use crate::mode::Mode;
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
@@ -24,6 +29,7 @@ use crate::progress::Progress;
 use crate::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 use crate::voxelize::BackendError;
 
+mod bilinear;
 mod clip;
 mod coverage;
 mod interior;
@@ -32,6 +38,7 @@ mod shade;
 mod sums;
 mod texel_polygon;
 mod texels;
+mod touched;
 
 /// How voxels are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,15 +102,16 @@ pub fn color(
     }
     let is_solid = matches!(options.mode, Mode::Solid(_));
     let shading = Shading::new(appearance);
-    let bricks = Painter { mesh, shading, grid: &grid, is_solid, progress }.paint();
+    let painted = Painter { mesh, shading, grid: &grid, is_solid, progress }.paint();
     if progress.is_cancelled() {
         return Err(BackendError::Cancelled);
     }
     let (grid, transparent) = match is_solid || options.keep_transparent {
         true => (grid, 0),
-        false => without_transparent(grid, &bricks)?,
+        false => without_transparent(grid, &painted)?,
     };
-    let surface = Surface::new(bricks);
+    let surface = Surface::new(&painted);
+    drop(painted);
     let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
         true => surface.colors,
         false => interior::colors(&grid, &surface),
@@ -114,13 +122,14 @@ pub fn color(
 /// Removes the voxels that triangles touch, but only with transparent parts. Returns their number.
 fn without_transparent(
     grid: VoxelGrid,
-    bricks: &[ColoredBrick],
+    painted: &[Painted],
 ) -> Result<(VoxelGrid, u64), BackendError> {
     let transparent = |brick: &ColoredBrick| {
         let mask = std::array::from_fn(|x| brick.touched[x] & !brick.visible[x]);
         (!is_empty(&mask)).then_some((brick.key, mask))
     };
-    let transparent = bricks.iter().filter_map(transparent).collect();
+    let bricks = painted.iter().flat_map(|painted| &painted.bricks);
+    let transparent = bricks.filter_map(transparent).collect();
     let transparent = VoxelGrid::from_bricks(grid.dims(), transparent)?;
     Ok(match transparent.occupied() {
         0 => (grid, 0),
@@ -138,15 +147,29 @@ fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     mesh.len() as u64 * 16 + bricks * brick_bytes + voxels * voxel_bytes
 }
 
-/// The colours of a brick's voxels.
+/// A brick with coloured voxels.
 struct ColoredBrick {
     key: BrickKey,
-    /// The voxels that a clipped polygon lies in.
+    /// The voxels that a triangle touches.
     touched: Mask,
     /// The touched voxels that are not fully transparent.
     visible: Mask,
-    /// One for each voxel of `visible`.
+    /// The index of its first colour.
+    first: usize,
+}
+
+/// The bricks of one task.
+#[derive(Default)]
+struct Painted {
+    bricks: Vec<ColoredBrick>,
+    /// Brick by brick, one for each visible voxel.
     colors: Vec<Rgba>,
+}
+
+impl Painted {
+    fn colors_of(&self, brick: &ColoredBrick) -> &[Rgba] {
+        &self.colors[brick.first..][..count(&brick.visible) as usize]
+    }
 }
 
 /// The coloured surface of a mesh, including voxels that are not in the grid.
@@ -156,12 +179,24 @@ struct Surface {
 }
 
 impl Surface {
-    fn new(mut bricks: Vec<ColoredBrick>) -> Self {
-        bricks.par_sort_unstable_by_key(|brick| brick.key);
-        let touched = bricks.iter().map(|brick| (brick.key, brick.touched)).collect();
-        let mean = mean(bricks.iter().flat_map(|brick| &brick.colors));
-        let bricks = bricks.into_iter().map(|brick| (brick.key, brick.visible, brick.colors));
-        Self { touched, colors: Colors::from_bricks(bricks.collect(), mean.unwrap_or(GREY)) }
+    fn new(painted: &[Painted]) -> Self {
+        let sums = painted.par_iter().map(|painted| LightSum::of(&painted.colors));
+        let mean = sums.reduce(LightSum::default, LightSum::plus).mean();
+        let bricks = painted.iter().enumerate().flat_map(|(task, Painted { bricks, .. })| {
+            bricks.iter().enumerate().map(move |(index, brick)| (brick.key, task, index))
+        });
+        let mut order: Vec<(BrickKey, usize, usize)> = bricks.collect();
+        order.par_sort_unstable_by_key(|&(key, ..)| key);
+        let count = painted.iter().map(|painted| painted.colors.len()).sum();
+        let mut colors = Colors::uniform(mean.unwrap_or(GREY));
+        colors.reserve(order.len(), count);
+        let mut touched = Vec::with_capacity(order.len());
+        for (key, task, index) in order {
+            let brick = &painted[task].bricks[index];
+            touched.push((key, brick.touched));
+            colors.push(key, brick.visible, painted[task].colors_of(brick));
+        }
+        Self { touched, colors }
     }
 
     /// The voxels of a brick that triangles touch.
@@ -174,17 +209,36 @@ impl Surface {
 /// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
 
-/// The opaque mean in linear light.
-fn mean<'a>(colors: impl Iterator<Item = &'a Rgba>) -> Option<Rgba> {
-    let (mut sums, mut count) = ([0_u64; 3], 0);
-    for &[r, g, b, _] in colors {
-        for (sum, value) in sums.iter_mut().zip([r, g, b]) {
-            *sum += u64::from(linear_of(value));
+/// A sum of colours in linear light.
+#[derive(Clone, Copy, Default)]
+struct LightSum {
+    light: [u64; 3],
+    count: u64,
+}
+
+impl LightSum {
+    fn of<'a>(colors: impl IntoIterator<Item = &'a Rgba>) -> Self {
+        let mut sum = Self::default();
+        for &[r, g, b, _] in colors {
+            for (sum, value) in sum.light.iter_mut().zip([r, g, b]) {
+                *sum += u64::from(linear_of(value));
+            }
+            sum.count += 1;
         }
-        count += 1;
+        sum
     }
-    let mean = |sum: u64| Some(srgb_of((sum + count / 2).checked_div(count)? as u16));
-    Some([mean(sums[0])?, mean(sums[1])?, mean(sums[2])?, u8::MAX])
+
+    fn plus(self, other: Self) -> Self {
+        let light = std::array::from_fn(|c| self.light[c] + other.light[c]);
+        Self { light, count: self.count + other.count }
+    }
+
+    /// The mean, opaque.
+    fn mean(self) -> Option<Rgba> {
+        let Self { light, count } = self;
+        let mean = |sum: u64| Some(srgb_of((sum + count / 2).checked_div(count)? as u16));
+        Some([mean(light[0])?, mean(light[1])?, mean(light[2])?, u8::MAX])
+    }
 }
 
 struct Painter<'a> {
@@ -195,93 +249,268 @@ struct Painter<'a> {
     progress: &'a dyn Progress,
 }
 
-impl Painter<'_> {
-    /// The bricks that triangles touch, in no order.
-    fn paint(&self) -> Vec<ColoredBrick> {
-        let weights = Weights::new(self.mesh.len());
-        let paint = |key: BrickKey, triangles: &[u32]| self.paint_brick(key, triangles, weights);
-        octree::bricks(self.mesh, self.grid, self.is_solid, &paint)
-    }
+/// Scratch memory of a task.
+struct Scratch {
+    clipped: ClipScratch,
+    texels: TexelPolygon,
+    coverage: coverage::Scratch,
+    queues: Queues,
+    /// Empty between bricks.
+    sums: Vec<Sums>,
+    colors: Vec<Rgba>,
+}
 
-    fn paint_brick(&self, key: BrickKey, triangles: &[u32], weights: Weights) -> ColoredBrick {
-        let mut colored =
-            ColoredBrick { key, touched: [0; 8], visible: [0; 8], colors: Vec::new() };
-        if self.progress.is_cancelled() {
-            return colored;
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            clipped: ClipScratch::default(),
+            texels: TexelPolygon::EMPTY,
+            coverage: coverage::Scratch::default(),
+            queues: Queues::default(),
+            sums: vec![Sums::default(); 512],
+            colors: vec![[0; 4]; 512],
         }
-        // Of a solid also the voxels outside it: exposed neighbours take their colours.
-        let wanted = if self.is_solid { [u64::MAX; 8] } else { self.grid.mask_of(key) };
-        let shading = |&triangle: &u32| {
-            let triangle = triangle as usize;
-            self.shading.of(triangle, self.mesh.indices()[triangle])
-        };
-        let first = triangles.first().map(shading).and_then(|shading| shading.uniform());
-        let is_same = |triangle: &u32| shading(triangle).uniform() == first;
-        if !self.is_solid && first.is_some_and(Shade::is_visible) && triangles.iter().all(is_same) {
-            let mut sums = Sums::default();
-            first.iter().for_each(|shade| sums.add(1, shade));
-            let colors = sums.mean().map(rgba_of).into_iter();
-            let colors = colors.flat_map(|c| std::iter::repeat_n(c, count(&wanted) as usize));
-            return ColoredBrick {
-                key,
-                touched: wanted,
-                visible: wanted,
-                colors: colors.collect(),
-            };
-        }
-        let mut sums = [Sums::default(); 512];
-        let mut scratch = Scratch::default();
-        let mut brick = BrickSums { key, weights, wanted: &wanted, sums: &mut sums };
-        for triangle in triangles {
-            self.add(*triangle as usize, &shading(triangle), &mut brick, &mut scratch);
-        }
-        for (x, &word) in wanted.iter().enumerate() {
-            for bit in set_bits(word) {
-                let sums = &sums[64 * x + bit as usize];
-                colored.touched[x] |= u64::from(sums.is_touched()) << bit;
-                if let Some(mean) = sums.mean() {
-                    colored.visible[x] |= 1 << bit;
-                    colored.colors.push(rgba_of(mean));
-                }
-            }
-        }
-        colored
-    }
-
-    /// Clips a triangle to the voxels of a brick and adds the polygons.
-    fn add(
-        &self,
-        triangle: usize,
-        shading: &TriangleShading,
-        sums: &mut BrickSums,
-        scratch: &mut Scratch,
-    ) {
-        let unit_bits = self.mesh.lattice().unit_bits;
-        let dims = self.grid.dims();
-        let triangle = self.mesh.triangle(triangle);
-        let base = sums.key.position().map(|b| (b * BRICK) as i32);
-        let brick = BoxRange {
-            lo: base,
-            hi: std::array::from_fn(|a| (base[a] + BRICK as i32).min(dims[a] as i32) - 1),
-        };
-        let range = BoxRange::of_triangle(&triangle, unit_bits).intersect(&brick);
-        let corners = corners(&triangle, base, unit_bits);
-        let plane = Plane::new(&corners);
-        clip(&corners, base, &range, |[x, y, z], polygon| {
-            let (x, bit) = (x as usize, 8 * y + z);
-            if sums.wanted[x] >> bit & 1 == 1 {
-                let weight = sums.weights.of(plane.area(polygon));
-                let shade = shading.mean(&plane, polygon, scratch);
-                sums.sums[64 * x + bit as usize].add(weight, &shade);
-            }
-        });
     }
 }
 
-/// The sums of the wanted voxels of a brick.
-struct BrickSums<'a> {
+impl Painter<'_> {
+    /// The bricks that triangles touch, in no order.
+    fn paint(&self) -> Vec<Painted> {
+        let weights = Weights::new(self.mesh.len());
+        let arch = Arch::new();
+        let paint = |scratch: &mut Scratch, painted: &mut Painted, key, triangles: &[u32]| {
+            if !self.progress.is_cancelled() {
+                let painter = self;
+                let brick = PaintBrick { painter, key, triangles, weights, scratch, painted };
+                arch.dispatch(brick);
+            }
+        };
+        octree::bricks(self.mesh, self.grid, self.is_solid, &paint)
+    }
+}
+
+/// Colours a brick.
+struct PaintBrick<'a> {
+    painter: &'a Painter<'a>,
     key: BrickKey,
+    /// The triangles that touch it.
+    triangles: &'a [u32],
     weights: Weights,
-    wanted: &'a Mask,
-    sums: &'a mut [Sums; 512],
+    scratch: &'a mut Scratch,
+    painted: &'a mut Painted,
+}
+
+impl WithSimd for PaintBrick<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let Painter { shading, grid, is_solid, .. } = self.painter;
+        // Of a solid also the voxels outside it: exposed neighbours take their colours.
+        let wanted = if *is_solid { FULL } else { grid.mask_of(self.key) };
+        let flat = |&triangle: &u32| shading.flat(triangle as usize);
+        let first = self.triangles.first().and_then(flat);
+        let color = first.and_then(color_of);
+        if let Some(color) = color.filter(|_| !is_solid)
+            && self.triangles.iter().all(|triangle| flat(triangle) == first)
+        {
+            return self.push(wanted, wanted, |colors| {
+                colors.extend(std::iter::repeat_n(color, count(&wanted) as usize));
+            });
+        }
+        let shadings: Vec<_> = self.triangles.iter().map(|&index| self.shading(index)).collect();
+        let has_flat = shadings.iter().any(|shading| shading.uniform().is_some());
+        let base = self.base();
+        let masks = match has_flat {
+            true => brick_masks(simd, self.painter.mesh, self.triangles, base),
+            false => Vec::new(),
+        };
+        let (mut touched, mut visible, mut mixed) = ([0; 8], [0; 8], wanted);
+        if has_flat {
+            let by_shade = ByShade::new(&shadings, &masks);
+            mixed = std::array::from_fn(|x| wanted[x] & by_shade.mixed[x]);
+            for (shade, mask) in &by_shade.shades {
+                let own: Mask = std::array::from_fn(|x| mask[x] & wanted[x] & !mixed[x]);
+                add(&mut touched, &own);
+                if let Some(color) = color_of(*shade) {
+                    add(&mut visible, &own);
+                    voxels_of(&own).for_each(|voxel| self.scratch.colors[voxel] = color);
+                }
+            }
+        }
+        if !is_empty(&mixed) {
+            let brick = BoxRange { lo: base, hi: self.last_voxel(base) };
+            for index in 0..shadings.len() {
+                let range = match masks.get(index) {
+                    Some(mask) => bounds(&std::array::from_fn(|x| mask[x] & mixed[x]), base),
+                    None => Some(brick),
+                };
+                if let Some(range) = range {
+                    self.add(simd, index, &shadings, &range.intersect(&brick), &mixed);
+                }
+            }
+            let Scratch { queues, sums, .. } = &mut *self.scratch;
+            queues.finish(simd, |integrated| add_pieces(integrated, &shadings, sums));
+        }
+        let Scratch { sums, colors, .. } = &mut *self.scratch;
+        for voxel in voxels_of(&mixed) {
+            let sums = std::mem::take(&mut sums[voxel]);
+            let bit = 1 << (voxel % 64);
+            touched[voxel / 64] |= if sums.is_touched() { bit } else { 0 };
+            if let Some(mean) = sums.mean() {
+                visible[voxel / 64] |= bit;
+                colors[voxel] = rgba_of(mean);
+            }
+        }
+        let colors = std::mem::take(colors);
+        self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
+        self.scratch.colors = colors;
+    }
+}
+
+impl<'a> PaintBrick<'a> {
+    fn push(&mut self, touched: Mask, visible: Mask, colors: impl FnOnce(&mut Vec<Rgba>)) {
+        let first = self.painted.colors.len();
+        colors(&mut self.painted.colors);
+        self.painted.bricks.push(ColoredBrick { key: self.key, touched, visible, first });
+    }
+
+    fn shading(&self, triangle: u32) -> TriangleShading<'a> {
+        let Painter { shading, mesh, .. } = self.painter;
+        shading.of(triangle as usize, mesh.indices()[triangle as usize])
+    }
+
+    /// The minimum corner.
+    fn base(&self) -> [i32; 3] {
+        self.key.position().map(|b| (b * BRICK) as i32)
+    }
+
+    fn last_voxel(&self, base: [i32; 3]) -> [i32; 3] {
+        let dims = self.painter.grid.dims();
+        std::array::from_fn(|a| (base[a] + BRICK as i32).min(dims[a] as i32) - 1)
+    }
+
+    /// Clips a triangle to the `mixed` voxels within `range` and adds the polygons to their sums.
+    #[inline(always)]
+    fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        index: usize,
+        shadings: &[TriangleShading],
+        range: &BoxRange,
+        mixed: &Mask,
+    ) {
+        let mesh = self.painter.mesh;
+        let unit_bits = mesh.lattice().unit_bits;
+        let shading = &shadings[index];
+        let triangle = mesh.triangle(self.triangles[index] as usize);
+        let base = self.base();
+        let range = BoxRange::of_triangle(&triangle, unit_bits).intersect(range);
+        let corners = corners(&triangle, base, unit_bits);
+        let plane = Plane::new(&corners);
+        let texel_map = shading.texel_map(plane);
+        let is_interpolated = shading.interpolated().is_some();
+        let Scratch { clipped, texels, coverage, queues, sums, .. } = &mut *self.scratch;
+        clip(
+            &corners,
+            base,
+            &range,
+            clipped,
+            #[inline(always)]
+            |[x, y, z], polygon| {
+                let voxel = (64 * x + 8 * y + z) as usize;
+                if mixed[voxel / 64] >> (voxel % 64) & 1 == 0 {
+                    return;
+                }
+                let weight = self.weights.of(plane.area(polygon));
+                if let Some(map) = &texel_map {
+                    map.map(polygon, texels);
+                }
+                if is_interpolated {
+                    let [low, high] = texels.bounds();
+                    let color = shading.mean_color(&plane, polygon);
+                    let piece = Piece::new(index, voxel, weight, color);
+                    let done = |integrated: &Integrated| add_pieces(integrated, shadings, sums);
+                    let is_small = (high[0] - low[0]).max(high[1] - low[1]) <= MAX_INTERPOLATED;
+                    if is_small && queues.push(simd, texels.points(), [low, high], piece, done) {
+                        return;
+                    }
+                }
+                let shade = shading.mean(&plane, polygon, texel_map.as_ref(), texels, coverage);
+                sums[voxel].add(weight, &shade);
+            },
+        );
+    }
+}
+
+/// Adds integrated pieces of triangles to the sums of their voxels.
+#[inline(always)]
+fn add_pieces(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
+    for (index, piece) in integrated.pieces.iter().enumerate() {
+        let shading = &shadings[piece.triangle as usize];
+        if let Some(sampler) = shading.interpolated() {
+            let shade = shading.shade(sampler.weighted(integrated, index), piece.color);
+            sums[piece.voxel as usize].add(piece.weight, &shade);
+        }
+    }
+}
+
+/// The voxels of a brick by the shade of the triangles that touch them.
+struct ByShade {
+    /// For each shade the voxels that its triangles touch.
+    shades: Vec<(Shade, Mask)>,
+    /// The voxels that triangles of several shades touch, or triangles of varying shade.
+    mixed: Mask,
+}
+
+impl ByShade {
+    fn new(shadings: &[TriangleShading], masks: &[Mask]) -> Self {
+        /// Bounds the time of the search.
+        const MAX_SHADES: usize = 16;
+        let mut shades: Vec<(Shade, Mask)> = Vec::new();
+        let mut mixed = [0; 8];
+        for (shading, mask) in shadings.iter().zip(masks) {
+            let found = |shade| shades.iter().position(|&(other, _)| other == shade);
+            match shading.uniform().map(|shade| (shade, found(shade))) {
+                Some((_, Some(index))) => add(&mut shades[index].1, mask),
+                Some((shade, None)) if shades.len() < MAX_SHADES => shades.push((shade, *mask)),
+                _ => add(&mut mixed, mask),
+            }
+        }
+        let mut any = [0; 8];
+        for (_, mask) in &shades {
+            (0..8).for_each(|x| mixed[x] |= any[x] & mask[x]);
+            add(&mut any, mask);
+        }
+        Self { shades, mixed }
+    }
+}
+
+fn add(to: &mut Mask, mask: &Mask) {
+    (0..8).for_each(|x| to[x] |= mask[x]);
+}
+
+/// The colour of voxels that only triangles of one shade touch; `None` if they are transparent.
+fn color_of(shade: Shade) -> Option<Rgba> {
+    let mut sums = Sums::default();
+    sums.add(1, &shade);
+    sums.mean().map(rgba_of)
+}
+
+/// The indices of a mask's voxels in their brick.
+fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + '_ {
+    let words = mask.iter().enumerate();
+    words.flat_map(|(x, &word)| set_bits(word).map(move |bit| 64 * x + bit as usize))
+}
+
+/// The bounding box of a mask's voxels in the brick with the minimum corner `base`.
+fn bounds(mask: &Mask, base: [i32; 3]) -> Option<BoxRange> {
+    let any = mask.iter().fold(0, |any, word| any | word);
+    let slices = (0..8).filter(|&x| mask[x as usize] != 0);
+    let (first, last) = (slices.clone().next()?, slices.last()?);
+    let columns = (0..8).fold(0, |columns, y| columns | any >> (8 * y) & 0xFF);
+    let lo = [first, any.trailing_zeros() as i32 / 8, columns.trailing_zeros() as i32];
+    let hi = [last, 7 - any.leading_zeros() as i32 / 8, 63 - columns.leading_zeros() as i32];
+    let at = |corner: [i32; 3]| std::array::from_fn(|a| base[a] + corner[a]);
+    Some(BoxRange { lo: at(lo), hi: at(hi) })
 }

@@ -19,7 +19,7 @@ use crate::grid::brick::mask_bounds;
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
 pub(crate) use crate::grid::brick::{is_empty, set_bits};
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
-pub(crate) use crate::grid::brick_runs::{key_ranges, overlay};
+pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};
 use crate::grid::build::check_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub use crate::grid::build::{Crossings, Windings};

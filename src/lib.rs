@@ -51,6 +51,7 @@
 pub mod appearance;
 pub mod color;
 pub mod compare;
+pub mod distance;
 pub mod fill;
 pub mod formats;
 #[cfg(feature = "gpu")]
@@ -77,6 +78,7 @@ pub mod voxelizer;
 pub use appearance::Appearance;
 pub use color::{ColorOptions, Colored, color};
 pub use compare::{Comparison, compare};
+pub use distance::DistanceField;
 #[cfg(feature = "gpu")]
 pub use gpu::GpuError;
 pub use grid::{GridError, Up, VoxelGrid, World};

@@ -8,13 +8,14 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
+use crate::program::tips::with_tip;
 use crate::program::{
     Closed, Verdict, adapters, convert, diff, formats, info, inputs, manual, print_error, render,
     slice, verify, voxelize,
 };
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
     let verdict = run(cli).or_else(|error| error.downcast().map(|Closed { verdict }| verdict));
     match verdict {
         Ok(Verdict::Done) => ExitCode::SUCCESS,

@@ -26,6 +26,7 @@ use thiserror::Error;
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
 use crate::grid::{Up, VoxelGrid};
+use crate::progress::{NoProgress, Progress};
 #[cfg(feature = "images")]
 pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
 pub use crate::render::camera::{Camera, Projection, View};
@@ -313,20 +314,34 @@ impl<'a> Renderer<'a> {
     /// # Errors
     /// Invalid options; the GPU fails; a GPU in a browser, which cannot block.
     pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
-        self.draw(&self.params(options)?, options)
+        self.render_with(options, &NoProgress)
+    }
+
+    /// As [`render`](Self::render), and reports the step "draw", in rows of pixels, to `progress`.
+    ///
+    /// # Errors
+    /// As [`render`](Self::render).
+    pub fn render_with(
+        &self,
+        options: &RenderOptions,
+        progress: &dyn Progress,
+    ) -> Result<Picture, RenderError> {
+        self.draw(&self.params(options)?, options, progress)
     }
 
     fn draw(
         &self,
         params: &PictureParams,
         options: &RenderOptions,
+        progress: &dyn Progress,
     ) -> Result<Picture, RenderError> {
+        progress.start("draw", options.size[1].into());
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &self.gpu {
-            let pixels = gpu.wait_for_pixels(params, options.size)?;
+            let pixels = gpu.wait_for_pixels(params, options.size, progress)?;
             return Ok(Picture::new(options.size, pixels));
         }
-        Ok(Picture::new(options.size, pixels(&self.scene, params, options.size)))
+        Ok(Picture::new(options.size, pixels(&self.scene, params, options.size, progress)))
     }
 
     /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options
@@ -340,7 +355,8 @@ impl<'a> Renderer<'a> {
         options: &RenderOptions,
     ) -> Result<Picture, RenderError> {
         options.check()?;
-        self.draw(&PictureParams::new(self.scene.bounds(), camera, options), options)
+        let params = PictureParams::new(self.scene.bounds(), camera, options);
+        self.draw(&params, options, &NoProgress)
     }
 
     /// The asynchronous form of [`render`](Self::render), for a browser's GPU. On the CPU it draws
@@ -352,8 +368,8 @@ impl<'a> Renderer<'a> {
     pub async fn render_async(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
         let params = self.params(options)?;
         let pixels = match &self.gpu {
-            Some(gpu) => gpu.pixels(&params, options.size).await?,
-            None => pixels(&self.scene, &params, options.size),
+            Some(gpu) => gpu.pixels(&params, options.size, &NoProgress).await?,
+            None => pixels(&self.scene, &params, options.size, &NoProgress),
         };
         Ok(Picture::new(options.size, pixels))
     }
@@ -369,7 +385,12 @@ impl<'a> Renderer<'a> {
 }
 
 /// Draws all pixels of a picture on the CPU.
-fn pixels(scene: &Scene, params: &PictureParams, [width, height]: [u32; 2]) -> Vec<Rgba> {
+fn pixels(
+    scene: &Scene,
+    params: &PictureParams,
+    [width, height]: [u32; 2],
+    progress: &dyn Progress,
+) -> Vec<Rgba> {
     let [width, height] = [width, height].map(|side| side as usize);
     let ground = params.ground.as_ref();
     let occlusion = ground.map(|ground| ground.occlusion(scene)).unwrap_or_default();
@@ -381,6 +402,7 @@ fn pixels(scene: &Scene, params: &PictureParams, [width, height]: [u32; 2]) -> V
             for (column, pixel) in pixels.iter_mut().enumerate() {
                 *pixel = shader.pixel([column, row]);
             }
+            progress.advance(1);
         }
     });
     pixels

@@ -64,11 +64,9 @@ pub const fn linear_of(value: u8) -> u16 {
 #[must_use]
 #[inline]
 pub fn srgb_of(light: u16) -> u8 {
-    let mut value = NEAREST[usize::from(light >> 4)];
-    while value < u8::MAX && ENDS[usize::from(value)] <= light {
-        value += 1;
-    }
-    value
+    // Without branches: which of the two values is nearest is unpredictable.
+    let value = NEAREST[usize::from(light >> 4)];
+    value + u8::from((value < u8::MAX) & (ENDS[usize::from(value)] <= light))
 }
 
 /// The nearest sRGB value of every 16th linear value. sRGB values are at least 20 apart, so the

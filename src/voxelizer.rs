@@ -4,6 +4,7 @@
 //! [`place`], [`voxelize`](fn@voxelize), [`color`](fn@color).
 
 mod batch;
+mod distances;
 mod error;
 mod estimate;
 mod many;
@@ -27,6 +28,7 @@ use crate::srgb::Rgba;
 use crate::voxelize::{BackendChoice, Backends};
 use crate::voxelizer::pool::LazyPool;
 
+pub use crate::voxelizer::distances::Distances;
 pub use crate::voxelizer::error::VoxelizeError;
 pub use crate::voxelizer::estimate::Estimate;
 pub use crate::voxelizer::many::{Many, Source};

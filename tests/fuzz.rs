@@ -1,6 +1,7 @@
 //! The fuzz targets on their corpus: the seeds, which are made here, and every input that ever
 //! failed. `TRIVOX_BLESS=1 cargo test --test fuzz` writes the seeds.
 //!
+//! `TRIVOX_MUTATIONS=100000` sets how many changed inputs each target gets, and `TRIVOX_SEED` which.
 //! `TRIVOX_FUZZ=folder` names another corpus to replay, such as one that `cargo fuzz` grew.
 #![cfg(all(feature = "images", feature = "palette"))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -53,6 +54,64 @@ fn every_input_of_the_corpus_passes() {
             let bytes = fs::read(&input).unwrap();
             assert!(catch_unwind(|| target(&bytes)).is_ok(), "{}", input.display());
         }
+    }
+}
+
+/// A few changes of `input`: bytes, numbers at the ends of their range, parts left out, repeated, or
+/// taken from `other`.
+fn mutated(rng: &mut Rng, input: &[u8], other: &[u8]) -> Vec<u8> {
+    let mut bytes = input.to_vec();
+    for _ in 0..1 << rng.u32(0..4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = rng.usize(..bytes.len());
+        let end = bytes.len().min(at + (1 << rng.u32(0..7)));
+        match rng.u32(0..8) {
+            0 => bytes[at] ^= 1 << rng.u32(0..8),
+            1 => bytes[at] = rng.u8(..),
+            2 => bytes[at] = *rng.choice(b"0129-.eE \n/\"[]{},").expect("some"),
+            3 => {
+                let value = *rng.choice(&[0u32, 1, !0, 1 << 31, !0 >> 1, 0xffff]).expect("some");
+                let len = (bytes.len() - at).min(4);
+                bytes[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
+            }
+            4 => drop(bytes.drain(at..end)),
+            5 => {
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+            6 => bytes.truncate(at),
+            _ => {
+                let from = rng.usize(..=other.len());
+                let part = other[from..other.len().min(from + (end - at))].to_vec();
+                bytes.splice(at..end, part);
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn changed_inputs_pass() {
+    let number =
+        |name: &str, few: u64| std::env::var(name).map_or(few, |number| number.parse().unwrap());
+    let (count, seed) = (number("TRIVOX_MUTATIONS", 300), number("TRIVOX_SEED", 1));
+    for (name, target) in TARGETS {
+        let read = |path: &PathBuf| fs::read(path).unwrap();
+        let inputs: Vec<Vec<u8>> = files(&corpus().join(name)).iter().map(read).collect();
+        let began = std::time::Instant::now();
+        for round in 0..count {
+            let mut rng = Rng::with_seed(seed << 32 | round);
+            let [input, other] = [(); 2].map(|()| &inputs[rng.usize(..inputs.len())]);
+            let bytes = mutated(&mut rng, input, other);
+            if catch_unwind(|| target(&bytes)).is_err() {
+                let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{round}"));
+                fs::write(&path, &bytes).unwrap();
+                panic!("{name}: {} fails", path.display());
+            }
+        }
+        println!("{name}: {count} changed inputs in {:?}", began.elapsed());
     }
 }
 

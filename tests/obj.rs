@@ -580,6 +580,17 @@ fn concave_polygons_far_away_or_tiny_are_covered_too() {
 }
 
 #[test]
+fn polygons_that_have_corners_repeatedly_are_read() {
+    for seed in 0..5_000 {
+        let mut rng = Rng::with_seed(seed);
+        let corners = rng.usize(4..14);
+        let corners: String = (0..corners).map(|_| format!(" {}", rng.u32(1..=6))).collect();
+        let text = with_square(&format!("v .5 .5 1\nv -1.25 7 .1\nf{corners}\n"));
+        assert!(read(text).is_ok(), "{corners}");
+    }
+}
+
+#[test]
 fn polygons_without_area_are_kept_as_the_segment_they_are() {
     let points = [[0.0; 3], [1.0; 3], [3.0; 3], [2.0; 3], [0.5; 3]];
     let loaded = read(polygon(&points)).unwrap();

@@ -1,15 +1,18 @@
 //! The OBJ reader and the crate `tobj` read the same triangles, from real files and from mutated
 //! ones.
 //!
-//! `tobj` refuses more files: it knows no comments after numbers, no continued lines, no weights,
+//! `tobj` refuses more files: it knows no comments after numbers, no continued lines,
 //! no colours of some vertices only, no vertices after the group that uses them, and no invalid
 //! texture coordinates. Besides, these differ on purpose:
 //! - `l` and `p`: `tobj` takes a line of three points for a triangle. They are not compared.
 //! - `fo`, the keyword of faces in the oldest files: `tobj` skips it. It is not compared.
-//! - Vertices of too many numbers and coordinates that are not finite: `tobj` reads them.
+//! - Weights of vertices: `tobj` divides by them, but only rational curves and surfaces use them.
+//! - Vertices of too many numbers, corners of more than three indices of which some are empty, and
+//!   coordinates that are not finite: `tobj` reads them.
 //! - Polygons: `tobj` has no correct triangulation, so only their corners are compared.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::panic::catch_unwind;
 use std::path::Path;
 
@@ -53,22 +56,23 @@ fn triangles(loaded: &Loaded) -> Vec<[Point; 3]> {
     loaded.mesh.triangles().iter().map(|t| t.map(|i| positions[i as usize])).collect()
 }
 
-/// Whether these triangles are those of the faces, in order: a triangle itself; of a polygon at
-/// most as many as it has, with its corners.
+/// Whether these triangles are those of the faces, in order: a triangle itself; of a polygon some
+/// with its corners. One that crosses itself may have fewer or more than others, so all numbers
+/// are tried.
 fn are_same(faces: &[Vec<Point>], triangles: &[[Point; 3]]) -> bool {
-    let mut rest = triangles;
+    let mut ends = BTreeSet::from([0]);
     for face in faces.iter().filter(|face| face.len() >= 3) {
-        let is_of_face = |triangle: &[Point; 3]| match face.len() {
+        let is_of_face = |triangle: &&[Point; 3]| match face.len() {
             3 => triangle[..] == face[..],
             _ => triangle.iter().all(|corner| face.contains(corner)),
         };
-        let count = rest.iter().take(face.len() - 2).take_while(|t| is_of_face(t)).count();
-        if count == 0 {
-            return false;
-        }
-        rest = &rest[count..];
+        let ends_after = |start: usize| {
+            let most = triangles[start..].iter().take(2 * face.len() - 5).take_while(is_of_face);
+            start + 1..=start + most.count()
+        };
+        ends = ends.into_iter().flat_map(ends_after).collect();
     }
-    rest.is_empty()
+    ends.contains(&triangles.len())
 }
 
 #[test]
@@ -145,6 +149,7 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
 #[test]
 fn mutated_files_have_the_same_triangles() {
     let (mut compared, mut only_ours, mut refused) = (0, 0, 0);
+    let mut different = Vec::new();
     for seed in 0..40_000 {
         let mut rng = Rng::with_seed(seed);
         let mut bytes = SEED_FILE.as_bytes().to_vec();
@@ -157,24 +162,30 @@ fn mutated_files_have_the_same_triangles() {
         if !text.lines().all(is_compared) {
             continue;
         }
-        match (faces(&text), read(text.as_bytes())) {
+        let ours = catch_unwind(|| read(text.as_bytes()));
+        let ours = ours.unwrap_or_else(|_| panic!("seed {seed} panicked: {text:?}"));
+        match (faces(&text), ours) {
+            (Some(_), Ok(loaded)) if loaded.warnings.concat().contains("have a weight") => {}
             (Some(expected), Ok(loaded)) => {
                 let found = triangles(&loaded);
-                let is_same = are_same(&expected, &found);
-                assert!(is_same, "seed {seed}: {text:?}: {expected:?}, {found:?}");
-                compared += 1;
+                match are_same(&expected, &found) {
+                    true => compared += 1,
+                    false => different.push(format!("seed {seed}: {text:?}: {found:?}")),
+                }
             }
             (Some(_), Err(error)) => {
                 let message = error.to_string();
-                let on_purpose = ["not a finite number", "numbers where 3", "no faces found"];
-                let is_known = on_purpose.iter().any(|known| message.contains(known));
-                assert!(is_known, "seed {seed}: {message}: {text:?}");
-                refused += 1;
+                let on_purpose = ["not a finite", "numbers where 3", "no faces", "more than three"];
+                match on_purpose.iter().any(|known| message.contains(known)) {
+                    true => refused += 1,
+                    false => different.push(format!("seed {seed}: {message}: {text:?}")),
+                }
             }
             (None, Ok(_)) => only_ours += 1,
             (None, Err(_)) => {}
         }
     }
     println!("{compared} compared, {only_ours} read by ours only, {refused} refused by ours only");
-    assert!(compared > 10_000, "{compared}");
+    assert!(different.is_empty(), "{} differ: {:#?}", different.len(), different.first());
+    assert!(compared > 5_000, "{compared}");
 }

@@ -31,12 +31,15 @@ const OTHERS_OPTIONS: &[&str] = &[
     "--example",
     "--features",
     "--ignored",
+    "--lib",
     "--locked",
     "--mask",
+    "--nocapture",
     "--no-default-features",
     "--open",
     "--path",
     "--release",
+    "--sanitizer",
     "--software",
     "--test",
     "--update",
@@ -65,11 +68,15 @@ pages! {
     commands_of_benchmarks_run: "docs/benchmarks.md" makes [];
     commands_of_cli_run: "docs/cli.md" makes [];
     commands_of_colours_run: "docs/colours.md" makes ["brown.vox", "colours.npz"];
+    commands_of_distances_run: "docs/distances.md" makes ["knot.vdb", "knot.npz", "knot.npy"];
+    commands_of_dependencies_run: "docs/dependencies.md" makes [];
     commands_of_exactness_run: "docs/exactness.md" makes [];
     commands_of_faq_run: "docs/faq.md" makes [];
     commands_of_formats_run: "docs/formats.md" makes ["knot.glb", "knot.bricks", "again.npz"];
-    commands_of_guide_run: "docs/guide.md" makes ["knot.vox", "turned.npz", "part.npz", "turning.png"];
+    commands_of_guide_run: "docs/guide.md" makes
+        ["knot.vox", "cottage.schem", "turned.npz", "part.npz", "turning.png"];
     commands_of_library_run: "docs/library.md" makes ["raytraced.png"];
+    commands_of_reliability_run: "docs/reliability.md" makes [];
     commands_of_rendering_run: "docs/rendering.md" makes
         [
             "lighthouse.png",
@@ -275,6 +282,26 @@ fn options_that_the_pages_name_exist() {
         let unknown = named.difference(&known).filter(|option| !OTHERS_OPTIONS.contains(option));
         assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&&str>::new(), "{page}");
     }
+}
+
+/// The names of the crates in the sections of `manifest` that end in `dependencies]`.
+fn dependencies(manifest: &str) -> BTreeSet<&str> {
+    let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
+    let tables = sections
+        .filter(|(name, _)| name.ends_with("dependencies") && !name.ends_with("dev-dependencies"));
+    let lines = tables.flat_map(|(_, lines)| lines.lines());
+    lines.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn every_direct_dependency_has_a_note() {
+    let manifest = text_of("Cargo.toml");
+    let crates = dependencies(&manifest);
+    assert!(crates.len() > 20 && crates.contains("wgpu") && crates.contains("rustix"));
+    let page = text_of("docs/dependencies.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let noted: BTreeSet<&str> = rows.map(|(name, _)| name).collect();
+    assert_eq!(noted, crates);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn asset(name: &str) -> String {
 }
 
 fn jobs() -> usize {
-    std::env::var("TRIVOX_SOAK").map_or(60, |jobs| jobs.parse().unwrap())
+    std::env::var("TRIVOX_SOAK").map_or(40, |jobs| jobs.parse().unwrap())
 }
 
 /// Bytes of memory that this process occupies; 0 where that is not known.
@@ -52,7 +52,7 @@ fn job(number: usize, backends: &Arc<Backends>) -> (Voxelizer, &'static str, Gri
     let formats: Vec<GridFormat> =
         GridFormat::ALL.into_iter().filter(|format| format.spec().is_written()).collect();
     // The lighthouse's texture takes a second to read.
-    let asset = if number % 20 == 0 { 3 } else { rng.usize(0..3) };
+    let asset = if number.is_multiple_of(20) { 3 } else { rng.usize(0..3) };
     (voxelizer, ASSETS[asset], formats[rng.usize(0..formats.len())])
 }
 

@@ -162,7 +162,7 @@ pub fn predicates(data: &[u8]) {
     while !numbers.is_empty() {
         let mut coordinate = || {
             let near = numbers.byte() as i8 % 2;
-            let kept = numbers.word() % (SPAN + 1) >> drop;
+            let kept = (numbers.word() % (SPAN + 1)) >> drop;
             let on = (u64::from(kept) << shift).min(SPAN.into()) as i32;
             (on + i32::from(near)).clamp(0, SPAN as i32)
         };

@@ -8,6 +8,7 @@ use trivox::solid::FillReport;
 use trivox::voxelize::{BackendChoice, Backends};
 use trivox::{ColorSource, Mode, PlaceError, PlaceOptions, Up, Voxelized, Voxelizer, place};
 
+use crate::distance::PyDistanceField;
 use crate::error::Failure;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
@@ -92,6 +93,25 @@ pub fn run(plan: &Plan, source: &Source, job: &Arc<Job>) -> Result<PyGrid, Failu
     job::pool(plan.threads).map(|pool| pool.install(|| grid_of(made)))
 }
 
+/// The distances around a mesh's surface.
+///
+/// # Errors
+/// As the library's.
+pub fn distances(
+    plan: &Plan,
+    source: &Source,
+    width: f32,
+    job: &Arc<Job>,
+) -> Result<PyDistanceField, Failure> {
+    let voxelizer = plan.voxelizer(job)?;
+    let found = match source {
+        Source::Mesh(mesh) => voxelizer.distances(&mesh.mesh, width),
+        Source::Path(path) => voxelizer.distances_of_file(path, width),
+    };
+    let found = found.map_err(|error| source.failure(error.into()))?;
+    job::pool(plan.threads).map(|pool| pool.install(|| PyDistanceField::new(found)))
+}
+
 /// What Python gets of a result; to be called on a pool.
 pub fn grid_of(made: Voxelized) -> PyGrid {
     let warnings: Vec<String> = made.warnings.iter().map(ToString::to_string).collect();
@@ -109,6 +129,7 @@ fn report(made: &Voxelized) -> Value {
         ("start", Some(times.start)),
         ("voxelize", Some(times.voxelize)),
         ("fill", times.fill),
+        ("distance", times.distance),
         ("color", times.color),
     ];
     for (step, time) in steps {

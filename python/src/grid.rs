@@ -1,6 +1,6 @@
 //! Grids: arrays of their voxels, files, pictures.
 
-mod arrays;
+pub mod arrays;
 pub mod files;
 mod make;
 mod picture;
@@ -387,7 +387,7 @@ impl PyGrid {
         })?;
         let grid = Arc::clone(&self.grid);
         let lost = job::run(py, None, None, move |_| {
-            job::pool(None)?.install(|| write_file(&grid, format, &path))?;
+            job::pool(None)?.install(|| write_file(&path, |out| write_grid(&grid, format, out)))?;
             Ok(format.lost(&grid))
         })?;
         glue::warn(py, &lost)

@@ -5,6 +5,7 @@
 
 mod batch;
 mod core;
+mod distance;
 mod error;
 mod glue;
 mod grid;
@@ -17,6 +18,8 @@ mod voxelizer;
 mod _trivox {
     #[pymodule_export]
     use crate::batch::Batch;
+    #[pymodule_export]
+    use crate::distance::PyDistanceField;
     #[pymodule_export]
     use crate::grid::PyGrid;
     #[pymodule_export]

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use trivox::distance::MAX_WIDTH;
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::BackendChoice;
 use trivox::{Bounds, Mode, PlaceOptions, Sizing, Up};
 
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
+use crate::distance::PyDistanceField;
 use crate::error::option_error;
 use crate::glue;
 use crate::grid::{PyGrid, up_of};
@@ -291,6 +293,57 @@ impl PyVoxelizer {
         glue::warn(py, &made.warnings)?;
         glue::log_done(py, &name, &made.report)?;
         Ok(made)
+    }
+
+    /// Signed distances from voxel centres to the surface, in a narrow band around it.
+    ///
+    /// The inside is that of ``mode="solid"``, by this voxelizer's `fill` if that is its mode. Without
+    /// `bounds` the grid is padded by the width, so that the band is whole.
+    ///
+    /// Parameters
+    /// ----------
+    /// mesh : as `__call__` takes
+    /// width : float, default 3.0
+    ///     The voxels nearer than this, in voxels, have a distance; at most 1024.
+    /// progress : callable, optional
+    ///     As in `__call__`.
+    ///
+    /// Returns
+    /// -------
+    /// DistanceField
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     A width that is not possible.
+    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError, TimeLimitError
+    ///     As `__call__`.
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     Something that the caller may not expect, such as a doubtful inside.
+    #[pyo3(signature = (mesh, width=3.0, *, progress=None))]
+    fn distances(
+        &self,
+        mesh: &Bound<'_, PyAny>,
+        width: f32,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyDistanceField> {
+        let py = mesh.py();
+        // Written so that a NaN fails it.
+        if !(width > 0.0 && width <= MAX_WIDTH) {
+            let message = format!(
+                "a width of {width} voxels is not possible: use more than 0, at most {MAX_WIDTH}"
+            );
+            return Err(option_error(py, "option.width", message));
+        }
+        let source = Source::of(mesh)?;
+        let plan = self.plan.clone();
+        let work = move |job: &Arc<Job>| core::distances(&plan, &source, width, job);
+        let found = job::run(py, self.plan.time_limit, progress, work)?;
+        glue::warn(py, found.sentences())?;
+        Ok(found)
     }
 
     /// Voxelizes many meshes, several at once.

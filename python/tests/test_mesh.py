@@ -46,7 +46,6 @@ def test_files_and_bytes_give_the_mesh_of_the_arrays(tmp_path):
     mesh = torus()
     path = write_obj(tmp_path / "a.obj", mesh)
     read = trivox.read_mesh(path)
-    # The reader numbers vertices as triangles name them.
     assert np.array_equal(read.vertices[read.faces], mesh.vertices[mesh.faces])
     assert str(read.path) == path
     assert trivox.read_mesh((tmp_path / "a.obj").read_bytes(), "obj") == read

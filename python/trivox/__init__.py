@@ -26,6 +26,7 @@ from ._errors import (
 )
 from ._glue import Difference, Verdict, progress_bar
 from ._trivox import (
+    DistanceField,
     Grid,
     Mesh,
     Voxelizer,
@@ -55,6 +56,7 @@ __all__ = [
     "MESH_FORMATS",
     "BackendError",
     "Difference",
+    "DistanceField",
     "Grid",
     "InternalError",
     "MemoryLimitError",

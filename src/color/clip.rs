@@ -3,6 +3,7 @@
 //! multiplications, divisions and square roots: the same result on every machine.
 
 use crate::appearance::texture::floor;
+use crate::color::texel_polygon::{TexelPolygon, bounds};
 use crate::place::Triangle;
 use crate::predicate::boxes::BoxRange;
 
@@ -26,7 +27,7 @@ impl Polygon {
         polygon
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn points(&self) -> &[[f64; 3]] {
         &self.points[..self.len]
     }
@@ -44,8 +45,12 @@ impl Polygon {
     /// Minimum and maximum on `axis`.
     #[inline(always)]
     fn bounds(&self, axis: usize) -> [f64; 2] {
-        let values = self.points().iter().map(|point| point[axis]);
-        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], c| [lo.min(c), hi.max(c)])
+        let [mut low, mut high] = [f64::INFINITY, f64::NEG_INFINITY];
+        for point in self.points() {
+            low = low.min(point[axis]);
+            high = high.max(point[axis]);
+        }
+        [low, high]
     }
 
     /// Splits at the plane `bound` of `axis` into `below` and `above`. Points on the plane are in
@@ -60,8 +65,10 @@ impl Polygon {
             let now = point[axis] - bound;
             if before < 0.0 && now > 0.0 || before > 0.0 && now < 0.0 {
                 let part = before / (before - now);
-                let mut crossing: [f64; 3] =
-                    std::array::from_fn(|a| last[a] + part * (point[a] - last[a]));
+                let mut crossing = *last;
+                for a in 0..3 {
+                    crossing[a] += part * (point[a] - last[a]);
+                }
                 crossing[axis] = bound;
                 below.push(crossing);
                 above.push(crossing);
@@ -79,43 +86,86 @@ impl Polygon {
     /// Calls `each` with every voxel of `first..=last` along `axis` that the polygon touches, and
     /// the polygon clipped to it. A polygon in the plane between two voxels is in both.
     #[inline(always)]
-    fn slabs(&self, axis: usize, [first, last]: [i32; 2], mut each: impl FnMut(i32, &Self)) {
+    fn slabs(
+        &self,
+        axis: usize,
+        [first, last]: [i32; 2],
+        [part, rest, next]: &mut [Self; 3],
+        mut each: impl FnMut(i32, &Self),
+    ) {
         let [lo, hi] = self.bounds(axis);
         let first = first.max(-floor(-lo) as i32 - 1);
         let last = last.min(floor(hi) as i32);
-        if lo >= f64::from(first) && hi <= f64::from(first + 1) && first == last {
-            return each(first, self);
-        }
-        let (mut part, mut rest, mut next) = (Self::EMPTY, *self, Self::EMPTY);
+        let (mut rest, mut next) = (rest, next);
+        let mut is_whole = true;
         if lo < f64::from(first) {
-            self.split(axis, f64::from(first), &mut part, &mut rest);
+            self.split(axis, f64::from(first), part, rest);
+            is_whole = false;
         }
         for voxel in first..=last {
             let bound = f64::from(voxel + 1);
-            if hi < bound {
-                return each(voxel, &rest);
+            let is_last = hi < bound;
+            let mut slab = if is_whole { self } else { &*rest };
+            if !is_last {
+                slab.split(axis, bound, part, next);
+                slab = part;
             }
-            rest.split(axis, bound, &mut part, &mut next);
-            if part.len > 0 {
-                each(voxel, &part);
+            if slab.len > 0 {
+                each(voxel, slab);
+            }
+            if is_last {
+                return;
             }
             std::mem::swap(&mut rest, &mut next);
+            is_whole = false;
         }
+    }
+}
+
+/// Polygons that are being clipped, by axis.
+pub(super) struct ClipScratch([[Polygon; 3]; 3]);
+
+impl Default for ClipScratch {
+    fn default() -> Self {
+        Self([[Polygon::EMPTY; 3]; 3])
     }
 }
 
 /// Calls `each` with every voxel of `range` that a triangle touches, from `base`, and the triangle
 /// clipped to it. The corners are in voxels from `base`, the minimum corner of a brick.
+#[inline(always)]
 pub(super) fn clip(
     corners: &[[f64; 3]; 3],
     base: [i32; 3],
     range: &BoxRange,
+    ClipScratch([in_x, in_y, in_z]): &mut ClipScratch,
     mut each: impl FnMut([i32; 3], &Polygon),
 ) {
     let [xs, ys, zs] = [0, 1, 2].map(|a| [range.lo[a] - base[a], range.hi[a] - base[a]]);
-    Polygon::of_triangle(corners).slabs(0, xs, |x, slab| {
-        slab.slabs(1, ys, |y, row| row.slabs(2, zs, |z, polygon| each([x, y, z], polygon)));
-    });
+    // Closures that are not inlined would be compiled without the caller's vector instructions.
+    Polygon::of_triangle(corners).slabs(
+        0,
+        xs,
+        in_x,
+        #[inline(always)]
+        |x, slab| {
+            slab.slabs(
+                1,
+                ys,
+                in_y,
+                #[inline(always)]
+                |y, row| {
+                    row.slabs(
+                        2,
+                        zs,
+                        in_z,
+                        #[inline(always)]
+                        |z, polygon| each([x, y, z], polygon),
+                    );
+                },
+            );
+        },
+    );
 }
 
 /// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
@@ -123,6 +173,59 @@ pub(super) fn corners(triangle: &Triangle, base: [i32; 3], unit_bits: u32) -> [[
     let unit = f64::from(1_u32 << unit_bits);
     // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
     triangle.map(|corner| [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << unit_bits)) / unit))
+}
+
+/// An affine map from a triangle to the texture plane, in texels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TexelMap {
+    plane: Plane,
+    /// The texture coordinates of the first corner.
+    first: [f64; 2],
+    /// Their gradients along the projected axes.
+    gradients: [[f64; 2]; 2],
+    /// The bounds of the corners.
+    low: [f64; 2],
+    high: [f64; 2],
+}
+
+impl TexelMap {
+    /// The map that takes the corners of the triangle of `plane` to `corners`.
+    pub(super) fn new(plane: Plane, corners: [[f64; 2]; 3]) -> Self {
+        let [a, b, c] = corners;
+        let gradient = |i: usize| {
+            let [second, third] = plane.weights;
+            [0, 1].map(|k| second[k] * (b[i] - a[i]) + third[k] * (c[i] - a[i]))
+        };
+        let [low, high] = bounds(&corners);
+        Self { plane, first: a, gradients: [gradient(0), gradient(1)], low, high }
+    }
+
+    /// Maps the points of a clipped polygon.
+    #[inline(always)]
+    pub(super) fn map(&self, clipped: &Polygon, mapped: &mut TexelPolygon) {
+        mapped.clear();
+        for point in clipped.points() {
+            mapped.push(self.point(self.plane.project(point)));
+        }
+    }
+
+    #[inline(always)]
+    fn point(&self, projected: [f64; 2]) -> [f64; 2] {
+        let [x, y] = [projected[0] - self.plane.origin[0], projected[1] - self.plane.origin[1]];
+        let mut point = self.first;
+        for i in 0..2 {
+            let [along_x, along_y] = self.gradients[i];
+            point[i] += along_x * x + along_y * y;
+            // For slivers, rounding can push points past the corners.
+            point[i] = point[i].max(self.low[i]).min(self.high[i]);
+        }
+        point
+    }
+
+    /// The image of a clipped polygon's centroid.
+    pub(super) fn centroid(&self, clipped: &Polygon) -> [f64; 2] {
+        self.point(self.plane.projected_centroid(clipped))
+    }
 }
 
 /// The plane of a triangle, projected along the dominant axis of its normal.
@@ -183,41 +286,44 @@ impl Plane {
     }
 
     /// The barycentric weights of the second and third corner at a projected point of the triangle.
-    #[inline]
-    pub(super) fn weights(&self, point: [f64; 2]) -> [f64; 2] {
+    #[inline(always)]
+    fn weights(&self, point: [f64; 2]) -> [f64; 2] {
         let [x, y] = [point[0] - self.origin[0], point[1] - self.origin[1]];
+        let [second, third] = self.weights;
         // For slivers, rounding can push weights out of range.
-        let [s, t] = self.weights.map(|[a, b]| (a * x + b * y).clamp(0.0, 1.0));
+        let s = (second[0] * x + second[1] * y).clamp(0.0, 1.0);
+        let t = (third[0] * x + third[1] * y).clamp(0.0, 1.0);
         [s, t.min(1.0 - s)]
     }
 
-    #[inline]
-    pub(super) fn project(&self, point: &[f64; 3]) -> [f64; 2] {
-        self.axes.map(|axis| point[axis])
+    #[inline(always)]
+    fn project(&self, point: &[f64; 3]) -> [f64; 2] {
+        [point[self.axes[0]], point[self.axes[1]]]
     }
 
     /// The area of a clipped polygon, in voxel faces.
-    #[inline]
+    #[inline(always)]
     pub(super) fn area(&self, polygon: &Polygon) -> f64 {
         let [first, rest @ ..] = polygon.points() else { return 0.0 };
         let first = self.project(first);
-        let local = |point: &[f64; 3]| {
-            let [x, y] = self.project(point);
-            [x - first[0], y - first[1]]
-        };
         let mut double = 0.0;
         let mut before = [0.0; 2];
         for point in rest {
-            let now = local(point);
+            let [x, y] = self.project(point);
+            let now = [x - first[0], y - first[1]];
             double += before[0] * now[1] - before[1] * now[0];
             before = now;
         }
         double.abs() / 2.0 * self.area_ratio
     }
 
-    /// The barycentric weights at the centroid of a clipped polygon; without area, at the mean of
-    /// its points.
+    /// The barycentric weights at the centroid of a clipped polygon.
     pub(super) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
+        self.weights(self.projected_centroid(polygon))
+    }
+
+    /// The centroid of a clipped polygon; without area, the mean of its points.
+    fn projected_centroid(&self, polygon: &Polygon) -> [f64; 2] {
         let points = polygon.points();
         let first = self.project(&points[0]);
         let local = |point: &[f64; 3]| {
@@ -240,6 +346,6 @@ impl Plane {
             true => sum.map(|c| c / points.len() as f64),
             false => moment.map(|c| c / (3.0 * double)),
         };
-        self.weights([0, 1].map(|a| first[a] + middle[a]))
+        [0, 1].map(|a| first[a] + middle[a])
     }
 }

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use crate::color::{Surface, mean};
+use crate::color::{LightSum, Surface};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
@@ -118,7 +118,7 @@ fn brick_colors(
         };
         let sides = (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]);
         let neighbors: Vec<Rgba> = sides.filter_map(neighbor).collect();
-        mean(neighbors.iter()).unwrap_or(surface.colors.rest())
+        LightSum::of(&neighbors).mean().unwrap_or(surface.colors.rest())
     };
     let voxels = (0..8).flat_map(|x| set_bits(mask[x as usize]).map(move |bit| (x, bit)));
     (mask, voxels.map(|(x, bit)| color(x, bit)).collect())

@@ -1,13 +1,15 @@
-//! Assigns triangles to the bricks that they touch, by descending an octree.
+//! Assigns triangles to the bricks that they touch, by descending a tree of boxes: a node has up to
+//! 4 x 4 x 4 children.
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::color::touched::{Block, block_masks};
 use crate::grid::{BRICK, BrickKey, VoxelGrid};
 use crate::place::PlacedMesh;
-use crate::predicate::boxes::BoxRange;
-use crate::predicate::touches::touches;
+use crate::predicate::blocks::BlockMask;
 
-/// An octree node: a cube with edges of `2^bits` bricks.
+/// A node: a cube with edges of `2^bits` bricks.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     /// The minimum corner, in bricks.
@@ -15,21 +17,23 @@ struct Node {
     bits: u32,
 }
 
-/// The number of triangles from which the children of a node run in parallel.
+/// The children of larger nodes run in parallel, and those of nodes with this many triangles.
+const SEQUENTIAL_BITS: u32 = 2;
 const PARALLEL_TRIANGLES: usize = 1 << 9;
 
 /// Calls `work` for each brick of `grid` that triangles touch and, `with_neighbors`, for the
-/// touched neighbours of its bricks. Returns the results in no order.
-pub(super) fn bricks<T: Send>(
+/// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`. Returns the
+/// results, in no order.
+pub(super) fn bricks<M: Default, T: Default + Send>(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
     with_neighbors: bool,
-    work: &(impl Fn(BrickKey, &[u32]) -> T + Sync),
+    work: &(impl Fn(&mut M, &mut T, BrickKey, &[u32]) + Sync),
 ) -> Vec<T> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = (0..mesh.len() as u32).collect();
-    Traversal { mesh, grid, with_neighbors, work }.visit(Node { from: [0; 3], bits }, &all)
+    Traversal { mesh, grid, with_neighbors, work }.visit::<M, T>(Node { from: [0; 3], bits }, &all)
 }
 
 struct Traversal<'a, W> {
@@ -39,25 +43,49 @@ struct Traversal<'a, W> {
     work: &'a W,
 }
 
-impl<W, T: Send> Traversal<'_, W>
-where
-    W: Fn(BrickKey, &[u32]) -> T + Sync,
-{
-    fn visit(&self, node: Node, triangles: &[u32]) -> Vec<T> {
-        if triangles.is_empty() || !self.is_wanted(node) {
-            return Vec::new();
+impl<W> Traversal<'_, W> {
+    fn visit<M: Default, T: Default + Send>(&self, node: Node, triangles: &[u32]) -> Vec<T>
+    where
+        W: Fn(&mut M, &mut T, BrickKey, &[u32]) + Sync,
+    {
+        let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
+        if is_small || node.bits == 0 {
+            let mut result = T::default();
+            self.visit_all(node, triangles, &mut M::default(), &mut result);
+            return vec![result];
         }
-        if node.bits == 0 {
-            return vec![(self.work)(BrickKey::new(node.from), triangles)];
-        }
-        let visit_child = |index: u32| {
-            let child = node.child(index);
-            self.visit(child, &self.touching(child, triangles))
+        let children = self.children(node, triangles);
+        let visit = |index: usize| match children.triangles_of(index) {
+            [] => Vec::new(),
+            triangles => self.visit::<M, T>(node.child(index), triangles),
         };
-        match triangles.len() >= PARALLEL_TRIANGLES {
-            true => (0..8).into_par_iter().flat_map_iter(visit_child).collect(),
-            false => (0..8).flat_map(visit_child).collect(),
+        (0..64).into_par_iter().with_max_len(1).flat_map_iter(visit).collect()
+    }
+
+    fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, result: &mut T)
+    where
+        W: Fn(&mut M, &mut T, BrickKey, &[u32]),
+    {
+        if node.bits == 0 {
+            return (self.work)(scratch, result, BrickKey::new(node.from), triangles);
         }
+        let children = self.children(node, triangles);
+        for index in 0..64 {
+            match children.triangles_of(index) {
+                [] => {}
+                triangles => self.visit_all(node.child(index), triangles, scratch, result),
+            }
+        }
+    }
+
+    /// The triangles of each wanted child.
+    fn children(&self, node: Node, triangles: &[u32]) -> Children {
+        let masks = Arch::new().dispatch(Touched { mesh: self.mesh, node, triangles });
+        let touched = masks.iter().fold(0, |any, mask| any | mask);
+        let children = (0..64).filter(|&index| touched >> index & 1 == 1);
+        let wanted = children.filter(|&index| self.is_wanted(node.child(index)));
+        let wanted = wanted.fold(0, |wanted, index| wanted | 1 << index);
+        Children::new(triangles, &masks, wanted)
     }
 
     /// Whether the grid has voxels in the node, or next to it if neighbours are wanted.
@@ -68,30 +96,81 @@ where
         let from = from.map(|c| c.saturating_sub(margin));
         (0..3).all(|a| from[a] < to[a]) && self.grid.brick_runs_in(from, to).next().is_some()
     }
-
-    /// The `triangles` that touch the node.
-    fn touching(&self, Node { from, bits }: Node, triangles: &[u32]) -> Vec<u32> {
-        let box_bits = self.mesh.lattice().unit_bits + BRICK.ilog2() + bits;
-        let index = from.map(|c| (c >> bits) as i32);
-        let half = 1 << (box_bits - 1);
-        let center = index.map(|i| (i << box_bits) + half);
-        let is_touched = |&&triangle: &&u32| {
-            let triangle = self.mesh.triangle(triangle as usize);
-            let range = BoxRange::of_triangle(&triangle, box_bits);
-            let is_near = (0..3).all(|a| (range.lo[a]..=range.hi[a]).contains(&index[a]));
-            // If the bounding box spans boxes along one axis only, the triangle touches all of
-            // them.
-            let is_line = || (0..3).filter(|&a| range.lo[a] < range.hi[a]).count() <= 1;
-            is_near && (is_line() || touches(&triangle, center, half))
-        };
-        triangles.iter().filter(is_touched).copied().collect()
-    }
 }
 
 impl Node {
-    fn child(self, index: u32) -> Self {
-        let bits = self.bits - 1;
-        let from = [0, 1, 2].map(|a| self.from[a] + ((index >> a & 1) << bits));
-        Self { from, bits }
+    /// The children's edges are a quarter of the node's, or half of an edge of `2^k` bricks for an
+    /// odd `k`.
+    fn child_bits(self) -> u32 {
+        (self.bits - 1) & !1
+    }
+
+    /// The child at bit `16 x + 4 y + z` of a [`BlockMask`].
+    fn child(self, index: usize) -> Self {
+        let bits = self.child_bits();
+        let at = [index >> 4, index >> 2 & 3, index & 3];
+        Self { from: [0, 1, 2].map(|a| self.from[a] + ((at[a] as u32) << bits)), bits }
+    }
+}
+
+/// Finds the children that each triangle touches.
+struct Touched<'a> {
+    mesh: &'a PlacedMesh,
+    node: Node,
+    triangles: &'a [u32],
+}
+
+impl WithSimd for Touched<'_> {
+    type Output = Vec<BlockMask>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<BlockMask> {
+        let Self { mesh, node, triangles } = self;
+        let bits = node.child_bits();
+        let box_bits = mesh.lattice().unit_bits + BRICK.ilog2() + bits;
+        let lowest = node.from.map(|c| (c >> bits) as i32);
+        let mut masks = Vec::new();
+        let block = Block { box_bits, lowest, edge: 1 << (node.bits - bits) };
+        block_masks(simd, mesh, triangles, &block, &mut masks);
+        masks
+    }
+}
+
+/// Triangles, grouped by child.
+struct Children {
+    triangles: Vec<u32>,
+    /// The end of each child's group.
+    ends: [usize; 64],
+}
+
+impl Children {
+    fn new(triangles: &[u32], masks: &[BlockMask], wanted: BlockMask) -> Self {
+        let bits = |mask: BlockMask| {
+            let mut mask = mask & wanted;
+            std::iter::from_fn(move || {
+                let bit = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+                mask &= mask - 1;
+                Some(bit)
+            })
+        };
+        let mut ends = [0; 64];
+        masks.iter().flat_map(|&mask| bits(mask)).for_each(|bit| ends[bit] += 1);
+        let mut total = 0;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        let mut grouped = vec![0; total];
+        for (&triangle, &mask) in triangles.iter().zip(masks) {
+            for bit in bits(mask) {
+                grouped[ends[bit]] = triangle;
+                ends[bit] += 1;
+            }
+        }
+        Self { triangles: grouped, ends }
+    }
+
+    fn triangles_of(&self, child: usize) -> &[u32] {
+        let start = child.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.triangles[start..self.ends[child]]
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::appearance::texture::Texture;
 use crate::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha};
 use crate::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
-use crate::color::clip::{Plane, Polygon};
+use crate::color::clip::{Plane, Polygon, TexelMap};
 use crate::color::coverage::{Coverage, Scratch, has_room};
 use crate::color::texel_polygon::TexelPolygon;
 use crate::color::texels::Sampler;
@@ -22,19 +22,19 @@ pub(super) struct Shade {
 }
 
 impl Shade {
+    #[inline(always)]
     fn of(sample: Sample) -> Self {
-        let [r, g, b, opacity, visible] = sample.map(|share| (share * 65535.0 + 0.5) as u16);
+        let mut quantized = [0; 5];
+        for (quantized, share) in quantized.iter_mut().zip(sample) {
+            *quantized = (share * 65535.0 + 0.5) as u16;
+        }
+        let [r, g, b, opacity, visible] = quantized;
         Self { light: [r, g, b], opacity, visible }
-    }
-
-    /// Whether it is not fully transparent.
-    pub(super) fn is_visible(self) -> bool {
-        self.opacity > 0
     }
 }
 
 /// Linear red, green, blue and opacity from 0 to 1; straight alpha.
-type Color = [f64; 4];
+pub(super) type Color = [f64; 4];
 
 fn fraction(color: Linear) -> Color {
     color.map(|c| f64::from(c) / 65535.0)
@@ -68,6 +68,8 @@ struct PreparedMaterial {
     base: Option<PreparedTexture>,
     /// The opacity map, if its wrap modes differ from those of the base texture.
     opacity_map: Option<PreparedTexture>,
+    /// The shade, where there are neither textures nor vertex colours.
+    flat: Option<Shade>,
 }
 
 impl PreparedMaterial {
@@ -98,8 +100,26 @@ impl PreparedMaterial {
             Alpha::Mask(cutoff) => TexelAlpha::Cutoff(texel_cutoff(cutoff, factor[3])),
         };
         let base = source.map(|(texture, of)| PreparedTexture::new(texture, of, texel_alpha));
-        Self { alpha, factor, has_vertex_colors, base, opacity_map }
+        let is_flat = base.is_none() && !has_vertex_colors;
+        let flat = is_flat.then(|| shade([1.0; 5], factor, alpha, false));
+        Self { alpha, factor, has_vertex_colors, base, opacity_map, flat }
     }
+}
+
+/// The shade of the texture sample `sample`, if `is_textured`, times the surface colour `color`.
+#[inline(always)]
+fn shade(sample: Sample, color: Color, alpha: Alpha, is_textured: bool) -> Shade {
+    let [r, g, b, opacity, visible] = sample;
+    let [red, green, blue, own] = color;
+    let own = match alpha {
+        Alpha::Opaque => 1.0,
+        Alpha::Blend => own,
+        // The cutoff was applied when the texture was sampled.
+        Alpha::Mask(_) if is_textured => 1.0,
+        Alpha::Mask(cutoff) => f64::from(u8::from(reaches(own, cutoff))),
+    };
+    let visible = if own > 0.0 { visible } else { 0.0 };
+    Shade::of([red * r * own, green * g * own, blue * b * own, opacity * own, visible])
 }
 
 /// The smallest texel opacity, of 255, for which `opacity` times it reaches `cutoff`, of 65,535;
@@ -153,10 +173,21 @@ impl<'a> Shading<'a> {
         Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
     }
 
+    /// The shade of a triangle by its material alone.
+    #[inline]
+    pub(super) fn flat(&self, triangle: usize) -> Option<Shade> {
+        self.material(triangle).flat
+    }
+
+    #[inline]
+    fn material(&self, triangle: usize) -> &PreparedMaterial {
+        &self.materials
+            [self.appearance.material_of.get(triangle).map_or(0, |&index| index as usize)]
+    }
+
     /// The shading of a triangle with these vertices.
     pub(super) fn of(&self, triangle: usize, vertices: [u32; 3]) -> TriangleShading<'_> {
-        let index = self.appearance.material_of.get(triangle).map_or(0, |&index| index as usize);
-        let material = &self.materials[index];
+        let material = self.material(triangle);
         let corner = |vertex: u32| fraction(self.appearance.vertex_colors[vertex as usize]);
         let corners = material.has_vertex_colors.then(|| vertices.map(corner));
         let uvs = [[0.0; 2]; 3];
@@ -206,45 +237,58 @@ impl TriangleShading<'_> {
         self.uniform
     }
 
-    /// The mean over a clipped polygon of the triangle.
+    /// The sampler of a texture whose mean over a small polygon is that of the bilinear interpolant
+    /// of its texels.
     #[inline]
-    pub(super) fn mean(&self, plane: &Plane, clipped: &Polygon, scratch: &mut Scratch) -> Shade {
-        match self.uniform {
-            Some(shade) => shade,
-            None => self.varying_mean(plane, clipped, scratch),
+    pub(super) fn interpolated(&self) -> Option<&Sampler<'_>> {
+        let has_map = self.material.opacity_map.is_some();
+        self.sampler.as_ref().filter(|sampler| sampler.is_interpolated() && !has_map)
+    }
+
+    /// The factor of the texture's mean over a clipped polygon.
+    #[inline(always)]
+    pub(super) fn mean_color(&self, plane: &Plane, clipped: &Polygon) -> Color {
+        match self.corners {
+            // The mean of an affine function is its value at the centroid.
+            Some(_) => self.color(plane.centroid(clipped)),
+            None => self.material.factor,
         }
     }
 
-    fn varying_mean(&self, plane: &Plane, clipped: &Polygon, scratch: &mut Scratch) -> Shade {
+    /// The map from the triangle to its texture.
+    #[inline]
+    pub(super) fn texel_map(&self, plane: Plane) -> Option<TexelMap> {
         /// In texels: `f64` keeps a fraction up to it, and it fits `i64`.
         const FARTHEST: f64 = (1_u64 << 45) as f64;
-        let Some(sampler) = &self.sampler else {
-            // The mean of an affine function is its value at the centroid.
-            return self.shade([1.0; 5], self.color(plane.centroid(clipped)));
-        };
-        let size = sampler.size();
-        let texels = |weights: [f64; 2]| {
-            let uv = self.uv(weights);
-            [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST))
-        };
-        let mut polygon = TexelPolygon::EMPTY;
-        for point in clipped.points() {
-            polygon.push(texels(plane.weights(plane.project(point))));
+        let size = self.sampler.as_ref()?.size();
+        let texel = |uv: [f64; 2]| [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST));
+        Some(TexelMap::new(plane, self.uvs.map(texel)))
+    }
+
+    /// The mean over a clipped polygon of the triangle; `texel_map` is the map to its texture, and
+    /// `texels` is the mapped polygon.
+    pub(super) fn mean(
+        &self,
+        plane: &Plane,
+        clipped: &Polygon,
+        texel_map: Option<&TexelMap>,
+        texels: &TexelPolygon,
+        scratch: &mut Scratch,
+    ) -> Shade {
+        if let Some(shade) = self.uniform {
+            return shade;
         }
-        let color = match self.corners {
-            Some(_) => self.color(plane.centroid(clipped)),
-            None => self.material.factor,
+        let color = self.mean_color(plane, clipped);
+        let (Some(sampler), Some(texel_map)) = (&self.sampler, texel_map) else {
+            return self.shade([1.0; 5], color);
         };
-        if let Some(sample) = self.supersampled(sampler, &polygon, color[3], scratch) {
+        if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
             return self.shade(sample, color);
         }
-        let sample = sampler.mean(&polygon, scratch);
-        self.shade(
-            sample.unwrap_or_else(|| {
-                sampler.at(texels(plane.centroid(clipped)), sampler.pyramid.texel_alpha())
-            }),
-            color,
-        )
+        let sample = sampler.mean(texels, scratch).unwrap_or_else(|| {
+            sampler.at(texel_map.centroid(clipped), sampler.pyramid.texel_alpha())
+        });
+        self.shade(sample, color)
     }
 
     /// The mean of point samples, needed in two cases: a magnified, linearly filtered texture with
@@ -321,18 +365,9 @@ impl TriangleShading<'_> {
     }
 
     /// The shade of the texture sample `sample` times the surface colour `color`.
-    fn shade(&self, sample: Sample, color: Color) -> Shade {
-        let [r, g, b, opacity, visible] = sample;
-        let [red, green, blue, own] = color;
-        let own = match self.material.alpha {
-            Alpha::Opaque => 1.0,
-            Alpha::Blend => own,
-            // The cutoff was applied when the texture was sampled.
-            Alpha::Mask(_) if self.sampler.is_some() => 1.0,
-            Alpha::Mask(cutoff) => f64::from(u8::from(reaches(own, cutoff))),
-        };
-        let visible = if own > 0.0 { visible } else { 0.0 };
-        Shade::of([red * r * own, green * g * own, blue * b * own, opacity * own, visible])
+    #[inline(always)]
+    pub(super) fn shade(&self, sample: Sample, color: Color) -> Shade {
+        shade(sample, color, self.material.alpha, self.sampler.is_some())
     }
 
     /// Material factor times vertex colour at the point with these barycentric weights of the
@@ -345,11 +380,5 @@ impl TriangleShading<'_> {
             let corner = a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]);
             factor[i] * corner
         })
-    }
-
-    #[inline]
-    fn uv(&self, weights: [f64; 2]) -> [f64; 2] {
-        let [a, b, c] = self.uvs;
-        [0, 1].map(|i| a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]))
     }
 }

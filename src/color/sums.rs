@@ -80,6 +80,7 @@ impl Sums {
             let sum = u128::from(sum) * 65535;
             (sum + u128::from(of / 2)).checked_div(of.into()).map(|mean| mean.min(65535) as u16)
         };
-        Some([mean(r, opacity)?, mean(g, opacity)?, mean(b, opacity)?, mean(opacity, visible)?])
+        let mean_opacity = if opacity == visible { u16::MAX } else { mean(opacity, visible)? };
+        Some([mean(r, opacity)?, mean(g, opacity)?, mean(b, opacity)?, mean_opacity])
     }
 }

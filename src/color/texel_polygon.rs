@@ -22,12 +22,17 @@ pub(super) struct Moments {
 impl TexelPolygon {
     pub(super) const EMPTY: Self = Self { points: [[0.0; 2]; MAX_POINTS], len: 0 };
 
-    #[inline]
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    #[inline(always)]
     pub(super) fn points(&self) -> &[[f64; 2]] {
         &self.points[..self.len]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn points_mut(&mut self) -> &mut [[f64; 2]] {
         &mut self.points[..self.len]
     }
@@ -42,7 +47,7 @@ impl TexelPolygon {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn bounds(&self) -> [[f64; 2]; 2] {
         bounds(self.points())
     }
@@ -117,10 +122,14 @@ impl TexelPolygon {
 }
 
 /// Minimum and maximum along each axis.
-#[inline]
+#[inline(always)]
 pub(super) fn bounds(points: &[[f64; 2]]) -> [[f64; 2]; 2] {
-    let empty = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
-    points.iter().fold(empty, |[low, high], p| {
-        [[low[0].min(p[0]), low[1].min(p[1])], [high[0].max(p[0]), high[1].max(p[1])]]
-    })
+    let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+    for point in points {
+        for a in 0..2 {
+            low[a] = low[a].min(point[a]);
+            high[a] = high[a].max(point[a]);
+        }
+    }
+    [low, high]
 }

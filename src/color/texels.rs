@@ -9,8 +9,13 @@ use std::cmp::Ordering;
 use crate::appearance::texture::pyramid::{AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha};
 use crate::appearance::texture::{Texture, floor};
 use crate::appearance::{Filter, Wrap};
+use crate::color::bilinear::Integrated;
 use crate::color::coverage::{Coverage, Scratch, has_room};
 use crate::color::texel_polygon::TexelPolygon;
+
+/// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
+/// count as squares: the difference shrinks as polygons grow.
+pub(super) const MAX_INTERPOLATED: f64 = 4.0;
 
 /// A texture with its mip levels, wrap modes and filter.
 #[derive(Clone, Copy)]
@@ -62,18 +67,41 @@ impl Sampler<'_> {
         self.texture.size().map(f64::from)
     }
 
+    /// Whether the mean over small polygons is that of the bilinear interpolant.
+    #[inline]
+    pub(super) fn is_interpolated(&self) -> bool {
+        // Interpolation would blur the edges of a cutoff.
+        let has_cutoff = matches!(self.pyramid.texel_alpha(), TexelAlpha::Cutoff(_));
+        self.filter == Filter::Linear && !has_cutoff
+    }
+
+    /// The weighted sum of the texels of an integrated polygon.
+    #[inline(always)]
+    pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
+        let texel_alpha = self.pyramid.texel_alpha();
+        let mut sum = [0.0; 5];
+        integrated.texels(
+            index,
+            #[inline(always)]
+            |at, weight| {
+                let sample = self.texel(at, texel_alpha);
+                for c in 0..5 {
+                    sum[c] += weight * sample[c];
+                }
+            },
+        );
+        for c in &mut sum {
+            *c = c.max(0.0);
+        }
+        sum
+    }
+
     /// The mean over `polygon`, in texels. `None` where it has no area.
     pub(super) fn mean(&self, polygon: &TexelPolygon, scratch: &mut Scratch) -> Option<Sample> {
-        /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it
-        /// texels count as squares: the difference shrinks as polygons grow.
-        const MAX_INTERPOLATED: f64 = 4.0;
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
-        // Interpolation would blur the edges of a cutoff.
-        let has_cutoff = matches!(self.pyramid.texel_alpha(), TexelAlpha::Cutoff(_));
-        let is_interpolated = self.filter == Filter::Linear && !has_cutoff;
-        if is_interpolated && span[0].max(span[1]) <= MAX_INTERPOLATED {
+        if self.is_interpolated() && span[0].max(span[1]) <= MAX_INTERPOLATED {
             self.add_interpolated(polygon, [low, high], &mut sum);
             return sum.mean();
         }
@@ -102,10 +130,11 @@ impl Sampler<'_> {
     }
 
     /// A texel by its index before wrapping.
-    #[inline]
+    #[inline(always)]
     fn texel(&self, at: [i64; 2], texel_alpha: TexelAlpha) -> Sample {
         let size = self.texture.size();
-        let [x, y] = [0, 1].map(|a| self.wrap[a].index(at[a], size[a]) as u32);
+        let x = self.wrap[0].index(at[0], size[0]) as u32;
+        let y = self.wrap[1].index(at[1], size[1]) as u32;
         texel_alpha.sample(self.texture.texel(x, y))
     }
 

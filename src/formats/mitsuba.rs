@@ -21,6 +21,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
     lost: |grid| [lost_up(grid), lost_colors(grid)].concat(),
+    distances: None,
     has_colors: false,
 };
 

@@ -33,6 +33,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use crate::distance::DistanceField;
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::formats::openvdb::{nvdb, vdb};
 pub use crate::formats::sidecars::Sidecars;
@@ -41,6 +42,7 @@ use crate::grid::{Up, VoxelGrid};
 use crate::palette::Palette;
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
+type WriteDistances = fn(&DistanceField, &mut dyn Write) -> Result<(), WriteError>;
 type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>;
 
 /// Options of reading a mesh.
@@ -81,6 +83,9 @@ pub struct WriteOptions {
     /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
+    /// The blocks that voxels become in Minecraft; `None` is concrete, wool and terracotta.
+    #[cfg(feature = "palette")]
+    pub blocks: Option<schem::Blocks>,
     /// Whether colours are dithered to the palette.
     pub dither: bool,
 }
@@ -91,6 +96,13 @@ impl WriteOptions {
     #[must_use]
     pub fn with_palette(self, palette: Palette) -> Self {
         Self { palette: Some(palette), ..self }
+    }
+
+    /// With `blocks`, for Minecraft.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn with_blocks(self, blocks: schem::Blocks) -> Self {
+        Self { blocks: Some(blocks), ..self }
     }
 
     /// With or without dithering, for indexed formats.
@@ -116,6 +128,7 @@ pub struct GridSpec {
     file_size: fn([u32; 3]) -> Option<u64>,
     /// The properties of a grid that a file loses, a sentence each.
     lost: fn(&VoxelGrid) -> Vec<String>,
+    distances: Option<WriteDistances>,
     /// Whether the format stores colours.
     pub has_colors: bool,
 }
@@ -131,6 +144,12 @@ impl GridSpec {
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.write.is_some()
+    }
+
+    /// Whether the format stores a [`DistanceField`].
+    #[must_use]
+    pub fn has_distances(&self) -> bool {
+        self.distances.is_some()
     }
 }
 
@@ -263,6 +282,23 @@ impl GridFormat {
     /// It cannot; the message states the largest grid.
     pub fn check_dims(self, dims: [u32; 3]) -> Result<(), WriteError> {
         (self.spec().check_dims)(dims)
+    }
+
+    /// Whether the format can hold a field of distances.
+    ///
+    /// # Errors
+    /// It cannot; the message lists the formats that can.
+    pub fn check_distances(self) -> Result<(), WriteError> {
+        if self.spec().has_distances() {
+            return Ok(());
+        }
+        let able = Self::ALL.into_iter().filter(|format| format.spec().has_distances());
+        let able: Vec<String> = able.map(|format| format!(".{}", format.extension())).collect();
+        Err(WriteError::Unsupported(format!(
+            ".{} files cannot hold distances: use one of {}",
+            self.extension(),
+            able.join(", ")
+        )))
     }
 
     /// A lower bound of the file size in bytes, for formats whose size depends mainly on `dims`.
@@ -509,4 +545,18 @@ pub fn write_grid_with(
     let unwritten =
         || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
     (format.spec().write.ok_or_else(unwritten)?)(grid, options, out)
+}
+
+/// Writes `field` in `format`. `.vdb` and `.nvdb` hold distances in world units, `.npy` and `.npz` in
+/// voxels.
+///
+/// # Errors
+/// The format cannot hold distances ([`GridFormat::check_distances`]); `out` fails.
+pub fn write_distances(
+    field: &DistanceField,
+    format: GridFormat,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    format.check_distances()?;
+    format.spec().distances.map_or(Ok(()), |write| write(field, out))
 }

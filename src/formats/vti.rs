@@ -22,6 +22,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |dims| Some((head(dims, None, false) + TAIL).len() as u64 + 8 + dense::volume(dims)),
     lost: |_| Vec::new(),
+    distances: None,
     has_colors: true,
 };
 

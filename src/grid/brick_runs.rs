@@ -187,10 +187,10 @@ pub(crate) struct Overlap<const N: usize> {
     pub(crate) masks: [Mask; N],
 }
 
-/// The runs of `N` grids, split wherever a run of any grid begins or ends.
-pub(crate) fn overlay<'a, const N: usize>(
-    mut rest: [BrickRuns<'a>; N],
-) -> impl Iterator<Item = Overlap<N>> + use<'a, N> {
+/// The runs of `N` grids, each in canonical order, split wherever a run of any grid begins or ends.
+pub(crate) fn overlay<I: Iterator<Item = BrickRun>, const N: usize>(
+    mut rest: [I; N],
+) -> impl Iterator<Item = Overlap<N>> + use<I, N> {
     let mut heads = rest.each_mut().map(Iterator::next);
     std::iter::from_fn(move || {
         let start = heads.iter().flatten().map(|run| run.start).min()?;

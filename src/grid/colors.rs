@@ -57,6 +57,14 @@ impl Colors {
         colors
     }
 
+    /// Reserves memory for `bricks` more bricks with `colors` colours.
+    pub(crate) fn reserve(&mut self, bricks: usize, colors: usize) {
+        self.keys.reserve_exact(bricks);
+        self.masks.reserve_exact(bricks);
+        self.first.reserve_exact(bricks);
+        self.own.reserve_exact(colors);
+    }
+
     /// Appends the colours `own` of the voxels in `mask`. Keys must increase.
     ///
     /// # Panics

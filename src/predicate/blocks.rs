@@ -63,6 +63,14 @@ pub fn first_boxes([x, y, z]: [i32; 3]) -> BlockMask {
     ALONG[0][x as usize - 1] & ALONG[1][y as usize - 1] & ALONG[2][z as usize - 1]
 }
 
+/// Spreads a slice's four rows of four boxes to rows of eight.
+#[inline(always)]
+pub(crate) fn rows_of_eight(slice: BlockMask) -> u64 {
+    let rows = slice & 0xFFFF;
+    let rows = (rows | rows << 8) & 0x00FF_00FF;
+    (rows | rows << 4) & 0x0F0F_0F0F
+}
+
 /// One coordinate, by lane.
 pub type Coordinate = [i32; LANES];
 

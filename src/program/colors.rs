@@ -1,7 +1,11 @@
 //! Options for the colours of voxels.
 
+use std::fs;
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use trivox::formats::WriteOptions;
+use trivox::formats::schem::Blocks;
 use trivox::palette::Palette;
 use trivox::srgb::Rgba;
 use trivox::{ColorSource, Voxelizer};
@@ -43,13 +47,37 @@ impl PaletteArgs {
     /// The options for writing formats that have a palette.
     ///
     /// # Errors
-    /// The palette's image cannot be read.
+    /// The palette's image or the list of blocks cannot be read.
     pub fn write_options(&self) -> Result<WriteOptions> {
-        let options = WriteOptions::default().with_dither(self.dither);
+        let mut options = WriteOptions::default().with_dither(self.dither);
+        if let Some(path) = &self.blocks {
+            let blocks = read_blocks(path).with_context(|| path.display().to_string())?;
+            options = options.with_blocks(blocks);
+        }
         let Some(path) = &self.palette else { return Ok(options) };
         let palette = Palette::read(path).with_context(|| path.display().to_string())?;
         Ok(options.with_palette(palette))
     }
+}
+
+/// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that begin
+/// with `//` are skipped.
+fn read_blocks(path: &Path) -> Result<Blocks> {
+    let text = fs::read_to_string(path)?;
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
+    let blocks: Result<Vec<_>> = lines
+        .map(|(number, line)| {
+            let (name, color) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let [r, g, b, _] = css_color(color.trim()).with_context(|| {
+                format!(
+                    "line {number}: needs a block and a CSS colour, such as 'oak_planks #a2834f'"
+                )
+            })?;
+            Ok((name.to_owned(), [r, g, b]))
+        })
+        .collect();
+    Ok(Blocks::new(blocks?)?)
 }
 
 #[cfg(test)]

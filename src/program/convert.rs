@@ -2,12 +2,14 @@
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
+use trivox::Progress;
 use trivox::formats::{LoadedGrid, read_grid};
 
 use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
+use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print_error, print_json, temporary};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
@@ -25,10 +27,13 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let options = args.palette_args.write_options()?;
     let output = Output::new(to, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();
+    let progress = TerminalProgress::new(args.quiet);
+    progress.start("load", 0);
     let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
-    let Written { names, bytes, warning } = output.write(&grid, &options)?;
+    let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
+    progress.finish();
     warnings.extend(warning);
     let input = Side::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };

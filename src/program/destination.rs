@@ -26,9 +26,16 @@ impl Destination {
     /// `several` meshes. With several meshes, a name with an extension is refused as a likely
     /// mistake.
     ///
+    /// Without a `format`, files in a folder are of the format `in_folder`.
+    ///
     /// # Errors
     /// Several meshes cannot be written to one file.
-    pub fn new(output: Option<&Path>, format: Option<GridFormat>, several: bool) -> Result<Self> {
+    pub fn new(
+        output: Option<&Path>,
+        format: Option<GridFormat>,
+        in_folder: GridFormat,
+        several: bool,
+    ) -> Result<Self> {
         let Some(path) = output else {
             return Ok(Self::Nowhere);
         };
@@ -44,7 +51,7 @@ impl Destination {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| path.display().to_string());
         }
-        Ok(Self::Folder(path.to_owned(), format.unwrap_or(GridFormat::Vox)))
+        Ok(Self::Folder(path.to_owned(), format.unwrap_or(in_folder)))
     }
 
     /// The output file of each of `meshes`, if any.

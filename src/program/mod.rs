@@ -32,6 +32,7 @@ pub mod summary;
 pub mod task;
 pub mod temporary;
 pub mod terminal;
+pub mod tips;
 pub mod transform;
 pub mod verify;
 pub mod voxelize;

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use trivox::Mode;
 use trivox::solid::{Fill, Solid};
 
-use crate::program::cli::{ModeName, VoxelArgs};
+use crate::program::cli::{Job, ModeName, VoxelArgs};
 
 impl VoxelArgs {
     /// The mode.
@@ -16,6 +16,14 @@ impl VoxelArgs {
                 let fill = self.fill.map_or(Fill::default(), Fill::from);
                 Mode::Solid(Solid { fill, shell: self.shell })
             }
+        }
+    }
+
+    /// With --distance, what tells the inside.
+    pub fn of_job(self, job: &Job) -> Self {
+        match job.distance {
+            Some(_) => Self { mode: Some(ModeName::Solid), ..self },
+            None => self,
         }
     }
 

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, WriteError, WriteOptions, vox, write_grid_with};
+use trivox::formats::{
+    GridFormat, WriteError, WriteOptions, vox, write_distances, write_grid_with,
+};
+use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
@@ -74,7 +76,7 @@ impl Output {
         refuse_folder(path).with_context(named)?;
         let format = match format {
             Some(format) => format,
-            None => GridFormat::of_path(path).map_err(anyhow::Error::msg).with_context(named)?,
+            None => format_of(path).with_context(named)?,
         };
         Ok(Self { sink: Sink::new(path, input)?, format })
     }
@@ -114,12 +116,42 @@ impl Output {
     ///
     /// # Errors
     /// The format cannot hold the grid; the operating system cannot write the file.
-    pub fn write(&self, grid: &VoxelGrid, options: &WriteOptions) -> Result<Written> {
+    pub fn write(
+        &self,
+        grid: &VoxelGrid,
+        options: &WriteOptions,
+        progress: &dyn Progress,
+    ) -> Result<Written> {
+        progress.start("write", self.format.file_size(grid.dims()).unwrap_or(0));
         if let Some(path) = self.parts_path(grid.dims()) {
             return self.write_parts(grid, options, path);
         }
-        let bytes = self.sink.write(|out| write_grid_with(grid, self.format, options, out))?;
+        let bytes = self.sink.write(|out| {
+            write_grid_with(grid, self.format, options, &mut Reporting { out, progress })
+        })?;
         Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+    }
+
+    /// Writes `field` as [`write`](Self::write) does a grid.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_distances(
+        &self,
+        field: &DistanceField,
+        progress: &dyn Progress,
+    ) -> Result<Written> {
+        progress.start("write", 0);
+        let bytes = self.sink.write(|out| write_distances(field, self.format, out))?;
+        Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+    }
+
+    /// Checks that the format can hold distances.
+    ///
+    /// # Errors
+    /// It cannot; the message names formats that can.
+    pub fn check_distances(&self) -> Result<()> {
+        self.format.check_distances().with_context(|| self.sink.name.clone())
     }
 
     /// Writes the parts of `grid` that have voxels to files named after `path`, with the parts'
@@ -138,6 +170,21 @@ impl Output {
         let (names, bytes) = files.finish()?;
         let warning = Some(several(&names, grid));
         Ok(Written { names: Names::Several(names), bytes, warning })
+    }
+}
+
+/// The format that a file of this name has.
+fn format_of(path: &Path) -> Result<GridFormat> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match &extension[..] {
+        "png" | "gif" => bail!(
+            "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, or \
+             with --preview beside the voxels"
+        ),
+        "schematic" | "litematic" => bail!(
+            ".{extension} files are not written: for Minecraft use .schem, which WorldEdit loads"
+        ),
+        _ => GridFormat::of_path(path).map_err(anyhow::Error::msg),
     }
 }
 
@@ -354,6 +401,24 @@ pub fn behind_links(path: &Path) -> Result<PathBuf> {
         }
     }
     bail!("leads through too many links")
+}
+
+/// Reports the bytes that are written.
+struct Reporting<'a> {
+    out: &'a mut dyn Write,
+    progress: &'a dyn Progress,
+}
+
+impl Write for Reporting<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(buffer)?;
+        self.progress.advance(written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 struct Counted<W> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use trivox::formats::Loaded;
 use trivox::voxelizer::{Placed, UsedBackend, Warning};
-use trivox::{PlaceOptions, PlacedMesh, Sizing, Voxelized, Voxelizer};
+use trivox::{DistanceField, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
 
 use crate::program::memory::Share;
 use crate::program::transform::Transform;
@@ -57,6 +57,21 @@ impl Pipeline<'_> {
     pub fn compute_again(&self, mesh: &PlacedMesh, used: &UsedBackend) -> Result<Voxelized> {
         let again = self.voxelizer.check(mesh, used);
         again.map_err(|error| self.memory.explain_step(error, self.is_solid))
+    }
+
+    /// The distances to the mesh's surface; `inside` are the voxels of its solid.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn measure(
+        &self,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+    ) -> Result<DistanceField> {
+        self.voxelizer
+            .measure(mesh, inside, width)
+            .map_err(|error| self.memory.explain_step(error, true))
     }
 
     /// Colours the voxels.

@@ -40,7 +40,8 @@ impl Plan {
         let (meshes, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let named = meshes.len();
         let several = named > 1 || has_list || job.shard.is_some();
-        let destination = Destination::new(job.output.as_deref(), job.format, several)?;
+        let in_folder = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
+        let destination = Destination::new(job.output.as_deref(), job.format, in_folder, several)?;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let targets = destination.targets(&meshes)?;
         let tasks = meshes.into_iter().zip(targets).map(|(mesh, target)| Task { mesh, target });
@@ -54,17 +55,20 @@ impl Plan {
 }
 
 /// Words that may be typed as commands, and the correct command.
-const COMMANDS: [(&str, &str); 12] = [
+const COMMANDS: [(&str, &str); 15] = [
     ("adapters", "adapters"),
+    ("compare", "diff"),
     ("completions", "completions"),
     ("convert", "convert"),
     ("diff", "diff"),
+    ("draw", "render"),
     ("formats", "formats"),
     ("help", "help"),
     ("info", "info"),
     ("man", "man"),
     ("render", "render"),
     ("slice", "slice"),
+    ("stats", "info"),
     ("verify", "verify"),
     ("version", "--version"),
 ];

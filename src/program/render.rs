@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{LoadedGrid, is_mesh, read_grid};
-use trivox::render::{Picture, RenderOptions, Renderer, render};
+use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
 use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 
@@ -30,7 +30,7 @@ use crate::program::{Verdict, print_error, print_json, temporary};
 /// Bad usage; a file that cannot be read; a mesh that cannot be voxelized; an output that cannot be
 /// written.
 pub fn run(args: &RenderArgs) -> Result<Verdict> {
-    let to_stdout = args.output.as_os_str() == "-";
+    let to_stdout = args.target().as_os_str() == "-";
     if args.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
@@ -42,9 +42,9 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     };
     compute.start_threads()?;
     temporary::clean_up_when_interrupted()?;
-    let is_gif_animation = args.turntable.is_some() && is_gif(&args.output);
+    let is_gif_animation = args.turntable.is_some() && is_gif(args.target());
     if !to_stdout && !is_gif_animation {
-        check_extension(&args.output).with_context(|| args.output.display().to_string())?;
+        check_extension(args.target()).with_context(|| args.target().display().to_string())?;
     }
     let options = options(args);
     options.check()?;
@@ -101,8 +101,8 @@ enum Output {
 impl Output {
     fn new(args: &RenderArgs) -> Result<Self> {
         Ok(match args.turntable {
-            Some(number) => Self::Frames(Frames::new(&args.output, &args.file, number, args.fps)?),
-            None => Self::Picture(Sink::new(&args.output, &args.file)?),
+            Some(number) => Self::Frames(Frames::new(args.target(), &args.file, number, args.fps)?),
+            None => Self::Picture(Sink::new(args.target(), &args.file)?),
         })
     }
 
@@ -118,8 +118,7 @@ impl Output {
                 frames.write(renderer, options, progress)
             }
             Self::Picture(sink) => {
-                progress.start("draw", 0);
-                let picture = renderer.render(options)?;
+                let picture = renderer.render_with(options, progress)?;
                 let bytes = sink.write(|out| Ok(picture.write_png(out)?))?;
                 Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
             }
@@ -151,8 +150,8 @@ impl Preview {
     ///
     /// # Errors
     /// The picture cannot be written.
-    pub fn draw(&self, grid: &VoxelGrid) -> Result<String> {
-        self.write(&render(grid, &Self::options())?)
+    pub fn draw(&self, grid: &VoxelGrid, progress: &dyn Progress) -> Result<String> {
+        self.write(&Renderer::new(grid).render_with(&Self::options(), progress)?)
     }
 
     /// Writes a picture; returns the file's name.
@@ -175,7 +174,10 @@ pub fn check_extension(path: &Path) -> Result<()> {
         "png" => Ok(()),
         "" => bail!("no file extension: pictures are .png files"),
         "gif" => bail!("a .gif is an animation: use --turntable N of `voxelize render`, or a .png"),
-        _ => bail!("unknown file extension '.{extension}': pictures are .png files"),
+        _ => bail!(
+            "unknown file extension '.{extension}': pictures are .png files, animations (--turntable) \
+             also .gif"
+        ),
     }
 }
 

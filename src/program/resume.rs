@@ -45,14 +45,14 @@ impl Origin {
     pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, strict, color, .. } = job;
+        let Job { format, up, strict, color, distance, .. } = job;
         let (mode, keep) = (voxels.mode(), voxels.keep_transparent);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-                 {few:?}",
+                 {few:?}, {distance:?}",
                 place_options(job),
                 Transform::new(job).ok()
             ),

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use trivox::VoxelGrid;
 use trivox::palette::MAX_COLORS;
 use trivox::voxelize::report::{RunReport, StageReport};
+use trivox::{DistanceField, VoxelGrid};
 
 use crate::program::fill_summary::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
@@ -45,6 +45,10 @@ pub struct Summary {
     /// The fill of a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<FillSummary>,
+    /// The band of distances, if they were computed; `occupied` are the voxels inside, and `hash` is that
+    /// of the distances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distances: Option<DistanceSummary>,
     /// Voxels left out because they are completely transparent.
     #[serde(skip_serializing_if = "is_zero")]
     pub transparent: u64,
@@ -76,6 +80,15 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
+/// The band of distances.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct DistanceSummary {
+    /// In voxels.
+    pub width: f32,
+    /// How many voxels are nearer.
+    pub voxels: u64,
+}
+
 /// A mesh whose output existed already.
 #[derive(Debug, Serialize)]
 pub struct Skipped {
@@ -98,6 +111,11 @@ pub struct Contents {
 impl Contents {
     pub fn of(grid: &VoxelGrid) -> Self {
         Self { dims: grid.dims(), occupied: grid.occupied(), hash: grid.hash().to_string() }
+    }
+
+    pub fn of_distances(field: &DistanceField) -> Self {
+        let (dims, occupied) = (field.dims(), field.inside().occupied());
+        Self { dims, occupied, hash: field.hash() }
     }
 }
 
@@ -179,6 +197,8 @@ pub struct Timings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<f64>,
     /// Colouring, for a mesh with materials or colours.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -239,6 +259,9 @@ impl Summary {
         }
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         line("occupied", format!("{occupied} in {bricks}"));
+        if let Some(DistanceSummary { width, voxels }) = self.distances {
+            line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
+        }
         if let Some(fill) = &self.fill {
             fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
         }
@@ -304,6 +327,7 @@ impl fmt::Display for Timings {
             ("start", Some(self.start).filter(|start| *start >= 1.0)),
             ("voxelize", Some(self.voxelize)),
             ("fill", self.fill),
+            ("distance", self.distance),
             ("check", self.check),
             ("color", self.color),
             ("write", self.write),

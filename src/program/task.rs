@@ -20,7 +20,9 @@ use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
-use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
+use crate::program::summary::{
+    Check, Contents, DistanceSummary, Outcome, Summary, Timings, milliseconds, timed,
+};
 use crate::program::transform::{Transform, place_options};
 
 /// What the tasks of a run share.
@@ -55,11 +57,16 @@ impl RunContext<'_> {
         let output = task.target.as_ref();
         let output = output.map(|path| Output::new(path, self.job.format, &task.mesh));
         let output = output.transpose()?;
+        if let (Some(output), Some(_)) = (&output, self.job.distance) {
+            output.check_distances()?;
+        }
         let preview = self.job.preview.as_ref().map(|path| Preview::new(path, &task.mesh));
         let preview = preview.transpose()?;
 
         let format = output.as_ref().map(Output::format);
+        let is_grid = self.job.distance.is_none();
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
+        let has_colors = has_colors && is_grid;
         let pipeline = self.pipeline(has_colors)?;
         let placed = pipeline.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
@@ -75,7 +82,15 @@ impl RunContext<'_> {
         let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
         let made = pipeline.color(&placed.mesh, made)?;
         let grid = &made.grid;
-        let written = output.as_ref().map(|output| self.write(output, grid)).transpose();
+        let field = self.job.distance.filter(|_| is_kept);
+        let field =
+            field.map(|width| timed(|| pipeline.measure(&placed.mesh, grid.clone(), width)));
+        let (field, measured) = field.transpose()?.unzip();
+        let written = output.as_ref().map(|output| match &field {
+            Some(field) => self.write(|| output.write_distances(field, self.progress)),
+            None => self.write(|| output.write(grid, self.write_options, self.progress)),
+        });
+        let written = written.transpose();
         // A reader that closes standard output early does not prevent the preview.
         let (written, cut) = match written {
             Err(error) if error.is::<Cut>() => (None, Some(error)),
@@ -91,6 +106,15 @@ impl RunContext<'_> {
         summary.warnings.extend(self.without_effect(output.as_ref()));
         summary.warnings.extend(too_high(format, grid));
         summary.notes.extend(notes);
+        if let Some(field) = &field {
+            let (width, voxels) = (field.width(), field.band().occupied());
+            summary.distances = Some(DistanceSummary { width, voxels });
+            summary.timings_ms.distance = measured;
+            summary.hash = field.hash();
+            let on_gpu = made.backend.adapter.is_some();
+            let note = "the GPU found the inside; distances are computed on the CPU";
+            summary.notes.extend(on_gpu.then(|| note.to_owned()));
+        }
         if let Some((check, time)) = check {
             summary.check = Some(check);
             summary.timings_ms.check = Some(time);
@@ -99,7 +123,9 @@ impl RunContext<'_> {
             summary.timings_ms.write = Some(time);
             // A doubtful solid must fail again in the next run.
             let origin = origin.filter(|_| !refused);
-            summary.warnings.extend(self.remember(task, &written.names, origin, grid));
+            let contents =
+                || field.as_ref().map_or_else(|| Contents::of(grid), Contents::of_distances);
+            summary.warnings.extend(self.remember(task, &written.names, origin, contents));
             summary.bytes = Some(written.bytes);
             summary.warnings.extend(written.warning);
             summary.has_palette = format.is_some_and(GridFormat::has_palette);
@@ -132,23 +158,28 @@ impl RunContext<'_> {
         });
         let mesh = &placed.mesh;
         let has_colors = mesh.appearance().is_some() && *color == ColorSource::Mesh;
-        let lost = format.filter(|format| has_colors && !format.spec().has_colors).map(|format| {
-            let extension = format.extension();
-            format!("the mesh has colours, but .{extension} files hold none: they are left out")
+        let lost = format.filter(|_| has_colors).and_then(|format| match self.job.distance {
+            Some(_) => Some("distances".to_owned()),
+            None if format.spec().has_colors => None,
+            None => Some(format!(".{} files", format.extension())),
         });
+        let lost = lost
+            .map(|what| format!("the mesh has colours, but {what} hold none: they are left out"));
         resolution.into_iter().chain(lost).collect()
     }
 
     /// Warnings about options without effect on the output's format.
     fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
         let Some(format) = output.map(Output::format) else { return Vec::new() };
-        let PaletteArgs { palette, dither } = self.palette_args;
+        let PaletteArgs { palette, blocks, dither } = self.palette_args;
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
+        let has_blocks = format == GridFormat::Schem;
         let options = [
             ("--color", matches!(color, ColorSource::Uniform(_)) && !holds_any, "no colours"),
             ("--palette", palette.is_some() && !holds_few, "no palette"),
-            ("--dither", *dither && !holds_few, "no palette"),
+            ("--blocks", blocks.is_some() && !has_blocks, "no blocks"),
+            ("--dither", *dither && !holds_few && !has_blocks, "no palette"),
         ];
         let lost = options.into_iter().filter(|&(_, is_lost, _)| is_lost);
         let extension = format.extension();
@@ -164,24 +195,22 @@ impl RunContext<'_> {
         task: &Task,
         names: &Names,
         origin: Option<Origin>,
-        grid: &VoxelGrid,
+        contents: impl FnOnce() -> Contents,
     ) -> Option<String> {
         let (target, origin) = (task.target.as_deref()?, origin?);
         let why = match names {
-            Names::One(_) => resume::remember(target, origin, Contents::of(grid)).err()?,
+            Names::One(_) => resume::remember(target, origin, contents()).err()?,
             Names::Several(_) => anyhow!("it is several files"),
         };
         Some(format!("--resume will make the output again: no note can be left of it: {why:#}"))
     }
 
     fn draw(&self, preview: &Preview, grid: &VoxelGrid) -> Result<(String, f64)> {
-        self.progress.start("draw", 0);
-        timed(|| preview.draw(grid))
+        timed(|| preview.draw(grid, self.progress))
     }
 
-    fn write(&self, output: &Output, grid: &VoxelGrid) -> Result<(Written, f64)> {
-        self.progress.start("write", 0);
-        timed(|| output.write(grid, self.write_options))
+    fn write(&self, write: impl FnOnce() -> Result<Written>) -> Result<(Written, f64)> {
+        timed(write)
     }
 }
 
@@ -234,6 +263,7 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
         gpu: report.clone(),
         fill,
+        distances: None,
         warnings,
         notes: Vec::new(),
     }

@@ -82,7 +82,9 @@ impl Transform {
 
 /// The placement of meshes that are not centred in a grid.
 pub fn place_options(job: &Job) -> PlaceOptions {
-    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad);
+    // The band of distances is to be whole.
+    let band = job.distance.filter(|_| job.bounds.is_none()).map_or(0, |width| width.ceil() as u32);
+    let options = PlaceOptions::new(sizing(job.res, job.voxel_size)).with_pad(job.pad.max(band));
     match job.bounds {
         Some(bounds) => options.with_bounds(bounds),
         None => options,

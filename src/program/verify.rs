@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::read_grid;
+use trivox::formats::{is_mesh, read_grid};
 use trivox::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyError, VerifyOptions,
     Wrong, verify,
@@ -28,6 +28,10 @@ use crate::program::{self, ignore_closed, print, print_error, print_json};
 pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     args.compute.refuse_contradictions()?;
     args.voxels.refuse_contradictions()?;
+    if is_mesh(&args.grid) && !is_mesh(&args.mesh) {
+        let [grid, mesh] = [&args.mesh, &args.grid].map(|path| path.display());
+        bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
+    }
     args.compute.start_threads()?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let voxelizer =

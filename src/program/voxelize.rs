@@ -26,6 +26,7 @@ pub fn run(
     palette_args: &PaletteArgs,
     compute: &ComputeArgs,
 ) -> Result<Verdict> {
+    let voxels = &voxels.of_job(job);
     refuse_contradictions(job, voxels, compute)?;
     compute.start_threads()?;
     refuse_impossible_sizes(job)?;

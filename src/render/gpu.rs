@@ -6,6 +6,7 @@ use wgpu::BufferUsages as Usage;
 
 use crate::gpu::GpuError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
+use crate::progress::Progress;
 use crate::render::film::RayTerm;
 use crate::render::ground::GROUND_SAMPLES;
 use crate::render::light::{Direction, FACES, fixed};
@@ -85,6 +86,7 @@ impl GpuShader {
         &self,
         picture: &PictureParams,
         size: [u32; 2],
+        progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
         let device = self.scene.device();
         let (mut params, tables) = draw_params(picture, size);
@@ -126,6 +128,7 @@ impl GpuShader {
                 return Err(gave_up());
             }
             drawn_pixels.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
+            progress.advance(params.rows.into());
         }
         Ok(drawn_pixels)
     }
@@ -136,8 +139,9 @@ impl GpuShader {
         &self,
         picture: &PictureParams,
         size: [u32; 2],
+        progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
-        self.scene.device().block_on(self.pixels(picture, size))
+        self.scene.device().block_on(self.pixels(picture, size, progress))
     }
 
     /// An error: a browser cannot block.
@@ -146,6 +150,7 @@ impl GpuShader {
         &self,
         _: &PictureParams,
         _: [u32; 2],
+        _: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
         Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
     }

@@ -82,6 +82,8 @@ pub struct Timings {
     pub voxelize: Duration,
     /// Filling, for a solid.
     pub fill: Option<Duration>,
+    /// Computing distances.
+    pub distance: Option<Duration>,
     /// Colouring, for a mesh that has an appearance.
     pub color: Option<Duration>,
 }

@@ -238,7 +238,7 @@ impl Voxelizer {
     }
 }
 
-fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
+pub(super) fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
     let began = Instant::now();
     let result = step()?;
     Ok((result, began.elapsed()))

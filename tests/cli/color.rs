@@ -127,12 +127,40 @@ fn a_palette_can_be_given() {
 }
 
 #[test]
+fn blocks_can_be_given() {
+    let folder = in_colors();
+    let path = folder.path();
+    let blocks = "// Of a house.\n\noak_planks #a2834f\nminecraft:lapis_block rgb(31, 67, 140)\n";
+    fs::write(path.join("blocks.txt"), blocks).unwrap();
+    let run = voxelize(path, "three.obj --res 9 --blocks blocks.txt -o house.schem");
+    assert!(run.status.success(), "{}", stderr(&run));
+    let run = voxelize(path, "convert house.schem again.npz");
+    let said = stderr(&run);
+    assert!(run.status.success(), "{said}");
+    assert!(said.contains("not known are grey: 'oak_planks', 'lapis_block'"), "{said}");
+    let run = voxelize(path, "diff house.schem again.npz");
+    assert!(run.status.success(), "{}", stderr(&run));
+    for (text, why) in [
+        ("oak_planks\n", "bad.txt: line 1: needs a block and a CSS colour"),
+        ("\nstone red\nOak red\n", "'Oak' is no name of a block"),
+        ("stone red\nminecraft:stone blue\n", "the block 'minecraft:stone' is there twice"),
+        ("// None.\n", "a list of blocks has 1 to 127, but this has 0"),
+    ] {
+        fs::write(path.join("bad.txt"), text).unwrap();
+        refuses(path, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
+    }
+    refuses(path, "three.obj --res 9 --blocks nowhere.txt -o new.schem", "nowhere.txt: ");
+}
+
+#[test]
 fn options_that_a_format_has_no_use_for_are_said() {
     let folder = in_colors();
     let path = folder.path();
+    fs::write(path.join("blocks.txt"), "stone grey\n").unwrap();
     for (args, warning) in [
         ("--color #102030 -o a.npy", "--color had no effect: .npy files hold no colours"),
         ("--dither -o a.npz", "--dither had no effect: .npz files hold no palette"),
+        ("--blocks blocks.txt -o a.vox", "--blocks had no effect: .vox files hold no blocks"),
     ] {
         let said = stderr(&voxelize(path, &format!("three.obj --res 9 {args}")));
         assert!(said.contains(warning), "{said}");

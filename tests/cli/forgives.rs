@@ -20,6 +20,11 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj out.vox", "out.vox: there is no such file: did you mean -o out.vox?"),
         ("inof mesh.obj", "inof: is neither a command nor a file: did you mean `voxelize info`?"),
         ("version", "did you mean `voxelize --version`?"),
+        ("compare a.vox b.vox", "did you mean `voxelize diff`?"),
+        ("stats a.vox", "did you mean `voxelize info`?"),
+        ("verify a.vox mesh.obj", "did you mean `voxelize verify mesh.obj a.vox`?"),
+        ("mesh.obj -o a.png", "a.png: a .png is a picture, not a format of voxels: draw one with"),
+        ("mesh.obj -o a.litematic", "for Minecraft use .schem"),
         ("zzzzzzz", "zzzzzzz: is neither a command nor a file: see `voxelize --help`"),
         ("gone*.obj", "gone*.obj: no file matches this pattern"),
         ("mesh.obj --recursive", "--recursive is for folders"),
@@ -28,6 +33,39 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj --input-format obj", "--input-format is for standard input"),
     ] {
         refuses(folder.path(), args, complaint);
+    }
+}
+
+#[test]
+fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
+    let folder = folder();
+    let path = folder.path();
+    for args in [
+        "mesh.obj --resolution 8 --colour red -o a.npz",
+        "render a.npz a.png --size 16x16 --samples 1",
+        "render a.npz -o b.png --size 16x16 --samples 1",
+    ] {
+        let run = voxelize(path, args);
+        assert!(run.status.success(), "{args}: {}", stderr(&run));
+    }
+    assert_eq!(fs::read(path.join("a.png")).unwrap(), fs::read(path.join("b.png")).unwrap());
+}
+
+#[test]
+fn options_that_other_programs_have_get_a_tip() {
+    let folder = folder();
+    for (args, tip) in [
+        ("mesh.obj --solid", "tip: use --mode solid"),
+        ("mesh.obj --cpu", "tip: use --backend cpu"),
+        ("mesh.obj --res 64x64x64", "for a box of voxels --dims X,Y,Z"),
+        ("mesh.obj --height 50", "tip: use --res N for N voxels along the longest axis"),
+        ("render mesh.obj", "--output <OUT>"),
+        ("render mesh.obj a.png -o b.png", "cannot be used with"),
+    ] {
+        let run = voxelize(folder.path(), args);
+        let said = stderr(&run);
+        assert_eq!(run.status.code(), Some(2), "{args}: {said}");
+        assert!(said.contains(tip) && !said.contains("similar argument"), "{args}: {said}");
     }
 }
 

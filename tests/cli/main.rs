@@ -4,6 +4,7 @@
 mod color;
 mod convert;
 mod diff;
+mod distance;
 mod files;
 mod forgives;
 #[cfg(feature = "gpu")]

@@ -6,6 +6,8 @@
 //     nvdb far        reads far.nvdb beside the list of its voxels, and prints a line
 //     nvdb colors     reads the colours of grid.nvdb beside the list of them, and prints a line
 //     nvdb writecolors writes files whose colours are their places'
+//     nvdb distances NAME  reads the level set NAME.nvdb beside its distances as NAME.raw and what else is
+//                     known of it as NAME.txt, and prints a line
 //     nvdb write      writes files to be read, and what voxels they hold
 
 #define NANOVDB_USE_ZIP
@@ -225,6 +227,31 @@ static void colors() {
         size_t(grid->activeVoxelCount()), differ, liesThere);
 }
 
+static void distances(const std::string& name) {
+    auto handle = nanovdb::io::readGrid(name + ".nvdb", std::string("surface"));
+    auto* grid = handle.grid<float>();
+    int dims[3];
+    float width;
+    double size;
+    std::ifstream(name + ".txt") >> dims[0] >> dims[1] >> dims[2] >> width >> size;
+    std::ifstream raw(name + ".raw", std::ios::binary);
+    bool isValid = grid && nanovdb::isValid(*grid, true, true);
+    auto accessor = grid->getAccessor();
+    size_t values = 0, active = 0;
+    for (int x = -3; x < dims[0] + 3; ++x)
+        for (int y = -3; y < dims[1] + 3; ++y)
+            for (int z = -3; z < dims[2] + 3; ++z) {
+                float voxels = width;
+                if (x >= 0 && y >= 0 && z >= 0 && x < dims[0] && y < dims[1] && z < dims[2])
+                    raw.read(reinterpret_cast<char*>(&voxels), 4);
+                Coord ijk(x, y, z);
+                values += accessor.getValue(ijk) != float(voxels * size);
+                active += accessor.isActive(ijk) != (std::abs(voxels) < width);
+            }
+    printf("%d %d %zu %zu %lu\n", isValid, grid->isLevelSet(), values, active,
+        (unsigned long)grid->activeVoxelCount());
+}
+
 static float light(int value) {
     double v = value / 255.0;
     return float(v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4));
@@ -280,6 +307,8 @@ int main(int argc, char** argv) {
         for (int n = 0; n < atoi(argv[2]); ++n) check(n);
     } else if (argc == 3 && !strcmp(argv[1], "pbrt")) {
         for (int n = 0; n < atoi(argv[2]); ++n) pbrt(n);
+    } else if (argc == 3 && !strcmp(argv[1], "distances")) {
+        distances(argv[2]);
     } else if (argc == 2 && !strcmp(argv[1], "far")) {
         far();
     } else if (argc == 2 && !strcmp(argv[1], "colors")) {

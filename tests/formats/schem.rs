@@ -1,18 +1,22 @@
 //! Sponge's `.schem`, read by `fastnbt`: block for block, in the right place.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{Read, Write};
 
-use fastnbt::{ByteArray, IntArray};
+use fastnbt::{ByteArray, IntArray, Value, nbt};
+use flate2::Compression;
 use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use serde::Deserialize;
-use trivox::formats::{GridFormat, WriteOptions, write_grid, write_grid_with};
+use trivox::formats::schem::Blocks as BlockList;
+use trivox::formats::{GridFormat, LoadedGrid, ReadError, WriteOptions, schem};
+use trivox::formats::{write_grid, write_grid_with};
 use trivox::grid::Colors;
 use trivox::srgb::Rgba;
 use trivox::{Up, VoxelGrid, World};
 
 use super::colored::{colored, listed};
-use super::{grids, tiny, written};
+use super::{grids, read, tiny, written};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -234,6 +238,133 @@ fn what_a_schematic_changes_is_said() {
     let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid).join("; ");
     assert_eq!(lost(&tiny()), "");
     let opaque = lost(&colored(&tiny(), true));
-    assert_eq!(opaque, "colours are those of the nearest of 49 blocks");
+    assert_eq!(opaque, "colours are those of the nearest of the blocks");
     assert!(lost(&colored(&tiny(), false)).contains("how opaque"));
+}
+
+#[test]
+fn schematics_give_back_the_grid_that_was_written() {
+    for grid in grids() {
+        let bytes = written(&grid, GridFormat::Schem);
+        let back = read(GridFormat::Schem, &bytes).unwrap();
+        assert!(back == grid, "{grid:?} has {:?}, read {:?}", grid.world, back.world);
+        assert!(back.colors.is_none());
+        assert!(bytes == written(&back, GridFormat::Schem), "other bytes for {grid:?}");
+    }
+}
+
+#[test]
+fn blocks_are_read_in_their_colours() {
+    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
+    for grid in grids().into_iter().filter(small) {
+        let grid = colored(&grid, false);
+        let bytes = written(&grid, GridFormat::Schem);
+        let back = read(GridFormat::Schem, &bytes).unwrap();
+        assert_eq!((back.hash(), back.world), (grid.hash(), grid.world));
+        // What is nearest to a block's colour is that block.
+        assert!(bytes == written(&back, GridFormat::Schem), "other blocks for {grid:?}");
+    }
+}
+
+/// The file of other programs, by its tags.
+fn file(tags: &Value) -> Vec<u8> {
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&fastnbt::to_bytes(tags).unwrap()).unwrap();
+    zipped.finish().unwrap()
+}
+
+fn loaded(tags: &Value) -> Result<LoadedGrid, ReadError> {
+    schem::read(&mut &file(tags)[..])
+}
+
+#[test]
+fn schematics_of_other_programs_are_read() {
+    let palette = nbt!({
+        "minecraft:cave_air": 7,
+        "minecraft:red_wool": 0,
+        "minecraft:oak_stairs[facing=east,half=top]": 300,
+    });
+    // 300 is two bytes.
+    let data = [7, 0, 0xac_u8.cast_signed(), 2, 7, 7, 0].to_vec();
+    let data = Value::ByteArray(ByteArray::new(data));
+    let offset = Value::IntArray(IntArray::new(vec![-3, 4, 5]));
+    let second = nbt!({
+        "Version": 2, "DataVersion": 2586, "BlockData": data.clone(), "Offset": offset,
+        "Metadata": {"WEOffsetX": 1, "nested": [[1.0, 2.0], [3.0]]},
+        "Width": 3_i16, "Height": 2_i16, "Length": 1_i16, "Palette": palette.clone(), "PaletteMax": 3,
+        "BlockEntities": [{"Id": "minecraft:chest"}],
+    });
+    let third = nbt!({"Schematic": {
+        "Blocks": {"Data": data, "Palette": palette, "BlockEntities": []},
+        "Entities": [{"Id": "minecraft:pig"}],
+        "Width": 3_i16, "Height": 2_i16, "Length": 1_i16, "Version": 3,
+    }});
+    for (tags, ignored) in [(second, "'BlockEntities'"), (third, "'Entities'")] {
+        let LoadedGrid { grid, warnings, .. } = loaded(&tags).unwrap();
+        assert_eq!((grid.dims(), grid.world), ([3, 2, 1], None));
+        let [red, grey] = [[161, 39, 34, 255], [150, 150, 150, 255]];
+        assert_eq!(listed(&grid), [([1, 0, 0], red), ([2, 0, 0], grey), ([2, 1, 0], red)].into());
+        let unknown = "blocks whose colour is not known are grey: 'oak_stairs'";
+        assert_eq!(warnings, [format!("only blocks are read; skipped: {ignored}"), unknown.into()]);
+    }
+}
+
+#[test]
+fn malformed_schematics_are_refused() {
+    let stone = |data: &[i8]| {
+        let data = Value::ByteArray(ByteArray::new(data.to_vec()));
+        nbt!({"Version": 2, "Width": 2_i16, "Height": 1_i16, "Length": 1_i16, "BlockData": data,
+            "Palette": {"minecraft:stone": 1, "minecraft:air": 0}})
+    };
+    let without = |name: &str| {
+        let Value::Compound(mut tags) = stone(&[0, 1]) else { panic!("a compound") };
+        tags.remove(name).unwrap();
+        Value::Compound(tags)
+    };
+    let with = |name: &str, value: Value| {
+        let Value::Compound(mut tags) = stone(&[0, 1]) else { panic!("a compound") };
+        tags.insert(name.to_owned(), value);
+        Value::Compound(tags)
+    };
+    assert_eq!(loaded(&stone(&[0, 1])).unwrap().grid.occupied(), 1);
+    for (tags, why) in [
+        (stone(&[1]), "there are 1 blocks, but its size is of 2"),
+        (stone(&[1, 1, 1]), "more than the 2 blocks"),
+        (stone(&[1, 2]), "block 1 has the number 2, not in the palette"),
+        (stone(&[-1, -1, -1, -1, -1, -1]), "the number of block 0 is too long"),
+        (without("Version"), "no 'Version'"),
+        (without("Width"), "needs 'Width'"),
+        (without("Palette"), "no blocks"),
+        (without("BlockData"), "no blocks"),
+        (with("Version", Value::Int(4)), "version 4 is not supported"),
+        (with("Height", Value::Short(0)), "at least one block"),
+        (with("Palette", nbt!({"a": 1, "b": 1})), "has the number of another"),
+        (with("Palette", nbt!({"a": -1})), "has no number from 0"),
+        (with("Metadata", nbt!({"trivox": {"Up": "x"}})), "'x' cannot be up"),
+    ] {
+        let error = loaded(&tags).unwrap_err();
+        assert!(matches!(error, ReadError::Content(_)), "{error:?}");
+        assert!(error.to_string().contains(why), "{error}, not {why}");
+    }
+    let plain = schem::read(&mut &b"PK\x03\x04"[..]).unwrap_err().to_string();
+    assert_eq!(plain, "not a Sponge schematic: it is not compressed by gzip");
+}
+
+#[test]
+fn voxels_become_the_blocks_that_are_given() {
+    let blocks = [("oak_planks", [162, 131, 79]), ("create:asurine", [100, 120, 140])];
+    let blocks = BlockList::new(blocks.map(|(name, color)| (name.to_owned(), color))).unwrap();
+    let options = WriteOptions::default().with_blocks(blocks);
+    let named = |grid: &VoxelGrid| {
+        let mut bytes = Vec::new();
+        write_grid_with(grid, GridFormat::Schem, &options, &mut bytes).unwrap();
+        let schematic = Schematic::of(&bytes);
+        let mut names: Vec<_> = schematic.named().into_iter().collect();
+        names.sort_unstable();
+        names.into_iter().map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
+    };
+    let grid = VoxelGrid::from_voxels([2, 1, 1], [[0; 3], [1, 0, 0]]).unwrap();
+    assert_eq!(named(&grid), ["minecraft:oak_planks"; 2]);
+    let blue = grid.with_colors(Colors::uniform([90, 120, 150, 255]));
+    assert_eq!(named(&blue), ["create:asurine"; 2]);
 }

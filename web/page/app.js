@@ -8,7 +8,7 @@ const $ = (id) => document.getElementById(id);
 const form = $('settings');
 const canvas = $('canvas');
 const camera = new Camera(canvas);
-const state = { model: null, report: null, formats: null, job: 0, example: null };
+const state = { model: null, report: null, formats: null, job: 0, view: 0, example: null };
 
 // --- The worker. Cancelling ends it, since WebAssembly does not listen while it computes.
 
@@ -78,10 +78,13 @@ const messages = {
   },
   frame({ size, rows, pixels, took }) {
     paint(size, rows, pixels);
+    // Milliseconds from the opening of the page to the first picture.
+    document.body.dataset.first ??= performance.now().toFixed(0);
     if (took > 0) document.body.dataset.frame = took.toFixed(1);
   },
-  sharpened({ samples }) {
-    canvas.dataset.samples = samples;
+  sharpened({ number, samples }) {
+    // Of an older view it says nothing about what is shown.
+    if (number === state.view) canvas.dataset.samples = samples;
   },
 };
 
@@ -112,6 +115,7 @@ function setBusy(busy) {
 async function job(work) {
   if (document.body.getAttribute('aria-busy') === 'true') startWorker();
   const own = ++state.job;
+  document.body.dataset.started = own;
   fail(null);
   setBusy(true);
   try {
@@ -119,7 +123,10 @@ async function job(work) {
   } catch (error) {
     if (own === state.job && !(error instanceof Cancelled)) fail(error.message);
   } finally {
-    if (own === state.job) setBusy(false);
+    if (own === state.job) {
+      setBusy(false);
+      document.body.dataset.finished = own;
+    }
   }
 }
 
@@ -377,7 +384,7 @@ function refresh(moving) {
   const cut = axis < 0 ? null : [axis, part];
   const size = [canvas.width, canvas.height];
   delete canvas.dataset.samples;
-  const view = { size, moving, camera: { ...camera.options, cut, background: background() } };
+  const view = { number: ++state.view, size, moving, camera: { ...camera.options, cut, background: background() } };
   worker.postMessage({ type: 'view', view });
 }
 

@@ -154,17 +154,19 @@ async function frames() {
 }
 
 async function frame(now) {
-  const size = now.size.map((side) => Math.max(1, Math.round(side * scale)));
+  // In steps, so that most pictures have the size of the one before, and its buffers.
+  const part = Math.max(1, Math.round(16 * scale)) / 16;
+  const size = now.size.map((side) => Math.max(1, Math.round(side * part)));
   const began = performance.now();
   const pixels = await viewer.draw({ ...now.camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
   const took = performance.now() - began;
-  scale = Math.min(1, Math.max(0.08, scale * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
+  scale = Math.min(1, Math.max(0.08, part * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
   post(size, [0, size[1]], pixels, took);
 }
 
 /** The picture at rest: once with a ray a pixel, then with four. */
 async function sharpen(now) {
-  const [width, height] = now.size;
+  const height = now.size[1];
   let rows = 8;
   for (const samples of [1, 2]) {
     for (let first = 0; first < height;) {
@@ -179,7 +181,7 @@ async function sharpen(now) {
       await breath();
       if (view !== now || busy) return;
     }
-    postMessage({ type: 'sharpened', samples, size: [width, height] });
+    postMessage({ type: 'sharpened', number: now.number, samples });
   }
   sharpened = now;
 }

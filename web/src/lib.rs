@@ -429,11 +429,14 @@ impl Viewer {
     ///
     /// # Errors
     /// Options that are not possible; the GPU fails.
-    pub async fn draw(&self, options: &str) -> Result<Vec<u8>, JsError> {
+    pub async fn draw(&self, options: &str) -> Result<Uint8Array, JsError> {
         let options: ViewOptions = serde_json::from_str(options).map_err(failed)?;
         match &self.gpu {
-            Some(gpu) => gpu.draw(&self.grid, options).await.map_err(failed),
-            None => Ok(view::draw_on_cpu(&self.grid, options)),
+            Some(gpu) => {
+                let pixels = gpu.draw(&self.grid, options).await.map_err(failed)?;
+                Ok(Uint8Array::from(bytemuck::cast_slice::<u32, u8>(&pixels)))
+            }
+            None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.grid, options)[..])),
         }
     }
 }

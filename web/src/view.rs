@@ -2,6 +2,8 @@
 //! On a GPU by `view.wgsl`, which is the library's traversal with a shading of its own; elsewhere
 //! by the same on the CPU.
 
+use std::cell::RefCell;
+
 use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 use trivox::gpu::Device;
@@ -279,13 +281,23 @@ pub fn source() -> String {
     format!("{SCENE_SOURCE}\n{}", include_str!("view.wgsl"))
 }
 
-/// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture.
+/// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture of the
+/// same number of pixels.
 #[derive(Debug)]
 pub struct GpuView {
     scene: GpuScene,
     pipeline: wgpu::ComputePipeline,
     scene_group: wgpu::BindGroup,
     params: wgpu::Buffer,
+    film: RefCell<Option<Film>>,
+}
+
+/// Where the pixels of a picture go. The handles are cheap to clone.
+#[derive(Debug, Clone)]
+struct Film {
+    pixels: wgpu::Buffer,
+    staging: wgpu::Buffer,
+    group: wgpu::BindGroup,
 }
 
 impl GpuView {
@@ -312,35 +324,46 @@ impl GpuView {
         let words = (size_of::<Params>() / 4) as u64;
         let params = device.buffer("view", words, Usage::UNIFORM | Usage::COPY_DST);
         device.check()?;
-        Ok(Self { scene, pipeline, scene_group, params })
+        Ok(Self { scene, pipeline, scene_group, params, film: RefCell::default() })
     }
 
-    /// The rows that `options` ask for, as RGBA bytes.
+    /// A film of this many pixels: that of the last picture, if it has as many.
+    fn film(&self, words: u64) -> Film {
+        let mut film = self.film.borrow_mut();
+        if let Some(film) = film.as_ref().filter(|film| film.staging.size() == 4 * words) {
+            return film.clone();
+        }
+        let device = self.scene.device();
+        let pixels = device.buffer("pixels", words, Usage::STORAGE | Usage::COPY_SRC);
+        let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+        let group = group(device, &self.pipeline, 0, &[&self.params, &pixels]);
+        film.insert(Film { pixels, staging, group }).clone()
+    }
+
+    /// The rows that `options` ask for: RGBA bytes in words.
     ///
     /// # Errors
     /// The device fails.
-    pub async fn draw(&self, grid: &VoxelGrid, options: ViewOptions) -> Result<Vec<u8>, GpuError> {
+    pub async fn draw(&self, grid: &VoxelGrid, options: ViewOptions) -> Result<Vec<u32>, GpuError> {
         let device = self.scene.device();
         let camera = ViewCamera::new(grid, options);
         let params = camera.params()?;
         device.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
         let words = u64::from(params.width) * u64::from(params.rows);
-        let pixels = device.buffer("pixels", words, Usage::STORAGE | Usage::COPY_SRC);
-        let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
-        let own = group(device, &self.pipeline, 0, &[&self.params, &pixels]);
+        let film = self.film(words);
         let mut encoder = device.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &own, &[]);
+        pass.set_bind_group(0, &film.group, &[]);
         pass.set_bind_group(1, &self.scene_group, &[]);
         pass.dispatch_workgroups(params.width.div_ceil(8), params.rows.div_ceil(8), 1);
         drop(pass);
-        encoder.copy_buffer_to_buffer(&pixels, 0, &staging, 0, 4 * words);
-        let pixels = device.submit_and_read_async(encoder, &staging).await?;
+        encoder.copy_buffer_to_buffer(&film.pixels, 0, &film.staging, 0, 4 * words);
+        let pixels = device.submit_and_read_async(encoder, &film.staging).await?;
         if pixels.contains(&0) {
             return Err(failed("its driver ended the search for a voxel early"));
         }
-        Ok(bytemuck::cast_slice(&pixels).to_vec())
+        Ok(pixels)
     }
 }
 

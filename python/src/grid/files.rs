@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use tempfile::NamedTempFile;
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, bricks, read_grid, read_grid_from, write_grid};
+use trivox::formats::{GridFormat, WriteError, bricks, read_grid, read_grid_from};
 
 use crate::error::Failure;
 use crate::glue;
@@ -21,12 +20,15 @@ pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
 }
 
 /// Writes beside the target, and renames.
-pub fn write_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(), Failure> {
+pub fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<(), Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let fail = |error| Failure::Io { error, path: Some(path.to_owned()) };
     let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    write_grid(grid, format, &mut out).map_err(|error| Failure::from(error).at(path))?;
+    write(&mut out).map_err(|error| Failure::from(error).at(path))?;
     out.flush().map_err(fail)?;
     drop(out);
     // The permissions of the file that is replaced, or those of any new file.

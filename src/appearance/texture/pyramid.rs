@@ -35,7 +35,7 @@ pub(crate) enum TexelAlpha {
 impl TexelAlpha {
     #[inline(always)]
     pub(crate) fn sample(self, [r, g, b, opacity]: Rgba) -> Sample {
-        let [r, g, b] = [r, g, b].map(|value| LIGHT[usize::from(value)]);
+        let [r, g, b] = [LIGHT[usize::from(r)], LIGHT[usize::from(g)], LIGHT[usize::from(b)]];
         match self {
             Self::Cutoff(cutoff) if u16::from(opacity) < cutoff => [0.0; 5],
             Self::Blend if opacity == 0 => [0.0; 5],

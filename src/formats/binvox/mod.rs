@@ -26,6 +26,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
     lost,
+    distances: None,
     has_colors: false,
 };
 

@@ -8,6 +8,8 @@
 //! a few times the grid, and 4 bytes per brick of a slab, 1 MiB at 4096 cubed. The format has no
 //! world position.
 //!
+//! A field of distances is an array of `float32`.
+//!
 //! The format is NumPy Enhancement Proposal 1 (Robert Kern, "A Simple File Format for NumPy
 //! Arrays", 2007): a magic string, a version, the length of a header, the header as a Python
 //! dictionary, and the elements.
@@ -22,6 +24,7 @@ use std::io::{BufRead, BufWriter, ErrorKind, Write};
 
 use self::header::{Element, Header, MAGIC};
 use self::slab::Slab;
+use crate::distance::DistanceField;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, lost_colors, lost_place};
 use crate::grid::{BRICK, VoxelGrid};
 #[cfg(doc)]
@@ -41,6 +44,7 @@ pub const SPEC: GridSpec = GridSpec {
         let colors = lost_colors(grid).into_iter().map(place_for_colors);
         lost_place(grid).into_iter().chain(colors).collect()
     },
+    distances: Some(write_distances),
     has_colors: false,
 };
 
@@ -67,6 +71,23 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
             }
             out.write_all(rows)?;
         }
+    }
+    Ok(out.flush()?)
+}
+
+/// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or minus
+/// its width. Takes the memory of one `x`: `4 ny nz` bytes.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    let [nx, ny, nz] = field.dims();
+    let mut out = BufWriter::new(out);
+    out.write_all(&header("<f4", &field.dims()))?;
+    let mut layer = vec![0.0; ny as usize * nz as usize];
+    for x in 0..nx {
+        field.fill_layer(x, &mut layer);
+        layer.iter().try_for_each(|distance| out.write_all(&distance.to_le_bytes()))?;
     }
     Ok(out.flush()?)
 }

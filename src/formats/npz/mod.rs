@@ -6,12 +6,15 @@
 //! zeros for empty voxels. Written deflated, as a stream. Read deflated or stored; other arrays are
 //! ignored. Without `occupied` the voxels are those of `rgba` that are not fully transparent;
 //! without either, those of the first suitable array.
+//!
+//! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid inside.
 
 mod read;
 mod zip;
 
 use std::io::{BufWriter, Write};
 
+use crate::distance::DistanceField;
 use crate::formats::{GridSpec, WriteError, npy};
 use crate::grid::{Up, VoxelGrid, World};
 
@@ -27,6 +30,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: |_| Vec::new(),
+    distances: Some(write_distances),
     has_colors: true,
 };
 
@@ -35,6 +39,9 @@ const RGBA: &str = "rgba.npy";
 const ORIGIN: &str = "origin.npy";
 const VOXEL_SIZE: &str = "voxel_size.npy";
 const UP: &str = "up.npy";
+const COORDS: &str = "coords.npy";
+const DISTANCES: &str = "distances.npy";
+const WIDTH: &str = "width.npy";
 
 /// Writes `grid`, in at most 4 MiB of memory.
 ///
@@ -42,7 +49,50 @@ const UP: &str = "up.npy";
 /// `out` fails.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut zip = zip::Writer::new(BufWriter::new(out));
-    if let Some(World { origin, voxel_size, up }) = grid.world {
+    put_world(&mut zip, grid.world)?;
+    zip.file(OCCUPIED, |out| npy::write(grid, out))?;
+    if let Some(colors) = &grid.colors {
+        zip.file(RGBA, |out| npy::rgba::write(grid, colors, out))?;
+    }
+    Ok(zip.finish()?.flush()?)
+}
+
+/// Writes `field`: `coords`, `int32` of shape `(n, 3)`, the voxels of the band; `distances`, `float32` of
+/// shape `(n,)`, their signed distances in voxels; `width`, a `float32`; and `occupied`, the voxels
+/// inside, with their world position as in other files.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut zip = zip::Writer::new(BufWriter::new(out));
+    put_world(&mut zip, field.world())?;
+    let count = field.band().occupied();
+    zip.file(WIDTH, |out| {
+        out.write_all(&npy_header("<f4", "()"))?;
+        Ok(out.write_all(&field.width().to_le_bytes())?)
+    })?;
+    zip.file(COORDS, |out| {
+        out.write_all(&npy_header("<i4", &format!("({count}, 3)")))?;
+        let mut out = BufWriter::new(out);
+        for (voxel, _) in field.distances() {
+            out.write_all(voxel.map(u32::to_le_bytes).as_flattened())?;
+        }
+        Ok(out.flush()?)
+    })?;
+    zip.file(DISTANCES, |out| {
+        out.write_all(&npy_header("<f4", &format!("({count},)")))?;
+        let mut out = BufWriter::new(out);
+        for (_, distance) in field.distances() {
+            out.write_all(&distance.to_le_bytes())?;
+        }
+        Ok(out.flush()?)
+    })?;
+    zip.file(OCCUPIED, |out| npy::write(field.inside(), out))?;
+    Ok(zip.finish()?.flush()?)
+}
+
+fn put_world(zip: &mut zip::Writer<impl Write>, world: Option<World>) -> Result<(), WriteError> {
+    if let Some(World { origin, voxel_size, up }) = world {
         let up = match up {
             Up::Y => 'y',
             Up::Z => 'z',
@@ -59,11 +109,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
             })?;
         }
     }
-    zip.file(OCCUPIED, |out| npy::write(grid, out))?;
-    if let Some(colors) = &grid.colors {
-        zip.file(RGBA, |out| npy::rgba::write(grid, colors, out))?;
-    }
-    Ok(zip.finish()?.flush()?)
+    Ok(())
 }
 
 /// The 128-byte header of a small `.npy` array.

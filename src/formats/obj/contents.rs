@@ -200,7 +200,13 @@ impl Found {
     #[inline]
     fn face(&mut self, corners: usize) {
         self.faces += 1;
-        self.triangles += corners.saturating_sub(2);
+        self.triangles += match corners {
+            0..=2 => 0,
+            3 => 1,
+            // Ear clipping gives at most `corners - 3` triangles where it drops corners, of which
+            // each becomes another triangle.
+            _ => 2 * (corners - 3),
+        };
         self.scratch = self.scratch.max(POLYGON * corners as u64);
         match self.material {
             Some(material) => self.materials.set_used(material),

@@ -2,8 +2,11 @@
 
 use half::f16;
 
+use crate::distance::DistanceField;
 use crate::formats::openvdb::tree::Entry;
-use crate::grid::{BrickColors, BrickRun, Colors, FULL, Mask, VoxelGrid, set_bits};
+use crate::grid::{
+    BrickColors, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid, is_empty, overlay, set_bits,
+};
 use crate::srgb::{Rgba, linear_of, srgb_of};
 
 /// The quantity that a grid of a file stores.
@@ -13,6 +16,8 @@ pub(super) enum Channel<'a> {
     Density,
     /// Colours, in linear light from 0 to 1.
     Color(&'a Colors),
+    /// Signed distances, in world units. Voxels inside and not in the band have inactive values.
+    Distance(&'a DistanceField),
 }
 
 impl<'a> Channel<'a> {
@@ -26,6 +31,7 @@ impl<'a> Channel<'a> {
         match self {
             Self::Density => super::DENSITY,
             Self::Color(_) => super::COLOR,
+            Self::Distance(_) => super::SURFACE,
         }
     }
 
@@ -38,21 +44,44 @@ impl<'a> Channel<'a> {
     /// between empty and occupied voxels at a surface.
     pub(super) fn background(self) -> Value {
         match self {
-            Self::Density => Value::Density(0.0),
+            Self::Density => Value::Float(0.0),
             Self::Color(_) => self.tile(),
+            Self::Distance(field) => Value::Float(world_distance(field, field.width())),
         }
     }
 
     /// The value of tiles.
     pub(super) fn tile(self) -> Value {
         match self {
-            Self::Density => Value::Density(1.0),
+            Self::Density => Value::Float(1.0),
             Self::Color(colors) => Value::Color(colors.rest()),
+            Self::Distance(field) => Value::Float(world_distance(field, -field.width())),
         }
     }
 
+    /// The runs of `grid` in the half-open box of bricks `from..to`, and all others with a value that is
+    /// not the background's; each with the entry of its bricks in their lower nodes.
+    pub(super) fn entries(
+        self,
+        grid: &VoxelGrid,
+        from: [u32; 3],
+        to: [u32; 3],
+    ) -> impl Iterator<Item = (BrickRun, Entry)> {
+        let own = |grid: &'a VoxelGrid| grid.brick_runs_in(from, to);
+        let (split, levels) = match self {
+            Self::Distance(field) => (None, Some(overlay([field.band(), field.inside()].map(own)))),
+            _ => (Some(grid.brick_runs_in(from, to).flat_map(move |run| self.split(run))), None),
+        };
+        let levels = levels.into_iter().flatten().map(|Overlap { start, len, masks }| {
+            let [mask, inside] = masks;
+            let is_tile = is_empty(&mask) && inside == FULL;
+            (BrickRun { start, len, mask }, if is_tile { Entry::Inside } else { Entry::Node })
+        });
+        split.into_iter().flatten().chain(levels)
+    }
+
     /// Splits a run into runs whose bricks are the same kind of entry in their lower nodes.
-    pub(super) fn split(self, run: BrickRun) -> impl Iterator<Item = (BrickRun, Entry)> {
+    fn split(self, run: BrickRun) -> impl Iterator<Item = (BrickRun, Entry)> {
         let end = run.start.along_x(run.len);
         let colors = match self {
             Self::Color(colors) if run.mask == FULL => Some(colors),
@@ -77,10 +106,16 @@ impl<'a> Channel<'a> {
     }
 }
 
+/// A distance of `field`, given in voxels, in world units.
+pub(super) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
+    let voxel_size = field.world().map_or(1.0, |world| world.voxel_size);
+    (f64::from(voxels) * voxel_size) as f32
+}
+
 /// A voxel value of a file's grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Value {
-    Density(f32),
+    Float(f32),
     Color(Rgba),
 }
 
@@ -88,7 +123,7 @@ impl Value {
     /// The value as floats; `light` maps an sRGB value to linear light.
     pub(super) fn floats(self, light: fn(u8) -> f32) -> impl Iterator<Item = f32> {
         let (floats, count) = match self {
-            Self::Density(density) => ([density; 3], 1),
+            Self::Float(float) => ([float; 3], 1),
             Self::Color([r, g, b, _]) => ([r, g, b].map(light), 3),
         };
         floats.into_iter().take(count)

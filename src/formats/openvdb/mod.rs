@@ -5,6 +5,9 @@
 //! Both grids are active in the occupied voxels. The background of `Cd` is the default colour,
 //! which lets it use the tiles of `density` there. Opacity is not stored: the density is occupancy.
 //!
+//! A field of distances is a grid named `surface`, a level set: signed distances in world units, active
+//! in the band, and inactive outside of it, with the width of the band as the background.
+//!
 //! Both formats place a voxel's *centre* at its index: voxel `(i, j, k)` of a grid is at `(i, j,
 //! k)` in index space, and at `origin + (i + 1/2, j + 1/2, k + 1/2) voxel_size` in the world. Axes
 //! are those of the mesh; neither format has an up axis. A text field, the same as in `.vox` files,
@@ -26,5 +29,7 @@ mod world;
 const DENSITY: &str = "density";
 /// The name of the grid of colours: Houdini's convention.
 const COLOR: &str = "Cd";
+/// The name of the grid of distances: Houdini's convention.
+const SURFACE: &str = "surface";
 /// The name of the text field.
 const TEXT: &str = "trivox";

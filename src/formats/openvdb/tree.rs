@@ -12,7 +12,9 @@
 //! memory for any grid.
 
 use crate::formats::openvdb::channel::Channel;
-use crate::grid::{BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, join, run_bounds, set_bits};
+use crate::grid::{
+    BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, join, run_bounds, set_bits,
+};
 
 /// Bricks along a lower node's edge.
 const LOWER: u32 = 16;
@@ -45,6 +47,8 @@ pub(super) struct Counts {
     pub(super) leaf_tiles: u64,
     /// Full lower nodes in upper nodes.
     pub(super) lower_tiles: u64,
+    /// Lower nodes inside a level set, in upper nodes.
+    inside: u64,
     /// Occupied voxels in leaves.
     pub(super) leaf_voxels: u64,
 }
@@ -56,6 +60,7 @@ impl Counts {
             leaves: self.leaves + other.leaves,
             leaf_tiles: self.leaf_tiles + other.leaf_tiles,
             lower_tiles: self.lower_tiles + other.lower_tiles,
+            inside: self.inside + other.inside,
             leaf_voxels: self.leaf_voxels + other.leaf_voxels,
         }
     }
@@ -67,7 +72,8 @@ pub(super) struct Upper {
     /// The minimum corner, in bricks.
     corner: [u32; 3],
     counts: Counts,
-    pub(super) bounds: Bounds,
+    /// Of the active voxels; `None` if there is none.
+    pub(super) bounds: Option<Bounds>,
 }
 
 impl Upper {
@@ -76,9 +82,14 @@ impl Upper {
         self.corner.map(|b| b * BRICK)
     }
 
-    /// Whether it is a tile of the root.
+    /// Whether it is an active tile of the root.
     pub(super) fn is_full(&self) -> bool {
         self.counts.lower_tiles == UPPER_SIZE as u64
+    }
+
+    /// Whether it is a tile of the root, active or not.
+    pub(super) fn is_tile(&self) -> bool {
+        self.is_full() || self.counts.inside == UPPER_SIZE as u64
     }
 }
 
@@ -86,8 +97,10 @@ impl Upper {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
     Empty,
-    /// A tile.
+    /// An active tile.
     Full,
+    /// An inactive tile, inside a level set.
+    Inside,
     /// A child.
     Node,
 }
@@ -100,13 +113,15 @@ pub(super) struct Slots(Vec<Slot>);
 struct Slot {
     partial: u16,
     full: u16,
+    inside: u16,
 }
 
 impl Slot {
     fn entry(self) -> Entry {
-        match self.partial + self.full {
+        match self.partial + self.full + self.inside {
             0 => Entry::Empty,
             _ if usize::from(self.full) == LOWER_SIZE => Entry::Full,
+            _ if usize::from(self.inside) == LOWER_SIZE => Entry::Inside,
             _ => Entry::Node,
         }
     }
@@ -132,6 +147,7 @@ impl Slots {
                 let slot = &mut self.0[(lower * UPPER * UPPER + column) as usize];
                 match entry {
                     Entry::Full => slot.full += bricks as u16,
+                    Entry::Inside => slot.inside += bricks as u16,
                     _ => slot.partial += bricks as u16,
                 }
             }
@@ -144,6 +160,7 @@ impl Slots {
             match slot.entry() {
                 Entry::Empty => {}
                 Entry::Full => counts.lower_tiles += 1,
+                Entry::Inside => counts.inside += 1,
                 Entry::Node => {
                     counts.lowers += 1;
                     counts.leaves += u64::from(slot.partial);
@@ -162,13 +179,14 @@ pub(super) struct Lower {
     masks: Vec<Mask>,
     /// In bricks.
     corner: [u32; 3],
-    pub(super) bounds: Bounds,
+    /// Of the active voxels; `None` if there is none.
+    pub(super) bounds: Option<Bounds>,
 }
 
 impl Lower {
     fn new() -> Self {
         let (entries, masks) = (vec![Entry::Empty; LOWER_SIZE], vec![[0; 8]; LOWER_SIZE]);
-        Self { entries, masks, corner: [0; 3], bounds: [[0; 3]; 2] }
+        Self { entries, masks, corner: [0; 3], bounds: None }
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
@@ -188,25 +206,27 @@ impl Lower {
     fn fill(&mut self, corner: [u32; 3], parts: impl Iterator<Item = (BrickRun, Entry)>) {
         self.corner = corner;
         self.entries.fill(Entry::Empty);
-        let mut bounds = None;
+        self.bounds = None;
         for (run, entry) in parts {
             let [x, y, z] = run.start.position().map(|b| b % LOWER);
             for x in x..x + run.len {
                 let index = ((x * LOWER + y) * LOWER + z) as usize;
                 (self.entries[index], self.masks[index]) = (entry, run.mask);
             }
-            bounds = extended(bounds, &run);
+            self.bounds = extended(self.bounds, &run);
         }
-        self.bounds = bounds.unwrap_or_default();
     }
 }
 
 fn extended(bounds: Option<Bounds>, run: &BrickRun) -> Option<Bounds> {
+    if is_empty(&run.mask) {
+        return bounds;
+    }
     let more = run_bounds(run.start, run.len, &run.mask);
     Some(bounds.map_or(more, |bounds| join(bounds, more)))
 }
 
-/// The tree of a grid, or of its colours.
+/// The tree of a grid, of its colours, or of distances.
 pub(super) struct Tree<'a> {
     pub(super) grid: &'a VoxelGrid,
     pub(super) channel: Channel<'a>,
@@ -234,35 +254,35 @@ impl<'a> Tree<'a> {
 
     /// The root's entry for the bricks at `corner`, if it is not empty.
     fn upper(&self, corner: [u32; 3], slots: &mut Slots) -> Option<Upper> {
-        let (mut bounds, mut leaf_voxels) = (None, 0);
+        let (mut bounds, mut leaf_voxels, mut is_any) = (None, 0, false);
         let parts = self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
             bounds = extended(bounds, run);
+            is_any = true;
             leaf_voxels += if *entry == Entry::Full { 0 } else { u64::from(count(&run.mask)) };
         });
         slots.fill(parts);
         let counts = Counts { leaf_voxels, ..slots.counts() };
-        Some(Upper { corner, counts, bounds: bounds? })
+        is_any.then_some(Upper { corner, counts, bounds })
     }
 
     /// The runs in a cube of bricks, each with the entry of its bricks in their lower nodes.
     fn entries(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (BrickRun, Entry)> {
-        let runs = self.grid.brick_runs_in(corner, corner.map(|c| c + edge));
-        runs.flat_map(|run| self.channel.split(run))
+        self.channel.entries(self.grid, corner, corner.map(|c| c + edge))
     }
 
     /// The root's nodes.
     pub(super) fn uppers(&self) -> impl Iterator<Item = &Upper> {
-        self.root.iter().filter(|upper| !upper.is_full())
+        self.root.iter().filter(|upper| !upper.is_tile())
     }
 
-    /// The root's tiles.
+    /// The root's tiles, active or not.
     pub(super) fn tiles(&self) -> impl Iterator<Item = &Upper> {
-        self.root.iter().filter(|upper| upper.is_full())
+        self.root.iter().filter(|upper| upper.is_tile())
     }
 
     /// Minimum and maximum occupied voxel; `None` for an empty grid.
     pub(super) fn bounds(&self) -> Option<Bounds> {
-        self.root.iter().map(|upper| upper.bounds).reduce(join)
+        self.root.iter().filter_map(|upper| upper.bounds).reduce(join)
     }
 
     /// Visits all upper nodes, with their entries.

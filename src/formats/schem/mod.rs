@@ -6,19 +6,26 @@
 //! schematic is pasted with its minimum corner at the player. `Metadata` holds a compound `trivox`
 //! with the grid's corner in mesh coordinates, the voxel size and the mesh's up axis.
 //!
-//! A voxel becomes the block of concrete, wool and terracotta with the nearest colour in Oklab, as
-//! [`palette`](crate::palette) finds it, optionally dithered; [`WriteOptions::palette`] is ignored.
-//! In a grid without colours it becomes stone.
+//! A voxel becomes the block of concrete, wool and terracotta, or of [`WriteOptions::blocks`], with the
+//! nearest colour in Oklab, as [`palette`](crate::palette) finds it, optionally dithered;
+//! [`WriteOptions::palette`] is ignored. In a grid without colours it becomes stone, or the first of
+//! the blocks.
+//!
+//! Schematics of versions 1 to 3 are read. Blocks of these names and stone have their colours, others
+//! are grey, with a warning.
 
 mod blocks;
 mod nbt;
+mod read;
 
 use std::io::{self, BufWriter, Write};
 
 use flate2::{Compression, write::GzEncoder};
 
 use self::blocks::STONE;
+pub use self::blocks::{Blocks, BlocksError, MAX_BLOCKS};
 use self::nbt::Tags;
+pub use self::read::read;
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense, lost_opacity};
 use crate::grid::{BRICK, BrickKey, BrickRun, Up, VoxelGrid};
 use crate::palette::{IndexedColors, Palette};
@@ -28,12 +35,13 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "schem",
     name: "Sponge schematic",
     carries: "up to 65,535 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest of 49 \
-              blocks; position, voxel size and up axis in metadata of ours",
-    read: None,
+              or chosen blocks; position, voxel size and up axis in metadata of ours",
+    read: Some(read),
     write: Some(write),
     check_dims,
     file_size: |_| None,
     lost,
+    distances: None,
     has_colors: true,
 };
 
@@ -57,7 +65,7 @@ fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
 }
 
 fn lost(grid: &VoxelGrid) -> Vec<String> {
-    let nearest = format!("colours are those of the nearest of {} blocks", blocks::COUNT);
+    let nearest = "colours are those of the nearest of the blocks".to_owned();
     let changed = grid.colors.as_ref().map(|_| nearest);
     changed.into_iter().chain(lost_opacity(grid)).collect()
 }
@@ -72,7 +80,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     check_dims(grid.dims())?;
-    let kinds = Kinds::new(grid, options.dither);
+    let kinds = Kinds::new(grid, options);
     let frame = Frame::new(grid);
     let mut tags = Tags { out: GzEncoder::new(BufWriter::new(out), Compression::default()) };
     tags.compound("")?;
@@ -81,7 +89,7 @@ pub fn write(
     tags.compound("Blocks")?;
     tags.compound("Palette")?;
     for (number, name) in (0..).zip(&kinds.names) {
-        tags.int(&format!("minecraft:{name}"), number)?;
+        tags.int(name, number)?;
     }
     tags.end()?;
     tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
@@ -121,15 +129,21 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn new(grid: &VoxelGrid, dither: bool) -> Self {
-        let air = "air".to_owned();
+    fn new(grid: &VoxelGrid, options: &WriteOptions) -> Self {
+        let air = "minecraft:air".to_owned();
+        let own = options.blocks.as_ref().map(Blocks::list);
         if grid.colors.is_none() {
-            return Self { names: vec![air, STONE.to_owned()], indexed: None };
+            let stone = || format!("minecraft:{STONE}");
+            let plain =
+                own.and_then(|own| own.first()).map_or_else(stone, |(name, _)| name.clone());
+            return Self { names: vec![air, plain], indexed: None };
         }
-        let (names, colors): (Vec<_>, Vec<_>) = blocks::all().into_iter().unzip();
+        let default = Blocks::default();
+        let blocks = own.unwrap_or(default.list()).iter().cloned();
+        let (names, colors): (Vec<_>, Vec<_>) = blocks.unzip();
         let palette = Palette::new(&colors).expect("visible colours, no more than 255");
         let names = std::iter::once(air).chain(names).collect();
-        Self { names, indexed: IndexedColors::new(grid, Some(&palette), dither) }
+        Self { names, indexed: IndexedColors::new(grid, Some(&palette), options.dither) }
     }
 
     /// Sets the blocks of a run's voxels in one row along `x`: bit `bit` of each word.
@@ -167,6 +181,22 @@ impl Frame {
         let [width, y, z] = grid.dims();
         let [height, length] = if up == Up::Y { [y, z] } else { [z, y] };
         Self { width, height, length, up }
+    }
+
+    /// Voxels along the grid's axes.
+    fn dims(&self) -> [u32; 3] {
+        match self.up {
+            Up::Y => [self.width, self.height, self.length],
+            Up::Z => [self.width, self.length, self.height],
+        }
+    }
+
+    /// The voxel of the grid of a block, whose place is along the width, height and length.
+    fn grid_from_game(&self, [x, up, across]: [u32; 3]) -> [u32; 3] {
+        match self.up {
+            Up::Y => [x, up, across],
+            Up::Z => [x, self.length - 1 - across, up],
+        }
     }
 
     /// Calls `take` with all rows of blocks, in file order.

@@ -1,16 +1,25 @@
-//! A streaming writer of named binary tags; numbers are big-endian.
+//! A streaming writer and reader of named binary tags; numbers are big-endian.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+
+use crate::formats::ReadError;
 
 const END: u8 = 0;
-const SHORT: u8 = 2;
-const INT: u8 = 3;
-const DOUBLE: u8 = 6;
-const BYTE_ARRAY: u8 = 7;
-const STRING: u8 = 8;
-const LIST: u8 = 9;
-const COMPOUND: u8 = 10;
+const BYTE: u8 = 1;
+pub(super) const SHORT: u8 = 2;
+pub(super) const INT: u8 = 3;
+const LONG: u8 = 4;
+const FLOAT: u8 = 5;
+pub(super) const DOUBLE: u8 = 6;
+pub(super) const BYTE_ARRAY: u8 = 7;
+pub(super) const STRING: u8 = 8;
+pub(super) const LIST: u8 = 9;
+pub(super) const COMPOUND: u8 = 10;
 const INT_ARRAY: u8 = 11;
+const LONG_ARRAY: u8 = 12;
+
+/// Compounds and lists in each other, at most, as in the game.
+const MAX_DEPTH: u32 = 512;
 
 /// Writes tags to `out`.
 pub(super) struct Tags<W> {
@@ -75,5 +84,112 @@ impl<W: Write> Tags<W> {
     fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(&(text.len() as u16).to_be_bytes())?;
         self.out.write_all(text.as_bytes())
+    }
+}
+
+/// Reads tags from `input`, which is buffered.
+pub(super) struct TagReader<R> {
+    pub(super) input: R,
+}
+
+impl<R: Read> TagReader<R> {
+    fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The type and name of the next tag of a compound; `None` at its end.
+    pub(super) fn next(&mut self) -> io::Result<Option<(u8, String)>> {
+        let [tag] = self.array()?;
+        if tag == END {
+            return Ok(None);
+        }
+        Ok(Some((tag, self.text()?)))
+    }
+
+    pub(super) fn short(&mut self) -> io::Result<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(super) fn int(&mut self) -> io::Result<i32> {
+        self.array().map(i32::from_be_bytes)
+    }
+
+    pub(super) fn double(&mut self) -> io::Result<f64> {
+        self.array().map(f64::from_be_bytes)
+    }
+
+    pub(super) fn text(&mut self) -> io::Result<String> {
+        let mut bytes = vec![0; self.short()?.into()];
+        self.input.read_exact(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Negative lengths count as 0, as in the game.
+    fn length(&mut self) -> io::Result<u64> {
+        Ok(u64::try_from(self.int()?).unwrap_or(0))
+    }
+
+    /// The bytes of an array. Memory grows with what is read.
+    pub(super) fn bytes(&mut self) -> io::Result<Vec<u8>> {
+        let length = self.length()?;
+        let mut bytes = Vec::new();
+        self.input.by_ref().take(length).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 == length {
+            true => Ok(bytes),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// A list of three doubles; `None` if it is another list.
+    pub(super) fn doubles(&mut self) -> Result<Option<[f64; 3]>, ReadError> {
+        let ([tag], length) = (self.array()?, self.length()?);
+        if (tag, length) != (DOUBLE, 3) {
+            return self.skip_elements(tag, length, 0).map(|()| None);
+        }
+        Ok(Some([self.double()?, self.double()?, self.double()?]))
+    }
+
+    /// Skips a list, and returns its length.
+    pub(super) fn skip_list(&mut self, depth: u32) -> Result<u64, ReadError> {
+        let ([tag], length) = (self.array()?, self.length()?);
+        self.skip_elements(tag, length, depth).map(|()| length)
+    }
+
+    fn skip_elements(&mut self, tag: u8, length: u64, depth: u32) -> Result<(), ReadError> {
+        if tag == END && length > 0 {
+            return Err(ReadError::Content("a list has elements without a type".into()));
+        }
+        (0..length).try_for_each(|_| self.skip(tag, depth + 1))
+    }
+
+    /// Skips the value of a tag.
+    pub(super) fn skip(&mut self, tag: u8, depth: u32) -> Result<(), ReadError> {
+        if depth > MAX_DEPTH {
+            return Err(ReadError::Content(format!("tags are more than {MAX_DEPTH} levels deep")));
+        }
+        let bytes = match tag {
+            BYTE => 1,
+            SHORT => 2,
+            INT | FLOAT => 4,
+            LONG | DOUBLE => 8,
+            STRING => self.short()?.into(),
+            BYTE_ARRAY => self.length()?,
+            INT_ARRAY => 4 * self.length()?,
+            LONG_ARRAY => 8 * self.length()?,
+            LIST => return self.skip_list(depth).map(|_| ()),
+            COMPOUND => {
+                while let Some((tag, _)) = self.next()? {
+                    self.skip(tag, depth + 1)?;
+                }
+                return Ok(());
+            }
+            _ => return Err(ReadError::Content(format!("there is no type {tag} of tags"))),
+        };
+        match io::copy(&mut self.input.by_ref().take(bytes), &mut io::sink())? == bytes {
+            true => Ok(()),
+            false => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+        }
     }
 }

@@ -23,6 +23,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: |_| Vec::new(),
+    distances: None,
     has_colors: true,
 };
 

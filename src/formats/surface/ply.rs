@@ -20,6 +20,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: lost_up,
+    distances: None,
     has_colors: true,
 };
 

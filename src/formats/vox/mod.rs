@@ -63,6 +63,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims,
     file_size: |_| None,
     lost,
+    distances: None,
     has_colors: true,
 };
 

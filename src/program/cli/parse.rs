@@ -2,6 +2,7 @@
 
 use bytesize::ByteSize;
 use trivox::Bounds;
+use trivox::distance::MAX_WIDTH;
 use trivox::render::{Background, MAX_SIDE};
 
 use crate::program::colors::css_color;
@@ -42,6 +43,14 @@ pub fn parse_light(text: &str) -> Result<[f64; 2], String> {
     }
 }
 
+/// The range is the library's to check.
+pub fn parse_res(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| {
+        "use a whole number of voxels along the longest axis; for a box of voxels --dims X,Y,Z"
+            .to_owned()
+    })
+}
+
 pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(|n| n.trim().parse()).collect();
     match numbers.as_deref() {
@@ -66,5 +75,12 @@ pub fn parse_bounds(text: &str) -> Result<Bounds, String> {
     match numbers[..] {
         [x0, y0, z0, x1, y1, z1] => Ok(Bounds { min: [x0, y0, z0], max: [x1, y1, z1] }),
         _ => Err(format!("{} numbers where six belong: X0,Y0,Z0,X1,Y1,Z1", numbers.len())),
+    }
+}
+
+pub fn parse_width(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(width) if width > 0.0 && width <= MAX_WIDTH => Ok(width),
+        _ => Err(format!("use a number of voxels above 0, at most {MAX_WIDTH}, such as 3")),
     }
 }

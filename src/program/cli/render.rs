@@ -1,6 +1,6 @@
 //! Arguments of `render`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
 use clap::Args;
@@ -23,14 +23,18 @@ pub struct RenderArgs {
     #[arg(value_name = "GRID|MESH")]
     pub file: PathBuf,
 
+    /// The same as --output.
+    #[arg(value_name = "OUT", conflicts_with = "output")]
+    pub picture: Option<PathBuf>,
+
     #[command(flatten)]
     pub input: Input,
 
     /// File to write, a .png, or - for standard output. With --turntable one file is an animation
     /// (.png for APNG, or .gif); a name with #### or %04d in it is a file for each picture, counted
     /// from 1 with so many digits, as Blender and ffmpeg name them.
-    #[arg(short, long, value_name = "OUT")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
+    pub output: Option<PathBuf>,
 
     /// Draw N pictures, evenly around the up axis and framed alike, from the view on to the right.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
@@ -127,13 +131,20 @@ pub struct RenderArgs {
     pub voxels: VoxelArgs,
 
     /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one
-    /// such as
-    /// #C08040 [default: auto].
-    #[arg(long, value_name = "COLOR", value_parser = parse_color, help_heading = OF_MESHES)]
+    /// such as #C08040 [default: auto].
+    #[arg(long, alias = "colour", value_name = "COLOR", value_parser = parse_color)]
+    #[arg(help_heading = OF_MESHES)]
     pub color: Option<ColorSource>,
 
     /// Most memory that making the voxels may take, such as 512MiB or 4GB; what needs more is
     /// refused [default: nine tenths of what is available].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = OF_MESHES)]
     pub memory: Option<ByteSize>,
+}
+
+impl RenderArgs {
+    /// The file to write, which clap requires in one place or the other.
+    pub fn target(&self) -> &Path {
+        self.output.as_deref().or(self.picture.as_deref()).unwrap_or(Path::new("-"))
+    }
 }

@@ -7,7 +7,9 @@ use trivox::formats::GridFormat;
 use trivox::{Bounds, ColorSource};
 
 use crate::program::cli::names::UpAxis;
-use crate::program::cli::parse::{parse_bounds, parse_dims, parse_rotation};
+use crate::program::cli::parse::{
+    parse_bounds, parse_dims, parse_res, parse_rotation, parse_width,
+};
 use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
 
@@ -42,7 +44,8 @@ pub struct Job {
     pub format: Option<GridFormat>,
 
     /// Voxels along the longest axis, 1 to 65536 [default: 256].
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_res)]
     pub res: Option<u32>,
 
     /// Edge length of a voxel, in mesh units.
@@ -81,6 +84,14 @@ pub struct Job {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
 
+    /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the surface, from
+    /// their centres, negative inside; --fill finds the inside. W is at most 1024. Without --bounds,
+    /// --cube or --dims the grid is padded by W. Formats: .vdb and .nvdb (level sets, in mesh units),
+    /// .npz and .npy (in voxels).
+    #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
+    #[arg(conflicts_with_all = ["preview", "check", "mode", "shell"])]
+    pub distance: Option<f32>,
+
     /// With --mode solid: if the fill is doubtful, write nothing and exit with 1.
     #[arg(long)]
     pub strict: bool,
@@ -95,7 +106,8 @@ pub struct Job {
 
     /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none
     /// ignores them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
-    #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = parse_color)]
+    #[arg(long, alias = "colour", value_name = "COLOR", default_value = "auto")]
+    #[arg(value_parser = parse_color)]
     pub color: ColorSource,
 
     /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples

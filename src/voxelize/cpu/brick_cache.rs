@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::grid::{BrickKey, Mask};
-use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES};
+use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES, rows_of_eight};
 
 /// Maximum number of slots, as a power of two: 576 KiB, half of a typical L2 cache.
 const MAX_SLOT_BITS: u32 = 13;
@@ -269,12 +269,4 @@ fn set_part(brick: &mut Mask, [dx, dy, dz]: [i32; 3], mask: BlockMask) {
         let inside = (0..8).contains(&(dx + x));
         brick[(dx + x) as usize % 8] |= if inside { slice } else { 0 };
     }
-}
-
-/// Spreads four rows of four voxels to rows of eight.
-#[inline(always)]
-fn rows_of_eight(slice: BlockMask) -> u64 {
-    let rows = slice & 0xFFFF;
-    let rows = (rows | rows << 8) & 0x00FF_00FF;
-    (rows | rows << 4) & 0x0F0F_0F0F
 }

@@ -14,7 +14,7 @@ mod read;
 mod write;
 
 pub use read::read;
-pub use write::write;
+pub use write::{write, write_distances};
 
 use crate::formats::{GridSpec, lost_opacity};
 
@@ -29,6 +29,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: lost_opacity,
+    distances: Some(write_distances),
     has_colors: true,
 };
 
@@ -57,6 +58,8 @@ const FLOAT: u32 = 1;
 const VECTOR: u32 = 6;
 /// `GridClass::Unknown`.
 const UNKNOWN_CLASS: u32 = 0;
+/// `GridClass::LevelSet`.
+const LEVEL_SET: u32 = 1;
 /// `GridClass::FogVolume`.
 const FOG_VOLUME: u32 = 2;
 

@@ -7,17 +7,18 @@
 use std::io::{BufWriter, Write};
 
 use super::{
-    ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, MAGIC, NO_CHECKSUM,
-    ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
+    ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
+    NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
+use crate::distance::DistanceField;
 use crate::formats::openvdb::TEXT;
-use crate::formats::openvdb::channel::{Channel, Value, float};
+use crate::formats::openvdb::channel::{Channel, Value, float, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::source::Hashing;
 use crate::formats::openvdb::tree::{Bounds, Entry, Lower, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
-use crate::grid::{Colors, Mask, VoxelGrid, run_bounds, set_bits};
+use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
 
 /// Grid flag: all nodes have bounding boxes.
 const HAS_BOUNDS: u32 = 0b10;
@@ -37,8 +38,24 @@ const NO_STATISTICS: [f32; 8] = [0.0; 8];
 /// # Errors
 /// `out` fails; an impossible world position or voxel size; more nodes than the format can count.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    write_channels(grid, Channel::all(grid), out)
+}
+
+/// Writes `field` as a level set of floats, in world units.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    write_channels(field.band(), [Channel::Distance(field)].into_iter(), out)
+}
+
+fn write_channels<'a>(
+    grid: &'a VoxelGrid,
+    channels: impl Iterator<Item = Channel<'a>>,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     let world_from_index = WorldFromIndex::of(grid)?;
-    let planned = Channel::all(grid).map(|channel| {
+    let planned = channels.map(|channel| {
         let tree = Tree::of(grid, channel);
         Layout::of(&tree).map(|layout| (tree, layout))
     });
@@ -97,14 +114,16 @@ struct Layout {
 impl Layout {
     fn of(tree: &Tree) -> Result<Self, WriteError> {
         let counts = tree.counts;
-        let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
+        let uppers = tree.uppers().count() as u64;
+        // Active ones only.
+        let tiles = tree.tiles().filter(|tile| tile.is_full()).count() as u64;
         let too_many = |_| {
             let what = "the grid has more nodes than .nvdb can count: use a lower resolution";
             WriteError::Unsupported(what.into())
         };
         let text = match tree.channel {
             // With a placeholder for the CRC-32.
-            Channel::Density => {
+            Channel::Density | Channel::Distance(_) => {
                 Some(description::describe(tree.grid) + CRC_LABEL + &"0".repeat(CRC_DIGITS))
             }
             Channel::Color(_) => None,
@@ -169,6 +188,7 @@ fn kind_and_class(channel: Channel) -> [u32; 2] {
     match channel {
         Channel::Density => [FLOAT, FOG_VOLUME],
         Channel::Color(_) => [VECTOR, UNKNOWN_CLASS],
+        Channel::Distance(_) => [FLOAT, LEVEL_SET],
     }
 }
 
@@ -198,7 +218,7 @@ fn put_grid(head: &mut Record, tree: &Tree, layout: &Layout, world_from_index: &
     let bounds = if tree.root.is_empty() { 0 } else { HAS_BOUNDS };
     let statistics = match tree.channel {
         Channel::Density => HAS_STATISTICS,
-        Channel::Color(_) => 0,
+        Channel::Color(_) | Channel::Distance(_) => 0,
     };
     head.u32(bounds | statistics | IS_BREADTH_FIRST);
     // Grid 0 of 1: the grids of a file are independent.
@@ -270,12 +290,12 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
     for upper in &tree.root {
         let [x, y, z] = upper.origin().map(|c| u64::from(c / UPPER_VOXELS));
         head.u64(x << 42 | y << 21 | z);
-        head.u64(if upper.is_full() { 0 } else { child });
+        head.u64(if upper.is_tile() { 0 } else { child });
         head.u32(u32::from(upper.is_full()));
-        let value = if upper.is_full() { channel.tile() } else { channel.background() };
+        let value = if upper.is_tile() { channel.tile() } else { channel.background() };
         head.f32s(value.floats(float));
         head.align(ALIGNMENT);
-        child += if upper.is_full() { 0 } else { layout.sizes.upper as u64 };
+        child += if upper.is_tile() { 0 } else { layout.sizes.upper as u64 };
     }
 }
 
@@ -283,6 +303,7 @@ fn put_statistics(record: &mut Record, channel: Channel) {
     match channel {
         Channel::Density => record.each(STATISTICS, Record::f32),
         Channel::Color(_) => record.each(NO_STATISTICS, Record::f32),
+        Channel::Distance(_) => record.each([0.0; 4], Record::f32),
     }
 }
 
@@ -321,25 +342,25 @@ impl Nodes<'_> {
     fn put(
         &mut self,
         record: &mut Record,
-        bounds: Bounds,
+        bounds: Option<Bounds>,
         entries: impl Iterator<Item = Entry> + Clone,
     ) {
         record.0.clear();
-        put_bounds(record, Some(bounds));
+        put_bounds(record, bounds);
         record.u64(NODE_FLAG.into());
         put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
         put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
         put_statistics(record, self.channel);
         record.align(ALIGNMENT);
         let mut entry_of = |content: [u64; 2]| match self.channel {
-            Channel::Density => record.u64(content[0]),
+            Channel::Density | Channel::Distance(_) => record.u64(content[0]),
             Channel::Color(_) => record.each(content, Record::u64),
         };
         let [background, tile] = [self.channel.background(), self.channel.tile()].map(words);
         for entry in entries {
             match entry {
                 Entry::Empty => entry_of(background),
-                Entry::Full => entry_of(tile),
+                Entry::Full | Entry::Inside => entry_of(tile),
                 Entry::Node => {
                     entry_of([self.child - self.at, 0]);
                     self.child += self.child_bytes;
@@ -380,6 +401,11 @@ fn write_leaves(
                 values.chunks_exact_mut(sizes.value).for_each(|v| v.copy_from_slice(&background));
                 put_colors(values, colors, corner, mask);
             }
+            Channel::Distance(field) => {
+                let distances = field.brick(brick_at(corner));
+                let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
+                values.copy_from_slice(distances.as_flattened());
+            }
         }
         out.write_all(&leaf)
     })
@@ -387,13 +413,15 @@ fn write_leaves(
 
 /// A leaf's bounding box, flag and mask.
 fn put_leaf_head(head: &mut [u8], corner: [u32; 3], mask: &Mask) {
-    let [lo, hi] = run_bounds(brick_at(corner), 1, mask);
+    // The origin is read from the box's minimum, also where no voxel is active.
+    let is_active = !is_empty(mask);
+    let [lo, hi] = if is_active { run_bounds(brick_at(corner), 1, mask) } else { [corner, corner] };
     let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
     for a in 0..3 {
         put(4 * a, &lo[a].to_le_bytes());
         put(12 + a, &[(hi[a] - lo[a]) as u8]);
     }
-    put(15, &[NODE_FLAG]);
+    put(15, &[if is_active { NODE_FLAG } else { 0 }]);
     for (x, word) in mask.iter().enumerate() {
         put(16 + 8 * x, &word.to_le_bytes());
     }

@@ -11,7 +11,7 @@ mod values;
 mod write;
 
 pub use read::read;
-pub use write::write;
+pub use write::{write, write_distances};
 
 use crate::formats::{GridSpec, lost_opacity};
 
@@ -25,6 +25,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims: |_| Ok(()),
     file_size: |_| None,
     lost: lost_opacity,
+    distances: Some(write_distances),
     has_colors: true,
 };
 
@@ -36,6 +37,8 @@ const VERSION: u32 = 224;
 const ACTIVE_MASK: u32 = 2;
 /// Of a node's values: inactive values equal the background and are not stored.
 const BACKGROUND_ELSEWHERE: u8 = 0;
+/// The same: a mask follows of those that are the background, and the others are its negative.
+const SELECTED_BACKGROUND: u8 = 3;
 /// Bytes of an upper node's mask.
 const UPPER_MASK: usize = 4096;
 /// Bytes of a lower node's mask.

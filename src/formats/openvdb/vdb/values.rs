@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use flate2::read::ZlibDecoder;
 use half::f16;
 
-use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK};
+use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::formats::ReadError;
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
@@ -18,9 +18,9 @@ use crate::srgb::Rgba;
 const ZIP: u32 = 1;
 const BLOSC: u32 = 4;
 
-// What precedes a node's values, besides `BACKGROUND_ELSEWHERE`.
+// What precedes a node's values, besides `BACKGROUND_ELSEWHERE` and
+// `SELECTED_BACKGROUND`.
 const ONE_INACTIVE: u8 = 2;
-const SELECTED_BACKGROUND: u8 = 3;
 const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;
 const ALL: u8 = 6;

@@ -5,9 +5,13 @@ use std::io::{BufWriter, Write};
 
 use half::f16;
 
-use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
+use super::{
+    ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
+    UPPER_MASK, VERSION,
+};
+use crate::distance::DistanceField;
 use crate::formats::openvdb::TEXT;
-use crate::formats::openvdb::channel::{Channel, Value, colors_of, half, rounded};
+use crate::formats::openvdb::channel::{Channel, colors_of, half, rounded, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::tree::{Counts, Entry, Lower, Tree, brick_at};
 use crate::formats::openvdb::world::WorldFromIndex;
@@ -16,7 +20,9 @@ use crate::grid::{Colors, Mask, VoxelGrid, count};
 
 /// A tree of floats with 8, 16 and 32 children along each axis, stored as half floats.
 const FLOATS: &str = "Tree_float_5_4_3_HalfFloat";
-/// The same for vectors of three floats.
+/// The same, stored as they are.
+const WHOLE_FLOATS: &str = "Tree_float_5_4_3";
+/// The first for vectors of three floats.
 const VECTORS: &str = "Tree_vec3s_5_4_3_HalfFloat";
 /// The library version that the file claims.
 const LIBRARY: [u32; 2] = [10, 0];
@@ -24,6 +30,8 @@ const LIBRARY: [u32; 2] = [10, 0];
 const ONES: [[u8; 2]; 512] = [[0x00, 0x3c]; 512];
 /// Bytes of a half float.
 const HALF: u64 = 2;
+/// Bytes of a float.
+const WHOLE: u64 = 4;
 /// Bytes of a root's child before the node itself: its corner.
 const ROOT_CHILD: u64 = 12;
 
@@ -32,28 +40,50 @@ const ROOT_CHILD: u64 = 12;
 /// # Errors
 /// `out` fails; an impossible world position or voxel size.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
+    let channels: Vec<Channel> = Channel::all(grid).collect();
+    let digits = match &grid.colors {
+        None => grid.hash().to_string(),
+        Some(colors) => hash_with(grid, colors),
+    };
+    write_channels(grid, &channels, &uuid(digits), out)
+}
+
+/// Writes `field` as a level set of floats, in world units.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
+    write_channels(field.band(), &[Channel::Distance(field)], &uuid(field.hash()), out)
+}
+
+fn write_channels(
+    grid: &VoxelGrid,
+    channels: &[Channel],
+    uuid: &str,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     let world_from_index = WorldFromIndex::of(grid)?;
     let mut out = BufWriter::with_capacity(1 << 18, out);
-    let head = head(grid);
+    let head = head(channels.len(), uuid);
     out.write_all(&head.0)?;
     let mut at = head.0.len() as u64;
-    for channel in Channel::all(grid) {
+    for &channel in channels {
         at = write_grid(&Tree::of(grid, channel), at, &world_from_index, &mut out)?;
     }
     Ok(out.flush()?)
 }
 
 /// The file header.
-fn head(grid: &VoxelGrid) -> Record {
+fn head(channels: usize, uuid: &str) -> Record {
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u32(VERSION);
     head.each(LIBRARY, Record::u32);
     // The file has offsets.
     head.bytes(&[1]);
-    head.bytes(uuid(grid).as_bytes());
+    head.bytes(uuid.as_bytes());
     // No metadata of the file.
-    head.each([0, Channel::all(grid).count() as u32], Record::u32);
+    head.each([0, channels as u32], Record::u32);
     head
 }
 
@@ -71,6 +101,7 @@ fn write_grid(
         match tree.channel {
             Channel::Density => FLOATS,
             Channel::Color(_) => VECTORS,
+            Channel::Distance(_) => WHOLE_FLOATS,
         },
     );
     // No parent: the tree is not shared.
@@ -87,14 +118,10 @@ fn write_grid(
     Ok(end)
 }
 
-/// A UUID from the grid's content, so that files are reproducible: version 8 of RFC 9562, custom
+/// A UUID from a hash of the content, so that files are reproducible: version 8 of RFC 9562, custom
 /// but for six bits.
-fn uuid(grid: &VoxelGrid) -> String {
-    let mut digits = match &grid.colors {
-        None => grid.hash().to_string(),
-        Some(colors) => hash_with(grid, colors),
-    }
-    .into_bytes();
+fn uuid(digits: String) -> String {
+    let mut digits = digits.into_bytes();
     digits[12] = b'8';
     digits[16] = b'8';
     let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
@@ -132,14 +159,16 @@ fn put_metadata(head: &mut Record, tree: &Tree) {
         Channel::Density => ("fog volume", (TEXT, text.as_bytes())),
         // A transform of the grid does not transform its values.
         Channel::Color(_) => ("unknown", ("vector_type", b"invariant")),
+        Channel::Distance(_) => ("level set", (TEXT, text.as_bytes())),
     };
+    let is_half = u8::from(stored_bytes(tree.channel) == HALF);
     let entries: [(&str, &str, &[u8]); 8] = [
         ("class", "string", class.as_bytes()),
         ("file_bbox_max", "vec3i", &corner(hi)),
         ("file_bbox_min", "vec3i", &corner(lo)),
         ("file_compression", "string", b"active values"),
         ("file_voxel_count", "int64", &tree.grid.occupied().to_le_bytes()),
-        ("is_saved_as_half_float", "bool", &[1]),
+        ("is_saved_as_half_float", "bool", &[is_half]),
         ("name", "string", tree.channel.name().as_bytes()),
         (last.0, "string", last.1),
     ];
@@ -171,11 +200,28 @@ fn put_bytes(record: &mut Record, bytes: &[u8]) {
     record.bytes(bytes);
 }
 
+/// Bytes of a float in a node.
+fn stored_bytes(channel: Channel) -> u64 {
+    match channel {
+        Channel::Density | Channel::Color(_) => HALF,
+        Channel::Distance(_) => WHOLE,
+    }
+}
+
+/// The number of a node's masks; that of a level set also has one of the values outside.
+fn masks_of(channel: Channel) -> u64 {
+    match channel {
+        Channel::Density | Channel::Color(_) => 2,
+        Channel::Distance(_) => 3,
+    }
+}
+
 fn topology_bytes(tree: &Tree) -> u64 {
     let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
-    let node = |mask: usize| 2 * mask as u64 + 1;
-    let [whole, half] = [4, HALF].map(|bytes| bytes * tree.channel.floats() as u64);
-    let Counts { lowers, leaves, leaf_tiles, lower_tiles, leaf_voxels: _ } = tree.counts;
+    let node = |mask: usize| masks_of(tree.channel) * mask as u64 + 1;
+    let [whole, half] =
+        [WHOLE, stored_bytes(tree.channel)].map(|bytes| bytes * tree.channel.floats() as u64);
+    let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
     // A tile of the root has a corner, a value, and whether it is active.
     let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
     let uppers = uppers * (ROOT_CHILD + node(UPPER_MASK)) + lower_tiles * half;
@@ -185,7 +231,9 @@ fn topology_bytes(tree: &Tree) -> u64 {
 
 fn buffer_bytes(tree: &Tree) -> u64 {
     let Counts { leaves, leaf_voxels, .. } = tree.counts;
-    leaves * (LEAF_MASK as u64 + 1) + leaf_voxels * tree.channel.floats() as u64 * HALF
+    // The mask of active voxels is in the topology too.
+    let leaf = (masks_of(tree.channel) - 1) * LEAF_MASK as u64 + 1;
+    leaves * leaf + leaf_voxels * tree.channel.floats() as u64 * stored_bytes(tree.channel)
 }
 
 fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
@@ -197,17 +245,17 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
     for tile in tree.tiles() {
         record.each(tile.origin(), Record::u32);
         record.f32s(channel.tile().floats(rounded));
-        record.bytes(&[1]);
+        record.bytes(&[tile.is_full().into()]);
     }
     out.write_all(&record.0)?;
     tree.each_upper(|upper, slots| {
         record.0.clear();
         record.each(upper.origin(), Record::u32);
-        put_node(&mut record, slots.entries(), channel.tile());
+        put_node(&mut record, slots.entries(), channel);
         out.write_all(&record.0)?;
         tree.each_lower_of(upper, slots, |lower| {
             record.0.clear();
-            put_node(&mut record, lower.entries(), channel.tile());
+            put_node(&mut record, lower.entries(), channel);
             lower.leaves().for_each(|(_, mask)| record.each(*mask, Record::u64));
             out.write_all(&record.0)
         })
@@ -215,11 +263,18 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// A node's masks, and the values of its tiles.
-fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, tile: Value) {
+fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, channel: Channel) {
     put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
     put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
+    if let Channel::Distance(_) = channel {
+        // No tile is active.
+        record.bytes(&[SELECTED_BACKGROUND]);
+        put_bits(record, entries.map(|entry| entry != Entry::Inside));
+        return;
+    }
     record.bytes(&[BACKGROUND_ELSEWHERE]);
-    let halves = tile.floats(rounded).flat_map(|float| f16::from_f32(float).to_le_bytes());
+    let halves =
+        channel.tile().floats(rounded).flat_map(|float| f16::from_f32(float).to_le_bytes());
     let halves: Vec<u8> = halves.collect();
     entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&halves));
 }
@@ -229,10 +284,18 @@ fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::i
     lower.leaves().try_for_each(|(corner, mask)| {
         buffer.0.clear();
         buffer.each(*mask, Record::u64);
-        buffer.bytes(&[BACKGROUND_ELSEWHERE]);
+        buffer.bytes(&[match channel {
+            Channel::Density | Channel::Color(_) => BACKGROUND_ELSEWHERE,
+            Channel::Distance(_) => SELECTED_BACKGROUND,
+        }]);
         match channel {
             Channel::Density => buffer.bytes(ONES[..count(mask) as usize].as_flattened()),
             Channel::Color(colors) => put_colors(&mut buffer, colors, corner, mask),
+            Channel::Distance(field) => {
+                let key = brick_at(corner);
+                buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
+                buffer.f32s(field.of_brick(key).map(|voxels| world_distance(field, voxels)));
+            }
         }
         out.write_all(&buffer.0)
     })

@@ -1,0 +1,211 @@
+//! The band of distances around a surface.
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid, World, count, mask_voxels, set_bits};
+
+/// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
+/// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
+///
+/// A distance is the `f32` nearest to the exact distance to the mesh on its lattice, in voxels,
+/// negative inside. So two fields of the same mesh with the same options are equal to the bit.
+#[derive(Clone, PartialEq)]
+pub struct DistanceField {
+    width: f32,
+    /// The voxels with a distance.
+    band: VoxelGrid,
+    /// The voxels whose centre is inside.
+    inside: VoxelGrid,
+    /// The bricks of the band, in canonical order.
+    keys: Vec<BrickKey>,
+    /// Where the distances of each brick begin, and the end of all.
+    starts: Vec<usize>,
+    /// Without their signs: by brick, then in the order of its mask.
+    distances: Vec<f32>,
+}
+
+impl DistanceField {
+    /// Of bricks in canonical order, each with the number of its distances; the grids must agree in
+    /// dimensions.
+    pub(super) fn new(
+        width: f32,
+        [band, inside]: [VoxelGrid; 2],
+        bricks: &[(BrickKey, Mask)],
+        distances: Vec<f32>,
+    ) -> Self {
+        let counts = bricks.iter().map(|(_, mask)| count(mask) as usize);
+        let ends = counts.scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let starts = [0].into_iter().chain(ends).collect();
+        let keys = bricks.iter().map(|&(key, _)| key).collect();
+        Self { width, band, inside, keys, starts, distances }
+    }
+
+    /// Voxels along each axis.
+    #[must_use]
+    pub fn dims(&self) -> [u32; 3] {
+        self.band.dims()
+    }
+
+    /// The position in the mesh's coordinates.
+    #[must_use]
+    pub fn world(&self) -> Option<World> {
+        self.band.world
+    }
+
+    /// With this position.
+    #[must_use]
+    pub fn with_world(mut self, world: World) -> Self {
+        (self.band.world, self.inside.world) = (Some(world), Some(world));
+        self
+    }
+
+    /// All distances are below this, in voxels.
+    #[must_use]
+    pub fn width(&self) -> f32 {
+        self.width
+    }
+
+    /// The voxels that have a distance.
+    #[must_use]
+    pub fn band(&self) -> &VoxelGrid {
+        &self.band
+    }
+
+    /// The voxels whose centre is inside the surface, in the band or not.
+    #[must_use]
+    pub fn inside(&self) -> &VoxelGrid {
+        &self.inside
+    }
+
+    /// The signed distance of voxel `(x, y, z)` in voxels; outside the band plus or minus the width.
+    #[must_use]
+    pub fn get(&self, voxel: [u32; 3]) -> f32 {
+        let [x, y, z] = voxel.map(|c| c % BRICK);
+        self.slice(BrickKey::new(voxel.map(|c| c / BRICK)), x as usize)[(8 * y + z) as usize]
+    }
+
+    /// The voxels of the band with their signed distances in voxels, brick by brick.
+    pub fn distances(&self) -> impl Iterator<Item = ([u32; 3], f32)> + '_ {
+        self.band.bricks().zip(&self.starts).flat_map(|((key, mask), &start)| {
+            let inside = self.inside.mask_of(key);
+            let voxels = mask_voxels(key.position().map(|b| b * BRICK), mask);
+            voxels.zip(&self.distances[start..]).map(move |(voxel, &distance)| {
+                let [x, y, z] = voxel.map(|c| c % BRICK);
+                let is_inside = inside[x as usize] >> (8 * y + z) & 1 == 1;
+                (voxel, signed(distance, is_inside))
+            })
+        })
+    }
+
+    /// The signed distances of a brick in the band, in the order of its mask; none elsewhere.
+    pub(crate) fn of_brick(&self, key: BrickKey) -> impl Iterator<Item = f32> + '_ {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
+        let bits =
+            (0..8).flat_map(move |x| set_bits(mask[x]).map(move |bit| inside[x] >> bit & 1 == 1));
+        self.unsigned(key)
+            .iter()
+            .zip(bits)
+            .map(|(&distance, is_inside)| signed(distance, is_inside))
+    }
+
+    /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or minus
+    /// the width.
+    pub(crate) fn brick(&self, key: BrickKey) -> [f32; 512] {
+        let mut values = [0.0; 512];
+        for (x, slice) in values.as_chunks_mut().0.iter_mut().enumerate() {
+            *slice = self.slice(key, x);
+        }
+        values
+    }
+
+    /// The same for one `x`: `8 y + z`.
+    pub(crate) fn slice(&self, key: BrickKey, x: usize) -> [f32; 64] {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[x]);
+        let before: u32 = mask[..x].iter().map(|word| word.count_ones()).sum();
+        let distances = &self.unsigned(key)[before as usize..];
+        let sign = |bit: u32| inside >> bit & 1 == 1;
+        let mut values: [f32; 64] = std::array::from_fn(|bit| signed(self.width, sign(bit as u32)));
+        for (bit, &distance) in set_bits(mask[x]).zip(distances) {
+            values[bit as usize] = signed(distance, sign(bit));
+        }
+        values
+    }
+
+    /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order; outside the
+    /// band plus or minus the width.
+    ///
+    /// # Panics
+    /// `out` is shorter than the number of voxels.
+    pub fn fill_dense(&self, out: &mut [f32]) {
+        let [_, ny, nz] = self.dims().map(|d| d as usize);
+        let layers = out.par_chunks_mut(ny * nz).enumerate();
+        layers.for_each(|(x, layer)| self.fill_layer(x as u32, layer));
+    }
+
+    /// Writes the signed distances of the voxels at one `x`.
+    pub(crate) fn fill_layer(&self, x: u32, out: &mut [f32]) {
+        let [_, ny, nz] = self.dims();
+        for (y, z) in (0..ny)
+            .step_by(BRICK as usize)
+            .flat_map(|y| (0..nz).step_by(BRICK as usize).map(move |z| (y, z)))
+        {
+            let key = BrickKey::new([x, y, z].map(|c| c / BRICK));
+            let slice = self.slice(key, (x % BRICK) as usize);
+            for (y, row) in (y..ny.min(y + BRICK)).zip(slice.as_chunks::<8>().0) {
+                let at = y as usize * nz as usize + z as usize;
+                let len = BRICK.min(nz - z) as usize;
+                out[at..at + len].copy_from_slice(&row[..len]);
+            }
+        }
+    }
+
+    /// The distances of a brick in the band, in the order of its mask; none elsewhere.
+    fn unsigned(&self, key: BrickKey) -> &[f32] {
+        let at = self.keys.binary_search(&key);
+        at.map_or(&[], |at| &self.distances[self.starts[at]..self.starts[at + 1]])
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let index = size_of_val(&self.keys[..]) + size_of_val(&self.starts[..]);
+        self.band.bytes() + self.inside.bytes() + (index + size_of_val(&self.distances[..])) as u64
+    }
+
+    /// A hash of the dimensions, the width, the voxels inside, those in the band and their distances:
+    /// the same on every machine. 32 hexadecimal digits.
+    ///
+    /// The first 128 bits of BLAKE3 over the text `trivox distances 1`, the hashes of band and inside
+    /// as [`VoxelGrid::hash`] prints them, and width and distances, without signs, as little-endian
+    /// `f32`.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"trivox distances 1");
+        hasher.update(self.band.hash().to_string().as_bytes());
+        hasher.update(self.inside.hash().to_string().as_bytes());
+        hasher.update(&self.width.to_le_bytes());
+        for distances in self.distances.chunks(1 << 12) {
+            let bytes: Vec<u8> = distances.iter().flat_map(|d| d.to_le_bytes()).collect();
+            hasher.update(&bytes);
+        }
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+}
+
+/// Zero has no sign.
+fn signed(distance: f32, is_inside: bool) -> f32 {
+    if is_inside && distance > 0.0 { -distance } else { distance }
+}
+
+impl fmt::Debug for DistanceField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([x, y, z], width, count) = (self.dims(), self.width, self.distances.len());
+        write!(f, "DistanceField({x}x{y}x{z}, {count} distances below {width}, {})", self.hash())
+    }
+}

@@ -1,0 +1,112 @@
+//! Distances instead of voxels.
+
+use std::path::Path;
+
+use crate::distance::{DistanceField, distances};
+use crate::grid::VoxelGrid;
+use crate::mesh::Mesh;
+use crate::mode::Mode;
+use crate::place::PlacedMesh;
+use crate::solid::{FillReport, Solid};
+use crate::voxelize::BackendError;
+use crate::voxelizer::steps::timed;
+use crate::voxelizer::{
+    ColorSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning,
+};
+
+/// The distances around the surface of a mesh.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Distances {
+    /// The distances, with their place in the world.
+    pub field: DistanceField,
+    /// How the inside was found.
+    pub fill_report: Option<FillReport>,
+    /// What computed the inside; the distances are computed on the CPU.
+    pub backend: UsedBackend,
+    /// Unexpected properties of the result.
+    pub warnings: Vec<Warning>,
+    /// Durations of the steps.
+    pub timings: Timings,
+}
+
+/// Distances.
+impl Voxelizer {
+    /// The signed distances of the voxels nearer than `width` voxels to the surface of `mesh`; the inside
+    /// is that of [`Mode::Solid`], with the fill of this mode if it is set. Without explicit bounds
+    /// the padding is at least the width, so that the band is whole.
+    ///
+    /// ```
+    /// use trivox::{Mesh, Voxelizer};
+    ///
+    /// let corners = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 8.0]];
+    /// let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+    /// let distances = Voxelizer::new().resolution(8).distances(&mesh, 2.0)?;
+    /// // Two voxels were added on all sides; this one is the first in the mesh.
+    /// assert_eq!(distances.field.get([2, 2, 2]), -0.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// The width is not above 0, or above [`MAX_WIDTH`](crate::distance::MAX_WIDTH).
+    pub fn distances(&self, mesh: &Mesh, width: f32) -> Result<Distances, VoxelizeError> {
+        let voxelizer = self.for_distances(width);
+        voxelizer.finish_distances(voxelizer.place(mesh)?, width)
+    }
+
+    /// The same of the mesh in the file at `path`.
+    ///
+    /// # Errors
+    /// As [`run_file`](Self::run_file).
+    ///
+    /// # Panics
+    /// As [`distances`](Self::distances).
+    pub fn distances_of_file(&self, path: &Path, width: f32) -> Result<Distances, VoxelizeError> {
+        let voxelizer = self.for_distances(width);
+        voxelizer.finish_distances(voxelizer.place_file(path)?, width)
+    }
+
+    /// The last step by itself: the distances around the surface of `mesh`, whose voxels inside are
+    /// `inside`.
+    ///
+    /// # Errors
+    /// Too little memory; cancelled.
+    ///
+    /// # Panics
+    /// As [`distances`](Self::distances); the dimensions of `inside` are not the lattice's.
+    pub fn measure(
+        &self,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+    ) -> Result<DistanceField, BackendError> {
+        let memory = (self.memory)();
+        self.install(|| distances(mesh, inside, width, memory, &*self.progress))?
+    }
+
+    fn for_distances(&self, width: f32) -> Self {
+        let mut voxelizer = self.clone().color(ColorSource::None);
+        let fill = match self.mode {
+            Mode::Solid(solid) => solid.fill,
+            _ => Default::default(),
+        };
+        voxelizer.mode = Mode::Solid(Solid { fill, shell: false });
+        if voxelizer.place.bounds.is_none() {
+            voxelizer.place.pad = voxelizer.place.pad.max(width.ceil() as u32);
+        }
+        voxelizer
+    }
+
+    fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
+        let Placed { mesh, mut warnings, timings: Timings { load, place, .. } } = placed;
+        let voxelized = self.voxelize(&mesh)?;
+        let Voxelized { grid, fill_report, backend, warnings: more, timings, .. } = voxelized;
+        let (field, time) = timed(|| self.measure(&mesh, grid, width))?;
+        warnings.extend(more);
+        let timings = Timings { load, place, distance: Some(time), ..timings };
+        Ok(Distances { field, fill_report, backend, warnings, timings })
+    }
+}

@@ -1,0 +1,313 @@
+//! Distances: against fractions of big integers, by brute force.
+
+use std::cmp::Ordering;
+
+use num_bigint::BigInt;
+use trivox::distance::{DistanceField, distances};
+use trivox::place::Triangle;
+use trivox::{
+    Backend, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+    voxelize,
+};
+
+/// A squared distance in lattice units.
+#[derive(Clone)]
+struct Fraction(BigInt, BigInt);
+
+impl Fraction {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&self.0 * &other.1).cmp(&(&other.0 * &self.1))
+    }
+}
+
+type Vector = [i128; 3];
+
+fn dot(a: Vector, b: Vector) -> i128 {
+    (0..3).map(|i| a[i] * b[i]).sum()
+}
+
+fn minus(a: Vector, b: Vector) -> Vector {
+    [0, 1, 2].map(|i| a[i] - b[i])
+}
+
+/// The squared distance from `p` to `triangle`: of all of the corners, the feet of the
+/// perpendiculars that lie on an edge, and the foot in the triangle by its barycentric coordinates,
+/// the least.
+fn squared(p: Vector, triangle: &Triangle) -> Fraction {
+    let corners = triangle.map(|corner| corner.map(i128::from));
+    let mut all = Vec::new();
+    for i in 0..3 {
+        let [a, b] = [corners[i], corners[(i + 1) % 3]];
+        let (e, q) = (minus(b, a), minus(p, a));
+        all.push(Fraction(dot(q, q).into(), 1.into()));
+        let (along, squared) = (dot(q, e), dot(e, e));
+        if 0 < along && along < squared {
+            let [along, squared] = [along, squared].map(BigInt::from);
+            // |q|^2 - (q.e)^2 / |e|^2.
+            all.push(Fraction(&squared * dot(q, q) - &along * &along, squared));
+        }
+    }
+    let [u, v, q] =
+        [minus(corners[1], corners[0]), minus(corners[2], corners[0]), minus(p, corners[0])];
+    let [uu, uv, vv, qu, qv] =
+        [dot(u, u), dot(u, v), dot(v, v), dot(q, u), dot(q, v)].map(BigInt::from);
+    let gram = &uu * &vv - &uv * &uv;
+    let [s, t] = [&vv * &qu - &uv * &qv, &uu * &qv - &uv * &qu];
+    let zero = BigInt::ZERO;
+    if gram > zero && s >= zero && t >= zero && &s + &t <= gram {
+        // |q - (s u + t v) / gram|^2 = |q|^2 - (s q.u + t q.v) / gram.
+        all.push(Fraction(&gram * dot(q, q) - (&s * &qu + &t * &qv), gram));
+    }
+    all.into_iter().min_by(Fraction::cmp).unwrap()
+}
+
+/// Whether `float`, in voxels, is the nearest to the root of `squared`, in lattice units.
+fn is_nearest(float: f32, squared: &Fraction, unit_bits: u32) -> bool {
+    // All floats of interest are multiples of 2^-100.
+    let scaled = |x: f64| -> BigInt {
+        let bits = x.to_bits();
+        if bits == 0 {
+            return BigInt::ZERO;
+        }
+        let exponent = (bits >> 52) as i32 - 1075 + 100;
+        let mantissa = BigInt::from((bits & ((1 << 52) - 1)) | 1 << 52);
+        if exponent >= 0 { mantissa << exponent } else { mantissa >> -exponent }
+    };
+    let side = |other: f32| {
+        let middle = scaled(f64::midpoint(float.into(), other.into()));
+        // middle^2 2^(2 unit_bits) / 2^200 against the fraction.
+        let left: BigInt = ((&middle * &middle) << (2 * unit_bits)) * &squared.1;
+        left.cmp(&(&squared.0 << 200))
+    };
+    let is_even = float.to_bits().is_multiple_of(2);
+    let above = float == 0.0
+        || matches!(
+            (side(float.next_down()), is_even),
+            (Ordering::Less, _) | (Ordering::Equal, true)
+        );
+    let below = matches!(
+        (side(float.next_up()), is_even),
+        (Ordering::Greater, _) | (Ordering::Equal, true)
+    );
+    if float == 0.0 { squared.0 == BigInt::ZERO } else { above && below }
+}
+
+fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
+    distances(mesh, inside, width, u64::MAX, &NoProgress).unwrap()
+}
+
+fn nothing(mesh: &PlacedMesh) -> VoxelGrid {
+    VoxelGrid::empty(mesh.lattice().dims).unwrap()
+}
+
+/// Checks all voxels of a field without an inside.
+fn check(mesh: &PlacedMesh, field: &DistanceField) {
+    let lattice = mesh.lattice();
+    let [nx, ny, nz] = field.dims();
+    let (mut expected, mut band) = (0, field.distances().collect::<Vec<_>>());
+    band.sort_by_key(|&(voxel, _)| voxel);
+    for voxel in (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]) {
+        let p = voxel.map(|c| (i128::from(2 * c + 1) << lattice.unit_bits) / 2);
+        let all = mesh.triangles().map(|triangle| squared(p, &triangle));
+        let nearest = all.min_by(Fraction::cmp).unwrap();
+        let found = band.binary_search_by_key(&voxel, |&(voxel, _)| voxel);
+        match found {
+            Ok(at) => {
+                expected += 1;
+                let distance = band[at].1;
+                assert!(distance < field.width());
+                assert_eq!(field.get(voxel), distance);
+                assert!(is_nearest(distance, &nearest, lattice.unit_bits), "{voxel:?}: {distance}");
+            }
+            Err(_) => {
+                assert_eq!(field.get(voxel), field.width());
+                let width = BigInt::from((field.width() * 1024.0) as i64) << lattice.unit_bits;
+                let far = (&width * &width * &nearest.1).cmp(&(&nearest.0 << 20));
+                assert!(far != Ordering::Greater, "{voxel:?} is missing");
+            }
+        }
+    }
+    assert_eq!(expected, band.len());
+    assert!(expected > 0);
+}
+
+fn random_mesh(triangles: usize, random: &mut fastrand::Rng) -> Mesh {
+    let size = [1.0, 0.3, 0.05][random.usize(0..3)];
+    let snapped = random.bool();
+    let mut positions = Vec::new();
+    for _ in 0..triangles {
+        let at = [0; 3].map(|_| random.f64());
+        let mut corner = || -> [f64; 3] {
+            let corner = at.map(|c| c + size * (random.f64() - 0.5));
+            // Multiples of half a voxel of a grid of 8: through many voxel centres.
+            if snapped { corner.map(|c| (16.0 * c).round() / 16.0) } else { corner }
+        };
+        positions.extend([corner(), corner(), corner()]);
+    }
+    let indices = (0..triangles as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
+    Mesh::new(positions, indices.collect()).unwrap()
+}
+
+#[test]
+fn every_distance_is_the_float_nearest_to_the_exact_one() {
+    let mut random = fastrand::Rng::with_seed(15);
+    for round in 0..60 {
+        let mesh = random_mesh(random.usize(1..12), &mut random);
+        let sizing = match round % 2 {
+            0 => Sizing::Resolution(random.u32(3..14)),
+            _ => Sizing::VoxelSize(0.125),
+        };
+        let options = PlaceOptions::new(sizing).with_pad(random.u32(0..5));
+        let mesh = place(&mesh, &options).unwrap();
+        let width = [0.5, 1.0, 2.5, 3.0, 6.0][random.usize(0..5)];
+        let field = field(&mesh, nothing(&mesh), width);
+        if field.band().occupied() > 0 {
+            check(&mesh, &field);
+        }
+    }
+}
+
+#[test]
+fn triangles_across_a_large_lattice_are_as_exact() {
+    // A window of 16 voxels in the middle of triangles that span 2^24 lattice units.
+    let mut random = fastrand::Rng::with_seed(16);
+    for _ in 0..6 {
+        let far = |random: &mut fastrand::Rng| [0; 3].map(|_| (random.f64() - 0.5) * 200.0);
+        let positions: Vec<_> = (0..9).map(|_| far(&mut random)).collect();
+        let mesh = Mesh::new(positions, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap();
+        let center = mesh.positions()[0];
+        let center: [f64; 3] = std::array::from_fn(|i| {
+            (center[i] + mesh.positions()[1][i] + mesh.positions()[2][i]) / 3.0
+        });
+        let bounds = trivox::Bounds { min: center.map(|c| c - 8.0), max: center.map(|c| c + 8.0) };
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+        let mesh = place(&mesh, &options).unwrap();
+        check(&mesh, &field(&mesh, nothing(&mesh), 4.0));
+    }
+}
+
+#[test]
+fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
+    // On the plane x + 2 y + 3 z = 51; by f64 alone some of its centres are beside it.
+    let at = |s: f64, t: f64| [8.5 + 2.0 * s + 3.0 * t, 8.5 - s, 8.5 - t];
+    // Lattice points with as many digits as there may be.
+    let units = |whole: f64, units: f64| whole + units / 65536.0;
+    let corners = vec![
+        at(units(31.0, 12345.0), units(5.0, 7919.0)),
+        at(-units(20.0, 4321.0), units(17.0, 54321.0)),
+        at(-units(10.0, 777.0), -units(25.0, 23457.0)),
+    ];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    let bounds = trivox::Bounds { min: [0.0; 3], max: [16.0; 3] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mesh = place(&mesh, &options).unwrap();
+    let field = field(&mesh, nothing(&mesh), 1.5);
+    check(&mesh, &field);
+    assert!(field.distances().filter(|&(_, distance)| distance == 0.0).count() > 50);
+}
+
+#[test]
+fn segments_and_points_have_distances() {
+    let corners = vec![[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0], [1.0, 7.0, 1.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2], [3, 3, 3]]).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(2)).unwrap();
+    check(&mesh, &field(&mesh, nothing(&mesh), 2.0));
+}
+
+fn octahedron(resolution: u32, pad: u32) -> (Mesh, PlacedMesh) {
+    let corners = [
+        [1.0, 0.0, 0.0],
+        [-1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, -1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, -1.0],
+    ];
+    let sides =
+        [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
+    let mesh = Mesh::new(corners.to_vec(), sides.to_vec()).unwrap();
+    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad));
+    (mesh, placed.unwrap())
+}
+
+fn solid(mesh: &PlacedMesh) -> VoxelGrid {
+    let mode = Mode::Solid(Default::default());
+    voxelize(&Cpu::default(), mesh, mode, &Default::default(), &NoProgress).unwrap().grid
+}
+
+#[test]
+fn an_octahedron_has_the_distances_of_its_formula() {
+    let (_, mesh) = octahedron(32, 3);
+    let field = field(&mesh, solid(&mesh), 3.0);
+    let mut faces = 0;
+    for (voxel, distance) in field.distances() {
+        let [x, y, z] = voxel.map(|c| (f64::from(c) + 0.5 - 19.0).abs());
+        let height = (x + y + z - 16.0) / 3.0_f64.sqrt();
+        // Above a face, where the foot is in it.
+        let foot = [x, y, z].map(|c| c - height / 3.0_f64.sqrt());
+        if foot.into_iter().all(|c| c >= 0.0) {
+            faces += 1;
+            assert!((f64::from(distance) - height).abs() < 1e-6, "{voxel:?}");
+        }
+        assert_eq!(distance < 0.0, height < 0.0, "{voxel:?}");
+    }
+    assert!(faces > 1000);
+    assert_eq!(field.get([19, 19, 19]), -3.0);
+    assert_eq!(field.get([0, 0, 0]), 3.0);
+}
+
+#[test]
+fn order_of_triangles_and_number_of_threads_change_nothing() {
+    let mut random = fastrand::Rng::with_seed(17);
+    let mesh = random_mesh(400, &mut random);
+    let placed =
+        |mesh: &Mesh| place(mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(3)).unwrap();
+    let first = placed(&mesh);
+    let expected = field(&first, nothing(&first), 3.0);
+    let mut triangles = mesh.triangles().to_vec();
+    random.shuffle(&mut triangles);
+    triangles.iter_mut().for_each(|triangle| triangle.rotate_left(random.usize(0..3)));
+    let shuffled = placed(&Mesh::new(mesh.positions().to_vec(), triangles).unwrap());
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let again = pool.install(|| field(&shuffled, nothing(&shuffled), 3.0));
+        assert!(again == expected, "{again:?}, {expected:?}");
+        assert_eq!(again.hash(), expected.hash());
+    }
+}
+
+#[test]
+fn little_memory_gives_the_same_field_or_an_error() {
+    let (_, mesh) = octahedron(60, 3);
+    let expected = field(&mesh, nothing(&mesh), 3.0);
+    let mut results = [0, 0];
+    for bits in 12..24 {
+        match distances(&mesh, nothing(&mesh), 3.0, 1 << bits, &NoProgress) {
+            Ok(field) => {
+                results[0] += 1;
+                assert!(field == expected);
+            }
+            Err(error) => {
+                results[1] += 1;
+                assert!(error.to_string().contains("memory"), "{error}");
+            }
+        }
+    }
+    assert!(results.into_iter().all(|count| count > 0), "{results:?}");
+}
+
+#[test]
+fn the_surface_lies_within_a_voxels_diagonal() {
+    // Whatever the surface touches is within half a diagonal of it, and nothing nearer than half an
+    // edge is missed by it.
+    let mesh = random_mesh(100, &mut fastrand::Rng::with_seed(18));
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(40))).unwrap();
+    let surface = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let field = field(&mesh, nothing(&mesh), 2.0);
+    for voxel in surface.voxels() {
+        assert!(field.get(voxel) <= 0.75_f32.sqrt().next_up(), "{voxel:?}");
+    }
+    for (voxel, distance) in field.distances() {
+        assert!(distance > 0.5 || surface.contains(voxel), "{voxel:?}");
+    }
+}

@@ -1,0 +1,209 @@
+//! Distances in files: as NumPy, OpenVDB and NanoVDB read them, against the field itself; and against
+//! the distances that OpenVDB computes.
+
+use std::fs;
+use std::path::Path;
+
+use trivox::formats::{GridFormat, WriteError, read_mesh, write_distances};
+use trivox::{Bounds, DistanceField, Mesh, Voxelizer};
+
+use super::npy::python_of;
+use super::nvdb::nanovdb;
+use super::read;
+
+fn written(field: &DistanceField, format: GridFormat) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_distances(field, format, &mut bytes).unwrap();
+    bytes
+}
+
+/// A part of a cube, with one of its sides: its inside has tiles of 8 and 128 voxels.
+fn part_of_cube() -> DistanceField {
+    let corners = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
+    let sides =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles = sides.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    let mesh = Mesh::new(corners, triangles.collect()).unwrap();
+    let bounds = Bounds { min: [0.1; 3], max: [1.04, 0.75, 0.75] };
+    Voxelizer::new().voxel_size(0.005).bounds(bounds).distances(&mesh, 2.5).unwrap().field
+}
+
+fn knot(width: f32) -> DistanceField {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/torus-knot.obj");
+    let mesh = read_mesh(&path).unwrap().mesh;
+    Voxelizer::new().resolution(90).distances(&mesh, width).unwrap().field
+}
+
+/// A mesh of one triangle: no inside, and bricks without a voxel of the band.
+fn sheet() -> DistanceField {
+    let corners = vec![[0.0; 3], [9.0, 0.0, 1.0], [0.0, 9.0, 2.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    Voxelizer::new().resolution(20).pad(9).distances(&mesh, 3.0).unwrap().field
+}
+
+fn fields() -> [(&'static str, DistanceField); 3] {
+    [("box", part_of_cube()), ("knot", knot(3.0)), ("sheet", sheet())]
+}
+
+/// A folder with each field in all formats.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, field) in fields() {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Npz, GridFormat::Npy] {
+            let path = folder.path().join(name).with_extension(format.extension());
+            fs::write(path, written(&field, format)).unwrap();
+        }
+        let dense: Vec<u8> = {
+            let mut values = vec![0.0; field.dims().iter().map(|&d| d as usize).product()];
+            field.fill_dense(&mut values);
+            values.iter().flat_map(|value: &f32| value.to_le_bytes()).collect()
+        };
+        fs::write(folder.path().join(name).with_extension("raw"), dense).unwrap();
+        let world = field.world().unwrap();
+        let [x, y, z] = world.origin;
+        let [nx, ny, nz] = field.dims();
+        let (width, size) = (field.width(), world.voxel_size);
+        let text = format!("{nx} {ny} {nz} {width} {size:?} {x:?} {y:?} {z:?}");
+        fs::write(folder.path().join(name).with_extension("txt"), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn other_formats_refuse_distances_and_say_which_hold_them() {
+    let field = sheet();
+    let mut refused = 0;
+    for format in GridFormat::ALL.into_iter().filter(|format| !format.spec().has_distances()) {
+        match write_distances(&field, format, &mut Vec::new()) {
+            Err(WriteError::Unsupported(message)) => {
+                assert!(message.contains("use one of .npy, .npz, .vdb, .nvdb"), "{message}");
+                refused += 1;
+            }
+            other => panic!("{format:?}: {other:?}"),
+        }
+    }
+    assert_eq!(refused, GridFormat::ALL.len() - 4);
+}
+
+#[test]
+fn an_npz_of_distances_reads_as_the_solid_inside() {
+    for (name, field) in fields() {
+        let grid = read(GridFormat::Npz, &written(&field, GridFormat::Npz)).unwrap();
+        assert!(grid == *field.inside(), "{name}");
+        assert_eq!(grid.world, field.world());
+    }
+}
+
+#[test]
+fn numpy_reads_the_distances_that_were_written() {
+    let folder = folder();
+    let script = "
+import numpy as np
+for name in ['box', 'knot', 'sheet']:
+    nx, ny, nz, width, size, *origin = map(float, open(name + '.txt').read().split())
+    raw = np.fromfile(name + '.raw', '<f4').reshape(int(nx), int(ny), int(nz))
+    dense = np.load(name + '.npy')
+    assert dense.dtype == np.float32 and np.array_equal(dense, raw), name
+    file = np.load(name + '.npz')
+    coords, distances, occupied = file['coords'], file['distances'], file['occupied']
+    assert file['width'] == np.float32(width) and file['voxel_size'] == size, name
+    assert np.array_equal(file['origin'], origin), name
+    again = np.where(occupied, -file['width'], file['width']).astype(np.float32)
+    again[tuple(coords.T)] = distances
+    assert np.array_equal(again, raw), name
+    assert len(coords) == (np.abs(raw) < width).sum(), name
+print('done')
+";
+    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    assert_eq!(output, "done\n");
+}
+
+#[test]
+fn openvdb_reads_the_level_sets_that_were_written() {
+    let folder = folder();
+    let script = "
+import numpy as np
+try: import openvdb as vdb
+except ImportError: import pyopenvdb as vdb
+for name in ['box', 'knot', 'sheet']:
+    nx, ny, nz, width, size, *origin = map(float, open(name + '.txt').read().split())
+    shape = int(nx), int(ny), int(nz)
+    raw = np.fromfile(name + '.raw', '<f4').reshape(shape)
+    grid = vdb.read(name + '.vdb', 'surface')
+    assert grid.gridClass == vdb.GridClass.LEVEL_SET and not grid.saveFloatAsHalf, name
+    world = lambda voxels: (voxels.astype(np.float64) * size).astype(np.float32)
+    bound = world(np.array([width]))[0]
+    assert np.float32(grid.background) == bound, (grid.background, bound)
+    # Two voxels more on each side: outside.
+    values = np.zeros([n + 4 for n in shape], np.float32)
+    grid.copyToArray(values, ijk=(-2, -2, -2))
+    expected = np.full(values.shape, bound)
+    expected[2:-2, 2:-2, 2:-2] = world(raw)
+    assert np.array_equal(values, expected), (name, np.argwhere(values != expected)[:3])
+    active = np.zeros(shape, bool)
+    for item in grid.citerOnValues():
+        assert item.min == item.max, 'a tile'
+        active[item.min] = True
+    assert np.array_equal(active, np.abs(raw) < width), name
+    assert grid.activeVoxelCount() == active.sum(), name
+    center = grid.transform.indexToWorld((0, 0, 0))
+    assert np.allclose(center, np.array(origin) + 0.5 * size, rtol=1e-14), name
+    if name == 'box': print('tiles', grid.leafCount() * 512 < raw.size / 4)
+    # What OpenVDB writes of it is what it read.
+    vdb.write(name + '-again.vdb', [grid])
+    again = vdb.read(name + '-again.vdb', 'surface')
+    values_again = np.zeros_like(values)
+    again.copyToArray(values_again, ijk=(-2, -2, -2))
+    assert np.array_equal(values, values_again), name
+print('done')
+";
+    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    assert_eq!(output, "tiles True\ndone\n");
+}
+
+#[test]
+fn openvdb_computes_nearly_the_same_distances() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("knot.vdb"), written(&knot(3.0), GridFormat::Vdb)).unwrap();
+    let mesh = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/torus-knot.obj");
+    fs::copy(mesh, folder.path().join("mesh.obj")).unwrap();
+    let script = "
+import numpy as np
+try: import openvdb as vdb
+except ImportError: import pyopenvdb as vdb
+lines = [line.split() for line in open('mesh.obj')]
+points = np.array([line[1:4] for line in lines if line[:1] == ['v']], np.float32)
+faces = [[int(corner.split('/')[0]) - 1 for corner in line[1:]] for line in lines if line[:1] == ['f']]
+triangles = np.array([[f[0], f[i], f[i + 1]] for f in faces for i in range(1, len(f) - 1)], np.uint32)
+ours = vdb.read('knot.vdb', 'surface')
+theirs = vdb.FloatGrid.createLevelSetFromPolygons(points, triangles=triangles,
+    transform=ours.transform, halfWidth=3)
+low, high = ours.evalActiveVoxelBoundingBox()
+shape = [b - a + 1 for a, b in zip(low, high)]
+a, b = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+ours.copyToArray(a, ijk=low), theirs.copyToArray(b, ijk=low)
+size = ours.transform.voxelSize()[0]
+a, b = a / size, b / size
+band = (np.abs(a) < 2.99) & (np.abs(b) < 2.99)
+differences = np.abs(a - b)[band]
+# OpenVDB moves distances of either sign towards its neighbours': few far, most not at all.
+assert band.sum() > 100000, band.sum()
+assert np.median(differences) < 1e-4, np.median(differences)
+assert differences.mean() < 0.02, differences.mean()
+assert (differences > 0.1).mean() < 0.05, (differences > 0.1).mean()
+assert not ((a < 0) != (b < 0))[np.abs(a) > 1].any()
+print('done')
+";
+    let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
+    assert_eq!(output, "done\n");
+}
+
+#[test]
+fn nanovdb_reads_the_level_sets_that_were_written() {
+    let folder = folder();
+    for (name, field) in fields() {
+        let Some(output) = nanovdb(&["distances", name], folder.path()) else { return };
+        // Valid; a level set; no value that differs; no voxel that differs in being active.
+        assert_eq!(output, format!("1 1 0 0 {}\n", field.band().occupied()), "{name}");
+    }
+}

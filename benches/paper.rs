@@ -28,7 +28,7 @@ const REACH: f64 = 2.0;
 /// a share within 0.3 % of that is to be expected; of a cube twice as wide it would be 87 %.
 const HALF: f64 = 0.5;
 
-/// Lattice units per unit of length: as fine as the bit batch_limits allows.
+/// Lattice units per unit of length: as fine as the bit budget allows.
 const UNITS: f64 = (1 << (SPAN_BITS - 1)) as f64 / REACH;
 
 /// One answer per triangle, 64 to a word.

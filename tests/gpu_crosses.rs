@@ -105,7 +105,7 @@ fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
         // Some on the first adapter, fewer on the others, unless many are asked for.
         let all = std::env::var_os("TRIVOX_PAIRS").is_some();
         let stride = [if all { 1 } else { 13 }, 61][nth.min(1)];
-        // At stretch 0 the forms are exact in floats; at 22 the batch_limits is used up.
+        // At stretch 0 the forms are exact in floats; at 22 the budget is used up.
         for (stretch, expect_doubt) in [(0, false), (22, true)] {
             let tally = compare(kernel, lattice_columns(stretch).step_by(stride), crosses);
             println!(

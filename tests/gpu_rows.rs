@@ -140,7 +140,7 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
     on_every_adapter(|kernel, label, nth| {
         // All of them on the first adapter, some on the others.
         let stride = if nth == 0 { 1 } else { 61 };
-        // At scale 1 all floats are exact; at 2^21 the batch_limits is used up.
+        // At scale 1 all floats are exact; at 2^21 the budget is used up.
         for (scale, expect_doubt) in [(1, false), (1 << 21, true)] {
             let tally = compare(kernel, lattice_rows(scale).step_by(stride), |t, c, h| {
                 let unscaled = t.map(|p| p.map(|c| c / scale));

@@ -92,7 +92,7 @@ fn stride(nth_adapter: usize) -> usize {
 fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
     let nth = std::cell::Cell::new(0);
     on_every_adapter(|kernel, label| {
-        // At scale 1 all floats are exact; at 2^21 the batch_limits is used up and touching pairs
+        // At scale 1 all floats are exact; at 2^21 the budget is used up and touching pairs
         // are in doubt, so both ways to an answer are taken.
         for (scale, expect_doubt) in [(1, false), (1 << 21, true)] {
             let pairs = lattice_pairs(scale).step_by(stride(nth.get()));

@@ -197,7 +197,7 @@ fn bad_headers_are_refused_with_the_reason() {
     let text = with_square(1, "3 0 1 2\n");
     for (old, new, expected) in [
         ("ply", "PLX", "not a PLY file: it does not begin with 'ply'"),
-        ("end_header", "end", "line 15: the file ends without a line 'end_header': it is cut off"),
+        ("end_header", "end", "line 14: the file ends without a line 'end_header': it is cut off"),
         (
             "ascii",
             "utf8",

@@ -91,7 +91,7 @@ fn bad_text_is_named_by_line() {
         ("outer loop", "outer", "line 4: 'vertex' where 'loop' belongs"),
         ("endfacet", "endface", "line 8: 'endface' where 'endfacet' belongs"),
         ("facet", "color", "line 2: 'color' where 'facet' or 'endsolid' belongs"),
-        ("endsolid a square", "", "line 17: the file ends without 'endsolid': it is cut off"),
+        ("endsolid a square", "", "line 15: the file ends without 'endsolid': it is cut off"),
         ("endsolid", "endsolid\nmore", "line 17: 'more' where 'solid' belongs"),
     ] {
         let text = TEXT.replacen(old, new, 1);

@@ -38,7 +38,7 @@ impl Attributes {
             corner_texcoords: any(|element| corner_texcoords(element).is_some(), faces),
         };
         if attributes.vertex_colors && attributes.face_colors {
-            warnings.push("colours of faces were ignored: those of vertices are attributes".into());
+            warnings.push("colours of faces were ignored: those of vertices are shown".into());
             attributes.face_colors = false;
         }
         if attributes.has_texcoords() && header.textures.is_empty() {
@@ -225,7 +225,7 @@ impl AppearanceBuilder {
             let faces = counted(self.misplaced, "face has", "faces have");
             warnings.push(format!(
                 "{faces} a texture that the header does not name, or not two coordinates a corner: a \
-                 plain colour is attributes"
+                 plain colour is shown"
             ));
         }
         let Attributes { vertex_colors, .. } = self.attributes;

@@ -121,7 +121,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The highest level whose nodes are no larger than the grid, as the bit batch_limits requires;
+    /// The highest level whose nodes are no larger than the grid, as the bit budget requires;
     /// at least 1.
     pub(super) fn top_level(&self) -> u32 {
         let dims = self.mesh.lattice().dims;

@@ -311,7 +311,7 @@ impl Gpu {
                 }
                 Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow).into()),
                 Some(overflow) => {
-                    // One triangle in one brick fits every batch_limits: `None` is a bug.
+                    // One triangle in one brick fits all limits: `None` is a bug.
                     let halves = sub_batch.split(overflow).ok_or_else(|| {
                         BackendError::Failed(format!("cannot divide the work: {overflow:?}"))
                     })?;
@@ -376,7 +376,7 @@ impl Gpu {
         Workspace::new(&self.device, mesh, sizes, readback)
     }
 
-    /// Enlarges the buffer that overflowed, if the batch_limits allows. Returns whether it did.
+    /// Enlarges the buffer that overflowed, if the limits allow. Returns whether it did.
     fn enlarge(
         &self,
         workspace: &mut Workspace,

@@ -11,7 +11,7 @@
 //!
 //! - [`along_x()`] casts one ray per column, from its lower end.
 //! - [`generalized()`] computes generalized winding numbers: the signed crossings of that ray, plus
-//! the contribution of the mesh's boundary.
+//!   the contribution of the mesh's boundary.
 //! - [`vote()`] casts six rays per voxel, and reports how much they disagree.
 //! - [`flood()`] casts no rays: a flood fill from outside; what it does not reach is inside.
 //!

@@ -3,9 +3,9 @@
 //! from the same triangles that the columns cross.
 //!
 //! 1. Vertices are welded by lattice point: files repeat vertices per group or face, and vertices
-//! that rounding made equal are one vertex to every predicate.
+//!    that rounding made equal are one vertex to every predicate.
 //! 2. Half-edges are matched. Each edge belongs to the lower of its two vertices; the vertices are
-//! divided into parts that fit into a core's cache.
+//!    divided into parts that fit into a core's cache.
 //! 3. Triangles that share an edge are joined into shells.
 //! 4. Volume and area are sums of integers, so they do not depend on the order.
 //!

@@ -43,13 +43,16 @@ pub struct ColorOptions {
     pub keep_transparent: bool,
     /// The memory limit in bytes, colours included.
     pub memory: u64,
+    /// The colour of voxels far from the surface, of a solid; `None` for the mean over the surface's
+    /// voxels in the grid, which differs from tile to tile.
+    pub interior: Option<Rgba>,
 }
 
 impl ColorOptions {
     /// For voxels of `mode`, without a memory limit.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        Self { mode, keep_transparent: false, memory: u64::MAX }
+        Self { mode, keep_transparent: false, memory: u64::MAX, interior: None }
     }
 }
 
@@ -103,7 +106,7 @@ pub fn color(
         true => (grid, 0),
         false => without_transparent(grid, &bricks)?,
     };
-    let surface = Surface::new(bricks);
+    let surface = Surface::new(bricks, options.interior);
     let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
         true => surface.colors,
         false => interior::colors(&grid, &surface),
@@ -156,12 +159,13 @@ struct Surface {
 }
 
 impl Surface {
-    fn new(mut bricks: Vec<ColoredBrick>) -> Self {
+    fn new(mut bricks: Vec<ColoredBrick>, interior: Option<Rgba>) -> Self {
         bricks.par_sort_unstable_by_key(|brick| brick.key);
         let touched = bricks.iter().map(|brick| (brick.key, brick.touched)).collect();
-        let mean = mean(bricks.iter().flat_map(|brick| &brick.colors));
+        let mean = || mean(bricks.iter().flat_map(|brick| &brick.colors));
+        let rest = interior.or_else(mean).unwrap_or(GREY);
         let bricks = bricks.into_iter().map(|brick| (brick.key, brick.visible, brick.colors));
-        Self { touched, colors: Colors::from_bricks(bricks.collect(), mean.unwrap_or(GREY)) }
+        Self { touched, colors: Colors::from_bricks(bricks.collect(), rest) }
     }
 
     /// The voxels of a brick that triangles touch.
@@ -198,7 +202,7 @@ struct Painter<'a> {
 impl Painter<'_> {
     /// The bricks that triangles touch, in no order.
     fn paint(&self) -> Vec<ColoredBrick> {
-        let weights = Weights::new(self.mesh.len());
+        let weights = Weights::new(self.mesh.whole().len());
         let paint = |key: BrickKey, triangles: &[u32]| self.paint_brick(key, triangles, weights);
         octree::bricks(self.mesh, self.grid, self.is_solid, &paint)
     }
@@ -213,7 +217,7 @@ impl Painter<'_> {
         let wanted = if self.is_solid { [u64::MAX; 8] } else { self.grid.mask_of(key) };
         let shading = |&triangle: &u32| {
             let triangle = triangle as usize;
-            self.shading.of(triangle, self.mesh.indices()[triangle])
+            self.shading.of(self.mesh.source(triangle), self.mesh.indices()[triangle])
         };
         let first = triangles.first().map(shading).and_then(|shading| shading.uniform());
         let is_same = |triangle: &u32| shading(triangle).uniform() == first;

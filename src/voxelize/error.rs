@@ -39,6 +39,9 @@ pub enum BackendError {
          use fewer voxels, or another fill"
     )]
     NoRoomToVote,
+    /// A solid that cannot be decided in a tile: why, and what can.
+    #[error("a tile cannot be filled so: {0}")]
+    NotInTiles(&'static str),
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),

@@ -12,7 +12,7 @@ use crate::mesh::Mesh;
 #[cfg(feature = "gpu")]
 use crate::mode::voxelize_async;
 use crate::mode::{Mode, Voxels, voxelize};
-use crate::place::{PlacedMesh, place};
+use crate::place::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
 use crate::voxelize::{BackendError, ChosenBackend, RunOptions};
@@ -45,10 +45,37 @@ impl Voxelizer {
     /// # Errors
     /// It cannot be placed so.
     pub fn place(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
+        match &self.tile {
+            None => self.place_by(|| place(mesh, &self.place)),
+            Some(tile) => self.place_by(|| {
+                let lattice = Lattice::of(mesh, &self.place)?;
+                let window = lattice.tile(tile)?;
+                place_on(mesh, &lattice)?.in_window(&window, self.mode.reach())
+            }),
+        }
+    }
+
+    /// The first step for a window of a lattice that was chosen before.
+    ///
+    /// # Errors
+    /// The mesh cannot be placed so; the lattice has no such window.
+    pub fn place_window(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        window: &Window,
+    ) -> Result<Placed, VoxelizeError> {
+        self.place_by(|| place_on(mesh, lattice)?.in_window(window, self.mode.reach()))
+    }
+
+    fn place_by(
+        &self,
+        place: impl FnOnce() -> Result<PlacedMesh, PlaceError> + Send,
+    ) -> Result<Placed, VoxelizeError> {
         self.begin("place")?;
-        let (mesh, time) = timed(|| self.install(|| place(mesh, &self.place)))?;
+        let (mesh, time) = timed(|| self.install(place))?;
         let mesh = mesh?;
-        let warnings = self.install(|| Warning::of_mesh(&mesh))?;
+        let warnings = self.install(|| Warning::of_mesh(mesh.whole()))?;
         Ok(Placed { mesh, warnings, timings: Timings { place: time, ..Timings::default() } })
     }
 
@@ -170,7 +197,7 @@ impl Voxelizer {
     }
 
     /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent are
-    /// left out.
+    /// left out. Of a mesh in a window, what is around the window is left out too.
     ///
     /// # Errors
     /// Too little memory; cancelled.
@@ -180,8 +207,16 @@ impl Voxelizer {
         voxelized: Voxelized,
     ) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
+        let kept = mesh.kept();
+        let kept = kept.as_ref();
+        let before = kept.map(|window| grid.window(window).occupied());
         let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
-        let Colored { grid, transparent } = colored?;
+        let mut colored = colored?;
+        if let Some((window, before)) = kept.zip(before) {
+            colored.grid = colored.grid.window(window);
+            colored.transparent = before - colored.grid.occupied();
+        }
+        let Colored { grid, transparent } = colored;
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
         let is_solid = fill_report.is_some();
@@ -198,6 +233,7 @@ impl Voxelizer {
         let mut options = ColorOptions::new(self.mode);
         options.keep_transparent = self.keep_transparent;
         options.memory = (self.memory)();
+        options.interior = self.interior;
         let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
         let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
         let mut colored = match is_needed {

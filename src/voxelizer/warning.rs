@@ -75,6 +75,8 @@ impl Warning {
         let reason = match grid.occupied() {
             1.. => None,
             _ if transparent > 0 => Some("all of the mesh is transparent"),
+            _ if mesh.is_empty() => Some("the mesh does not reach this tile"),
+            _ if mesh.window().is_some() => Some("the mesh has no voxels in this tile"),
             _ if mesh.is_missed() => Some("the bounds miss the mesh"),
             _ if is_solid => Some("no voxel's centre is inside the mesh as it was filled"),
             _ => Some("no line through voxel centres in the grid crosses the mesh"),

@@ -44,9 +44,8 @@ impl VoxelGrid {
                 let at = key.position();
                 (0..3).all(|a| is_inside(at, a))
             });
-            let bricks = inside.map(|(key, mask, own_colors)| {
-                (own(key.position()), mask, own_colors.to_vec())
-            });
+            let bricks = inside
+                .map(|(key, mask, own_colors)| (own(key.position()), mask, own_colors.to_vec()));
             Colors::from_bricks(bricks.collect(), colors.rest())
         });
         grid
@@ -117,9 +116,8 @@ impl VoxelGrid {
         }
         let all = self.bricks().map(|(key, mask)| {
             let brick = colors.of_brick(key);
-            let voxels = (0..8).flat_map(|x| {
-                crate::grid::set_bits(mask[x as usize]).map(move |bit| (x, bit))
-            });
+            let voxels = (0..8)
+                .flat_map(|x| crate::grid::set_bits(mask[x as usize]).map(move |bit| (x, bit)));
             (key, mask, voxels.map(|(x, bit)| brick.at(x, bit)).collect())
         });
         all.collect()

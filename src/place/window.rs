@@ -316,14 +316,14 @@ impl PlacedMesh {
         let bits = whole.lattice.unit_bits;
         // Below 2^24: dimensions are at most 2^(24 - F).
         let [lo, hi] = [halo.from, halo.to].map(|corner| corner.map(|c| (c << bits) as i32));
-        let is_needed = |&index: &u32| {
-            let [a, b, c]: Triangle = whole.triangle(index as usize);
-            reach.includes([0, 1, 2].map(|i| {
-                a[i].max(b[i]).max(c[i]) >= lo[i] && a[i].min(b[i]).min(c[i]) <= hi[i]
-            }))
-        };
-        let sources: Vec<u32> =
-            (0..whole.len() as u32).into_par_iter().filter(is_needed).collect();
+        let is_needed =
+            |&index: &u32| {
+                let [a, b, c]: Triangle = whole.triangle(index as usize);
+                reach.includes([0, 1, 2].map(|i| {
+                    a[i].max(b[i]).max(c[i]) >= lo[i] && a[i].min(b[i]).min(c[i]) <= hi[i]
+                }))
+            };
+        let sources: Vec<u32> = (0..whole.len() as u32).into_par_iter().filter(is_needed).collect();
         let from = whole.origin_for(&halo, &sources);
         let dims = [0, 1, 2].map(|a| halo.to[a] - from[a]);
         if let Some(a) = (0..3).find(|&a| dims[a] > MAX_DIM) {

@@ -5,14 +5,18 @@
 //! `cargo bench --bench paper` takes about four seconds; with `-- --quick`, or when run as a test,
 //! it does five rounds.
 
+#[path = "../tests/common/published/mod.rs"]
+#[allow(dead_code, reason = "a part of it is used")]
+mod published;
+
 use std::hint::black_box;
 use std::time::Instant;
 
+use published::moller::{box_normals_separate, edges_separate, plane_separates};
+use published::{Aabb, Point, Triangle, moller, obb, sat};
 use trivox::place::{SPAN_BITS, Triangle as LatticeTriangle};
 use trivox::predicate::batch::Batch;
-use trivox::predicate::published::moller::{box_normals_separate, edges_separate, plane_separates};
-use trivox::predicate::published::{Aabb, Point, Triangle, moller, obb, sat};
-use trivox::predicate::{instruction_sets, touches};
+use trivox::predicate::{InstructionSet, touches};
 
 const TRIANGLES: usize = 100_000;
 const ROUNDS: usize = 100;
@@ -124,9 +128,9 @@ fn candidates<'a>(
         Candidate::each("oriented box", triangles, move |t| obb::overlaps(t, &cube.into())),
         Candidate::each(EXACT, rounded, move |t| touches(t, center, half)),
     ];
-    for (name, arch) in instruction_sets() {
-        let pass = move || batch.touches_by(arch, center, half);
-        candidates.push(Candidate::new(format!("{BATCHED}{name}"), pass));
+    for set in InstructionSet::available() {
+        let pass = move || batch.touches_by(set, center, half);
+        candidates.push(Candidate::new(format!("{BATCHED}{}", set.name()), pass));
     }
     candidates
 }
@@ -142,7 +146,7 @@ fn report(candidates: &[Candidate], rounds: usize) {
     let share = |count: u32| 100.0 * f64::from(count) / TRIANGLES as f64;
     println!("{TRIANGLES} triangles, {rounds} rounds: ns per test, ratio of the minimum to the");
     println!("optimised test's, and share of triangles on which touches says the same");
-    println!("instruction set chosen: {}", instruction_sets()[0].0);
+    println!("instruction set chosen: {}", InstructionSet::available()[0].name());
     println!("{:.2} % overlap", share(exact.iter().map(|word| word.count_ones()).sum()));
     println!("{:<24} {:>8} {:>8} {:>6} {:>9}", "", "min", "median", "ratio", "agree");
     for candidate in candidates {

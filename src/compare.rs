@@ -9,6 +9,7 @@ use crate::srgb::Rgba;
 /// The differences of two grids, A and B. Voxels are compared by index, regardless of the grids'
 /// positions in the world; outside the smaller grid, its voxels are empty.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Dimensions of A and of B, in voxels.
     pub dims: [[u32; 3]; 2],

@@ -17,6 +17,7 @@ use crate::voxelize::{Backend, BackendError, Rule, RunOptions};
 
 /// Which voxels of a mesh are occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Mode {
     /// Those that its surface touches ([`Rule::Conservative`]).
     #[default]

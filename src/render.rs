@@ -67,6 +67,7 @@ const BAND: usize = 8;
 
 /// The background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Background {
     /// A light gradient, darker towards the bottom, with the voxels' shadow.
     #[default]

@@ -34,6 +34,7 @@ pub struct Solid {
 
 /// How to tell what is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Fill {
     /// The first that suits the mesh: parity where it is closed; winding where parts of it overlap or
     /// it is open. Of a mesh with more than [`MAX_EDGES`](crate::topology::MAX_EDGES) boundary edges

@@ -9,36 +9,25 @@ mod common;
 use common::lattice::lattice_triangles;
 use common::pairs::{Family, Pair, SPAN, normal, pairs, triangle_from, triangle_past_the_origin};
 use fastrand::Rng;
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use trivox::place::Triangle;
 use trivox::predicate::blocks::{BLOCK, BlockMask, LANES, Pairs, first_boxes};
 use trivox::predicate::boxes::BoxRange;
-use trivox::predicate::{instruction_sets, touches};
+use trivox::predicate::{InstructionSet, touches};
 
 /// A triangle, and the index of the lowest box of a block.
 type Placed = (Triangle, [i32; 3]);
 
-/// Runs [`Pairs::solve`].
-struct Solve<'a> {
-    pairs: &'a mut Pairs,
-    extent: [i32; 3],
-}
-
-impl WithSimd for Solve<'_> {
-    type Output = [BlockMask; LANES];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> [BlockMask; LANES] {
-        self.pairs.solve(simd, self.extent)
-    }
-}
-
 /// The masks of up to [`LANES`] pairs.
-fn solve(arch: Arch, placed: &[Placed], box_bits: u32, extent: [i32; 3]) -> [BlockMask; LANES] {
+fn solve(
+    set: InstructionSet,
+    placed: &[Placed],
+    box_bits: u32,
+    extent: [i32; 3],
+) -> [BlockMask; LANES] {
     let mut pairs = Pairs::new(box_bits);
     placed.iter().for_each(|(triangle, lowest)| pairs.push(triangle, *lowest));
-    let masks = arch.dispatch(Solve { pairs: &mut pairs, extent });
+    let masks = pairs.solve_by(set, extent);
     assert!(pairs.is_empty(), "the pairs are gone");
     masks
 }
@@ -83,8 +72,9 @@ fn check(placed: &[Placed], box_bits: u32, extent: [i32; 3]) -> [u32; 2] {
         *expected = (asked, mask);
         seen = [seen[0] + mask.count_ones(), seen[1] + (asked & !mask).count_ones()];
     }
-    for (name, arch) in instruction_sets() {
-        let masks = solve(arch, placed, box_bits, extent);
+    for set in InstructionSet::available() {
+        let name = set.name();
+        let masks = solve(set, placed, box_bits, extent);
         for (lane, (pair, mask)) in placed.iter().zip(masks).enumerate() {
             let (asked, expected) = expected[lane];
             assert_eq!(mask & !first_boxes(extent), 0, "{name}, lane {lane}: outside {extent:?}");
@@ -165,7 +155,8 @@ fn every_shape_of_block_in_every_lane_and_vectors_that_are_not_full() {
 fn a_vector_that_was_emptied_does_not_remember_its_pairs() {
     let triangles = lattice_triangles();
     let mut rng = Rng::with_seed(1);
-    for (name, arch) in instruction_sets() {
+    for set in InstructionSet::available() {
+        let name = set.name();
         let mut pairs = Pairs::new(1);
         for _ in 0..1000 {
             let placed: Vec<Placed> = (0..rng.usize(1..=LANES))
@@ -174,8 +165,8 @@ fn a_vector_that_was_emptied_does_not_remember_its_pairs() {
             let extent = random_extent(&mut rng);
             placed.iter().for_each(|(triangle, lowest)| pairs.push(triangle, *lowest));
             assert_eq!(pairs.len(), placed.len());
-            let masks = arch.dispatch(Solve { pairs: &mut pairs, extent });
-            let fresh = solve(arch, &placed, 1, extent);
+            let masks = pairs.solve_by(set, extent);
+            let fresh = solve(set, &placed, 1, extent);
             assert_eq!(masks[..placed.len()], fresh[..placed.len()], "{name}");
             for (lane, (_, lowest)) in placed.iter().enumerate() {
                 assert_eq!([0, 1, 2].map(|a| pairs.lowest()[a][lane]), *lowest, "{name}");
@@ -337,7 +328,7 @@ fn boxes_past_the_budget_do_not_disturb_those_within() {
 #[test]
 fn a_triangle_with_one_corner_moved_one_unit_is_seen_to_differ() {
     let triangles = lattice_triangles().into_iter().step_by(50);
-    let [(_, best), ..] = instruction_sets()[..] else { unreachable!("there is always one") };
+    let best = InstructionSet::available()[0];
     let differ = triangles.filter(|triangle| {
         let mut moved = *triangle;
         moved[2][2] += 1;

@@ -329,6 +329,7 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
         let last: &[&str] = match (rule, kernel) {
             (Rule::Conservative, Kernel::Rows) => &["find_bricks", "voxel_rows"],
             (Rule::Conservative, Kernel::Voxels) => &["find_bricks", "voxels"],
+            (Rule::Conservative, _) => unreachable!("a method of this test: {kernel:?}"),
             (Rule::SixSeparating, _) => &["find_bricks", "six_separating"],
             (Rule::Parity(_), _) => &["find_bricks", "parity"],
             (Rule::Winding | Rule::Crossings, _) => &["list_crossings"],

@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::published::{Aabb, Obb, Plane, Point, Triangle, aabb_plane, moller, obb, sat};
 use trivox::place::Triangle as LatticeTriangle;
-use trivox::predicate::published::{
-    Aabb, Obb, Plane, Point, Triangle, aabb_plane, moller, obb, sat,
-};
 use trivox::predicate::touches;
 
 const ORIGIN: Point = [0.0; 3];

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use trivox::predicate::instruction_sets;
+use trivox::predicate::InstructionSet;
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -20,7 +20,7 @@ pub fn cpu_name() -> String {
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let name = name.map_or(std::env::consts::ARCH, |(_, name)| name);
     let threads = rayon::current_num_threads();
-    format!("{name}, {threads} threads, {}", instruction_sets()[0].0)
+    format!("{name}, {threads} threads, {}", InstructionSet::available()[0].name())
 }
 
 /// When something that is done over and over was done often enough to call its fastest time known.

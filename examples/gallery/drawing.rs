@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use trivox::predicate::published::{Aabb, moller, sat};
-
 use super::cases::Case;
 use super::geometry::{Vec3, View, between, clip, meets, sub, within_box};
+use super::published::{Aabb, moller, sat};
 
 /// Width and height of a card, and the top of its text, in pixels.
 const CARD: [f64; 2] = [236.0, 272.0];

@@ -8,6 +8,9 @@ pub(crate) mod cases;
 pub(crate) mod drawing;
 mod geometry;
 mod models;
+#[path = "../../tests/common/published/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
+mod published;
 mod scans;
 mod scenes;
 mod solids;

@@ -169,9 +169,9 @@ impl From<BackendError> for Failure {
     }
 }
 
-impl From<GpuError> for Failure {
-    fn from(error: GpuError) -> Self {
-        let code = match &error {
+impl From<&GpuError> for Failure {
+    fn from(error: &GpuError) -> Self {
+        let code = match error {
             GpuError::NoAdapter(_) => "backend.no_adapter",
             GpuError::Unsuitable { .. } => "backend.unsuitable",
             GpuError::Device(_) => "backend.device",
@@ -209,7 +209,7 @@ impl From<WriteError> for Failure {
 impl From<RenderError> for Failure {
     fn from(error: RenderError) -> Self {
         match error {
-            RenderError::Gpu(error) => error.into(),
+            RenderError::Gpu(error) => (&error).into(),
             other => Self::option("option.render", other),
         }
     }

@@ -1,25 +1,29 @@
 //! Grids: arrays of their voxels, files, pictures.
 
-use std::fs;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+mod arrays;
+pub mod files;
+mod make;
+mod picture;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
-    PyReadwriteArrayDyn, PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use tempfile::NamedTempFile;
-use trivox::formats::{GridFormat, bricks, read_grid_from, write_grid};
-use trivox::grid::{BRICK, BrickKey, Mask, World};
-use trivox::render::{Background, Picture, Projection, RenderOptions, View, render};
+use trivox::formats::{GridFormat, write_grid};
+use trivox::grid::World;
 use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
+use crate::grid::arrays::{fill_dense, filled, new_array, write_colors, write_rows};
+use crate::grid::files::{grid_format, write_file};
+use crate::grid::make::{grid_of_coords, world_of};
+use crate::grid::picture::render_options;
 use crate::job;
 
 /// A sparse voxel grid: an immutable set of voxels, where they lie, and their colours.
@@ -50,70 +54,6 @@ impl PyGrid {
 
     fn world(&self) -> Option<World> {
         self.grid.world
-    }
-}
-
-/// A new array of NumPy's: `empty` or `zeros`. Too large a one is a `MemoryError`.
-fn new_array<'py>(
-    py: Python<'py>,
-    make: &str,
-    shape: &[u64],
-    dtype: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let shape = PyTuple::new(py, shape)?;
-    PyModule::import(py, "numpy")?.call_method1(make, (shape, dtype))
-}
-
-/// A new array of so many rows of `N`, which `fill` fills while detached.
-fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
-    py: Python<'py>,
-    rows: u64,
-    dtype: &str,
-    fill: impl FnOnce(&mut [[T; N]]) + Send,
-) -> PyResult<Bound<'py, PyAny>> {
-    let array = new_array(py, "empty", &[rows, N as u64], dtype)?;
-    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
-    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
-    let rows = bytemuck::cast_slice_mut(flat);
-    job::on_pool(py, || fill(rows))?;
-    drop(data);
-    Ok(array)
-}
-
-/// Writes a row for each voxel of a brick.
-fn write_rows<const N: usize>(
-    key: BrickKey,
-    mask: &Mask,
-    out: &mut [[i32; N]],
-    row: impl Fn([i32; 3]) -> [i32; N],
-) {
-    let [x0, y0, z0] = key.position().map(|b| (b * BRICK) as i32);
-    let mut out = out.iter_mut();
-    for (x, &word) in (x0..).zip(mask) {
-        let mut word = word;
-        while word != 0 {
-            let bit = word.trailing_zeros() as i32;
-            word &= word - 1;
-            if let Some(out) = out.next() {
-                *out = row([x, y0 + bit / 8, z0 + bit % 8]);
-            }
-        }
-    }
-}
-
-/// Writes the colour of each voxel of a brick.
-fn write_colors(grid: &VoxelGrid, key: BrickKey, mask: &Mask, out: &mut [[u8; 4]]) {
-    let Some(colors) = &grid.colors else { return };
-    let colors = colors.of_brick(key);
-    let mut out = out.iter_mut();
-    for (x, &word) in (0..).zip(mask) {
-        let mut word = word;
-        while word != 0 {
-            if let Some(out) = out.next() {
-                *out = colors.at(x, word.trailing_zeros());
-            }
-            word &= word - 1;
-        }
     }
 }
 
@@ -151,34 +91,8 @@ impl PyGrid {
         voxel_size: Option<f64>,
         up: &str,
     ) -> PyResult<Self> {
-        let py = coords.py();
-        let array = PyModule::import(py, "numpy")?.call_method1("asarray", (coords, "int64"))?;
-        let array: PyReadonlyArray2<'_, i64> = array.extract()?;
-        if array.shape()[1] != 3 {
-            return Err(option_error(py, "option.shape", "coords have another shape than (n, 3)"));
-        }
-        let world = world_of(py, origin, voxel_size, up)?;
-        let view = array.as_array();
-        let make = || -> Result<VoxelGrid, Failure> {
-            let voxel = |row: numpy::ndarray::ArrayView1<'_, i64>| {
-                let [x, y, z] = [row[0], row[1], row[2]];
-                let inside =
-                    [x, y, z].iter().zip(dims).all(|(&c, d)| (0..i64::from(d)).contains(&c));
-                if !inside {
-                    let [dx, dy, dz] = dims;
-                    let message =
-                        format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
-                    return Err(Failure::option("grid.outside", message));
-                }
-                Ok([x as u32, y as u32, z as u32])
-            };
-            let voxels: Vec<[u32; 3]> = view.outer_iter().map(voxel).collect::<Result<_, _>>()?;
-            let mut grid = VoxelGrid::from_voxels(dims, voxels)?;
-            grid.world = world;
-            Ok(grid)
-        };
-        let made = job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))?;
-        Self::restored(py, made, vec![])
+        let world = world_of(coords.py(), origin, voxel_size, up)?;
+        grid_of_coords(coords, dims, world)
     }
 
     /// Makes a grid of a dense array.
@@ -644,47 +558,6 @@ impl PyGrid {
     }
 }
 
-impl PyGrid {
-    fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
-        let grid = Arc::clone(&self.grid);
-        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| render(&grid, &options))?))
-    }
-}
-
-fn fill_dense<'py, T: Element + Copy + Send + Sync>(
-    grid: &VoxelGrid,
-    array: Bound<'py, PyAny>,
-    value: T,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
-    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
-    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
-    job::on_pool(py, || grid.fill_dense(flat, value))?;
-    drop(data);
-    Ok(array)
-}
-
-fn world_of(
-    py: Python<'_>,
-    origin: Option<[f64; 3]>,
-    voxel_size: Option<f64>,
-    up: &str,
-) -> PyResult<Option<World>> {
-    let up = up_of(py, up)?;
-    match (origin, voxel_size) {
-        (Some(origin), Some(voxel_size)) => {
-            if !(voxel_size > 0.0 && voxel_size.is_finite() && origin.iter().all(|c| c.is_finite()))
-            {
-                let message = "use finite numbers for origin, and a positive one for voxel_size";
-                return Err(option_error(py, "option.world", message));
-            }
-            Ok(Some(World { origin, voxel_size, up }))
-        }
-        (None, None) => Ok(None),
-        _ => Err(PyTypeError::new_err("origin and voxel_size are given together")),
-    }
-}
-
 pub fn up_of(py: Python<'_>, up: &str) -> PyResult<Up> {
     match up {
         "y" => Ok(Up::Y),
@@ -694,169 +567,4 @@ pub fn up_of(py: Python<'_>, up: &str) -> PyResult<Up> {
             Err(option_error(py, "option.up", message))
         }
     }
-}
-
-fn grid_format(name: &str) -> Result<GridFormat, Failure> {
-    let extension = name.trim_start_matches('.').to_lowercase();
-    GridFormat::of_extension(&extension)
-        .map_err(|message| Failure::own("WriteError", "write.unsupported", message))
-}
-
-/// Writes beside the target, and renames.
-fn write_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let fail = |error| Failure::Io { error, path: Some(path.to_owned()) };
-    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    write_grid(grid, format, &mut out).map_err(|error| Failure::from(error).at(path))?;
-    out.flush().map_err(fail)?;
-    drop(out);
-    // The permissions of the file that is replaced, or those of any new file.
-    let permissions = match fs::metadata(path) {
-        Ok(old) => Some(old.permissions()),
-        Err(_) => new_file_permissions(),
-    };
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions).map_err(fail)?;
-    }
-    file.as_file().sync_all().map_err(fail)?;
-    file.persist(path).map_err(|error| fail(error.error))?;
-    Ok(())
-}
-
-/// Those that the process gives a new file: temporary ones are for their owner only.
-fn new_file_permissions() -> Option<fs::Permissions> {
-    let folder = tempfile::tempdir().ok()?;
-    let file = fs::File::create(folder.path().join("new")).ok()?;
-    file.metadata().ok().map(|new| new.permissions())
-}
-
-fn render_options(
-    py: Python<'_>,
-    size: Option<&Bound<'_, PyAny>>,
-    view: &str,
-    turn: Option<f64>,
-    camera: Option<&str>,
-    background: Option<&Bound<'_, PyAny>>,
-    samples: u32,
-) -> PyResult<RenderOptions> {
-    let refuse = |code, message: String| Err(option_error(py, code, message));
-    let size = match size {
-        None => [512, 512],
-        Some(size) => match size.extract::<u32>() {
-            Ok(side) => [side, side],
-            Err(_) => size.extract::<[u32; 2]>()?,
-        },
-    };
-    let view = match view {
-        "three-quarter" => View::ThreeQuarter,
-        "iso" => View::Iso,
-        "front" => View::Front,
-        "back" => View::Back,
-        "left" => View::Left,
-        "right" => View::Right,
-        "top" => View::Top,
-        "bottom" => View::Bottom,
-        _ => {
-            let views =
-                "'three-quarter', 'iso', 'front', 'back', 'left', 'right', 'top' or 'bottom'";
-            return refuse("option.view", format!("view '{view}' is not possible: use {views}"));
-        }
-    };
-    let background = match background {
-        None => Background::Gradient,
-        Some(value) => match value.extract::<String>().as_deref() {
-            Ok("gradient") => Background::Gradient,
-            Ok("transparent") => Background::Transparent,
-            Ok(name) => {
-                let use_ = "use 'gradient', 'transparent' or three numbers from 0 to 255";
-                let message = format!("background '{name}' is not possible: {use_}");
-                return refuse("option.background", message);
-            }
-            Err(_) => Background::Color(value.extract::<[u8; 3]>()?),
-        },
-    };
-    let mut options = RenderOptions::new(size).with_view(view).with_background(background);
-    options.samples = samples;
-    options.turn = turn;
-    options.projection = match camera {
-        None => None,
-        Some("perspective") => Some(Projection::Perspective),
-        Some("orthographic") => Some(Projection::Orthographic),
-        Some(camera) => {
-            let use_ = "use 'perspective' or 'orthographic'";
-            return refuse("option.camera", format!("camera '{camera}' is not possible: {use_}"));
-        }
-    };
-    Ok(options)
-}
-
-/// Makes a grid of what pickling wrote.
-#[pyfunction]
-#[pyo3(name = "_restore_grid")]
-pub fn restore_grid(
-    py: Python<'_>,
-    mut bytes: &[u8],
-    report: String,
-    warnings: Vec<String>,
-) -> PyResult<PyGrid> {
-    let made = job::on_pool(py, || {
-        bricks::read(&mut bytes).map(|l| PyGrid::new(l.grid, report, warnings))
-    })?;
-    made.map_err(|error| Failure::from(error).into_py(py))
-}
-
-/// Reads a grid of voxels.
-///
-/// Parameters
-/// ----------
-/// path : str or os.PathLike
-///     A file with an extension of ``trivox.GRID_FORMATS`` that is read: .bricks, .npz, .npy, .vox,
-///     .vdb, .nvdb, .binvox and others.
-///
-/// Returns
-/// -------
-/// Grid
-///
-/// Raises
-/// ------
-/// FileNotFoundError
-///     With the file's name.
-/// ReadError
-///     A file that is malformed, or of a format that is not read.
-#[pyfunction]
-pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
-    let loaded = job::run(py, None, None, move |_| {
-        let read = || trivox::formats::read_grid(&path);
-        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
-    })?;
-    glue::warn(py, &loaded.warnings)?;
-    PyGrid::restored(py, loaded.grid, loaded.warnings)
-}
-
-/// Reads a grid of voxels from the bytes of a file.
-///
-/// Parameters
-/// ----------
-/// data : bytes
-/// format : str
-///     Their format, such as ``"bricks"`` or ``"npz"``.
-///
-/// Returns
-/// -------
-/// Grid
-///
-/// Raises
-/// ------
-/// ReadError
-///     The bytes are malformed, or of a format that is not read.
-#[pyfunction]
-pub fn load_bytes(py: Python<'_>, data: Vec<u8>, format: &str) -> PyResult<PyGrid> {
-    let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
-    let loaded = job::run(py, None, None, move |_| {
-        let read = || read_grid_from(&mut &data[..], format);
-        Ok(job::pool(None)?.install(read)?)
-    })?;
-    glue::warn(py, &loaded.warnings)?;
-    PyGrid::restored(py, loaded.grid, loaded.warnings)
 }

@@ -18,7 +18,9 @@ mod _trivox {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
-    use crate::grid::{PyGrid, load, load_bytes, restore_grid};
+    use crate::grid::PyGrid;
+    #[pymodule_export]
+    use crate::grid::files::{load, load_bytes, restore_grid};
     #[pymodule_export]
     use crate::mesh::{PyMesh, read_mesh, restore_mesh};
     #[pymodule_export]

@@ -23,6 +23,7 @@ const TASK: usize = 64;
 
 /// What [`generalized()`] makes.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Generalized {
     /// The voxels at whose centres the winding number is at least 1/2.
     pub grid: VoxelGrid,
@@ -35,6 +36,7 @@ pub struct Generalized {
 
 /// How certain it is that a voxel is inside, or that it is outside.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Confidence {
     /// From 0, where the winding number is 1/2, to 1, where it is a whole number.
     pub value: f64,

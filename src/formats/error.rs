@@ -49,6 +49,7 @@ pub enum ReadError {
 
 /// A mesh, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The mesh.
     pub mesh: Mesh,
@@ -58,6 +59,7 @@ pub struct Loaded {
 
 /// A grid, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LoadedGrid {
     /// The grid.
     pub grid: VoxelGrid,

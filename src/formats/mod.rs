@@ -102,6 +102,7 @@ impl WriteOptions {
 
 /// The description of a grid format.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct GridSpec {
     /// The file extension, without the dot.
     pub extension: &'static str,
@@ -135,6 +136,7 @@ impl GridSpec {
 
 /// The description of a mesh format.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MeshSpec {
     /// The file extension, without the dot.
     pub extension: &'static str,
@@ -169,6 +171,7 @@ pub const MESH_FORMATS: [&MeshSpec; 6] =
 
 /// The formats of grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GridFormat {
     /// MagicaVoxel.
     #[cfg(feature = "palette")]

@@ -60,6 +60,7 @@ impl Crossings {
 
 /// Statistics of the winding numbers at voxel centres, counted in columns along `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Windings {
     /// Columns with a winding number of absolute value 2 or more: parts of the mesh overlap.
     pub overlapping: u64,

@@ -43,7 +43,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::place::{SPAN_BITS, Triangle};
-use crate::predicate::touches;
+use crate::predicate::{InstructionSet, touches};
 
 /// Triangles tested per word of answers.
 const LANES: usize = u64::BITS as usize;
@@ -125,14 +125,18 @@ impl Batch {
     /// Corners, `center` and `half` must keep the bit budget of [`place`](mod@crate::place).
     #[must_use]
     pub fn touches(&self, center: [i32; 3], half: i32) -> Vec<u64> {
-        self.touches_by(Arch::new(), center, half)
+        self.touches_with(|test| Arch::new().dispatch(test), center, half)
     }
 
-    /// [`touches`](Self::touches) with the vector instructions of `arch`.
+    /// [`touches`](Self::touches) with the vector instructions of `set`.
     #[must_use]
-    pub fn touches_by(&self, arch: Arch, center: [i32; 3], half: i32) -> Vec<u64> {
+    pub fn touches_by(&self, set: InstructionSet, center: [i32; 3], half: i32) -> Vec<u64> {
+        self.touches_with(|test| set.dispatch(test), center, half)
+    }
+
+    fn touches_with(&self, dispatch: impl FnOnce(Test), center: [i32; 3], half: i32) -> Vec<u64> {
         let mut words = vec![0; self.blocks.len()];
-        arch.dispatch(Test { blocks: &self.blocks, center, half, words: &mut words });
+        dispatch(Test { blocks: &self.blocks, center, half, words: &mut words });
         if let Some(last) = words.last_mut() {
             *last &= u64::MAX >> (self.blocks.len() * LANES - self.len);
         }

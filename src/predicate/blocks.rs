@@ -28,9 +28,10 @@
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use crate::place::Triangle;
+use crate::predicate::InstructionSet;
 use crate::predicate::touches::{cross, dot, sub64};
 
 /// (Triangle, block) pairs tested together: the doubles in the widest vector.
@@ -74,6 +75,21 @@ pub struct Pairs {
     corners: [[Coordinate; 3]; 3],
     /// `lowest[axis][lane]`, the index of the block's lowest box.
     lowest: [Coordinate; 3],
+}
+
+/// Runs [`Pairs::solve`].
+struct Solve<'a> {
+    pairs: &'a mut Pairs,
+    extent: [i32; 3],
+}
+
+impl WithSimd for Solve<'_> {
+    type Output = [BlockMask; LANES];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [BlockMask; LANES] {
+        self.pairs.solve(simd, self.extent)
+    }
 }
 
 impl Pairs {
@@ -123,8 +139,14 @@ impl Pairs {
     /// The boxes that its triangle touches, of the first `extent` boxes of each block. Box normals
     /// are not tested: all these boxes must meet the triangle's bounding box and keep the bit
     /// budget. Removes the pairs.
+    pub fn solve_by(&mut self, set: InstructionSet, extent: [i32; 3]) -> [BlockMask; LANES] {
+        set.dispatch(Solve { pairs: self, extent })
+    }
+
+    /// [`solve_by`](Self::solve_by) within a function that is compiled for the instructions of
+    /// `simd`.
     #[inline(always)]
-    pub fn solve<S: Simd>(&mut self, simd: S, extent: [i32; 3]) -> [BlockMask; LANES] {
+    pub(crate) fn solve<S: Simd>(&mut self, simd: S, extent: [i32; 3]) -> [BlockMask; LANES] {
         self.len = 0;
         let mut corners = [[[0.0; LANES]; 3]; 3];
         for axis in 0..3 {

@@ -1,14 +1,14 @@
-//! The exact predicates: triangle-box overlap, one pair at a time, by blocks of boxes and by
-//! batches of triangles; and triangle-column crossings. Also the published floating-point tests.
+//! The exact predicates: triangle-box overlap, one pair at a time ([`touches`](touches())), by
+//! blocks of boxes ([`blocks`]) and by batches of triangles ([`batch`]); and triangle-column
+//! crossings ([`crosses`]).
 
 pub mod batch;
 pub mod blocks;
 pub mod boxes;
 pub mod crosses;
-pub mod instructions;
-pub mod published;
+mod instructions;
 pub mod touches;
 
 pub use crosses::{Axis, Crossing, Height};
-pub use instructions::instruction_sets;
+pub use instructions::InstructionSet;
 pub use touches::touches;

@@ -25,7 +25,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let options = args.few_colors.write_options()?;
     let output = Output::new(to, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();
-    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
     let Written { names, bytes, warning } = output.write(&grid, &options)?;

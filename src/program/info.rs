@@ -96,7 +96,7 @@ struct GridInfo {
 
 impl GridInfo {
     fn new(loaded: LoadedGrid, path: &Path) -> Self {
-        let LoadedGrid { grid, warnings } = loaded;
+        let LoadedGrid { grid, warnings, .. } = loaded;
         Self {
             format: GridFormat::of_path(path).map_or("", GridFormat::extension),
             dims: grid.dims(),

@@ -29,7 +29,7 @@ impl Maker<'_> {
         let began = std::time::Instant::now();
         let loaded = self.voxelizer.load_file(path);
         let load = began.elapsed();
-        let Loaded { mesh, warnings } =
+        let Loaded { mesh, warnings, .. } =
             loaded.map_err(|error| self.memory.explain(error)).with_context(named)?;
         let mesh = self.transform.apply(mesh).with_context(named)?;
         let options = self.transform.place(&mesh, self.place);

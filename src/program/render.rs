@@ -50,9 +50,8 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let drawer = Drawer::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.quiet));
-    let (loaded, load) = timed(|| load(args, &progress))?;
+    let ((mut grid, mut warnings), load) = timed(|| load(args, &progress))?;
     progress.finish();
-    let LoadedGrid { mut grid, mut warnings } = loaded;
     warnings.extend(drawer.warning());
     turn_up(&mut grid, args.up.map(Up::from));
     let (written, draw) = timed(|| output.write(&drawer.renderer(&grid)?, &options, &progress))?;
@@ -202,16 +201,17 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
 }
 
 /// The grid, or the voxels of the mesh.
-fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<LoadedGrid> {
+fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<(VoxelGrid, Vec<String>)> {
     if is_mesh(&args.file) {
         return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
     }
     progress.start("load", 0);
-    let mut loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
-    if loaded.grid.brick_count() == 0 {
-        loaded.warnings.push("no voxel is occupied: the picture is empty".to_owned());
+    let loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
+    let LoadedGrid { grid, mut warnings, .. } = loaded;
+    if grid.brick_count() == 0 {
+        warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
-    Ok(loaded)
+    Ok((grid, warnings))
 }
 
 /// The voxels as the main job makes them.
@@ -219,7 +219,7 @@ fn voxels_of(
     args: &RenderArgs,
     memory: &Share,
     progress: &Arc<TerminalProgress>,
-) -> Result<LoadedGrid> {
+) -> Result<(VoxelGrid, Vec<String>)> {
     let color = args.color.unwrap_or_default();
     let voxelizer = Voxelizer::new()
         .backend(BackendChoice::Cpu)
@@ -237,7 +237,7 @@ fn voxels_of(
     let made = maker.compute(&placed.mesh).with_context(named)?;
     let made = maker.color(&placed.mesh, made).with_context(named)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
-    Ok(LoadedGrid { grid: made.grid, warnings })
+    Ok((made.grid, warnings))
 }
 
 /// Says what is up in the grid, where that is asked for.

@@ -42,7 +42,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     });
     let sink = sink.transpose()?;
     let named = || args.grid.display().to_string();
-    let LoadedGrid { grid, mut warnings } = read_grid(&args.grid).with_context(named)?;
+    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     let (axis, index) = place(args);
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;

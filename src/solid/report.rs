@@ -40,6 +40,7 @@ pub struct FillReport {
 
 /// How generalized winding numbers closed the holes of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Caps {
     /// Boundary loops.
     pub loops: u64,
@@ -65,6 +66,7 @@ impl fmt::Display for Caps {
 
 /// Volumes in cubic mesh units.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Volume {
     /// Of the voxels.
     pub voxels: f64,

@@ -25,6 +25,7 @@ const HEIGHT_BITS: u32 = 12;
 
 /// What was turned, so that front sides are outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Turned {
     /// Patches of the mesh.
     pub patches: u64,

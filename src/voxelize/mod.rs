@@ -63,6 +63,7 @@ pub struct RunOptions {
 
 /// The kernel with which a GPU tests the voxels of a brick against a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Kernel {
     /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`.
     #[default]

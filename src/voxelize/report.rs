@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Profile of one run of a backend.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RunReport {
     /// Executions of the stages: 1, unless buffers were enlarged or the work was split.
     pub runs: u32,
@@ -44,6 +45,7 @@ impl RunReport {
 
 /// Wall time on the host by phase, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct HostTimes {
     /// Creating buffers, if those of earlier runs are too small, and compiling kernels on first
     /// use.

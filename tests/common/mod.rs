@@ -11,6 +11,7 @@ pub mod oklab;
 pub mod oracle;
 pub mod pairs;
 pub mod paths;
+pub mod published;
 pub mod python;
 pub mod rays;
 pub mod rules;

@@ -17,7 +17,7 @@ mod vox;
 
 use std::collections::BTreeSet;
 
-use trivox::formats::{GridFormat, ReadError, write_grid};
+use trivox::formats::{GridFormat, ReadError, read_grid_from, write_grid};
 use trivox::grid::{BRICK, BrickKey, FULL};
 use trivox::{Up, VoxelGrid, World};
 
@@ -28,25 +28,7 @@ fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
 }
 
 fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
-    match format {
-        GridFormat::Vox => trivox::formats::vox::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Npy => trivox::formats::npy::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Vdb => {
-            trivox::formats::openvdb::vdb::read(&mut bytes).map(|loaded| loaded.grid)
-        }
-        GridFormat::Nvdb => {
-            trivox::formats::openvdb::nvdb::read(&mut bytes).map(|loaded| loaded.grid)
-        }
-        GridFormat::Npz => trivox::formats::npz::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Binvox => trivox::formats::binvox::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Bricks => trivox::formats::bricks::read(&mut bytes).map(|loaded| loaded.grid),
-        GridFormat::Vti
-        | GridFormat::Vol
-        | GridFormat::Schem
-        | GridFormat::Ply
-        | GridFormat::Obj
-        | GridFormat::Glb => panic!("{format:?} is not read"),
-    }
+    read_grid_from(&mut bytes, format).map(|loaded| loaded.grid)
 }
 
 /// `count` random voxels and a random box of full bricks, all inside `dims`.

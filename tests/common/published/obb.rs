@@ -9,8 +9,7 @@
 //! and a box that only touch depends on the orientation; only for quarter turns is there a lattice
 //! on which it is exact.
 
-use super::{Obb, Point, Triangle, dot, moller, sub};
-use crate::predicate::published::Aabb;
+use super::{Aabb, Obb, Point, Triangle, dot, moller, sub};
 
 /// Whether `triangle` meets `obb`.
 #[must_use]

@@ -1,7 +1,6 @@
 //! The published floating-point overlap tests, in `f64`, as their papers give them.
 //!
-//! For use on their own, and for comparison with [`touches`](super::touches()). No voxel depends on
-//! them.
+//! For comparison with `trivox::predicate::touches`. No voxel depends on them.
 //!
 //! | module | question | source |
 //! |---|---|---|

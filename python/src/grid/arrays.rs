@@ -1,0 +1,87 @@
+//! Writes grids into NumPy's arrays.
+
+use numpy::{Element, PyReadwriteArrayDyn};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use trivox::VoxelGrid;
+use trivox::grid::{BRICK, BrickKey, Mask};
+
+use crate::error::Failure;
+use crate::job;
+
+/// A new array of NumPy's: `empty` or `zeros`. Too large a one is a `MemoryError`.
+pub fn new_array<'py>(
+    py: Python<'py>,
+    make: &str,
+    shape: &[u64],
+    dtype: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = PyTuple::new(py, shape)?;
+    PyModule::import(py, "numpy")?.call_method1(make, (shape, dtype))
+}
+
+/// A new array of so many rows of `N`, which `fill` fills while detached.
+pub fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
+    py: Python<'py>,
+    rows: u64,
+    dtype: &str,
+    fill: impl FnOnce(&mut [[T; N]]) + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = new_array(py, "empty", &[rows, N as u64], dtype)?;
+    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
+    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
+    let rows = bytemuck::cast_slice_mut(flat);
+    job::on_pool(py, || fill(rows))?;
+    drop(data);
+    Ok(array)
+}
+
+/// Writes a row for each voxel of a brick.
+pub fn write_rows<const N: usize>(
+    key: BrickKey,
+    mask: &Mask,
+    out: &mut [[i32; N]],
+    row: impl Fn([i32; 3]) -> [i32; N],
+) {
+    let [x0, y0, z0] = key.position().map(|b| (b * BRICK) as i32);
+    let mut out = out.iter_mut();
+    for (x, &word) in (x0..).zip(mask) {
+        let mut word = word;
+        while word != 0 {
+            let bit = word.trailing_zeros() as i32;
+            word &= word - 1;
+            if let Some(out) = out.next() {
+                *out = row([x, y0 + bit / 8, z0 + bit % 8]);
+            }
+        }
+    }
+}
+
+/// Writes the colour of each voxel of a brick.
+pub fn write_colors(grid: &VoxelGrid, key: BrickKey, mask: &Mask, out: &mut [[u8; 4]]) {
+    let Some(colors) = &grid.colors else { return };
+    let colors = colors.of_brick(key);
+    let mut out = out.iter_mut();
+    for (x, &word) in (0..).zip(mask) {
+        let mut word = word;
+        while word != 0 {
+            if let Some(out) = out.next() {
+                *out = colors.at(x, word.trailing_zeros());
+            }
+            word &= word - 1;
+        }
+    }
+}
+
+pub fn fill_dense<'py, T: Element + Copy + Send + Sync>(
+    grid: &VoxelGrid,
+    array: Bound<'py, PyAny>,
+    value: T,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
+    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
+    job::on_pool(py, || grid.fill_dense(flat, value))?;
+    drop(data);
+    Ok(array)
+}

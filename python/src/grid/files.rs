@@ -1,0 +1,120 @@
+//! Reads and writes grids as files.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use tempfile::NamedTempFile;
+use trivox::VoxelGrid;
+use trivox::formats::{GridFormat, bricks, read_grid, read_grid_from, write_grid};
+
+use crate::error::Failure;
+use crate::glue;
+use crate::grid::PyGrid;
+use crate::job;
+
+pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
+    let extension = name.trim_start_matches('.').to_lowercase();
+    GridFormat::of_extension(&extension)
+        .map_err(|message| Failure::own("WriteError", "write.unsupported", message))
+}
+
+/// Writes beside the target, and renames.
+pub fn write_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let fail = |error| Failure::Io { error, path: Some(path.to_owned()) };
+    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    write_grid(grid, format, &mut out).map_err(|error| Failure::from(error).at(path))?;
+    out.flush().map_err(fail)?;
+    drop(out);
+    // The permissions of the file that is replaced, or those of any new file.
+    let permissions = match fs::metadata(path) {
+        Ok(old) => Some(old.permissions()),
+        Err(_) => new_file_permissions(),
+    };
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions).map_err(fail)?;
+    }
+    file.as_file().sync_all().map_err(fail)?;
+    file.persist(path).map_err(|error| fail(error.error))?;
+    Ok(())
+}
+
+/// Those that the process gives a new file: temporary ones are for their owner only.
+fn new_file_permissions() -> Option<fs::Permissions> {
+    let folder = tempfile::tempdir().ok()?;
+    let file = fs::File::create(folder.path().join("new")).ok()?;
+    file.metadata().ok().map(|new| new.permissions())
+}
+
+/// Makes a grid of what pickling wrote.
+#[pyfunction]
+#[pyo3(name = "_restore_grid")]
+pub fn restore_grid(
+    py: Python<'_>,
+    mut bytes: &[u8],
+    report: String,
+    warnings: Vec<String>,
+) -> PyResult<PyGrid> {
+    let made = job::on_pool(py, || {
+        bricks::read(&mut bytes).map(|l| PyGrid::new(l.grid, report, warnings))
+    })?;
+    made.map_err(|error| Failure::from(error).into_py(py))
+}
+
+/// Reads a grid of voxels.
+///
+/// Parameters
+/// ----------
+/// path : str or os.PathLike
+///     A file with an extension of ``trivox.GRID_FORMATS`` that is read: .bricks, .npz, .npy, .vox,
+///     .vdb, .nvdb, .binvox and others.
+///
+/// Returns
+/// -------
+/// Grid
+///
+/// Raises
+/// ------
+/// FileNotFoundError
+///     With the file's name.
+/// ReadError
+///     A file that is malformed, or of a format that is not read.
+#[pyfunction]
+pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
+    let loaded = job::run(py, None, None, move |_| {
+        let read = || read_grid(&path);
+        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
+    })?;
+    glue::warn(py, &loaded.warnings)?;
+    PyGrid::restored(py, loaded.grid, loaded.warnings)
+}
+
+/// Reads a grid of voxels from the bytes of a file.
+///
+/// Parameters
+/// ----------
+/// data : bytes
+/// format : str
+///     Their format, such as ``"bricks"`` or ``"npz"``.
+///
+/// Returns
+/// -------
+/// Grid
+///
+/// Raises
+/// ------
+/// ReadError
+///     The bytes are malformed, or of a format that is not read.
+#[pyfunction]
+pub fn load_bytes(py: Python<'_>, data: Vec<u8>, format: &str) -> PyResult<PyGrid> {
+    let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+    let loaded = job::run(py, None, None, move |_| {
+        let read = || read_grid_from(&mut &data[..], format);
+        Ok(job::pool(None)?.install(read)?)
+    })?;
+    glue::warn(py, &loaded.warnings)?;
+    PyGrid::restored(py, loaded.grid, loaded.warnings)
+}

@@ -1,0 +1,67 @@
+//! Makes grids of arrays.
+
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use trivox::VoxelGrid;
+use trivox::grid::World;
+
+use crate::error::{Failure, option_error};
+use crate::grid::{PyGrid, up_of};
+use crate::job;
+
+/// Makes a grid of the voxels in an array of shape (n, 3).
+pub fn grid_of_coords(
+    coords: &Bound<'_, PyAny>,
+    dims: [u32; 3],
+    world: Option<World>,
+) -> PyResult<PyGrid> {
+    let py = coords.py();
+    let array = PyModule::import(py, "numpy")?.call_method1("asarray", (coords, "int64"))?;
+    let array: PyReadonlyArray2<'_, i64> = array.extract()?;
+    if array.shape()[1] != 3 {
+        return Err(option_error(py, "option.shape", "coords have another shape than (n, 3)"));
+    }
+    let view = array.as_array();
+    let make = || -> Result<VoxelGrid, Failure> {
+        let voxel = |row: numpy::ndarray::ArrayView1<'_, i64>| {
+            let [x, y, z] = [row[0], row[1], row[2]];
+            let inside = [x, y, z].iter().zip(dims).all(|(&c, d)| (0..i64::from(d)).contains(&c));
+            if !inside {
+                let [dx, dy, dz] = dims;
+                let message =
+                    format!("voxel ({x}, {y}, {z}) lies outside a grid of {dx}x{dy}x{dz}");
+                return Err(Failure::option("grid.outside", message));
+            }
+            Ok([x as u32, y as u32, z as u32])
+        };
+        let voxels: Vec<[u32; 3]> = view.outer_iter().map(voxel).collect::<Result<_, _>>()?;
+        let mut grid = VoxelGrid::from_voxels(dims, voxels)?;
+        grid.world = world;
+        Ok(grid)
+    };
+    let made = job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))?;
+    PyGrid::restored(py, made, vec![])
+}
+
+/// The place of a grid: `origin` and `voxel_size` are given together or not at all.
+pub fn world_of(
+    py: Python<'_>,
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
+    up: &str,
+) -> PyResult<Option<World>> {
+    let up = up_of(py, up)?;
+    match (origin, voxel_size) {
+        (Some(origin), Some(voxel_size)) => {
+            if !(voxel_size > 0.0 && voxel_size.is_finite() && origin.iter().all(|c| c.is_finite()))
+            {
+                let message = "use finite numbers for origin, and a positive one for voxel_size";
+                return Err(option_error(py, "option.world", message));
+            }
+            Ok(Some(World { origin, voxel_size, up }))
+        }
+        (None, None) => Ok(None),
+        _ => Err(PyTypeError::new_err("origin and voxel_size are given together")),
+    }
+}

@@ -1,0 +1,77 @@
+//! Draws pictures of grids.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use trivox::render::{Background, Picture, Projection, RenderOptions, View, render};
+
+use crate::error::option_error;
+use crate::grid::PyGrid;
+use crate::job;
+
+impl PyGrid {
+    pub fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
+        let grid = Arc::clone(&self.grid);
+        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| render(&grid, &options))?))
+    }
+}
+
+pub fn render_options(
+    py: Python<'_>,
+    size: Option<&Bound<'_, PyAny>>,
+    view: &str,
+    turn: Option<f64>,
+    camera: Option<&str>,
+    background: Option<&Bound<'_, PyAny>>,
+    samples: u32,
+) -> PyResult<RenderOptions> {
+    let refuse = |code, message: String| Err(option_error(py, code, message));
+    let size = match size {
+        None => [512, 512],
+        Some(size) => match size.extract::<u32>() {
+            Ok(side) => [side, side],
+            Err(_) => size.extract::<[u32; 2]>()?,
+        },
+    };
+    let view = match view {
+        "three-quarter" => View::ThreeQuarter,
+        "iso" => View::Iso,
+        "front" => View::Front,
+        "back" => View::Back,
+        "left" => View::Left,
+        "right" => View::Right,
+        "top" => View::Top,
+        "bottom" => View::Bottom,
+        _ => {
+            let views =
+                "'three-quarter', 'iso', 'front', 'back', 'left', 'right', 'top' or 'bottom'";
+            return refuse("option.view", format!("view '{view}' is not possible: use {views}"));
+        }
+    };
+    let background = match background {
+        None => Background::Gradient,
+        Some(value) => match value.extract::<String>().as_deref() {
+            Ok("gradient") => Background::Gradient,
+            Ok("transparent") => Background::Transparent,
+            Ok(name) => {
+                let use_ = "use 'gradient', 'transparent' or three numbers from 0 to 255";
+                let message = format!("background '{name}' is not possible: {use_}");
+                return refuse("option.background", message);
+            }
+            Err(_) => Background::Color(value.extract::<[u8; 3]>()?),
+        },
+    };
+    let mut options = RenderOptions::new(size).with_view(view).with_background(background);
+    options.samples = samples;
+    options.turn = turn;
+    options.projection = match camera {
+        None => None,
+        Some("perspective") => Some(Projection::Perspective),
+        Some("orthographic") => Some(Projection::Orthographic),
+        Some(camera) => {
+            let use_ = "use 'perspective' or 'orthographic'";
+            return refuse("option.camera", format!("camera '{camera}' is not possible: {use_}"));
+        }
+    };
+    Ok(options)
+}

@@ -1,0 +1,87 @@
+//! Arguments of `info`, `convert` and `diff`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use trivox::formats::GridFormat;
+
+use crate::program::cli::{FewColors, Input};
+
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); a folder gives a table
+    /// of the files in it; - is standard input.
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// A voxel grid, in a format that is read (see `voxelize formats`).
+    #[arg(value_name = "A")]
+    pub grid: PathBuf,
+
+    /// File to write, or - for standard output.
+    #[arg(value_name = "B", required_unless_present = "to")]
+    pub output: Option<PathBuf>,
+
+    /// The same as B.
+    #[arg(short = 'o', long = "output", value_name = "B", conflicts_with = "output")]
+    pub to: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    /// Format to write, by its extension, whatever the file is called.
+    #[arg(long, value_name = "FORMAT")]
+    #[arg(value_parser = GridFormat::of_extension)]
+    pub format: Option<GridFormat>,
+
+    #[command(flatten)]
+    pub few_colors: FewColors,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// A voxel grid, in a format that is read (see `voxelize formats`).
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+
+    /// The grid to compare it with.
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    /// Exit with 1 also where only the colours of the voxels or the places of the grids differ.
+    #[arg(long)]
+    pub exact: bool,
+
+    /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue. Those that
+    /// differ show through the grey ones.
+    #[arg(long, value_name = "PNG")]
+    pub preview: Option<PathBuf>,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+}

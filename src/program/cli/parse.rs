@@ -1,0 +1,70 @@
+//! Parsers of option values.
+
+use bytesize::ByteSize;
+use trivox::Bounds;
+use trivox::render::{Background, MAX_SIDE};
+
+use crate::program::looks::css_color;
+
+pub fn parse_size(text: &str) -> Result<ByteSize, String> {
+    text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())
+}
+
+pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
+    let sides = text.split_once('x').or(Some((text, text)));
+    let sides = sides.map(|(width, height)| [width, height].map(str::parse));
+    match sides {
+        Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
+        _ => Err(format!("use width and height of 1 to {MAX_SIDE} pixels, such as 1920x1080")),
+    }
+}
+
+fn is_side(pixels: u32) -> bool {
+    (1..=MAX_SIDE).contains(&pixels)
+}
+
+pub fn parse_background(text: &str) -> Result<Background, String> {
+    match text {
+        "gradient" => Ok(Background::Gradient),
+        "transparent" => Ok(Background::Transparent),
+        _ => css_color(text).map(|[r, g, b, _]| Background::Color([r, g, b])).ok_or_else(|| {
+            "use gradient, transparent or a CSS colour such as #C08040 (in quotes, where # begins a comment)"
+                .to_owned()
+        }),
+    }
+}
+
+pub fn parse_light(text: &str) -> Result<[f64; 2], String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[azimuth, elevation]) => Ok([azimuth, elevation]),
+        _ => Err("use azimuth and elevation in degrees, such as -45,30".to_owned()),
+    }
+}
+
+pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[x, y, z]) if [x, y, z].iter().all(|d| (1..=trivox::place::MAX_DIM).contains(d)) => {
+            Ok([x, y, z])
+        }
+        _ => Err(format!("use three numbers of 1 to {}, such as 64,64,32", trivox::place::MAX_DIM)),
+    }
+}
+
+pub fn parse_rotation(text: &str) -> Result<(usize, f64), String> {
+    let parts = text.split_once(':').and_then(|(axis, degrees)| {
+        let axis = ["x", "y", "z"].iter().position(|name| *name == axis)?;
+        degrees.parse().ok().filter(|d: &f64| d.is_finite()).map(|degrees| (axis, degrees))
+    });
+    parts.ok_or_else(|| "use an axis and degrees, such as x:90 or z:-45".to_owned())
+}
+
+pub fn parse_bounds(text: &str) -> Result<Bounds, String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    let numbers = numbers.map_err(|_| "not six numbers with commas between".to_owned())?;
+    match numbers[..] {
+        [x0, y0, z0, x1, y1, z1] => Ok(Bounds { min: [x0, y0, z0], max: [x1, y1, z1] }),
+        _ => Err(format!("{} numbers where six belong: X0,Y0,Z0,X1,Y1,Z1", numbers.len())),
+    }
+}

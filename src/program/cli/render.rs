@@ -1,0 +1,135 @@
+//! Arguments of `render`.
+
+use std::path::PathBuf;
+
+use bytesize::ByteSize;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use trivox::ColorSource;
+use trivox::render::{Background, MAX_SAMPLES};
+
+use crate::program::cli::names::{CameraName, DrawerName, UpAxis, ViewName};
+use crate::program::cli::parse::{parse_background, parse_light, parse_pixels, parse_size};
+use crate::program::cli::{Input, What};
+use crate::program::looks::parse_color;
+
+/// The heading of options that grids do not have.
+const OF_MESHES: &str = "Options for meshes";
+
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard input.
+    #[arg(value_name = "GRID|MESH")]
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    /// File to write, a .png, or - for standard output. With --turntable one file is an animation (.png for
+    /// APNG, or .gif); a name with #### or %04d in it is a file for each picture, counted from 1 with so many digits, as
+    /// Blender and ffmpeg name them.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+
+    /// Draw N pictures, evenly around the up axis and framed alike, from the view on to the right.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
+    pub turntable: Option<u32>,
+
+    /// Pictures of an animation a second, 1 to 1000, of a .gif 1 to 50 [default: 24].
+    #[arg(long, value_name = "N", requires = "turntable")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub fps: Option<u16>,
+
+    /// From where the voxels are seen.
+    #[arg(long, value_name = "VIEW", default_value = "three-quarter")]
+    pub view: ViewName,
+
+    /// Direction to the eye: degrees about the up axis, from the front (0) to the right (90) [default: that
+    /// of the view].
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    pub azimuth: Option<f64>,
+
+    /// Direction to the eye: degrees above the horizon, -90 to 90 [default: that of the view].
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    pub elevation: Option<f64>,
+
+    /// Draw the voxels F times larger, about the middle of the picture, 0.01 to 100; at 1 all of them fit.
+    #[arg(long, value_name = "F", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub zoom: f64,
+
+    /// Direction to the sun, in degrees as --azimuth and --elevation; the elevation is 0 to 90. The sun does
+    /// not move with the view [default: to the left of the eye and above it].
+    #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = parse_light)]
+    #[arg(allow_hyphen_values = true)]
+    pub light: Option<[f64; 2]>,
+
+    /// Draw no edges of voxels.
+    #[arg(long)]
+    pub no_edges: bool,
+
+    /// How the picture is projected [default: perspective in view three-quarter, else orthographic].
+    #[arg(long, value_name = "CAMERA")]
+    pub camera: Option<CameraName>,
+
+    /// Width and height in pixels, or one number for both; at most 16384.
+    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = parse_pixels)]
+    pub size: [u32; 2],
+
+    /// What is behind the voxels: gradient, transparent or a colour such as #C08040.
+    #[arg(long, value_name = "BACKGROUND", default_value = "gradient")]
+    #[arg(value_parser = parse_background)]
+    pub background: Background,
+
+    /// Rays along each side of a pixel, 1 to 16: more are smoother, and slower by their square.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    pub samples: u32,
+
+    /// The axis that points up [default: what the grid's file says, else y].
+    #[arg(long, value_name = "AXIS")]
+    pub up: Option<UpAxis>,
+
+    /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that --adapter
+    /// names].
+    #[arg(long, value_name = "BACKEND")]
+    pub backend: Option<DrawerName>,
+
+    /// GPU adapter to draw with: any part of a name that `voxelize adapters` shows.
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub adapter: Option<String>,
+
+    /// CPU threads, at most 1024 [default: one per core].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
+    pub res: Option<u32>,
+
+    /// A voxel's edge, in the mesh's units.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
+    #[arg(help_heading = OF_MESHES)]
+    pub voxel_size: Option<f64>,
+
+    #[command(flatten, next_help_heading = OF_MESHES)]
+    pub what: What,
+
+    /// Colours of the voxels: auto for those of the mesh, none to look at its shape alone, or one such as
+    /// #C08040 [default: auto].
+    #[arg(long, value_name = "COLOR", value_parser = parse_color, help_heading = OF_MESHES)]
+    pub color: Option<ColorSource>,
+
+    /// Most memory that making the voxels may take, such as 512MiB or 4GB; what needs more is refused
+    /// [default: nine tenths of what is available].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = OF_MESHES)]
+    pub memory: Option<ByteSize>,
+}

@@ -1,0 +1,59 @@
+//! Arguments of `verify`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use trivox::Bounds;
+
+use crate::program::cli::parse::parse_bounds;
+use crate::program::cli::{Input, Machine, What};
+
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The mesh that the grid was made from, such as .obj (see `voxelize formats`).
+    #[arg(value_name = "MESH")]
+    pub mesh: PathBuf,
+
+    /// The voxel grid to judge, in a format that is read (see `voxelize formats`).
+    #[arg(value_name = "GRID")]
+    pub grid: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad: those
+    /// of the grid, without the padding].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub res: Option<u32>,
+
+    /// A voxel's edge, in mesh units.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
+    pub voxel_size: Option<f64>,
+
+    /// Box that was voxelized, in mesh units [default: the mesh's own].
+    #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
+    #[arg(allow_hyphen_values = true)]
+    pub bounds: Option<Bounds>,
+
+    /// Voxels that were added on all six sides.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub pad: Option<u32>,
+
+    #[command(flatten)]
+    pub what: What,
+
+    /// Judge the grid only as it is placed: turned, mirrored or shifted is wrong.
+    #[arg(long)]
+    pub as_placed: bool,
+
+    #[command(flatten)]
+    pub machine: Machine,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+}

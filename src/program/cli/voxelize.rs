@@ -1,0 +1,129 @@
+//! Arguments of voxelizing meshes, the default command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use trivox::formats::GridFormat;
+use trivox::{Bounds, ColorSource};
+
+use crate::program::cli::names::UpAxis;
+use crate::program::cli::parse::{parse_bounds, parse_dims, parse_rotation};
+use crate::program::looks::parse_color;
+use crate::program::shard::Shard;
+
+/// The main job.
+#[derive(Debug, Args)]
+pub struct Job {
+    /// Meshes to voxelize, such as .obj or .glb (see `voxelize formats`). A folder stands for the meshes
+    /// in it. @LIST is a text file with one path per line; @- reads such a list from standard input. -
+    /// reads one mesh from standard input (with --input-format).
+    #[arg(value_name = "MESH", required = true)]
+    pub meshes: Vec<PathBuf>,
+
+    /// With a folder: also take the meshes in the folders below it.
+    #[arg(long)]
+    pub recursive: bool,
+
+    // Not flattened: clap does not see that an optional group with a flattened part is present.
+    /// Format of the file that - reads from standard input, as an extension such as obj.
+    #[arg(long, value_name = "FORMAT")]
+    pub input_format: Option<String>,
+
+    /// File to write; its extension sets the format. - is standard output. For several meshes: the folder
+    /// in which each gets a file of its name; end the name of a new folder with / if it has an extension
+    /// [default: write nothing].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+
+    /// Format to write, as an extension that `voxelize formats` lists, such as vox or npy [default: the
+    /// extension of the output; in a folder vox].
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    #[arg(value_parser = GridFormat::of_extension)]
+    pub format: Option<GridFormat>,
+
+    /// Voxels along the longest axis, 1 to 65536 [default: 256].
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    pub res: Option<u32>,
+
+    /// Edge length of a voxel, in mesh units.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub voxel_size: Option<f64>,
+
+    /// Make a grid of N x N x N voxels with the mesh in its centre. With --res or --voxel-size these set
+    /// the size of the mesh in it; otherwise its longest axis takes all N voxels.
+    #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub cube: Option<u32>,
+
+    /// Make a grid of X x Y x Z voxels with the mesh in its centre, as --cube does.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_dims, conflicts_with_all = ["bounds", "pad"])]
+    pub dims: Option<[u32; 3]>,
+
+    /// Multiply the mesh's coordinates by S before it is voxelized.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub scale: Option<f64>,
+
+    /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the axis's tip,
+    /// such as x:90. May be repeated: rotations apply in the order given.
+    #[arg(long, value_name = "AXIS:DEGREES", value_parser = parse_rotation)]
+    pub rotate: Vec<(usize, f64)>,
+
+    /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
+    #[arg(long)]
+    pub center: bool,
+
+    /// Box to voxelize, in mesh units [default: the mesh's own].
+    #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
+    #[arg(allow_hyphen_values = true)]
+    pub bounds: Option<Bounds>,
+
+    /// Voxels to add on all six sides; the first layer holds what the outermost points touch.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub pad: u32,
+
+    /// With --mode solid: if the fill is doubtful, write nothing and exit with 1.
+    #[arg(long)]
+    pub strict: bool,
+
+    /// With --strict: write a doubtful solid, but still exit with 1.
+    #[arg(long, requires = "strict")]
+    pub force: bool,
+
+    /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem) are turned to it.
+    #[arg(long, value_name = "AXIS", default_value = "y")]
+    pub up: UpAxis,
+
+    /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none ignores
+    /// them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
+    #[arg(long, value_name = "COLOR", default_value = "auto", value_parser = parse_color)]
+    pub color: ColorSource,
+
+    /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples 2` does.
+    #[arg(long, value_name = "PNG", conflicts_with = "resume")]
+    pub preview: Option<PathBuf>,
+
+    /// Compute on both the CPU and the GPU; if any voxel differs, write nothing and exit with 1.
+    #[arg(long = "compare-backends", visible_alias = "check")]
+    pub check: bool,
+
+    /// Process only part I of N of the meshes: the I-th and every N-th after it, counted from 1.
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
+    pub shard: Option<Shard>,
+
+    /// Skip meshes whose output exists, if a run with --resume made it from the same mesh file with the
+    /// same options. The records for this are kept in a folder .voxelize beside the output.
+    #[arg(long, requires = "output", conflicts_with = "check")]
+    pub resume: bool,
+
+    /// Print one JSON object to standard output; for several meshes one line for each.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Print more: why the backend was chosen, the lattice, and for several meshes a block for each.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}

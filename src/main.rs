@@ -9,8 +9,8 @@ use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
 use crate::program::{
-    Closed, Verdict, adapters, convert, diff, formats, info, inputs, manual, render, say, slice,
-    verify, voxelize,
+    Closed, Verdict, adapters, convert, diff, formats, info, inputs, join, manual, render, say,
+    slice, verify, voxelize,
 };
 
 fn main() -> ExitCode {
@@ -35,6 +35,7 @@ fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Formats(args)), _) => formats::run(&args),
         (Some(Command::Info(args)), _) => info::run(&args),
         (Some(Command::Convert(args)), _) => convert::run(&args),
+        (Some(Command::Join(args)), _) => join::run(&args),
         (Some(Command::Diff(args)), _) => diff::run(&args),
         (Some(Command::Verify(args)), _) => verify::run(&args),
         (Some(Command::Render(args)), _) => render::run(&args),

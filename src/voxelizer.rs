@@ -56,6 +56,8 @@ pub struct Voxelizer {
     keep_transparent: bool,
     /// The colour of a solid far from its surface.
     interior: Option<Rgba>,
+    /// For all meshes, instead of one chosen by `place`.
+    lattice: Option<Lattice>,
     tile: Option<Tile>,
     memory: Memory,
     time_stages: bool,
@@ -162,8 +164,8 @@ impl Voxelizer {
 
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, up, mode, color, keep_transparent, interior, tile, .. } = self;
-        let Self { choice, adapter, .. } = self;
+        let Self { place, up, mode, color, keep_transparent, interior, .. } = self;
+        let Self { lattice, tile, choice, adapter, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("up", up)
@@ -171,6 +173,7 @@ impl fmt::Debug for Voxelizer {
             .field("color", color)
             .field("keep_transparent", keep_transparent)
             .field("interior", interior)
+            .field("lattice", lattice)
             .field("tile", tile)
             .field("choice", choice)
             .field("adapter", adapter)

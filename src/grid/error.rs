@@ -34,6 +34,12 @@ pub enum GridError {
         /// Voxels of the whole along the axis.
         dim: u32,
     },
+    /// A tile that does not say where it lies, or no tile.
+    #[error("a tile has no place in the world")]
+    NoPlace,
+    /// Tiles with voxels of other sizes, or shifted by parts of a voxel.
+    #[error("a tile is not on the lattice of the others: its voxels have another size or place")]
+    OtherLattice,
     /// Two tiles have voxels in the same brick.
     #[error("two tiles overlap at voxel ({}, {}, {})", .voxel[0], .voxel[1], .voxel[2])]
     Overlap {

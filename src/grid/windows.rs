@@ -2,7 +2,9 @@
 
 use std::convert::Infallible;
 
-use crate::grid::{BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, in_order, parts};
+use crate::grid::{
+    BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, parts,
+};
 use crate::place::Window;
 use crate::srgb::Rgba;
 
@@ -106,6 +108,38 @@ impl VoxelGrid {
             Some(Colors::from_bricks(bricks.collect(), rest))
         });
         Ok(if tiles.is_empty() { empty } else { grid })
+    }
+
+    /// The grid that `tiles` make together, each at the place in the world that it has.
+    ///
+    /// # Errors
+    /// There is none; one has no place, or another voxel size, or lies between voxels of the first; as
+    /// [`assemble`](Self::assemble).
+    pub fn join(tiles: &[Self]) -> Result<Self, GridError> {
+        let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
+        let worlds = worlds.ok_or(GridError::NoPlace)?;
+        let first = worlds.first().ok_or(GridError::NoPlace)?;
+        let size = first.voxel_size;
+        let origin = worlds
+            .iter()
+            .fold(first.origin, |origin, world| [0, 1, 2].map(|a| origin[a].min(world.origin[a])));
+        let mut at = Vec::with_capacity(tiles.len());
+        for world in &worlds {
+            let distance = [0, 1, 2].map(|a| (world.origin[a] - origin[a]) / size);
+            // Formats that keep a place in 32 bits round it.
+            let is_near = distance.iter().all(|d| (d - d.round()).abs() < 0.05);
+            let is_same_size = (world.voxel_size - size).abs() <= 1e-5 * size;
+            if !is_near || !is_same_size {
+                return Err(GridError::OtherLattice);
+            }
+            at.push(distance.map(|d| d.round() as u32));
+        }
+        let end =
+            |a: usize| at.iter().zip(tiles).map(move |(at, t)| at[a].saturating_add(t.dims[a]));
+        let dims = [0, 1, 2].map(|a| end(a).max().unwrap_or(0));
+        let placed: Vec<([u32; 3], &Self)> = at.iter().copied().zip(tiles).collect();
+        let whole = Self::assemble(dims, &placed)?;
+        Ok(whole.with_world(World { origin, ..*first }))
     }
 
     /// The voxels that have another colour than `rest`, or one of their own.

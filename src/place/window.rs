@@ -364,6 +364,26 @@ impl PlacedMesh {
         })
     }
 
+    /// This mesh, if its grid can be in memory as a whole.
+    ///
+    /// # Errors
+    /// A dimension above [`MAX_DIM`].
+    pub(crate) fn in_memory(self) -> Result<Self, PlaceError> {
+        match (0..3).find(|&a| self.lattice.dims[a] > MAX_DIM) {
+            Some(a) => {
+                let voxels = f64::from(self.lattice.dims[a]);
+                Err(PlaceError::TooManyVoxels { axis: AXES[a], voxels, limit: MAX_DIM })
+            }
+            None => Ok(self),
+        }
+    }
+
+    /// Voxels along each axis of the window; of a whole mesh, those of its lattice.
+    #[must_use]
+    pub fn window_dims(&self) -> [u32; 3] {
+        self.window().map_or(self.lattice.dims, Window::dims)
+    }
+
     /// The whole mesh, of which this is the part in a window; else this mesh.
     #[must_use]
     pub fn whole(&self) -> &Self {

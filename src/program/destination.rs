@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf, is_separator};
 
 use anyhow::{Context, Result, anyhow, bail};
+use trivox::Tile;
 use trivox::formats::GridFormat;
 
 use crate::program::output::behind_links;
@@ -17,8 +18,8 @@ pub enum Destination {
     Nowhere,
     /// The file, or whatever else has this name; `-` is standard output.
     File(PathBuf),
-    /// A file for each mesh, with its name and this format's extension.
-    Folder(PathBuf, GridFormat),
+    /// A file for each mesh, with its name, what tells the tile, and this format's extension.
+    Folder(PathBuf, GridFormat, String),
 }
 
 impl Destination {
@@ -27,7 +28,12 @@ impl Destination {
     ///
     /// # Errors
     /// Several meshes cannot go there.
-    pub fn new(output: Option<&Path>, format: Option<GridFormat>, several: bool) -> Result<Self> {
+    pub fn new(
+        output: Option<&Path>,
+        format: Option<GridFormat>,
+        tile: Option<Tile>,
+        several: bool,
+    ) -> Result<Self> {
         let Some(path) = output else {
             return Ok(Self::Nowhere);
         };
@@ -43,7 +49,10 @@ impl Destination {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| path.display().to_string());
         }
-        Ok(Self::Folder(path.to_owned(), format.unwrap_or(GridFormat::Vox)))
+        // Tiles of a mesh may share the folder.
+        let tile = tile.map(|tile| format!(".tile-{tile}").replace('/', "-of-"));
+        let format = format.unwrap_or(GridFormat::Vox);
+        Ok(Self::Folder(path.to_owned(), format, tile.unwrap_or_default()))
     }
 
     /// The file for each of `meshes`, where there is one.
@@ -84,9 +93,10 @@ impl Destination {
         Ok(match self {
             Self::Nowhere => None,
             Self::File(path) => Some(path.clone()),
-            Self::Folder(folder, format) => {
+            Self::Folder(folder, format, tile) => {
                 let stem = mesh.file_stem().context("is a folder: name a file in it");
                 let mut name = stem.with_context(|| mesh.display().to_string())?.to_owned();
+                name.push(tile);
                 name.push(".");
                 name.push(format.extension());
                 Some(folder.join(name))
@@ -99,7 +109,7 @@ impl Destination {
     /// # Errors
     /// They cannot.
     pub fn prepare(&self) -> Result<()> {
-        let Self::Folder(folder, format) = self else {
+        let Self::Folder(folder, format, _) = self else {
             return Ok(());
         };
         let named = || folder.display().to_string();

@@ -14,6 +14,8 @@ pub mod formats;
 pub mod frames;
 pub mod info;
 pub mod inputs;
+pub mod join;
+pub mod lattice;
 pub mod looks;
 pub mod machine;
 pub mod maker;

@@ -22,7 +22,11 @@ impl What {
     /// # Errors
     /// Options that have an effect on solids only, and no solid is asked for.
     pub fn refuse_contradictions(&self) -> Result<()> {
-        let of_solids = [("--fill", self.fill.is_some()), ("--include-surface", self.shell)];
+        let of_solids = [
+            ("--fill", self.fill.is_some()),
+            ("--include-surface", self.shell),
+            ("--interior-color", self.interior_color.is_some()),
+        ];
         of_solids.iter().try_for_each(|&(option, is_given)| self.only_for_solids(option, is_given))
     }
 

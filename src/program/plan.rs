@@ -39,7 +39,7 @@ impl Plan {
         let (meshes, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let named = meshes.len();
         let several = named > 1 || has_list || job.shard.is_some();
-        let destination = Destination::new(job.output.as_deref(), job.format, several)?;
+        let destination = Destination::new(job.output.as_deref(), job.format, job.tile, several)?;
         // Of all shards, so that none of them overwrites what another wrote.
         let targets = destination.targets(&meshes)?;
         let tasks = meshes.into_iter().zip(targets).map(|(mesh, target)| Task { mesh, target });

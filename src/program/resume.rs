@@ -45,14 +45,16 @@ impl Origin {
     pub fn new(job: &Job, what: &What, few: &FewColors, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, strict, color, .. } = job;
-        let (mode, keep) = (what.mode(), what.keep_transparent);
+        let Job { format, up, strict, color, tile, .. } = job;
+        // As text: a number survives it.
+        let lattice = job.lattice.as_deref().map(fs::read_to_string).transpose()?;
+        let (mode, keep, interior) = (what.mode(), what.keep_transparent, what.interior_color);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-                 {few:?}",
+                 {few:?}, tile {tile:?} of {lattice:?}, interior {interior:?}",
                 place_options(job),
                 Transform::new(job).ok()
             ),

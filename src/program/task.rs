@@ -20,7 +20,9 @@ use crate::program::output::{Cut, Names, Output, Written};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
-use crate::program::summary::{Check, Contents, Outcome, Summary, Timings, milliseconds, timed};
+use crate::program::summary::{
+    Check, Contents, Outcome, Summary, TileSummary, Timings, milliseconds, timed,
+};
 use crate::program::transform::{Transform, place_options};
 
 /// What the meshes of a run share.
@@ -61,7 +63,7 @@ impl Tools<'_> {
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
         let maker = self.maker(has_colors)?;
         let placed = maker.load_and_place(&task.mesh)?;
-        output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
+        output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.window_dims()))?;
         let notes = self.notes(&placed, format);
         let made = maker.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
         let check = self.job.check.then(|| timed(|| check(&maker, &placed.mesh, &made)));
@@ -123,8 +125,9 @@ impl Tools<'_> {
 
     /// What was decided for the user, and how it could be had otherwise.
     fn notes(&self, placed: &Placed, format: Option<GridFormat>) -> Vec<String> {
-        let Job { res, voxel_size, cube, dims, color, .. } = self.job;
-        let is_default = res.is_none() && voxel_size.is_none() && cube.is_none() && dims.is_none();
+        let Job { res, voxel_size, cube, dims, lattice, color, .. } = self.job;
+        let is_sized = res.is_some() || voxel_size.is_some() || cube.is_some() || dims.is_some();
+        let is_default = !is_sized && lattice.is_none();
         let resolution = is_default.then(|| {
             format!("no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)")
         });
@@ -197,15 +200,18 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let fill = fill_report.as_ref().map(|report| FillSummary::new(report, mesh.lattice()));
     let stages = report.iter().flat_map(|report| &report.stages);
     let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
-    let &Lattice { dims, voxel_size, origin, unit_bits, .. } = mesh.lattice();
+    let lattice = *mesh.whole().lattice();
+    let Lattice { voxel_size, unit_bits, .. } = lattice;
     Summary {
         mesh: path.display().to_string(),
         triangles: mesh.len(),
         degenerate: mesh.degenerate(),
-        dims,
+        dims: grid.dims(),
         voxel_size,
-        origin,
+        origin: grid.world.map_or(lattice.origin, |world| world.origin),
         unit_bits,
+        lattice,
+        tile: mesh.window().map(|window| TileSummary { from: window.from, to: window.to }),
         occupied: grid.occupied(),
         bricks: grid.brick_count(),
         hash: grid.hash().to_string(),

@@ -6,7 +6,7 @@ use rayon::ThreadPool;
 
 use crate::grid::Up;
 use crate::mode::Mode;
-use crate::place::{Bounds, PlaceOptions, Sizing, Tile};
+use crate::place::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 use crate::progress::{NoProgress, Progress};
 use crate::srgb::Rgba;
 use crate::voxelize::{BackendChoice, Backends};
@@ -32,6 +32,7 @@ impl Voxelizer {
             color: ColorSource::default(),
             keep_transparent: false,
             interior: None,
+            lattice: None,
             tile: None,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
@@ -111,6 +112,13 @@ impl Voxelizer {
     #[must_use]
     pub fn interior_color(self, color: Rgba) -> Self {
         Self { interior: Some(color), ..self }
+    }
+
+    /// The lattice to place meshes on, chosen before, instead of one for each mesh by the size of voxels,
+    /// the bounds and the padding.
+    #[must_use]
+    pub fn lattice(self, lattice: Option<Lattice>) -> Self {
+        Self { lattice, ..self }
     }
 
     /// Only this tile of the grid; `None` for the whole. Tiles together are the whole to the bit.

@@ -45,14 +45,18 @@ impl Voxelizer {
     /// # Errors
     /// It cannot be placed so.
     pub fn place(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
-        match &self.tile {
-            None => self.place_by(|| place(mesh, &self.place)),
-            Some(tile) => self.place_by(|| {
-                let lattice = Lattice::of(mesh, &self.place)?;
-                let window = lattice.tile(tile)?;
-                place_on(mesh, &lattice)?.in_window(&window, self.mode.reach())
-            }),
-        }
+        self.place_by(|| {
+            let lattice = match (&self.lattice, &self.tile) {
+                (None, None) => return place(mesh, &self.place),
+                (Some(lattice), _) => *lattice,
+                (None, Some(_)) => Lattice::of(mesh, &self.place)?,
+            };
+            let whole = place_on(mesh, &lattice)?;
+            match &self.tile {
+                Some(tile) => whole.in_window(&lattice.tile(tile)?, self.mode.reach()),
+                None => whole.in_memory(),
+            }
+        })
     }
 
     /// The first step for a window of a lattice that was chosen before.
@@ -220,7 +224,8 @@ impl Voxelizer {
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
         let is_solid = fill_report.is_some();
-        let of_voxels = || Warning::of_voxels(mesh, &grid, is_solid, transparent);
+        let of_voxels =
+            || Warning::of_voxels(mesh, &grid, is_solid, self.interior.is_some(), transparent);
         warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }

@@ -83,7 +83,7 @@ fn a_lattice_of_one_run_places_the_meshes_of_others() {
 fn tiles_that_cannot_be_are_refused() {
     let folder = folder();
     let path = folder.path();
-    fs::write(path.join("tetrahedron.obj"), TETRAHEDRON).unwrap();
+    fs::write(path.join("tetrahedron.obj"), include_str!("../../assets/tetrahedron.obj")).unwrap();
     voxelize(path, "mesh.obj --res 64 --tile 1/2 -o a.npz -q");
     voxelize(path, "mesh.obj --res 64 --tile 1/2 -o a.npy -q");
     voxelize(path, "mesh.obj --res 40 -o b.npz -q");

@@ -81,3 +81,25 @@ def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
     loaded = stores.load_safetensors(tmp_path / "a.safetensors")
     assert loaded == grid and loaded.up == "z" and loaded.voxel_size == grid.voxel_size
     assert os.listdir(tmp_path) == ["a.safetensors"]
+
+
+def test_tiles_fill_one_zarr_in_any_order(tmp_path):
+    options = {"resolution": 128, "mode": "solid", "interior_color": (5, 6, 7)}
+    whole = trivox.Voxelizer(**options)(octahedron())
+    for number in (3, 8, 1, 2, 7, 6, 5, 4):
+        tile = trivox.Voxelizer(**options, tile=f"{number}/8")(octahedron())
+        stores.save_zarr(tile, tmp_path / "a.zarr")
+    assert stores.load_zarr(tmp_path / "a.zarr") == whole
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
+    x, y, z = whole.coords().T
+    np.testing.assert_array_equal(group["rgba"][:][x, y, z], whole.colors())
+    assert group.attrs["origin"] == whole.origin.tolist()
+
+
+def test_a_tile_within_a_shard_is_refused(tmp_path):
+    tile = trivox.Voxelizer(100, tile="2/2x1x1")(octahedron())
+    with pytest.raises(ValueError, match="cut the grid at multiples of 64, or use shard=8"):
+        stores.save_zarr(tile, tmp_path / "a.zarr")
+    stores.save_zarr(tile, tmp_path / "a.zarr", shard=8)
+    with pytest.raises(ValueError, match="one grid, with one shard"):
+        stores.save_zarr(trivox.Voxelizer(90, tile="2/2x1x1")(octahedron()), tmp_path / "a.zarr", shard=8)

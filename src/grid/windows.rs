@@ -115,7 +115,7 @@ impl VoxelGrid {
     /// # Errors
     /// There is none; one has no place, or another voxel size, or lies between voxels of the first; as
     /// [`assemble`](Self::assemble).
-    pub fn join(tiles: &[Self]) -> Result<Self, GridError> {
+    pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
         let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
         let worlds = worlds.ok_or(GridError::NoPlace)?;
         let first = worlds.first().ok_or(GridError::NoPlace)?;
@@ -137,7 +137,8 @@ impl VoxelGrid {
         let end =
             |a: usize| at.iter().zip(tiles).map(move |(at, t)| at[a].saturating_add(t.dims[a]));
         let dims = [0, 1, 2].map(|a| end(a).max().unwrap_or(0));
-        let placed: Vec<([u32; 3], &Self)> = at.iter().copied().zip(tiles).collect();
+        let placed: Vec<([u32; 3], &Self)> =
+            at.iter().copied().zip(tiles.iter().copied()).collect();
         let whole = Self::assemble(dims, &placed)?;
         Ok(whole.with_world(World { origin, ..*first }))
     }

@@ -40,7 +40,8 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
         tiles.push(grid);
     }
     let Some(output) = output else { bail!("name the tiles to join") };
-    let grid = VoxelGrid::join(&tiles).context("the grids are not tiles of one")?;
+    let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>())
+        .context("the grids are not tiles of one")?;
     drop(tiles);
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));

@@ -197,7 +197,9 @@ impl Voxelizer {
         let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
         let fill = fill_report.as_ref().map(|_| fill);
         let timings = Timings { voxelize, fill, ..Timings::default() };
-        Ok(Voxelized { grid, fill_report, transparent: 0, report, backend, warnings, timings })
+        let window = mesh.window().map(|window| (*window, mesh.whole().lattice().dims));
+        let transparent = 0;
+        Ok(Voxelized { grid, window, fill_report, transparent, report, backend, warnings, timings })
     }
 
     /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent are

@@ -37,11 +37,11 @@ use crate::voxelizer::parse_mode;
 #[pyfunction]
 pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
     let py = tiles.py();
-    let grids = tiles.try_iter()?.map(|tile| {
+    let grids = tiles.try_iter()?.map(|tile| -> PyResult<Arc<VoxelGrid>> {
         let tile = tile?.cast_into::<PyGrid>()?;
         Ok(Arc::clone(&tile.get().grid))
     });
-    let grids: Vec<Arc<VoxelGrid>> = grids.collect::<PyResult<_>>()?;
+    let grids = grids.collect::<PyResult<Vec<_>>>()?;
     let work = move |_: &Arc<Job>| {
         let tiles: Vec<&VoxelGrid> = grids.iter().map(|grid| &**grid).collect();
         Ok(job::pool(None)?.install(|| VoxelGrid::join(&tiles))?)

@@ -50,13 +50,16 @@ pub struct ColorOptions {
     pub keep_transparent: bool,
     /// The memory limit in bytes, colours included.
     pub memory: u64,
+    /// The colour of voxels far from the surface, of a solid; `None` for the mean over the surface's
+    /// voxels in the grid, which differs from tile to tile.
+    pub interior: Option<Rgba>,
 }
 
 impl ColorOptions {
     /// For voxels of `mode`, without a memory limit.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        Self { mode, keep_transparent: false, memory: u64::MAX }
+        Self { mode, keep_transparent: false, memory: u64::MAX, interior: None }
     }
 }
 
@@ -110,7 +113,7 @@ pub fn color(
         true => (grid, 0),
         false => without_transparent(grid, &painted)?,
     };
-    let surface = Surface::new(&painted);
+    let surface = Surface::new(&painted, options.interior);
     drop(painted);
     let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
         true => surface.colors,
@@ -179,16 +182,17 @@ struct Surface {
 }
 
 impl Surface {
-    fn new(painted: &[Painted]) -> Self {
+    fn new(painted: &[Painted], interior: Option<Rgba>) -> Self {
         let sums = painted.par_iter().map(|painted| LightSum::of(&painted.colors));
-        let mean = sums.reduce(LightSum::default, LightSum::plus).mean();
+        let mean = || sums.reduce(LightSum::default, LightSum::plus).mean();
+        let rest = interior.or_else(mean).unwrap_or(GREY);
         let bricks = painted.iter().enumerate().flat_map(|(task, Painted { bricks, .. })| {
             bricks.iter().enumerate().map(move |(index, brick)| (brick.key, task, index))
         });
         let mut order: Vec<(BrickKey, usize, usize)> = bricks.collect();
         order.par_sort_unstable_by_key(|&(key, ..)| key);
         let count = painted.iter().map(|painted| painted.colors.len()).sum();
-        let mut colors = Colors::uniform(mean.unwrap_or(GREY));
+        let mut colors = Colors::uniform(rest);
         colors.reserve(order.len(), count);
         let mut touched = Vec::with_capacity(order.len());
         for (key, task, index) in order {
@@ -276,7 +280,7 @@ impl Default for Scratch {
 impl Painter<'_> {
     /// The bricks that triangles touch, in no order.
     fn paint(&self) -> Vec<Painted> {
-        let weights = Weights::new(self.mesh.len());
+        let weights = Weights::new(self.mesh.whole().len());
         let arch = Arch::new();
         let paint = |scratch: &mut Scratch, painted: &mut Painted, key, triangles: &[u32]| {
             if !self.progress.is_cancelled() {
@@ -305,10 +309,10 @@ impl WithSimd for PaintBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Painter { shading, grid, is_solid, .. } = self.painter;
+        let Painter { shading, mesh, grid, is_solid, .. } = self.painter;
         // Of a solid also the voxels outside it: exposed neighbours take their colours.
         let wanted = if *is_solid { FULL } else { grid.mask_of(self.key) };
-        let flat = |&triangle: &u32| shading.flat(triangle as usize);
+        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
         let first = self.triangles.first().and_then(flat);
         let color = first.and_then(color_of);
         if let Some(color) = color.filter(|_| !is_solid)
@@ -377,7 +381,7 @@ impl<'a> PaintBrick<'a> {
 
     fn shading(&self, triangle: u32) -> TriangleShading<'a> {
         let Painter { shading, mesh, .. } = self.painter;
-        shading.of(triangle as usize, mesh.indices()[triangle as usize])
+        shading.of(mesh.source(triangle as usize), mesh.indices()[triangle as usize])
     }
 
     /// The minimum corner.

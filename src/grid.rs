@@ -41,6 +41,7 @@ mod ordered;
 mod runs;
 mod section;
 mod sets;
+mod windows;
 
 /// A maximal run of full bricks along `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -86,7 +86,9 @@ pub use mesh::{Mesh, MeshError};
 pub use mode::{Mode, Voxels, voxelize};
 #[cfg(feature = "palette")]
 pub use palette::Palette;
-pub use place::{Bounds, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
+pub use place::{
+    Bounds, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, Tile, Window, place, place_on,
+};
 pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
 #[cfg(feature = "gpu")]

@@ -10,8 +10,8 @@ use clap::error::ErrorKind;
 use crate::program::cli::{Cli, Command};
 use crate::program::tips::with_tip;
 use crate::program::{
-    Closed, Verdict, adapters, convert, diff, formats, info, inputs, manual, print_error, render,
-    slice, verify, voxelize,
+    Closed, Verdict, adapters, convert, diff, formats, info, inputs, join, manual, print_error,
+    render, slice, verify, voxelize,
 };
 
 fn main() -> ExitCode {
@@ -36,6 +36,7 @@ fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
         (Some(Command::Formats(args)), _) => formats::run(&args),
         (Some(Command::Info(args)), _) => info::run(&args),
         (Some(Command::Convert(args)), _) => convert::run(&args),
+        (Some(Command::Join(args)), _) => join::run(&args),
         (Some(Command::Diff(args)), _) => diff::run(&args),
         (Some(Command::Verify(args)), _) => verify::run(&args),
         (Some(Command::Render(args)), _) => render::run(&args),

@@ -8,9 +8,9 @@ use web_time::Instant;
 #[cfg(feature = "gpu")]
 use crate::Gpu;
 use crate::grid::VoxelGrid;
-use crate::place::PlacedMesh;
+use crate::place::{PlacedMesh, Reach};
 use crate::progress::Progress;
-use crate::solid::{FillReport, Solid, solidify};
+use crate::solid::{Fill, FillReport, Solid, solidify};
 use crate::voxelize::finder::{By, Finder, without_waiting};
 use crate::voxelize::report::RunReport;
 use crate::voxelize::{Backend, BackendError, Rule, RunOptions};
@@ -26,6 +26,18 @@ pub enum Mode {
     Thin,
     /// Those whose centre is inside it.
     Solid(Solid),
+}
+
+impl Mode {
+    /// Which triangles of a mesh the voxels of a [window](PlacedMesh::in_window) can depend on.
+    #[must_use]
+    pub fn reach(self) -> Reach {
+        match self {
+            Self::Surface | Self::Thin => Reach::Box,
+            Self::Solid(Solid { fill: Fill::Vote, .. }) => Reach::Columns,
+            Self::Solid(_) => Reach::ColumnsAlongX,
+        }
+    }
 }
 
 /// The voxels of a mesh.

@@ -26,15 +26,29 @@
 //! 1/512 at 65,536. Vertices that share a position share a lattice point, so a closed mesh stays
 //! closed.
 
+//!
+//! # One lattice for several meshes or tiles
+//!
+//! A [`Lattice`] can be chosen first ([`Lattice::of`]), kept in a file, and used for any number of
+//! meshes ([`place_on`]). It may have up to [`MAX_SPAN_VOXELS`] voxels an axis, more than a grid in
+//! memory. A window of it ([`PlacedMesh::in_window`]) has the same lattice points, shifted by whole
+//! bricks, so the voxels of a tile are those of the whole.
+
+mod window;
+
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::appearance::Appearance;
 use crate::mesh::Mesh;
+use crate::place::window::Part;
+pub use crate::place::window::{Reach, Tile, TileError, Tiles, Window};
 
-/// Most voxels along an axis of a grid, padding included.
+/// Most voxels along an axis of a grid in memory, padding included. A lattice may have
+/// [`MAX_SPAN_VOXELS`].
 pub const MAX_DIM: u32 = 1 << 16;
 /// Largest `F`: a voxel is at most `2^16` lattice units wide.
 pub const MAX_UNIT_BITS: u32 = 16;
@@ -57,7 +71,10 @@ pub type Triangle = [[i32; 3]; 3];
 #[non_exhaustive]
 pub enum PlaceError {
     /// A resolution of zero, or past the largest grid.
-    #[error("a resolution of {0} is not possible: use 1 to {MAX_DIM}")]
+    #[error(
+        "a resolution of {0} is not possible: use 1 to {MAX_DIM}, or in tiles up to \
+         {MAX_SPAN_VOXELS}"
+    )]
     Resolution(u32),
     /// A voxel size that is not a positive finite number.
     #[error("a voxel size of {} is not possible: use a positive number", short(.0))]
@@ -93,13 +110,16 @@ pub enum PlaceError {
     /// The grid would have more voxels along an axis than are supported.
     #[error(
         "the grid would be {} voxels along the {axis} axis, padding included; at most \
-         {MAX_DIM} are supported: use a lower resolution or larger voxels", short(.voxels)
+         {limit} are supported: use a lower resolution, larger voxels or {}",
+        short(.voxels), if *.limit == MAX_DIM { "tiles" } else { "bounds" }
     )]
     TooManyVoxels {
         /// `x`, `y` or `z`.
         axis: char,
         /// Voxels along it (a float: it may be past any integer type).
         voxels: f64,
+        /// The most: [`MAX_DIM`] for a grid, [`MAX_SPAN_VOXELS`] for a lattice.
+        limit: u32,
     },
     /// The mesh reaches so far past the bounds that its vertices do not fit the lattice.
     #[error(
@@ -110,6 +130,12 @@ pub enum PlaceError {
         /// The distance in voxels.
         voxels: f64,
     },
+    /// A lattice, perhaps from a file, that no mesh can have.
+    #[error("the lattice is not valid: {0}")]
+    Lattice(&'static str),
+    /// A tile or window that the lattice does not have.
+    #[error(transparent)]
+    Tile(#[from] TileError),
 }
 
 /// Formats a number for a message, with an exponent where it would have many zeros.
@@ -180,9 +206,25 @@ impl PlaceOptions {
 }
 
 /// The integer lattice of one grid, and its position in mesh coordinates.
-#[derive(Debug, Clone, Copy, PartialEq)]
+///
+/// It is the whole of what determines where vertices are rounded to. It serializes with serde; a
+/// number survives a round trip through JSON.
+///
+/// ```
+/// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, place, place_on};
+///
+/// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+/// let options = PlaceOptions::new(Sizing::Resolution(1000));
+/// let text = serde_json::to_string(&Lattice::of(&mesh, &options)?)?;
+/// let lattice: Lattice = serde_json::from_str(&text)?;
+/// assert_eq!(place_on(&mesh, &lattice)?, place(&mesh, &options)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lattice {
-    /// Voxels along each axis, padding included; 1 to [`MAX_DIM`].
+    /// Voxels along each axis, padding included; 1 to [`MAX_SPAN_VOXELS`].
     pub dims: [u32; 3],
     /// `F`: a voxel is `2^unit_bits` lattice units wide.
     pub unit_bits: u32,
@@ -192,9 +234,76 @@ pub struct Lattice {
     pub voxel_size: f64,
     /// The grid's minimum corner, in mesh units. Lattice point `u` lies at `origin + u / scale`.
     pub origin: [f64; 3],
+    /// The point from which vertices are rounded, in mesh units: the minimum corner without padding.
+    pub anchor: [f64; 3],
+    /// The voxel whose minimum corner is the anchor: of a whole grid the padding along each axis, of
+    /// a window what that is from the window's first voxel.
+    pub anchor_voxel: [i32; 3],
 }
 
 impl Lattice {
+    /// The lattice of `options` for `mesh`: that of [`place`], with up to [`MAX_SPAN_VOXELS`] voxels
+    /// along an axis.
+    ///
+    /// # Errors
+    /// As [`place`].
+    pub fn of(mesh: &Mesh, options: &PlaceOptions) -> Result<Self, PlaceError> {
+        choose(mesh.bounds(), options, MAX_SPAN_VOXELS)
+    }
+
+    /// # Errors
+    /// A value out of range, as it may be in a lattice from a file.
+    fn check(&self) -> Result<(), PlaceError> {
+        let is_positive = |number: f64| number > 0.0 && number.is_finite();
+        let finite = self.origin.iter().chain(&self.anchor).all(|number| number.is_finite());
+        let largest = MAX_SPAN_VOXELS as i32;
+        let problem = if !self.dims.iter().all(|dim| (1..=MAX_SPAN_VOXELS).contains(dim)) {
+            "a dimension is not from 1 to 1048576"
+        } else if !(MIN_UNIT_BITS..=MAX_UNIT_BITS).contains(&self.unit_bits) {
+            "unit_bits is not from 4 to 16"
+        } else if !is_positive(self.scale) || !is_positive(self.voxel_size) {
+            "scale and voxel_size must be positive numbers"
+        } else if !finite || self.anchor_voxel.iter().any(|at| !(-largest..=largest).contains(at)) {
+            "origin, anchor and anchor_voxel must be finite numbers, and the last within the grid"
+        } else {
+            return Ok(());
+        };
+        Err(PlaceError::Lattice(problem))
+    }
+
+    /// The lattice point of coordinate `p` on `axis`: an integer, perhaps out of range.
+    #[inline]
+    fn to_lattice(&self, p: f64, axis: usize) -> f64 {
+        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.unit());
+        ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
+    }
+
+    /// The same, of a vertex that is used. Such a coordinate is below `2^25`, and adding `2^52` and
+    /// a half of it leaves no bits for a fraction, so the sum is rounded to nearest, ties to even:
+    /// much faster than `round_ties_even` on processors for which that is a function. An unused
+    /// vertex may be out of range or NaN; its coordinates have no meaning, but are defined.
+    #[inline]
+    fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
+        const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
+        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.unit());
+        let rounded = ((p - self.anchor[axis]) * self.scale + ROUNDING) - ROUNDING;
+        (rounded + anchor) as i32
+    }
+
+    /// The length, in lattice units, of the interval that holds the grid's cube and all vertices;
+    /// the largest of the three axes.
+    fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
+        let cube = f64::from(self.cube()) * f64::from(self.unit());
+        let span =
+            |a: usize| self.to_lattice(max[a], a).max(cube) - self.to_lattice(min[a], a).min(0.0);
+        span(0).max(span(1)).max(span(2))
+    }
+
+    /// Voxels along the edge of the grid's cube, `P`.
+    fn cube(&self) -> u32 {
+        cube(self.dims)
+    }
+
     /// `unit_bits` for a mesh that does not reach past the grid.
     #[must_use]
     pub fn unit_bits_of_grid(&self) -> u32 {
@@ -216,6 +325,8 @@ pub struct PlacedMesh {
     vertices: Vec<[i32; 3]>,
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
+    /// Of a mesh in a window.
+    part: Option<Arc<Part>>,
 }
 
 impl PlacedMesh {
@@ -231,7 +342,7 @@ impl PlacedMesh {
         self.triangles.len()
     }
 
-    /// Whether there are no triangles; `false` for every placed mesh.
+    /// Whether there are no triangles, as in a window that the mesh does not reach.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.triangles.is_empty()
@@ -263,7 +374,7 @@ impl PlacedMesh {
     }
 
     /// The same mesh, with the orientation of the flagged triangles reversed.
-    pub(crate) fn with_turned(&self, is_reversed: &[bool]) -> Self {
+    fn with_reversed(&self, is_reversed: &[bool]) -> Self {
         let orient = |(&[a, b, c], &is_reversed): (&[u32; 3], &bool)| match is_reversed {
             true => [a, c, b],
             false => [a, b, c],
@@ -311,14 +422,14 @@ impl PlacedMesh {
     /// cuts is kept only if no triangle reaches outside the grid. `None` if `unit_bits` would
     /// exceed [`MAX_UNIT_BITS`].
     pub(crate) fn coarser(&self, bits: u32) -> Option<Self> {
-        let Lattice { dims, unit_bits, scale, voxel_size, origin } = self.lattice;
+        let Lattice { dims, unit_bits, voxel_size, .. } = self.lattice;
         let unit_bits = (unit_bits + bits <= MAX_UNIT_BITS).then_some(unit_bits + bits)?;
         let past = if self.outside() == 0 { (1 << bits) - 1 } else { 0 };
         let dims = dims.map(|d| ((d + past) >> bits).max(1));
         let voxel_size = voxel_size * f64::from(1u32 << bits);
-        let lattice = Lattice { dims, unit_bits, scale, voxel_size, origin };
+        let lattice = Lattice { dims, unit_bits, voxel_size, ..self.lattice };
         let (vertices, triangles) = (self.vertices.clone(), Arc::clone(&self.triangles));
-        Some(Self { lattice, vertices, triangles, appearance: None })
+        Some(Self { lattice, vertices, triangles, appearance: None, part: None })
     }
 
     fn count(&self, predicate: impl Fn(&Triangle) -> bool + Sync) -> usize {
@@ -344,15 +455,60 @@ const AXES: [char; 3] = ['x', 'y', 'z'];
 /// An impossible size, resolution or bounds; a resolution for a mesh without extent; a grid past
 /// [`MAX_DIM`]; a mesh that reaches too far past the bounds.
 pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceError> {
-    let [mesh_min, mesh_max] = mesh.bounds();
+    let lattice = choose(mesh.bounds(), options, MAX_DIM)?;
+    Ok(on(mesh, lattice))
+}
+
+/// Places `mesh` on a given lattice, which may be larger than a grid in memory: then it is voxelized
+/// window by window ([`PlacedMesh::in_window`]). Parts of the mesh outside the lattice get no voxels.
+///
+/// # Errors
+/// A lattice that is not valid; a mesh that reaches too far past it.
+pub fn place_on(mesh: &Mesh, lattice: &Lattice) -> Result<PlacedMesh, PlaceError> {
+    lattice.check()?;
+    let span = lattice.span(mesh.bounds());
+    // Written so that a NaN fails it.
+    if !(span <= MAX_SPAN) {
+        return Err(PlaceError::TooFar { voxels: (span / f64::from(lattice.unit())).ceil() });
+    }
+    Ok(on(mesh, *lattice))
+}
+
+/// [`SPAN_BITS`] as a length.
+const MAX_SPAN: f64 = (1_u32 << SPAN_BITS) as f64;
+
+fn on(mesh: &Mesh, lattice: Lattice) -> PlacedMesh {
+    let to_lattice = |p: &[f64; 3]| std::array::from_fn(|a| lattice.vertex_to_lattice(p[a], a));
+    let positions = mesh.positions().par_iter().with_min_len(1 << 14);
+    PlacedMesh {
+        lattice,
+        vertices: positions.map(to_lattice).collect(),
+        triangles: mesh.shared_triangles(),
+        appearance: mesh.shared_appearance(),
+        part: None,
+    }
+}
+
+/// The edge of the cube of a grid of `dims` voxels: a power of two, at least [`MIN_CUBE`].
+fn cube(dims: [u32; 3]) -> u32 {
+    dims.into_iter().fold(MIN_CUBE, u32::max).next_power_of_two()
+}
+
+/// The lattice of `options` for a mesh within `mesh_bounds`, of at most `limit` voxels an axis.
+fn choose(
+    mesh_bounds: [[f64; 3]; 2],
+    options: &PlaceOptions,
+    limit: u32,
+) -> Result<Lattice, PlaceError> {
+    let [mesh_min, mesh_max] = mesh_bounds;
     let bounds = match options.bounds {
         Some(bounds) => checked_bounds(bounds)?,
         None => Bounds { min: mesh_min, max: mesh_max },
     };
-    check_sizing(options.sizing, &bounds)?;
+    check_sizing(options.sizing, &bounds, limit)?;
 
     let bits = || (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev();
-    let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits);
+    let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits, limit);
     // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
     let grid_alone =
         |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
@@ -361,18 +517,11 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
         let frame = frame_at(unit_bits);
         Frame { dims: dims.unwrap_or(frame.dims), ..frame }
     };
-    let fits = |frame: &Frame| frame.fits([mesh_min, mesh_max]);
-    let Some(frame) = bits().map(frame_at).find(fits) else {
-        return Err(frame_at(MIN_UNIT_BITS).error([mesh_min, mesh_max]));
-    };
-    let to_lattice = |p: &[f64; 3]| std::array::from_fn(|a| frame.vertex_to_lattice(p[a], a));
-    let positions = mesh.positions().par_iter().with_min_len(1 << 14);
-    Ok(PlacedMesh {
-        lattice: frame.lattice(),
-        vertices: positions.map(to_lattice).collect(),
-        triangles: mesh.shared_triangles(),
-        appearance: mesh.shared_appearance(),
-    })
+    let fits = |frame: &Frame| frame.fits(mesh_bounds);
+    match bits().map(frame_at).find(fits) {
+        Some(frame) => Ok(frame.lattice()),
+        None => Err(frame_at(MIN_UNIT_BITS).error(mesh_bounds)),
+    }
 }
 
 fn checked_bounds(bounds: Bounds) -> Result<Bounds, PlaceError> {
@@ -387,10 +536,10 @@ fn checked_bounds(bounds: Bounds) -> Result<Bounds, PlaceError> {
     Ok(bounds)
 }
 
-fn check_sizing(sizing: Sizing, bounds: &Bounds) -> Result<(), PlaceError> {
+fn check_sizing(sizing: Sizing, bounds: &Bounds, limit: u32) -> Result<(), PlaceError> {
     let extent = bounds.longest();
     match sizing {
-        Sizing::Resolution(n) if n == 0 || n > MAX_DIM => return Err(PlaceError::Resolution(n)),
+        Sizing::Resolution(n) if n == 0 || n > limit => return Err(PlaceError::Resolution(n)),
         Sizing::Resolution(_) if extent == 0.0 => return Err(PlaceError::NoExtent(bounds.min)),
         // Written so that a NaN fails it.
         Sizing::VoxelSize(s) if !(s > 0.0 && s.is_finite()) => {
@@ -423,88 +572,60 @@ fn scale(sizing: Sizing, bounds: &Bounds, unit_bits: u32) -> f64 {
     }
 }
 
-/// A candidate placement with a given `F`. Lattice coordinates are integers in `f64`, so that those
-/// out of range can be detected.
+/// A candidate placement with a given `F`. Dimensions are integers in `f64`, so that those out of
+/// range can be detected.
 struct Frame {
-    unit_bits: u32,
-    scale: f64,
-    voxel_size: f64,
-    min: [f64; 3],
-    /// Padding in lattice units.
-    pad: f64,
+    /// But for its dimensions.
+    lattice: Lattice,
     /// Voxels per axis, padding included.
     dims: [f64; 3],
+    /// The most voxels along an axis.
+    limit: u32,
 }
 
 impl Frame {
-    fn new(options: &PlaceOptions, bounds: &Bounds, unit_bits: u32) -> Self {
+    fn new(options: &PlaceOptions, bounds: &Bounds, unit_bits: u32, limit: u32) -> Self {
         let unit = f64::from(1u32 << unit_bits);
-        let mut frame = Self {
+        let scale = scale(options.sizing, bounds, unit_bits);
+        let pad = f64::from(options.pad);
+        let lattice = Lattice {
+            dims: [1; 3],
             unit_bits,
-            scale: scale(options.sizing, bounds, unit_bits),
+            scale,
             voxel_size: voxel_size(options.sizing, bounds),
-            min: bounds.min,
-            pad: f64::from(options.pad) * unit,
-            dims: [0.0; 3],
+            origin: bounds.min.map(|min| min - pad * unit / scale),
+            anchor: bounds.min,
+            // Padding past any grid is refused by its dimensions.
+            anchor_voxel: [options.pad.min(MAX_SPAN_VOXELS) as i32; 3],
         };
-        frame.dims = std::array::from_fn(|a| {
-            let inner = frame.to_lattice(bounds.max[a], a) - frame.pad;
-            (inner / unit).ceil().max(1.0) + 2.0 * f64::from(options.pad)
+        let dims = std::array::from_fn(|a| {
+            let inner = ((bounds.max[a] - bounds.min[a]) * scale).round_ties_even();
+            (inner / unit).ceil().max(1.0) + 2.0 * pad
         });
-        frame
-    }
-
-    fn to_lattice(&self, p: f64, axis: usize) -> f64 {
-        ((p - self.min[axis]) * self.scale).round_ties_even() + self.pad
-    }
-
-    /// The same, of a vertex that is used. Such a coordinate is below `2^25`, and adding `2^52` and
-    /// a half of it leaves no bits for a fraction, so the sum is rounded to nearest, ties to even:
-    /// much faster than `round_ties_even` on processors for which that is a function. An unused
-    /// vertex may be out of range or NaN; its coordinates have no meaning, but are defined.
-    fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
-        const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
-        let rounded = ((p - self.min[axis]) * self.scale + ROUNDING) - ROUNDING;
-        (rounded + self.pad) as i32
-    }
-
-    fn unit(&self) -> f64 {
-        f64::from(1u32 << self.unit_bits)
+        Self { lattice, dims, limit }
     }
 
     fn too_many(&self) -> Option<usize> {
-        (0..3).find(|&a| self.dims[a] > f64::from(MAX_DIM))
-    }
-
-    /// The length, in lattice units, of the interval that holds the grid's cube and all vertices;
-    /// the largest of the three axes.
-    fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
-        // Clamped to MAX_DIM: `too_many` reports larger grids.
-        let longest = self.dims.iter().fold(1.0, |m: f64, &d| m.max(d)) as u32;
-        let cube = f64::from(longest.min(MAX_DIM).next_power_of_two().max(MIN_CUBE)) * self.unit();
-        let span =
-            |a: usize| self.to_lattice(max[a], a).max(cube) - self.to_lattice(min[a], a).min(0.0);
-        span(0).max(span(1)).max(span(2))
+        (0..3).find(|&a| self.dims[a] > f64::from(self.limit))
     }
 
     fn fits(&self, mesh_bounds: [[f64; 3]; 2]) -> bool {
-        self.too_many().is_none() && self.span(mesh_bounds) <= f64::from(1u32 << SPAN_BITS)
+        self.too_many().is_none() && self.lattice().span(mesh_bounds) <= MAX_SPAN
     }
 
     fn error(&self, mesh_bounds: [[f64; 3]; 2]) -> PlaceError {
+        let lattice = self.lattice();
+        let span = || lattice.span(mesh_bounds) / f64::from(lattice.unit());
+        let limit = self.limit;
         match self.too_many() {
-            Some(axis) => PlaceError::TooManyVoxels { axis: AXES[axis], voxels: self.dims[axis] },
-            None => PlaceError::TooFar { voxels: (self.span(mesh_bounds) / self.unit()).ceil() },
+            Some(a) => PlaceError::TooManyVoxels { axis: AXES[a], voxels: self.dims[a], limit },
+            None => PlaceError::TooFar { voxels: span().ceil() },
         }
     }
 
+    /// The lattice, with dimensions up to the limit.
     fn lattice(&self) -> Lattice {
-        Lattice {
-            dims: self.dims.map(|d| d as u32),
-            unit_bits: self.unit_bits,
-            scale: self.scale,
-            voxel_size: self.voxel_size,
-            origin: std::array::from_fn(|a| self.min[a] - self.pad / self.scale),
-        }
+        let dims = self.dims.map(|d| d.min(f64::from(self.limit)) as u32);
+        Lattice { dims, ..self.lattice }
     }
 }

@@ -106,6 +106,11 @@ pub(crate) async fn solidify(
     finder: &mut Finder<'_>,
     solid: Solid,
 ) -> Result<(VoxelGrid, FillReport), BackendError> {
+    if solid.fill == Fill::Flood && finder.mesh.window().is_some() {
+        return Err(BackendError::NotInTiles(
+            "what a flood reaches depends on the whole grid: use the fill winding or vote",
+        ));
+    }
     finder.progress.start("look at the mesh", 0);
     let mut surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
@@ -124,7 +129,9 @@ pub(crate) async fn solidify(
         }
     };
     let Done { fill, reason, grid, findings } = done;
-    let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, &grid);
+    let kept = finder.mesh.kept().map(|window| grid.window(&window));
+    let kept = kept.as_ref().unwrap_or(&grid);
+    let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, kept);
     let grid = if solid.shell { with_shell(finder, grid).await? } else { grid };
     Ok((grid, filling))
 }
@@ -150,8 +157,9 @@ impl Surface {
 
     /// Flips the parts with inverted orientation; returns whether there are any.
     fn turn(&mut self, finder: &mut Finder) -> Result<bool, BackendError> {
-        finder.within(0, |memory| require(Topology::turning_bytes(&finder.mesh), memory))?;
-        let (turned, which) = topology::turned(&finder.mesh);
+        let whole = finder.mesh.whole();
+        finder.within(0, |memory| require(Topology::turning_bytes(whole), memory))?;
+        let (turned, which) = topology::turned(whole);
         if let Some(which) = &which {
             finder.mesh = Cow::Owned(finder.mesh.with_turned(which));
             *self = Self::as_given(finder)?;
@@ -160,12 +168,38 @@ impl Surface {
         Ok(which.is_some())
     }
 
+    /// Whether patches are turned of a closed mesh that is oriented depends on columns of the whole grid.
+    ///
+    /// # Errors
+    /// A mesh in a window of which some patches would be turned, and others not. To turn all of them
+    /// changes no voxel.
+    fn refuse_to_turn_some(&self, finder: &Finder) -> Result<(), BackendError> {
+        if self.turned.is_some() {
+            return Ok(());
+        }
+        let whole = finder.mesh.whole();
+        finder.within(0, |memory| require(Topology::turning_bytes(whole), memory))?;
+        match topology::turned(whole).1 {
+            Some(which) if which.contains(&false) => Err(BackendError::NotInTiles(
+                "parts of the mesh face the wrong way, and whether they are turned depends on the \
+                 whole grid: use the fill parity or vote, or turn them in the mesh",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn as_given(finder: &Finder) -> Result<Self, BackendError> {
+        let whole = finder.mesh.whole();
         let (topology, boundary) = finder.within(0, |memory| {
-            require(Topology::bytes_with_boundary(&finder.mesh), memory)?;
-            Ok(Topology::with_boundary(&finder.mesh))
+            require(Topology::bytes_with_boundary(whole), memory)?;
+            Ok(Topology::with_boundary(whole))
         })?;
-        Ok(Self { topology, boundary, turned: None })
+        let origin = finder.mesh.first_point();
+        Ok(Self {
+            topology: topology.from_point(origin),
+            boundary: boundary.map(|boundary| boundary.from_point(origin)),
+            turned: None,
+        })
     }
 }
 
@@ -188,6 +222,12 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     if surface.boundary.is_some() {
         return winding(finder, format!("the mesh has {holes}"), surface).await;
+    }
+    if finder.mesh.window().is_some() {
+        return Err(BackendError::NotInTiles(
+            "the mesh has so many open edges that the automatic fill depends on the whole grid: use \
+             the fill vote or winding",
+        ));
     }
     let voted = vote(finder, format!("the mesh has {holes}")).await?;
     let share = voted.share_in_dispute();
@@ -213,6 +253,10 @@ async fn winding(
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
         let wound = along_x(finder, Fill::Winding, reason).await?;
+        if finder.mesh.window().is_some() {
+            surface.refuse_to_turn_some(finder)?;
+            return Ok(wound);
+        }
         let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
         if opposed && surface.turned.is_none() && surface.turn(finder)? {
             // Patches that met at edges of more than two triangles may have a boundary now.
@@ -292,7 +336,9 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
     let kept = x.bytes() + y.bytes() + z.bytes();
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
     drop((x, y, z));
-    let findings = Findings { windings, dispute: Some(voted.dispute), ..Findings::default() };
+    // Of a part, the columns and voxels outside the window would count.
+    let dispute = finder.mesh.window().is_none().then_some(voted.dispute);
+    let findings = Findings { windings, dispute, ..Findings::default() };
     Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid)?, findings })
 }
 

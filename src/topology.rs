@@ -107,6 +107,14 @@ impl Topology {
         (topology, boundary)
     }
 
+    /// The same, moved so that `origin` becomes the origin.
+    pub(crate) fn from_point(mut self, origin: [i32; 3]) -> Self {
+        for point in self.example.iter_mut().flatten() {
+            *point = [0, 1, 2].map(|a| point[a] - origin[a]);
+        }
+        self
+    }
+
     /// Whether every edge has an even number of triangles. Then every column crosses the surface an
     /// even number of times, and the parity of crossings does not depend on the axis. A mesh of
     /// collapsed triangles is closed, and encloses nothing.

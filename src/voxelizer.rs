@@ -22,7 +22,7 @@ use crate::formats::{MeshSpec, Sidecars, read_mesh_from};
 use crate::grid::Up;
 use crate::mesh::Mesh;
 use crate::mode::Mode;
-use crate::place::PlaceOptions;
+use crate::place::{Lattice, PlaceOptions, Tile, Window};
 use crate::progress::Progress;
 use crate::srgb::Rgba;
 use crate::voxelize::{BackendChoice, Backends};
@@ -56,6 +56,11 @@ pub struct Voxelizer {
     mode: Mode,
     color: ColorSource,
     keep_transparent: bool,
+    /// The colour of a solid far from its surface.
+    interior: Option<Rgba>,
+    /// For all meshes, instead of one chosen by `place`.
+    lattice: Option<Lattice>,
+    tile: Option<Tile>,
     memory: Memory,
     time_stages: bool,
     choice: BackendChoice,
@@ -90,6 +95,35 @@ impl Voxelizer {
     /// The mesh cannot be placed; the backend failed; too little memory; cancelled.
     pub fn run(&self, mesh: &Mesh) -> Result<Voxelized, VoxelizeError> {
         self.finish(self.place(mesh)?)
+    }
+
+    /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another mesh.
+    ///
+    /// ```
+    /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, VoxelGrid, Voxelizer, Window};
+    ///
+    /// let corners = vec![[0.0, 0.0, 0.0], [32.0, 0.0, 0.0], [0.0, 8.0, 8.0]];
+    /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+    /// let lattice = Lattice::of(&mesh, &PlaceOptions::new(Sizing::Resolution(32)))?;
+    /// let tile = |from: u32, to: u32| {
+    ///     let window = Window { from: [from, 0, 0], to: [to, 8, 8] };
+    ///     Voxelizer::new().run_window(&mesh, &lattice, &window).map(|tile| tile.grid)
+    /// };
+    /// let (left, right) = (tile(0, 24)?, tile(24, 32)?);
+    /// let whole = VoxelGrid::assemble([32, 8, 8], &[([0; 3], &left), ([24, 0, 0], &right)])?;
+    /// assert_eq!(whole, Voxelizer::new().resolution(32).run(&mesh)?.grid);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A window that the lattice does not have; as [`run`](Self::run).
+    pub fn run_window(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        window: &Window,
+    ) -> Result<Voxelized, VoxelizeError> {
+        self.finish(self.place_window(mesh, lattice, window)?)
     }
 
     /// The voxels of the mesh in the file at `path`, by its extension.
@@ -132,13 +166,17 @@ impl Voxelizer {
 
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, up, mode, color, keep_transparent, choice, adapter, .. } = self;
+        let Self { place, up, mode, color, keep_transparent, interior, .. } = self;
+        let Self { lattice, tile, choice, adapter, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("up", up)
             .field("mode", mode)
             .field("color", color)
             .field("keep_transparent", keep_transparent)
+            .field("interior", interior)
+            .field("lattice", lattice)
+            .field("tile", tile)
             .field("choice", choice)
             .field("adapter", adapter)
             .finish_non_exhaustive()

@@ -566,6 +566,8 @@ fn what_is_filled_lies_where_the_flips_lie() {
         scale: 2.0,
         voxel_size: 32_768.0,
         origin: [1.0, 2.0, 3.0],
+        anchor: [1.0, 2.0, 3.0],
+        anchor_voxel: [0; 3],
     };
     let world = World::of(&lattice, Up::Z);
     for voxels in [vec![], vec![[1, 2, 3]]] {

@@ -170,6 +170,8 @@ fn dims_are_part_of_the_hash_and_the_world_is_not() {
         scale: 2.0,
         voxel_size: 32_768.0,
         origin: [1.0, 2.0, 3.0],
+        anchor: [1.0, 2.0, 3.0],
+        anchor_voxel: [0; 3],
     };
     let placed = grid.clone().with_world(World::of(&lattice, Up::Z));
     assert_eq!(placed.hash(), grid.hash());

@@ -339,7 +339,7 @@ fn the_largest_grid_is_placed_and_one_voxel_more_is_refused() {
     let mesh = unit_cube();
     assert_eq!(lattice(&mesh, &resolution(65_536)).unit_bits, 8);
     assert_eq!(lattice(&mesh, &resolution(65_534).with_pad(1)).dims, [65_536; 3]);
-    let too_many = |voxels| Err(PlaceError::TooManyVoxels { axis: 'x', voxels });
+    let too_many = |voxels| Err(PlaceError::TooManyVoxels { axis: 'x', voxels, limit: 1 << 16 });
     assert_eq!(place(&mesh, &resolution(65_536).with_pad(1)), too_many(65_538.0));
     assert_eq!(place(&mesh, &voxel_size(1.0 / 65_537.0)), too_many(65_537.0));
     assert_eq!(place(&mesh, &resolution(1).with_pad(u32::MAX)), too_many(8_589_934_591.0));
@@ -406,7 +406,10 @@ fn every_refusal_says_the_numbers_and_the_remedy() {
         (PlaceError::Bounds { axis: 'y', min: 4.0, max: 3.0 }, &["4", "3", "y axis", "below"]),
         (PlaceError::NoExtent([1.5, 2.5, 3.5]), &["(1.5, 2.5, 3.5)", "give a voxel size"]),
         (PlaceError::ExtentRange { extent: 1e-320 }, &["e-320", "scale the mesh"]),
-        (PlaceError::TooManyVoxels { axis: 'z', voxels: 7e4 }, &["70000", "z axis", "65536"]),
+        (
+            PlaceError::TooManyVoxels { axis: 'z', voxels: 7e4, limit: 1 << 16 },
+            &["70000", "z axis", "65536"],
+        ),
         (PlaceError::TooFar { voxels: 2e6 }, &["2000000", "1048576", "larger voxels"]),
     ];
     for (error, parts) in cases {

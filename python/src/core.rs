@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use trivox::solid::FillReport;
 use trivox::voxelize::{BackendChoice, Backends};
-use trivox::{ColorSource, Mode, PlaceError, PlaceOptions, Up, Voxelized, Voxelizer, place};
+use trivox::{
+    ColorSource, Lattice, Mode, PlaceError, PlaceOptions, Tile, Up, Voxelized, Voxelizer, Window,
+    place,
+};
 
 use crate::distance::PyDistanceField;
 use crate::error::Failure;
@@ -22,6 +25,8 @@ pub struct Plan {
     pub up: Up,
     pub color: bool,
     pub keep_transparent: bool,
+    pub interior: Option<[u8; 3]>,
+    pub tile: Option<Tile>,
     pub choice: BackendChoice,
     pub adapter: Option<String>,
     pub threads: Option<usize>,
@@ -36,8 +41,13 @@ impl Plan {
     /// A resolution, voxel size or bounds that are not possible.
     pub fn check(&self) -> Result<(), Failure> {
         let triangle = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        match place(&trivox::Mesh::new(triangle, vec![[0, 1, 2]])?, &self.place) {
-            Err(
+        let mesh = trivox::Mesh::new(triangle, vec![[0, 1, 2]])?;
+        let placed = match self.tile {
+            None => place(&mesh, &self.place).err(),
+            Some(_) => Lattice::of(&mesh, &self.place).err(),
+        };
+        match placed {
+            Some(
                 error @ (PlaceError::Resolution(_)
                 | PlaceError::VoxelSize(_)
                 | PlaceError::Bounds { .. }),
@@ -57,9 +67,14 @@ impl Plan {
             .up(self.up)
             .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
             .keep_transparent(self.keep_transparent)
+            .tile(self.tile)
             .backends(self.backends())
             .pool(job::pool(self.threads)?)
             .progress(Arc::<Job>::clone(job));
+        let voxelizer = match self.interior {
+            Some([r, g, b]) => voxelizer.interior_color([r, g, b, u8::MAX]),
+            None => voxelizer,
+        };
         Ok(match self.memory {
             Some(bytes) => voxelizer.memory(bytes),
             None => voxelizer,
@@ -145,7 +160,13 @@ fn report(made: &Voxelized) -> Value {
         "timings_ms": timings,
         "transparent": made.transparent,
         "fill": made.fill_report.as_ref().map(filling),
+        "tile": made.window.as_ref().map(tile),
     })
+}
+
+/// Where a tile lies in the whole grid, in voxels, and the dimensions of that.
+fn tile((Window { from, to }, whole): &(Window, [u32; 3])) -> Value {
+    json!({"from": from, "to": to, "of": whole})
 }
 
 fn filling(filling: &FillReport) -> Value {

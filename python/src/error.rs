@@ -134,6 +134,8 @@ impl From<PlaceError> for Failure {
             PlaceError::ExtentRange { .. } => "place.extent_range",
             PlaceError::TooManyVoxels { .. } => "place.too_many_voxels",
             PlaceError::TooFar { .. } => "place.too_far",
+            PlaceError::Lattice(_) => "place.lattice",
+            PlaceError::Tile(_) => "place.tile",
             _ => "place",
         };
         Self::own("PlaceError", code, error)
@@ -145,6 +147,9 @@ impl From<GridError> for Failure {
         let code = match &error {
             GridError::Dims(_) => "grid.dims",
             GridError::Outside { .. } => "grid.outside",
+            GridError::Tile { .. } | GridError::Overlap { .. } => "grid.tile",
+            GridError::NoPlace => "grid.no_place",
+            GridError::OtherLattice => "grid.other_lattice",
             _ => "grid",
         };
         Self::option(code, error)
@@ -160,6 +165,7 @@ impl From<BackendError> for Failure {
             BackendError::Cancelled => return Self::Cancelled,
             BackendError::Gpu(error) => return error.into(),
             BackendError::Failed(_) => "backend.failed",
+            BackendError::NotInTiles(_) => "backend.not_in_tiles",
             BackendError::VoteTooLarge => "backend.vote_too_large",
             BackendError::Threads { .. } => "backend.threads",
             BackendError::Grid(_) => return Self::own("InternalError", "bug", error),

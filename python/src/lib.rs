@@ -27,7 +27,7 @@ mod _trivox {
     #[pymodule_export]
     use crate::mesh::{PyMesh, read_mesh, restore_mesh};
     #[pymodule_export]
-    use crate::results::{adapters, diff, grid_formats, mesh_formats, verify};
+    use crate::results::{adapters, diff, grid_formats, join, mesh_formats, verify};
     #[pymodule_export]
     use crate::voxelizer::PyVoxelizer;
 }

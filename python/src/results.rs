@@ -1,19 +1,54 @@
 //! Comparisons, verdicts, and lists of what there is.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
 use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
 use trivox::voxelize::RunOptions;
-use trivox::{Bounds, Cpu, Sizing, compare, voxelize};
+use trivox::{Bounds, Cpu, Sizing, VoxelGrid, compare, voxelize};
 
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
-use crate::job;
+use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::voxelizer::parse_mode;
+
+/// Puts the tiles of a grid together, each where it lies.
+///
+/// Parameters
+/// ----------
+/// tiles : iterable of Grid
+///     That `Voxelizer(..., tile=...)` made of one mesh with the same options. Together they have at
+///     most 65,536 voxels along an axis.
+///
+/// Returns
+/// -------
+/// Grid
+///     With colours if all tiles have.
+///
+/// Raises
+/// ------
+/// OptionError
+///     There is none, two overlap, or one lies on another lattice or nowhere.
+#[pyfunction]
+pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
+    let py = tiles.py();
+    let grids = tiles.try_iter()?.map(|tile| -> PyResult<Arc<VoxelGrid>> {
+        let tile = tile?.cast_into::<PyGrid>()?;
+        Ok(Arc::clone(&tile.get().grid))
+    });
+    let grids = grids.collect::<PyResult<Vec<_>>>()?;
+    let work = move |_: &Arc<Job>| {
+        let tiles: Vec<&VoxelGrid> = grids.iter().map(|grid| &**grid).collect();
+        Ok(job::pool(None)?.install(|| VoxelGrid::join(&tiles))?)
+    };
+    let whole = job::run(py, None, None, work)?;
+    PyGrid::restored(py, whole, vec![])
+}
 
 /// Compares two grids voxel by voxel, by their indices, wherever they lie.
 ///

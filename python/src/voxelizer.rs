@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyTuple};
 use trivox::distance::MAX_WIDTH;
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::BackendChoice;
-use trivox::{Bounds, Mode, PlaceOptions, Sizing, Up};
+use trivox::{Bounds, Mode, PlaceOptions, Sizing, Tile, Up};
 
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
@@ -49,6 +49,12 @@ use crate::mesh::Source;
 ///     Whether voxels get the mesh's colours, if it has any.
 /// keep_transparent : bool, default False
 ///     Whether voxels in which all is transparent are kept.
+/// interior_color : (int, int, int), optional
+///     The colour, sRGB, of a solid's voxels far from its surface; the mean of the surface's by default.
+/// tile : str, optional
+///     Make only this tile of the grid: "3/8", or "3/2x2x2" of so many along x, y and z, counted from 1
+///     with x fastest. Tiles put together are the whole to the bit; it may have up to 1,048,576 voxels
+///     along an axis. ``grid.report["tile"]`` says where the tile lies; see `join`.
 /// backend : {"auto", "cpu", "gpu"}, default "auto"
 ///     "auto" takes a hardware GPU where that is likely to be faster.
 /// adapter : str, optional
@@ -147,7 +153,7 @@ fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, mode="surface",
-        fill="auto", shell=false, up="y", color=true, keep_transparent=false, backend="auto",
+        fill="auto", shell=false, up="y", color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
@@ -162,6 +168,8 @@ impl PyVoxelizer {
         up: &str,
         color: bool,
         keep_transparent: bool,
+        interior_color: Option<[u8; 3]>,
+        tile: Option<&str>,
         backend: &str,
         adapter: Option<String>,
         threads: Option<usize>,
@@ -187,6 +195,13 @@ impl PyVoxelizer {
         if threads == Some(0) {
             return refuse("0 threads are not possible: use 1 or more");
         }
+        if interior_color.is_some() && mode != "solid" {
+            return refuse("interior_color is of solids: give mode='solid'");
+        }
+        let tile = match tile.map(str::parse::<Tile>).transpose() {
+            Ok(tile) => tile,
+            Err(error) => return Err(option_error(py, "option.tile", error)),
+        };
         let memory = memory.map(parse_memory).transpose()?;
         let time = match time_limit.map(Duration::try_from_secs_f64).transpose() {
             Ok(time) => time,
@@ -226,6 +241,12 @@ impl PyVoxelizer {
                 options.set_item(name, value)?;
             }
         }
+        if let Some(color) = interior_color {
+            options.set_item("interior_color", color.map(u32::from).to_vec())?;
+        }
+        if let Some(tile) = tile {
+            options.set_item("tile", tile.to_string())?;
+        }
         if let Some(adapter) = &adapter {
             options.set_item("adapter", adapter)?;
         }
@@ -244,6 +265,8 @@ impl PyVoxelizer {
             up: up_of,
             color,
             keep_transparent,
+            interior: interior_color,
+            tile,
             choice,
             adapter,
             threads,

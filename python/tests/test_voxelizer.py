@@ -249,3 +249,23 @@ def test_a_gpu_gives_the_same_grid():
             assert same == grid
     with pytest.raises(trivox.BackendError, match="no adapter matches"):
         trivox.Voxelizer(8, backend="gpu", adapter="nobody's")(mesh)
+
+
+def test_tiles_joined_are_the_whole():
+    mesh = torus()
+    whole = trivox.Voxelizer(50)(mesh)
+    tiles = [trivox.Voxelizer(50, tile=f"{n}/4")(mesh) for n in range(1, 5)]
+    assert trivox.join(tiles) == whole
+    assert tiles[0].report["tile"]["of"] == list(whole.dims)
+    assert sum(tile.occupied for tile in tiles) == whole.occupied
+    assert whole.report["tile"] is None
+    vox = trivox.Voxelizer(50, mode="solid", tile="2/2x1x1", interior_color=(1, 2, 3))
+    assert pickle.loads(pickle.dumps(vox)) == vox
+    assert vox(mesh).dims[0] < whole.dims[0]
+    for tile in ("", "3/2", "1/2x2", "1/99x1x1"):
+        with pytest.raises((trivox.OptionError, trivox.PlaceError)):
+            trivox.Voxelizer(50, tile=tile)(mesh)
+    with pytest.raises(trivox.OptionError, match="overlap"):
+        trivox.join([whole, whole])
+    with pytest.raises(trivox.OptionError):
+        trivox.join([])

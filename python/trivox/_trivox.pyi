@@ -18,6 +18,7 @@ __all__ = [
     "_restore_mesh",
     "adapters",
     "diff",
+    "join",
     "load",
     "load_bytes",
     "read_mesh",
@@ -200,6 +201,8 @@ class Voxelizer:
         up: _Up = "y",
         color: bool = True,
         keep_transparent: bool = False,
+        interior_color: tuple[int, int, int] | list[int] | None = None,
+        tile: str | None = None,
         backend: Literal["auto", "cpu", "gpu"] = "auto",
         adapter: str | None = None,
         threads: int | None = None,
@@ -231,6 +234,7 @@ def read_mesh(
 ) -> Mesh: ...
 def load(path: _Path) -> Grid: ...
 def load_bytes(data: bytes, format: str) -> Grid: ...
+def join(tiles: Iterable[Grid]) -> Grid: ...
 def diff(a: Grid, b: Grid, *, named: int = 8) -> Difference: ...
 def verify(
     mesh: _MeshLike,

@@ -21,4 +21,29 @@ pub enum GridError {
         /// The grid's size.
         dims: [u32; 3],
     },
+    /// A tile that does not begin at a brick of the whole, or reaches past its end.
+    #[error(
+        "a tile at voxel {at} of the {axis} axis does not fit a grid of {dim}: tiles begin at \
+         multiples of 8 and end within the grid"
+    )]
+    Tile {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// The tile's first voxel.
+        at: u32,
+        /// Voxels of the whole along the axis.
+        dim: u32,
+    },
+    /// A tile that does not say where it lies, or no tile.
+    #[error("a tile has no place in the world")]
+    NoPlace,
+    /// Tiles with voxels of other sizes, or shifted by parts of a voxel.
+    #[error("a tile is not on the lattice of the others: its voxels have another size or place")]
+    OtherLattice,
+    /// Two tiles have voxels in the same brick.
+    #[error("two tiles overlap at voxel ({}, {}, {})", .voxel[0], .voxel[1], .voxel[2])]
+    Overlap {
+        /// The first voxel of the brick.
+        voxel: [u32; 3],
+    },
 }

@@ -15,9 +15,11 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand};
 
-use crate::program::cli::parse::parse_size;
+use trivox::srgb::Rgba;
 
-pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs};
+use crate::program::cli::parse::{parse_interior, parse_size};
+
+pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
 pub use crate::program::cli::names::{BackendName, FillName, ModeName, RenderBackendName};
 pub use crate::program::cli::render::RenderArgs;
 pub use crate::program::cli::slice::SliceArgs;
@@ -74,6 +76,12 @@ pub enum Command {
     ///
     /// What the new file does not hold is said in a warning.
     Convert(ConvertArgs),
+    /// Put the tiles of a grid together.
+    ///
+    /// Each tile lies where its file says, so the format must hold that (see `voxelize formats`). Tiles
+    /// that `--tile` made, of one mesh with the same options, are together what the run without it makes,
+    /// to the bit.
+    Join(JoinArgs),
     /// Compare two voxel grids, in any formats.
     ///
     /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
@@ -119,6 +127,11 @@ pub struct VoxelArgs {
     /// With --mode solid: how the inside is found [default: auto].
     #[arg(long, value_name = "FILL")]
     pub fill: Option<FillName>,
+
+    /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040 [default:
+    /// the mean colour of the surface; of a tile, that in the tile].
+    #[arg(long, value_name = "COLOR", value_parser = parse_interior)]
+    pub interior_color: Option<Rgba>,
 
     /// With --mode solid: also fill the voxels that the surface touches.
     #[arg(long = "include-surface", visible_alias = "shell")]

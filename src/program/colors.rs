@@ -39,7 +39,8 @@ impl VoxelArgs {
     pub fn of(&self, voxelizer: Voxelizer, color: ColorSource, has_colors: bool) -> Voxelizer {
         let keep_transparent = self.keep_transparent || color == ColorSource::None;
         let color = if has_colors { color } else { ColorSource::None };
-        voxelizer.mode(self.mode()).color(color).keep_transparent(keep_transparent)
+        let voxelizer = voxelizer.mode(self.mode()).color(color).keep_transparent(keep_transparent);
+        self.interior_color.into_iter().fold(voxelizer, Voxelizer::interior_color)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf, is_separator};
 
 use anyhow::{Context, Result, anyhow, bail};
+use trivox::Tile;
 use trivox::formats::GridFormat;
 
 use crate::program::output::behind_links;
@@ -17,8 +18,9 @@ pub enum Destination {
     Nowhere,
     /// One file or device; `-` is standard output.
     File(PathBuf),
-    /// One file per mesh in a folder, with the mesh's name and this format's extension.
-    Folder(PathBuf, GridFormat),
+    /// One file per mesh in a folder, with the mesh's name, the tile's suffix if any, and this
+    /// format's extension.
+    Folder(PathBuf, GridFormat, String),
 }
 
 impl Destination {
@@ -34,6 +36,7 @@ impl Destination {
         output: Option<&Path>,
         format: Option<GridFormat>,
         in_folder: GridFormat,
+        tile: Option<Tile>,
         several: bool,
     ) -> Result<Self> {
         let Some(path) = output else {
@@ -51,7 +54,10 @@ impl Destination {
             return Err(anyhow!("names a file, but several meshes need a folder: end it with /"))
                 .with_context(|| path.display().to_string());
         }
-        Ok(Self::Folder(path.to_owned(), format.unwrap_or(in_folder)))
+        // Tiles of a mesh may share the folder.
+        let tile = tile.map(|tile| format!(".tile-{tile}").replace('/', "-of-"));
+        let format = format.unwrap_or(in_folder);
+        Ok(Self::Folder(path.to_owned(), format, tile.unwrap_or_default()))
     }
 
     /// The output file of each of `meshes`, if any.
@@ -92,9 +98,10 @@ impl Destination {
         Ok(match self {
             Self::Nowhere => None,
             Self::File(path) => Some(path.clone()),
-            Self::Folder(folder, format) => {
+            Self::Folder(folder, format, tile) => {
                 let stem = mesh.file_stem().context("is a folder: name a file in it");
                 let mut name = stem.with_context(|| mesh.display().to_string())?.to_owned();
+                name.push(tile);
                 name.push(".");
                 name.push(format.extension());
                 Some(folder.join(name))
@@ -107,7 +114,7 @@ impl Destination {
     /// # Errors
     /// The folder cannot be created or written in.
     pub fn prepare(&self) -> Result<()> {
-        let Self::Folder(folder, format) = self else {
+        let Self::Folder(folder, format, _) = self else {
             return Ok(());
         };
         let named = || folder.display().to_string();

@@ -15,6 +15,8 @@ pub mod formats;
 pub mod frames;
 pub mod info;
 pub mod inputs;
+pub mod join;
+pub mod lattice;
 pub mod manual;
 pub mod memory;
 pub mod mode;

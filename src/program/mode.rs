@@ -30,7 +30,11 @@ impl VoxelArgs {
     /// # Errors
     /// Options for solids without `--mode solid`.
     pub fn refuse_contradictions(&self) -> Result<()> {
-        let of_solids = [("--fill", self.fill.is_some()), ("--include-surface", self.shell)];
+        let of_solids = [
+            ("--fill", self.fill.is_some()),
+            ("--include-surface", self.shell),
+            ("--interior-color", self.interior_color.is_some()),
+        ];
         of_solids.iter().try_for_each(|&(option, is_given)| self.only_for_solids(option, is_given))
     }
 

@@ -87,6 +87,7 @@ impl Pipeline<'_> {
 pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
     warnings.iter().map(|warning| match warning {
         Warning::Transparent { .. } => format!("{warning}: --keep-transparent keeps them"),
+        Warning::InteriorOfTile => format!("{warning} with --interior-color"),
         _ => warning.to_string(),
     })
 }

@@ -41,7 +41,8 @@ impl Plan {
         let named = meshes.len();
         let several = named > 1 || has_list || job.shard.is_some();
         let in_folder = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
-        let destination = Destination::new(job.output.as_deref(), job.format, in_folder, several)?;
+        let destination =
+            Destination::new(job.output.as_deref(), job.format, in_folder, job.tile, several)?;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let targets = destination.targets(&meshes)?;
         let tasks = meshes.into_iter().zip(targets).map(|(mesh, target)| Task { mesh, target });

@@ -191,13 +191,14 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
         return args.voxels.refuse_contradictions();
     }
-    let VoxelArgs { mode, fill, shell, keep_transparent } = args.voxels;
+    let VoxelArgs { mode, fill, shell, keep_transparent, interior_color } = args.voxels;
     let of_meshes = [
         ("--res", args.res.is_some()),
         ("--voxel-size", args.voxel_size.is_some()),
         ("--mode", mode.is_some()),
         ("--fill", fill.is_some()),
         ("--include-surface", shell),
+        ("--interior-color", interior_color.is_some()),
         ("--keep-transparent", keep_transparent),
         ("--color", args.color.is_some()),
         ("--memory", args.memory.is_some()),

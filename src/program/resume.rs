@@ -45,14 +45,17 @@ impl Origin {
     pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs, mesh: &Path) -> io::Result<Self> {
         let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
         let (length, changed) = (file.len(), file.modified()?);
-        let Job { format, up, strict, color, distance, .. } = job;
-        let (mode, keep) = (voxels.mode(), voxels.keep_transparent);
+        let Job { format, up, strict, color, distance, tile, .. } = job;
+        // As text: a number survives it.
+        let lattice = job.lattice.as_deref().map(fs::read_to_string).transpose()?;
+        let VoxelArgs { keep_transparent: keep, interior_color: interior, .. } = voxels;
+        let mode = voxels.mode();
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-                 {few:?}, {distance:?}",
+                 {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}",
                 place_options(job),
                 Transform::new(job).ok()
             ),

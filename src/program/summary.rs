@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use trivox::palette::MAX_COLORS;
 use trivox::voxelize::report::{RunReport, StageReport};
-use trivox::{DistanceField, VoxelGrid};
+use trivox::{DistanceField, Lattice, VoxelGrid};
 
 use crate::program::fill_summary::FillSummary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
@@ -35,6 +35,11 @@ pub struct Summary {
     pub origin: [f64; 3],
     /// Bits of a voxel's edge on the lattice.
     pub unit_bits: u32,
+    /// That of the whole grid, which `--lattice` reads.
+    pub lattice: Lattice,
+    /// Of one tile of the grid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<TileSummary>,
     pub occupied: u64,
     pub bricks: u64,
     pub hash: String,
@@ -87,6 +92,13 @@ pub struct DistanceSummary {
     pub width: f32,
     /// How many voxels are nearer.
     pub voxels: u64,
+}
+
+/// Where a tile lies in the whole grid, in voxels; half-open.
+#[derive(Debug, Serialize)]
+pub struct TileSummary {
+    pub from: [u32; 3],
+    pub to: [u32; 3],
 }
 
 /// A mesh whose output existed already.
@@ -255,6 +267,10 @@ impl Summary {
         if verbose {
             let [x, y, z] = self.origin;
             line("origin", format!("{x}, {y}, {z}"));
+            if let Some(TileSummary { from: [x, y, z], .. }) = &self.tile {
+                let whole = sized(self.lattice.dims);
+                line("tile", format!("from voxel ({x}, {y}, {z}) of {whole}"));
+            }
             line("lattice", format!("2^{} units a voxel", self.unit_bits));
         }
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));

@@ -21,7 +21,7 @@ use crate::program::plan::Task;
 use crate::program::render::Preview;
 use crate::program::resume::{self, Origin};
 use crate::program::summary::{
-    Check, Contents, DistanceSummary, Outcome, Summary, Timings, milliseconds, timed,
+    Check, Contents, DistanceSummary, Outcome, Summary, TileSummary, Timings, milliseconds, timed,
 };
 use crate::program::transform::{Transform, place_options};
 
@@ -69,7 +69,7 @@ impl RunContext<'_> {
         let has_colors = has_colors && is_grid;
         let pipeline = self.pipeline(has_colors)?;
         let placed = pipeline.load_and_place(&task.mesh)?;
-        output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.lattice().dims))?;
+        output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.window_dims()))?;
         let notes = self.notes(&placed, format);
         let made =
             pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
@@ -151,8 +151,9 @@ impl RunContext<'_> {
 
     /// Notes on defaults, and the options that change them.
     fn notes(&self, placed: &Placed, format: Option<GridFormat>) -> Vec<String> {
-        let Job { res, voxel_size, cube, dims, color, .. } = self.job;
-        let is_default = res.is_none() && voxel_size.is_none() && cube.is_none() && dims.is_none();
+        let Job { res, voxel_size, cube, dims, lattice, color, .. } = self.job;
+        let is_sized = res.is_some() || voxel_size.is_some() || cube.is_some() || dims.is_some();
+        let is_default = !is_sized && lattice.is_none();
         let resolution = is_default.then(|| {
             format!("no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)")
         });
@@ -228,15 +229,18 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let fill = fill_report.as_ref().map(|report| FillSummary::new(report, mesh.lattice()));
     let stages = report.iter().flat_map(|report| &report.stages);
     let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
-    let &Lattice { dims, voxel_size, origin, unit_bits, .. } = mesh.lattice();
+    let lattice = *mesh.whole().lattice();
+    let Lattice { voxel_size, unit_bits, .. } = lattice;
     Summary {
         mesh: path.display().to_string(),
         triangles: mesh.len(),
         degenerate: mesh.degenerate(),
-        dims,
+        dims: grid.dims(),
         voxel_size,
-        origin,
+        origin: grid.world.map_or(lattice.origin, |world| world.origin),
         unit_bits,
+        lattice,
+        tile: mesh.window().map(|window| TileSummary { from: window.from, to: window.to }),
         occupied: grid.occupied(),
         bricks: grid.brick_count(),
         hash: grid.hash().to_string(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use trivox::{Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
+use trivox::{Lattice, Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
 
 use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
 use crate::program::memory::Memory;
@@ -13,7 +13,7 @@ use crate::program::report::Report;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{Transform, place_options};
-use crate::program::{Verdict, batch, temporary};
+use crate::program::{Verdict, batch, lattice, temporary};
 
 /// Runs the job with these options.
 ///
@@ -30,6 +30,7 @@ pub fn run(
     refuse_contradictions(job, voxels, compute)?;
     compute.start_threads()?;
     refuse_impossible_sizes(job)?;
+    let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
     Transform::new(job)?;
     temporary::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
@@ -45,6 +46,8 @@ pub fn run(
         if plan.several { Arc::new(NoProgress) } else { progress.clone() };
     let voxelizer = Voxelizer::new()
         .up(job.up.into())
+        .tile(job.tile)
+        .lattice(lattice)
         .backends(Arc::new(compute.backends().for_meshes(tasks.len())))
         .progress(steps.clone())
         .time_stages(job.json || job.verbose > 0);
@@ -104,8 +107,13 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
 /// Checks sizes and bounds that are invalid for any mesh, to report them once.
 fn refuse_impossible_sizes(job: &Job) -> Result<()> {
     let point = Mesh::new(vec![[0.0; 3]], vec![[0; 3]])?;
-    match place(&point, &place_options(job)) {
-        Err(
+    let options = place_options(job);
+    let placed = match job.tile {
+        None => place(&point, &options).err(),
+        Some(_) => Lattice::of(&point, &options).err(),
+    };
+    match placed {
+        Some(
             error @ (PlaceError::Resolution(_)
             | PlaceError::VoxelSize(_)
             | PlaceError::Bounds { .. }),

@@ -248,7 +248,8 @@ pub(super) fn percent(share: f64) -> String {
 impl Volume {
     fn new(mesh: &PlacedMesh, topology: &Topology, grid: &VoxelGrid) -> Self {
         let lattice = mesh.lattice();
-        let is_comparable = topology.is_oriented() && mesh.outside() == 0;
+        let is_whole = mesh.window().is_none() && mesh.outside() == 0;
+        let is_comparable = topology.is_oriented() && is_whole;
         let of_mesh = || topology.volume_times_six as f64 / 6.0 / lattice.scale.powi(3);
         Self {
             voxels: grid.occupied() as f64 * lattice.voxel_size.powi(3),
@@ -267,7 +268,8 @@ impl FillReport {
     ) -> Self {
         let volume = Volume::new(mesh, &surface.topology, grid);
         let mut doubts = doubts(fill, &surface, &findings);
-        if grid.occupied() == 0 && doubts.is_empty() && !surface.topology.is_closed() {
+        let is_empty = grid.occupied() == 0 && mesh.window().is_none();
+        if is_empty && doubts.is_empty() && !surface.topology.is_closed() {
             doubts.push(FillWarning::Nothing);
         }
         let Findings { unended, windings, dispute, enclosed, leaked, caps } = findings;

@@ -53,6 +53,14 @@ impl Boundary {
         Some(Self { loops })
     }
 
+    /// The same, moved so that `origin` becomes the origin.
+    pub(crate) fn from_point(mut self, origin: [i32; 3]) -> Self {
+        for point in self.loops.iter_mut().flatten() {
+            *point = [0, 1, 2].map(|a| point[a] - origin[a]);
+        }
+        self
+    }
+
     /// The loops; the first point is repeated at the end.
     #[must_use]
     pub fn loops(&self) -> &[Vec<[i32; 3]>] {

@@ -51,6 +51,9 @@ pub enum BackendError {
          or another fill", MAX_DIM - 1
     )]
     VoteTooLarge,
+    /// A solid that cannot be decided in a tile: why, and what can.
+    #[error("a tile cannot be filled so: {0}")]
+    NotInTiles(&'static str),
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]
     Grid(#[from] GridError),

@@ -115,7 +115,8 @@ pub fn brick_pairs(mesh: &PlacedMesh) -> u64 {
     let lattice = mesh.lattice();
     let bits = lattice.unit_bits + BRICK.ilog2();
     let bricks = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32) };
-    let step = mesh.len().div_ceil(SAMPLE);
+    // A window may have no triangles.
+    let step = mesh.len().div_ceil(SAMPLE).max(1);
     let sample = (0..mesh.len()).step_by(step);
     sample
         .map(|index| {

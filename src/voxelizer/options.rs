@@ -6,8 +6,9 @@ use rayon::ThreadPool;
 
 use crate::grid::Up;
 use crate::mode::Mode;
-use crate::place::{Bounds, PlaceOptions, Sizing};
+use crate::place::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 use crate::progress::{NoProgress, Progress};
+use crate::srgb::Rgba;
 use crate::voxelize::{BackendChoice, Backends};
 use crate::voxelizer::pool::LazyPool;
 use crate::voxelizer::{ColorSource, Voxelizer};
@@ -30,6 +31,9 @@ impl Voxelizer {
             mode: Mode::default(),
             color: ColorSource::default(),
             keep_transparent: false,
+            interior: None,
+            lattice: None,
+            tile: None,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
             choice: BackendChoice::Auto,
@@ -101,6 +105,29 @@ impl Voxelizer {
     #[must_use]
     pub fn keep_transparent(self, keep_transparent: bool) -> Self {
         Self { keep_transparent, ..self }
+    }
+
+    /// The colour of the voxels of a solid that are far from its surface. Without it they have the mean
+    /// colour of the surface's voxels: of a tile, of those in the tile.
+    #[must_use]
+    pub fn interior_color(self, color: Rgba) -> Self {
+        Self { interior: Some(color), ..self }
+    }
+
+    /// The lattice to place meshes on, chosen before, instead of one for each mesh by the size of voxels,
+    /// the bounds and the padding.
+    #[must_use]
+    pub fn lattice(self, lattice: Option<Lattice>) -> Self {
+        Self { lattice, ..self }
+    }
+
+    /// Only this tile of the grid; `None` for the whole. Tiles together are the whole to the bit.
+    ///
+    /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::place::MAX_SPAN_VOXELS) voxels along an axis.
+    /// The tile's dimensions and place in the world are its own.
+    #[must_use]
+    pub fn tile(self, tile: Option<Tile>) -> Self {
+        Self { tile, ..self }
     }
 
     /// Selects the backend. A GPU is opened for the first mesh that needs it.

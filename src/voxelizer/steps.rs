@@ -12,7 +12,7 @@ use crate::mesh::Mesh;
 #[cfg(feature = "gpu")]
 use crate::mode::voxelize_async;
 use crate::mode::{Mode, Voxels, voxelize};
-use crate::place::{PlacedMesh, place};
+use crate::place::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
 use crate::voxelize::{BackendError, ChosenBackend, RunOptions};
@@ -45,10 +45,41 @@ impl Voxelizer {
     /// # Errors
     /// It cannot be placed so.
     pub fn place(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
+        self.place_by(|| {
+            let lattice = match (&self.lattice, &self.tile) {
+                (None, None) => return place(mesh, &self.place),
+                (Some(lattice), _) => *lattice,
+                (None, Some(_)) => Lattice::of(mesh, &self.place)?,
+            };
+            let whole = place_on(mesh, &lattice)?;
+            match &self.tile {
+                Some(tile) => whole.in_window(&lattice.tile(tile)?, self.mode.reach()),
+                None => whole.in_memory(),
+            }
+        })
+    }
+
+    /// The first step for a window of a lattice that was chosen before.
+    ///
+    /// # Errors
+    /// The mesh cannot be placed so; the lattice has no such window.
+    pub fn place_window(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        window: &Window,
+    ) -> Result<Placed, VoxelizeError> {
+        self.place_by(|| place_on(mesh, lattice)?.in_window(window, self.mode.reach()))
+    }
+
+    fn place_by(
+        &self,
+        place: impl FnOnce() -> Result<PlacedMesh, PlaceError> + Send,
+    ) -> Result<Placed, VoxelizeError> {
         self.begin("place")?;
-        let (mesh, time) = timed(|| self.install(|| place(mesh, &self.place)))?;
+        let (mesh, time) = timed(|| self.install(place))?;
         let mesh = mesh?;
-        let warnings = self.install(|| Warning::of_mesh(&mesh))?;
+        let warnings = self.install(|| Warning::of_mesh(mesh.whole()))?;
         Ok(Placed { mesh, warnings, timings: Timings { place: time, ..Timings::default() } })
     }
 
@@ -166,11 +197,13 @@ impl Voxelizer {
         let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
         let fill = fill_report.as_ref().map(|_| fill);
         let timings = Timings { voxelize, fill, ..Timings::default() };
-        Ok(Voxelized { grid, fill_report, transparent: 0, report, backend, warnings, timings })
+        let window = mesh.window().map(|window| (*window, mesh.whole().lattice().dims));
+        let transparent = 0;
+        Ok(Voxelized { grid, window, fill_report, transparent, report, backend, warnings, timings })
     }
 
     /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent
-    /// are left out.
+    /// are left out; so are voxels outside the window of a mesh in a window.
     ///
     /// # Errors
     /// Too little memory; cancelled.
@@ -180,12 +213,21 @@ impl Voxelizer {
         voxelized: Voxelized,
     ) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
+        let kept = mesh.kept();
+        let kept = kept.as_ref();
+        let before = kept.map(|window| grid.window(window).occupied());
         let (colored, time) = timed(|| self.install(|| self.colored(mesh, grid)))?;
-        let Colored { grid, transparent } = colored?;
+        let mut colored = colored?;
+        if let Some((window, before)) = kept.zip(before) {
+            colored.grid = colored.grid.window(window);
+            colored.transparent = before - colored.grid.occupied();
+        }
+        let Colored { grid, transparent } = colored;
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
         let is_solid = fill_report.is_some();
-        let of_voxels = || Warning::of_voxels(mesh, &grid, is_solid, transparent);
+        let of_voxels =
+            || Warning::of_voxels(mesh, &grid, is_solid, self.interior.is_some(), transparent);
         warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
@@ -198,6 +240,7 @@ impl Voxelizer {
         let mut options = ColorOptions::new(self.mode);
         options.keep_transparent = self.keep_transparent;
         options.memory = (self.memory)();
+        options.interior = self.interior;
         let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
         let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
         let mut colored = match is_needed {

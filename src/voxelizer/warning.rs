@@ -34,6 +34,9 @@ pub enum Warning {
         /// How many.
         voxels: u64,
     },
+    /// Voxels of a tile of a solid that are far from the surface have the mean colour of the surface in
+    /// the tile: another one in each tile.
+    InteriorOfTile,
     /// No voxel is occupied.
     Empty {
         /// Why.
@@ -69,17 +72,26 @@ impl Warning {
         mesh: &PlacedMesh,
         grid: &VoxelGrid,
         is_solid: bool,
+        has_interior_color: bool,
         transparent: u64,
     ) -> impl Iterator<Item = Self> {
+        let has_interior = || {
+            let colors = grid.colors.as_ref().filter(|colors| !colors.is_uniform());
+            colors.is_some_and(|colors| colors.own_count() < grid.occupied())
+        };
+        let is_mean = is_solid && !has_interior_color && mesh.window().is_some() && has_interior();
+        let interior = is_mean.then_some(Self::InteriorOfTile);
         let left_out = (transparent > 0).then_some(Self::Transparent { voxels: transparent });
         let reason = match grid.occupied() {
             1.. => None,
             _ if transparent > 0 => Some("all of the mesh is transparent"),
+            _ if mesh.is_empty() => Some("the mesh does not reach this tile"),
+            _ if mesh.window().is_some() => Some("the mesh has no voxels in this tile"),
             _ if mesh.is_missed() => Some("the bounds miss the mesh"),
             _ if is_solid => Some("no voxel's centre is inside the mesh as it was filled"),
             _ => Some("no line through voxel centres in the grid crosses the mesh"),
         };
-        left_out.into_iter().chain(reason.map(|reason| Self::Empty { reason }))
+        left_out.into_iter().chain(interior).chain(reason.map(|reason| Self::Empty { reason }))
     }
 }
 
@@ -102,6 +114,10 @@ impl fmt::Display for Warning {
                 let voxels = counted(*voxels, "voxel");
                 write!(f, "{voxels} in which all is transparent were left out")
             }
+            Self::InteriorOfTile => f.write_str(
+                "voxels far from the surface have the mean colour of the surface in this tile, which \
+                 differs from tile to tile: set the interior colour",
+            ),
             Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
         }
     }

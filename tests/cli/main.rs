@@ -20,6 +20,7 @@ mod resume;
 mod run;
 mod slice;
 mod solid;
+mod tiles;
 mod turntable;
 mod verify;
 

@@ -1,4 +1,4 @@
-//! Arguments of `info`, `convert` and `diff`.
+//! Arguments of `info`, `convert`, `join` and `diff`.
 
 use std::path::PathBuf;
 
@@ -37,6 +37,33 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     pub input: Input,
+
+    /// Format to write, by its extension, whatever the file is called.
+    #[arg(long, value_name = "FORMAT")]
+    #[arg(value_parser = GridFormat::of_extension)]
+    pub format: Option<GridFormat>,
+
+    #[command(flatten)]
+    pub palette_args: PaletteArgs,
+
+    /// Print one JSON object to standard output.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print errors only, and JSON where it is asked for.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct JoinArgs {
+    /// The tiles: voxel grids in formats that are read and hold where a grid lies, such as .npz.
+    #[arg(value_name = "TILE", required = true)]
+    pub grids: Vec<PathBuf>,
+
+    /// File to write; its extension sets the format. - is standard output.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
 
     /// Format to write, by its extension, whatever the file is called.
     #[arg(long, value_name = "FORMAT")]

@@ -4,6 +4,7 @@ use bytesize::ByteSize;
 use trivox::Bounds;
 use trivox::distance::MAX_WIDTH;
 use trivox::render::{Background, MAX_SIDE};
+use trivox::srgb::Rgba;
 
 use crate::program::colors::css_color;
 
@@ -18,6 +19,10 @@ pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
         Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
         _ => Err(format!("use width and height of 1 to {MAX_SIDE} pixels, such as 1920x1080")),
     }
+}
+
+pub fn parse_interior(text: &str) -> Result<Rgba, String> {
+    css_color(text).ok_or_else(|| "use a CSS colour such as #C08040, #fff or red".to_owned())
 }
 
 fn is_side(pixels: u32) -> bool {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trivox::formats::GridFormat;
-use trivox::{Bounds, ColorSource};
+use trivox::{Bounds, ColorSource, Tile};
 
 use crate::program::cli::names::UpAxis;
 use crate::program::cli::parse::{
@@ -43,7 +43,7 @@ pub struct Job {
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
 
-    /// Voxels along the longest axis, 1 to 65536 [default: 256].
+    /// Voxels along the longest axis, 1 to 65536, with --tile to 1048576 [default: 256].
     #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = parse_res)]
     pub res: Option<u32>,
@@ -122,6 +122,16 @@ pub struct Job {
     /// Process only part I of N of the meshes: the I-th and every N-th after it, counted from 1.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
+
+    /// Make only tile I of N of the grid, such as 3/8, or of X by Y by Z tiles, such as 3/2x2x2; counted
+    /// from 1, x fastest. Tiles are whole bricks of 8 voxels. `voxelize join` puts them together.
+    #[arg(long, value_name = "I/N")]
+    pub tile: Option<Tile>,
+
+    /// Place the mesh on the lattice in a JSON file: that of another run, as --json prints it.
+    #[arg(long, value_name = "JSON")]
+    #[arg(conflicts_with_all = ["res", "voxel_size", "bounds", "pad", "cube", "dims"])]
+    pub lattice: Option<PathBuf>,
 
     /// Skip meshes whose output exists, if a run with --resume made it from the same mesh file with
     /// the same options. The records for this are kept in a folder .voxelize beside the output.

@@ -107,7 +107,7 @@ impl<'a> Tasks<'a> {
     /// Number of parts into which a slab of `layers` layers is divided; 1 if there are enough
     /// chunks.
     fn regions(&self, layers: u64) -> u64 {
-        let wanted = (self.threads * TASKS).div_ceil(self.chunks()) as u64;
+        let wanted = (self.threads * TASKS).div_ceil(self.chunks().max(1)) as u64;
         layers.div_ceil(layers.div_ceil(wanted))
     }
 

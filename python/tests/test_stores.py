@@ -1,0 +1,105 @@
+"""Zarr and safetensors hold the grid that was saved; others read it."""
+
+import os
+
+import numpy as np
+import pytest
+
+import trivox
+from trivox import stores
+
+zarr = pytest.importorskip("zarr")
+safetensors = pytest.importorskip("safetensors.numpy")
+
+
+def octahedron(colored: bool = True) -> trivox.Mesh:
+    corners = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]) * 5.0
+    faces = [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]]
+    colors = np.arange(24, dtype=np.uint8).reshape(8, 3) * 9
+    return trivox.Mesh(corners, faces, face_colors=colors if colored else None)
+
+
+@pytest.mark.parametrize("mode", ["surface", "solid"])
+@pytest.mark.parametrize("shard", [8, 64])
+def test_zarr_holds_the_voxels_and_colors(tmp_path, mode, shard):
+    grid = trivox.Voxelizer(70, mode=mode, pad=2)(octahedron())
+    stores.save_zarr(grid, tmp_path / "a.zarr", shard=shard)
+    loaded = stores.load_zarr(tmp_path / "a.zarr")
+    assert loaded == grid and loaded.hash == grid.hash
+    assert loaded.voxel_size == grid.voxel_size
+    np.testing.assert_array_equal(loaded.origin, grid.origin)
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
+    np.testing.assert_array_equal(group["occupied"][:], grid.dense())
+    assert group["occupied"].chunks == (8, 8, 8)
+    x, y, z = grid.coords().T
+    np.testing.assert_array_equal(group["rgba"][:][x, y, z], grid.colors())
+    assert not group["rgba"][:][~grid.dense()].any()
+
+
+def test_zarr_without_colors_or_voxels(tmp_path):
+    grid = trivox.Voxelizer(20)(octahedron(colored=False))
+    stores.save_zarr(grid, tmp_path / "a.zarr")
+    assert "rgba" not in zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
+    empty = trivox.Grid.from_coords(np.empty((0, 3), int), (9, 8, 7))
+    stores.save_zarr(empty, tmp_path / "a.zarr")
+    assert stores.load_zarr(tmp_path / "a.zarr") == empty
+
+
+def test_a_box_of_a_zarr_is_read(tmp_path):
+    grid = trivox.Voxelizer(70, mode="solid")(octahedron())
+    stores.save_zarr(grid, tmp_path / "a.zarr")
+    box = stores.load_zarr(tmp_path / "a.zarr", start=(3, 10, 60), stop=(70, 33, 69))
+    np.testing.assert_array_equal(box.dense(), grid.dense()[3:70, 10:33, 60:69])
+    np.testing.assert_allclose(box.origin, grid.origin + np.array([3, 10, 60]) * grid.voxel_size)
+
+
+def test_empty_shards_are_not_stored(tmp_path):
+    grid = trivox.Grid.from_coords([[0, 0, 0], [511, 511, 511]], (512, 512, 512))
+    stores.save_zarr(grid, tmp_path / "a.zarr")
+    files = [f for _, _, files in os.walk(tmp_path) for f in files if f != "zarr.json"]
+    assert len(files) == 2
+    assert stores.load_zarr(tmp_path / "a.zarr") == grid
+
+
+def test_shards_are_whole_bricks(tmp_path):
+    grid = trivox.Voxelizer(20)(octahedron())
+    for shard in (0, 12, -8):
+        with pytest.raises(ValueError, match="multiple of 8"):
+            stores.save_zarr(grid, tmp_path / "a.zarr", shard=shard)
+    assert not (tmp_path / "a.zarr").exists()
+
+
+@pytest.mark.parametrize("colored", [True, False])
+def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
+    grid = trivox.Voxelizer(50, up="z")(octahedron(colored))
+    stores.save_safetensors(grid, tmp_path / "a.safetensors")
+    tensors = safetensors.load_file(tmp_path / "a.safetensors")
+    np.testing.assert_array_equal(tensors["coords"], grid.coords())
+    assert ("colors" in tensors) == colored
+    if colored:
+        np.testing.assert_array_equal(tensors["colors"], grid.colors())
+    loaded = stores.load_safetensors(tmp_path / "a.safetensors")
+    assert loaded == grid and loaded.up == "z" and loaded.voxel_size == grid.voxel_size
+    assert os.listdir(tmp_path) == ["a.safetensors"]
+
+
+def test_tiles_fill_one_zarr_in_any_order(tmp_path):
+    options = {"resolution": 128, "mode": "solid", "interior_color": (5, 6, 7)}
+    whole = trivox.Voxelizer(**options)(octahedron())
+    for number in (3, 8, 1, 2, 7, 6, 5, 4):
+        tile = trivox.Voxelizer(**options, tile=f"{number}/8")(octahedron())
+        stores.save_zarr(tile, tmp_path / "a.zarr")
+    assert stores.load_zarr(tmp_path / "a.zarr") == whole
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
+    x, y, z = whole.coords().T
+    np.testing.assert_array_equal(group["rgba"][:][x, y, z], whole.colors())
+    assert group.attrs["origin"] == whole.origin.tolist()
+
+
+def test_a_tile_within_a_shard_is_refused(tmp_path):
+    tile = trivox.Voxelizer(100, tile="2/2x1x1")(octahedron())
+    with pytest.raises(ValueError, match="cut the grid at multiples of 64, or use shard=8"):
+        stores.save_zarr(tile, tmp_path / "a.zarr")
+    stores.save_zarr(tile, tmp_path / "a.zarr", shard=8)
+    with pytest.raises(ValueError, match="one grid, with one shard"):
+        stores.save_zarr(trivox.Voxelizer(90, tile="2/2x1x1")(octahedron()), tmp_path / "a.zarr", shard=8)

@@ -1,0 +1,251 @@
+"""Grids as Zarr v3 arrays and as safetensors files, through the packages that own the formats.
+
+Needs ``pip install trivox[stores]``.
+
+>>> import tempfile, trivox, trivox.stores
+>>> mesh = trivox.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+>>> grid = trivox.Voxelizer(resolution=4)(mesh)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     trivox.stores.save_zarr(grid, folder + "/grid.zarr")
+...     trivox.stores.load_zarr(folder + "/grid.zarr") == grid
+True
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._trivox import Grid
+
+__all__ = ["load_safetensors", "load_zarr", "save_safetensors", "save_zarr"]
+
+_BRICK = 8
+
+
+def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
+    """Writes a grid to a Zarr v3 group, sharded, in chunks of 8 x 8 x 8 voxels.
+
+    The group has the array ``occupied`` (bool, shape (nx, ny, nz), index [x, y, z]) and, if the grid
+    has colours, ``rgba`` (uint8, shape (nx, ny, nz, 4); 0 where a voxel is empty). Its attributes are
+    ``origin`` (the minimum corner) and ``voxel_size``, both in mesh units, and ``up``. Shards without
+    voxels are not stored, and at most one shard is dense in memory.
+
+    A grid that a `Voxelizer` made with ``tile`` is written to its place in the array of the whole grid.
+    Processes may write their tiles at the same time: no two share a shard.
+
+    Parameters
+    ----------
+    grid : Grid
+    store : str, os.PathLike or a store of zarr-python
+        Where the group is, or will be. A whole grid replaces what is there.
+    shard : int, default 64
+        Voxels along a shard's edge: a multiple of 8. One shard is one file.
+
+    Raises
+    ------
+    ValueError
+        A shard that is no multiple of 8; a tile that begins or ends within a shard; an array of another
+        shape.
+    """
+    import zarr
+
+    if shard <= 0 or shard % _BRICK:
+        raise ValueError(f"a shard of {shard} voxels is not possible: use a multiple of {_BRICK}")
+    tile = grid.report.get("tile")
+    at, shape = (tile["from"], tile["of"]) if tile else ([0, 0, 0], list(grid.dims))
+    for begin, size, whole in zip(at, grid.dims, shape):
+        end = begin + size
+        if begin % shard or (end % shard and end != whole):
+            raise ValueError(
+                f"the tile from {begin} to {end} begins or ends within a shard of {shard} voxels: "
+                f"cut the grid at multiples of {shard}, or use shard={_BRICK}"
+            )
+    group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store,
+                            mode="a" if tile else "w", zarr_format=3)
+    if grid.origin is not None and grid.voxel_size is not None:
+        origin = grid.origin - np.asarray(at) * grid.voxel_size
+        group.attrs.update(
+            {"origin": origin.tolist(), "voxel_size": grid.voxel_size, "up": grid.up}
+        )
+    occupied = _array(group, "occupied", shape, [], shard, "bool")
+    for corner, block in _occupied_shards(grid, shard):
+        occupied[_region(at, corner, block)] = block
+    if grid.has_colors:
+        rgba = _array(group, "rgba", shape, [4], shard, "uint8")
+        for corner, block in _color_shards(grid, shard):
+            rgba[_region(at, corner, block)] = block
+
+
+def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
+              stop: tuple[int, int, int] | None = None) -> Grid:
+    """Reads the voxels of a grid, or of a box of it, from a Zarr group that `save_zarr` wrote.
+
+    Colours are in the group's array ``rgba``.
+
+    Parameters
+    ----------
+    store : str, os.PathLike or a store of zarr-python
+    start, stop : (int, int, int), optional
+        The first voxel of the box, and after its last; the whole grid by default.
+
+    Returns
+    -------
+    Grid
+    """
+    import zarr
+
+    group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store, mode="r")
+    occupied = group["occupied"]
+    begin, end = start or (0, 0, 0), stop or occupied.shape
+    dims = tuple(int(b) - int(a) for a, b in zip(begin, end))
+    step = occupied.shards[0] if occupied.shards else occupied.chunks[0]
+    found = [np.empty((0, 3), np.int64)]
+    for z in range(begin[2], end[2], step):
+        for y in range(begin[1], end[1], step):
+            for x in range(begin[0], end[0], step):
+                first = (x, y, z)
+                box = tuple(slice(c, min(c + step, e)) for c, e in zip(first, end))
+                found.append(np.argwhere(occupied[box]) + np.subtract(first, begin))
+    place: dict[str, Any] = {}
+    if "origin" in group.attrs:
+        size = float(group.attrs["voxel_size"])
+        origin = np.asarray(group.attrs["origin"], np.float64) + np.asarray(begin) * size
+        place = {"origin": origin, "voxel_size": size, "up": group.attrs.get("up", "y")}
+    return Grid.from_coords(np.concatenate(found), dims, **place)
+
+
+def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
+    """Writes a grid to a safetensors file, as the sparse arrays that networks take.
+
+    The tensors are ``coords`` (int32, shape (n, 3), in x, y, z), ``dims`` (int32, shape (3,)), and where
+    the grid has them ``colors`` (uint8, shape (n, 4), one for each of ``coords``), ``origin`` (float64,
+    shape (3,)) and ``voxel_size`` (float64, shape (1,)), in mesh units. The metadata has ``up`` and
+    ``hash``.
+
+    Parameters
+    ----------
+    grid : Grid
+    path : str or os.PathLike
+        The file; it is written whole or not at all.
+    """
+    from safetensors.numpy import save_file
+
+    tensors: dict[str, NDArray[Any]] = {
+        "coords": np.ascontiguousarray(grid.coords()),
+        "dims": np.asarray(grid.dims, np.int32),
+    }
+    colors = grid.colors()
+    if colors is not None:
+        tensors["colors"] = np.ascontiguousarray(colors)
+    if grid.origin is not None:
+        tensors["origin"] = np.asarray(grid.origin, np.float64)
+        tensors["voxel_size"] = np.asarray([grid.voxel_size], np.float64)
+    path = os.fspath(path)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        save_file(tensors, temporary, metadata={"up": grid.up, "hash": grid.hash})
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def load_safetensors(path: str | os.PathLike[str]) -> Grid:
+    """Reads the voxels of a grid from a file that `save_safetensors` wrote.
+
+    Colours are in the file's tensor ``colors``.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+
+    Returns
+    -------
+    Grid
+    """
+    from safetensors import safe_open
+
+    with safe_open(os.fspath(path), framework="numpy") as file:
+        names = set(file.keys())
+        place: dict[str, Any] = {}
+        if "origin" in names:
+            place = {
+                "origin": file.get_tensor("origin"),
+                "voxel_size": float(file.get_tensor("voxel_size")[0]),
+                "up": (file.metadata() or {}).get("up", "y"),
+            }
+        dims = tuple(int(d) for d in file.get_tensor("dims"))
+        return Grid.from_coords(file.get_tensor("coords"), dims, **place)
+
+
+def _array(group: Any, name: str, shape: list[int], more: list[int], shard: int, dtype: str) -> Any:
+    whole = (*shape, *more)
+    if name in group:
+        array = group[name]
+        if array.shape != whole or array.shards != (*[shard] * 3, *more):
+            raise ValueError(
+                f"the array '{name}' that is there has shape {array.shape} in shards of {array.shards}: "
+                "write the tiles of one grid, with one shard, to one group"
+            )
+        return array
+    return group.create_array(
+        name,
+        shape=whole,
+        chunks=(*[_BRICK] * 3, *more),
+        shards=(*[shard] * 3, *more),
+        dtype=dtype,
+        fill_value=0,
+        dimension_names=["x", "y", "z", "channel"][: len(whole)],
+    )
+
+
+def _region(at: list[int], corner: NDArray[Any], block: NDArray[Any]) -> tuple[slice, ...]:
+    begin = np.asarray(at) + corner
+    return tuple(slice(int(b), int(b) + n) for b, n in zip(begin, block.shape))
+
+
+def _by_shard(keys: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Each shard, and the rows of `keys` that are in it."""
+    if len(keys) == 0:
+        return
+    order = np.lexsort(keys.T)
+    ordered = keys[order]
+    begins = np.flatnonzero(np.any(ordered[1:] != ordered[:-1], axis=1)) + 1
+    for rows in np.split(order, begins):
+        yield keys[rows[0]], rows
+
+
+def _occupied_shards(grid: Grid, shard: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    bricks, masks = grid.bricks()
+    for key, rows in _by_shard(bricks * _BRICK // shard):
+        block = np.zeros([shard] * 3, bool)
+        # In a word, bit 8 y + z: a byte for each y, from the lowest bit up.
+        octets = masks[rows].astype("<u8").view(np.uint8).reshape(-1, _BRICK, _BRICK)
+        cubes = np.unpackbits(octets, axis=-1, bitorder="little").reshape(-1, *[_BRICK] * 3)
+        corners = bricks[rows] * _BRICK - key * shard
+        for (x, y, z), cube in zip(corners, cubes):
+            block[x : x + _BRICK, y : y + _BRICK, z : z + _BRICK] = cube
+        yield _cut(grid, key * shard, block)
+
+
+def _color_shards(grid: Grid, shard: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    coords, colors = grid.coords(), grid.colors()
+    assert colors is not None
+    for key, rows in _by_shard(coords // shard):
+        block = np.zeros([*[shard] * 3, 4], np.uint8)
+        x, y, z = (coords[rows] - key * shard).T
+        block[x, y, z] = colors[rows]
+        yield _cut(grid, key * shard, block)
+
+
+def _cut(
+    grid: Grid, corner: NDArray[Any], block: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    x, y, z = (min(block.shape[a], grid.dims[a] - int(corner[a])) for a in range(3))
+    return corner, block[:x, :y, :z]

@@ -1,0 +1,170 @@
+//! Windows of a grid, and a grid put together of windows.
+
+use std::convert::Infallible;
+
+use crate::grid::{
+    BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, key_ranges,
+};
+use crate::place::Window;
+use crate::srgb::Rgba;
+
+/// A run of bricks, its mask and its own colours.
+type ColoredBricks = Vec<(BrickKey, Mask, Vec<Rgba>)>;
+
+impl VoxelGrid {
+    /// The voxels in `window`, counted from its first voxel, with their colours. The window begins and
+    /// ends at bricks, or at the grid's end.
+    pub(crate) fn window(&self, window: &Window) -> Self {
+        debug_assert!(
+            (0..3).all(|a| window.from[a].is_multiple_of(BRICK)
+                && (window.to[a].is_multiple_of(BRICK) || window.to[a] == self.dims[a])),
+            "{window:?} of {self:?}"
+        );
+        let from = window.from.map(|c| c / BRICK);
+        let to = window.to.map(|c| c.div_ceil(BRICK));
+        let is_inside = |at: [u32; 3], a: usize| (from[a]..to[a]).contains(&at[a]);
+        let own = |at: [u32; 3]| BrickKey::new([0, 1, 2].map(|a| at[a] - from[a]));
+        let fits = |_| Ok::<(), Infallible>(());
+        let Ok((mut grid, _)) = in_order(
+            window.dims(),
+            self.world,
+            &key_ranges(&[self]),
+            fits,
+            |&[first, end], out| {
+                for BrickRun { start, len, mask } in self.brick_runs_between(first, end) {
+                    let at = start.position();
+                    let begin = at[0].max(from[0]);
+                    let end = (at[0] + len).min(to[0]);
+                    if is_inside(at, 1) && is_inside(at, 2) && begin < end {
+                        out.push(own([begin, at[1], at[2]]), end - begin, &mask);
+                    }
+                }
+            },
+        );
+        if let Some(world) = &mut grid.world {
+            for a in 0..3 {
+                world.origin[a] += f64::from(window.from[a]) * world.voxel_size;
+            }
+        }
+        grid.colors = self.colors.as_ref().map(|colors| {
+            let inside = colors.bricks().filter(|(key, ..)| {
+                let at = key.position();
+                (0..3).all(|a| is_inside(at, a))
+            });
+            let bricks = inside
+                .map(|(key, mask, own_colors)| (own(key.position()), mask, own_colors.to_vec()));
+            Colors::from_bricks(bricks.collect(), colors.rest())
+        });
+        grid
+    }
+
+    /// The grid of `dims` voxels that `tiles` make together, each with the voxel at which it begins: a
+    /// multiple of 8 along each axis. The result lies where the first tile says. It has colours if all
+    /// tiles have.
+    ///
+    /// ```
+    /// use trivox::VoxelGrid;
+    ///
+    /// let left = VoxelGrid::from_voxels([8, 4, 4], [[7, 0, 0]])?;
+    /// let right = VoxelGrid::from_voxels([3, 4, 4], [[2, 1, 0]])?;
+    /// let whole = VoxelGrid::assemble([11, 4, 4], &[([0, 0, 0], &left), ([8, 0, 0], &right)])?;
+    /// assert_eq!(whole, VoxelGrid::from_voxels([11, 4, 4], [[7, 0, 0], [10, 1, 0]])?);
+    /// # Ok::<(), trivox::GridError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); a tile that is not at a brick, not
+    /// within the dimensions, or shares a brick with another.
+    pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
+        let world = tiles.first().and_then(|(at, tile)| {
+            let mut world = tile.world?;
+            for a in 0..3 {
+                world.origin[a] -= f64::from(at[a]) * world.voxel_size;
+            }
+            Some(world)
+        });
+        let empty = Self { world, ..Self::empty(dims)? };
+        let mut runs: Vec<BrickRun> = Vec::new();
+        for (at, tile) in tiles {
+            let is_inside =
+                |a: usize| at[a].checked_add(tile.dims[a]).is_some_and(|end| end <= dims[a]);
+            if let Some(a) = (0..3).find(|&a| !at[a].is_multiple_of(BRICK) || !is_inside(a)) {
+                return Err(GridError::Tile { axis: ['x', 'y', 'z'][a], at: at[a], dim: dims[a] });
+            }
+            let moved = |run: BrickRun| BrickRun { start: moved(run.start, at), ..run };
+            runs.extend(tile.brick_runs().map(moved));
+        }
+        runs.sort_unstable_by_key(|run| run.start);
+        let clash = runs.windows(2).find(|two| two[1].start < two[0].start.along_x(two[0].len));
+        if let Some(two) = clash {
+            return Err(GridError::Overlap { voxel: two[1].start.position().map(|b| b * BRICK) });
+        }
+        let fits = |_| Ok::<(), Infallible>(());
+        let Ok((mut grid, _)) = in_order(dims, world, &[runs], fits, |runs, out| {
+            runs.iter().for_each(|run| out.push(run.start, run.len, &run.mask));
+        });
+        let colors: Option<Vec<&Colors>> = tiles.iter().map(|(_, t)| t.colors.as_ref()).collect();
+        grid.colors = colors.and_then(|colors| {
+            let rest = colors.first()?.rest();
+            let bricks = tiles.iter().flat_map(|(at, tile)| {
+                let bricks = tile.colors_beside(rest);
+                bricks.into_iter().map(|(key, mask, own)| (moved(key, at), mask, own))
+            });
+            Some(Colors::from_bricks(bricks.collect(), rest))
+        });
+        Ok(if tiles.is_empty() { empty } else { grid })
+    }
+
+    /// The grid that `tiles` make together, each at the place in the world that it has.
+    ///
+    /// # Errors
+    /// There is none; one has no place, or another voxel size, or lies between voxels of the first; as
+    /// [`assemble`](Self::assemble).
+    pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
+        let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
+        let worlds = worlds.ok_or(GridError::NoPlace)?;
+        let first = worlds.first().ok_or(GridError::NoPlace)?;
+        let size = first.voxel_size;
+        let origin = worlds
+            .iter()
+            .fold(first.origin, |origin, world| [0, 1, 2].map(|a| origin[a].min(world.origin[a])));
+        let mut at = Vec::with_capacity(tiles.len());
+        for world in &worlds {
+            let distance = [0, 1, 2].map(|a| (world.origin[a] - origin[a]) / size);
+            // Formats that keep a place in 32 bits round it.
+            let is_near = distance.iter().all(|d| (d - d.round()).abs() < 0.05);
+            let is_same_size = (world.voxel_size - size).abs() <= 1e-5 * size;
+            if !is_near || !is_same_size {
+                return Err(GridError::OtherLattice);
+            }
+            at.push(distance.map(|d| d.round() as u32));
+        }
+        let end =
+            |a: usize| at.iter().zip(tiles).map(move |(at, t)| at[a].saturating_add(t.dims[a]));
+        let dims = [0, 1, 2].map(|a| end(a).max().unwrap_or(0));
+        let placed: Vec<([u32; 3], &Self)> =
+            at.iter().copied().zip(tiles.iter().copied()).collect();
+        let whole = Self::assemble(dims, &placed)?;
+        Ok(whole.with_world(World { origin, ..*first }))
+    }
+
+    /// The voxels that have another colour than `rest`, or one of their own.
+    fn colors_beside(&self, rest: Rgba) -> ColoredBricks {
+        let Some(colors) = &self.colors else { return Vec::new() };
+        if colors.rest() == rest {
+            return colors.bricks().map(|(key, mask, own)| (key, mask, own.to_vec())).collect();
+        }
+        let all = self.bricks().map(|(key, mask)| {
+            let brick = colors.of_brick(key);
+            let voxels = (0..8)
+                .flat_map(|x| crate::grid::set_bits(mask[x as usize]).map(move |bit| (x, bit)));
+            (key, mask, voxels.map(|(x, bit)| brick.at(x, bit)).collect())
+        });
+        all.collect()
+    }
+}
+
+fn moved(key: BrickKey, by: &[u32; 3]) -> BrickKey {
+    let at = key.position();
+    BrickKey::new([0, 1, 2].map(|a| at[a] + by[a] / BRICK))
+}

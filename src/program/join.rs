@@ -1,0 +1,88 @@
+//! `voxelize join`: tiles of a grid, put together.
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use trivox::formats::{LoadedGrid, read_grid};
+use trivox::{Progress, VoxelGrid};
+
+use crate::program::cli::JoinArgs;
+use crate::program::diff::Side;
+use crate::program::numbers::counted;
+use crate::program::output::{Names, Output, Written};
+use crate::program::terminal::TerminalProgress;
+use crate::program::{Verdict, print_error, print_json, temporary};
+
+/// Reads the tiles, puts them together where they lie, and writes the whole.
+///
+/// # Errors
+/// A tile cannot be read, or does not say where it lies; they do not fit together; the file cannot be
+/// written.
+pub fn run(args: &JoinArgs) -> Result<Verdict> {
+    if args.json && args.output.as_os_str() == "-" {
+        bail!("--json and -o - both write to standard output: leave one of them out");
+    }
+    temporary::clean_up_when_interrupted()?;
+    let options = args.palette_args.write_options()?;
+    let progress = TerminalProgress::new(args.quiet);
+    progress.start("load", 0);
+    let mut output = None;
+    let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
+    for path in &args.grids {
+        // Also sees that the output replaces none of the tiles.
+        output = Some(Output::new(&args.output, args.format, path)?);
+        let named = || path.display().to_string();
+        let LoadedGrid { grid, warnings: of_grid, .. } = read_grid(path).with_context(named)?;
+        if grid.world.is_none() {
+            bail!(
+                "{}: does not say where it lies: join tiles in a format that does, such as .npz",
+                path.display()
+            );
+        }
+        let name = path.display();
+        warnings.extend(of_grid.into_iter().map(|warning| format!("{name}: {warning}")));
+        tiles.push(grid);
+    }
+    let Some(output) = output else { bail!("name the tiles to join") };
+    let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>())
+        .context("the grids are not tiles of one")?;
+    drop(tiles);
+    output.check_dims(grid.dims())?;
+    warnings.extend(output.format().lost(&grid));
+    let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
+    progress.finish();
+    warnings.extend(warning);
+    let whole = Side::new(&args.output, &grid);
+    let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
+    if !args.quiet {
+        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
+    }
+    if args.json {
+        print_json(&report)?;
+    } else if !args.quiet {
+        print_error(&report.text());
+    }
+    Ok(Verdict::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    tiles: usize,
+    #[serde(flatten)]
+    whole: Side,
+    output: Names,
+    bytes: u64,
+    warnings: Vec<String>,
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let Self { tiles, whole, bytes, .. } = self;
+        let (whole, bytes) = (whole.text(), counted(*bytes, "byte"));
+        format!(
+            "{:<9} {}\n{:<9} {whole}, {bytes}\n",
+            "joined",
+            counted(*tiles as u64, "tile"),
+            "wrote"
+        )
+    }
+}

@@ -1,0 +1,25 @@
+//! `--lattice`: a lattice from a file.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use trivox::Lattice;
+
+/// The lattice in a JSON file: by itself, or in what `--json` printed.
+///
+/// # Errors
+/// The file cannot be read, or holds none.
+pub fn read(path: &Path) -> Result<Lattice> {
+    let named = || path.display().to_string();
+    let text = fs::read_to_string(path).with_context(named)?;
+    let mut value: Value =
+        serde_json::from_str(&text).context("is not one JSON object").with_context(named)?;
+    if let Some(lattice) = value.get_mut("lattice") {
+        value = lattice.take();
+    }
+    serde_json::from_value(value)
+        .context("holds no lattice, such as --json prints")
+        .with_context(named)
+}

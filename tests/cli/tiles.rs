@@ -1,0 +1,106 @@
+//! `--tile`, `--lattice` and `voxelize join`.
+
+use super::*;
+
+const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+
+#[test]
+fn tiles_joined_are_the_file_of_the_whole() {
+    let folder = folder();
+    let path = folder.path();
+    for (options, format) in
+        [("--mode thin", "npz"), ("--mode solid --interior-color red --pad 1", "npz"), ("", "nvdb")]
+    {
+        let run = |more: &str| {
+            let args = format!("{LIGHTHOUSE} --res 60 {options} --format {format} -q {more}");
+            let output = voxelize(path, &args);
+            assert!(output.status.success(), "{}", stderr(&output));
+        };
+        run(&format!("-o whole.{format}"));
+        (1..=6).for_each(|number| run(&format!("--tile {number}/3x2x1 -o tiles/")));
+        let tiles = files(&path.join("tiles"));
+        assert_eq!(tiles[5], format!("lighthouse.tile-6-of-3x2x1.{format}"));
+        let tiles = tiles.iter().map(|name| format!("tiles/{name}")).collect::<Vec<_>>().join(" ");
+        let joined = voxelize(path, &format!("join {tiles} -o joined.{format} --json"));
+        assert_eq!(json(&joined)["tiles"], 6, "{}", stderr(&joined));
+        let diff = voxelize(path, &format!("diff --exact whole.{format} joined.{format}"));
+        assert!(diff.status.success(), "{options}: {}", stderr(&diff));
+        let read = |name: &str| fs::read(path.join(format!("{name}.{format}"))).unwrap();
+        assert!(read("whole") == read("joined"), "{options}");
+        fs::remove_dir_all(path.join("tiles")).unwrap();
+    }
+}
+
+#[test]
+fn a_tile_says_where_it_lies_and_of_which_lattice() {
+    let folder = folder();
+    let run = voxelize(folder.path(), "mesh.obj --res 1048576 --tile 1/2048x2048x512 --json -q");
+    let tile = json(&run);
+    assert_eq!(tile["tile"], serde_json::json!({"from": [0, 0, 0], "to": [512, 512, 512]}));
+    assert_eq!(tile["dims"], serde_json::json!([512, 512, 512]));
+    assert_eq!(tile["lattice"]["dims"], serde_json::json!([1048576, 1048576, 262144]));
+    assert_eq!(tile["lattice"]["unit_bits"], 4);
+    let said = stderr(&voxelize(folder.path(), "mesh.obj --res 64 --tile 2/2 -v"));
+    assert!(said.contains("from voxel (32, 0, 0) of 64 x 64 x 16"), "{said}");
+}
+
+#[test]
+fn the_interior_of_a_tile_without_a_colour_is_said_to_differ() {
+    let folder = folder();
+    let said = |more: &str| {
+        let args = format!("{LIGHTHOUSE} --res 60 --mode solid -o a.npz {more}");
+        stderr(&voxelize(folder.path(), &args))
+    };
+    assert!(said("--tile 2/4").contains("--interior-color"));
+    assert!(!said("--tile 2/4 --interior-color #fff").contains("--interior-color"));
+    assert!(!said("").contains("--interior-color"));
+}
+
+#[test]
+fn a_lattice_of_one_run_places_the_meshes_of_others() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    let first = voxelize(path, "0.obj --res 40 --json -q --pad 3");
+    fs::write(path.join("run.json"), &first.stdout).unwrap();
+    fs::write(path.join("lattice.json"), json(&first)["lattice"].to_string()).unwrap();
+    for file in ["run.json", "lattice.json"] {
+        let again = voxelize(path, &format!("0.obj --lattice {file} --json -q"));
+        assert_eq!(json(&again)["hash"], json(&first)["hash"]);
+        let other = voxelize(path, &format!("1.obj --lattice {file} --json -q"));
+        assert_eq!(json(&other)["lattice"], json(&first)["lattice"]);
+    }
+    fs::write(path.join("short.json"), r#"{"lattice": {"dims": [8, 8, 8]}}"#).unwrap();
+    let wrong = json(&first)["lattice"].to_string().replace("\"unit_bits\":", "\"unit_bits\":9");
+    fs::write(path.join("wrong.json"), wrong).unwrap();
+    refuses(path, "0.obj --lattice short.json", "short.json: holds no lattice");
+    refuses(path, "0.obj --lattice wrong.json", "unit_bits is not from 4 to 16");
+    refuses(path, "0.obj --lattice 0.obj", "0.obj: is not one JSON object");
+    refuses(path, "0.obj --lattice gone.json", "gone.json");
+    refuses(path, "0.obj --lattice run.json --res 8", "cannot be used with");
+}
+
+#[test]
+fn tiles_that_cannot_be_are_refused() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("tetrahedron.obj"), include_str!("../../assets/tetrahedron.obj")).unwrap();
+    voxelize(path, "mesh.obj --res 64 --tile 1/2 -o a.npz -q");
+    voxelize(path, "mesh.obj --res 64 --tile 1/2 -o a.npy -q");
+    voxelize(path, "mesh.obj --res 40 -o b.npz -q");
+    for (args, complaint) in [
+        ("mesh.obj --res 64 --tile 3/2", "no tile 3 of 2"),
+        ("mesh.obj --res 64 --tile 1/9x1x1", "the grid has 8 bricks of 8 voxels there"),
+        ("mesh.obj --res 64 --tile half", "write I/N or I/XxYxZ"),
+        ("mesh.obj --res 1048577 --tile 1/2", "in tiles up to 1048576"),
+        ("mesh.obj --res 1048576 --tile 1/2", "use more tiles"),
+        ("mesh.obj --res 70000", "in tiles up to 1048576"),
+        ("mesh.obj --res 8 --interior-color red", "--interior-color is for solids"),
+        ("tetrahedron.obj --res 64 --mode solid --fill flood --tile 1/2", "use the fill winding"),
+        ("join a.npz a.npz -o c.npz", "overlap at voxel"),
+        ("join a.npz b.npz -o c.npz", "another size or place"),
+        ("join a.npy -o c.npz", "a.npy: does not say where it lies"),
+        ("join a.npz -o a.npz", "a.npz"),
+    ] {
+        refuses(path, args, complaint);
+    }
+}

@@ -32,14 +32,15 @@ pub(super) fn block_masks<S: Simd>(
         Queue { pairs: Pairs::new(box_bits), extent: [1; 3], origins: [Origin::default(); LANES] };
     for (index, &triangle) in triangles.iter().enumerate() {
         let triangle = mesh.triangle(triangle as usize);
-        let range = BoxRange::of_triangle(&triangle, box_bits).intersect(&block);
+        let bounds = BoxRange::of_triangle(&triangle, box_bits);
+        let range = bounds.intersect(&block);
         if range.is_empty() {
             continue;
         }
         let [x, y, z] = [0, 1, 2].map(|a| range.lo[a] - lowest[a]);
         let extent = range.extent();
         let origin = Origin { index, shift: 16 * x + 4 * y + z, within: first_boxes(extent) };
-        if extent.iter().filter(|&&e| e > 1).count() <= 1 {
+        if bounds.extent().iter().filter(|&&e| e > 1).count() <= 1 {
             // A triangle touches all boxes of a line that its bounding box spans.
             masks[index] = origin.within << origin.shift;
             continue;

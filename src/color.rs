@@ -510,8 +510,9 @@ fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + '_ {
 /// The bounding box of a mask's voxels in the brick with the minimum corner `base`.
 fn bounds(mask: &Mask, base: [i32; 3]) -> Option<BoxRange> {
     let any = mask.iter().fold(0, |any, word| any | word);
-    let slices = (0..8).filter(|&x| mask[x as usize] != 0);
-    let (first, last) = (slices.clone().next()?, slices.last()?);
+    let mut slices = (0..8).filter(|&x| mask[x as usize] != 0);
+    let first = slices.next()?;
+    let last = slices.next_back().unwrap_or(first);
     let columns = (0..8).fold(0, |columns, y| columns | any >> (8 * y) & 0xFF);
     let lo = [first, any.trailing_zeros() as i32 / 8, columns.trailing_zeros() as i32];
     let hi = [last, 7 - any.leading_zeros() as i32 / 8, 63 - columns.leading_zeros() as i32];

@@ -273,7 +273,7 @@ impl Lattice {
 
     /// The lattice point of coordinate `p` on `axis`: an integer, perhaps out of range.
     #[inline]
-    fn to_lattice(&self, p: f64, axis: usize) -> f64 {
+    fn lattice_point(&self, p: f64, axis: usize) -> f64 {
         let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.unit());
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }
@@ -294,8 +294,9 @@ impl Lattice {
     /// the largest of the three axes.
     fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
         let cube = f64::from(self.cube()) * f64::from(self.unit());
-        let span =
-            |a: usize| self.to_lattice(max[a], a).max(cube) - self.to_lattice(min[a], a).min(0.0);
+        let span = |a: usize| {
+            self.lattice_point(max[a], a).max(cube) - self.lattice_point(min[a], a).min(0.0)
+        };
         span(0).max(span(1)).max(span(2))
     }
 
@@ -467,8 +468,7 @@ pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceErr
 pub fn place_on(mesh: &Mesh, lattice: &Lattice) -> Result<PlacedMesh, PlaceError> {
     lattice.check()?;
     let span = lattice.span(mesh.bounds());
-    // Written so that a NaN fails it.
-    if !(span <= MAX_SPAN) {
+    if span.is_nan() || span > MAX_SPAN {
         return Err(PlaceError::TooFar { voxels: (span / f64::from(lattice.unit())).ceil() });
     }
     Ok(on(mesh, *lattice))

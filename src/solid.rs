@@ -196,8 +196,8 @@ impl Surface {
         })?;
         let origin = finder.mesh.first_point();
         Ok(Self {
-            topology: topology.from_point(origin),
-            boundary: boundary.map(|boundary| boundary.from_point(origin)),
+            topology: topology.relative_to(origin),
+            boundary: boundary.map(|boundary| boundary.relative_to(origin)),
             turned: None,
         })
     }

@@ -1,5 +1,7 @@
 //! Distances: against fractions of big integers, by brute force.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::cmp::Ordering;
 
 use num_bigint::BigInt;

@@ -95,8 +95,9 @@ impl Queues {
         let squares = [span[0] as usize + 1, span[1] as usize + 1];
         let size = high[0] - low[0] + high[1] - low[1];
         let is_small = span[0].max(span[1]) < MAX_SQUARES as f64 && vertices.len() <= MAX_POINTS;
-        // Also for NaN.
-        if !is_small || !(area(vertices) > ERROR * size) {
+        // False for NaN.
+        let is_certain = area(vertices) > ERROR * size;
+        if !is_small || !is_certain {
             return false;
         }
         piece.first = [first[0] as i64, first[1] as i64];
@@ -322,6 +323,7 @@ impl<S: Simd> Edges<S> {
 
     /// The integrals of tents, from those of ramps.
     #[inline(always)]
+    #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
     fn tents(&self, ramps: &mut Ramps<S>, [columns, rows]: [usize; 2]) {
         let simd = self.simd;
         for column in 0..=columns {

@@ -284,6 +284,7 @@ impl Seen {
 
     /// Lowers the squared distances of the row at `x` and `y`, in voxels, to this triangle's.
     #[inline(always)]
+    #[expect(clippy::needless_range_loop, reason = "lanes of several vectors")]
     fn lower(&self, x: f64, y: f64, unit: f64, squared: &mut Lanes) {
         let height = self.height.row(x, y);
         let inward = [0, 1, 2].map(|i: usize| self.inward[i].row(x, y));

@@ -327,6 +327,7 @@ struct Ends {
     across: [Values; 2],
 }
 
+#[expect(clippy::needless_range_loop, reason = "lanes of several vectors")]
 impl Ends {
     #[inline(always)]
     fn new(end: Point, points: &[Point; LANES]) -> Self {

@@ -78,9 +78,7 @@ impl VoxelGrid {
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let world = tiles.first().and_then(|(at, tile)| {
             let mut world = tile.world?;
-            for a in 0..3 {
-                world.origin[a] -= f64::from(at[a]) * world.voxel_size;
-            }
+            world.origin = [0, 1, 2].map(|a| world.origin[a] - f64::from(at[a]) * world.voxel_size);
             Some(world)
         });
         let empty = Self { world, ..Self::empty(dims)? };

@@ -243,11 +243,11 @@ impl Lattice {
     /// # Errors
     /// A window that this lattice does not have.
     fn check_window(&self, window: &Window) -> Result<(), TileError> {
-        for a in 0..3 {
+        for (a, axis) in AXES.into_iter().enumerate() {
             let (from, to, dim) = (window.from[a], window.to[a], self.dims[a]);
             let is_end = to == dim || to.is_multiple_of(BRICK) && to < dim;
             if !(from.is_multiple_of(BRICK) && from < to && is_end) {
-                return Err(TileError::Window { axis: AXES[a], from, to, dim });
+                return Err(TileError::Window { axis, from, to, dim });
             }
         }
         Ok(())

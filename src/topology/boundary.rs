@@ -54,7 +54,7 @@ impl Boundary {
     }
 
     /// The same, moved so that `origin` becomes the origin.
-    pub(crate) fn from_point(mut self, origin: [i32; 3]) -> Self {
+    pub(crate) fn relative_to(mut self, origin: [i32; 3]) -> Self {
         for point in self.loops.iter_mut().flatten() {
             *point = [0, 1, 2].map(|a| point[a] - origin[a]);
         }

@@ -507,7 +507,7 @@ fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + '_ {
 fn bounds(mask: &Mask, base: [i32; 3]) -> Option<BoxRange> {
     let any = mask.iter().fold(0, |any, word| any | word);
     let slices = (0..8).filter(|&x| mask[x as usize] != 0);
-    let (first, last) = (slices.clone().next()?, slices.last()?);
+    let (first, last) = (slices.clone().next()?, slices.clone().next_back()?);
     let columns = (0..8).fold(0, |columns, y| columns | any >> (8 * y) & 0xFF);
     let lo = [first, any.trailing_zeros() as i32 / 8, columns.trailing_zeros() as i32];
     let hi = [last, 7 - any.leading_zeros() as i32 / 8, 63 - columns.leading_zeros() as i32];

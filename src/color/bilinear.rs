@@ -5,6 +5,8 @@
 //! of ramps' products. By Green's theorem these are sums over the polygon's edges; an edge is
 //! clipped to where the ramps are above 0. There are no branches.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
 use pulp::{Simd, WithSimd};
 
 use crate::color::shade::Color;
@@ -95,8 +97,9 @@ impl Queues {
         let squares = [span[0] as usize + 1, span[1] as usize + 1];
         let size = high[0] - low[0] + high[1] - low[1];
         let is_small = span[0].max(span[1]) < MAX_SQUARES as f64 && vertices.len() <= MAX_POINTS;
-        // Also for NaN.
-        if !is_small || !(area(vertices) > ERROR * size) {
+        // False for NaN.
+        let has_area = area(vertices) > ERROR * size;
+        if !is_small || !has_area {
             return false;
         }
         piece.first = [first[0] as i64, first[1] as i64];

@@ -213,11 +213,10 @@ impl TexelMap {
     fn point(&self, projected: [f64; 2]) -> [f64; 2] {
         let [x, y] = [projected[0] - self.plane.origin[0], projected[1] - self.plane.origin[1]];
         let mut point = self.first;
-        for i in 0..2 {
+        for (i, c) in point.iter_mut().enumerate() {
             let [along_x, along_y] = self.gradients[i];
-            point[i] += along_x * x + along_y * y;
             // For slivers, rounding can push points past the corners.
-            point[i] = point[i].max(self.low[i]).min(self.high[i]);
+            *c = (*c + (along_x * x + along_y * y)).max(self.low[i]).min(self.high[i]);
         }
         point
     }

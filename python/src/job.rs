@@ -126,12 +126,15 @@ pub fn run<T: Send + 'static>(
     }
 }
 
+/// The channel of a job's result.
+type ResultOf<T> = Receiver<Result<T, Failure>>;
+
 /// Waits for a result, detached, for a while.
 pub fn receive<T: Send>(
     py: Python<'_>,
-    receiver: Receiver<Result<T, Failure>>,
+    receiver: ResultOf<T>,
     patience: Duration,
-) -> (Receiver<Result<T, Failure>>, Option<Result<T, Failure>>) {
+) -> (ResultOf<T>, Option<Result<T, Failure>>) {
     py.detach(move || {
         let received = match receiver.recv_timeout(patience) {
             Ok(result) => Some(result),

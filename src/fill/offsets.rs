@@ -14,10 +14,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use pulp::Arch;
 use rayon::prelude::*;
 
-use crate::fill::solid_angle::{LANES, Loop, Numbers, Point, Slope, Turns, dot, minus, norm};
+use crate::fill::solid_angle::{Loop, Point, Slope, Turns, dot, minus, norm};
 use crate::grid::BRICK;
 use crate::place::Lattice;
 use crate::topology::Boundary;
@@ -220,9 +219,8 @@ impl Field {
             children(&cube).for_each(|child| self.fill(child, offsets, seen));
             return;
         }
-        let sums = self.sums(&cube.near, &open);
-        for (voxel, sum) in open.into_iter().zip(sums) {
-            let number = self.number(&cube, voxel, sum);
+        for voxel in open {
+            let number = self.number(&cube, voxel);
             offsets[slot(voxel)] = offset(number);
             seen.add((half_distance(number), voxel));
         }
@@ -238,14 +236,12 @@ impl Field {
     ) {
         let is_shaded = self.is_shaded(cube);
         let step = estimate.gradient[0] * self.unit;
-        let columns: Vec<_> = voxels(cube).filter(|voxel| voxel[0] == cube.at[0]).collect();
-        let sums = if is_shaded { self.sums(&cube.near, &columns) } else { Vec::new() };
-        for (index, &column) in columns.iter().enumerate() {
+        for column in voxels(cube).filter(|voxel| voxel[0] == cube.at[0]) {
             let first = self.center(column);
             // Integer steps are between columns, not within them.
-            let (number, error) = match sums.get(index) {
-                Some(sum) => (sum + cube.far.at(first), 2.0 * estimate.error),
-                None => (
+            let (number, error) = match is_shaded {
+                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * estimate.error),
+                false => (
                     estimate.number + dot(estimate.gradient, minus(first, estimate.center)),
                     estimate.error,
                 ),
@@ -262,11 +258,10 @@ impl Field {
         }
     }
 
-    /// `b` at the centre of a voxel of `cube`, or a number with the same offset; `sum` is that over
-    /// the near loops.
-    fn number(&self, cube: &Cube, voxel: [u32; 3], sum: f64) -> f64 {
+    /// `b` at the centre of a voxel of `cube`, or a number with the same offset.
+    fn number(&self, cube: &Cube, voxel: [u32; 3]) -> f64 {
         let p = self.center(voxel);
-        let number = sum + cube.far.at(p);
+        let number = self.sum(&cube.near, p) + cube.far.at(p);
         match half_distance(number) > cube.far.error + NOISE || cube.near.len() == self.loops.len()
         {
             true => number,
@@ -286,18 +281,10 @@ impl Field {
         turns.number()
     }
 
-    /// The sums over `loops` at the centres of voxels.
-    fn sums(&self, loops: &[u32], voxels: &[[u32; 3]]) -> Vec<f64> {
-        let arch = Arch::new();
-        let mut sums = Vec::with_capacity(voxels.len());
-        for voxels in voxels.chunks(LANES) {
-            // Spare lanes are copies of the first.
-            let voxel = |i: usize| voxels.get(i).copied().unwrap_or(voxels[0]);
-            let points = std::array::from_fn(|i| self.center(voxel(i)));
-            let numbers = arch.dispatch(Numbers { loops: &self.loops, which: loops, points });
-            sums.extend_from_slice(&numbers[..voxels.len()]);
-        }
-        sums
+    fn sum(&self, loops: &[u32], p: Point) -> f64 {
+        let mut turns = Turns::new();
+        loops.iter().for_each(|&index| self.loops[index as usize].turn(p, &mut turns));
+        turns.number()
     }
 
     /// Whether `b` may have integer steps in the cube.

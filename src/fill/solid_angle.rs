@@ -21,8 +21,6 @@
 
 use std::f64::consts::{PI, TAU};
 
-use pulp::{Simd, WithSimd};
-
 /// Products are rescaled after this many factors: each is at most `2^52`.
 const SCALE_AFTER: u32 = 8;
 
@@ -76,20 +74,6 @@ impl Loop {
         for &point in rest {
             let to = End::new(point, p);
             turns.multiply(from.factor(&to));
-            from = to;
-        }
-    }
-
-    /// [`Self::turn`] for several points: the same operations in the same order for each.
-    #[inline(always)]
-    fn turn_all(&self, points: &[Point; LANES], turns: &mut AllTurns) {
-        let Some((&first, rest)) = self.points.split_first() else {
-            return;
-        };
-        let mut from = Ends::new(first, points);
-        for &point in rest {
-            let to = Ends::new(point, points);
-            turns.multiply(&from.factors(&to));
             from = to;
         }
     }
@@ -250,132 +234,6 @@ impl End {
     }
 }
 
-/// Points that are summed for together: the doubles in the widest vector.
-pub(super) const LANES: usize = 8;
-
-/// One value for each point.
-type Values = [f64; LANES];
-
-/// The sum of `b` over loops, at several points.
-pub(super) struct Numbers<'a> {
-    pub(super) loops: &'a [Loop],
-    /// Which loops.
-    pub(super) which: &'a [u32],
-    pub(super) points: [Point; LANES],
-}
-
-impl WithSimd for Numbers<'_> {
-    type Output = Values;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Values {
-        let mut turns = AllTurns::new();
-        for &index in self.which {
-            self.loops[index as usize].turn_all(&self.points, &mut turns);
-        }
-        turns.numbers()
-    }
-}
-
-/// [`Turns`] for several points.
-struct AllTurns {
-    re: Values,
-    im: Values,
-    whole: [i64; LANES],
-    factors: u32,
-}
-
-impl AllTurns {
-    #[inline(always)]
-    fn new() -> Self {
-        Self { re: [1.0; LANES], im: [0.0; LANES], whole: [0; LANES], factors: 0 }
-    }
-
-    #[inline(always)]
-    fn multiply(&mut self, [re, im]: &[Values; 2]) {
-        for i in 0..LANES {
-            let before = self.im[i].to_bits() >> 63;
-            let product = self.re[i] * im[i] + self.im[i] * re[i];
-            self.re[i] = self.re[i] * re[i] - self.im[i] * im[i];
-            self.im[i] = product;
-            let has_turned =
-                (before ^ im[i].to_bits() >> 63 ^ 1) & (product.to_bits() >> 63 ^ before);
-            self.whole[i] += has_turned as i64 * (1 - 2 * before as i64);
-        }
-        self.factors += 1;
-        if self.factors == SCALE_AFTER {
-            self.factors = 0;
-            for i in 0..LANES {
-                let scale = 1.0 / (self.re[i].abs() + self.im[i].abs());
-                (self.re[i], self.im[i]) = (self.re[i] * scale, self.im[i] * scale);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn numbers(self) -> Values {
-        let Self { re, im, whole, factors } = self;
-        let turns = |i: usize| Turns { re: re[i], im: im[i], whole: whole[i], factors };
-        std::array::from_fn(|i| turns(i).number())
-    }
-}
-
-/// An end of an edge, as seen from several points.
-struct Ends {
-    a: Values,
-    z: [Values; 2],
-    across: [Values; 2],
-}
-
-#[expect(clippy::needless_range_loop, reason = "lanes of several vectors")]
-impl Ends {
-    #[inline(always)]
-    fn new(end: Point, points: &[Point; LANES]) -> Self {
-        let mut ends = Self { a: [0.0; LANES], z: [[0.0; LANES]; 2], across: [[0.0; LANES]; 2] };
-        for i in 0..LANES {
-            let p = &points[i];
-            let (x, y, z) = (end[0] - p[0], end[1] - p[1], end[2] - p[2]);
-            let squared = y * y + z * z;
-            let distance = (x * x + squared).sqrt();
-            let is_behind = (squared == 0.0) & (x <= 0.0);
-            let behind = squared / (distance - x);
-            let a = if x >= 0.0 { distance + x } else { behind };
-            ends.a[i] = if is_behind { 0.0 } else { a };
-            ends.z[0][i] = if is_behind { -1.0 } else { y };
-            ends.z[1][i] = if is_behind { 0.0 } else { z };
-            ends.across[0][i] = y;
-            ends.across[1][i] = z;
-        }
-        ends
-    }
-
-    #[inline(always)]
-    fn factors(&self, to: &Self) -> [Values; 2] {
-        let mut factors = [[0.0; LANES]; 2];
-        let mut has_tie = false;
-        for i in 0..LANES {
-            let inner = self.z[0][i] * to.z[0][i] + self.z[1][i] * to.z[1][i];
-            let im = self.z[0][i] * to.z[1][i] - self.z[1][i] * to.z[0][i];
-            factors[0][i] = self.a[i] * to.a[i] + inner;
-            factors[1][i] = im;
-            has_tie |= im == 0.0;
-        }
-        if has_tie {
-            for i in 0..LANES {
-                if factors[1][i] == 0.0 {
-                    [factors[0][i], factors[1][i]] = self.end(i).tie(&to.end(i), factors[0][i]);
-                }
-            }
-        }
-        factors
-    }
-
-    fn end(&self, i: usize) -> End {
-        let pair = |values: &[Values; 2]| [values[0][i], values[1][i]];
-        End { a: self.a[i], z: pair(&self.z), across: pair(&self.across) }
-    }
-}
-
 pub(super) fn minus(a: Point, b: Point) -> Point {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
@@ -390,33 +248,4 @@ pub(super) fn norm(a: Point) -> f64 {
 
 fn cross(a: Point, b: Point) -> Point {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fastrand::Rng;
-    use pulp::Arch;
-
-    #[test]
-    fn numbers_at_several_points_are_those_at_each_to_the_bit() {
-        let mut rng = Rng::with_seed(1);
-        for round in 0..300 {
-            // Small coordinates have ties.
-            let reach = if round % 2 == 0 { 4 } else { 1 << 20 };
-            let mut any = || [(); 3].map(|()| rng.i32(-reach..=reach));
-            let loops = [(); 3].map(|()| {
-                let points: Vec<[i32; 3]> = (0..20).map(|_| any()).collect();
-                Loop::new(&[&points[..], &points[..1]].concat())
-            });
-            let points = [(); LANES].map(|()| any().map(f64::from));
-            let which = [2, 0];
-            let found = Arch::new().dispatch(Numbers { loops: &loops, which: &which, points });
-            for (point, found) in points.into_iter().zip(found) {
-                let mut turns = Turns::new();
-                which.iter().for_each(|&index| loops[index as usize].turn(point, &mut turns));
-                assert_eq!(found.to_bits(), turns.number().to_bits(), "{point:?}");
-            }
-        }
-    }
 }

@@ -45,6 +45,7 @@ use thiserror::Error;
 use crate::appearance::Appearance;
 use crate::mesh::Mesh;
 use crate::place::window::Part;
+pub(crate) use crate::place::window::WINDOW_STEP;
 pub use crate::place::window::{Reach, Tile, TileError, Tiles, Window};
 
 /// Most voxels along an axis of a grid in memory, padding included. A lattice may have

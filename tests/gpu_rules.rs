@@ -139,7 +139,7 @@ fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
         }
     }
     println!("{count} meshes by {} methods on {} adapters", methods().count(), gpus.len());
-    assert!(named.iter().all(|&n| n > 200), "{named:?}");
+    assert!(named.iter().all(|&n| n > 3 * count as u64), "{named:?}");
 }
 
 #[test]

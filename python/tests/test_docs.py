@@ -12,8 +12,14 @@ import trivox._trivox
 from conftest import torus, write_obj
 
 HERE = pathlib.Path(__file__).parent
-PAGE = next(p for p in (HERE / "python.md", HERE.parents[1] / "docs" / "python.md") if p.exists())
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+DOCS = next(folder for folder in (HERE, HERE.parents[1] / "docs") if (folder / "python.md").exists())
+BLOCKS = [
+    (f"{name}, block {index}", block)
+    for name in ("python.md", "large-grids.md")
+    for index, block in enumerate(
+        re.findall(r"^```python\n(.*?)^```", (DOCS / name).read_text(), re.DOTALL | re.MULTILINE)
+    )
+]
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +33,20 @@ def folder(tmp_path_factory):
 
 
 def test_there_are_blocks():
-    assert len(BLOCKS) >= 7
+    assert len(BLOCKS) >= 8
 
 
-@pytest.mark.parametrize("index", range(len(BLOCKS)))
+@pytest.mark.parametrize(("name", "block"), BLOCKS)
 @pytest.mark.filterwarnings("ignore")
-def test_a_block_of_the_manual_runs(folder, index):
-    for package in re.findall(r"^(?:import|from) (\w+)", BLOCKS[index], re.MULTILINE):
+def test_a_block_of_the_manual_runs(folder, name, block):
+    for package in re.findall(r"^(?:import|from) (\w+)", block, re.MULTILINE):
         pytest.importorskip(package)
-    if "trivox.ray" in BLOCKS[index]:
+    if "trivox.stores" in block:
+        pytest.importorskip("zarr")
+    if "trivox.ray" in block:
         pytest.importorskip("ray")
         os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
-    exec(compile(BLOCKS[index], f"{PAGE.name}, block {index}", "exec"), folder)
+    exec(compile(block, name, "exec"), folder)
 
 
 @pytest.mark.parametrize("module", [trivox, trivox._trivox])

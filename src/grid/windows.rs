@@ -5,11 +5,13 @@ use std::convert::Infallible;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, key_ranges,
 };
-use crate::place::Window;
+use crate::place::{WINDOW_STEP, Window};
 use crate::srgb::Rgba;
 
 /// A run of bricks, its mask and its own colours.
 type ColoredBricks = Vec<(BrickKey, Mask, Vec<Rgba>)>;
+
+const _: () = assert!(WINDOW_STEP == BRICK);
 
 impl VoxelGrid {
     /// The voxels in `window`, counted from its first voxel, with their colours. The window begins and

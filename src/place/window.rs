@@ -15,13 +15,15 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::grid::BRICK;
 use crate::place::{
     AXES, Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle, cube,
 };
 
+/// Windows begin at multiples of this many voxels: the edge of a brick.
+pub(crate) const WINDOW_STEP: u32 = 8;
+
 /// Voxels around a window that are computed with it.
-const HALO: u32 = BRICK;
+const HALO: u32 = WINDOW_STEP;
 
 /// A box of voxels of a lattice, half-open. Its corners are corners of bricks, or lie at the end of
 /// the lattice.
@@ -222,7 +224,7 @@ impl Lattice {
     /// More tiles along an axis than bricks; a tile that does not exist.
     pub fn tile(&self, tile: &Tile) -> Result<Window, TileError> {
         let of = tile.of.along(self.dims);
-        let bricks = self.dims.map(|dim| dim.div_ceil(BRICK));
+        let bricks = self.dims.map(|dim| dim.div_ceil(WINDOW_STEP));
         if let Some(a) = (0..3).find(|&a| of[a] > bricks[a]) {
             return Err(TileError::TooMany { axis: AXES[a], tiles: of[a], bricks: bricks[a] });
         }
@@ -233,7 +235,8 @@ impl Lattice {
         let [x, y, z] = of.map(u64::from);
         let at = [tile.index % x, tile.index / x % y, tile.index / x / y % z];
         // Below 2^17 bricks times 2^17 tiles.
-        let cut = |a: usize, at: u64| (at * u64::from(bricks[a]) / u64::from(of[a])) as u32 * BRICK;
+        let cut =
+            |a: usize, at: u64| (at * u64::from(bricks[a]) / u64::from(of[a])) as u32 * WINDOW_STEP;
         Ok(Window {
             from: [0, 1, 2].map(|a| cut(a, at[a])),
             to: [0, 1, 2].map(|a| cut(a, at[a] + 1).min(self.dims[a])),
@@ -245,8 +248,8 @@ impl Lattice {
     fn check_window(&self, window: &Window) -> Result<(), TileError> {
         for (a, axis) in AXES.into_iter().enumerate() {
             let (from, to, dim) = (window.from[a], window.to[a], self.dims[a]);
-            let is_end = to == dim || to.is_multiple_of(BRICK) && to < dim;
-            if !(from.is_multiple_of(BRICK) && from < to && is_end) {
+            let is_end = to == dim || to.is_multiple_of(WINDOW_STEP) && to < dim;
+            if !(from.is_multiple_of(WINDOW_STEP) && from < to && is_end) {
                 return Err(TileError::Window { axis, from, to, dim });
             }
         }
@@ -360,7 +363,7 @@ impl PlacedMesh {
             // The cube must end within a span of the lowest vertex. As the whole's cube does, and is
             // no smaller, this is at least 0.
             let latest = if lowest < begin { begin.min(lowest + span - edge) } else { begin };
-            latest.max(0) as u32 / BRICK * BRICK
+            latest.max(0) as u32 / WINDOW_STEP * WINDOW_STEP
         })
     }
 
@@ -436,4 +439,5 @@ impl Part {
     }
 }
 
-const _: () = assert!(MAX_SPAN_VOXELS.is_multiple_of(BRICK) && HALO.is_multiple_of(BRICK));
+const _: () =
+    assert!(MAX_SPAN_VOXELS.is_multiple_of(WINDOW_STEP) && HALO.is_multiple_of(WINDOW_STEP));

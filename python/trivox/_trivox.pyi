@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._glue import Difference, Verdict
 
 __all__ = [
+    "DistanceField",
     "Grid",
     "Mesh",
     "Voxelizer",

@@ -1,7 +1,7 @@
 //! [`Voxelizer`] reads, places, voxelizes and colours a mesh in one call.
 //!
 //! The steps are public too: [`read_mesh`](crate::formats::read_mesh),
-//! [`place`], [`voxelize`](fn@voxelize), [`color`](fn@color).
+//! [`place`](fn@crate::place), [`voxelize`](fn@crate::voxelize), [`color`](fn@crate::color).
 
 mod batch;
 mod distances;

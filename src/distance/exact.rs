@@ -1,7 +1,7 @@
 //! The distance from a lattice point to a triangle, exact and rounded once.
 //!
 //! The squared distance is a fraction of integers. With coordinates that differ by at most `2^24`
-//! (see [`place`](crate::place)), a normal has components below `2^50` and a squared norm below
+//! (see [`place`](mod@crate::place)), a normal has components below `2^50` and a squared norm below
 //! `2^100`; the distance to a plane times that norm is below `2^75`, its square below `2^150`. An
 //! edge's fraction is below `2^100` over `2^50`, a corner's below `2^50`.
 //!

@@ -22,7 +22,7 @@ pub enum VoxelizeError {
 }
 
 impl VoxelizeError {
-    /// Whether [`Progress::is_cancelled`] ended the work.
+    /// Whether [`Progress::is_cancelled`](crate::Progress::is_cancelled) ended the work.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Backend(BackendError::Cancelled))

@@ -44,7 +44,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 /// Writes `field` as a level set of floats, in world units.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write`](fn@write).
 pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
     write_channels(field.band(), [Channel::Distance(field)].into_iter(), out)
 }

@@ -4,8 +4,8 @@
 //! Triangles are assigned to the bricks that they touch (`octree`). A voxel that only triangles of
 //! one shade touch (`touched`) has that shade. In all other voxels triangles are clipped (`clip`).
 //! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers,
-//! weighted by covered area (`texels`, `coverage`, `bilinear`). Polygons are summed in integers (`sums`), so
-//! their order has no effect. All of it runs on the CPU, for both backends, with basic
+//! weighted by covered area (`texels`, `coverage`, `bilinear`). Polygons are summed in integers
+//! (`sums`), so their order has no effect. All of it runs on the CPU, for both backends, with basic
 //! floating-point operations only: the colours are the same on every machine, to the bit.
 //!
 //! The surface of a solid does not touch all its voxels. An exposed untouched voxel has the mean
@@ -50,8 +50,8 @@ pub struct ColorOptions {
     pub keep_transparent: bool,
     /// The memory limit in bytes, colours included.
     pub memory: u64,
-    /// The colour of voxels far from the surface, of a solid; `None` for the mean over the surface's
-    /// voxels in the grid, which differs from tile to tile.
+    /// The colour of voxels far from the surface, of a solid; `None` for the mean over the
+    /// surface's voxels in the grid, which differs from tile to tile.
     pub interior: Option<Rgba>,
 }
 

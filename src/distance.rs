@@ -1,14 +1,14 @@
-//! Signed distances in a narrow band around a surface: what film and simulation call a level set, and
-//! machine learning a truncated signed distance field.
+//! Signed distances in a narrow band around a surface: what film and simulation call a level set,
+//! and machine learning a truncated signed distance field.
 //!
 //! A voxel's distance is that from its centre to the nearest point of the mesh on its lattice,
 //! rounded once to `f32`. It is inside if its centre is, by the same fills as a solid
 //! ([`solid`](crate::solid)).
 //!
-//! Triangles are sorted into the bricks that they may reach; then bricks are computed independently,
-//! each in `f64` with a bound of the error. Where that leaves the rounding open, it is decided in
-//! integers. The result is the same for any number of threads and any order of triangles, because
-//! each distance is a function of the triangles alone.
+//! Triangles are sorted into the bricks that they may reach; then bricks are computed
+//! independently, each in `f64` with a bound of the error. Where that leaves the rounding open, it
+//! is decided in integers. The result is the same for any number of threads and any order of
+//! triangles, because each distance is a function of the triangles alone.
 
 mod bricks;
 mod exact;
@@ -35,7 +35,8 @@ use nearest::{Brick, Nearest};
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
 
-/// Most pairs of a brick and a triangle that are sorted at a time, 256 MiB, unless a layer has more.
+/// Most pairs of a brick and a triangle that are sorted at a time, 256 MiB, unless a layer has
+/// more.
 const PAIRS: u64 = 1 << 24;
 /// A brick and a triangle.
 type Pair = (u64, u32);

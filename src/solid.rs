@@ -168,11 +168,12 @@ impl Surface {
         Ok(which.is_some())
     }
 
-    /// Whether patches are turned of a closed mesh that is oriented depends on columns of the whole grid.
+    /// Whether patches are turned of a closed mesh that is oriented depends on columns of the whole
+    /// grid.
     ///
     /// # Errors
-    /// A mesh in a window of which some patches would be turned, and others not. To turn all of them
-    /// changes no voxel.
+    /// A mesh in a window of which some patches would be turned, and others not. To turn all of
+    /// them changes no voxel.
     fn refuse_to_turn_some(&self, finder: &Finder) -> Result<(), BackendError> {
         if self.turned.is_some() {
             return Ok(());

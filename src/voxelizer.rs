@@ -97,7 +97,8 @@ impl Voxelizer {
         self.finish(self.place(mesh)?)
     }
 
-    /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another mesh.
+    /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another
+    /// mesh.
     ///
     /// ```
     /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, VoxelGrid, Voxelizer, Window};

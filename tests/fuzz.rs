@@ -1,8 +1,8 @@
 //! The fuzz targets on their corpus: the seeds, which are made here, and every input that ever
 //! failed. `TRIVOX_BLESS=1 cargo test --test fuzz` writes the seeds.
 //!
-//! `TRIVOX_MUTATIONS=100000` sets how many changed inputs each target gets, and `TRIVOX_SEED` which.
-//! `TRIVOX_FUZZ=folder` names another corpus to replay, such as one that `cargo fuzz` grew.
+//! `TRIVOX_MUTATIONS=100000` sets how many changed inputs each target gets, and `TRIVOX_SEED`
+//! which. `TRIVOX_FUZZ=folder` names another corpus to replay, such as one that `cargo fuzz` grew.
 #![cfg(all(feature = "images", feature = "palette"))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -57,8 +57,8 @@ fn every_input_of_the_corpus_passes() {
     }
 }
 
-/// A few changes of `input`: bytes, numbers at the ends of their range, parts left out, repeated, or
-/// taken from `other`.
+/// A few changes of `input`: bytes, numbers at the ends of their range, parts left out, repeated,
+/// or taken from `other`.
 fn mutated(rng: &mut Rng, input: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..1 << rng.u32(0..4) {

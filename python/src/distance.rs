@@ -154,8 +154,8 @@ impl PyDistanceField {
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
-    ///     .vdb and .nvdb are level sets, in mesh units; .npz has coordinates and distances in voxels;
-    ///     .npy is the dense array.
+    ///     .vdb and .nvdb are level sets, in mesh units; .npz has coordinates and distances in
+    ///     voxels; .npy is the dense array.
     ///
     /// Raises
     /// ------

@@ -301,8 +301,8 @@ impl PyGrid {
     /// positions : ndarray of int32, shape (b, 3)
     ///     In bricks of 8 voxels: x, y, z.
     /// masks : ndarray of uint64, shape (b, 8)
-    ///     ``masks[i, x]`` has bit ``8 * y + z`` set where voxel (x, y, z) of brick i is occupied: the
-    ///     layout of an OpenVDB or NanoVDB leaf.
+    ///     ``masks[i, x]`` has bit ``8 * y + z`` set where voxel (x, y, z) of brick i is occupied:
+    ///     the layout of an OpenVDB or NanoVDB leaf.
     fn bricks<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (grid, rows) = (&*self.grid, self.grid.brick_count());
         let positions = filled::<i32, 3>(py, rows, "int32", |out| {

@@ -29,8 +29,9 @@ use crate::job;
 /// ----------
 /// vertices : array_like, shape (n, 3), or an object
 ///     Positions in mesh units; float32 and float64 are taken without an intermediate copy, other
-///     numbers are converted. Or, alone, a mesh of trimesh, Open3D, PyVista, meshio, or anything with
-///     ``vertices`` and ``faces``; colours, texture coordinates and a base-colour texture come along.
+///     numbers are converted. Or, alone, a mesh of trimesh, Open3D, PyVista, meshio, or anything
+///     with ``vertices`` and ``faces``; colours, texture coordinates and a base-colour texture come
+///     along.
 /// faces : array_like of int, shape (m, 3)
 ///     Vertex numbers of each triangle, from 0.
 /// vertex_colors : array_like, shape (n, 3) or (n, 4), optional

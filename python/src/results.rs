@@ -22,8 +22,8 @@ use crate::voxelizer::parse_mode;
 /// Parameters
 /// ----------
 /// tiles : iterable of Grid
-///     That `Voxelizer(..., tile=...)` made of one mesh with the same options. Together they have at
-///     most 65,536 voxels along an axis.
+///     That `Voxelizer(..., tile=...)` made of one mesh with the same options. Together they have
+///     at most 65,536 voxels along an axis.
 ///
 /// Returns
 /// -------
@@ -96,8 +96,8 @@ pub fn diff<'py>(
 /// mode, fill, shell
 ///     What the grid's voxels are, as in `Voxelizer`.
 /// resolution, voxel_size, bounds, pad
-///     How the mesh was placed, where that is known. Otherwise the grid's origin and voxel size say, or
-///     the ways in which tools commonly fit a mesh to a grid are tried.
+///     How the mesh was placed, where that is known. Otherwise the grid's origin and voxel size
+///     say, or the ways in which tools commonly fit a mesh to a grid are tried.
 /// as_placed : bool, default False
 ///     Whether no permutation, mirror or shift of the axes is looked for.
 /// named : int, default 8

@@ -50,11 +50,13 @@ use crate::mesh::Source;
 /// keep_transparent : bool, default False
 ///     Whether voxels in which all is transparent are kept.
 /// interior_color : (int, int, int), optional
-///     The colour, sRGB, of a solid's voxels far from its surface; the mean of the surface's by default.
+///     The colour, sRGB, of a solid's voxels far from its surface; the mean of the surface's by
+///     default.
 /// tile : str, optional
-///     Make only this tile of the grid: "3/8", or "3/2x2x2" of so many along x, y and z, counted from 1
-///     with x fastest. Tiles put together are the whole to the bit; it may have up to 1,048,576 voxels
-///     along an axis. ``grid.report["tile"]`` says where the tile lies; see `join`.
+///     Make only this tile of the grid: "3/8", or "3/2x2x2" of so many along x, y and z, counted
+///     from 1 with x fastest. Tiles put together are the whole to the bit; it may have up to
+///     1,048,576 voxels along an axis. ``grid.report["tile"]`` says where the tile lies; see
+///     `join`.
 /// backend : {"auto", "cpu", "gpu"}, default "auto"
 ///     "auto" takes a hardware GPU where that is likely to be faster.
 /// adapter : str, optional
@@ -285,8 +287,8 @@ impl PyVoxelizer {
     /// mesh : Mesh, str, os.PathLike, or a mesh of trimesh, Open3D, PyVista or meshio
     ///     A path is read with the files that it names.
     /// progress : callable, optional
-    ///     Called now and then, in this thread, as ``progress(step, done, total)``; total is 0 where
-    ///     it is not known. What it raises ends the run. See ``trivox.progress_bar``.
+    ///     Called now and then, in this thread, as ``progress(step, done, total)``; total is 0
+    ///     where it is not known. What it raises ends the run. See ``trivox.progress_bar``.
     ///
     /// Returns
     /// -------
@@ -294,7 +296,8 @@ impl PyVoxelizer {
     ///
     /// Raises
     /// ------
-    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError, TimeLimitError
+    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError,
+    /// TimeLimitError
     ///     See there; KeyboardInterrupt ends the run within a tenth of a second.
     ///
     /// Warns
@@ -320,8 +323,8 @@ impl PyVoxelizer {
 
     /// Signed distances from voxel centres to the surface, in a narrow band around it.
     ///
-    /// The inside is that of ``mode="solid"``, by this voxelizer's `fill` if that is its mode. Without
-    /// `bounds` the grid is padded by the width, so that the band is whole.
+    /// The inside is that of ``mode="solid"``, by this voxelizer's `fill` if that is its mode.
+    /// Without `bounds` the grid is padded by the width, so that the band is whole.
     ///
     /// Parameters
     /// ----------
@@ -339,7 +342,8 @@ impl PyVoxelizer {
     /// ------
     /// OptionError
     ///     A width that is not possible.
-    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError, TimeLimitError
+    /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError,
+    /// TimeLimitError
     ///     As `__call__`.
     ///
     /// Warns
@@ -377,14 +381,14 @@ impl PyVoxelizer {
     ///     Of what `__call__` takes, or of pairs (key, mesh); taken as results are asked for, a few
     ///     ahead.
     /// on_error : {"return", "raise", "skip"}, default "return"
-    ///     What becomes of an item that fails: it has the exception as its result, or the exception is
-    ///     raised in its turn, or it is left out and logged.
+    ///     What becomes of an item that fails: it has the exception as its result, or the exception
+    ///     is raised in its turn, or it is left out and logged.
     ///
     /// Returns
     /// -------
     /// iterator of (key, Grid or Exception)
-    ///     In the order of `items`. The key is the one given, else the path, else the item's number.
-    ///     Warnings are in ``grid.warnings`` alone.
+    ///     In the order of `items`. The key is the one given, else the path, else the item's
+    ///     number. Warnings are in ``grid.warnings`` alone.
     #[pyo3(signature = (items, *, on_error="return"))]
     fn many(&self, items: &Bound<'_, PyAny>, on_error: &str) -> PyResult<Batch> {
         let choices =
@@ -402,9 +406,9 @@ impl PyVoxelizer {
     /// Returns
     /// -------
     /// dict
-    ///     ``dims``: voxels along each axis; ``brick_pairs``: (triangle, brick) pairs, the measure of
-    ///     the work; ``core_seconds``: of one CPU core, within a factor of about two; ``memory``:
-    ///     bytes for the mesh and the grid's surface.
+    ///     ``dims``: voxels along each axis; ``brick_pairs``: (triangle, brick) pairs, the measure
+    ///     of the work; ``core_seconds``: of one CPU core, within a factor of about two;
+    ///     ``memory``: bytes for the mesh and the grid's surface.
     fn estimate<'py>(&self, mesh: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let py = mesh.py();
         let source = Source::of(mesh)?;

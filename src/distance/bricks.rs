@@ -100,7 +100,8 @@ impl Finder {
         }
         let center: Vector = std::array::from_fn(|a| 0.5 * (lo[a] + hi[a]));
         let half: Vector = std::array::from_fn(|a| 0.5 * (hi[a] - lo[a]));
-        // Along the normal, and in the plane along each edge's normal, all of the triangle is on one side.
+        // Along the normal, and in the plane along each edge's normal, all of the triangle is on
+        // one side.
         let beyond = |from: Vector, along: Vector| {
             dot(along, minus(center, from)) - dot(along.map(f64::abs), half)
         };

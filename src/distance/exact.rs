@@ -5,9 +5,10 @@
 //! `2^100`; the distance to a plane times that norm is below `2^75`, its square below `2^150`. An
 //! edge's fraction is below `2^100` over `2^50`, a corner's below `2^50`.
 //!
-//! Rounding is monotone, so the rounded distance to the nearest triangle is the least of the rounded
-//! distances: triangles may come in any order, from any number of threads, and bits of floats that
-//! are not negative are ordered as the floats are, which lets a GPU take an atomic minimum.
+//! Rounding is monotone, so the rounded distance to the nearest triangle is the least of the
+//! rounded distances: triangles may come in any order, from any number of threads, and bits of
+//! floats that are not negative are ordered as the floats are, which lets a GPU take an atomic
+//! minimum.
 
 use std::cmp::Ordering;
 
@@ -81,8 +82,8 @@ fn rounded(numerator: Wide, denominator: u128, unit_bits: u32) -> f32 {
     }
 }
 
-/// Compares `sqrt(numerator / denominator) / 2^unit_bits` with `bound`, a positive number of 25 bits
-/// that is close to it.
+/// Compares `sqrt(numerator / denominator) / 2^unit_bits` with `bound`, a positive number of 25
+/// bits that is close to it.
 fn compare(numerator: Wide, denominator: u128, bound: f64, unit_bits: u32) -> Ordering {
     const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
     let bits = bound.to_bits();
@@ -143,8 +144,8 @@ impl Wide {
 mod tests {
     use super::*;
 
-    /// Whether `distance`, in lattice units times `2^-unit_bits`, is the float nearest to the root of
-    /// an integer.
+    /// Whether `distance`, in lattice units times `2^-unit_bits`, is the float nearest to the root
+    /// of an integer.
     #[test]
     fn roots_of_integers_are_rounded_to_nearest() {
         let mut random = fastrand::Rng::with_seed(7);

@@ -82,7 +82,8 @@ impl DistanceField {
         &self.inside
     }
 
-    /// The signed distance of voxel `(x, y, z)` in voxels; outside the band plus or minus the width.
+    /// The signed distance of voxel `(x, y, z)` in voxels; outside the band plus or minus the
+    /// width.
     #[must_use]
     pub fn get(&self, voxel: [u32; 3]) -> f32 {
         let [x, y, z] = voxel.map(|c| c % BRICK);
@@ -113,8 +114,8 @@ impl DistanceField {
             .map(|(&distance, is_inside)| signed(distance, is_inside))
     }
 
-    /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or minus
-    /// the width.
+    /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or
+    /// minus the width.
     pub(crate) fn brick(&self, key: BrickKey) -> [f32; 512] {
         let mut values = [0.0; 512];
         for (x, slice) in values.as_chunks_mut().0.iter_mut().enumerate() {
@@ -136,8 +137,8 @@ impl DistanceField {
         values
     }
 
-    /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order; outside the
-    /// band plus or minus the width.
+    /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order;
+    /// outside the band plus or minus the width.
     ///
     /// # Panics
     /// `out` is shorter than the number of voxels.
@@ -177,12 +178,12 @@ impl DistanceField {
         self.band.bytes() + self.inside.bytes() + (index + size_of_val(&self.distances[..])) as u64
     }
 
-    /// A hash of the dimensions, the width, the voxels inside, those in the band and their distances:
-    /// the same on every machine. 32 hexadecimal digits.
+    /// A hash of the dimensions, the width, the voxels inside, those in the band and their
+    /// distances: the same on every machine. 32 hexadecimal digits.
     ///
-    /// The first 128 bits of BLAKE3 over the text `trivox distances 1`, the hashes of band and inside
-    /// as [`VoxelGrid::hash`] prints them, and width and distances, without signs, as little-endian
-    /// `f32`.
+    /// The first 128 bits of BLAKE3 over the text `trivox distances 1`, the hashes of band and
+    /// inside as [`VoxelGrid::hash`] prints them, and width and distances, without signs, as
+    /// little-endian `f32`.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();

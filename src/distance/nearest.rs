@@ -4,15 +4,16 @@
 //! # The error
 //! All coordinates are integers that differ by at most `2^24`. What is computed of an edge is exact
 //! until its last division: the products of `(p - a) x e` and `(p - a) . e` are below `2^51`, and
-//! `|p - a|^2` is as well. So are a triangle's normal `n`, and, in many cases, `n . (p - a)` and the
-//! edge functions `(n x e) . (p - a)`. If they exceed `2^53`, they have an absolute error, which with
-//! at most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the largest 1-norm
-//! of a `p - a` in the brick. The first moves the distance to the plane by `2^-49 d`. The second takes a
-//! point above the triangle for one beside it, or the reverse, only within `2^-48 d` of the plane
-//! through the edge, where the distances to edge and triangle differ by no more than that. Of a point
-//! beside the triangle only edges that it is beyond are looked at: the nearest point is on one of
-//! them, as the triangle is convex. If an edge is missed within `2^-48 d` of its plane, the others are
-//! farther by at most twice that. All together are the `slack`. The squares, divisions and the root add less than 16 roundings.
+//! `|p - a|^2` is as well. So are a triangle's normal `n`, and, in many cases, `n . (p - a)` and
+//! the edge functions `(n x e) . (p - a)`. If they exceed `2^53`, they have an absolute error,
+//! which with at most 18 roundings is below `2^-49 |n| d` and `2^-48 |n| |e| d`, where `d` is the
+//! largest 1-norm of a `p - a` in the brick. The first moves the distance to the plane by
+//! `2^-49 d`. The second takes a point above the triangle for one beside it, or the reverse, only within
+//! `2^-48 d` of the plane through the edge, where the distances to edge and triangle differ by no
+//! more than that. Of a point beside the triangle only edges that it is beyond are looked at: the
+//! nearest point is on one of them, as the triangle is convex. If an edge is missed within
+//! `2^-48 d` of its plane, the others are farther by at most twice that. All together are the `slack`. The
+//! squares, divisions and the root add less than 16 roundings.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -26,7 +27,8 @@ use crate::place::{PlacedMesh, Triangle};
 const RELATIVE: f64 = 1.0 / (1_u64 << 48) as f64;
 /// Integers up to here are exact in `f64`.
 const EXACT: f64 = (1_u64 << 53) as f64;
-/// Rows are skipped only if they are farther than this from mattering, in voxels: more than any error.
+/// Rows are skipped only if they are farther than this from mattering, in voxels: more than any
+/// error.
 const MARGIN: f64 = 1.0 / (1 << 16) as f64;
 /// Voxels in a row along `z`.
 const LANES: usize = BRICK as usize;
@@ -162,8 +164,8 @@ impl Nearest {
         }
     }
 
-    /// Rounds the distances, and stores those of the voxels within the width in `values`, in the order
-    /// of the mask.
+    /// Rounds the distances, and stores those of the voxels within the width in `values`, in the
+    /// order of the mask.
     pub(super) fn finish(
         &self,
         arch: Arch,

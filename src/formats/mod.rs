@@ -547,8 +547,8 @@ pub fn write_grid_with(
     (format.spec().write.ok_or_else(unwritten)?)(grid, options, out)
 }
 
-/// Writes `field` in `format`. `.vdb` and `.nvdb` hold distances in world units, `.npy` and `.npz` in
-/// voxels.
+/// Writes `field` in `format`. `.vdb` and `.nvdb` hold distances in world units, `.npy` and `.npz`
+/// in voxels.
 ///
 /// # Errors
 /// The format cannot hold distances ([`GridFormat::check_distances`]); `out` fails.

@@ -14,8 +14,8 @@ type ColoredBricks = Vec<(BrickKey, Mask, Vec<Rgba>)>;
 const _: () = assert!(WINDOW_STEP == BRICK);
 
 impl VoxelGrid {
-    /// The voxels in `window`, counted from its first voxel, with their colours. The window begins and
-    /// ends at bricks, or at the grid's end.
+    /// The voxels in `window`, counted from its first voxel, with their colours. The window begins
+    /// and ends at bricks, or at the grid's end.
     pub(crate) fn window(&self, window: &Window) -> Self {
         debug_assert!(
             (0..3).all(|a| window.from[a].is_multiple_of(BRICK)
@@ -60,9 +60,9 @@ impl VoxelGrid {
         grid
     }
 
-    /// The grid of `dims` voxels that `tiles` make together, each with the voxel at which it begins: a
-    /// multiple of 8 along each axis. The result lies where the first tile says. It has colours if all
-    /// tiles have.
+    /// The grid of `dims` voxels that `tiles` make together, each with the voxel at which it
+    /// begins: a multiple of 8 along each axis. The result lies where the first tile says. It has
+    /// colours if all tiles have.
     ///
     /// ```
     /// use trivox::VoxelGrid;
@@ -75,8 +75,8 @@ impl VoxelGrid {
     /// ```
     ///
     /// # Errors
-    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); a tile that is not at a brick, not
-    /// within the dimensions, or shares a brick with another.
+    /// A dimension of 0 or above [`MAX_DIM`](crate::place::MAX_DIM); a tile that is not at a brick,
+    /// not within the dimensions, or shares a brick with another.
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let world = tiles.first().and_then(|(at, tile)| {
             let mut world = tile.world?;
@@ -118,8 +118,8 @@ impl VoxelGrid {
     /// The grid that `tiles` make together, each at the place in the world that it has.
     ///
     /// # Errors
-    /// There is none; one has no place, or another voxel size, or lies between voxels of the first; as
-    /// [`assemble`](Self::assemble).
+    /// There is none; one has no place, or another voxel size, or lies between voxels of the first;
+    /// as [`assemble`](Self::assemble).
     pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
         let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
         let worlds = worlds.ok_or(GridError::NoPlace)?;

@@ -78,9 +78,9 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Put the tiles of a grid together.
     ///
-    /// Each tile lies where its file says, so the format must hold that (see `voxelize formats`). Tiles
-    /// that `--tile` made, of one mesh with the same options, are together what the run without it makes,
-    /// to the bit.
+    /// Each tile lies where its file says, so the format must hold that (see `voxelize formats`).
+    /// Tiles that `--tile` made, of one mesh with the same options, are together what the run
+    /// without it makes, to the bit.
     Join(JoinArgs),
     /// Compare two voxel grids, in any formats.
     ///
@@ -128,8 +128,8 @@ pub struct VoxelArgs {
     #[arg(long, value_name = "FILL")]
     pub fill: Option<FillName>,
 
-    /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040 [default:
-    /// the mean colour of the surface; of a tile, that in the tile].
+    /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040
+    /// [default: the mean colour of the surface; of a tile, that in the tile].
     #[arg(long, value_name = "COLOR", value_parser = parse_interior)]
     pub interior_color: Option<Rgba>,
 
@@ -151,8 +151,8 @@ pub struct PaletteArgs {
     #[arg(long, value_name = "IMAGE")]
     pub palette: Option<PathBuf>,
 
-    /// Blocks to choose from in .schem: a text file with a block and its CSS colour on each line, such
-    /// as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and terracotta].
+    /// Blocks to choose from in .schem: a text file with a block and its CSS colour on each line,
+    /// such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and terracotta].
     #[arg(long, value_name = "FILE")]
     pub blocks: Option<PathBuf>,
 

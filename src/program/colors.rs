@@ -61,8 +61,8 @@ impl PaletteArgs {
     }
 }
 
-/// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that begin
-/// with `//` are skipped.
+/// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that
+/// begin with `//` are skipped.
 fn read_blocks(path: &Path) -> Result<Blocks> {
     let text = fs::read_to_string(path)?;
     let lines = (1..).zip(text.lines().map(str::trim));

@@ -15,8 +15,8 @@ use crate::program::{Verdict, print_error, print_json, temporary};
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
 /// # Errors
-/// A tile cannot be read, or does not say where it lies; they do not fit together; the file cannot be
-/// written.
+/// A tile cannot be read, or does not say where it lies; they do not fit together; the file cannot
+/// be written.
 pub fn run(args: &JoinArgs) -> Result<Verdict> {
     if args.json && args.output.as_os_str() == "-" {
         bail!("--json and -o - both write to standard output: leave one of them out");

@@ -50,8 +50,8 @@ pub struct Summary {
     /// The fill of a solid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<FillSummary>,
-    /// The band of distances, if they were computed; `occupied` are the voxels inside, and `hash` is that
-    /// of the distances.
+    /// The band of distances, if they were computed; `occupied` are the voxels inside, and `hash`
+    /// is that of the distances.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distances: Option<DistanceSummary>,
     /// Voxels left out because they are completely transparent.

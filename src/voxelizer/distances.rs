@@ -32,9 +32,9 @@ pub struct Distances {
 
 /// Distances.
 impl Voxelizer {
-    /// The signed distances of the voxels nearer than `width` voxels to the surface of `mesh`; the inside
-    /// is that of [`Mode::Solid`], with the fill of this mode if it is set. Without explicit bounds
-    /// the padding is at least the width, so that the band is whole.
+    /// The signed distances of the voxels nearer than `width` voxels to the surface of `mesh`; the
+    /// inside is that of [`Mode::Solid`], with the fill of this mode if it is set. Without explicit
+    /// bounds the padding is at least the width, so that the band is whole.
     ///
     /// ```
     /// use trivox::{Mesh, Voxelizer};

@@ -107,15 +107,15 @@ impl Voxelizer {
         Self { keep_transparent, ..self }
     }
 
-    /// The colour of the voxels of a solid that are far from its surface. Without it they have the mean
-    /// colour of the surface's voxels: of a tile, of those in the tile.
+    /// The colour of the voxels of a solid that are far from its surface. Without it they have the
+    /// mean colour of the surface's voxels: of a tile, of those in the tile.
     #[must_use]
     pub fn interior_color(self, color: Rgba) -> Self {
         Self { interior: Some(color), ..self }
     }
 
-    /// The lattice to place meshes on, chosen before, instead of one for each mesh by the size of voxels,
-    /// the bounds and the padding.
+    /// The lattice to place meshes on, chosen before, instead of one for each mesh by the size of
+    /// voxels, the bounds and the padding.
     #[must_use]
     pub fn lattice(self, lattice: Option<Lattice>) -> Self {
         Self { lattice, ..self }
@@ -123,8 +123,8 @@ impl Voxelizer {
 
     /// Only this tile of the grid; `None` for the whole. Tiles together are the whole to the bit.
     ///
-    /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::place::MAX_SPAN_VOXELS) voxels along an axis.
-    /// The tile's dimensions and place in the world are its own.
+    /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::place::MAX_SPAN_VOXELS) voxels along an
+    /// axis. The tile's dimensions and place in the world are its own.
     #[must_use]
     pub fn tile(self, tile: Option<Tile>) -> Self {
         Self { tile, ..self }

@@ -34,8 +34,8 @@ pub enum Warning {
         /// How many.
         voxels: u64,
     },
-    /// Voxels of a tile of a solid that are far from the surface have the mean colour of the surface in
-    /// the tile: another one in each tile.
+    /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
+    /// surface in the tile: another one in each tile.
     InteriorOfTile,
     /// No voxel is occupied.
     Empty {

@@ -1,5 +1,5 @@
-//! Distances in files: as NumPy, OpenVDB and NanoVDB read them, against the field itself; and against
-//! the distances that OpenVDB computes.
+//! Distances in files: as NumPy, OpenVDB and NanoVDB read them, against the field itself; and
+//! against the distances that OpenVDB computes.
 
 use std::fs;
 use std::path::Path;

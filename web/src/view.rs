@@ -281,8 +281,8 @@ pub fn source() -> String {
     format!("{SCENE_SOURCE}\n{}", include_str!("view.wgsl"))
 }
 
-/// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture of the
-/// same number of pixels.
+/// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture
+/// of the same number of pixels.
 #[derive(Debug)]
 pub struct GpuView {
     scene: GpuScene,

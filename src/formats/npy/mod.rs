@@ -75,8 +75,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
-/// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or minus
-/// its width. Takes the memory of one `x`: `4 ny nz` bytes.
+/// Writes `field` as `float32` in C order: signed distances in voxels, outside the band plus or
+/// minus its width. Takes the memory of one `x`: `4 ny nz` bytes.
 ///
 /// # Errors
 /// `out` fails.

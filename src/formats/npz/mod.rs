@@ -7,7 +7,8 @@
 //! ignored. Without `occupied` the voxels are those of `rgba` that are not fully transparent;
 //! without either, those of the first suitable array.
 //!
-//! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid inside.
+//! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
+//! inside.
 
 mod read;
 mod zip;
@@ -57,9 +58,9 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(zip.finish()?.flush()?)
 }
 
-/// Writes `field`: `coords`, `int32` of shape `(n, 3)`, the voxels of the band; `distances`, `float32` of
-/// shape `(n,)`, their signed distances in voxels; `width`, a `float32`; and `occupied`, the voxels
-/// inside, with their world position as in other files.
+/// Writes `field`: `coords`, `int32` of shape `(n, 3)`, the voxels of the band; `distances`,
+/// `float32` of shape `(n,)`, their signed distances in voxels; `width`, a `float32`; and
+/// `occupied`, the voxels inside, with their world position as in other files.
 ///
 /// # Errors
 /// `out` fails.

@@ -59,8 +59,8 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// The runs of `grid` in the half-open box of bricks `from..to`, and all others with a value that is
-    /// not the background's; each with the entry of its bricks in their lower nodes.
+    /// The runs of `grid` in the half-open box of bricks `from..to`, and all others with a value
+    /// that is not the background's; each with the entry of its bricks in their lower nodes.
     pub(super) fn entries(
         self,
         grid: &VoxelGrid,

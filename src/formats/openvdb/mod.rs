@@ -5,8 +5,8 @@
 //! Both grids are active in the occupied voxels. The background of `Cd` is the default colour,
 //! which lets it use the tiles of `density` there. Opacity is not stored: the density is occupancy.
 //!
-//! A field of distances is a grid named `surface`, a level set: signed distances in world units, active
-//! in the band, and inactive outside of it, with the width of the band as the background.
+//! A field of distances is a grid named `surface`, a level set: signed distances in world units,
+//! active in the band, and inactive outside of it, with the width of the band as the background.
 //!
 //! Both formats place a voxel's *centre* at its index: voxel `(i, j, k)` of a grid is at `(i, j,
 //! k)` in index space, and at `origin + (i + 1/2, j + 1/2, k + 1/2) voxel_size` in the world. Axes

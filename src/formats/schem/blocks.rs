@@ -54,8 +54,8 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Blocks by name, such as `white_wool` or `minecraft:oak_log[axis=y]`, and their colours in sRGB.
-    /// A name without a namespace is Minecraft's.
+    /// Blocks by name, such as `white_wool` or `minecraft:oak_log[axis=y]`, and their colours in
+    /// sRGB. A name without a namespace is Minecraft's.
     ///
     /// # Errors
     /// No block or more than [`MAX_BLOCKS`], an impossible name, a name that is there twice.

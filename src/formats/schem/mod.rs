@@ -6,13 +6,13 @@
 //! schematic is pasted with its minimum corner at the player. `Metadata` holds a compound `trivox`
 //! with the grid's corner in mesh coordinates, the voxel size and the mesh's up axis.
 //!
-//! A voxel becomes the block of concrete, wool and terracotta, or of [`WriteOptions::blocks`], with the
-//! nearest colour in Oklab, as [`palette`](crate::palette) finds it, optionally dithered;
-//! [`WriteOptions::palette`] is ignored. In a grid without colours it becomes stone, or the first of
-//! the blocks.
+//! A voxel becomes the block of concrete, wool and terracotta, or of [`WriteOptions::blocks`], with
+//! the nearest colour in Oklab, as [`palette`](crate::palette) finds it, optionally dithered;
+//! [`WriteOptions::palette`] is ignored. In a grid without colours it becomes stone, or the first
+//! of the blocks.
 //!
-//! Schematics of versions 1 to 3 are read. Blocks of these names and stone have their colours, others
-//! are grey, with a warning.
+//! Schematics of versions 1 to 3 are read. Blocks of these names and stone have their colours,
+//! others are grey, with a warning.
 
 mod blocks;
 mod nbt;

@@ -84,10 +84,10 @@ pub struct Job {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub pad: u32,
 
-    /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the surface, from
-    /// their centres, negative inside; --fill finds the inside. W is at most 1024. Without --bounds,
-    /// --cube or --dims the grid is padded by W. Formats: .vdb and .nvdb (level sets, in mesh units),
-    /// .npz and .npy (in voxels).
+    /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the
+    /// surface, from their centres, negative inside; --fill finds the inside. W is at most 1024.
+    /// Without --bounds, --cube or --dims the grid is padded by W. Formats: .vdb and .nvdb (level
+    /// sets, in mesh units), .npz and .npy (in voxels).
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["preview", "check", "mode", "shell"])]
     pub distance: Option<f32>,
@@ -123,8 +123,9 @@ pub struct Job {
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
 
-    /// Make only tile I of N of the grid, such as 3/8, or of X by Y by Z tiles, such as 3/2x2x2; counted
-    /// from 1, x fastest. Tiles are whole bricks of 8 voxels. `voxelize join` puts them together.
+    /// Make only tile I of N of the grid, such as 3/8, or of X by Y by Z tiles, such as 3/2x2x2;
+    /// counted from 1, x fastest. Tiles are whole bricks of 8 voxels. `voxelize join` puts them
+    /// together.
     #[arg(long, value_name = "I/N")]
     pub tile: Option<Tile>,
 

@@ -1,9 +1,10 @@
 //! Windows of a lattice: a mesh on the part of a grid that one machine voxelizes.
 //!
-//! A window begins and ends at bricks. Its mesh has the lattice points of the whole, shifted by whole
-//! bricks, and only the triangles that its voxels can depend on; so its voxels and its colours are
-//! those of the whole, to the bit. Around the window lies a halo of one brick: the thin surface
-//! treats the grid's far face apart, and a solid's exposed voxels take colours of their neighbours.
+//! A window begins and ends at bricks. Its mesh has the lattice points of the whole, shifted by
+//! whole bricks, and only the triangles that its voxels can depend on; so its voxels and its
+//! colours are those of the whole, to the bit. Around the window lies a halo of one brick: the thin
+//! surface treats the grid's far face apart, and a solid's exposed voxels take colours of their
+//! neighbours.
 //!
 //! What depends on the whole mesh (whether it is closed, which parts are turned) is found on the
 //! whole mesh, which the mesh of a window keeps.
@@ -15,8 +16,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::place::lattice::cube;
 use crate::place::{
-    AXES, Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle, cube,
+    AXES, Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle,
 };
 
 /// Windows begin at multiples of this many voxels: the edge of a brick.
@@ -63,8 +65,8 @@ pub enum Tiles {
 
 /// One of the tiles into which a grid is cut: brick by brick, as evenly as can be.
 ///
-/// `3/8` is the third of eight tiles, `3/4x2x1` the third of four along x times two along y. They are
-/// counted from 1, with x fastest, then y, then z.
+/// `3/8` is the third of eight tiles, `3/4x2x1` the third of four along x times two along y. They
+/// are counted from 1, with x fastest, then y, then z.
 ///
 /// ```
 /// use trivox::place::{Tile, Window};
@@ -304,11 +306,11 @@ pub(crate) struct Part {
 }
 
 impl PlacedMesh {
-    /// The mesh in a window, on a lattice that holds the window and a halo: the part of the whole mesh
-    /// that `reach` says. [`trivox::Mode::reach`](crate::Mode::reach) tells it for a mode.
+    /// The mesh in a window, on a lattice that holds the window and a halo: the part of the whole
+    /// mesh that `reach` says. [`trivox::Mode::reach`](crate::Mode::reach) tells it for a mode.
     ///
-    /// The triangles that are left out do not count in the bit budget. Where large triangles remain,
-    /// the part's lattice may begin before the halo.
+    /// The triangles that are left out do not count in the bit budget. Where large triangles
+    /// remain, the part's lattice may begin before the halo.
     ///
     /// # Errors
     /// A window that the lattice does not have; one that is larger than a grid can be.
@@ -345,8 +347,8 @@ impl PlacedMesh {
         })
     }
 
-    /// Where the lattice of a part begins: at `halo`, or as far before it as the bit budget requires for
-    /// the triangles in `sources`.
+    /// Where the lattice of a part begins: at `halo`, or as far before it as the bit budget
+    /// requires for the triangles in `sources`.
     fn origin_for(&self, halo: &Window, sources: &[u32]) -> [u32; 3] {
         let bits = self.lattice.unit_bits;
         let span = 1_i64 << (SPAN_BITS - bits);
@@ -360,8 +362,8 @@ impl PlacedMesh {
         [0, 1, 2].map(|a| {
             let lowest = i64::from(lowest[a] >> bits);
             let begin = i64::from(halo.from[a]);
-            // The cube must end within a span of the lowest vertex. As the whole's cube does, and is
-            // no smaller, this is at least 0.
+            // The cube must end within a span of the lowest vertex. As the whole's cube does, and
+            // is no smaller, this is at least 0.
             let latest = if lowest < begin { begin.min(lowest + span - edge) } else { begin };
             latest.max(0) as u32 / WINDOW_STEP * WINDOW_STEP
         })
@@ -393,7 +395,8 @@ impl PlacedMesh {
         self.part.as_ref().map_or(self, |part| &part.whole)
     }
 
-    /// The window, in voxels of the lattice of [`whole`](Self::whole); `None` if this is a whole mesh.
+    /// The window, in voxels of the lattice of [`whole`](Self::whole); `None` if this is a whole
+    /// mesh.
     #[must_use]
     pub fn window(&self) -> Option<&Window> {
         self.part.as_ref().map(|part| &part.window)

@@ -1,0 +1,270 @@
+//! The lattice of a grid, and its choice by size and bounds.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mesh::Mesh;
+#[cfg(doc)]
+use crate::place::place;
+use crate::place::{
+    AXES, Bounds, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, PlaceError,
+    PlaceOptions, SPAN_BITS, Sizing,
+};
+
+/// [`SPAN_BITS`] as a length.
+pub(super) const MAX_SPAN: f64 = (1_u32 << SPAN_BITS) as f64;
+
+/// The integer lattice of one grid, and its position in mesh coordinates.
+///
+/// It is the whole of what determines where vertices are rounded to. It serializes with serde; a
+/// number survives a round trip through JSON.
+///
+/// ```
+/// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, place, place_on};
+///
+/// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+/// let options = PlaceOptions::new(Sizing::Resolution(1000));
+/// let text = serde_json::to_string(&Lattice::of(&mesh, &options)?)?;
+/// let lattice: Lattice = serde_json::from_str(&text)?;
+/// assert_eq!(place_on(&mesh, &lattice)?, place(&mesh, &options)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lattice {
+    /// Voxels along each axis, padding included; 1 to [`MAX_SPAN_VOXELS`].
+    pub dims: [u32; 3],
+    /// `F`: a voxel is `2^unit_bits` lattice units wide.
+    pub unit_bits: u32,
+    /// Lattice units per mesh unit.
+    pub scale: f64,
+    /// A voxel's edge, in mesh units: as given, or the longest axis divided by the resolution.
+    pub voxel_size: f64,
+    /// The grid's minimum corner, in mesh units. Lattice point `u` lies at `origin + u / scale`.
+    pub origin: [f64; 3],
+    /// The point from which vertices are rounded, in mesh units: the minimum corner without
+    /// padding.
+    pub anchor: [f64; 3],
+    /// The voxel whose minimum corner is the anchor: of a whole grid the padding along each axis,
+    /// of a window what that is from the window's first voxel.
+    pub anchor_voxel: [i32; 3],
+}
+
+impl Lattice {
+    /// The lattice of `options` for `mesh`: that of [`place`], with up to [`MAX_SPAN_VOXELS`]
+    /// voxels along an axis.
+    ///
+    /// # Errors
+    /// As [`place`].
+    pub fn of(mesh: &Mesh, options: &PlaceOptions) -> Result<Self, PlaceError> {
+        choose(mesh.bounds(), options, MAX_SPAN_VOXELS)
+    }
+
+    /// # Errors
+    /// A value out of range, as it may be in a lattice from a file.
+    pub(super) fn check(&self) -> Result<(), PlaceError> {
+        let is_positive = |number: f64| number > 0.0 && number.is_finite();
+        let finite = self.origin.iter().chain(&self.anchor).all(|number| number.is_finite());
+        let largest = MAX_SPAN_VOXELS as i32;
+        let problem = if !self.dims.iter().all(|dim| (1..=MAX_SPAN_VOXELS).contains(dim)) {
+            "a dimension is not from 1 to 1048576"
+        } else if !(MIN_UNIT_BITS..=MAX_UNIT_BITS).contains(&self.unit_bits) {
+            "unit_bits is not from 4 to 16"
+        } else if !is_positive(self.scale) || !is_positive(self.voxel_size) {
+            "scale and voxel_size must be positive numbers"
+        } else if !finite || self.anchor_voxel.iter().any(|at| !(-largest..=largest).contains(at)) {
+            "origin, anchor and anchor_voxel must be finite numbers, and the last within the grid"
+        } else {
+            return Ok(());
+        };
+        Err(PlaceError::Lattice(problem))
+    }
+
+    /// The lattice point of coordinate `p` on `axis`: an integer, perhaps out of range.
+    #[inline]
+    fn lattice_point(&self, p: f64, axis: usize) -> f64 {
+        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.unit());
+        ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
+    }
+
+    /// The same, of a vertex that is used. Such a coordinate is below `2^25`, and adding `2^52` and
+    /// a half of it leaves no bits for a fraction, so the sum is rounded to nearest, ties to even:
+    /// much faster than `round_ties_even` on processors for which that is a function. An unused
+    /// vertex may be out of range or NaN; its coordinates have no meaning, but are defined.
+    #[inline]
+    pub(super) fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
+        const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
+        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.unit());
+        let rounded = ((p - self.anchor[axis]) * self.scale + ROUNDING) - ROUNDING;
+        (rounded + anchor) as i32
+    }
+
+    /// The length, in lattice units, of the interval that holds the grid's cube and all vertices;
+    /// the largest of the three axes.
+    pub(super) fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
+        let cube = f64::from(self.cube()) * f64::from(self.unit());
+        let span = |a: usize| {
+            self.lattice_point(max[a], a).max(cube) - self.lattice_point(min[a], a).min(0.0)
+        };
+        span(0).max(span(1)).max(span(2))
+    }
+
+    /// Voxels along the edge of the grid's cube, `P`.
+    fn cube(&self) -> u32 {
+        cube(self.dims)
+    }
+
+    /// `unit_bits` for a mesh that does not reach past the grid.
+    #[must_use]
+    pub fn unit_bits_of_grid(&self) -> u32 {
+        let longest = self.dims[0].max(self.dims[1]).max(self.dims[2]);
+        MAX_UNIT_BITS.min(SPAN_BITS - longest.next_power_of_two().ilog2())
+    }
+
+    /// A voxel's edge in lattice units, `S`.
+    #[must_use]
+    pub fn unit(&self) -> i32 {
+        1 << self.unit_bits
+    }
+}
+
+/// The edge of the cube of a grid of `dims` voxels: a power of two, at least [`MIN_CUBE`].
+pub(super) fn cube(dims: [u32; 3]) -> u32 {
+    dims.into_iter().fold(MIN_CUBE, u32::max).next_power_of_two()
+}
+
+/// The lattice of `options` for a mesh within `mesh_bounds`, of at most `limit` voxels an axis.
+pub(super) fn choose(
+    mesh_bounds: [[f64; 3]; 2],
+    options: &PlaceOptions,
+    limit: u32,
+) -> Result<Lattice, PlaceError> {
+    let [mesh_min, mesh_max] = mesh_bounds;
+    let bounds = match options.bounds {
+        Some(bounds) => checked_bounds(bounds)?,
+        None => Bounds { min: mesh_min, max: mesh_max },
+    };
+    check_sizing(options.sizing, &bounds, limit)?;
+
+    let bits = || (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev();
+    let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits, limit);
+    // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
+    let grid_alone =
+        |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
+    let dims = bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
+    let frame_at = |unit_bits| {
+        let frame = frame_at(unit_bits);
+        Frame { dims: dims.unwrap_or(frame.dims), ..frame }
+    };
+    let fits = |frame: &Frame| frame.fits(mesh_bounds);
+    match bits().map(frame_at).find(fits) {
+        Some(frame) => Ok(frame.lattice()),
+        None => Err(frame_at(MIN_UNIT_BITS).error(mesh_bounds)),
+    }
+}
+
+fn checked_bounds(bounds: Bounds) -> Result<Bounds, PlaceError> {
+    let Bounds { min, max } = bounds;
+    for axis in 0..3 {
+        // Written so that a NaN fails it.
+        if !(min[axis] < max[axis] && (max[axis] - min[axis]).is_finite()) {
+            let (axis, min, max) = (AXES[axis], min[axis], max[axis]);
+            return Err(PlaceError::Bounds { axis, min, max });
+        }
+    }
+    Ok(bounds)
+}
+
+fn check_sizing(sizing: Sizing, bounds: &Bounds, limit: u32) -> Result<(), PlaceError> {
+    let extent = bounds.longest();
+    match sizing {
+        Sizing::Resolution(n) if n == 0 || n > limit => return Err(PlaceError::Resolution(n)),
+        Sizing::Resolution(_) if extent == 0.0 => return Err(PlaceError::NoExtent(bounds.min)),
+        // Written so that a NaN fails it.
+        Sizing::VoxelSize(s) if !(s > 0.0 && s.is_finite()) => {
+            return Err(PlaceError::VoxelSize(s));
+        }
+        _ => {}
+    }
+    let largest_scale = scale(sizing, bounds, MAX_UNIT_BITS);
+    if extent.is_finite() && largest_scale.is_finite() {
+        Ok(())
+    } else {
+        Err(PlaceError::ExtentRange { extent })
+    }
+}
+
+/// A voxel's edge, in mesh units.
+fn voxel_size(sizing: Sizing, bounds: &Bounds) -> f64 {
+    match sizing {
+        Sizing::Resolution(n) => bounds.longest() / f64::from(n),
+        Sizing::VoxelSize(s) => s,
+    }
+}
+
+/// Lattice units per mesh unit.
+fn scale(sizing: Sizing, bounds: &Bounds, unit_bits: u32) -> f64 {
+    let unit = f64::from(1u32 << unit_bits);
+    match sizing {
+        Sizing::Resolution(n) => f64::from(n) * unit / bounds.longest(),
+        Sizing::VoxelSize(s) => unit / s,
+    }
+}
+
+/// A candidate placement with a given `F`. Dimensions are integers in `f64`, so that those out of
+/// range can be detected.
+struct Frame {
+    /// But for its dimensions.
+    lattice: Lattice,
+    /// Voxels per axis, padding included.
+    dims: [f64; 3],
+    /// The most voxels along an axis.
+    limit: u32,
+}
+
+impl Frame {
+    fn new(options: &PlaceOptions, bounds: &Bounds, unit_bits: u32, limit: u32) -> Self {
+        let unit = f64::from(1u32 << unit_bits);
+        let scale = scale(options.sizing, bounds, unit_bits);
+        let pad = f64::from(options.pad);
+        let lattice = Lattice {
+            dims: [1; 3],
+            unit_bits,
+            scale,
+            voxel_size: voxel_size(options.sizing, bounds),
+            origin: bounds.min.map(|min| min - pad * unit / scale),
+            anchor: bounds.min,
+            // Padding past any grid is refused by its dimensions.
+            anchor_voxel: [options.pad.min(MAX_SPAN_VOXELS) as i32; 3],
+        };
+        let dims = std::array::from_fn(|a| {
+            let inner = ((bounds.max[a] - bounds.min[a]) * scale).round_ties_even();
+            (inner / unit).ceil().max(1.0) + 2.0 * pad
+        });
+        Self { lattice, dims, limit }
+    }
+
+    fn too_many(&self) -> Option<usize> {
+        (0..3).find(|&a| self.dims[a] > f64::from(self.limit))
+    }
+
+    fn fits(&self, mesh_bounds: [[f64; 3]; 2]) -> bool {
+        self.too_many().is_none() && self.lattice().span(mesh_bounds) <= MAX_SPAN
+    }
+
+    fn error(&self, mesh_bounds: [[f64; 3]; 2]) -> PlaceError {
+        let lattice = self.lattice();
+        let span = || lattice.span(mesh_bounds) / f64::from(lattice.unit());
+        let limit = self.limit;
+        match self.too_many() {
+            Some(a) => PlaceError::TooManyVoxels { axis: AXES[a], voxels: self.dims[a], limit },
+            None => PlaceError::TooFar { voxels: span().ceil() },
+        }
+    }
+
+    /// The lattice, with dimensions up to the limit.
+    fn lattice(&self) -> Lattice {
+        let dims = self.dims.map(|d| d.min(f64::from(self.limit)) as u32);
+        Lattice { dims, ..self.lattice }
+    }
+}

@@ -9,14 +9,15 @@
 //! each voxel has its own offset.
 //!
 //! `b` is smooth except for integer steps across the rays from the boundary towards `+x`, which do
-//! not affect the bound. In a cube, loops that are small or far away are replaced by their value
-//! and gradient at its centre, with an error bound.
+//! not affect the bound. In a cube, loops that are small or far away are replaced by their Taylor
+//! polynomial of degree 2 at its centre, with an error bound.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use pulp::Arch;
 use rayon::prelude::*;
 
-use crate::fill::solid_angle::{Loop, Point, Slope, Turns, dot, minus, norm};
+use crate::fill::solid_angle::{Loop, Point, Sums, Taylor, Turns, minus};
 use crate::grid::BRICK;
 use crate::place::Lattice;
 use crate::topology::Boundary;
@@ -25,9 +26,11 @@ use crate::topology::Boundary;
 /// relative errors of a few `2^-53`. A voxel within it of 1/2 is inside.
 const NOISE: f64 = 1e-9;
 /// Maximum error that distant loops may add when a cube is divided.
-const FAR: f64 = 2e-3;
-/// Above this error a gradient does not decide any voxel.
+const FAR: f64 = 2e-4;
+/// Above this error a polynomial does not decide any voxel.
 const MOST_ERROR: f64 = 0.1;
+/// With more undecided voxels a cube is divided: its eight parts cost as much as this many sums.
+const MOST_OPEN: usize = 40;
 
 /// Offsets of the voxels of a brick; voxel `(x, y, z)` has index `64 x + 8 y + z`.
 pub(super) type Offsets = [i16; 512];
@@ -64,8 +67,11 @@ pub(super) enum Part {
 /// The boundary of a surface, on its lattice.
 pub(super) struct Field {
     loops: Vec<Loop>,
+    /// The indices of the loops.
+    all: Vec<u32>,
     length: f64,
     unit: f64,
+    arch: Arch,
     /// The dimensions in bricks.
     dims: [u32; 3],
 }
@@ -88,31 +94,35 @@ struct Cube {
     far: Far,
 }
 
-/// The sum over the other loops, linearized.
+/// A sum over loops, as a Taylor polynomial.
 #[derive(Debug, Clone, Copy, Default)]
 struct Far {
     center: Point,
+    /// The sum at the centre.
     number: f64,
-    gradient: Point,
-    error: f64,
+    /// Its change, modulo integer steps.
+    taylor: Taylor,
 }
 
 impl Far {
+    #[inline]
     fn at(&self, p: Point) -> f64 {
-        self.number + dot(self.gradient, minus(p, self.center))
+        self.number + self.taylor.change(minus(p, self.center))
     }
-}
 
-/// The value of `b` in a cube, linearized.
-struct Estimate {
-    center: Point,
-    /// `b` at the centre.
-    number: f64,
-    gradient: Point,
-    /// Error bound of the linear function, modulo integer steps.
-    error: f64,
-    /// The change of the linear function from the centre to a corner.
-    swing: f64,
+    /// The same polynomial around another centre. The error bound holds in a ball within its own.
+    fn moved(&self, center: Point) -> Self {
+        let gradient = self.taylor.slope(minus(center, self.center));
+        Self { center, number: self.at(center), taylor: Taylor { gradient, ..self.taylor } }
+    }
+
+    /// Adds the sum over other loops.
+    fn add(&mut self, number: f64, Taylor { gradient, bend, error }: Taylor) {
+        self.number += number;
+        (0..3).for_each(|a| self.taylor.gradient[a] += gradient[a]);
+        (0..6).for_each(|a| self.taylor.bend[a] += bend[a]);
+        self.taylor.error += error;
+    }
 }
 
 impl Field {
@@ -120,7 +130,15 @@ impl Field {
         let loops: Vec<Loop> = boundary.loops().iter().map(|points| Loop::new(points)).collect();
         let length = loops.iter().map(Loop::length).sum();
         let unit = f64::from(lattice.unit());
-        Self { loops, length, unit, dims: lattice.dims.map(|d| d.div_ceil(BRICK)) }
+        let all = (0..loops.len() as u32).collect();
+        Self {
+            loops,
+            all,
+            length,
+            unit,
+            arch: Arch::new(),
+            dims: lattice.dims.map(|d| d.div_ceil(BRICK)),
+        }
     }
 
     /// Rows that cover the grid, and the bricks at caps, in any order.
@@ -129,7 +147,7 @@ impl Field {
     /// The number of bricks at caps, if it exceeds `room`.
     pub(super) fn parts(&self, room: u64) -> Result<Vec<Part>, u64> {
         let longest = self.dims.into_iter().max().unwrap_or(1).next_power_of_two();
-        let near = (0..self.loops.len() as u32).collect();
+        let near = self.all.clone();
         let whole = Cube { at: [0; 3], size: longest * BRICK, near, far: Far::default() };
         let bricks = Bricks { room, count: AtomicU64::new(0) };
         let parts = self.divide(whole, &bricks);
@@ -144,11 +162,12 @@ impl Field {
         if (0..3).any(|a| brick[a] >= self.dims[a]) {
             return Vec::new();
         }
-        let estimate = self.estimate(&mut cube);
-        if half_distance(estimate.number) > estimate.swing + estimate.error {
+        let all = self.estimate(&mut cube);
+        let half = f64::from(cube.size / 2) * self.unit;
+        if half_distance(all.number) > all.taylor.swing(half) + all.taylor.error {
             let size = cube.size / BRICK;
             let to = [1, 2].map(|a| (brick[a] + size).min(self.dims[a]));
-            let offset = (!self.is_shaded(&cube)).then(|| offset(estimate.number).into());
+            let offset = (!self.is_shaded(&cube)).then(|| offset(all.number).into());
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
             return if brick[0] == 0 { vec![rows] } else { Vec::new() };
         }
@@ -163,60 +182,64 @@ impl Field {
             return Vec::new();
         }
         let (mut offsets, mut seen) = (Box::new([0; 512]), Seen::default());
-        self.fill(cube, &mut offsets, &mut seen);
+        self.fill(cube, &all, &mut offsets, &mut seen);
         vec![Part::Brick { at: brick, offsets, seen }]
     }
 
-    /// Moves loops that are far from the cube to the linearized list, and evaluates both lists.
-    fn estimate(&self, cube: &mut Cube) -> Estimate {
+    /// Moves loops that are far from the cube into its polynomial; returns the polynomial of all.
+    fn estimate(&self, cube: &mut Cube) -> Far {
         let (center, radius) = self.ball(cube);
-        let far = &mut cube.far;
-        (far.number, far.center) = (far.at(center), center);
+        cube.far = cube.far.moved(center);
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        let (mut turns, mut slope) = (Turns::new(), Slope::default());
-        let mut error = 0.0;
-        let far_error = |each: &Loop| 0.5 * each.bend(center, radius) * radius * radius;
+        let (mut distant, mut error) = (Vec::new(), 0.0);
         cube.near.retain(|&index| {
             let each = &self.loops[index as usize];
-            let its = far_error(each);
+            let its = each.error(center, radius);
             let is_far = its <= FAR * each.length() / self.length && !each.may_shade(lo, hi);
             if is_far {
-                each.turn(center, &mut turns);
-                each.add_slope(center, 0.0, &mut slope);
+                distant.push(index);
                 error += its;
             }
             !is_far
         });
-        far.number += turns.number();
-        far.error += error;
-        (0..3).for_each(|a| far.gradient[a] += slope.gradient[a]);
-
-        let (mut turns, mut slope) = (Turns::new(), Slope::default());
-        for &index in &cube.near {
-            self.loops[index as usize].turn(center, &mut turns);
-            self.loops[index as usize].add_slope(center, radius, &mut slope);
+        if !distant.is_empty() {
+            let (number, taylor) = self.expand(&distant, center, radius);
+            cube.far.add(number, Taylor { error, ..taylor });
         }
-        let gradient = [0, 1, 2].map(|a| far.gradient[a] + slope.gradient[a]);
-        Estimate {
-            center,
-            number: far.number + turns.number(),
-            gradient,
-            error: 0.5 * slope.bend * radius * radius + far.error + NOISE,
-            swing: norm(gradient) * radius,
-        }
+        let mut all = cube.far;
+        let (number, taylor) = self.expand(&cube.near, center, radius);
+        all.add(number, taylor);
+        all.taylor.error += NOISE;
+        all
     }
 
-    /// Computes the offsets of a cube within a brick.
-    fn fill(&self, mut cube: Cube, offsets: &mut Offsets, seen: &mut Seen) {
-        let estimate = self.estimate(&mut cube);
+    /// The sum over `loops` at `center`, and its change in a ball.
+    fn expand(&self, loops: &[u32], center: Point, radius: f64) -> (f64, Taylor) {
+        self.arch.dispatch(
+            #[inline(always)]
+            || {
+                let mut sums = Sums::default();
+                for &index in loops {
+                    self.loops[index as usize].expand(center, radius, &mut sums);
+                }
+                sums.total()
+            },
+        )
+    }
+
+    /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
+    fn fill(&self, cube: Cube, all: &Far, offsets: &mut Offsets, seen: &mut Seen) {
         let mut open = Vec::new();
-        if estimate.error < MOST_ERROR {
-            self.fill_linear(&cube, &estimate, offsets, &mut open);
+        if all.taylor.error < MOST_ERROR {
+            self.fill_smooth(&cube, all, offsets, &mut open);
         } else {
             open.extend(voxels(&cube));
         }
-        if cube.size > 2 && open.len() > (cube.size * cube.size * cube.size / 8) as usize {
-            children(&cube).for_each(|child| self.fill(child, offsets, seen));
+        if cube.size > 2 && open.len() > MOST_OPEN {
+            for mut child in children(&cube) {
+                let all = self.estimate(&mut child);
+                self.fill(child, &all, offsets, seen);
+            }
             return;
         }
         for voxel in open {
@@ -226,28 +249,21 @@ impl Field {
         }
     }
 
-    /// Computes the offsets that the linear function decides; the other voxels go to `open`.
-    fn fill_linear(
-        &self,
-        cube: &Cube,
-        estimate: &Estimate,
-        offsets: &mut Offsets,
-        open: &mut Vec<[u32; 3]>,
-    ) {
+    /// Computes the offsets that the polynomial decides; the other voxels go to `open`.
+    fn fill_smooth(&self, cube: &Cube, all: &Far, offsets: &mut Offsets, open: &mut Vec<[u32; 3]>) {
         let is_shaded = self.is_shaded(cube);
-        let step = estimate.gradient[0] * self.unit;
+        let bend = 0.5 * all.taylor.bend[0] * self.unit * self.unit;
         for column in voxels(cube).filter(|voxel| voxel[0] == cube.at[0]) {
             let first = self.center(column);
             // Integer steps are between columns, not within them.
             let (number, error) = match is_shaded {
-                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * estimate.error),
-                false => (
-                    estimate.number + dot(estimate.gradient, minus(first, estimate.center)),
-                    estimate.error,
-                ),
+                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * all.taylor.error),
+                false => (all.at(first), all.taylor.error),
             };
+            let slope = all.taylor.slope(minus(first, all.center))[0] * self.unit;
             for x in 0..cube.size {
-                let number = number + f64::from(x) * step;
+                let step = f64::from(x);
+                let number = number + step * (slope + step * bend);
                 let voxel = [column[0] + x, column[1], column[2]];
                 if half_distance(number) > error {
                     offsets[slot(voxel)] = offset(number);
@@ -262,7 +278,8 @@ impl Field {
     fn number(&self, cube: &Cube, voxel: [u32; 3]) -> f64 {
         let p = self.center(voxel);
         let number = self.sum(&cube.near, p) + cube.far.at(p);
-        match half_distance(number) > cube.far.error + NOISE || cube.near.len() == self.loops.len()
+        match half_distance(number) > cube.far.taylor.error + NOISE
+            || cube.near.len() == self.loops.len()
         {
             true => number,
             false => self.whole(p),
@@ -276,15 +293,20 @@ impl Field {
 
     /// `b`, the sum over all loops.
     fn whole(&self, p: Point) -> f64 {
-        let mut turns = Turns::new();
-        self.loops.iter().for_each(|each| each.turn(p, &mut turns));
-        turns.number()
+        self.sum(&self.all, p)
     }
 
     fn sum(&self, loops: &[u32], p: Point) -> f64 {
-        let mut turns = Turns::new();
-        loops.iter().for_each(|&index| self.loops[index as usize].turn(p, &mut turns));
-        turns.number()
+        self.arch.dispatch(
+            #[inline(always)]
+            || {
+                let mut turns = Turns::default();
+                for &index in loops {
+                    self.loops[index as usize].turn(p, &mut turns);
+                }
+                turns.number()
+            },
+        )
     }
 
     /// Whether `b` may have integer steps in the cube.

@@ -19,7 +19,8 @@
 //! All operations are `+ - * /` and `sqrt` of IEEE 754 in a fixed order, and an `atan2` in
 //! software: the result is the same on every machine.
 
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::ops::{Add, Div, Mul, Sub};
 
 /// Products are rescaled after this many factors: each is at most `2^52`.
 const SCALE_AFTER: u32 = 8;
@@ -32,20 +33,55 @@ pub(super) type Point = [f64; 3];
 pub(super) struct Loop {
     /// The first point is also the last.
     points: Vec<Point>,
+    edges: Vec<Edges>,
     lo: Point,
     hi: Point,
     length: f64,
 }
 
-/// The change of a winding number over a region: the gradient at its centre, and a bound of the
-/// second derivatives.
+/// Edges that are expanded together; the rest of the last ones have length 0.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Slope {
-    /// The gradient at the centre, in lattice units.
+struct Edges {
+    from: [Lanes; 3],
+    to: [Lanes; 3],
+    length: Lanes,
+}
+
+/// The change of a winding number in a ball: its Taylor polynomial of degree 2 without the constant.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Taylor {
     pub(super) gradient: Point,
-    /// A bound of the norm of the second derivative; infinite if the loop passes through the
-    /// region.
-    pub(super) bend: f64,
+    /// The second derivatives by `xx`, `yy`, `zz`, `yz`, `zx` and `xy`.
+    pub(super) bend: [f64; 6],
+    /// A bound of the error in the ball; infinite if the loop passes through it.
+    pub(super) error: f64,
+}
+
+impl Taylor {
+    /// The change over a step of `h` from the centre.
+    #[inline]
+    pub(super) fn change(&self, h: Point) -> f64 {
+        let slope = self.slope(h);
+        0.5 * (dot(self.gradient, h) + dot(slope, h))
+    }
+
+    /// The gradient after a step of `h` from the centre.
+    #[inline]
+    pub(super) fn slope(&self, [x, y, z]: Point) -> Point {
+        let ([gx, gy, gz], [xx, yy, zz, yz, zx, xy]) = (self.gradient, self.bend);
+        [
+            gx + xx * x + xy * y + zx * z,
+            gy + xy * x + yy * y + yz * z,
+            gz + zx * x + yz * y + zz * z,
+        ]
+    }
+
+    /// A bound of the change in the cube with edges of twice `half` around the centre.
+    pub(super) fn swing(&self, half: f64) -> f64 {
+        let sum = |values: &[f64]| values.iter().map(|value| value.abs()).sum::<f64>();
+        let mixed = sum(&self.bend[..3]) + 2.0 * sum(&self.bend[3..]);
+        half * (sum(&self.gradient) + 0.5 * half * mixed)
+    }
 }
 
 impl Loop {
@@ -56,8 +92,10 @@ impl Loop {
             lo = [0, 1, 2].map(|a| lo[a].min(point[a]));
             hi = [0, 1, 2].map(|a| hi[a].max(point[a]));
         }
-        let length = points.windows(2).map(|ends| norm(minus(ends[1], ends[0]))).sum();
-        Self { points, lo, hi, length }
+        let edges: Vec<Edges> =
+            points.windows(2).collect::<Vec<_>>().chunks(LANES).map(Edges::new).collect();
+        let length = edges.iter().map(|edges| edges.length.sum()).sum();
+        Self { points, edges, lo, hi, length }
     }
 
     pub(super) fn length(&self) -> f64 {
@@ -65,65 +103,39 @@ impl Loop {
     }
 
     /// Adds the loop's contribution to `b` at `p`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn turn(&self, p: Point, turns: &mut Turns) {
-        let Some((&first, rest)) = self.points.split_first() else {
-            return;
-        };
-        let mut from = End::new(first, p);
-        for &point in rest {
-            let to = End::new(point, p);
-            turns.multiply(from.factor(&to));
-            from = to;
+        for edges in &self.edges {
+            turns.multiply(edges.factors(p));
         }
     }
 
-    /// Adds the loop's contribution to `slope`, over the ball of `radius` around `center`.
-    ///
-    /// The gradient is the line integral of `dl x q / |q|^3` (Biot and Savart). The derivative of
-    /// `q / |q|^3` has norm `2 / |q|^3`; its integral over an edge of length `l` at a distance of
-    /// at least `d` is at most `2 l / d^3`, and at most that over a whole line, `4 / d^2`.
-    pub(super) fn add_slope(&self, center: Point, radius: f64, slope: &mut Slope) {
-        let mut from = minus(self.points[0], center);
-        let mut from_norm = norm(from);
-        for &point in &self.points[1..] {
-            let to = minus(point, center);
-            let to_norm = norm(to);
-            let product = from_norm * to_norm;
-            let cross = cross(from, to);
-            let along = minus(to, from);
-            let squared = dot(along, along);
-            // The parameter along the edge of the point nearest to the centre.
-            let at =
-                if squared > 0.0 { (-dot(from, along) / squared).clamp(0.0, 1.0) } else { 0.0 };
-            let nearest = [0, 1, 2].map(|a| from[a] + at * along[a]);
-            let distance = norm(nearest) - radius;
-            if distance <= 0.0 {
-                slope.bend = f64::INFINITY;
-                return;
-            }
-            let factor = (from_norm + to_norm) / (product * (product + dot(from, to)) * 2.0 * TAU);
-            (0..3).for_each(|a| slope.gradient[a] += factor * cross[a]);
-            let line = 4.0 / (distance * distance);
-            let bend = line.min(2.0 * squared.sqrt() / (distance * distance * distance));
-            slope.bend += bend / (2.0 * TAU);
-            (from, from_norm) = (to, to_norm);
+    /// Adds the loop's contribution to `sums`, over the ball of `radius` around `center`.
+    #[inline(always)]
+    pub(super) fn expand(&self, center: Point, radius: f64, sums: &mut Sums) {
+        for edges in &self.edges {
+            sums.turns.multiply(edges.factors(center));
+            edges.expand(center, radius, sums);
         }
     }
 
-    /// A bound like that of [`add_slope`](Self::add_slope) from the loop's box alone.
+    /// A bound of the error of [`expand`](Self::expand) from the loop's box alone.
     ///
-    /// A cone over the loop has at most the area of its length times the box's diagonal, by 2; the
-    /// second derivatives of the field of a dipole at a distance `d` are at most `6 / d^4`.
-    pub(super) fn bend(&self, center: Point, radius: f64) -> f64 {
+    /// At a distance `r` from a point of the loop the terms of degree `k` add up to at most
+    /// `x^k / r` per length, `x = radius / r` ([`Edges::expand`]). On the other hand a cone over the
+    /// loop has at most the area of its length times the box's diagonal, by 2, and those of a
+    /// dipole add up to at most `(k + 1) x^k / r^2` per area.
+    pub(super) fn error(&self, center: Point, radius: f64) -> f64 {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
-        let distance = norm([0, 1, 2].map(outside)) - radius;
-        if distance <= 0.0 {
+        let distance = norm([0, 1, 2].map(outside));
+        if distance <= radius {
             return f64::INFINITY;
         }
-        let cubed = distance * distance * distance;
-        let as_dipole = 3.0 * self.length * norm(minus(self.hi, self.lo)) / (cubed * distance);
-        as_dipole.min(2.0 * self.length / cubed) / (2.0 * TAU)
+        let x = radius / distance;
+        let cubed = x * x * x / (distance * (1.0 - x));
+        let area = 0.5 * self.length * norm(minus(self.hi, self.lo));
+        let as_dipole = area * cubed * (4.0 - 3.0 * x) / (distance * (1.0 - x));
+        as_dipole.min(self.length * cubed) / (2.0 * TAU)
     }
 
     /// Whether rays from the loop towards `+x` may pass through the box from `lo` to `hi`.
@@ -142,41 +154,305 @@ impl Loop {
     }
 }
 
-/// A product of complex numbers, with its winding around 0.
+/// The sums of Taylor polynomials, edge by edge.
+#[derive(Default)]
+pub(super) struct Sums {
+    turns: Turns,
+    gradient: [Lanes; 3],
+    bend: [Lanes; 6],
+    error: Lanes,
+}
+
+impl Sums {
+    /// `b` at the centre, and its change.
+    #[inline(always)]
+    pub(super) fn total(self) -> (f64, Taylor) {
+        let unit = 1.0 / (2.0 * TAU);
+        let mut taylor = Taylor { error: unit * self.error.sum(), ..Taylor::default() };
+        for (value, sum) in taylor.gradient.iter_mut().zip(&self.gradient) {
+            *value = unit * sum.sum();
+        }
+        for (value, sum) in taylor.bend.iter_mut().zip(&self.bend) {
+            *value = unit * sum.sum();
+        }
+        (self.turns.number(), taylor)
+    }
+}
+
+impl Edges {
+    /// Up to [`LANES`] edges.
+    fn new(ends: &[&[Point]]) -> Self {
+        let coordinate = |lane: usize, end: usize, a: usize| ends[lane.min(ends.len() - 1)][end][a];
+        let point = |end: usize| {
+            [0, 1, 2].map(|a| {
+                Lanes(std::array::from_fn(|lane| {
+                    coordinate(lane, if lane < ends.len() { end } else { 1 }, a)
+                }))
+            })
+        };
+        let [from, to] = [point(0), point(1)];
+        let along = [0, 1, 2].map(|a| to[a] - from[a]);
+        Self { from, to, length: dot_lanes(along, along).sqrt() }
+    }
+
+    /// The complex numbers of the edges, 1 for those of length 0.
+    #[inline(always)]
+    fn factors(&self, p: Point) -> [Lanes; 2] {
+        let (from, to) = (relative(&self.from, p), relative(&self.to, p));
+        let (a, b) = (beside_x(&from), beside_x(&to));
+        let re = a * b + (from[1] * to[1] + from[2] * to[2]);
+        let im = from[1] * to[2] - from[2] * to[1];
+        // An edge is 0 or at least 1 long.
+        let one = Lanes::splat(1.0);
+        let re = self.length.select_below(one, one, re);
+        if self.length.select_below(one, one, im).0.contains(&0.0) {
+            return self.with_ties(p, [re, im]);
+        }
+        [re, im]
+    }
+
+    /// The same where the imaginary part of an edge is 0.
+    #[cold]
+    fn with_ties(&self, p: Point, [mut re, mut im]: [Lanes; 2]) -> [Lanes; 2] {
+        for lane in 0..LANES {
+            if im.0[lane] == 0.0 && self.length.0[lane] > 0.0 {
+                let end = |end: &[Lanes; 3]| End::new([0, 1, 2].map(|a| end[a].0[lane]), p);
+                [re.0[lane], im.0[lane]] = end(&self.from).factor(&end(&self.to));
+            }
+        }
+        [re, im]
+    }
+
+    /// Adds the Taylor polynomials of the edges.
+    ///
+    /// The gradient is the line integral of `dl x q / |q|^3` (Biot and Savart). For an edge from
+    /// `f` to `t`, relative to the centre, it is `c s`, with `c = f x t` and
+    /// `s = (|f| + |t|) / (|f| |t| P)`, `P = |f| |t| + f . t`. After a step of `h` from the centre
+    /// `c` is larger by `(t - f) x h`, which is perpendicular to `h`, and `ln s` by `w . h`. So the
+    /// term of degree 2 is `(c . h) (w . h) s / 2`.
+    ///
+    /// The term of degree `k` of `1 / |q|` is at most `x^k / |q|`, with `x = radius / |q|`; of its
+    /// gradient, the integrand, at most `(k + 1) x^k / |q|^2`. That of `b` is `h` times the
+    /// gradient's of degree `k - 1`, by `k`: at most the integral of `x^k / |q|`. With `x` at the
+    /// nearest point, at a distance `d`, all from degree 3 on are at most `x^3 / (1 - x)` times the
+    /// integral of `d^3 / |q|^4`, which is at most `l / d` for an edge of length `l`, and `pi / 2`
+    /// for a line. All are in units of `4 pi`.
+    #[inline(always)]
+    fn expand(&self, center: Point, radius: f64, sums: &mut Sums) {
+        let one = Lanes::splat(1.0);
+        let (f, t) = (relative(&self.from, center), relative(&self.to, center));
+        let edge = [t[0] - f[0], t[1] - f[1], t[2] - f[2]];
+        let c = cross_lanes(f, edge);
+        let (ff, tt, ft) = (dot_lanes(f, f), dot_lanes(t, t), dot_lanes(f, t));
+        let (m, n) = (ff.sqrt(), tt.sqrt());
+        // Without cancellation.
+        let between = dot_lanes(c, c) / (m * n - ft);
+        let p = ft.select_below(Lanes::default(), between, m * n + ft);
+        let [by_m, by_n, by_p] = [one / m, one / n, one / p];
+        let s = (m + n) * by_m * by_n * by_p;
+        // `w = u f + v t`
+        let by_sum = one / (m + n);
+        let u = by_p - by_m * (by_sum - by_m - n * by_p);
+        let v = by_p - by_n * (by_sum - by_n - m * by_p);
+        let sw = [s * (u * f[0] + v * t[0]), s * (u * f[1] + v * t[1]), s * (u * f[2] + v * t[2])];
+        let half = Lanes::splat(0.5);
+        for a in 0..3 {
+            let (b, d) = ((a + 1) % 3, (a + 2) % 3);
+            sums.gradient[a] = sums.gradient[a] + s * c[a];
+            sums.bend[a] = sums.bend[a] + c[a] * sw[a];
+            sums.bend[3 + a] = sums.bend[3 + a] + half * (c[b] * sw[d] + c[d] * sw[b]);
+        }
+
+        // The parameter of the edge's point nearest to the centre.
+        let at = Lanes::default() - dot_lanes(f, edge) / dot_lanes(edge, edge).max(one);
+        let at = at.max(Lanes::default()).min(one);
+        let nearest = [f[0] + at * edge[0], f[1] + at * edge[1], f[2] + at * edge[2]];
+        let d = dot_lanes(nearest, nearest).sqrt();
+        let x = Lanes::splat(radius) / d;
+        let line = (self.length / d).min(Lanes::splat(FRAC_PI_2));
+        let error = x * x * x * line / (one - x);
+        let infinite = Lanes::splat(f64::INFINITY);
+        sums.error = sums.error + x.select_below(one, error, infinite);
+    }
+}
+
+/// Doubles in the widest vector.
+const LANES: usize = 8;
+
+/// One value for each of several edges.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lanes([f64; LANES]);
+
+impl Lanes {
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        Self([value; LANES])
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        // A loop over an array becomes vector instructions; `from_fn` does not.
+        let mut values = [0.0; LANES];
+        for (lane, value) in values.iter_mut().enumerate() {
+            *value = f(self.0[lane], other.0[lane]);
+        }
+        Self(values)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.zip(self, |value, _| value.sqrt())
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    /// `yes` where this is below `other`, else `no`.
+    #[inline(always)]
+    fn select_below(self, other: Self, yes: Self, no: Self) -> Self {
+        let mut values = no.0;
+        for (lane, value) in values.iter_mut().enumerate() {
+            if self.0[lane] < other.0[lane] {
+                *value = yes.0[lane];
+            }
+        }
+        Self(values)
+    }
+
+    #[inline(always)]
+    fn sum(&self) -> f64 {
+        let mut sum = 0.0;
+        for value in self.0 {
+            sum += value;
+        }
+        sum
+    }
+}
+
+impl Add for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+}
+
+impl Sub for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+impl Mul for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+}
+
+impl Div for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+}
+
+#[inline(always)]
+fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
+    [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
+}
+
+/// The distances plus `x`, without cancellation.
+#[inline(always)]
+fn beside_x(end: &[Lanes; 3]) -> Lanes {
+    let x = end[0];
+    let across = end[1] * end[1] + end[2] * end[2];
+    let distance = (x * x + across).sqrt();
+    x.select_below(Lanes::default(), across / (distance - x), distance + x)
+}
+
+#[inline(always)]
+fn dot_lanes(a: [Lanes; 3], b: [Lanes; 3]) -> Lanes {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+fn cross_lanes(a: [Lanes; 3], b: [Lanes; 3]) -> [Lanes; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Products of complex numbers, with their windings around 0: one for each lane.
 pub(super) struct Turns {
-    re: f64,
-    im: f64,
-    whole: i64,
+    re: Lanes,
+    im: Lanes,
+    whole: Lanes,
     factors: u32,
 }
 
-impl Turns {
-    pub(super) fn new() -> Self {
-        Self { re: 1.0, im: 0.0, whole: 0, factors: 0 }
+impl Default for Turns {
+    fn default() -> Self {
+        let [zero, one] = [0.0, 1.0].map(Lanes::splat);
+        Self { re: one, im: zero, whole: zero, factors: 0 }
     }
+}
 
-    /// Adds the argument of `re + i im`, from `-pi` to `pi`; the sign of a zero counts.
-    #[inline]
-    fn multiply(&mut self, [re, im]: [f64; 2]) {
-        let before = self.im.is_sign_negative();
+impl Turns {
+    /// Adds the arguments of `re + i im`, from `-pi` to `pi`; the sign of a zero counts.
+    #[inline(always)]
+    fn multiply(&mut self, [re, im]: [Lanes; 2]) {
         let product = self.re * im + self.im * re;
+        for lane in 0..LANES {
+            let before = self.im.0[lane].is_sign_negative();
+            let factor = im.0[lane].is_sign_negative();
+            let after = product.0[lane].is_sign_negative();
+            // The sum of two angles of equal sign with the other sign passed the negative axis.
+            let passed = before == factor && after != before;
+            self.whole.0[lane] += f64::from(u8::from(passed)) * 1f64.copysign(im.0[lane]);
+        }
         self.re = self.re * re - self.im * im;
         self.im = product;
-        // The sum of two angles of equal sign with the other sign passed the negative axis.
-        if before == im.is_sign_negative() && product.is_sign_negative() != before {
-            self.whole += if before { -1 } else { 1 };
-        }
         self.factors += 1;
         if self.factors == SCALE_AFTER {
-            self.factors = 0;
-            let scale = 1.0 / (self.re.abs() + self.im.abs());
-            (self.re, self.im) = (self.re * scale, self.im * scale);
+            self.scale();
         }
+    }
+
+    #[inline(always)]
+    fn scale(&mut self) {
+        self.factors = 0;
+        let size =
+            self.re.max(Lanes::default() - self.re) + self.im.max(Lanes::default() - self.im);
+        (self.re, self.im) = (self.re / size, self.im / size);
     }
 
     /// The sum in turns: twice the arguments as a fraction of `4 pi`.
-    pub(super) fn number(&self) -> f64 {
-        self.whole as f64 + libm::atan2(self.im, self.re) / (2.0 * PI)
+    #[inline(always)]
+    pub(super) fn number(mut self) -> f64 {
+        // Halves of the lanes, until the first has all: a product of 8 factors of size 1.
+        self.scale();
+        for half in [4, 2, 1] {
+            let (mut re, mut im) = (Lanes::splat(1.0), Lanes::default());
+            re.0[..half].copy_from_slice(&self.re.0[half..2 * half]);
+            im.0[..half].copy_from_slice(&self.im.0[half..2 * half]);
+            self.multiply([re, im]);
+        }
+        let whole: f64 = self.whole.sum();
+        whole + libm::atan2(self.im.0[0], self.re.0[0]) / (2.0 * PI)
     }
 }
 
@@ -246,6 +522,69 @@ pub(super) fn norm(a: Point) -> f64 {
     dot(a, a).sqrt()
 }
 
-fn cross(a: Point, b: Point) -> Point {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    /// Some closed loops, with few and with many points, and lattice points near them.
+    fn cases() -> impl Iterator<Item = (Loop, Point)> {
+        let mut rng = Rng::with_seed(7);
+        (0..4000).map(move |case| {
+            let size = 1 << rng.i32(3..20);
+            let coordinate = |rng: &mut Rng| 16 * rng.i32(-size..=size);
+            let point = |rng: &mut Rng| [0; 3].map(|_: i32| coordinate(rng));
+            let mut points: Vec<[i32; 3]> = (0..3 + case % 15).map(|_| point(&mut rng)).collect();
+            points.dedup();
+            points.push(points[0]);
+            (Loop::new(&points), point(&mut rng).map(|c| f64::from(c + 8)))
+        })
+    }
+
+    fn number(each: &Loop, p: Point) -> f64 {
+        let mut turns = Turns::default();
+        each.turn(p, &mut turns);
+        turns.number()
+    }
+
+    #[test]
+    fn the_product_of_all_edges_has_the_sum_of_their_angles() {
+        for (each, p) in cases() {
+            let angle = |ends: &[Point]| {
+                let [re, im] = End::new(ends[0], p).factor(&End::new(ends[1], p));
+                im.atan2(re) / (2.0 * PI)
+            };
+            let sum: f64 = each.points.windows(2).map(angle).sum();
+            let product = number(&each, p);
+            assert!((sum - product).abs() < 1e-9, "{sum}, {product}: {each:?} from {p:?}");
+        }
+    }
+
+    #[test]
+    fn taylor_polynomials_are_as_near_as_their_bounds_say() {
+        let mut rng = Rng::with_seed(8);
+        let mut bounded = [0; 2];
+        for (each, center) in cases() {
+            let radius = f64::from(1 << rng.i32(3..20));
+            let mut sums = Sums::default();
+            each.expand(center, radius, &mut sums);
+            let (start, taylor) = sums.total();
+            let bounds = [taylor.error, each.error(center, radius)];
+            for _ in 0..20 {
+                let direction = [0; 3].map(|_: i32| rng.f64() - 0.5);
+                let length = radius * rng.f64().sqrt() / norm(direction);
+                let h = direction.map(|c| c * length);
+                let p = [0, 1, 2].map(|a| center[a] + h[a]);
+                let change = number(&each, p) - start;
+                let off = change - taylor.change(h);
+                let off = (off - off.round()).abs();
+                for (bound, bounded) in bounds.iter().zip(&mut bounded) {
+                    assert!(off <= bound + 1e-9, "{off}, {bound}: {each:?} from {p:?}");
+                    *bounded += u32::from(*bound < 0.1);
+                }
+            }
+        }
+        assert!(bounded.iter().all(|&count| count > 1000), "{bounded:?}");
+    }
 }

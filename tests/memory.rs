@@ -759,11 +759,14 @@ fn writing_colours_takes_little_memory_whatever_the_grid() {
         ("scattered, the longest", GridFormat::Glb, scattered([65536; 3], 2_000)),
     ] {
         let grid = colored(&grid);
-        // Deflated, that is a gigabyte.
-        let room = if format == GridFormat::Npz { 2 << 20 } else { 100 << 20 };
+        // 2 MiB deflated are a gigabyte. Chunks are deflated in parallel.
+        let (room, most) = match format {
+            GridFormat::Npz => (2 << 20, 12 << 20),
+            _ => (100 << 20, 4 << 20),
+        };
         let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(room)));
         println!("{name}, .{}: {peak} bytes", format.extension());
-        assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
+        assert!(peak <= most, "{name}: writing took {peak} bytes");
     }
 }
 

@@ -1,4 +1,4 @@
-"""Zarr and safetensors hold the grid that was saved; others read it."""
+"""Zarr, safetensors and Parquet hold the grid that was saved; others read it."""
 
 import os
 
@@ -103,3 +103,50 @@ def test_a_tile_within_a_shard_is_refused(tmp_path):
     stores.save_zarr(tile, tmp_path / "a.zarr", shard=8)
     with pytest.raises(ValueError, match="one grid, with one shard"):
         stores.save_zarr(trivox.Voxelizer(90, tile="2/2x1x1")(octahedron()), tmp_path / "a.zarr", shard=8)
+
+
+def test_parquet_holds_the_bricks_of_many_grids(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    grids = {
+        "colored": trivox.Voxelizer(50, mode="solid", up="z")(octahedron()),
+        "grey": trivox.Voxelizer(20)(octahedron(colored=False)),
+        "empty": trivox.Grid.from_coords(np.empty((0, 3), int), (9, 8, 7)),
+    }
+    path = tmp_path / "a.parquet"
+    stores.save_parquet(grids.items(), path)
+    assert os.listdir(tmp_path) == ["a.parquet"]
+    loaded = stores.load_parquet(path)
+    assert loaded == grids and list(loaded) == list(grids)
+    assert [grid.hash for grid in loaded.values()] == [grid.hash for grid in grids.values()]
+    assert loaded["colored"].up == "z" and loaded["colored"].voxel_size == grids["colored"].voxel_size
+    assert stores.load_parquet(path, ["grey"]) == {"grey": grids["grey"]}
+    with pytest.raises(KeyError, match="none"):
+        stores.load_parquet(path, ["none"])
+    # By pyarrow alone: a bit for each voxel, and a colour for each bit that is set.
+    rows = pq.read_table(path).to_pylist()
+    assert len(rows) == sum(grid.brick_count for grid in grids.values())
+    for name in ("colored", "grey"):
+        dense, coords, seen = grids[name].dense(), grids[name].coords().tolist(), 0
+        colors = dict(zip(map(tuple, coords), map(bytes, grids["colored"].colors())))
+        for row in (row for row in rows if row["id"] == name):
+            corner = 8 * np.array([row["x"], row["y"], row["z"]])
+            inside = [
+                tuple((corner + (x, y, z)).tolist())
+                for x in range(8) for y in range(8) for z in range(8)
+                if row["mask"][8 * x + y] >> z & 1
+            ]
+            assert all(dense[voxel] for voxel in inside)
+            seen += len(inside)
+            own = None if name == "grey" else b"".join(colors[voxel] for voxel in inside)
+            assert row["colors"] == own
+        assert seen == grids[name].occupied
+
+
+def test_parquet_of_a_batch_is_whole_or_not_there(tmp_path):
+    pytest.importorskip("pyarrow.parquet")
+    mesh = octahedron()
+    with pytest.raises(ValueError, match="two grids have the id 'a'"):
+        stores.save_parquet(trivox.Voxelizer(20).many([("a", mesh), ("a", mesh)]), tmp_path / "a.parquet")
+    with pytest.raises(FileNotFoundError):
+        stores.save_parquet(trivox.Voxelizer(20).many([("a", mesh), "none.obj"]), tmp_path / "a.parquet")
+    assert os.listdir(tmp_path) == []

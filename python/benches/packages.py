@@ -8,7 +8,6 @@ are left out. Build the wheel with --release.
 
 import importlib.metadata
 import importlib.util
-import statistics
 import sys
 import time
 
@@ -20,14 +19,17 @@ SECONDS = 20.0
 PACKAGES = ("trimesh", "open3d", "pyvista", "point_cloud_utils")
 
 
-def median_ms(call, runs=9):
-    """Median of up to `runs` calls, or of as many as fit in some seconds; and the last result."""
+def best_ms(call, runs=9):
+    """The fastest of up to `runs` calls, or of as many as fit in some seconds; and the last result.
+
+    Other load makes runs slower, and none faster.
+    """
     times, result = [], None
     while len(times) < runs and sum(times) < SECONDS:
         began = time.perf_counter()
         result = call()
         times.append(time.perf_counter() - began)
-    return statistics.median(times) * 1e3, result
+    return min(times) * 1e3, result
 
 
 def with_trimesh(pitch):
@@ -82,14 +84,14 @@ def with_trivox(resolution, **options):
 
 
 def overhead_ms(vox, mesh):
-    """What a call from Python takes above the library's own steps; medians of runs."""
+    """A call from Python, and what of it is above the library's own steps; the least of runs."""
     whole, above = [], []
     for _ in range(101):
         began = time.perf_counter()
         grid = vox(mesh)
         whole.append((time.perf_counter() - began) * 1e3)
         above.append(whole[-1] - sum(grid.report["timings_ms"].values()))
-    return statistics.median(whole), statistics.median(above)
+    return min(whole), min(above)
 
 
 def main(path, resolution, packages):
@@ -105,14 +107,14 @@ def main(path, resolution, packages):
     print("| package | computes | step, ms | whole, ms | voxels |\n|---|---|--:|--:|--:|")
     for name, what, load, voxelize, count in rows:
         theirs = load(path)
-        step, voxels = median_ms(lambda: voxelize(theirs))
-        whole, _ = median_ms(lambda: voxelize(load(path)))
+        step, voxels = best_ms(lambda: voxelize(theirs))
+        whole, _ = best_ms(lambda: voxelize(load(path)))
         print(f"| {name} | {what} | {step:,.1f} | {whole:,.1f} | {count(voxels):,} |", flush=True)
     vox = with_trivox(resolution)[1]
     grid = vox(mesh)
     whole, above = overhead_ms(vox, mesh)
-    took, coords = median_ms(grid.coords, 51)
-    made, _ = median_ms(lambda: trivox.Mesh(mesh.vertices, mesh.faces), 51)
+    took, coords = best_ms(grid.coords, 51)
+    made, _ = best_ms(lambda: trivox.Mesh(mesh.vertices, mesh.faces), 51)
     print(f"\nA call takes {whole:.2f} ms, {above:.2f} ms of it above the library's steps")
     print(f"coords() of {len(coords):,} voxels takes {took:.2f} ms; Mesh(vertices, faces) {made:.2f} ms")
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("trivox", "numpy", *packages)]

@@ -27,6 +27,7 @@ def test_zarr_holds_the_voxels_and_colors(tmp_path, mode, shard):
     loaded = stores.load_zarr(tmp_path / "a.zarr")
     assert loaded == grid and loaded.hash == grid.hash
     assert loaded.voxel_size == grid.voxel_size
+    np.testing.assert_array_equal(loaded.colors(), grid.colors())
     np.testing.assert_array_equal(loaded.origin, grid.origin)
     group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
     np.testing.assert_array_equal(group["occupied"][:], grid.dense())
@@ -50,6 +51,10 @@ def test_a_box_of_a_zarr_is_read(tmp_path):
     stores.save_zarr(grid, tmp_path / "a.zarr")
     box = stores.load_zarr(tmp_path / "a.zarr", start=(3, 10, 60), stop=(70, 33, 69))
     np.testing.assert_array_equal(box.dense(), grid.dense()[3:70, 10:33, 60:69])
+    x, y, z = box.coords().T
+    whole = np.zeros((*grid.dims, 4), np.uint8)
+    whole[tuple(grid.coords().T)] = grid.colors()
+    np.testing.assert_array_equal(box.colors(), whole[3:70, 10:33, 60:69][x, y, z])
     np.testing.assert_allclose(box.origin, grid.origin + np.array([3, 10, 60]) * grid.voxel_size)
 
 
@@ -79,6 +84,7 @@ def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
     if colored:
         np.testing.assert_array_equal(tensors["colors"], grid.colors())
     loaded = stores.load_safetensors(tmp_path / "a.safetensors")
+    np.testing.assert_array_equal(loaded.colors(), grid.colors())
     assert loaded == grid and loaded.up == "z" and loaded.voxel_size == grid.voxel_size
     assert os.listdir(tmp_path) == ["a.safetensors"]
 
@@ -119,6 +125,8 @@ def test_parquet_holds_the_bricks_of_many_grids(tmp_path):
     assert loaded == grids and list(loaded) == list(grids)
     assert [grid.hash for grid in loaded.values()] == [grid.hash for grid in grids.values()]
     assert loaded["colored"].up == "z" and loaded["colored"].voxel_size == grids["colored"].voxel_size
+    np.testing.assert_array_equal(loaded["colored"].colors(), grids["colored"].colors())
+    assert not loaded["grey"].has_colors
     assert stores.load_parquet(path, ["grey"]) == {"grey": grids["grey"]}
     with pytest.raises(KeyError, match="none"):
         stores.load_parquet(path, ["none"])

@@ -92,9 +92,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
 
 def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
               stop: tuple[int, int, int] | None = None) -> Grid:
-    """Reads the voxels of a grid, or of a box of it, from a Zarr group that `save_zarr` wrote.
-
-    Colours are in the group's array ``rgba``.
+    """Reads a grid, or a box of it, from a Zarr group that `save_zarr` wrote.
 
     Parameters
     ----------
@@ -113,19 +111,24 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
     begin, end = start or (0, 0, 0), stop or occupied.shape
     dims = tuple(int(b) - int(a) for a, b in zip(begin, end))
     step = occupied.shards[0] if occupied.shards else occupied.chunks[0]
-    found = [np.empty((0, 3), np.int64)]
+    rgba = group["rgba"] if "rgba" in group else None
+    found, colors = [np.empty((0, 3), np.int64)], [np.empty((0, 4), np.uint8)]
     for z in range(begin[2], end[2], step):
         for y in range(begin[1], end[1], step):
             for x in range(begin[0], end[0], step):
                 first = (x, y, z)
                 box = tuple(slice(c, min(c + step, e)) for c, e in zip(first, end))
-                found.append(np.argwhere(occupied[box]) + np.subtract(first, begin))
+                inside = occupied[box]
+                found.append(np.argwhere(inside) + np.subtract(first, begin))
+                if rgba is not None and inside.any():
+                    colors.append(rgba[box][inside])
+    own = None if rgba is None else np.concatenate(colors)
     place: dict[str, Any] = {}
     if "origin" in group.attrs:
         size = float(group.attrs["voxel_size"])
         origin = np.asarray(group.attrs["origin"], np.float64) + np.asarray(begin) * size
         place = {"origin": origin, "voxel_size": size, "up": group.attrs.get("up", "y")}
-    return Grid.from_coords(np.concatenate(found), dims, **place)
+    return Grid.from_coords(np.concatenate(found), dims, colors=own, **place)
 
 
 def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
@@ -159,9 +162,7 @@ def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
 
 
 def load_safetensors(path: str | os.PathLike[str]) -> Grid:
-    """Reads the voxels of a grid from a file that `save_safetensors` wrote.
-
-    Colours are in the file's tensor ``colors``.
+    """Reads a grid from a file that `save_safetensors` wrote.
 
     Parameters
     ----------
@@ -183,7 +184,8 @@ def load_safetensors(path: str | os.PathLike[str]) -> Grid:
                 "up": (file.metadata() or {}).get("up", "y"),
             }
         dims = tuple(int(d) for d in file.get_tensor("dims"))
-        return Grid.from_coords(file.get_tensor("coords"), dims, **place)
+        colors = file.get_tensor("colors") if "colors" in names else None
+        return Grid.from_coords(file.get_tensor("coords"), dims, colors=colors, **place)
 
 
 def save_parquet(grids: Iterable[tuple[Any, Grid]], path: Any) -> None:
@@ -217,9 +219,7 @@ def save_parquet(grids: Iterable[tuple[Any, Grid]], path: Any) -> None:
 
 
 def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]:
-    """Reads the voxels of grids from a Parquet file that `save_parquet` wrote.
-
-    Colours are in the file's column ``colors``.
+    """Reads grids from a Parquet file that `save_parquet` wrote.
 
     Parameters
     ----------
@@ -247,14 +247,18 @@ def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]
             groups[column.statistics.min].append(group)
         found = {}
         for name in places if ids is None else map(str, ids):
-            table = file.read_row_groups(groups[name], columns=["x", "y", "z", "mask"])
+            table = file.read_row_groups(groups[name], columns=["x", "y", "z", "mask", "colors"])
             bricks = np.stack([table[axis].to_numpy() for axis in "xyz"], -1).astype(np.int64)
             masks = np.frombuffer(b"".join(table["mask"].to_pylist()), np.uint8)
             row, *voxel = np.nonzero(_cubes(masks))
             coords = bricks[row] * _BRICK + np.stack(voxel, -1)
+            colors = None
+            if table.num_rows and not table["colors"].null_count:
+                own = b"".join(table["colors"].to_pylist())
+                colors = np.frombuffer(own, np.uint8).reshape(-1, 4)
             place = dict(places[name])
             place.pop("hash")
-            found[name] = Grid.from_coords(coords, place.pop("dims"), **place)
+            found[name] = Grid.from_coords(coords, place.pop("dims"), colors=colors, **place)
         return found
 
 

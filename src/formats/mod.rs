@@ -36,6 +36,8 @@ use std::path::Path;
 use crate::distance::DistanceField;
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 use crate::formats::openvdb::{nvdb, vdb};
+#[cfg(feature = "images")]
+pub(crate) use crate::formats::sidecars::ReadSeek;
 pub use crate::formats::sidecars::Sidecars;
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "palette")]

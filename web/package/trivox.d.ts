@@ -133,6 +133,11 @@ export interface ViewOptions {
 export class Viewer {
   /** Rows of a picture, as RGBA bytes. */
   draw(options: ViewOptions): Promise<Uint8Array>;
+  /**
+   * The same pixels as an image that stays on the GPU; nothing where the voxelizer has no GPU. Rejects where the
+   * browser cannot present what it draws; such a browser may lose the GPU, and the voxelizer must be opened anew.
+   */
+  present(options: ViewOptions): Promise<ImageBitmap | undefined>;
   free(): void;
 }
 

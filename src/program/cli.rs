@@ -151,8 +151,9 @@ pub struct PaletteArgs {
     #[arg(long, value_name = "IMAGE")]
     pub palette: Option<PathBuf>,
 
-    /// Blocks to choose from in .schem: a text file with a block and its CSS colour on each line,
-    /// such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and terracotta].
+    /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
+    /// on each line, such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and
+    /// terracotta].
     #[arg(long, value_name = "FILE")]
     pub blocks: Option<PathBuf>,
 

@@ -175,7 +175,7 @@ impl RunContext<'_> {
         let PaletteArgs { palette, blocks, dither } = self.palette_args;
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
-        let has_blocks = format == GridFormat::Schem;
+        let has_blocks = format.has_blocks();
         let options = [
             ("--color", matches!(color, ColorSource::Uniform(_)) && !holds_any, "no colours"),
             ("--palette", palette.is_some() && !holds_few, "no palette"),
@@ -283,7 +283,7 @@ fn too_high(format: Option<GridFormat>, grid: &VoxelGrid) -> Option<String> {
         Up::Y => grid.dims()[1],
         Up::Z => grid.dims()[2],
     };
-    (format == Some(GridFormat::Schem) && height > WORLD_HEIGHT).then(|| {
+    (format.is_some_and(GridFormat::has_blocks) && height > WORLD_HEIGHT).then(|| {
         format!("the schematic is {height} blocks high, but Minecraft's world has {WORLD_HEIGHT}")
     })
 }

@@ -100,7 +100,8 @@ pub struct Job {
     #[arg(long, requires = "strict")]
     pub force: bool,
 
-    /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem) are turned to it.
+    /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem,
+    /// .litematic) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y")]
     pub up: UpAxis,
 

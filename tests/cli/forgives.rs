@@ -163,6 +163,8 @@ fn completions_and_the_manual_are_those_of_this_program() {
     }
     let page = String::from_utf8(voxelize(folder.path(), "man").stdout).unwrap();
     assert!(page.starts_with(".ie") && page.contains("turntable"), "{page}");
+    let header = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
+    assert!(header.contains(concat!("\"voxelize ", env!("CARGO_PKG_VERSION"), "\"")), "{header}");
     let version = String::from_utf8(voxelize(folder.path(), "--version").stdout).unwrap();
     let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
     assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");

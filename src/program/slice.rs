@@ -16,7 +16,7 @@ use crate::program::output::Sink;
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
 use crate::program::slice::text::Style;
-use crate::program::{Verdict, print_error, print_json, stdout_error, temporary};
+use crate::program::{Verdict, print_error, print_json, print_warnings, stdout_error, temporary};
 
 mod picture;
 mod text;
@@ -58,9 +58,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     warnings.extend(cropped(&section, &shown));
     let side = Side::new(&args.grid, &grid);
     let report = Report::new(side, &section, (axis, index), drawing, warnings);
-    if !args.quiet {
-        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
+    print_warnings(&report.warnings, args.quiet);
     if args.json {
         print_json(&report)?;
     } else {

@@ -58,7 +58,7 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj --solid", "tip: use --mode solid"),
         ("mesh.obj --cpu", "tip: use --backend cpu"),
         ("mesh.obj --res 64x64x64", "for a box of voxels --dims X,Y,Z"),
-        ("mesh.obj --height 50", "tip: use --res N for N voxels along the longest axis"),
+        ("mesh.obj --height 50", "tip: use --dims X,N,Z for N voxels along y at most"),
         ("render mesh.obj", "--output <OUT>"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),
     ] {

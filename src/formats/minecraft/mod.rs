@@ -6,8 +6,8 @@
 //! metadata holds the grid's corner in mesh coordinates, the voxel size and the mesh's up axis.
 //!
 //! A voxel becomes the block of concrete, wool and terracotta, or of
-//! [`WriteOptions::blocks`](crate::formats::WriteOptions::blocks), with the nearest colour in Oklab,
-//! as [`palette`](crate::palette) finds it, optionally dithered;
+//! [`WriteOptions::blocks`](crate::formats::WriteOptions::blocks), with the nearest colour in
+//! Oklab, as [`palette`](crate::palette) finds it, optionally dithered;
 //! [`WriteOptions::palette`](crate::formats::WriteOptions::palette) is ignored. In a grid without
 //! colours it becomes stone, or the first of the blocks.
 //!

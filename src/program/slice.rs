@@ -43,7 +43,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     let sink = sink.transpose()?;
     let named = || args.grid.display().to_string();
     let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
-    let (axis, index) = place(args);
+    let (axis, index) = place(args, grid.dims());
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;
         let axis = AXES[axis];
@@ -72,11 +72,10 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// The axis across the slice, and the coordinate along it.
-fn place(args: &SliceArgs) -> (usize, u32) {
+/// The axis across the slice, and the coordinate along it; the middle layer along z unless given.
+fn place(args: &SliceArgs, [.., layers]: [u32; 3]) -> (usize, u32) {
     let places = [args.x, args.y, args.z].into_iter().enumerate();
-    // The argument group requires one of them.
-    places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or_default()
+    places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or((2, layers / 2))
 }
 
 fn style(args: &SliceArgs, has_colors: bool) -> Style {

@@ -75,7 +75,10 @@ export class Voxelizer {
 
 /** A set of voxels. */
 export class Grid {
-  /** Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .vol, .bricks, .vdb, .nvdb, .schem. */
+  /**
+   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .vol, .bricks, .vdb, .nvdb, .schem,
+   * .litematic.
+   */
   static open(file: File): Promise<Grid>;
   readonly report: Report;
   readonly dims: [number, number, number];

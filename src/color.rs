@@ -98,7 +98,7 @@ pub fn color(
         let grid = grid.with_colors(Colors::uniform(rgba_of(color)));
         return Ok(Colored { grid, transparent: 0 });
     }
-    progress.start("color", 0);
+    progress.start("color", octree::SHARES);
     let needed = memory_bound(mesh, &grid);
     if needed > options.memory {
         return Err(BackendError::Memory { needed, allowed: options.memory });
@@ -289,7 +289,8 @@ impl Painter<'_> {
                 arch.dispatch(brick);
             }
         };
-        octree::bricks(self.mesh, self.grid, self.is_solid, &paint)
+        let done = |shares| self.progress.advance(shares);
+        octree::bricks(self.mesh, self.grid, self.is_solid, &paint, &done)
     }
 }
 

@@ -21,7 +21,8 @@
 //! compares two grids; [`verify`](mod@verify) checks a grid from any program against its mesh.
 //!
 //! Default features: `cli` (the program `voxelize`), `gpu` (wgpu), `images` (textures and PNG
-//! pictures) and `palette` (`.vox`, `.schem` and palettes). The library needs none of them.
+//! pictures) and `palette` (`.vox`, `.schem`, `.litematic` and palettes). The library needs none of
+//! them.
 //!
 //! ```
 //! use trivox::{Mesh, Voxelizer};

@@ -269,10 +269,9 @@ async fn winding(
     let Some(crossings) = crossings else {
         return Err(BackendError::Failed("it returned no crossings".into()));
     };
-    finder.progress.start("fill", 0);
     let lattice = finder.mesh.lattice();
     let Generalized { grid, lowest, highest } = finder.within(crossings.bytes(), |memory| {
-        fill::generalized(&crossings, boundary, lattice, memory)
+        fill::generalized(&crossings, boundary, lattice, memory, finder.progress)
     })?;
     let caps = Caps { loops: boundary.loops().len() as u64, lowest, highest };
     let findings = Findings { caps: Some(caps), ..Findings::default() };

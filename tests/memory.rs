@@ -697,6 +697,7 @@ fn writing_takes_little_memory_whatever_the_grid() {
         ("scattered floats", GridFormat::Vol, scattered([65536, 1024, 1024], 200_000)),
         ("scattered bricks", GridFormat::Bricks, scattered([4096; 3], 200_000)),
         ("scattered blocks", GridFormat::Schem, scattered([65535, 33, 64], 100_000)),
+        ("scattered blocks", GridFormat::Litematic, scattered([65536, 33, 64], 100_000)),
         ("scattered faces", GridFormat::Ply, scattered([4096; 3], 200_000)),
         ("a sphere's faces", GridFormat::Obj, cap(16384, 512)),
         ("a full slab's faces", GridFormat::Glb, block(512)),
@@ -752,6 +753,7 @@ fn writing_colours_takes_little_memory_whatever_the_grid() {
         ("scattered, the longest", GridFormat::Vdb, scattered([65536; 3], 20_000)),
         ("scattered, the longest", GridFormat::Nvdb, scattered([65536; 3], 2_000)),
         ("scattered blocks", GridFormat::Schem, scattered([65535, 33, 8], 20_000)),
+        ("scattered blocks", GridFormat::Litematic, scattered([65535, 33, 8], 20_000)),
         ("scattered, 4096 cubed", GridFormat::Ply, scattered([4096; 3], 100_000)),
         ("scattered, 4096 cubed", GridFormat::Obj, scattered([4096; 3], 100_000)),
         ("a sphere, 16384 cubed", GridFormat::Obj, cap(16384, 512)),
@@ -759,11 +761,14 @@ fn writing_colours_takes_little_memory_whatever_the_grid() {
         ("scattered, the longest", GridFormat::Glb, scattered([65536; 3], 2_000)),
     ] {
         let grid = colored(&grid);
-        // Deflated, that is a gigabyte.
-        let room = if format == GridFormat::Npz { 2 << 20 } else { 100 << 20 };
+        // 2 MiB deflated are a gigabyte. Chunks are deflated in parallel.
+        let (room, most) = match format {
+            GridFormat::Npz => (2 << 20, 12 << 20),
+            _ => (100 << 20, 4 << 20),
+        };
         let (_, peak) = peak(|| write_grid(&grid, format, &mut Disk(room)));
         println!("{name}, .{}: {peak} bytes", format.extension());
-        assert!(peak <= 4 << 20, "{name}: writing took {peak} bytes");
+        assert!(peak <= most, "{name}: writing took {peak} bytes");
     }
 }
 

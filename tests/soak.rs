@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use fastrand::Rng;
 use tempfile::TempDir;
@@ -85,7 +85,7 @@ fn mixed_jobs_in_one_process_give_the_same_each_time_and_keep_no_memory() {
     let late = resident();
     println!("{jobs} jobs: {} MiB after half, {} MiB at the end", early >> 20, late >> 20);
     // The allocator keeps some; a leak of 40 kB a job would be more.
-    assert!(late < early + (64 << 20) + 40_000 * jobs as u64 / 10, "{early} {late}");
+    assert!(late < early + (32 << 20) + 40_000 * jobs as u64 / 10, "{early} {late}");
 }
 
 /// Starts a batch over all models of `folder`.
@@ -142,10 +142,19 @@ fn a_batch_that_is_killed_again_and_again_ends_with_the_same_files() {
         }
     }
     assert!(kills > 0, "no batch was killed in time");
+    // Temporary files of killed runs are removed by the next run once they are a minute old.
+    let out = killed.path().join("out");
+    let found = outputs_if_any(killed.path());
+    let temporary: Vec<_> = found.keys().filter(|name| name.ends_with(".tmp")).collect();
+    for name in &temporary {
+        let file = fs::File::options().write(true).open(out.join(name)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(120)).unwrap();
+    }
+    _ = fs::remove_file(out.join("00.vox"));
     assert!(batch(killed.path()).status().unwrap().success());
     let found = outputs(killed.path());
     assert!(found == expected, "{:?}", found.keys().collect::<Vec<_>>());
-    println!("{kills} kills");
+    println!("{kills} kills, {} temporary files removed", temporary.len());
 }
 
 fn outputs_if_any(folder: &Path) -> BTreeMap<String, Vec<u8>> {

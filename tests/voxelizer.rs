@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use trivox::formats::{MeshSpec, Sidecars, read_mesh};
@@ -142,6 +142,38 @@ impl Progress for Cancel {
     fn advance(&self, _units: u64) {}
     fn is_cancelled(&self) -> bool {
         self.asked.fetch_add(1, Ordering::SeqCst) >= self.after
+    }
+}
+
+/// The total of each step, and what it advanced by.
+#[derive(Debug, Default)]
+struct Steps(Mutex<Vec<(String, u64, u64)>>);
+
+impl Progress for Steps {
+    fn start(&self, step: &str, total: u64) {
+        self.0.lock().unwrap().push((step.to_owned(), total, 0));
+    }
+    fn advance(&self, units: u64) {
+        self.0.lock().unwrap().last_mut().unwrap().2 += units;
+    }
+}
+
+#[test]
+fn steps_advance_by_their_totals() {
+    // Without one side it is filled by generalized winding numbers.
+    let whole = octahedron(1.0);
+    let open = Mesh::new(whole.positions().to_vec(), whole.triangles()[1..].to_vec()).unwrap();
+    let painted = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    for (mesh, mode, step) in
+        [(open, Mode::Solid(Solid::default()), "fill"), (painted, Mode::Surface, "color")]
+    {
+        let steps = Arc::new(Steps::default());
+        let voxelizer = on_cpu().resolution(100).mode(mode).threads(2);
+        voxelizer.progress(steps.clone()).run(&mesh).unwrap();
+        let steps = steps.0.lock().unwrap();
+        let of_step: Vec<_> = steps.iter().filter(|(name, ..)| name == step).collect();
+        assert!(!of_step.is_empty(), "no step '{step}' in {steps:?}");
+        assert!(of_step.iter().all(|(_, total, done)| *total > 0 && total == done), "{steps:?}");
     }
 }
 

@@ -67,6 +67,9 @@ impl PyGrid {
     ///     Voxels as x, y, z, in any order, with any of them repeated.
     /// dims : sequence of 3 int
     ///     Voxels along x, y and z; 1 to 65,536.
+    /// colors : array_like of uint8, shape (n, 4) or (n, 3), optional
+    ///     The colour of each of `coords`, as `colors` gives them: sRGB and opacity. Of a repeated
+    ///     voxel the first counts.
     /// origin : sequence of 3 float, optional
     ///     The grid's minimum corner, in mesh units.
     /// voxel_size : float, optional
@@ -81,18 +84,19 @@ impl PyGrid {
     /// Raises
     /// ------
     /// OptionError
-    ///     A voxel outside `dims`, or dimensions that are not possible.
+    ///     A voxel outside `dims`, or dimensions that are not possible; colours of another shape.
     #[staticmethod]
-    #[pyo3(signature = (coords, dims, *, origin=None, voxel_size=None, up="y"))]
+    #[pyo3(signature = (coords, dims, *, colors=None, origin=None, voxel_size=None, up="y"))]
     fn from_coords(
         coords: &Bound<'_, PyAny>,
         dims: [u32; 3],
+        colors: Option<&Bound<'_, PyAny>>,
         origin: Option<[f64; 3]>,
         voxel_size: Option<f64>,
         up: &str,
     ) -> PyResult<Self> {
         let world = world_of(coords.py(), origin, voxel_size, up)?;
-        grid_of_coords(coords, dims, world)
+        grid_of_coords(coords, dims, colors, world)
     }
 
     /// Makes a grid of a dense array.
@@ -121,7 +125,8 @@ impl PyGrid {
         let dense: PyReadonlyArray3<'_, bool> = array.extract()?;
         let dims = [0, 1, 2].map(|a| u32::try_from(dense.shape()[a]).unwrap_or(u32::MAX));
         drop(dense);
-        Self::from_coords(&numpy.call_method1("argwhere", (array,))?, dims, origin, voxel_size, up)
+        let coords = numpy.call_method1("argwhere", (array,))?;
+        Self::from_coords(&coords, dims, None, origin, voxel_size, up)
     }
 
     /// Voxels along x, y and z.

@@ -45,7 +45,6 @@ def test_a_block_of_the_manual_runs(folder, name, block):
         pytest.importorskip("zarr")
     if "trivox.ray" in block:
         pytest.importorskip("ray")
-        os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
     exec(compile(block, name, "exec"), folder)
 
 

@@ -63,10 +63,23 @@ def test_grids_are_equal_by_their_voxels(grid):
     other = trivox.Grid.from_coords(grid.coords()[1:], grid.dims)
     assert other != grid
     assert trivox.Grid.from_dense(grid.dense(), origin=[1, 2, 3], voxel_size=0.5) == grid
+    with pytest.raises(trivox.OptionError, match=r"uint8 of shape \(2, 4\) or \(2, 3\)"):
+        trivox.Grid.from_coords([[0, 0, 0]] * 2, grid.dims, colors=[[0.5, 1, 0]] * 2)
     found = trivox.diff(grid, other)
     assert found and (found.both, found.only_a, found.only_b) == (len(grid) - 1, 1, 0)
     assert found.first == [(tuple(grid.coords()[0].tolist()), "a")]
     assert not trivox.diff(grid, same)
+
+
+def test_a_grid_of_coords_has_their_colors():
+    random = np.random.default_rng(1)
+    coords = random.integers(0, (30, 9, 17), (2000, 3))
+    colors = random.integers(0, 256, (2000, 4)).astype(np.uint8)
+    grid = trivox.Grid.from_coords(coords, (30, 9, 17), colors=colors)
+    first = dict(zip(map(tuple, coords[::-1].tolist()), colors[::-1].tolist()))
+    assert dict(zip(map(tuple, grid.coords().tolist()), grid.colors().tolist())) == first
+    opaque = trivox.Grid.from_coords(coords, (30, 9, 17), colors=colors[:, :3])
+    assert (opaque.colors()[:, 3] == 255).all()
 
 
 @pytest.mark.parametrize("name", [n for n, how in trivox.GRID_FORMATS.items() if how == "rw"])

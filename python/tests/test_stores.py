@@ -1,4 +1,4 @@
-"""Zarr and safetensors hold the grid that was saved; others read it."""
+"""Zarr, safetensors and Parquet hold the grid that was saved; others read it."""
 
 import os
 
@@ -27,6 +27,7 @@ def test_zarr_holds_the_voxels_and_colors(tmp_path, mode, shard):
     loaded = stores.load_zarr(tmp_path / "a.zarr")
     assert loaded == grid and loaded.hash == grid.hash
     assert loaded.voxel_size == grid.voxel_size
+    np.testing.assert_array_equal(loaded.colors(), grid.colors())
     np.testing.assert_array_equal(loaded.origin, grid.origin)
     group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
     np.testing.assert_array_equal(group["occupied"][:], grid.dense())
@@ -50,6 +51,10 @@ def test_a_box_of_a_zarr_is_read(tmp_path):
     stores.save_zarr(grid, tmp_path / "a.zarr")
     box = stores.load_zarr(tmp_path / "a.zarr", start=(3, 10, 60), stop=(70, 33, 69))
     np.testing.assert_array_equal(box.dense(), grid.dense()[3:70, 10:33, 60:69])
+    x, y, z = box.coords().T
+    whole = np.zeros((*grid.dims, 4), np.uint8)
+    whole[tuple(grid.coords().T)] = grid.colors()
+    np.testing.assert_array_equal(box.colors(), whole[3:70, 10:33, 60:69][x, y, z])
     np.testing.assert_allclose(box.origin, grid.origin + np.array([3, 10, 60]) * grid.voxel_size)
 
 
@@ -79,6 +84,7 @@ def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
     if colored:
         np.testing.assert_array_equal(tensors["colors"], grid.colors())
     loaded = stores.load_safetensors(tmp_path / "a.safetensors")
+    np.testing.assert_array_equal(loaded.colors(), grid.colors())
     assert loaded == grid and loaded.up == "z" and loaded.voxel_size == grid.voxel_size
     assert os.listdir(tmp_path) == ["a.safetensors"]
 
@@ -103,3 +109,52 @@ def test_a_tile_within_a_shard_is_refused(tmp_path):
     stores.save_zarr(tile, tmp_path / "a.zarr", shard=8)
     with pytest.raises(ValueError, match="one grid, with one shard"):
         stores.save_zarr(trivox.Voxelizer(90, tile="2/2x1x1")(octahedron()), tmp_path / "a.zarr", shard=8)
+
+
+def test_parquet_holds_the_bricks_of_many_grids(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    grids = {
+        "colored": trivox.Voxelizer(50, mode="solid", up="z")(octahedron()),
+        "grey": trivox.Voxelizer(20)(octahedron(colored=False)),
+        "empty": trivox.Grid.from_coords(np.empty((0, 3), int), (9, 8, 7)),
+    }
+    path = tmp_path / "a.parquet"
+    stores.save_parquet(grids.items(), path)
+    assert os.listdir(tmp_path) == ["a.parquet"]
+    loaded = stores.load_parquet(path)
+    assert loaded == grids and list(loaded) == list(grids)
+    assert [grid.hash for grid in loaded.values()] == [grid.hash for grid in grids.values()]
+    assert loaded["colored"].up == "z" and loaded["colored"].voxel_size == grids["colored"].voxel_size
+    np.testing.assert_array_equal(loaded["colored"].colors(), grids["colored"].colors())
+    assert not loaded["grey"].has_colors
+    assert stores.load_parquet(path, ["grey"]) == {"grey": grids["grey"]}
+    with pytest.raises(KeyError, match="none"):
+        stores.load_parquet(path, ["none"])
+    # By pyarrow alone: a bit for each voxel, and a colour for each bit that is set.
+    rows = pq.read_table(path).to_pylist()
+    assert len(rows) == sum(grid.brick_count for grid in grids.values())
+    for name in ("colored", "grey"):
+        dense, coords, seen = grids[name].dense(), grids[name].coords().tolist(), 0
+        colors = dict(zip(map(tuple, coords), map(bytes, grids["colored"].colors())))
+        for row in (row for row in rows if row["id"] == name):
+            corner = 8 * np.array([row["x"], row["y"], row["z"]])
+            inside = [
+                tuple((corner + (x, y, z)).tolist())
+                for x in range(8) for y in range(8) for z in range(8)
+                if row["mask"][8 * x + y] >> z & 1
+            ]
+            assert all(dense[voxel] for voxel in inside)
+            seen += len(inside)
+            own = None if name == "grey" else b"".join(colors[voxel] for voxel in inside)
+            assert row["colors"] == own
+        assert seen == grids[name].occupied
+
+
+def test_parquet_of_a_batch_is_whole_or_not_there(tmp_path):
+    pytest.importorskip("pyarrow.parquet")
+    mesh = octahedron()
+    with pytest.raises(ValueError, match="two grids have the id 'a'"):
+        stores.save_parquet(trivox.Voxelizer(20).many([("a", mesh), ("a", mesh)]), tmp_path / "a.parquet")
+    with pytest.raises(FileNotFoundError):
+        stores.save_parquet(trivox.Voxelizer(20).many([("a", mesh), "none.obj"]), tmp_path / "a.parquet")
+    assert os.listdir(tmp_path) == []

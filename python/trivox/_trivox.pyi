@@ -79,6 +79,7 @@ class Grid:
         coords: ArrayLike,
         dims: tuple[int, int, int] | list[int] | NDArray[np.integer[Any]],
         *,
+        colors: ArrayLike | None = None,
         origin: ArrayLike | None = None,
         voxel_size: float | None = None,
         up: _Up = "y",

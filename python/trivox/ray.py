@@ -23,13 +23,14 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 import numpy as np
 
-from . import Mesh, TrivoxError, Voxelizer, read_mesh
+from . import Grid, Mesh, TrivoxError, Voxelizer, read_mesh
 
 __all__ = ["Summary", "Voxelize", "expand", "read", "voxelize"]
 
@@ -159,26 +160,30 @@ class Voxelize:
     def row(self, name: str, content: bytes | None = None) -> dict[str, Any]:
         """What becomes of one file; it never raises an ``Exception``."""
         began = time.perf_counter()
-        row: dict[str, Any] = dict.fromkeys(FIELDS)
-        row["id"] = name
         try:
             if content is None:
                 mesh = read(name, **self.storage) if "://" in name else name
             else:
                 mesh = read_mesh(bytes(content), os.path.splitext(name)[1].lstrip("."))
-            grid = self.voxelizer(mesh)
-            row |= {
-                "hash": grid.hash,
-                "occupied": grid.occupied,
-                "dims": list(grid.dims),
-                "origin": grid.origin.tolist(),
-                "voxel_size": grid.voxel_size,
-                "grid": grid.to_bytes("bricks") if self.keep_grid else None,
-            }
+            row = _row(name, self.voxelizer(mesh), self.keep_grid)
         except Exception as error:
-            row |= _failed(error)
+            row = _row(name, error, False)
         row["seconds"] = time.perf_counter() - began
         return row
+
+
+def _row(name: str, result: Grid | Exception, keep_grid: bool) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(FIELDS) | {"id": name}
+    if isinstance(result, Exception):
+        return row | _failed(result)
+    return row | {
+        "hash": result.hash,
+        "occupied": result.occupied,
+        "dims": list(result.dims),
+        "origin": result.origin.tolist(),
+        "voxel_size": result.voxel_size,
+        "grid": result.to_bytes("bricks") if keep_grid else None,
+    }
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
@@ -267,21 +272,22 @@ class _Sink:
     def complete(self) -> dict[str, tuple[str | None, str | None]]:
         """Code and hash of each id in a complete part."""
         done = {}
-        for path in self.system.glob(f"{self.folder}/part-*.index"):
-            for line in self.system.cat_file(path).decode().splitlines():
+        indices = self.system.glob(f"{self.folder}/part-*.index")
+        # Many at once, where the file system can.
+        for index in self.system.cat(indices).values() if indices else ():
+            for line in index.decode().splitlines():
                 name, code, digest = json.loads(line)
                 done[name] = (code, digest)
         return done
 
 
 class _Writer:
-    """The callable class of `voxelize`: a batch of ids in, a part written, short rows out."""
+    """What a worker does with a batch: ids in, a part written, the failed items out."""
 
     def __init__(self, voxelize: Voxelize, sink: _Sink):
         self.voxelize, self.sink = voxelize, sink
 
-    def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, list[Any]]:
-        ids = [str(name) for name in batch["id"]]
+    def __call__(self, ids: list[str]) -> list[tuple[str, str, str]]:
         name = self.sink.name(ids)
         started = self.sink.path(f"{name}.started")
         if self.sink.system.exists(started):
@@ -293,8 +299,11 @@ class _Writer:
             rows = [self.voxelize.row(item) for item in ids]
         self.sink.write(name, rows)
         self.sink.system.rm_file(started)
-        kept = ("id", "error", "code", "hash", "occupied", "seconds")
-        return {field: [row[field] for row in rows] for field in kept}
+        return [(row["id"], row["code"], row["error"]) for row in rows if row["code"] is not None]
+
+
+def _write(writer: _Writer, ids: list[str]) -> list[tuple[str, str, str]]:
+    return writer(ids)
 
 
 def _isolated(voxelize: Voxelize, ids: list[str]) -> Iterable[dict[str, Any]]:
@@ -337,6 +346,14 @@ class Summary:
     seconds: float = 0.0
     codes: dict[str, int] = field(default_factory=dict)
 
+    def count(self, failures: list[tuple[str, str, str]], items: int) -> None:
+        """Adds a batch of so many items, some of which failed."""
+        self.done += items - len(failures)
+        self.failed += len(failures)
+        for name, code, error in failures:
+            self.codes[code] = self.codes.get(code, 0) + 1
+            log.warning("%s: %s", name, error)
+
 
 def voxelize(
     items: Iterable[str],
@@ -367,7 +384,7 @@ def voxelize(
     batch_size : int, default 64
         Items in a part.
     concurrency : int, optional
-        Workers; by default as many as the cluster's CPUs (or GPUs) are enough for.
+        Batches at the same time; by default as many as the cluster's CPUs (or GPUs) are enough for.
     num_cpus, num_gpus : float
         What Ray reserves for a worker. With a GPU, give the voxelizer ``backend="gpu"``.
     retry_errors : bool, default False
@@ -396,36 +413,34 @@ def voxelize(
         total = ray.cluster_resources()
         of = [total.get("CPU", 1) / num_cpus] if num_cpus else []
         of += [total.get("GPU", 0) / num_gpus] if num_gpus else []
-        concurrency = max(1, int(min(of, default=1)))
-    batches = -(-len(rest) // batch_size)
-    concurrency = min(concurrency, batches)
-    worker = Voxelize(voxelizer, storage=storage)
+        # Ray has room for so many; as many again wait, so that no worker does.
+        concurrency = 2 * max(1, int(min(of, default=1)))
     began = logged = time.monotonic()
-    # A batch is a block: Ray deals them out, and a dead worker's goes to another.
-    blocks = ray.data.from_items([{"id": name} for name in rest], override_num_blocks=batches)
-    rows = blocks.map_batches(
-        _Writer,
-        fn_constructor_args=(worker, sink),
-        batch_size=None,
-        compute=ray.data.ActorPoolStrategy(size=concurrency),
-        num_cpus=num_cpus,
-        num_gpus=num_gpus or None,
-        max_restarts=-1,
-        max_task_retries=-1,
-    )
-    # Arrow keeps None; NumPy would turn a column of nothing else into NaN.
-    for batch in rows.iter_batches(batch_size=None, batch_format="pyarrow"):
-        for row in batch.to_pylist():
-            if row["code"] is None:
-                summary.done += 1
-            else:
-                summary.failed += 1
-                summary.codes[row["code"]] = summary.codes.get(row["code"], 0) + 1
-                log.warning("%s: %s", row["id"], row["error"])
-        now = time.monotonic()
-        if now - logged > 10:
-            logged, ready = now, summary.done + summary.failed
-            rate = ready / (now - began)
-            log.info("%d of %d, %.1f a second, %d failed", ready, len(rest), rate, summary.failed)
+    writer = ray.put(_Writer(Voxelize(voxelizer, storage=storage), sink))
+    # A task whose worker died goes to another. A worker keeps its process, and with it its GPU.
+    write = ray.remote(
+        num_cpus=num_cpus, num_gpus=num_gpus, max_retries=-1, max_calls=0
+    )(_write)
+    batches = (rest[at : at + batch_size] for at in range(0, len(rest), batch_size))
+    running: dict[Any, int] = {}
+    try:
+        while True:
+            for ids in islice(batches, concurrency - len(running)):
+                running[write.remote(writer, ids)] = len(ids)
+            if not running:
+                break
+            ready, _ = ray.wait(list(running), timeout=10)
+            for task in ready:
+                summary.count(ray.get(task), running.pop(task))
+            now = time.monotonic()
+            if now - logged > 10:
+                logged, finished = now, summary.done + summary.failed
+                rate = finished / (now - began)
+                log.info(
+                    "%d of %d, %.1f a second, %d failed", finished, len(rest), rate, summary.failed
+                )
+    finally:
+        for task in running:
+            ray.cancel(task)
     summary.seconds = time.monotonic() - began
     return summary

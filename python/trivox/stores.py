@@ -1,4 +1,4 @@
-"""Grids as Zarr v3 arrays and as safetensors files, through the packages that own the formats.
+"""Grids as Zarr v3 arrays, safetensors files and Parquet tables of bricks, through the packages that own the formats.
 
 Needs ``pip install trivox[stores]``.
 
@@ -13,8 +13,10 @@ True
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,14 @@ from numpy.typing import NDArray
 
 from ._trivox import Grid
 
-__all__ = ["load_safetensors", "load_zarr", "save_safetensors", "save_zarr"]
+__all__ = [
+    "load_parquet",
+    "load_safetensors",
+    "load_zarr",
+    "save_parquet",
+    "save_safetensors",
+    "save_zarr",
+]
 
 _BRICK = 8
 
@@ -83,9 +92,7 @@ def save_zarr(grid: Grid, store: Any, *, shard: int = 64) -> None:
 
 def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
               stop: tuple[int, int, int] | None = None) -> Grid:
-    """Reads the voxels of a grid, or of a box of it, from a Zarr group that `save_zarr` wrote.
-
-    Colours are in the group's array ``rgba``.
+    """Reads a grid, or a box of it, from a Zarr group that `save_zarr` wrote.
 
     Parameters
     ----------
@@ -104,19 +111,24 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
     begin, end = start or (0, 0, 0), stop or occupied.shape
     dims = tuple(int(b) - int(a) for a, b in zip(begin, end))
     step = occupied.shards[0] if occupied.shards else occupied.chunks[0]
-    found = [np.empty((0, 3), np.int64)]
+    rgba = group["rgba"] if "rgba" in group else None
+    found, colors = [np.empty((0, 3), np.int64)], [np.empty((0, 4), np.uint8)]
     for z in range(begin[2], end[2], step):
         for y in range(begin[1], end[1], step):
             for x in range(begin[0], end[0], step):
                 first = (x, y, z)
                 box = tuple(slice(c, min(c + step, e)) for c, e in zip(first, end))
-                found.append(np.argwhere(occupied[box]) + np.subtract(first, begin))
+                inside = occupied[box]
+                found.append(np.argwhere(inside) + np.subtract(first, begin))
+                if rgba is not None and inside.any():
+                    colors.append(rgba[box][inside])
+    own = None if rgba is None else np.concatenate(colors)
     place: dict[str, Any] = {}
     if "origin" in group.attrs:
         size = float(group.attrs["voxel_size"])
         origin = np.asarray(group.attrs["origin"], np.float64) + np.asarray(begin) * size
         place = {"origin": origin, "voxel_size": size, "up": group.attrs.get("up", "y")}
-    return Grid.from_coords(np.concatenate(found), dims, **place)
+    return Grid.from_coords(np.concatenate(found), dims, colors=own, **place)
 
 
 def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
@@ -145,21 +157,12 @@ def save_safetensors(grid: Grid, path: str | os.PathLike[str]) -> None:
     if grid.origin is not None:
         tensors["origin"] = np.asarray(grid.origin, np.float64)
         tensors["voxel_size"] = np.asarray([grid.voxel_size], np.float64)
-    path = os.fspath(path)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
+    with _whole_file(path) as temporary:
         save_file(tensors, temporary, metadata={"up": grid.up, "hash": grid.hash})
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise
 
 
 def load_safetensors(path: str | os.PathLike[str]) -> Grid:
-    """Reads the voxels of a grid from a file that `save_safetensors` wrote.
-
-    Colours are in the file's tensor ``colors``.
+    """Reads a grid from a file that `save_safetensors` wrote.
 
     Parameters
     ----------
@@ -181,7 +184,139 @@ def load_safetensors(path: str | os.PathLike[str]) -> Grid:
                 "up": (file.metadata() or {}).get("up", "y"),
             }
         dims = tuple(int(d) for d in file.get_tensor("dims"))
-        return Grid.from_coords(file.get_tensor("coords"), dims, **place)
+        colors = file.get_tensor("colors") if "colors" in names else None
+        return Grid.from_coords(file.get_tensor("coords"), dims, colors=colors, **place)
+
+
+def save_parquet(grids: Iterable[tuple[Any, Grid]], path: Any) -> None:
+    """Writes the bricks of many grids to a Parquet file, a row for each brick of 8 x 8 x 8 voxels.
+
+    The columns are ``id`` (string), ``x``, ``y``, ``z`` (int32: the brick's corner divided by 8), ``mask``
+    (64 bytes: one for each x and y, x slowest, with bit z for the voxel at z) and ``colors`` (binary:
+    red, green, blue and opacity of each occupied voxel, by x, then y, then z; null without colours).
+    The metadata ``trivox`` is JSON: for each id ``dims``, ``hash`` and, where they are known, ``origin``,
+    ``voxel_size`` and ``up``. One grid at a time is in memory.
+
+    Parameters
+    ----------
+    grids : iterable of (id, Grid)
+        Such as ``vox.many(paths, on_error="skip")``; ids are written as text.
+    path : str, os.PathLike or a file object
+        A file by its path is written whole or not at all.
+
+    Raises
+    ------
+    ValueError
+        Two grids have one id.
+    Exception
+        That of an item of `Voxelizer.many` which failed: see its ``on_error``.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        return _write_bricks(grids, path)
+    with _whole_file(path) as temporary:
+        _write_bricks(grids, temporary)
+    return None
+
+
+def load_parquet(path: Any, ids: Iterable[Any] | None = None) -> dict[str, Grid]:
+    """Reads grids from a Parquet file that `save_parquet` wrote.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or a file object
+    ids : iterable, optional
+        Those of the grids to read; all by default. Others are skipped in the file.
+
+    Returns
+    -------
+    dict of str to Grid
+
+    Raises
+    ------
+    KeyError
+        An id that is not in the file.
+    """
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        places = json.loads(file.metadata.metadata[b"trivox"])
+        groups: dict[str, list[int]] = {name: [] for name in places}
+        for group in range(file.num_row_groups):
+            column = file.metadata.row_group(group).column(0)
+            # A row group has the bricks of one grid.
+            groups[column.statistics.min].append(group)
+        found = {}
+        for name in places if ids is None else map(str, ids):
+            table = file.read_row_groups(groups[name], columns=["x", "y", "z", "mask", "colors"])
+            bricks = np.stack([table[axis].to_numpy() for axis in "xyz"], -1).astype(np.int64)
+            masks = np.frombuffer(b"".join(table["mask"].to_pylist()), np.uint8)
+            row, *voxel = np.nonzero(_cubes(masks))
+            coords = bricks[row] * _BRICK + np.stack(voxel, -1)
+            colors = None
+            if table.num_rows and not table["colors"].null_count:
+                own = b"".join(table["colors"].to_pylist())
+                colors = np.frombuffer(own, np.uint8).reshape(-1, 4)
+            place = dict(places[name])
+            place.pop("hash")
+            found[name] = Grid.from_coords(coords, place.pop("dims"), colors=colors, **place)
+        return found
+
+
+def _write_bricks(grids: Iterable[tuple[Any, Grid]], file: Any) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = [(axis, pa.int32()) for axis in "xyz"]
+    schema = pa.schema(
+        [("id", pa.string()), *columns, ("mask", pa.binary(64)), ("colors", pa.large_binary())]
+    )
+    places: dict[str, Any] = {}
+    with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=["id"]) as writer:
+        for key, grid in grids:
+            name = str(key)
+            if isinstance(grid, Exception):
+                raise grid
+            if name in places:
+                raise ValueError(f"two grids have the id '{name}': give each one of its own")
+            places[name] = {"dims": list(grid.dims), "hash": grid.hash}
+            if grid.origin is not None:
+                places[name] |= {"origin": grid.origin.tolist(), "voxel_size": grid.voxel_size}
+                places[name] |= {"up": grid.up}
+            bricks, masks = grid.bricks()
+            count = len(bricks)
+            if count == 0:
+                continue
+            octets = masks.astype("<u8").view(np.uint8)
+            colors = grid.colors()
+            if colors is None:
+                own = pa.nulls(count, pa.large_binary())
+            else:
+                voxels = np.unpackbits(octets.reshape(count, -1), axis=-1).sum(-1, dtype=np.int64)
+                ends = np.concatenate([[0], np.cumsum(4 * voxels)])
+                own = pa.LargeBinaryArray.from_buffers(
+                    pa.large_binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(colors)]
+                )
+            mask = pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(64), count, [None, pa.py_buffer(octets)]
+            )
+            arrays = [pa.repeat(name, count), *map(pa.array, bricks.T), mask, own]
+            # All of a grid is one row group.
+            writer.write_table(pa.table(arrays, schema=schema), row_group_size=count)
+        writer.add_key_value_metadata({"trivox": json.dumps(places)})
+
+
+@contextmanager
+def _whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
+    """The name of a file to write, which gets the name `path` if all goes well."""
+    path = os.fspath(path)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
 
 
 def _array(group: Any, name: str, shape: list[int], more: list[int], shard: int, dtype: str) -> Any:
@@ -221,13 +356,18 @@ def _by_shard(keys: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]
         yield keys[rows[0]], rows
 
 
+def _cubes(octets: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The voxels of bricks, shape (n, 8, 8, 8), index [brick, x, y, z], of the bytes of their masks."""
+    # In a word for each x, bit 8 y + z: a byte for each y, from the lowest bit up.
+    bits = np.unpackbits(octets.reshape(-1, _BRICK, _BRICK), axis=-1, bitorder="little")
+    return bits.reshape(-1, *[_BRICK] * 3)
+
+
 def _occupied_shards(grid: Grid, shard: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     bricks, masks = grid.bricks()
     for key, rows in _by_shard(bricks * _BRICK // shard):
         block = np.zeros([shard] * 3, bool)
-        # In a word, bit 8 y + z: a byte for each y, from the lowest bit up.
-        octets = masks[rows].astype("<u8").view(np.uint8).reshape(-1, _BRICK, _BRICK)
-        cubes = np.unpackbits(octets, axis=-1, bitorder="little").reshape(-1, *[_BRICK] * 3)
+        cubes = _cubes(masks[rows].astype("<u8").view(np.uint8))
         corners = bricks[rows] * _BRICK - key * shard
         for (x, y, z), cube in zip(corners, cubes):
             block[x : x + _BRICK, y : y + _BRICK, z : z + _BRICK] = cube

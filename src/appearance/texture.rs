@@ -11,6 +11,8 @@ use image::{ImageError, ImageFormat, ImageReader, Limits};
 use serde::{Deserialize, Serialize};
 
 use crate::appearance::texture::pyramid::{Pyramid, TexelAlpha};
+#[cfg(feature = "images")]
+use crate::formats::ReadSeek;
 use crate::srgb::Rgba;
 
 pub(crate) mod pyramid;
@@ -41,10 +43,15 @@ pub enum Filter {
 #[cfg(feature = "images")]
 const MAX_TEXELS: u64 = 1 << 28;
 
+#[cfg(feature = "images")]
+fn reader_of(bytes: &[u8]) -> ImageReader<Box<dyn ReadSeek + '_>> {
+    ImageReader::new(Box::new(Cursor::new(bytes)))
+}
+
 /// The dimensions in an image's header, in texels.
 #[cfg(feature = "images")]
 fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], String> {
-    let mut reader = ImageReader::new(Cursor::new(bytes));
+    let mut reader = reader_of(bytes);
     format.into_iter().for_each(|format| reader.set_format(format));
     reader.into_dimensions().map(<[u32; 2]>::from).map_err(|error| error.to_string())
 }
@@ -104,9 +111,8 @@ impl Texture {
     /// A message: not an image, malformed, truncated or too large.
     #[cfg(feature = "images")]
     pub fn decode(bytes: &[u8], name: &str, limit: u64) -> Result<Self, String> {
-        let mut reader = ImageReader::new(Cursor::new(bytes))
-            .with_guessed_format()
-            .map_err(|error| error.to_string())?;
+        let mut reader =
+            reader_of(bytes).with_guessed_format().map_err(|error| error.to_string())?;
         if reader.format().is_none()
             && let Ok(format) = ImageFormat::from_path(name)
         {

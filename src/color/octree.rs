@@ -21,43 +21,63 @@ struct Node {
 const SEQUENTIAL_BITS: u32 = 2;
 const PARALLEL_TRIANGLES: usize = 1 << 9;
 
+/// The shares of all the work. A node passes its shares on to its children in proportion to their
+/// numbers of triangles.
+pub(super) const SHARES: u64 = 1 << 32;
+
 /// Calls `work` for each brick of `grid` that triangles touch and, `with_neighbors`, for the
-/// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`. Returns the
-/// results, in no order.
+/// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`. Calls
+/// `done` with the shares of each task that ends, [`SHARES`] in all. Returns the results, in no
+/// order.
 pub(super) fn bricks<M: Default, T: Default + Send>(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
     with_neighbors: bool,
     work: &(impl Fn(&mut M, &mut T, BrickKey, &[u32]) + Sync),
+    done: &(impl Fn(u64) + Sync),
 ) -> Vec<T> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = (0..mesh.len() as u32).collect();
-    Traversal { mesh, grid, with_neighbors, work }.visit::<M, T>(Node { from: [0; 3], bits }, &all)
+    let traversal = Traversal { mesh, grid, with_neighbors, work, done };
+    traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES)
 }
 
-struct Traversal<'a, W> {
+struct Traversal<'a, W, D> {
     mesh: &'a PlacedMesh,
     grid: &'a VoxelGrid,
     with_neighbors: bool,
     work: &'a W,
+    done: &'a D,
 }
 
-impl<W> Traversal<'_, W> {
-    fn visit<M: Default, T: Default + Send>(&self, node: Node, triangles: &[u32]) -> Vec<T>
+impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
+    fn visit<M, T>(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<T>
     where
+        M: Default,
+        T: Default + Send,
         W: Fn(&mut M, &mut T, BrickKey, &[u32]) + Sync,
     {
         let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
         if is_small || node.bits == 0 {
             let mut result = T::default();
             self.visit_all(node, triangles, &mut M::default(), &mut result);
+            (self.done)(shares);
             return vec![result];
         }
         let children = self.children(node, triangles);
+        // Below 2^32 each, so the product does not overflow.
+        let shares_of = |triangles: usize| match children.triangles.len() as u64 {
+            0 => 0,
+            all => shares * triangles as u64 / all,
+        };
+        let given: u64 = (0..64).map(|index| shares_of(children.triangles_of(index).len())).sum();
+        (self.done)(shares - given);
         let visit = |index: usize| match children.triangles_of(index) {
             [] => Vec::new(),
-            triangles => self.visit::<M, T>(node.child(index), triangles),
+            triangles => {
+                self.visit::<M, T>(node.child(index), triangles, shares_of(triangles.len()))
+            }
         };
         (0..64).into_par_iter().with_max_len(1).flat_map_iter(visit).collect()
     }

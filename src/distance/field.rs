@@ -20,7 +20,7 @@ pub struct DistanceField {
     inside: VoxelGrid,
     /// The bricks of the band, in canonical order.
     keys: Vec<BrickKey>,
-    /// Where the distances of each brick begin, and the end of all.
+    /// The first distance of each brick, and at the end the number of distances (CSR offsets).
     starts: Vec<usize>,
     /// Without their signs: by brick, then in the order of its mask.
     distances: Vec<f32>,

@@ -12,6 +12,7 @@ use crate::fill::check_memory;
 use crate::fill::offsets::{Field, Offsets, Part, Seen};
 use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
 use crate::place::Lattice;
+use crate::progress::Progress;
 use crate::topology::Boundary;
 use crate::voxelize::BackendError;
 
@@ -47,19 +48,25 @@ pub struct Confidence {
 /// The voxels at whose centres the winding number of a surface is at least 1/2, given its crossings
 /// with columns along `x` and its boundary.
 ///
-/// Takes at most `memory` bytes besides `crossings`, including the result.
+/// Takes at most `memory` bytes besides `crossings`, including the result. The step `fill` of
+/// `progress` is in bricks.
 ///
 /// # Errors
-/// [`BackendError::Memory`].
+/// [`BackendError::Memory`], or cancellation.
 pub fn generalized(
     crossings: &Crossings,
     boundary: &Boundary,
     lattice: &Lattice,
     memory: u64,
+    progress: &dyn Progress,
 ) -> Result<Generalized, BackendError> {
     let field = Field::new(boundary, lattice);
-    let parts = field
-        .parts(memory / BRICK_BYTES)
+    progress.start("fill", field.bricks());
+    let parts = field.parts(memory / BRICK_BYTES, progress);
+    if progress.is_cancelled() {
+        return Err(BackendError::Cancelled);
+    }
+    let parts = parts
         .map_err(|bricks| BackendError::Memory { needed: bricks * BRICK_BYTES, allowed: memory })?;
     let caps = Caps::new(parts, lattice);
     check_memory(caps.bytes(), memory)?;

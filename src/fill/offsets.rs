@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use crate::fill::solid_angle::{Loop, Point, Sums, Taylor, Turns, minus};
 use crate::grid::BRICK;
 use crate::place::Lattice;
+use crate::progress::Progress;
 use crate::topology::Boundary;
 
 /// Error bound of a sum over loops: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors with
@@ -77,10 +78,11 @@ pub(super) struct Field {
 }
 
 /// Bricks at caps.
-struct Bricks {
+struct Bricks<'a> {
     /// Beyond this number they are only counted.
     room: u64,
     count: AtomicU64,
+    progress: &'a dyn Progress,
 }
 
 /// A cube of voxels.
@@ -141,15 +143,25 @@ impl Field {
         }
     }
 
-    /// Rows that cover the grid, and the bricks at caps, in any order.
+    /// The bricks along an edge of the cube that is divided, a power of two.
+    fn longest(&self) -> u32 {
+        self.dims.into_iter().max().unwrap_or(1).next_power_of_two()
+    }
+
+    /// The bricks of the cube that is divided: what [`parts`](Self::parts) advances by.
+    pub(super) fn bricks(&self) -> u64 {
+        u64::from(self.longest()).pow(3)
+    }
+
+    /// Rows that cover the grid, and the bricks at caps, in any order. Of use only if `progress` is
+    /// not cancelled.
     ///
     /// # Errors
     /// The number of bricks at caps, if it exceeds `room`.
-    pub(super) fn parts(&self, room: u64) -> Result<Vec<Part>, u64> {
-        let longest = self.dims.into_iter().max().unwrap_or(1).next_power_of_two();
+    pub(super) fn parts(&self, room: u64, progress: &dyn Progress) -> Result<Vec<Part>, u64> {
         let near = self.all.clone();
-        let whole = Cube { at: [0; 3], size: longest * BRICK, near, far: Far::default() };
-        let bricks = Bricks { room, count: AtomicU64::new(0) };
+        let whole = Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Far::default() };
+        let bricks = Bricks { room, count: AtomicU64::new(0), progress };
         let parts = self.divide(whole, &bricks);
         match bricks.count.into_inner() {
             count if count > room => Err(count),
@@ -159,19 +171,23 @@ impl Field {
 
     fn divide(&self, mut cube: Cube, bricks: &Bricks) -> Vec<Part> {
         let brick = cube.at.map(|c| c / BRICK);
-        if (0..3).any(|a| brick[a] >= self.dims[a]) {
-            return Vec::new();
+        let size = cube.size / BRICK;
+        let done = |parts: Vec<Part>| {
+            bricks.progress.advance(u64::from(size).pow(3));
+            parts
+        };
+        if (0..3).any(|a| brick[a] >= self.dims[a]) || bricks.progress.is_cancelled() {
+            return done(Vec::new());
         }
         let all = self.estimate(&mut cube);
         let half = f64::from(cube.size / 2) * self.unit;
         if half_distance(all.number) > all.taylor.swing(half) + all.taylor.error {
-            let size = cube.size / BRICK;
             let to = [1, 2].map(|a| (brick[a] + size).min(self.dims[a]));
             let offset = (!self.is_shaded(&cube)).then(|| offset(all.number).into());
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
-            return if brick[0] == 0 { vec![rows] } else { Vec::new() };
+            return done(if brick[0] == 0 { vec![rows] } else { Vec::new() });
         }
-        if cube.size > BRICK {
+        if size > 1 {
             let children: Vec<Cube> = children(&cube).collect();
             return children
                 .into_par_iter()
@@ -179,11 +195,11 @@ impl Field {
                 .collect();
         }
         if bricks.count.fetch_add(1, Relaxed) >= bricks.room {
-            return Vec::new();
+            return done(Vec::new());
         }
         let (mut offsets, mut seen) = (Box::new([0; 512]), Seen::default());
         self.fill(cube, &all, &mut offsets, &mut seen);
-        vec![Part::Brick { at: brick, offsets, seen }]
+        done(vec![Part::Brick { at: brick, offsets, seen }])
     }
 
     /// Moves loops that are far from the cube into its polynomial; returns the polynomial of all.

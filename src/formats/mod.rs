@@ -9,6 +9,8 @@ pub mod error;
 mod flat_colors;
 pub mod gltf;
 mod images;
+#[cfg(feature = "palette")]
+mod minecraft;
 pub mod mitsuba;
 pub mod npy;
 pub mod npz;
@@ -17,8 +19,6 @@ pub mod off;
 pub mod openvdb;
 pub mod ply;
 mod polygons;
-#[cfg(feature = "palette")]
-pub mod schem;
 mod sidecars;
 pub mod stl;
 pub mod surface;
@@ -35,7 +35,11 @@ use std::path::Path;
 
 use crate::distance::DistanceField;
 pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
+#[cfg(feature = "palette")]
+pub use crate::formats::minecraft::{litematic, schem};
 use crate::formats::openvdb::{nvdb, vdb};
+#[cfg(feature = "images")]
+pub(crate) use crate::formats::sidecars::ReadSeek;
 pub use crate::formats::sidecars::Sidecars;
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "palette")]
@@ -214,6 +218,9 @@ pub enum GridFormat {
     /// Sponge's, for Minecraft.
     #[cfg(feature = "palette")]
     Schem,
+    /// Litematica's, for Minecraft.
+    #[cfg(feature = "palette")]
+    Litematic,
     /// Stanford PLY: a mesh of the voxels' surface, like the two below.
     Ply,
     /// Wavefront's.
@@ -224,7 +231,7 @@ pub enum GridFormat {
 
 impl GridFormat {
     /// All of them.
-    pub const ALL: [Self; if cfg!(feature = "palette") { 13 } else { 11 }] = [
+    pub const ALL: [Self; if cfg!(feature = "palette") { 14 } else { 11 }] = [
         #[cfg(feature = "palette")]
         Self::Vox,
         Self::Npy,
@@ -237,6 +244,8 @@ impl GridFormat {
         Self::Nvdb,
         #[cfg(feature = "palette")]
         Self::Schem,
+        #[cfg(feature = "palette")]
+        Self::Litematic,
         Self::Ply,
         Self::Obj,
         Self::Glb,
@@ -258,6 +267,8 @@ impl GridFormat {
             Self::Nvdb => &nvdb::SPEC,
             #[cfg(feature = "palette")]
             Self::Schem => &schem::SPEC,
+            #[cfg(feature = "palette")]
+            Self::Litematic => &litematic::SPEC,
             Self::Ply => &surface::ply::SPEC,
             Self::Obj => &surface::obj::SPEC,
             Self::Glb => &surface::glb::SPEC,
@@ -268,6 +279,12 @@ impl GridFormat {
     #[must_use]
     pub fn has_palette(self) -> bool {
         self.extension() == "vox"
+    }
+
+    /// Whether voxels become blocks of Minecraft.
+    #[must_use]
+    pub fn has_blocks(self) -> bool {
+        ["schem", "litematic"].contains(&self.extension())
     }
 
     /// The file extension, without the dot.

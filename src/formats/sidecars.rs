@@ -53,8 +53,9 @@ enum Files {
 }
 
 #[cfg(feature = "images")]
-/// A file that is read in parts.
-pub(super) trait ReadSeek: BufRead + Seek {}
+/// A file that is read in parts: one type for all, since every decoder of images is compiled for
+/// each type of reader.
+pub(crate) trait ReadSeek: BufRead + Seek {}
 
 #[cfg(feature = "images")]
 impl<T: BufRead + Seek> ReadSeek for T {}

@@ -15,8 +15,8 @@ pub(super) const MAX_SPAN: f64 = (1_u32 << SPAN_BITS) as f64;
 
 /// The integer lattice of one grid, and its position in mesh coordinates.
 ///
-/// It is the whole of what determines where vertices are rounded to. It serializes with serde; a
-/// number survives a round trip through JSON.
+/// Vertices are rounded by it alone. It serializes with serde; numbers survive a round trip through
+/// JSON exactly.
 ///
 /// ```
 /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, place, place_on};
@@ -45,8 +45,8 @@ pub struct Lattice {
     /// The point from which vertices are rounded, in mesh units: the minimum corner without
     /// padding.
     pub anchor: [f64; 3],
-    /// The voxel whose minimum corner is the anchor: of a whole grid the padding along each axis,
-    /// of a window what that is from the window's first voxel.
+    /// The voxel whose minimum corner is the anchor, counted from this lattice's first voxel. It
+    /// equals the padding, except in the lattice of a window.
     pub anchor_voxel: [i32; 3],
 }
 

@@ -53,12 +53,12 @@ impl Window {
     }
 }
 
-/// Into how many tiles a grid is cut.
+/// The number of tiles of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tiles {
-    /// So many along each axis.
+    /// Tiles along each axis.
     Along([u32; 3]),
-    /// So many in all: each prime factor, the largest first, divides the axis along which tiles are
+    /// Tiles in all: each prime factor, the largest first, divides the axis along which tiles are
     /// longest.
     Total(u32),
 }
@@ -81,9 +81,9 @@ pub enum Tiles {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tile {
-    /// Which, from 0.
+    /// The tile's number, from 0.
     pub index: u64,
-    /// Of how many.
+    /// The tiles of the grid.
     pub of: Tiles,
 }
 

@@ -4,6 +4,7 @@ mod grids;
 mod names;
 mod parse;
 mod render;
+mod report;
 mod slice;
 mod verify;
 mod voxelize;
@@ -22,6 +23,7 @@ use crate::program::cli::parse::{parse_interior, parse_size};
 pub use crate::program::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs};
 pub use crate::program::cli::names::{BackendName, FillName, ModeName, RenderBackendName};
 pub use crate::program::cli::render::RenderArgs;
+pub use crate::program::cli::report::ReportArgs;
 pub use crate::program::cli::slice::SliceArgs;
 pub use crate::program::cli::verify::VerifyArgs;
 pub use crate::program::cli::voxelize::Job;
@@ -33,6 +35,15 @@ fn long_version() -> String {
     format!("{}{}\nfeatures: {features}", env!("CARGO_PKG_VERSION"), commit.unwrap_or_default())
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  voxelize mesh.obj -o mesh.vox                         MagicaVoxel, in the mesh's colours
+  voxelize mesh.glb --res 100 -o castle.litematic       Minecraft, 100 blocks along the longest axis
+  voxelize mesh.stl --mode solid -o mesh.npz            a solid as NumPy arrays
+  voxelize meshes/ --cube 64 --format npz --resume -o set/   a folder, each mesh centred in 64^3
+  voxelize render mesh.obj --turntable 36 turning.gif   an animation of the voxels
+  voxelize slice mesh.vox                               its middle layer, as text";
+
 /// Turn triangle meshes into voxels: exactly, and with the same bits on every GPU and CPU.
 ///
 /// A voxel is occupied if its closed cube touches a closed triangle, or as --mode says.
@@ -42,6 +53,7 @@ fn long_version() -> String {
 /// others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version = long_version(), max_term_width = 100)]
+#[command(after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(group(ArgGroup::new("resolution").args(["res", "voxel_size"])))]
 pub struct Cli {
@@ -151,8 +163,9 @@ pub struct PaletteArgs {
     #[arg(long, value_name = "IMAGE")]
     pub palette: Option<PathBuf>,
 
-    /// Blocks to choose from in .schem: a text file with a block and its CSS colour on each line,
-    /// such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and terracotta].
+    /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
+    /// on each line, such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and
+    /// terracotta].
     #[arg(long, value_name = "FILE")]
     pub blocks: Option<PathBuf>,
 

@@ -10,7 +10,7 @@ use crate::program::diff::Side;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, print_error, print_json, temporary};
+use crate::program::{Verdict, temporary};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 ///
@@ -20,14 +20,14 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
         bail!("name the file to write: voxelize convert A B");
     };
-    if args.json && to.as_os_str() == "-" {
+    if args.report.json && to.as_os_str() == "-" {
         bail!("--json and - both write to standard output: leave one of them out");
     }
     temporary::clean_up_when_interrupted()?;
     let options = args.palette_args.write_options()?;
     let output = Output::new(to, args.format, &args.grid)?;
     let named = || args.grid.display().to_string();
-    let progress = TerminalProgress::new(args.quiet);
+    let progress = TerminalProgress::new(args.report.quiet);
     progress.start("load", 0);
     let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
     output.check_dims(grid.dims())?;
@@ -37,14 +37,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     warnings.extend(warning);
     let input = Side::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };
-    if !args.quiet {
-        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
-    if args.json {
-        print_json(&report)?;
-    } else if !args.quiet {
-        print_error(&report.text());
-    }
+    args.report.print(&report, &report.warnings, || report.text())?;
     Ok(Verdict::Done)
 }
 

@@ -13,7 +13,7 @@ use trivox::{Comparison, Up, VoxelGrid, World, compare};
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
 use crate::program::render::Preview;
-use crate::program::{Verdict, ignore_closed, print, print_error, print_json, temporary};
+use crate::program::{Verdict, ignore_closed, print, print_json, print_warnings, temporary};
 
 /// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
@@ -55,12 +55,10 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
     });
     let drawn = drawn.transpose()?;
     let report = Report { preview: drawn, ..Report::new(grids, &found, besides, warnings) };
-    if !args.quiet {
-        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
-    if args.json {
+    print_warnings(&report.warnings, args.report.quiet);
+    if args.report.json {
         ignore_closed(print_json(&report))?;
-    } else if !args.quiet {
+    } else if !args.report.quiet {
         ignore_closed(print(&report.text(&found)))?;
     }
     let is_same = report.equal && (!args.exact || report.besides.is_empty());

@@ -10,7 +10,7 @@ use crate::program::diff::Side;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, print_error, print_json, temporary};
+use crate::program::{Verdict, temporary};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
@@ -18,12 +18,12 @@ use crate::program::{Verdict, print_error, print_json, temporary};
 /// A tile cannot be read, or does not say where it lies; they do not fit together; the file cannot
 /// be written.
 pub fn run(args: &JoinArgs) -> Result<Verdict> {
-    if args.json && args.output.as_os_str() == "-" {
+    if args.report.json && args.output.as_os_str() == "-" {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
     temporary::clean_up_when_interrupted()?;
     let options = args.palette_args.write_options()?;
-    let progress = TerminalProgress::new(args.quiet);
+    let progress = TerminalProgress::new(args.report.quiet);
     progress.start("load", 0);
     let mut output = None;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
@@ -53,14 +53,7 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
     warnings.extend(warning);
     let whole = Side::new(&args.output, &grid);
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
-    if !args.quiet {
-        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
-    if args.json {
-        print_json(&report)?;
-    } else if !args.quiet {
-        print_error(&report.text());
-    }
+    args.report.print(&report, &report.warnings, || report.text())?;
     Ok(Verdict::Done)
 }
 

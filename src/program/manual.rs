@@ -23,7 +23,8 @@ pub fn completions(shell: Shell) -> Result<Verdict> {
 /// # Errors
 /// As [`completions`].
 pub fn page() -> Result<Verdict> {
-    let mut command = Cli::command();
+    // The version alone: its other lines would break the page's header.
+    let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));
     command.build();
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;

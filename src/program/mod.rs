@@ -95,6 +95,13 @@ pub fn ignore_closed(printed: Result<()>) -> Result<()> {
     printed.or_else(|error| if error.is::<Closed>() { Ok(()) } else { Err(error) })
 }
 
+/// Writes a line for each of `warnings` to standard error, unless `quiet`.
+pub fn print_warnings(warnings: &[String], quiet: bool) {
+    if !quiet {
+        warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
+    }
+}
+
 /// Writes `text` to standard error; ignores failures, which cannot be reported.
 pub fn print_error(text: &str) {
     _ = io::stderr().lock().write_all(text.as_bytes());

@@ -181,8 +181,9 @@ fn format_of(path: &Path) -> Result<GridFormat> {
             "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, or \
              with --preview beside the voxels"
         ),
-        "schematic" | "litematic" => bail!(
-            ".{extension} files are not written: for Minecraft use .schem, which WorldEdit loads"
+        "schematic" => bail!(
+            ".schematic files are not written: for Minecraft use .schem, which WorldEdit loads, or \
+             .litematic, which Litematica does"
         ),
         _ => GridFormat::of_path(path).map_err(anyhow::Error::msg),
     }

@@ -22,7 +22,7 @@ use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::Transform;
-use crate::program::{Verdict, print_error, print_json, temporary};
+use crate::program::{Verdict, temporary};
 
 /// Reads the grid, draws it and writes the pictures.
 ///
@@ -31,7 +31,7 @@ use crate::program::{Verdict, print_error, print_json, temporary};
 /// written.
 pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let to_stdout = args.target().as_os_str() == "-";
-    if args.json && to_stdout {
+    if args.report.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
     let compute = ComputeArgs {
@@ -53,7 +53,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     refuse_contradictions(args).with_context(named)?;
     let render_backend = RenderBackend::new(args)?;
 
-    let progress = Arc::new(TerminalProgress::new(args.quiet));
+    let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let ((mut grid, mut warnings), load) = timed(|| load(args, &progress))?;
     progress.finish();
     warnings.extend(render_backend.warning());
@@ -81,14 +81,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         timings_ms,
         warnings,
     };
-    if !args.quiet {
-        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
-    if args.json {
-        print_json(&report)?;
-    } else if !args.quiet {
-        print_error(&report.text());
-    }
+    args.report.print(&report, &report.warnings, || report.text())?;
     Ok(Verdict::Done)
 }
 

@@ -16,7 +16,7 @@ use crate::program::output::Sink;
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
 use crate::program::slice::text::Style;
-use crate::program::{Verdict, print_error, print_json, stdout_error, temporary};
+use crate::program::{Verdict, print_error, print_json, print_warnings, stdout_error, temporary};
 
 mod picture;
 mod text;
@@ -43,7 +43,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     let sink = sink.transpose()?;
     let named = || args.grid.display().to_string();
     let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
-    let (axis, index) = place(args);
+    let (axis, index) = place(args, grid.dims());
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;
         let axis = AXES[axis];
@@ -58,9 +58,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     warnings.extend(cropped(&section, &shown));
     let side = Side::new(&args.grid, &grid);
     let report = Report::new(side, &section, (axis, index), drawing, warnings);
-    if !args.quiet {
-        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
+    print_warnings(&report.warnings, args.quiet);
     if args.json {
         print_json(&report)?;
     } else {
@@ -74,11 +72,10 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// The axis across the slice, and the coordinate along it.
-fn place(args: &SliceArgs) -> (usize, u32) {
+/// The axis across the slice, and the coordinate along it; the middle layer along z unless given.
+fn place(args: &SliceArgs, [.., layers]: [u32; 3]) -> (usize, u32) {
     let places = [args.x, args.y, args.z].into_iter().enumerate();
-    // The argument group requires one of them.
-    places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or_default()
+    places.filter_map(|(axis, index)| Some((axis, index?))).next().unwrap_or((2, layers / 2))
 }
 
 fn style(args: &SliceArgs, has_colors: bool) -> Style {

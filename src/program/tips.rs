@@ -13,7 +13,10 @@ const OPTIONS: [(&str, &str); 10] = [
     ("--frames", "use --turntable N of `voxelize render`"),
     ("--size", "use --res N for N voxels along the longest axis, or --dims X,Y,Z"),
     ("--width", "use --res N for N voxels along the longest axis, or --dims X,Y,Z"),
-    ("--height", "use --res N for N voxels along the longest axis, or --dims X,Y,Z"),
+    (
+        "--height",
+        "use --dims X,N,Z for N voxels along y at most, or --res N along the longest axis",
+    ),
 ];
 
 /// `error` with a tip in place of clap's guess, if the option that is not known has one.

@@ -19,7 +19,7 @@ use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
 use crate::program::pipeline::sentences;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{self, ignore_closed, print, print_error, print_json};
+use crate::program::{self, ignore_closed, print, print_json, print_warnings};
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
 ///
@@ -33,7 +33,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
         bail!("the mesh comes first: did you mean `voxelize verify {mesh} {grid}`?");
     }
     args.compute.start_threads()?;
-    let progress = Arc::new(TerminalProgress::new(args.quiet));
+    let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let voxelizer =
         Voxelizer::new().backends(Arc::new(args.compute.backends())).progress(progress.clone());
     // Of the mesh's appearance, only transparency matters.
@@ -56,12 +56,10 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     let of_voxels = sentences(&made.warnings);
     let side = Side::new(&args.grid, &grid.grid);
     let report = Report::new(args, side, &verdict, &made, warnings.chain(of_voxels).collect());
-    if !args.quiet {
-        report.warnings.iter().for_each(|warning| print_error(&format!("warning: {warning}\n")));
-    }
-    if args.json {
+    print_warnings(&report.warnings, args.report.quiet);
+    if args.report.json {
         ignore_closed(print_json(&report))?;
-    } else if !args.quiet {
+    } else if !args.report.quiet {
         ignore_closed(print(&report.text(&verdict)))?;
     }
     Ok(if verdict.is_right() { program::Verdict::Done } else { program::Verdict::Differs })

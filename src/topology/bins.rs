@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Numbers per chunk: the indices of their bins fit into a core's cache.
+/// Items per chunk; the bin indices of a chunk fit into a core's cache.
 const CHUNK: usize = 1 << 15;
 
 /// A part has `2^PART_BITS` vertices, unless that makes too many parts: six half-edges per vertex

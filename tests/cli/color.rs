@@ -133,6 +133,8 @@ fn blocks_can_be_given() {
     let blocks = "// Of a house.\n\noak_planks #a2834f\nminecraft:lapis_block rgb(31, 67, 140)\n";
     fs::write(path.join("blocks.txt"), blocks).unwrap();
     let run = voxelize(path, "three.obj --res 9 --blocks blocks.txt -o house.schem");
+    let blocks = "note: the schematic is ";
+    assert!(stderr(&run).contains(blocks), "{}", stderr(&run));
     assert!(run.status.success(), "{}", stderr(&run));
     let run = voxelize(path, "convert house.schem again.npz");
     let said = stderr(&run);

@@ -24,7 +24,7 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("stats a.vox", "did you mean `voxelize info`?"),
         ("verify a.vox mesh.obj", "did you mean `voxelize verify mesh.obj a.vox`?"),
         ("mesh.obj -o a.png", "a.png: a .png is a picture, not a format of voxels: draw one with"),
-        ("mesh.obj -o a.litematic", "for Minecraft use .schem"),
+        ("mesh.obj -o a.schematic", "for Minecraft use .schem"),
         ("zzzzzzz", "zzzzzzz: is neither a command nor a file: see `voxelize --help`"),
         ("gone*.obj", "gone*.obj: no file matches this pattern"),
         ("mesh.obj --recursive", "--recursive is for folders"),
@@ -58,7 +58,7 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj --solid", "tip: use --mode solid"),
         ("mesh.obj --cpu", "tip: use --backend cpu"),
         ("mesh.obj --res 64x64x64", "for a box of voxels --dims X,Y,Z"),
-        ("mesh.obj --height 50", "tip: use --res N for N voxels along the longest axis"),
+        ("mesh.obj --height 50", "tip: use --dims X,N,Z for N voxels along y at most"),
         ("render mesh.obj", "--output <OUT>"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),
     ] {
@@ -163,6 +163,8 @@ fn completions_and_the_manual_are_those_of_this_program() {
     }
     let page = String::from_utf8(voxelize(folder.path(), "man").stdout).unwrap();
     assert!(page.starts_with(".ie") && page.contains("turntable"), "{page}");
+    let header = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
+    assert!(header.contains(concat!("\"voxelize ", env!("CARGO_PKG_VERSION"), "\"")), "{header}");
     let version = String::from_utf8(voxelize(folder.path(), "--version").stdout).unwrap();
     let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
     assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");

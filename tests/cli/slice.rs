@@ -43,6 +43,7 @@ fn blocks_are_two_rows_a_line_and_have_no_colours_in_a_pipe() {
     write_grid(&grid, GridFormat::of_extension("npz").unwrap(), &mut file).unwrap();
     assert_eq!(stdout(&voxelize(path, "slice red.npz -z 0")), "▄▀\n▀ \n");
     assert_eq!(stdout(&voxelize(path, "slice a.npy -z 1")), "▄    \n█▄▄  \n");
+    assert_eq!(stdout(&voxelize(path, "slice a.npy")), "▄    \n█▄▄  \n");
 }
 
 #[test]
@@ -138,7 +139,6 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         refuses(path, &format!("slice {args}"), complaint);
     }
     for (args, complaint) in [
-        ("", "<-x <X>|-y <Y>|-z <Z>>"),
         ("-x 0 -z 0", "cannot be used with"),
         ("-z -1", "'-1' for '-z"),
         ("-z 0 --ascii --json", "cannot be used with"),

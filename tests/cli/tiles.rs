@@ -25,7 +25,8 @@ fn tiles_joined_are_the_file_of_the_whole() {
         assert_eq!(json(&joined)["tiles"], 6, "{}", stderr(&joined));
         let diff = voxelize(path, &format!("diff --exact whole.{format} joined.{format}"));
         assert!(diff.status.success(), "{options}: {}", stderr(&diff));
-        // An .nvdb also has values where there is no voxel, which are not those of the whole.
+        // An .nvdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is its
+        // own: `diff --exact` above has compared the voxels.
         let read = |name: &str| fs::read(path.join(format!("{name}.{format}"))).unwrap();
         assert!(format == "nvdb" || read("whole") == read("joined"), "{options}");
         fs::remove_dir_all(path.join("tiles")).unwrap();

@@ -9,6 +9,7 @@
 mod colored;
 mod dense;
 mod distances;
+mod litematic;
 mod npy;
 mod nvdb;
 mod schem;
@@ -118,7 +119,7 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 10] {
+fn small_files() -> [(GridFormat, Vec<u8>); 11] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
@@ -130,6 +131,7 @@ fn small_files() -> [(GridFormat, Vec<u8>); 10] {
         (GridFormat::Npz, written(&tiny(), GridFormat::Npz)),
         (GridFormat::Binvox, dense::TINY_BINVOX.to_vec()),
         (GridFormat::Schem, written(&tiny(), GridFormat::Schem)),
+        (GridFormat::Litematic, written(&tiny(), GridFormat::Litematic)),
         (GridFormat::Bricks, dense::tiny_bricks()),
         (GridFormat::Bricks, written(&grid, GridFormat::Bricks)),
     ]

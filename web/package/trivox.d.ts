@@ -75,7 +75,10 @@ export class Voxelizer {
 
 /** A set of voxels. */
 export class Grid {
-  /** Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .vol, .bricks, .vdb, .nvdb, .schem. */
+  /**
+   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .vol, .bricks, .vdb, .nvdb, .schem,
+   * .litematic.
+   */
   static open(file: File): Promise<Grid>;
   readonly report: Report;
   readonly dims: [number, number, number];
@@ -133,6 +136,11 @@ export interface ViewOptions {
 export class Viewer {
   /** Rows of a picture, as RGBA bytes. */
   draw(options: ViewOptions): Promise<Uint8Array>;
+  /**
+   * The same pixels as an image that stays on the GPU; nothing where the voxelizer has no GPU. Rejects where the
+   * browser cannot present what it draws; such a browser may lose the GPU, and the voxelizer must be opened anew.
+   */
+  present(options: ViewOptions): Promise<ImageBitmap | undefined>;
   free(): void;
 }
 

@@ -90,6 +90,7 @@ export class Grid {
 
 export class Viewer {
   draw(options) { return this.inner.draw(JSON.stringify(options)); }
+  present(options) { return this.inner.present(JSON.stringify(options)); }
   free() { this.inner.free(); }
 }
 

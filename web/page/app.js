@@ -76,8 +76,9 @@ const messages = {
   notice({ message }) {
     warn(message);
   },
-  frame({ size, rows, pixels, took }) {
-    paint(size, rows, pixels);
+  frame({ size, rows, image, pixels, took }) {
+    if (image) present(size, rows, image); else paint(size, rows, pixels);
+    document.body.dataset.drawn = image ? 'presented' : 'read back';
     // Milliseconds from the opening of the page to the first picture.
     document.body.dataset.first ??= performance.now().toFixed(0);
     if (took > 0) document.body.dataset.frame = took.toFixed(1);
@@ -182,8 +183,8 @@ async function compute() {
 }
 
 const grouped = (number) => number.toLocaleString('en');
-const counted = (number, thing) => `${grouped(number)} ${thing}${number === 1 ? '' : 's'}`;
-const duration = (ms) => (ms < 10 ? `${ms.toFixed(1)} ms` : ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`);
+const counted = (number, thing) => `${grouped(number)}\u00a0${thing}${number === 1 ? '' : 's'}`;
+const duration = (ms) => (ms < 10 ? `${ms.toFixed(1)}\u00a0ms` : ms < 1000 ? `${ms.toFixed(0)}\u00a0ms` : `${(ms / 1000).toFixed(2)}\u00a0s`);
 
 function list(target, rows) {
   target.replaceChildren(...rows.flatMap(([term, text, style]) => {
@@ -216,7 +217,7 @@ function show(report) {
     rows.push(['backend', report.adapter ? `gpu, ${report.adapter}` : 'cpu']);
     const steps = ['load', 'place', 'voxelize', 'fill', 'color'];
     const times = steps.map((step) => [step, report.timings_ms[step]]).filter(([, ms]) => ms !== null);
-    rows.push(['time', times.map(([step, ms]) => `${step} ${duration(ms)}`).join(', ')]);
+    rows.push(['time', times.map(([step, ms]) => `${step}\u00a0${duration(ms)}`).join(', ')]);
   }
   list($('report'), rows);
 }
@@ -238,10 +239,10 @@ function fillFormats() {
   $('format').replaceChildren(...written.map(option), new Option('.png (picture)', 'png'));
 }
 
-function save(bytes, name, type = 'application/octet-stream') {
+function save(file, name) {
   const link = $('saved');
   if (link.href) URL.revokeObjectURL(link.href);
-  link.href = URL.createObjectURL(bytes instanceof Blob ? bytes : new Blob([bytes], { type }));
+  link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
 }
@@ -251,11 +252,11 @@ const stem = () => state.model.name.split('/').pop().replace(/\.[^.]*$/, '');
 $('download').addEventListener('click', () => job(async () => {
   const extension = $('format').value;
   const isPicture = extension === 'png';
-  const { bytes, lost } = isPicture
+  const { file, lost } = isPicture
     ? await ask('picture', { options: pictureOptions(), backend: form.elements.backend.value })
     : await ask('write', { extension });
-  save(bytes, `${stem()}.${extension}`, isPicture ? 'image/png' : undefined);
-  $('saved-note').textContent = [`${stem()}.${extension}, ${counted(bytes.length, 'byte')}.`, ...lost].join(' ');
+  save(file, `${stem()}.${extension}`);
+  $('saved-note').textContent = [`${stem()}.${extension}, ${counted(file.size, 'byte')}.`, ...lost].join(' ');
 }));
 
 /** What `voxelize render` draws from where the view is; a cut and a shift it does not have. */
@@ -370,6 +371,12 @@ function paint(size, [first, rows], pixels) {
   [small.width, small.height] = size;
   small.getContext('2d').putImageData(image, 0, first);
   context.drawImage(small, 0, 0, canvas.width, canvas.height);
+}
+
+function present(size, [first, rows], image) {
+  const scale = canvas.height / size[1];
+  context.drawImage(image, 0, first * scale, canvas.width, rows * scale);
+  image.close();
 }
 
 /** sRGB colours of the view, at the top and at the bottom. */

@@ -10,6 +10,8 @@ const BAND_MS = 80;
 
 let voxelizer = null;
 let gpuAllowed = true;
+/** Whether pictures are presented on the GPU; else, or where there is none, their pixels are read back. */
+let presents = true;
 let model = null;
 let grid = null;
 let viewer = null;
@@ -71,11 +73,11 @@ const requests = {
     return { reports, reason: voxelizer.reason };
   },
   async write({ extension }) {
-    return { bytes: grid.write(extension), lost: grid.lost(extension) };
+    return { file: new Blob([grid.write(extension)]), lost: grid.lost(extension) };
   },
   async picture({ options, backend }) {
     const by = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : voxelizer;
-    return { bytes: await by.picture(grid, options), lost: [] };
+    return { file: new Blob([await by.picture(grid, options)], { type: 'image/png' }), lost: [] };
   },
   shaders,
 };
@@ -126,10 +128,16 @@ function draw() {
       postMessage({ type: 'failed', message: error.message, fatal: true });
       return;
     }
-    // The GPU failed: the CPU draws from here on.
-    gpuAllowed = false;
     viewer?.free();
     viewer = null;
+    if (presents) {
+      // Some browsers compute on a GPU that they cannot present from, and lose it when they try.
+      presents = false;
+      await open();
+      return;
+    }
+    // The GPU failed: the CPU draws from here on.
+    gpuAllowed = false;
     await open();
     const reason = `The GPU failed (${error.message}); the CPU takes its place.`;
     postMessage({ type: 'notice', message: reason });
@@ -153,15 +161,21 @@ async function frames() {
   }
 }
 
+/** Rows of a picture: as an image that stays on the GPU, or as pixels. */
+async function rowsOf(options) {
+  const image = presents ? await viewer.present(options) : undefined;
+  return image ? { image } : { pixels: await viewer.draw(options) };
+}
+
 async function frame(now) {
   // In steps, so that most pictures have the size of the one before, and its buffers.
   const part = Math.max(1, Math.round(16 * scale)) / 16;
   const size = now.size.map((side) => Math.max(1, Math.round(side * part)));
   const began = performance.now();
-  const pixels = await viewer.draw({ ...now.camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
+  const drawn = await rowsOf({ ...now.camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
   const took = performance.now() - began;
   scale = Math.min(1, Math.max(0.08, part * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
-  post(size, [0, size[1]], pixels, took);
+  post(size, [0, size[1]], drawn, took);
 }
 
 /** The picture at rest: once with a ray a pixel, then with four. */
@@ -173,8 +187,7 @@ async function sharpen(now) {
       const count = Math.min(rows, height - first);
       const began = performance.now();
       const options = { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true };
-      const pixels = await viewer.draw(options);
-      post(now.size, [first, count], pixels, 0);
+      post(now.size, [first, count], await rowsOf(options), 0);
       const took = performance.now() - began;
       rows = Math.max(1, Math.min(256, Math.round(count * Math.min(4, BAND_MS / took))));
       first += count;
@@ -186,6 +199,6 @@ async function sharpen(now) {
   sharpened = now;
 }
 
-function post(size, rows, pixels, took) {
-  postMessage({ type: 'frame', size, rows, pixels, took }, [pixels.buffer]);
+function post(size, rows, { image, pixels }, took) {
+  postMessage({ type: 'frame', size, rows, image, pixels, took }, [image ?? pixels.buffer]);
 }

@@ -21,6 +21,7 @@ use trivox::solid::{Fill, FillReport, Solid};
 use trivox::voxelizer::{Placed, Timings};
 use trivox::{ColorSource, Gpu, Mode, PlacedMesh, Up, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
+use web_sys::ImageBitmap;
 use web_time::Instant;
 
 use crate::progress::Reporter;
@@ -438,6 +439,16 @@ impl Viewer {
             }
             None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.grid, options)[..])),
         }
+    }
+
+    /// The same pixels as an image that stays on the GPU; nothing where the engine has none.
+    ///
+    /// # Errors
+    /// Options that are not possible; the GPU fails, or the browser cannot present what it draws.
+    pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, JsError> {
+        let options: ViewOptions = serde_json::from_str(options).map_err(failed)?;
+        let Some(gpu) = &self.gpu else { return Ok(None) };
+        gpu.present(&self.grid, options).await.map(Some).map_err(failed)
     }
 }
 

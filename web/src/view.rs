@@ -1,8 +1,9 @@
 //! The interactive picture of a grid: one ray a pixel while it moves, several and a shadow at rest.
 //! On a GPU by `view.wgsl`, which is the library's traversal with a shading of its own; elsewhere
-//! by the same on the CPU.
+//! by the same on the CPU. Where the GPU presents to a canvas, pixels never leave it.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
@@ -12,6 +13,8 @@ use trivox::trace::{DIRECTION_BITS, Ray, Scene};
 use trivox::wgpu;
 use trivox::{Gpu, GpuError, Up, VoxelGrid};
 
+use wasm_bindgen::JsValue;
+use web_sys::{ImageBitmap, OffscreenCanvas};
 use wgpu::BufferUsages as Usage;
 
 /// The colour of voxels that have none.
@@ -286,18 +289,30 @@ pub fn source() -> String {
 #[derive(Debug)]
 pub struct GpuView {
     scene: GpuScene,
+    module: wgpu::ShaderModule,
     pipeline: wgpu::ComputePipeline,
     scene_group: wgpu::BindGroup,
     params: wgpu::Buffer,
+    /// Not 0 once a ray has given up.
+    flag: wgpu::Buffer,
     film: RefCell<Option<Film>>,
+    staging: RefCell<Option<wgpu::Buffer>>,
+    screen: RefCell<Option<Screen>>,
 }
 
 /// Where the pixels of a picture go. The handles are cheap to clone.
 #[derive(Debug, Clone)]
 struct Film {
     pixels: wgpu::Buffer,
-    staging: wgpu::Buffer,
     group: wgpu::BindGroup,
+}
+
+/// A canvas that the pixels are copied to on the GPU. The handles are cheap to clone.
+#[derive(Debug, Clone)]
+struct Screen {
+    canvas: OffscreenCanvas,
+    surface: Rc<wgpu::Surface<'static>>,
+    pipeline: wgpu::RenderPipeline,
 }
 
 impl GpuView {
@@ -320,24 +335,114 @@ impl GpuView {
             compilation_options: Default::default(),
             cache: None,
         });
-        let scene_group = group(device, &pipeline, 1, &scene.buffers().all());
+        let layout = pipeline.get_bind_group_layout(1);
+        let scene_group = group(device, &layout, &scene.buffers().all());
         let words = (size_of::<Params>() / 4) as u64;
         let params = device.buffer("view", words, Usage::UNIFORM | Usage::COPY_DST);
+        let flag = device.buffer("flag", 1, Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC);
         device.check()?;
-        Ok(Self { scene, pipeline, scene_group, params, film: RefCell::default() })
+        let (film, staging, screen) = Default::default();
+        Ok(Self { scene, module, pipeline, scene_group, params, flag, film, staging, screen })
     }
 
     /// A film of this many pixels: that of the last picture, if it has as many.
     fn film(&self, words: u64) -> Film {
         let mut film = self.film.borrow_mut();
-        if let Some(film) = film.as_ref().filter(|film| film.staging.size() == 4 * words) {
+        if let Some(film) = film.as_ref().filter(|film| film.pixels.size() == 4 * words) {
             return film.clone();
         }
         let device = self.scene.device();
         let pixels = device.buffer("pixels", words, Usage::STORAGE | Usage::COPY_SRC);
-        let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
-        let group = group(device, &self.pipeline, 0, &[&self.params, &pixels]);
-        film.insert(Film { pixels, staging, group }).clone()
+        let layout = self.pipeline.get_bind_group_layout(0);
+        let group = group(device, &layout, &[&self.params, &pixels, &self.flag]);
+        film.insert(Film { pixels, group }).clone()
+    }
+
+    /// What `words` words are read through: that of the last reading, if it was of as many.
+    fn staging(&self, words: u64) -> wgpu::Buffer {
+        let mut staging = self.staging.borrow_mut();
+        if let Some(staging) = staging.as_ref().filter(|staging| staging.size() == 4 * words) {
+            return staging.clone();
+        }
+        let usage = Usage::MAP_READ | Usage::COPY_DST;
+        staging.insert(self.scene.device().buffer("staging", words, usage)).clone()
+    }
+
+    /// The canvas to present to, made on first use.
+    fn screen(&self) -> Result<Screen, GpuError> {
+        let mut screen = self.screen.borrow_mut();
+        if let Some(screen) = screen.as_ref() {
+            return Ok(screen.clone());
+        }
+        let canvas = OffscreenCanvas::new(1, 1).map_err(of_js)?;
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let surface = instance
+            .create_surface(wgpu::SurfaceTarget::OffscreenCanvas(canvas.clone()))
+            .map_err(failed)?;
+        let device = &self.scene.device().device;
+        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("screen"),
+            layout: None,
+            vertex: wgpu::VertexState {
+                module: &self.module,
+                entry_point: Some("corner"),
+                compilation_options: Default::default(),
+                buffers: &[],
+            },
+            primitive: Default::default(),
+            depth_stencil: None,
+            multisample: Default::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &self.module,
+                entry_point: Some("pixel_of"),
+                compilation_options: Default::default(),
+                targets: &[Some(SCREEN_FORMAT.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        Ok(screen.insert(Screen { canvas, surface: surface.into(), pipeline }).clone())
+    }
+
+    /// Encodes the tracing of the rows that `options` ask for.
+    fn trace(
+        &self,
+        grid: &VoxelGrid,
+        options: ViewOptions,
+    ) -> Result<(wgpu::CommandEncoder, Film, Params), GpuError> {
+        let device = self.scene.device();
+        let params = ViewCamera::new(grid, options).params()?;
+        device.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
+        let film = self.film(u64::from(params.width) * u64::from(params.rows));
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        encoder.clear_buffer(&self.flag, 0, None);
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &film.group, &[]);
+        pass.set_bind_group(1, &self.scene_group, &[]);
+        pass.dispatch_workgroups(params.width.div_ceil(8), params.rows.div_ceil(8), 1);
+        drop(pass);
+        Ok((encoder, film, params))
+    }
+
+    /// Reads back all of `pixels`, or none, and checks the flag.
+    async fn read(
+        &self,
+        mut encoder: wgpu::CommandEncoder,
+        pixels: Option<&wgpu::Buffer>,
+    ) -> Result<Vec<u32>, GpuError> {
+        let device = self.scene.device();
+        let bytes = pixels.map_or(0, wgpu::Buffer::size);
+        let staging = self.staging(bytes / 4 + 1);
+        if let Some(pixels) = pixels {
+            encoder.copy_buffer_to_buffer(pixels, 0, &staging, 0, bytes);
+        }
+        encoder.copy_buffer_to_buffer(&self.flag, 0, &staging, bytes, 4);
+        let mut words = device.submit_and_read_async(encoder, &staging).await?;
+        match words.pop() {
+            Some(0) => Ok(words),
+            _ => Err(failed("its driver ended the search for a voxel early")),
+        }
     }
 
     /// The rows that `options` ask for: RGBA bytes in words.
@@ -345,32 +450,86 @@ impl GpuView {
     /// # Errors
     /// The device fails.
     pub async fn draw(&self, grid: &VoxelGrid, options: ViewOptions) -> Result<Vec<u32>, GpuError> {
-        let device = self.scene.device();
-        let camera = ViewCamera::new(grid, options);
-        let params = camera.params()?;
-        device.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
-        let words = u64::from(params.width) * u64::from(params.rows);
-        let film = self.film(words);
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &film.group, &[]);
-        pass.set_bind_group(1, &self.scene_group, &[]);
-        pass.dispatch_workgroups(params.width.div_ceil(8), params.rows.div_ceil(8), 1);
-        drop(pass);
-        encoder.copy_buffer_to_buffer(&film.pixels, 0, &film.staging, 0, 4 * words);
-        let pixels = device.submit_and_read_async(encoder, &film.staging).await?;
-        if pixels.contains(&0) {
-            return Err(failed("its driver ended the search for a voxel early"));
-        }
-        Ok(pixels)
+        let (encoder, film, _) = self.trace(grid, options)?;
+        self.read(encoder, Some(&film.pixels)).await
     }
+
+    /// The rows that `options` ask for, as an image that stays on the GPU: the pixels of
+    /// [`draw`](Self::draw).
+    ///
+    /// # Errors
+    /// The device fails; the browser cannot present what it draws.
+    pub async fn present(
+        &self,
+        grid: &VoxelGrid,
+        options: ViewOptions,
+    ) -> Result<ImageBitmap, GpuError> {
+        let Screen { canvas, surface, pipeline } = self.screen()?;
+        let device = self.scene.device();
+        let (mut encoder, film, params) = self.trace(grid, options)?;
+        if [canvas.width(), canvas.height()] != [params.width, params.rows]
+            || surface.get_configuration().is_none()
+        {
+            surface.configure(&device.device, &configuration([params.width, params.rows]));
+        }
+        let wgpu::CurrentSurfaceTexture::Success(frame) = surface.get_current_texture() else {
+            return Err(failed("it presents nothing to a canvas"));
+        };
+        let view = frame.texture.create_view(&Default::default());
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("screen"),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: Default::default(),
+            })],
+            ..Default::default()
+        });
+        let layout = pipeline.get_bind_group_layout(0);
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &group(device, &layout, &[&self.params, &film.pixels]), &[]);
+        pass.draw(0..3, 0..1);
+        drop(pass);
+        device.queue.submit([encoder.finish()]);
+        device.queue.present(frame);
+        // Before anything is awaited: the texture of a canvas lasts until the task ends.
+        let image = canvas.transfer_to_image_bitmap().map_err(of_js)?;
+        let encoder = device.device.create_command_encoder(&Default::default());
+        match self.read(encoder, None).await {
+            Ok(_) => Ok(image),
+            Err(error) => {
+                image.close();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The format of the canvas: bytes as they are in the film.
+const SCREEN_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
+fn configuration([width, height]: [u32; 2]) -> wgpu::SurfaceConfiguration {
+    wgpu::SurfaceConfiguration {
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+        format: SCREEN_FORMAT,
+        color_space: wgpu::SurfaceColorSpace::Auto,
+        width,
+        height,
+        present_mode: wgpu::PresentMode::AutoVsync,
+        desired_maximum_frame_latency: 2,
+        alpha_mode: wgpu::CompositeAlphaMode::Opaque,
+        view_formats: vec![],
+    }
+}
+
+fn of_js(error: JsValue) -> GpuError {
+    failed(format_args!("{error:?}"))
 }
 
 fn group(
     device: &Device,
-    pipeline: &wgpu::ComputePipeline,
-    number: u32,
+    layout: &wgpu::BindGroupLayout,
     buffers: &[&wgpu::Buffer],
 ) -> wgpu::BindGroup {
     let entries = buffers.iter().zip(0..).map(|(buffer, binding)| wgpu::BindGroupEntry {
@@ -379,7 +538,7 @@ fn group(
     });
     device.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("view"),
-        layout: &pipeline.get_bind_group_layout(number),
+        layout,
         entries: &entries.collect::<Vec<_>>(),
     })
 }

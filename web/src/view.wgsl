@@ -31,6 +31,8 @@ struct View {
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read_write> pixels: array<u32>;
+// Not 0 once a ray has given up: the host refuses the picture.
+@group(0) @binding(2) var<storage, read_write> flag: atomic<u32>;
 
 fn in_units(place: f32) -> Int64 {
     let whole = clamp(floor(place), -16384.0, 16384.0);
@@ -140,6 +142,19 @@ fn draw_view(@builtin(global_invocation_id) id: vec3<u32>) {
     let mean = clamp(sum / f32(view.samples * view.samples), vec3<f32>(0.0), vec3<f32>(1.0));
     let bytes = vec3<u32>(round(pow(mean, vec3<f32>(1.0 / 2.2)) * 255.0));
     let color = bytes.x | (bytes.y << 8u) | (bytes.z << 16u) | 0xff000000u;
-    // Not opaque: the host refuses it.
-    pixels[id.y * view.width + id.x] = select(color, 0u, has_given_up());
+    pixels[id.y * view.width + id.x] = color;
+    if has_given_up() {
+        atomicStore(&flag, 1u);
+    }
+}
+
+// One triangle over a canvas of `width` x `rows` pixels.
+@vertex
+fn corner(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
+    return vec4<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0, 0.0, 1.0);
+}
+
+@fragment
+fn pixel_of(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
+    return unpack4x8unorm(pixels[u32(at.y) * view.width + u32(at.x)]);
 }

@@ -3,8 +3,10 @@
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use trivox::VoxelGrid;
-use trivox::grid::World;
+use trivox::grid::{BRICK, BrickKey, Colors, Mask, World};
+use trivox::srgb::Rgba;
 
 use crate::error::{Failure, option_error};
 use crate::grid::{PyGrid, up_of};
@@ -14,6 +16,7 @@ use crate::job;
 pub fn grid_of_coords(
     coords: &Bound<'_, PyAny>,
     dims: [u32; 3],
+    colors: Option<&Bound<'_, PyAny>>,
     world: Option<World>,
 ) -> PyResult<PyGrid> {
     let py = coords.py();
@@ -22,6 +25,7 @@ pub fn grid_of_coords(
     if array.shape()[1] != 3 {
         return Err(option_error(py, "option.shape", "coords have another shape than (n, 3)"));
     }
+    let colors = colors.map(|colors| rgba(colors, array.shape()[0])).transpose()?;
     let view = array.as_array();
     let make = || -> Result<VoxelGrid, Failure> {
         let voxel = |row: numpy::ndarray::ArrayView1<'_, i64>| {
@@ -36,12 +40,50 @@ pub fn grid_of_coords(
             Ok([x as u32, y as u32, z as u32])
         };
         let voxels: Vec<[u32; 3]> = view.outer_iter().map(voxel).collect::<Result<_, _>>()?;
+        let colors = colors.map(|colors| colors_of(&voxels, &colors));
         let mut grid = VoxelGrid::from_voxels(dims, voxels)?;
         grid.world = world;
+        grid.colors = colors;
         Ok(grid)
     };
     let made = job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))?;
     PyGrid::restored(py, made, vec![])
+}
+
+/// The colours in an array of as many rows as there are voxels.
+fn rgba(colors: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Rgba>> {
+    let array = PyModule::import(colors.py(), "numpy")?.call_method1("asarray", (colors,))?;
+    match array.extract::<PyReadonlyArray2<'_, u8>>() {
+        Ok(array) if array.shape() == [count, 3] || array.shape() == [count, 4] => {
+            let color = |row: numpy::ndarray::ArrayView1<'_, u8>| {
+                [row[0], row[1], row[2], row.get(3).copied().unwrap_or(u8::MAX)]
+            };
+            Ok(array.as_array().outer_iter().map(color).collect())
+        }
+        _ => {
+            let message =
+                format!("colors are uint8 of shape ({count}, 4) or ({count}, 3): one a voxel");
+            Err(option_error(colors.py(), "option.shape", message))
+        }
+    }
+}
+
+/// The colour of each voxel; the first one given where a voxel is repeated.
+fn colors_of(voxels: &[[u32; 3]], colors: &[Rgba]) -> Colors {
+    // By brick, then in the order of its mask; sorting is stable.
+    let place = |[x, y, z]: [u32; 3]| {
+        let key = BrickKey::new([x / BRICK, y / BRICK, z / BRICK]);
+        (key, x % BRICK, BRICK * (y % BRICK) + z % BRICK)
+    };
+    let mut own: Vec<_> = voxels.iter().map(|&v| place(v)).zip(colors.iter().copied()).collect();
+    own.par_sort_by_key(|&(place, _)| place);
+    own.dedup_by_key(|&mut (place, _)| place);
+    let bricks = own.chunk_by(|((a, ..), _), ((b, ..), _)| a == b).map(|voxels| {
+        let mut mask: Mask = [0; 8];
+        voxels.iter().for_each(|&((_, x, bit), _)| mask[x as usize] |= 1 << bit);
+        (voxels[0].0.0, mask, voxels.iter().map(|&(_, color)| color).collect())
+    });
+    Colors::from_bricks(bricks.collect(), [0; 4])
 }
 
 /// The place of a grid: `origin` and `voxel_size` are given together or not at all.

@@ -10,6 +10,7 @@
 //! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
 //! inside.
 
+mod deflate;
 mod read;
 mod zip;
 
@@ -44,7 +45,7 @@ const COORDS: &str = "coords.npy";
 const DISTANCES: &str = "distances.npy";
 const WIDTH: &str = "width.npy";
 
-/// Writes `grid`, in at most 4 MiB of memory.
+/// Writes `grid`, in at most 12 MiB of memory.
 ///
 /// # Errors
 /// `out` fails.

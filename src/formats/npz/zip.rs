@@ -6,8 +6,9 @@
 use std::io::{self, BufRead, Read, Write};
 
 use crc32fast::Hasher;
-use flate2::{Compression, bufread::DeflateDecoder, write::DeflateEncoder};
+use flate2::bufread::DeflateDecoder;
 
+use crate::formats::npz::deflate::Deflater;
 use crate::formats::{ReadError, WriteError};
 
 const LOCAL: u32 = 0x0403_4b50;
@@ -121,11 +122,9 @@ fn deflate(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(u32, u64), WriteError> {
-    let mut content = Checked::new(DeflateEncoder::new(out, Compression::fast()));
+    let mut content = Deflater::new(out);
     write(&mut content)?;
-    let Checked { inner, crc, len } = content;
-    inner.finish()?;
-    Ok((crc.finalize(), len))
+    Ok(content.finish()?)
 }
 
 /// The common fields of a local header and a central directory record.

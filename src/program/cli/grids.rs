@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use trivox::formats::GridFormat;
 
-use crate::program::cli::{Input, PaletteArgs};
+use crate::program::cli::{Input, PaletteArgs, ReportArgs};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
@@ -46,13 +46,8 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub palette_args: PaletteArgs,
 
-    /// Print one JSON object to standard output.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print errors only, and JSON where it is asked for.
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub report: ReportArgs,
 }
 
 #[derive(Debug, Args)]
@@ -73,13 +68,8 @@ pub struct JoinArgs {
     #[command(flatten)]
     pub palette_args: PaletteArgs,
 
-    /// Print one JSON object to standard output.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print errors only, and JSON where it is asked for.
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub report: ReportArgs,
 }
 
 #[derive(Debug, Args)]
@@ -104,11 +94,6 @@ pub struct DiffArgs {
     #[arg(long, value_name = "PNG")]
     pub preview: Option<PathBuf>,
 
-    /// Print one JSON object to standard output.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print errors only, and JSON where it is asked for.
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub report: ReportArgs,
 }

@@ -10,7 +10,7 @@ use trivox::render::{Background, MAX_SAMPLES};
 
 use crate::program::cli::names::{CameraName, RenderBackendName, UpAxis, ViewName};
 use crate::program::cli::parse::{parse_background, parse_light, parse_pixels, parse_size};
-use crate::program::cli::{Input, VoxelArgs};
+use crate::program::cli::{Input, ReportArgs, VoxelArgs};
 use crate::program::colors::parse_color;
 
 /// The heading of options that grids do not have.
@@ -110,13 +110,8 @@ pub struct RenderArgs {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// Print one JSON object to standard output.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print errors only, and JSON where it is asked for.
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub report: ReportArgs,
 
     /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use crate::program::cli::Input;
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("place").args(["x", "y", "z"]).required(true)))]
+#[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]
 pub struct SliceArgs {
     /// A voxel grid, in a format that is read (see `voxelize formats`).
     #[arg(value_name = "GRID")]
@@ -24,7 +24,7 @@ pub struct SliceArgs {
     #[arg(short, allow_negative_numbers = true)]
     pub y: Option<u32>,
 
-    /// The same along z.
+    /// The same along z [default: the middle layer].
     #[arg(short, allow_negative_numbers = true)]
     pub z: Option<u32>,
 

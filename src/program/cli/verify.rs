@@ -6,7 +6,7 @@ use clap::Args;
 use trivox::Bounds;
 
 use crate::program::cli::parse::parse_bounds;
-use crate::program::cli::{ComputeArgs, Input, VoxelArgs};
+use crate::program::cli::{ComputeArgs, Input, ReportArgs, VoxelArgs};
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
@@ -49,11 +49,6 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub compute: ComputeArgs,
 
-    /// Print one JSON object to standard output.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print errors only, and JSON where it is asked for.
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub report: ReportArgs,
 }

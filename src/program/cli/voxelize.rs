@@ -100,8 +100,9 @@ pub struct Job {
     #[arg(long, requires = "strict")]
     pub force: bool,
 
-    /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem) are turned to it.
-    #[arg(long, value_name = "AXIS", default_value = "y")]
+    /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem,
+    /// .litematic) are turned to it.
+    #[arg(long, value_name = "AXIS", default_value = "y", ignore_case = true)]
     pub up: UpAxis,
 
     /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none
@@ -135,7 +136,8 @@ pub struct Job {
     pub lattice: Option<PathBuf>,
 
     /// Skip meshes whose output exists, if a run with --resume made it from the same mesh file with
-    /// the same options. The records for this are kept in a folder .voxelize beside the output.
+    /// the same options: give it in the first run too. The records for this are kept in a folder
+    /// .voxelize beside the output.
     #[arg(long, requires = "output", conflicts_with = "check")]
     pub resume: bool,
 

@@ -16,7 +16,7 @@ pub(super) const STRING: u8 = 8;
 pub(super) const LIST: u8 = 9;
 pub(super) const COMPOUND: u8 = 10;
 const INT_ARRAY: u8 = 11;
-const LONG_ARRAY: u8 = 12;
+pub(super) const LONG_ARRAY: u8 = 12;
 
 /// Compounds and lists in each other, at most, as in the game.
 const MAX_DEPTH: u32 = 512;
@@ -46,6 +46,11 @@ impl<W: Write> Tags<W> {
         self.out.write_all(&value.to_be_bytes())
     }
 
+    pub(super) fn long(&mut self, name: &str, value: u64) -> io::Result<()> {
+        self.name(LONG, name)?;
+        self.out.write_all(&value.to_be_bytes())
+    }
+
     pub(super) fn double(&mut self, name: &str, value: f64) -> io::Result<()> {
         self.name(DOUBLE, name)?;
         self.out.write_all(&value.to_be_bytes())
@@ -72,6 +77,19 @@ impl<W: Write> Tags<W> {
     /// Begins an array of `length` bytes, which must follow.
     pub(super) fn bytes(&mut self, name: &str, length: u32) -> io::Result<()> {
         self.name(BYTE_ARRAY, name)?;
+        self.out.write_all(&length.to_be_bytes())
+    }
+
+    /// Begins an array of `length` 64-bit words, which must follow.
+    pub(super) fn longs(&mut self, name: &str, length: u32) -> io::Result<()> {
+        self.name(LONG_ARRAY, name)?;
+        self.out.write_all(&length.to_be_bytes())
+    }
+
+    /// Begins a list of `length` compounds, which must follow, each with its end.
+    pub(super) fn compounds(&mut self, name: &str, length: u32) -> io::Result<()> {
+        self.name(LIST, name)?;
+        self.out.write_all(&[COMPOUND])?;
         self.out.write_all(&length.to_be_bytes())
     }
 
@@ -134,6 +152,21 @@ impl<R: Read> TagReader<R> {
     /// The bytes of an array. Memory grows with what is read.
     pub(super) fn bytes(&mut self) -> io::Result<Vec<u8>> {
         let length = self.length()?;
+        self.read_bytes(length)
+    }
+
+    /// The bytes of an array of 64-bit words, `most` at most. Memory grows with what is read.
+    pub(super) fn longs_within(&mut self, most: u64) -> Result<Vec<u8>, ReadError> {
+        let length = 8 * self.length()?;
+        if length > most {
+            return Err(ReadError::Content(format!(
+                "there are {length} bytes of block numbers, but at most {most} are possible here"
+            )));
+        }
+        Ok(self.read_bytes(length)?)
+    }
+
+    fn read_bytes(&mut self, length: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(length).read_to_end(&mut bytes)?;
         match bytes.len() as u64 == length {
@@ -149,6 +182,15 @@ impl<R: Read> TagReader<R> {
             return self.skip_elements(tag, length, 0).map(|()| None);
         }
         Ok(Some([self.double()?, self.double()?, self.double()?]))
+    }
+
+    /// The length of a list of compounds, whose tags follow.
+    pub(super) fn compounds(&mut self) -> Result<u64, ReadError> {
+        let ([tag], length) = (self.array()?, self.length()?);
+        match tag == COMPOUND || length == 0 {
+            true => Ok(length),
+            false => Err(ReadError::Content("a palette is not a list of compounds".into())),
+        }
     }
 
     /// Skips a list, and returns its length.

@@ -1,0 +1,126 @@
+"""Times trivox for Python beside other packages that voxelize meshes, on one mesh and machine.
+
+Usage: python packages.py MESH RESOLUTION [PACKAGE...]
+Each line says what is computed: the packages do not compute the same. *Step* is from a mesh in memory to
+voxels; *whole* is from the file to voxels, each package with its own reader. Packages that are not installed
+are left out. Build the wheel with --release.
+"""
+
+import importlib.metadata
+import importlib.util
+import sys
+import time
+
+import numpy as np
+
+import trivox
+
+SECONDS = 20.0
+PACKAGES = ("trimesh", "open3d", "pyvista", "point_cloud_utils")
+
+
+def best_ms(call, runs=9):
+    """The fastest of up to `runs` calls, or of as many as fit in some seconds; and the last result.
+
+    Other load makes runs slower, and none faster.
+    """
+    times, result = [], None
+    while len(times) < runs and sum(times) < SECONDS:
+        began = time.perf_counter()
+        result = call()
+        times.append(time.perf_counter() - began)
+    return min(times) * 1e3, result
+
+
+def with_trimesh(pitch):
+    import trimesh
+
+    return (
+        "cells of the vertices of a subdivided surface",
+        lambda path: trimesh.load(path, process=False, force="mesh"),
+        lambda mesh: mesh.voxelized(pitch),
+        lambda voxels: voxels.filled_count,
+    )
+
+
+def with_open3d(pitch):
+    import open3d
+
+    create = open3d.geometry.VoxelGrid.create_from_triangle_mesh
+    return (
+        "touched voxels, in floating point",
+        open3d.io.read_triangle_mesh,
+        lambda mesh: create(mesh, pitch),
+        lambda voxels: len(voxels.get_voxels()),
+    )
+
+
+def with_pyvista(pitch):
+    import pyvista
+
+    return (
+        "a dense solid",
+        pyvista.read,
+        lambda mesh: mesh.voxelize_binary_mask(spacing=pitch),
+        lambda image: int(np.count_nonzero(image["mask"])),
+    )
+
+
+def with_point_cloud_utils(pitch):
+    import point_cloud_utils
+
+    voxelize = point_cloud_utils.voxelize_triangle_mesh
+    return (
+        "a part of the touched voxels",
+        point_cloud_utils.load_mesh_vf,
+        lambda mesh: voxelize(mesh[0].astype("f8"), mesh[1].astype("i4"), pitch, mesh[0].min(0).astype("f8")),
+        len,
+    )
+
+
+def with_trivox(resolution, **options):
+    vox = trivox.Voxelizer(resolution, backend="cpu", color=False, **options)
+    return trivox.read_mesh, vox, len
+
+
+def overhead_ms(vox, mesh):
+    """A call from Python, and what of it is above the library's own steps; the least of runs."""
+    whole, above = [], []
+    for _ in range(101):
+        began = time.perf_counter()
+        grid = vox(mesh)
+        whole.append((time.perf_counter() - began) * 1e3)
+        above.append(whole[-1] - sum(grid.report["timings_ms"].values()))
+    return min(whole), min(above)
+
+
+def main(path, resolution, packages):
+    mesh = trivox.read_mesh(path)
+    pitch = float((mesh.vertices.max(0) - mesh.vertices.min(0)).max() / resolution)
+    rows = [
+        ("trivox", "all voxels that the surface touches", *with_trivox(resolution)),
+        ("trivox, thin", "a 6-separating surface", *with_trivox(resolution, mode="thin")),
+        ("trivox, solid", "all voxels whose centre is inside", *with_trivox(resolution, mode="solid")),
+        *((name, *globals()[f"with_{name}"](pitch)) for name in packages),
+    ]
+    print(f"{path}: {len(mesh.faces):,} triangles, {resolution} voxels along the longest axis\n")
+    print("| package | computes | step, ms | whole, ms | voxels |\n|---|---|--:|--:|--:|")
+    for name, what, load, voxelize, count in rows:
+        theirs = load(path)
+        step, voxels = best_ms(lambda: voxelize(theirs))
+        whole, _ = best_ms(lambda: voxelize(load(path)))
+        print(f"| {name} | {what} | {step:,.1f} | {whole:,.1f} | {count(voxels):,} |", flush=True)
+    vox = with_trivox(resolution)[1]
+    grid = vox(mesh)
+    whole, above = overhead_ms(vox, mesh)
+    took, coords = best_ms(grid.coords, 51)
+    made, _ = best_ms(lambda: trivox.Mesh(mesh.vertices, mesh.faces), 51)
+    print(f"\nA call takes {whole:.2f} ms, {above:.2f} ms of it above the library's steps")
+    print(f"coords() of {len(coords):,} voxels takes {took:.2f} ms; Mesh(vertices, faces) {made:.2f} ms")
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("trivox", "numpy", *packages)]
+    print(", ".join(versions))
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[3:] or PACKAGES
+    main(sys.argv[1], int(sys.argv[2]), [name for name in wanted if importlib.util.find_spec(name)])

@@ -1,0 +1,181 @@
+"""Ray's own overhead, and what a mesh costs.
+
+Usage: python ray_overhead.py ASSETS [RESOLUTION [ROUNDS]]
+       python ray_overhead.py --cost
+The first makes 1,200 meshes, turned copies of those in the folder ASSETS, and one that is broken. It
+voxelizes them by `Voxelizer.many` in one process, and by `trivox.ray.voxelize` on a local cluster of this
+machine's cores, in turns. Wall time is that of the caller. CPU time is that of all processes, Ray's
+included: it depends less on what else the machine does. The second times whole items (read, voxelize,
+encode, compress) on one core, for tori of several sizes.
+Needs psutil. Build the wheel with --release.
+"""
+
+import contextlib
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+import trivox
+import trivox.ray
+
+NAMES = ["torus-knot", "lighthouse", "torus-knot", "cube", "tetrahedron"]
+# A worker waits for the other's last batch: a small part of a run as short as this.
+BATCH = 32
+
+
+def turned_copies(assets, folder, count):
+    """Files of `count` meshes, turned at random but always the same."""
+    random = np.random.default_rng(7)
+    for name in ("lighthouse.mtl", "lighthouse.png"):
+        (folder / name).write_bytes((assets / name).read_bytes())
+    lines = {name: (assets / f"{name}.obj").read_text().splitlines() for name in NAMES}
+    paths = []
+    for number in range(count):
+        name = NAMES[number % len(NAMES)]
+        points = np.array([line.split()[1:4] for line in lines[name] if line.startswith("v ")], float)
+        turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
+        text = "\n".join("v %.9g %.9g %.9g" % tuple(point) for point in points @ turn.T)
+        rest = "\n".join(line for line in lines[name] if not line.startswith("v "))
+        paths.append(folder / f"{number:04}-{name}.obj")
+        paths[-1].write_text(f"{text}\n{rest}\n")
+    broken = folder / "broken.obj"
+    broken.write_text("v 0 0 0\nv 1 0 0\nf 1 2 99\n")
+    return [str(path) for path in paths[: count // 2] + [broken] + paths[count // 2 :]]
+
+
+def measured(call):
+    """Wall seconds, and CPU seconds of this process and of all that it started."""
+    import psutil
+
+    me, used, over = psutil.Process(), {}, threading.Event()
+
+    def look():
+        for process in [me, *me.children(recursive=True)]:
+            with contextlib.suppress(psutil.Error):
+                times = process.cpu_times()
+                used.setdefault(process.pid, []).append(times.user + times.system)
+
+    def watch():
+        # A process that ends is counted to within this time.
+        while not over.wait(0.2):
+            look()
+
+    look()
+    before = set(used)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    began = time.perf_counter()
+    call()
+    wall = time.perf_counter() - began
+    over.set()
+    watcher.join()
+    look()
+    cpu = sum(times[-1] - (times[0] if pid in before else 0) for pid, times in used.items())
+    return wall, cpu
+
+
+def by_many(vox, paths):
+    failed = sum(isinstance(result, Exception) for _, result in vox.many(paths))
+    assert failed == 1
+
+
+def by_many_to_parquet(vox, paths, folder):
+    """One process that writes what Ray's workers write."""
+    sink, rows = trivox.ray._Sink(folder, "parquet", {}), []
+    results = vox.many(paths)
+    for at, (path, result) in enumerate(results, 1):
+        rows.append(trivox.ray._row(path, result, True))
+        if len(rows) == BATCH or at == len(paths):
+            sink.write(sink.name([row["id"] for row in rows]), rows)
+            rows = []
+
+
+def by_ray(vox, paths, folder):
+    summary = trivox.ray.voxelize(paths, folder, vox, batch_size=BATCH)
+    assert summary.done + summary.failed == len(paths) and summary.failed <= 1
+
+
+def overhead(assets, resolution, rounds):
+    # Workers otherwise yield to all other processes.
+    os.environ.setdefault("RAY_worker_niceness", "0")
+    import ray
+
+    vox = trivox.Voxelizer(resolution, backend="cpu")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = turned_copies(Path(assets), Path(folder), 1200)
+        start, _ = measured(lambda: ray.init(include_dashboard=False, log_to_driver=False))
+        first, _ = measured(lambda: by_ray(vox, paths[:2], f"{folder}/first"))
+        print(f"{len(paths):,} meshes, {resolution} voxels, {os.cpu_count()} cores, Ray {ray.__version__}")
+        print(f"Ray starts in {start:.1f} s; the first two meshes take {first:.1f} s more\n")
+        jobs = {
+            "many": lambda out: by_many(vox, paths),
+            "many, to Parquet": lambda out: by_many_to_parquet(vox, paths, out),
+            "trivox.ray": lambda out: by_ray(vox, paths, out),
+        }
+        found = {name: [] for name in jobs}
+        for number in range(rounds):
+            for name, job in jobs.items():
+                found[name].append(measured(lambda: job(f"{folder}/{name}-{number}")))
+        print("| | wall s | meshes/s | CPU s | wall, ratio to many | CPU, ratio to many |")
+        print("|---|--:|--:|--:|--:|--:|")
+        for name, times in found.items():
+            wall, cpu = (statistics.median(column) for column in zip(*times))
+            # Of times of one round, which other load meets alike.
+            ratios = [[t / m for t, m in zip(ts, ms)] for ts, ms in zip(times, found["many"])]
+            relative = " | ".join(f"{statistics.median(column):.2f}" for column in zip(*ratios))
+            print(f"| {name} | {wall:.2f} | {len(paths) / wall:.0f} | {cpu:.2f} | {relative} |")
+
+
+def torus(triangles):
+    sides = max(3, round((triangles / 4) ** 0.5))
+    rings = triangles // (2 * sides)
+    u, v = np.meshgrid(np.arange(rings), np.arange(sides), indexing="ij")
+    a, b = u * 2 * np.pi / rings, v * 2 * np.pi / sides
+    r = 2 + np.cos(b)
+    points = np.stack([r * np.cos(a), np.sin(b), r * np.sin(a)], -1).reshape(-1, 3)
+    at = lambda i, j: (i % rings) * sides + j % sides  # noqa: E731
+    quads = np.stack([at(u, v), at(u + 1, v), at(u + 1, v + 1), at(u, v + 1)], -1).reshape(-1, 4)
+    return points, np.concatenate([quads[:, :3], quads[:, [0, 2, 3]]])
+
+
+def cost():
+    print("| triangles | voxels along the longest axis | surface | solid | a surface in Parquet |")
+    print("|--:|--:|--:|--:|--:|")
+    for triangles in (1_000, 10_000, 100_000):
+        points, faces = torus(triangles)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/torus.obj"
+            with open(path, "w") as file:
+                file.writelines("v %.9g %.9g %.9g\n" % tuple(point) for point in points)
+                file.writelines("f %d %d %d\n" % tuple(face) for face in faces + 1)
+            for resolution in (64, 128, 256):
+                rates = []
+                for mode in ("surface", "solid"):
+                    vox = trivox.Voxelizer(resolution, mode=mode, backend="cpu", threads=1)
+                    worker = trivox.ray.Voxelize(vox)
+                    sink = trivox.ray._Sink(f"{folder}/{mode}-{resolution}", "parquet", {})
+                    sink.write("one", [worker.row(path)])
+                    items, times = max(4, 100_000 // triangles), []
+                    for _ in range(5):
+                        began = time.process_time()
+                        sink.write("part", [worker.row(path) for _ in range(items)])
+                        times.append((time.process_time() - began) / items)
+                    rates.append(1 / min(times))
+                    if mode == "surface":
+                        size = os.path.getsize(sink.path("one.parquet"))
+                surface, solid = (f"{rate:,.0f}/s" for rate in rates)
+                print(f"| {len(faces):,} | {resolution} | {surface} | {solid} | {size / 1000:.1f} kB |")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--cost":
+        cost()
+    else:
+        assets, resolution, rounds = (sys.argv[1:] + ["128", "5"][len(sys.argv) - 2 :])[:3]
+        overhead(assets, int(resolution), int(rounds))

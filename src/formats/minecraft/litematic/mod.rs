@@ -1,0 +1,186 @@
+//! `.litematic`, the schematics of the mod Litematica, written as version 5.
+//!
+//! A schematic has named regions, each with a position, a size, a palette and the numbers of its
+//! blocks. A number has as many bits as the last one of the palette needs, two at least. They are
+//! packed into 64-bit words from the lowest bits on, and may lie in two words. There is no
+//! specification; this follows files of the mod and of *litemapy*. Its times are 0, so that the
+//! same grid gives the same bytes.
+//!
+//! Files of versions 1 to 7 are read. Regions are put together in their order, where later blocks
+//! replace earlier ones; the grid begins at the lowest corner of all. A negative size extends a
+//! region to the other side of its position.
+
+mod read;
+
+use std::io::{self, BufWriter, Write};
+
+use flate2::{Compression, write::GzEncoder};
+
+pub use self::read::read;
+use super::frame::Frame;
+use super::kinds::Kinds;
+use super::nbt::Tags;
+use super::{DATA_VERSION, MAX_VOLUME, lost, write_world};
+use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
+use crate::grid::VoxelGrid;
+
+/// Litematica's `.litematic`.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "litematic",
+    name: "Litematica schematic",
+    carries: "up to 65,536 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest of 49 \
+              or chosen blocks; position, voxel size and up axis in metadata of ours",
+    read: Some(read),
+    write: Some(write),
+    check_dims,
+    file_size: |_| None,
+    lost,
+    distances: None,
+    has_colors: true,
+};
+
+/// Of Minecraft 1.13.2 and later: what all versions of the mod with these block names read.
+const VERSION: u32 = 5;
+
+/// The name of the schematic and of its region.
+const NAME: &str = "trivox";
+
+fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
+    let [x, y, z] = dims;
+    if dense::volume(dims) <= MAX_VOLUME {
+        return Ok(());
+    }
+    Err(WriteError::Unsupported(format!(
+        "a grid of {x}x{y}x{z} voxels is too large for a .litematic, which has {MAX_VOLUME} blocks at \
+         most, empty ones too: lower the resolution"
+    )))
+}
+
+/// Bits of a block's number, with `kinds` in the palette.
+fn bits(kinds: usize) -> u32 {
+    (usize::BITS - kinds.saturating_sub(1).leading_zeros()).max(2)
+}
+
+/// Writes `grid`, in constant memory.
+///
+/// # Errors
+/// `out` fails, or the grid is too large.
+pub fn write(
+    grid: &VoxelGrid,
+    options: &WriteOptions,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    check_dims(grid.dims())?;
+    let mut tags = Tags { out: GzEncoder::new(BufWriter::new(out), Compression::default()) };
+    let frame = Frame::new(grid);
+    tags.compound("")?;
+    tags.int("MinecraftDataVersion", DATA_VERSION)?;
+    tags.int("Version", VERSION)?;
+    write_metadata(&mut tags, grid, &frame)?;
+    tags.compound("Regions")?;
+    tags.compound(NAME)?;
+    write_region(&mut tags, grid, &frame, &Kinds::new(grid, options))?;
+    // Ends the region, the regions and the root.
+    (0..3).try_for_each(|_| tags.end())?;
+    Ok(tags.out.finish()?.flush()?)
+}
+
+fn write_metadata(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
+    tags.compound("Metadata")?;
+    tags.string("Name", NAME)?;
+    tags.string("Author", NAME)?;
+    tags.string("Description", "")?;
+    tags.long("TimeCreated", 0)?;
+    tags.long("TimeModified", 0)?;
+    tags.int("RegionCount", 1)?;
+    // Both are at most `MAX_VOLUME`.
+    tags.int("TotalBlocks", grid.occupied() as u32)?;
+    tags.int("TotalVolume", dense::volume(grid.dims()) as u32)?;
+    write_place(tags, "EnclosingSize", frame.size())?;
+    if let Some(world) = grid.world {
+        write_world(tags, &world)?;
+    }
+    tags.end()
+}
+
+fn write_place(tags: &mut Tags<impl Write>, name: &str, place: [u32; 3]) -> io::Result<()> {
+    tags.compound(name)?;
+    for (axis, value) in ["x", "y", "z"].into_iter().zip(place) {
+        tags.int(axis, value)?;
+    }
+    tags.end()
+}
+
+fn write_region(
+    tags: &mut Tags<impl Write>,
+    grid: &VoxelGrid,
+    frame: &Frame,
+    kinds: &Kinds,
+) -> io::Result<()> {
+    write_place(tags, "Position", [0; 3])?;
+    write_place(tags, "Size", frame.size())?;
+    tags.compounds("BlockStatePalette", kinds.names.len() as u32)?;
+    for name in &kinds.names {
+        write_state(tags, name)?;
+    }
+    for nothing in ["Entities", "TileEntities", "PendingBlockTicks", "PendingFluidTicks"] {
+        tags.compounds(nothing, 0)?;
+    }
+    let bits = bits(kinds.names.len());
+    // At most 2^31 blocks of 7 bits.
+    let words = (dense::volume(grid.dims()) * u64::from(bits)).div_ceil(64);
+    tags.longs("BlockStates", words as u32)?;
+    let mut packer = Packer { out: &mut tags.out, bits, word: 0, filled: 0 };
+    frame.rows(grid, kinds, |row| row.iter().try_for_each(|&number| packer.push(number)))?;
+    packer.finish()
+}
+
+/// Writes a block's compound of the palette: its name, and the properties in square brackets.
+fn write_state(tags: &mut Tags<impl Write>, block: &str) -> io::Result<()> {
+    let (name, properties) = match block.split_once('[') {
+        Some((name, rest)) => (name, rest.trim_end_matches(']')),
+        None => (block, ""),
+    };
+    tags.string("Name", name)?;
+    if !properties.is_empty() {
+        tags.compound("Properties")?;
+        for (key, value) in properties.split(',').filter_map(|pair| pair.split_once('=')) {
+            tags.string(key, value)?;
+        }
+        tags.end()?;
+    }
+    tags.end()
+}
+
+/// Packs numbers into 64-bit words.
+struct Packer<W> {
+    out: W,
+    /// Of a number, at most 8.
+    bits: u32,
+    word: u64,
+    /// Bits of `word` that are taken, fewer than 64.
+    filled: u32,
+}
+
+impl<W: Write> Packer<W> {
+    fn push(&mut self, number: u8) -> io::Result<()> {
+        let number = u64::from(number);
+        self.word |= number << self.filled;
+        self.filled += self.bits;
+        if self.filled < 64 {
+            return Ok(());
+        }
+        self.out.write_all(&self.word.to_be_bytes())?;
+        self.filled -= 64;
+        // The number's bits that did not fit: `filled` of them, fewer than `bits`.
+        self.word = number >> (self.bits - self.filled);
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        match self.filled {
+            0 => Ok(()),
+            _ => self.out.write_all(&self.word.to_be_bytes()),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Sponge `.schem`, version 3, for WorldEdit and similar tools (SpongePowered, *Sponge Schematic
+//! Specification*, version 3, 2021).
+//!
+//! The number of a block is a byte. The offset is 0: a schematic is pasted with its minimum corner
+//! at the player. Schematics of versions 1 to 3 are read.
+
+mod read;
+
+use std::io::{self, BufWriter, Write};
+
+use flate2::{Compression, write::GzEncoder};
+
+pub use self::read::read;
+pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
+use super::frame::Frame;
+use super::kinds::Kinds;
+use super::nbt::Tags;
+use super::{DATA_VERSION, MAX_VOLUME, lost, write_world};
+use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
+use crate::grid::VoxelGrid;
+
+/// Sponge's `.schem`.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "schem",
+    name: "Sponge schematic",
+    carries: "up to 65,535 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest of 49 \
+              or chosen blocks; position, voxel size and up axis in metadata of ours",
+    read: Some(read),
+    write: Some(write),
+    check_dims,
+    file_size: |_| None,
+    lost,
+    distances: None,
+    has_colors: true,
+};
+
+/// Dimensions are unsigned 16-bit integers.
+const MAX_EDGE: u32 = u16::MAX as u32;
+
+fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
+    let [x, y, z] = dims;
+    if dims.iter().all(|&d| d <= MAX_EDGE) && dense::volume(dims) <= MAX_VOLUME {
+        return Ok(());
+    }
+    Err(WriteError::Unsupported(format!(
+        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {MAX_EDGE} blocks an axis \
+         and {MAX_VOLUME} in all at most, empty ones too: lower the resolution"
+    )))
+}
+
+/// Writes `grid`, in constant memory.
+///
+/// # Errors
+/// `out` fails, or the grid is too large.
+pub fn write(
+    grid: &VoxelGrid,
+    options: &WriteOptions,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    check_dims(grid.dims())?;
+    let kinds = Kinds::new(grid, options);
+    let frame = Frame::new(grid);
+    let mut tags = Tags { out: GzEncoder::new(BufWriter::new(out), Compression::default()) };
+    tags.compound("")?;
+    tags.compound("Schematic")?;
+    write_head(&mut tags, grid, &frame)?;
+    tags.compound("Blocks")?;
+    tags.compound("Palette")?;
+    for (number, name) in (0..).zip(&kinds.names) {
+        tags.int(name, number)?;
+    }
+    tags.end()?;
+    tags.bytes("Data", dense::volume(grid.dims()) as u32)?;
+    frame.rows(grid, &kinds, |row| tags.out.write_all(row))?;
+    // Ends the blocks, the schematic and the root.
+    (0..3).try_for_each(|_| tags.end())?;
+    Ok(tags.out.finish()?.flush()?)
+}
+
+fn write_head(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
+    tags.int("Version", 3)?;
+    tags.int("DataVersion", DATA_VERSION)?;
+    for (name, blocks) in
+        [("Width", frame.width), ("Height", frame.height), ("Length", frame.length)]
+    {
+        tags.short(name, blocks as u16)?;
+    }
+    tags.ints("Offset", [0; 3])?;
+    if let Some(world) = grid.world {
+        tags.compound("Metadata")?;
+        write_world(tags, &world)?;
+        tags.end()?;
+    }
+    Ok(())
+}

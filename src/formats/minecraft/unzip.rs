@@ -1,0 +1,56 @@
+//! A schematic's tags, unzipped.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+
+use flate2::bufread::GzDecoder;
+
+use super::nbt::{COMPOUND, TagReader};
+use crate::formats::ReadError;
+
+/// The tags of a zipped file.
+pub(super) type Unzipped<'a, 'b> = TagReader<BufReader<GzDecoder<&'a mut (dyn BufRead + 'b)>>>;
+
+/// What `take` makes of the tags in the root compound of `input`, a file that is `what`.
+///
+/// # Errors
+/// Not a compound compressed by gzip, or a damaged one; more bytes after it; those of `take`.
+pub(super) fn unzip<T>(
+    input: &mut dyn BufRead,
+    what: &str,
+    take: impl FnOnce(&mut Unzipped) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    if input.fill_buf()?.first() != Some(&0x1f) {
+        return Err(content(format!("not {what}: it is not compressed by gzip")));
+    }
+    take_root(input, what, take).map_err(|error| match error {
+        ReadError::Io(error) => match error.kind() {
+            ErrorKind::UnexpectedEof => content("the file ends before its blocks do"),
+            ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+                content(format!("the file is damaged: {error}"))
+            }
+            _ => ReadError::Io(error),
+        },
+        other => other,
+    })
+}
+
+fn take_root<T>(
+    input: &mut dyn BufRead,
+    what: &str,
+    take: impl FnOnce(&mut Unzipped) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
+    let taken = match tags.next()? {
+        Some((COMPOUND, _)) => take(&mut tags)?,
+        _ => return Err(content(format!("not {what}: it does not begin with a compound"))),
+    };
+    // Reads to the end, where the checksum is.
+    if tags.input.by_ref().bytes().next().transpose()?.is_some() || !input.fill_buf()?.is_empty() {
+        return Err(content("there are more bytes after the schematic"));
+    }
+    Ok(taken)
+}
+
+pub(super) fn content(what: impl Into<String>) -> ReadError {
+    ReadError::Content(what.into())
+}

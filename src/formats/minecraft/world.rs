@@ -1,0 +1,56 @@
+//! The world position in a schematic's metadata, read.
+
+use std::io::Read;
+
+use super::nbt::{DOUBLE, LIST, STRING, TagReader};
+use super::unzip::content;
+use crate::formats::description::is_possible;
+use crate::formats::{ReadError, excerpt};
+use crate::grid::{Up, World};
+
+/// The tags of the compound `trivox`.
+#[derive(Default)]
+pub(super) struct WorldTags {
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
+    up: Option<Up>,
+}
+
+impl WorldTags {
+    /// Takes the compound's tags, to its end.
+    pub(super) fn take(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+        while let Some((tag, name)) = tags.next()? {
+            match (tag, name.as_str()) {
+                (LIST, "Origin") => self.origin = tags.doubles()?,
+                (DOUBLE, "VoxelSize") => self.voxel_size = Some(tags.double()?),
+                (STRING, "Up") => {
+                    self.up = Some(match tags.text()?.as_str() {
+                        "y" => Up::Y,
+                        "z" => Up::Z,
+                        up => return Err(content(format!("'{}' cannot be up", excerpt(up)))),
+                    });
+                }
+                _ => tags.skip(tag, 0)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The world, if all tags were there.
+    ///
+    /// # Errors
+    /// An impossible one.
+    pub(super) fn world(&self) -> Result<Option<World>, ReadError> {
+        let (Some(origin), Some(voxel_size), Some(up)) = (self.origin, self.voxel_size, self.up)
+        else {
+            return Ok(None);
+        };
+        let world = World { origin, voxel_size, up };
+        match is_possible(&world) {
+            true => Ok(Some(world)),
+            false => {
+                Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Deflate in independent chunks, compressed in parallel.
+//!
+//! Each chunk is compressed without the ones before it and ends with an empty stored block (a sync
+//! flush), so that chunks can be concatenated. After L. P. Deutsch, *DEFLATE Compressed Data Format
+//! Specification*, RFC 1951, 1996; the `pigz` program does the same. The stream depends on the
+//! content alone, not on the number of threads or the lengths of the writes.
+
+use std::io::{self, Write};
+use std::sync::OnceLock;
+
+use crc32fast::Hasher;
+use flate2::{Compress, Compression, FlushCompress};
+use rayon::prelude::*;
+
+/// Bytes of content per chunk: several times the 32 KiB window of deflate, so that chunks cost
+/// little compression.
+const CHUNK: usize = 128 << 10;
+/// Chunks compressed at a time; each takes about 0.6 MiB.
+const BATCH: usize = 8;
+/// The end of the empty stored block.
+const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
+/// The last block of a stream: of fixed Huffman codes, empty.
+const LAST_BLOCK: [u8; 2] = [3, 0];
+
+/// Writes deflated content to `out`.
+pub(super) struct Deflater<W> {
+    out: W,
+    /// Less than a batch.
+    content: Vec<u8>,
+    crc: Hasher,
+    len: u64,
+}
+
+struct Chunk {
+    deflated: Vec<u8>,
+    crc: Hasher,
+}
+
+impl<W: Write> Deflater<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, content: Vec::new(), crc: Hasher::new(), len: 0 }
+    }
+
+    /// Ends the stream. Returns the CRC-32 and the length of the content.
+    pub(super) fn finish(mut self) -> io::Result<(u32, u64)> {
+        self.write_chunks()?;
+        self.out.write_all(&LAST_BLOCK)?;
+        Ok((self.crc.finalize(), self.len))
+    }
+
+    fn write_chunks(&mut self) -> io::Result<()> {
+        let chunks = self.content.par_chunks(CHUNK);
+        let chunks: Vec<Chunk> = chunks.map(Chunk::of).collect();
+        for Chunk { deflated, crc } in chunks {
+            self.out.write_all(&deflated)?;
+            self.crc.combine(&crc);
+        }
+        self.content.clear();
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Deflater<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let (part, _) = bytes.split_at(bytes.len().min(BATCH * CHUNK - self.content.len()));
+        self.content.extend_from_slice(part);
+        self.len += part.len() as u64;
+        if self.content.len() == BATCH * CHUNK {
+            self.write_chunks()?;
+        }
+        Ok(part.len())
+    }
+
+    /// Does nothing: chunks are written when they are full.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Chunk {
+    fn of(content: &[u8]) -> Self {
+        /// Most of a sparse array.
+        static ZEROS: OnceLock<Vec<u8>> = OnceLock::new();
+        let mut crc = Hasher::new();
+        crc.update(content);
+        let deflated = if content == &[0; CHUNK][..] {
+            ZEROS.get_or_init(|| deflate(content)).clone()
+        } else {
+            deflate(content)
+        };
+        Self { deflated, crc }
+    }
+}
+
+fn deflate(content: &[u8]) -> Vec<u8> {
+    // What does not compress is stored, with a few bytes for each block. The output must fit: once
+    // it is full, the next call of `miniz_oxide` may end without the empty block.
+    let mut deflated = Vec::with_capacity(content.len() + content.len() / 16 + 1024);
+    let mut compress = Compress::new(Compression::fast(), false);
+    let status = compress.compress_vec(content, &mut deflated, FlushCompress::Sync);
+    let is_complete = compress.total_in() == content.len() as u64 && deflated.ends_with(&FLUSHED);
+    assert!(status.is_ok() && is_complete, "deflate stopped within a chunk: {status:?}");
+    deflated.shrink_to_fit();
+    deflated
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::DeflateDecoder;
+    use rayon::ThreadPoolBuilder;
+
+    use super::*;
+
+    fn deflated(content: &[u8], step: usize, threads: usize) -> (Vec<u8>, u32, u64) {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut stream = Vec::new();
+            let mut deflater = Deflater::new(&mut stream);
+            content.chunks(step).for_each(|part| deflater.write_all(part).unwrap());
+            let (crc, len) = deflater.finish().unwrap();
+            (stream, crc, len)
+        })
+    }
+
+    #[test]
+    fn the_stream_inflates_to_the_content_and_depends_on_nothing_else() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, BATCH * CHUNK, 2_500_000] {
+            for kind in 0..8 {
+                let mut content = vec![0; len];
+                match kind {
+                    0 => {}
+                    1 => random.fill(&mut content),
+                    _ => {
+                        // Runs of bytes from a small alphabet, between zeros.
+                        let period = [2, 7, 97, 1000, 30_000][random.usize(0..5)];
+                        let run = random.usize(1..=period);
+                        for (index, byte) in content.iter_mut().enumerate() {
+                            *byte = if index % period < run { random.u8(..kind) } else { 0 };
+                        }
+                    }
+                }
+                let (stream, crc, found) = deflated(&content, usize::MAX, 1);
+                assert_eq!((crc, found), (crc32fast::hash(&content), len as u64));
+                let mut inflated = Vec::new();
+                let mut decoder = DeflateDecoder::new(&stream[..]);
+                decoder.read_to_end(&mut inflated).unwrap();
+                assert!(inflated == content, "{len} bytes of kind {kind}");
+                assert_eq!(decoder.total_in(), stream.len() as u64, "the stream has an end");
+                for (step, threads) in [(1000, 2), (77_777, 5)] {
+                    assert!(deflated(&content, step, threads) == (stream.clone(), crc, found));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Litematica's `.litematic`, read and written by `fastnbt`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read, Write};
+
+use fastnbt::{LongArray, Value, nbt};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::Deserialize;
+use trivox::formats::litematic;
+use trivox::formats::schem::{Blocks, MAX_BLOCKS};
+use trivox::formats::{GridFormat, LoadedGrid, ReadError, WriteOptions, write_grid_with};
+use trivox::grid::{BrickKey, Colors};
+use trivox::{Up, VoxelGrid};
+
+use super::colored::{colored, listed};
+use super::{grids, read, tiny, written};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct File {
+    minecraft_data_version: i32,
+    version: i32,
+    metadata: Metadata,
+    regions: HashMap<String, Region>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Metadata {
+    enclosing_size: Place,
+    region_count: i32,
+    total_blocks: i32,
+    total_volume: i32,
+    time_created: i64,
+    time_modified: i64,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
+struct Place {
+    x: i32,
+    y: i32,
+    z: i32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Region {
+    position: Place,
+    size: Place,
+    block_state_palette: Vec<State>,
+    block_states: LongArray,
+    entities: Vec<Value>,
+    tile_entities: Vec<Value>,
+    pending_block_ticks: Vec<Value>,
+    pending_fluid_ticks: Vec<Value>,
+}
+
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct State {
+    name: String,
+    #[serde(default)]
+    properties: BTreeMap<String, String>,
+}
+
+/// The only region of a file that was written, after checks of what surrounds it.
+fn region(bytes: &[u8]) -> Region {
+    let mut tags = Vec::new();
+    GzDecoder::new(bytes).read_to_end(&mut tags).unwrap();
+    let File { minecraft_data_version, version, metadata, mut regions } =
+        fastnbt::from_bytes(&tags).unwrap();
+    assert_eq!((minecraft_data_version, version, regions.len()), (1631, 5, 1));
+    let region = regions.remove("trivox").unwrap();
+    let Place { x, y, z } = region.size;
+    assert_eq!(region.position, Place { x: 0, y: 0, z: 0 });
+    assert_eq!((metadata.region_count, metadata.enclosing_size), (1, region.size));
+    assert_eq!((metadata.time_created, metadata.time_modified), (0, 0));
+    assert_eq!(i64::from(metadata.total_volume), i64::from(x) * i64::from(y) * i64::from(z));
+    assert_eq!(metadata.total_blocks as usize, region.named().len());
+    for list in [&region.entities, &region.tile_entities] {
+        assert!(list.is_empty());
+    }
+    assert!(region.pending_block_ticks.is_empty() && region.pending_fluid_ticks.is_empty());
+    region
+}
+
+impl Region {
+    /// The number of each block, bit by bit.
+    fn numbers(&self) -> Vec<usize> {
+        let bits = (2..).find(|&bits| self.block_state_palette.len() <= 1 << bits).unwrap();
+        let Place { x, y, z } = self.size;
+        let volume = (x * y * z) as usize;
+        assert_eq!(self.block_states.len(), (volume * bits).div_ceil(64));
+        let bit = |at: usize| (self.block_states[at / 64] >> (at % 64) & 1) as usize;
+        let number = |n| (0..bits).map(|b| bit(n * bits + b) << b).sum();
+        (0..volume).map(number).collect()
+    }
+
+    /// The block at each place but air.
+    fn named(&self) -> HashMap<[u32; 3], &State> {
+        let [width, length] = [self.size.x, self.size.z].map(|edge| edge as u32);
+        let place = |at: u32| [at % width, at / width / length, at / width % length];
+        let numbers = self.numbers().into_iter();
+        let named =
+            (0..).zip(numbers).map(|(at, number)| (place(at), &self.block_state_palette[number]));
+        named.filter(|(_, state)| state.name != "minecraft:air").collect()
+    }
+}
+
+/// Where a voxel lies in the game.
+fn turned([x, y, z]: [u32; 3], grid: &VoxelGrid) -> [u32; 3] {
+    match grid.world.map_or(Up::Y, |world| world.up) {
+        Up::Y => [x, y, z],
+        Up::Z => [x, z, grid.dims()[1] - 1 - y],
+    }
+}
+
+#[test]
+fn fastnbt_reads_a_litematic_block_for_block() {
+    for grid in grids().into_iter().filter(|grid| grid.occupied() < 300_000) {
+        let bytes = written(&grid, GridFormat::Litematic);
+        assert!(bytes == written(&grid, GridFormat::Litematic));
+        let region = region(&bytes);
+        let named = region.named();
+        assert_eq!(named.len() as u64, grid.occupied());
+        for voxel in grid.voxels() {
+            assert_eq!(named[&turned(voxel, &grid)].name, "minecraft:stone", "{voxel:?}");
+        }
+    }
+}
+
+#[test]
+fn a_litematic_has_the_blocks_of_a_schem() {
+    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
+    for grid in grids().into_iter().filter(small) {
+        let grid = colored(&grid, false);
+        let bytes = written(&grid, GridFormat::Litematic);
+        assert_eq!(region(&bytes).block_state_palette.len(), 50);
+        let back = read(GridFormat::Litematic, &bytes).unwrap();
+        assert!(back == read(GridFormat::Schem, &written(&grid, GridFormat::Schem)).unwrap());
+    }
+}
+
+#[test]
+fn litematics_give_back_the_grid_that_was_written() {
+    for grid in grids() {
+        let bytes = written(&grid, GridFormat::Litematic);
+        let back = read(GridFormat::Litematic, &bytes).unwrap();
+        assert!(back == grid, "{grid:?} has {:?}, read {:?}", grid.world, back.world);
+        assert!(bytes == written(&back, GridFormat::Litematic), "other bytes for {grid:?}");
+    }
+}
+
+#[test]
+fn numbers_of_every_count_of_bits_are_packed() {
+    // With air: palettes of 2 to 4, 5, 8, 9, ... 128 blocks.
+    for count in [1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, MAX_BLOCKS] {
+        let color = |n: usize| [n as u8 * 2, 255 - n as u8 * 2, n as u8];
+        let blocks = (0..count).map(|n| (format!("block_{n}[axis=y,a=b]"), color(n)));
+        let options = WriteOptions::default().with_blocks(Blocks::new(blocks).unwrap());
+        // A row of full length along x in each brick.
+        let bricks = (0..count as u32).map(|n| {
+            let own = (0..8).map(|x| color((8 * n as usize + x) % count));
+            (BrickKey::new([n, 0, 0]), [1; 8], own.map(|[r, g, b]| [r, g, b, 255]).collect())
+        });
+        let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
+        let width = 8 * count as u32;
+        let grid = VoxelGrid::from_voxels([width + 1, 1, 1], (0..width).map(|x| [x, 0, 0]));
+        let grid = grid.unwrap().with_colors(colors);
+        let mut bytes = Vec::new();
+        write_grid_with(&grid, GridFormat::Litematic, &options, &mut bytes).unwrap();
+        let region = region(&bytes);
+        let properties = [("axis", "y"), ("a", "b")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        for (voxel, state) in region.named() {
+            let name = format!("minecraft:block_{}", voxel[0] as usize % count);
+            assert_eq!(*state, State { name, properties: properties.clone().into() });
+        }
+        assert_eq!(read(GridFormat::Litematic, &bytes).unwrap().occupied(), grid.occupied());
+    }
+}
+
+/// The file of other programs, by its tags.
+fn file(tags: &Value) -> Vec<u8> {
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&fastnbt::to_bytes(tags).unwrap()).unwrap();
+    zipped.finish().unwrap()
+}
+
+fn loaded(tags: &Value) -> Result<LoadedGrid, ReadError> {
+    litematic::read(&mut &file(tags)[..])
+}
+
+fn place([x, y, z]: [i32; 3]) -> Value {
+    nbt!({"x": x, "y": y, "z": z})
+}
+
+fn states(words: &[i64]) -> Value {
+    Value::LongArray(LongArray::new(words.to_vec()))
+}
+
+/// A region with air, red wool and stairs in its palette.
+fn small(position: [i32; 3], size: [i32; 3], words: &[i64]) -> Value {
+    nbt!({
+        "Position": place(position),
+        "Size": place(size),
+        "BlockStatePalette": [
+            {"Name": "minecraft:air"},
+            {"Properties": {"half": "top"}, "Name": "minecraft:red_wool"},
+            {"Name": "minecraft:oak_stairs"},
+        ],
+        "BlockStates": states(words),
+        "PendingBlockTicks": [],
+        "TileEntities": [{"id": "chest"}],
+    })
+}
+
+#[test]
+fn regions_of_other_programs_are_put_together() {
+    // Of the region of negative size the block at -2, 0, 0 is stairs: the second of three along x,
+    // in the first of two rows. The other's last block is wool.
+    let negative = small([-1, 0, 0], [-3, 1, 2], &[0b10_00]);
+    let other = small([1, 1, -1], [1, 2, 1], &[0b01_00]);
+    let tags = nbt!({"Version": 6, "SubVersion": 1, "MinecraftDataVersion": 2975,
+        "Regions": {"a": negative, "b": other}, "Metadata": {"Name": "two"}});
+    let LoadedGrid { grid, warnings, .. } = loaded(&tags).unwrap();
+    assert_eq!((grid.dims(), grid.world), ([5, 3, 3], None));
+    let [red, grey] = [[161, 39, 34, 255], [150, 150, 150, 255]];
+    assert_eq!(listed(&grid), [([1, 0, 1], grey), ([4, 2, 0], red)].into());
+    assert_eq!(
+        warnings,
+        [
+            "only blocks are read; skipped: 'TileEntities'",
+            "blocks whose colour is not known are grey: 'oak_stairs'"
+        ]
+    );
+}
+
+#[test]
+fn malformed_litematics_are_refused() {
+    let of = |region: Value| nbt!({"Version": 5, "Regions": {"r": region}});
+    let one = |size: [i32; 3], words: &[i64]| of(small([0; 3], size, words));
+    let without = |name: &str| {
+        let Value::Compound(mut tags) = small([0; 3], [1; 3], &[1]) else { panic!("a compound") };
+        tags.remove(name).unwrap();
+        of(Value::Compound(tags))
+    };
+    assert_eq!(loaded(&one([1, 1, 2], &[0b01])).unwrap().grid.occupied(), 1);
+    let far = nbt!({"Version": 5, "Regions": {
+        "a": small([i32::MIN; 3], [1; 3], &[1]), "b": small([i32::MAX; 3], [1; 3], &[1])}});
+    let numbers = of(nbt!({"BlockStatePalette": [1, 2]}));
+    let nameless = of(nbt!({"BlockStatePalette": [{"Properties": {}}]}));
+    for (tags, why) in [
+        (one([1, 1, 2], &[]), "'r' has 0 words of block numbers, but 1x1x2 blocks of 2 bits are 1"),
+        (one([1, 1, 2], &[1, 0]), "has 2 words"),
+        (one([33, 1, 1], &[1]), "has 1 words of block numbers, but 33x1x1 blocks of 2 bits are 2"),
+        (one([1, 1, 2], &[0b1100]), "block 1 of the region 'r' has the number 3, but its palette"),
+        (one([0, 1, 2], &[]), "of 0x1x2 blocks"),
+        (one([65536, -32768, 1], &[0]), "1 to 2147483647 in all"),
+        (one([65537, 1, 1], &[0]), "at most 65536 an axis"),
+        (one([i32::MIN, 1, i32::MAX], &[0]), "across 2147483648x1x2147483647"),
+        (far, "across 4294967296x"),
+        (numbers, "a palette is not a list of compounds"),
+        (nameless, "block 0 of a palette has no 'Name'"),
+        (without("Position"), "no 'Position'"),
+        (without("Size"), "no 'Size'"),
+        (without("BlockStates"), "no 'BlockStates'"),
+        (without("BlockStatePalette"), "no 'BlockStatePalette'"),
+        (nbt!({"Version": 5}), "no regions"),
+        (nbt!({"Version": 8}), "version 8 of Litematica schematics is not supported, only 1 to 7"),
+        (nbt!({"Regions": {}}), "not a Litematica schematic: it has no 'Version'"),
+        (nbt!({"Version": 5, "Regions": {"r": 1}}), "the region 'r' is not a compound"),
+    ] {
+        let error = loaded(&tags).unwrap_err();
+        assert!(matches!(error, ReadError::Content(_)), "{error:?}");
+        assert!(error.to_string().contains(why), "{error}, not {why}");
+    }
+    let schem = litematic::read(&mut &written(&tiny(), GridFormat::Schem)[..]).unwrap_err();
+    assert_eq!(schem.to_string(), "not a Litematica schematic: it has no 'Version'");
+}
+
+/// Tags that say that there are `words` words of block numbers, of which few follow.
+fn lying(words: u32, zeros: usize) -> Vec<u8> {
+    let mut tags = b"\x0a\0\0\x0a\0\x07Regions\x0a\0\x01r\x0c\0\x0bBlockStates".to_vec();
+    tags.extend(words.to_be_bytes());
+    tags.extend(vec![0; zeros]);
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&tags).unwrap();
+    zipped.finish().unwrap()
+}
+
+#[test]
+fn lengths_that_lie_are_refused_before_they_are_read() {
+    for (words, why) in [
+        (i32::MAX as u32, "17179869176 bytes of block numbers, but at most 2147483647"),
+        (1 << 28, "2147483648 bytes"),
+        ((1 << 28) - 1, "ends before its blocks do"),
+    ] {
+        let error = litematic::read(&mut &lying(words, 1000)[..]).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}, not {why}");
+    }
+}
+
+#[test]
+fn grids_that_a_litematic_cannot_hold_are_refused() {
+    let why = GridFormat::Litematic.check_dims([1291; 3]).unwrap_err().to_string();
+    assert!(why.contains("2147483647 blocks at most"), "{why}");
+    assert!(GridFormat::Litematic.check_dims([65536, 32767, 1]).is_ok());
+    assert!(GridFormat::Litematic.check_dims([65536, 32768, 1]).is_err());
+}

@@ -245,9 +245,9 @@ impl Field {
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
     fn fill(&self, cube: Cube, all: &Far, offsets: &mut Offsets, seen: &mut Seen) {
-        let mut open = Vec::new();
+        let (mut open, mut least) = (Vec::new(), Vec::new());
         if all.taylor.error < MOST_ERROR {
-            self.fill_smooth(&cube, all, offsets, &mut open);
+            least = self.fill_smooth(&cube, all, offsets, &mut open);
         } else {
             open.extend(voxels(&cube));
         }
@@ -258,36 +258,50 @@ impl Field {
             }
             return;
         }
-        for voxel in open {
+        for voxel in open.into_iter().chain(least) {
             let number = self.number(&cube, voxel);
             offsets[slot(voxel)] = offset(number);
             seen.add((half_distance(number), voxel));
         }
     }
 
-    /// Computes the offsets that the polynomial decides; the other voxels go to `open`.
-    fn fill_smooth(&self, cube: &Cube, all: &Far, offsets: &mut Offsets, open: &mut Vec<[u32; 3]>) {
+    /// Computes the offsets that the polynomial decides; the other voxels go to `open`. Returns the
+    /// decided voxels that may be the nearest to the decision threshold.
+    fn fill_smooth(
+        &self,
+        cube: &Cube,
+        all: &Far,
+        offsets: &mut Offsets,
+        open: &mut Vec<[u32; 3]>,
+    ) -> Vec<[u32; 3]> {
         let is_shaded = self.is_shaded(cube);
+        let error = if is_shaded { 2.0 * all.taylor.error } else { all.taylor.error };
+        let mut decided = Vec::new();
         let bend = 0.5 * all.taylor.bend[0] * self.unit * self.unit;
         for column in voxels(cube).filter(|voxel| voxel[0] == cube.at[0]) {
             let first = self.center(column);
             // Integer steps are between columns, not within them.
-            let (number, error) = match is_shaded {
-                true => (self.sum(&cube.near, first) + cube.far.at(first), 2.0 * all.taylor.error),
-                false => (all.at(first), all.taylor.error),
+            let number = match is_shaded {
+                true => self.sum(&cube.near, first) + cube.far.at(first),
+                false => all.at(first),
             };
             let slope = all.taylor.slope(minus(first, all.center))[0] * self.unit;
             for x in 0..cube.size {
                 let step = f64::from(x);
                 let number = number + step * (slope + step * bend);
                 let voxel = [column[0] + x, column[1], column[2]];
-                if half_distance(number) > error {
+                let distance = half_distance(number);
+                if distance > error {
                     offsets[slot(voxel)] = offset(number);
+                    decided.push((distance, voxel));
                 } else {
                     open.push(voxel);
                 }
             }
         }
+        let nearest = decided.iter().fold(1.0, |least: f64, &(distance, _)| least.min(distance));
+        decided.retain(|&(distance, _)| distance <= nearest + 2.0 * error);
+        decided.into_iter().map(|(_, voxel)| voxel).collect()
     }
 
     /// `b` at the centre of a voxel of `cube`, or a number with the same offset.

@@ -153,3 +153,15 @@ def test_samples_of_webdataset_are_grids(meshes, expected, tmp_path):
     assert len(samples) == 4 and "bricks" not in samples[3]
     for path, sample in zip(meshes, samples[:3]):
         assert trivox.load_bytes(sample["bricks"], "bricks").hash == expected[path]
+
+
+def test_the_callable_class_is_for_map_batches_of_ray_data(cluster, meshes, expected):
+    items = ray.data.from_items([{"id": path} for path in meshes])
+    found = items.map_batches(
+        trivox.ray.Voxelize,
+        fn_constructor_args=(trivox.Voxelizer(RESOLUTION),),
+        batch_size=16,
+        concurrency=2,
+    ).take_all()
+    assert {row["id"]: row["hash"] for row in found} == expected
+    assert len(found) == len(expected)

@@ -535,8 +535,8 @@ fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
     }
 }
 
-/// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid;
-/// indexed formats also take up to 32 bytes per distinct colour.
+/// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid,
+/// and 12 MiB for `.npz`; indexed formats also take up to 32 bytes per distinct colour.
 ///
 /// # Errors
 /// `out` fails, or the format cannot hold the grid.

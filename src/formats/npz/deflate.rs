@@ -105,6 +105,7 @@ fn deflate(content: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::io::Read;
 

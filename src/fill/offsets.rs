@@ -14,7 +14,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::fill::solid_angle::{Loop, Point, Sums, Taylor, Turns, minus};
@@ -127,6 +127,47 @@ impl Far {
     }
 }
 
+/// Expands the sum over loops.
+struct Expand<'a> {
+    field: &'a Field,
+    loops: &'a [u32],
+    center: Point,
+    radius: f64,
+}
+
+impl WithSimd for Expand<'_> {
+    type Output = (f64, Taylor);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let mut sums = Sums::default();
+        for &index in self.loops {
+            self.field.loops[index as usize].expand(self.center, self.radius, &mut sums);
+        }
+        sums.total()
+    }
+}
+
+/// The sum over loops at a point.
+struct Sum<'a> {
+    field: &'a Field,
+    loops: &'a [u32],
+    p: Point,
+}
+
+impl WithSimd for Sum<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut turns = Turns::default();
+        for &index in self.loops {
+            self.field.loops[index as usize].turn(self.p, &mut turns);
+        }
+        turns.number()
+    }
+}
+
 impl Field {
     pub(super) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
         let loops: Vec<Loop> = boundary.loops().iter().map(|points| Loop::new(points)).collect();
@@ -231,16 +272,7 @@ impl Field {
 
     /// The sum over `loops` at `center`, and its change in a ball.
     fn expand(&self, loops: &[u32], center: Point, radius: f64) -> (f64, Taylor) {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                let mut sums = Sums::default();
-                for &index in loops {
-                    self.loops[index as usize].expand(center, radius, &mut sums);
-                }
-                sums.total()
-            },
-        )
+        self.arch.dispatch(Expand { field: self, loops, center, radius })
     }
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
@@ -327,16 +359,7 @@ impl Field {
     }
 
     fn sum(&self, loops: &[u32], p: Point) -> f64 {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                let mut turns = Turns::default();
-                for &index in loops {
-                    self.loops[index as usize].turn(p, &mut turns);
-                }
-                turns.number()
-            },
-        )
+        self.arch.dispatch(Sum { field: self, loops, p })
     }
 
     /// Whether `b` may have integer steps in the cube.

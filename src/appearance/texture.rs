@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 #[cfg(feature = "images")]
-use std::io::Cursor;
+use std::io::{BufRead, Cursor, Seek};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "images")]
@@ -11,8 +11,6 @@ use image::{ImageError, ImageFormat, ImageReader, Limits};
 use serde::{Deserialize, Serialize};
 
 use crate::appearance::texture::pyramid::{Pyramid, TexelAlpha};
-#[cfg(feature = "images")]
-use crate::formats::ReadSeek;
 use crate::srgb::Rgba;
 
 pub(crate) mod pyramid;
@@ -42,6 +40,14 @@ pub enum Filter {
 /// Limit of texels, 16,384 squared: a small file can take minutes to decode.
 #[cfg(feature = "images")]
 const MAX_TEXELS: u64 = 1 << 28;
+
+/// A file that is read in parts: one type for all, since every decoder of images is compiled for
+/// each type of reader.
+#[cfg(feature = "images")]
+pub(crate) trait ReadSeek: BufRead + Seek {}
+
+#[cfg(feature = "images")]
+impl<T: BufRead + Seek> ReadSeek for T {}
 
 #[cfg(feature = "images")]
 fn reader_of(bytes: &[u8]) -> ImageReader<Box<dyn ReadSeek + '_>> {

@@ -38,8 +38,6 @@ pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};
 use crate::formats::openvdb::{nvdb, vdb};
-#[cfg(feature = "images")]
-pub(crate) use crate::formats::sidecars::ReadSeek;
 pub use crate::formats::sidecars::Sidecars;
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "palette")]

@@ -10,10 +10,12 @@ use std::fs;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 #[cfg(feature = "images")]
-use std::io::{BufRead, BufReader, Cursor, Seek};
+use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "images")]
+use crate::appearance::texture::ReadSeek;
 use crate::formats::{ReadError, bytes_within};
 
 pub(super) use crate::formats::sidecars::finder::{Finder, IMAGE_FOLDERS};
@@ -51,14 +53,6 @@ enum Files {
     /// By their normalized names: components separated by `/`, without `.` and `..`.
     InMemory(Arc<BTreeMap<String, Vec<u8>>>),
 }
-
-#[cfg(feature = "images")]
-/// A file that is read in parts: one type for all, since every decoder of images is compiled for
-/// each type of reader.
-pub(crate) trait ReadSeek: BufRead + Seek {}
-
-#[cfg(feature = "images")]
-impl<T: BufRead + Seek> ReadSeek for T {}
 
 impl Sidecars {
     fn new(files: Files, folder: PathBuf) -> Self {

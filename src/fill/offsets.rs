@@ -194,8 +194,8 @@ impl Field {
         u64::from(self.longest()).pow(3)
     }
 
-    /// Rows that cover the grid, and the bricks at caps, in any order. Of use only if `progress` is
-    /// not cancelled.
+    /// Rows that cover the grid, and the bricks at caps, in any order. Incomplete if
+    /// `progress` is cancelled.
     ///
     /// # Errors
     /// The number of bricks at caps, if it exceeds `room`.

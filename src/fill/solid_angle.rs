@@ -47,7 +47,8 @@ struct Edges {
     length: Lanes,
 }
 
-/// The change of a winding number in a ball: its Taylor polynomial of degree 2 without the constant.
+/// The change of a winding number in a ball: its Taylor polynomial of degree 2, without the
+/// constant term.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Taylor {
     pub(super) gradient: Point,

@@ -61,7 +61,7 @@ impl Lattice {
     }
 
     /// # Errors
-    /// A value out of range, as it may be in a lattice from a file.
+    /// A value is out of range, as can happen in a lattice from a file.
     pub(super) fn check(&self) -> Result<(), PlaceError> {
         let is_positive = |number: f64| number > 0.0 && number.is_finite();
         let finite = self.origin.iter().chain(&self.anchor).all(|number| number.is_finite());

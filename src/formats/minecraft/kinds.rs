@@ -26,7 +26,7 @@ impl Kinds {
         let default = Blocks::default();
         let blocks = own.unwrap_or(default.list()).iter().cloned();
         let (names, colors): (Vec<_>, Vec<_>) = blocks.unzip();
-        let palette = Palette::new(&colors).expect("visible colours, no more than 255");
+        let palette = Palette::new(&colors).expect("at most 127 visible colours");
         let names = std::iter::once(air).chain(names).collect();
         Self { names, indexed: IndexedColors::new(grid, Some(&palette), options.dither) }
     }

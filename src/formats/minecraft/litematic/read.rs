@@ -19,6 +19,9 @@ const MAX_REGIONS: usize = 1 << 16;
 /// Most bytes of block numbers in all regions: what [`MAX_VOLUME`] blocks of 8 bits have.
 const MAX_BYTES: u64 = MAX_VOLUME;
 
+/// Most entries of all palettes, which air alone could fill without end.
+const MAX_ENTRIES: usize = 1 << 22;
+
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
 ///
@@ -135,7 +138,11 @@ impl Schematic {
 
     fn palette(&mut self, tags: &mut TagReader<impl Read>) -> Result<Vec<u16>, ReadError> {
         let mut palette = Vec::new();
+        let before: usize = self.regions.iter().map(|region| region.palette.len()).sum();
         for number in 0..tags.compounds()? {
+            if before + palette.len() == MAX_ENTRIES {
+                return Err(content(format!("the palettes have more than {MAX_ENTRIES} blocks")));
+            }
             let mut kind = None;
             while let Some((tag, name)) = tags.next()? {
                 match (tag, name.as_str()) {

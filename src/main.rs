@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Ok(Verdict::Differs) => ExitCode::from(1),
         Ok(Verdict::Failed) => ExitCode::from(2),
         Err(error) => {
-            print_error(&format!("voxelize: {error:#}\n"));
+            print_error(&format!("error: {error:#}\n"));
             ExitCode::from(2)
         }
     }

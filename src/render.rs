@@ -143,7 +143,11 @@ pub enum RenderError {
     #[error("a sun at an elevation of {0} degrees is not possible: use 0 to 90")]
     Sun(f64),
     /// A zoom outside [`ZOOMS`].
-    #[error("a zoom of {0} is not possible: use {least} to {most}", least = ZOOMS[0], most = ZOOMS[1])]
+    #[error(
+        "a zoom of {0} is not possible: use {least} to {most}",
+        least = ZOOMS[0],
+        most = ZOOMS[1]
+    )]
     Zoom(f64),
     /// The GPU fails.
     #[cfg(feature = "gpu")]

@@ -226,8 +226,8 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
     }
     if finder.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
-            "the mesh has so many open edges that the automatic fill depends on the whole grid: use \
-             the fill vote or winding",
+            "the mesh has so many open edges that the automatic fill depends on the whole grid: \
+             use the fill vote or winding",
         ));
     }
     let voted = vote(finder, format!("the mesh has {holes}")).await?;

@@ -65,8 +65,8 @@ pub const DIRECTION_BITS: u32 = 24;
 pub enum RayError {
     /// An origin that is too far from the grid, or not finite.
     #[error(
-        "a ray from ({}, {}, {}) is not possible: begin at most {MAX_DISTANCE} voxels from the grid's \
-         corner along each axis", short(&.0[0]), short(&.0[1]), short(&.0[2])
+        "a ray from ({}, {}, {}) is not possible: begin at most {MAX_DISTANCE} voxels from the \
+         grid's corner along each axis", short(&.0[0]), short(&.0[1]), short(&.0[2])
     )]
     Origin([f64; 3]),
     /// A direction that is zero, not finite, or out of range.

@@ -252,11 +252,20 @@ fn the_command_line_page_is_the_programs_help() {
 fn the_table_of_formats_is_the_programs() {
     const BEGIN: &str = "<!-- voxelize formats -->\n";
     const END: &str = "<!-- end -->";
-    let table = printed(&["formats"]);
+    let rows: Vec<serde_json::Value> =
+        serde_json::from_str(&printed(&["formats", "--json"])).unwrap();
+    let mut table = "| format | read | written | carries |\n|---|---|---|---|\n".to_owned();
+    for row in &rows {
+        let [name, extension, read, written, carries] =
+            ["name", "extension", "read", "written", "carries"]
+                .map(|cell| row[cell].as_str().unwrap_or_default());
+        table += &format!("| {name} .{extension} | {read} | {written} | {carries} |\n");
+        assert!(printed(&["formats"]).contains(&format!(".{extension} ")), "{extension}");
+    }
     let page = text_of("docs/formats.md");
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
-    hold("docs/formats.md", &format!("{before}{BEGIN}{}\n{END}{after}", table.trim_end()));
+    hold("docs/formats.md", &format!("{before}{BEGIN}{table}{END}{after}"));
 }
 
 #[test]

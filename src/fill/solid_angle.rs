@@ -123,8 +123,8 @@ impl Loop {
     /// A bound of the error of [`expand`](Self::expand) from the loop's box alone.
     ///
     /// At a distance `r` from a point of the loop the terms of degree `k` add up to at most
-    /// `x^k / r` per length, `x = radius / r` ([`Edges::expand`]). On the other hand a cone over the
-    /// loop has at most the area of its length times the box's diagonal, by 2, and those of a
+    /// `x^k / r` per length, `x = radius / r` ([`Edges::expand`]). On the other hand a cone over
+    /// the loop has at most the area of its length times the box's diagonal, by 2, and those of a
     /// dipole add up to at most `(k + 1) x^k / r^2` per area.
     pub(super) fn error(&self, center: Point, radius: f64) -> f64 {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);

@@ -329,8 +329,8 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let found = digits(input.crc.clone());
     if let Some(stated) = header.crc32.filter(|stated| *stated != found) {
         return Err(content(format!(
-            "the header says that the CRC-32 is {stated}, but it is {found}: the file is damaged, copy \
-             it again"
+            "the header says that the CRC-32 is {stated}, but it is {found}: the file is damaged, \
+             copy it again"
         )));
     }
     Ok(LoadedGrid { grid, warnings: Vec::new() })

@@ -15,7 +15,8 @@ use crate::grid::{Up, VoxelGrid, World};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vol",
     name: "Mitsuba",
-    carries: "up to 65,536 voxels an axis, as 32-bit floats; position and voxel size, rounded to such",
+    carries: "up to 65,536 voxels an axis, as 32-bit floats; position and voxel size, rounded to \
+              such",
     read: None,
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),

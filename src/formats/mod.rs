@@ -279,10 +279,14 @@ impl GridFormat {
         self.extension() == "vox"
     }
 
-    /// Whether voxels become blocks of Minecraft.
+    /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
     #[must_use]
-    pub fn has_blocks(self) -> bool {
-        ["schem", "litematic"].contains(&self.extension())
+    pub fn blocks(self, grid: &VoxelGrid) -> Option<[u32; 3]> {
+        match self {
+            #[cfg(feature = "palette")]
+            Self::Schem | Self::Litematic => Some(minecraft::size(grid)),
+            _ => None,
+        }
     }
 
     /// The file extension, without the dot.
@@ -486,8 +490,8 @@ fn checked_bytes(
     file.take(left).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(ReadError::Content(format!(
-            "holds more than the {most} bytes that it may: copy it to a file that nothing writes to, \
-             or allow more memory"
+            "holds more than the {most} bytes that it may: copy it to a file that nothing writes \
+             to, or allow more memory"
         )));
     }
     Ok(bytes)

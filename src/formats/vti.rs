@@ -68,7 +68,8 @@ fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
            Spacing=\"{s:?} {s:?} {s:?}\">\n{up}    \
              <Piece Extent=\"{extent}\">\n      \
                <CellData Scalars=\"occupied\">\n        \
-                 <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" offset=\"0\"/>\n{colors}      \
+                 <DataArray type=\"UInt8\" Name=\"occupied\" format=\"appended\" \
+                 offset=\"0\"/>\n{colors}      \
                </CellData>\n    \
              </Piece>\n  \
            </ImageData>\n  \
@@ -78,15 +79,16 @@ fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
 
 fn color_array(offset: u64) -> String {
     format!(
-        "        <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"4\" format=\"appended\" \
-         offset=\"{offset}\"/>\n"
+        "        <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"4\" \
+         format=\"appended\" offset=\"{offset}\"/>\n"
     )
 }
 
 fn field(up: u8) -> String {
     format!(
         "    <FieldData>\n      \
-           <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" format=\"ascii\">{up}</DataArray>\n    \
+           <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" \
+           format=\"ascii\">{up}</DataArray>\n    \
          </FieldData>\n"
     )
 }

@@ -132,8 +132,8 @@ pub enum TileError {
     },
     /// A window that is larger than a grid in memory can be.
     #[error(
-        "a tile of {voxels} voxels along the {axis} axis, with 8 more on each side, is too large: at \
-         most {MAX_DIM} are supported: use more tiles"
+        "a tile of {voxels} voxels along the {axis} axis, with 8 more on each side, is too large: \
+         at most {MAX_DIM} are supported: use more tiles"
     )]
     TooLarge {
         /// `x`, `y` or `z`.

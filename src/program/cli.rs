@@ -133,11 +133,11 @@ pub enum Command {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct VoxelArgs {
     /// Which voxels are occupied [default: surface].
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", ignore_case = true)]
     pub mode: Option<ModeName>,
 
     /// With --mode solid: how the inside is found [default: auto].
-    #[arg(long, value_name = "FILL")]
+    #[arg(long, value_name = "FILL", ignore_case = true)]
     pub fill: Option<FillName>,
 
     /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040
@@ -178,7 +178,7 @@ pub struct PaletteArgs {
 #[derive(Debug, Args)]
 pub struct ComputeArgs {
     /// Where to compute. All backends give the same bits.
-    #[arg(long, value_name = "BACKEND", default_value = "auto")]
+    #[arg(long, value_name = "BACKEND", default_value = "auto", ignore_case = true)]
     pub backend: BackendName,
 
     /// GPU adapter to use: any part of a name that `voxelize adapters` shows.

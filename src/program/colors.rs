@@ -21,8 +21,8 @@ pub fn parse_color(text: &str) -> Result<ColorSource, String> {
         "auto" => Ok(ColorSource::Mesh),
         "none" => Ok(ColorSource::None),
         _ => css_color(text).map(ColorSource::Uniform).ok_or_else(|| {
-            "use auto, none or a CSS colour such as red, #fff or #C08040 (in quotes, where # begins \
-             a comment)"
+            "use auto, none or a CSS colour such as red, #fff or #C08040 (in quotes, where # \
+             begins a comment)"
                 .to_owned()
         }),
     }

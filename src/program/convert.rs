@@ -24,8 +24,8 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
         bail!("--json and - both write to standard output: leave one of them out");
     }
     temporary::clean_up_when_interrupted()?;
-    let options = args.palette_args.write_options()?;
-    let output = Output::new(to, args.format, &args.grid)?;
+    let options = args.write.palette_args.write_options()?;
+    let output = Output::new(to, args.write.format, &args.grid)?;
     let named = || args.grid.display().to_string();
     let progress = TerminalProgress::new(args.report.quiet);
     progress.start("load", 0);

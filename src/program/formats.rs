@@ -13,6 +13,9 @@ struct Row {
     extension: &'static str,
     read: Option<&'static str>,
     written: Option<&'static str>,
+    /// What else than voxels is written.
+    #[serde(skip)]
+    with: &'static str,
     carries: String,
 }
 
@@ -38,6 +41,7 @@ fn rows() -> Vec<Row> {
         extension: spec.extension,
         read: spec.is_read().then_some("grid"),
         written: spec.is_written().then_some("grid"),
+        with: with(spec),
         carries: spec.carries.to_owned(),
     });
     MESH_FORMATS.into_iter().map(mesh_row).chain(grids).collect()
@@ -51,6 +55,7 @@ fn mesh_row(mesh: &MeshSpec) -> Row {
         extension: mesh.extension,
         read: Some("mesh"),
         written: written.map(|_| "mesh of voxels"),
+        with: written.map_or("", with),
         carries: match written {
             Some(written) => format!("{}; written: {}", mesh.carries, written.carries),
             None => mesh.carries.to_owned(),
@@ -58,14 +63,26 @@ fn mesh_row(mesh: &MeshSpec) -> Row {
     }
 }
 
-/// The table in Markdown, as in the README.
+fn with(written: &GridSpec) -> &'static str {
+    match (written.has_colors, written.has_distances()) {
+        (false, false) => "",
+        (true, false) => ", colours",
+        (false, true) => ", distances",
+        (true, true) => ", colours, distances",
+    }
+}
+
+/// A table for a terminal of 80 columns, without what the formats carry.
 fn table(rows: &[Row]) -> String {
-    let mut lines =
-        vec!["| format | read | written | carries |".to_owned(), "|---|---|---|---|".to_owned()];
+    let line = |cells: [&str; 4]| {
+        format!("{:<11} {:<21} {:<5} {}", cells[0], cells[1], cells[2], cells[3])
+    };
+    let mut lines = vec![line(["extension", "format", "read", "written"])];
     lines.extend(rows.iter().map(|row| {
-        let Row { name, extension, read, written, carries } = row;
-        let [read, written] = [read, written].map(|what| what.unwrap_or_default());
-        format!("| {name} .{extension} | {read} | {written} | {carries} |")
+        let Row { name, extension, read, written, with, .. } = row;
+        let [read, written] = [read, written].map(|what| what.unwrap_or("-"));
+        line([&format!(".{extension}"), name, read, &format!("{written}{with}")])
     }));
+    lines.push("What each of them holds: voxelize formats --json, or docs/formats.md".to_owned());
     lines.join("\n")
 }

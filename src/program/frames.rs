@@ -58,8 +58,8 @@ impl Frames {
         }
         if fps.is_some() {
             bail!(
-                "{}: --fps is for an animation in one file, and this names a file for each picture: leave \
-                 one of them out",
+                "{}: --fps is for an animation in one file, and this names a file for each \
+                 picture: leave one of them out",
                 named()
             );
         }
@@ -147,7 +147,8 @@ impl Pattern {
                 match (after.strip_prefix('d'), digits.parse().unwrap_or(0)) {
                     (Some(after), digits) if is_padded && digits <= MAX_DIGITS => (digits, after),
                     _ => bail!(
-                        "'%' stands for the number of a picture, such as %04d, at most %0{MAX_DIGITS}d"
+                        "'%' stands for the number of a picture, such as %04d, at most \
+                         %0{MAX_DIGITS}d"
                     ),
                 }
             }

@@ -65,7 +65,7 @@ fn table(args: &InfoArgs) -> Result<Verdict> {
             }
             Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
             Err(error) => {
-                print_error(&format!("voxelize: {}: {error:#}\n", path.display()));
+                print_error(&format!("error: {}: {error:#}\n", path.display()));
                 verdict = Verdict::Failed;
             }
         }
@@ -73,7 +73,8 @@ fn table(args: &InfoArgs) -> Result<Verdict> {
     Ok(verdict)
 }
 
-fn is_read_grid(path: &Path) -> bool {
+/// Whether a path is that of a grid, by its extension.
+pub fn is_read_grid(path: &Path) -> bool {
     GridFormat::of_path(path).is_ok_and(|format| format.spec().is_read())
 }
 

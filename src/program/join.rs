@@ -22,14 +22,14 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
     temporary::clean_up_when_interrupted()?;
-    let options = args.palette_args.write_options()?;
+    let options = args.write.palette_args.write_options()?;
     let progress = TerminalProgress::new(args.report.quiet);
     progress.start("load", 0);
     let mut output = None;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
     for path in &args.grids {
         // Also sees that the output replaces none of the tiles.
-        output = Some(Output::new(&args.output, args.format, path)?);
+        output = Some(Output::new(&args.output, args.write.format, path)?);
         let named = || path.display().to_string();
         let LoadedGrid { grid, warnings: of_grid, .. } = read_grid(path).with_context(named)?;
         if grid.world.is_none() {

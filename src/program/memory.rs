@@ -123,9 +123,9 @@ impl Share {
         {
             let needed = needed.div_ceil(1 << 20);
             let message = format!(
-                "for {what} the program needs {how_much} {needed} MiB more memory, but the limit of its \
-                 address space is {} MiB: use a lower resolution, divide the mesh, or raise the limit \
-                 (ulimit -v)",
+                "for {what} the program needs {how_much} {needed} MiB more memory, but the limit \
+                 of its address space is {} MiB: use a lower resolution, divide the mesh, or raise \
+                 the limit (ulimit -v)",
                 limit >> 20
             );
             return Short(message).into();
@@ -136,8 +136,8 @@ impl Share {
             (total, &false) => format!("the machine has {total} MiB to give"),
         };
         let message = format!(
-            "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: use a lower \
-             resolution, divide the mesh, or allow --memory {needed}MiB"
+            "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: use a \
+             lower resolution, divide the mesh, or allow --memory {needed}MiB"
         );
         Short(message).into()
     }

@@ -178,13 +178,16 @@ fn format_of(path: &Path) -> Result<GridFormat> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
         "png" | "gif" => bail!(
-            "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, or \
-             with --preview beside the voxels"
+            "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, \
+             or with --preview beside the voxels"
         ),
         "schematic" => bail!(
             ".schematic files are not written: for Minecraft use .schem, which WorldEdit loads, or \
              .litematic, which Litematica does"
         ),
+        "" if path.to_str().is_some_and(|name| GridFormat::of_extension(name).is_ok()) => {
+            bail!("a file has a name before its extension: use such as out.{}", path.display())
+        }
         _ => GridFormat::of_path(path).map_err(anyhow::Error::msg),
     }
 }
@@ -240,8 +243,8 @@ impl Sink {
 /// The reader of standard output closed it before the end of the file.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "standard output: its reader closed it before the file was complete: let it read to the end, or \
-     write to a file"
+    "standard output: its reader closed it before the file was complete: let it read to the end, \
+     or write to a file"
 )]
 pub struct Cut;
 
@@ -305,8 +308,8 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
         n => format!("; {} hold no voxel and have no file", counted(n, "part")),
     };
     format!(
-        "MagicaVoxel shows {} voxels along an axis, so the grid is {} with parts of that size, each \
-         called by its place along x, y and z and centred by itself{empty}",
+        "MagicaVoxel shows {} voxels along an axis, so the grid is {} with parts of that size, \
+         each called by its place along x, y and z and centred by itself{empty}",
         grouped(side),
         counted(names.len() as u64, "file"),
     )

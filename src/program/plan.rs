@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use trivox::formats::GridFormat;
+use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::Job;
 use crate::program::destination::Destination;
+use crate::program::info::is_read_grid;
 use crate::program::inputs;
 
 /// One mesh to voxelize.
@@ -74,7 +75,8 @@ const COMMANDS: [(&str, &str); 15] = [
     ("version", "--version"),
 ];
 
-/// Refuses a mistyped command, and an output without `-o`.
+/// Refuses a mistyped command, a grid in place of a mesh, and an output or a resolution without its
+/// option.
 fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
     let word = first.to_str().filter(|word| !word.contains(['.', '/', '\\', '@', '*']));
@@ -87,13 +89,23 @@ fn refuse_likely_mistakes(job: &Job) -> Result<()> {
         };
         bail!("{word}: is neither a command nor a file: {hint}");
     }
-    let last = others.last().filter(|_| job.output.is_none());
-    if let Some(last) = last.filter(|last| !last.exists()) {
+    if let Some(last) = others.last().filter(|last| !last.exists()) {
+        let name = last.display();
         let is_written = GridFormat::of_path(last).is_ok_and(|format| format.spec().is_written());
-        if is_written {
-            let name = last.display();
+        if is_written && job.output.is_none() {
             bail!("{name}: there is no such file: did you mean -o {name}?");
         }
+        if last.to_str().is_some_and(|word| word.parse::<u32>().is_ok()) {
+            bail!("{name}: there is no such file: did you mean --res {name}?");
+        }
     }
-    Ok(())
+    let is_grid = |path: &&PathBuf| !is_mesh(path) && is_read_grid(path) && path.is_file();
+    match job.meshes.iter().find(is_grid) {
+        Some(grid) => bail!(
+            "{}: is a grid of voxels, and not a mesh: use `voxelize convert` to write it in \
+             another format, `voxelize render` to draw it",
+            grid.display()
+        ),
+        None => Ok(()),
+    }
 }

@@ -168,8 +168,8 @@ pub fn check_extension(path: &Path) -> Result<()> {
         "" => bail!("no file extension: pictures are .png files"),
         "gif" => bail!("a .gif is an animation: use --turntable N of `voxelize render`, or a .png"),
         _ => bail!(
-            "unknown file extension '.{extension}': pictures are .png files, animations (--turntable) \
-             also .gif"
+            "unknown file extension '.{extension}': pictures are .png files, animations \
+             (--turntable) also .gif"
         ),
     }
 }
@@ -308,8 +308,8 @@ impl Report {
         let written = counted(*bytes, "byte");
         let on = self.adapter.as_ref().map(|label| format!(" on {label}")).unwrap_or_default();
         format!(
-            "{:<9} {read}\n{:<9} {pictures}{width} x {height} pixels in {drawn}{on}\n{:<9} {output}, \
-             {written}\n",
+            "{:<9} {read}\n{:<9} {pictures}{width} x {height} pixels in {drawn}{on}\n{:<9} \
+             {output}, {written}\n",
             "read", "drew", "wrote"
         )
     }

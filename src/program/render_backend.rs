@@ -28,7 +28,8 @@ impl RenderBackend {
         match (args.backend, &args.adapter) {
             (Some(RenderBackendName::Cpu), Some(_)) => {
                 bail!(
-                    "--adapter names a GPU, and --backend cpu draws without one: leave one of them out"
+                    "--adapter names a GPU, and --backend cpu draws without one: leave one of \
+                     them out"
                 )
             }
             (None | Some(RenderBackendName::Cpu), None) => Ok(Self::Cpu),

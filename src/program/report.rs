@@ -87,7 +87,7 @@ impl<'a> Report<'a> {
 
     fn talk(&self, outcome: &Outcome) {
         match outcome {
-            Outcome::Failed(failure) => print_error(&format!("voxelize: {failure}\n")),
+            Outcome::Failed(failure) => print_error(&format!("error: {failure}\n")),
             Outcome::Made(summary) if summary.differs() => print_error(&self.difference(summary)),
             Outcome::Made(summary) if summary.refused => print_error(&self.refusal(summary)),
             _ if self.job.quiet => {}
@@ -99,9 +99,9 @@ impl<'a> Report<'a> {
     fn difference(&self, summary: &Summary) -> String {
         let check = summary.check.as_ref().map(ToString::to_string).unwrap_or_default();
         if self.plan.several {
-            format!("voxelize: {}: {check}\n", summary.mesh)
+            format!("error: {}: {check}\n", summary.mesh)
         } else {
-            format!("voxelize: {check}\n")
+            format!("error: {check}\n")
         }
     }
 
@@ -114,7 +114,7 @@ impl<'a> Report<'a> {
             (Some(_), None) => "; nothing is written (--force does it all the same)".to_owned(),
             (None, None) => String::new(),
         };
-        format!("voxelize: {}: the fill is doubtful: {doubts}{written}\n", summary.mesh)
+        format!("error: {}: the fill is doubtful: {doubts}{written}\n", summary.mesh)
     }
 
     fn description(&self, summary: &Summary) -> String {

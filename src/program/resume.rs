@@ -54,8 +54,8 @@ impl Origin {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
-                "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep {keep}, \
-                 {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}",
+                "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep \
+                 {keep}, {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}",
                 place_options(job),
                 Transform::new(job).ok()
             ),

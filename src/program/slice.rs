@@ -114,8 +114,8 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     let (columns, from, to) = (shown.end - shown.start, shown.start, shown.end - 1);
     (columns < width).then(|| {
         format!(
-            "the slice is {width} voxels wide and the terminal {columns}: {right} from {from} to {to} is \
-             shown; a pipe or a file has all, and so has a picture, with -o slice.png"
+            "the slice is {width} voxels wide and the terminal {columns}: {right} from {from} to \
+             {to} is shown; a pipe or a file has all, and so has a picture, with -o slice.png"
         )
     })
 }
@@ -187,8 +187,8 @@ impl Report {
     fn text(&self) -> String {
         let Self { axis, index, plane: [right, up], size: [width, height], voxels, .. } = self;
         let slice = format!(
-            "{:<9} {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} upwards from 0 \
-             to {}\n",
+            "{:<9} {axis} = {index}, {} occupied; {right} to the right from 0 to {}, {up} upwards \
+             from 0 to {}\n",
             "slice",
             counted(*voxels, "voxel"),
             width - 1,

@@ -103,12 +103,10 @@ impl RunContext<'_> {
 
         let mut summary = summarize(&task.mesh, &placed, &made);
         summary.refused = refused;
-        summary.warnings.extend(self.without_effect(output.as_ref()));
-        if let Some(blocks) = format.filter(|format| format.has_blocks()).map(|_| Blocks::of(grid))
-        {
-            summary.warnings.extend(blocks.too_high());
-            summary.notes.push(blocks.note());
-        }
+        let blocks = format.and_then(|format| format.blocks(grid));
+        summary.warnings.extend(self.without_effect(format, blocks.is_some()));
+        summary.warnings.extend(blocks.and_then(too_high));
+        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
         summary.notes.extend(notes);
         if let Some(field) = &field {
             let (width, voxels) = (field.width(), field.band().occupied());
@@ -174,12 +172,11 @@ impl RunContext<'_> {
     }
 
     /// Warnings about options without effect on the output's format.
-    fn without_effect(&self, output: Option<&Output>) -> Vec<String> {
-        let Some(format) = output.map(Output::format) else { return Vec::new() };
+    fn without_effect(&self, format: Option<GridFormat>, has_blocks: bool) -> Vec<String> {
+        let Some(format) = format else { return Vec::new() };
         let PaletteArgs { palette, blocks, dither } = self.palette_args;
         let color = self.job.color;
         let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
-        let has_blocks = format.has_blocks();
         let options = [
             ("--color", matches!(color, ColorSource::Uniform(_)) && !holds_any, "no colours"),
             ("--palette", palette.is_some() && !holds_few, "no palette"),
@@ -280,33 +277,14 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
 /// The height of Minecraft's world, in blocks.
 const WORLD_HEIGHT: u32 = 384;
 
-/// The size of a schematic, in blocks.
-struct Blocks {
-    size: [u32; 3],
-    up: Up,
+/// A warning if a schematic is higher than Minecraft's world.
+fn too_high([_, height, _]: [u32; 3]) -> Option<String> {
+    (height > WORLD_HEIGHT).then(|| {
+        format!("the schematic is {height} blocks high, but Minecraft's world has {WORLD_HEIGHT}")
+    })
 }
 
-impl Blocks {
-    fn of(grid: &VoxelGrid) -> Self {
-        let up = grid.world.map_or(Up::default(), |world| world.up);
-        let [width, y, z] = grid.dims();
-        let [height, length] = if up == Up::Y { [y, z] } else { [z, y] };
-        Self { size: [width, height, length], up }
-    }
-
-    /// A warning if it is higher than Minecraft's world.
-    fn too_high(&self) -> Option<String> {
-        let [_, height, _] = self.size;
-        (height > WORLD_HEIGHT).then(|| {
-            format!(
-                "the schematic is {height} blocks high, but Minecraft's world has {WORLD_HEIGHT}"
-            )
-        })
-    }
-
-    fn note(&self) -> String {
-        let [width, height, length] = self.size;
-        let up = if self.up == Up::Y { ", with y up: use --up z if the mesh has z up" } else { "" };
-        format!("the schematic is {width} blocks wide, {height} high and {length} long{up}")
-    }
+fn size_of_schematic([width, height, length]: [u32; 3], up: Up) -> String {
+    let up = if up == Up::Y { ", with y up: use --up z if the mesh has z up" } else { "" };
+    format!("the schematic is {width} blocks wide, {height} high and {length} long{up}")
 }

@@ -153,7 +153,7 @@ fn stop(why: &str, code: i32) -> ! {
         _ = fs::remove_file(path);
     }
     let removed = if there.is_empty() { "" } else { ": the unfinished output was removed" };
-    let message = format!("voxelize: {why}{removed}\n");
+    let message = format!("error: {why}{removed}\n");
     // Standard error may be a full pipe, which must not block the exit.
     let (told, hears) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

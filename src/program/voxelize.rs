@@ -94,6 +94,12 @@ fn refuse_contradictions(job: &Job, voxels: &VoxelArgs, compute: &ComputeArgs) -
     }
     voxels.refuse_contradictions()?;
     voxels.only_for_solids("--strict", job.strict)?;
+    if job.force && !job.strict {
+        bail!(
+            "--force is for --strict, to write a doubtful solid: leave it out (files are replaced \
+             without it)"
+        );
+    }
     let to_stdout = job.output.as_deref() == Some("-".as_ref());
     if job.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");

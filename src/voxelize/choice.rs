@@ -148,7 +148,8 @@ fn pairs_in(milliseconds: u64) -> u64 {
 /// use trivox::Backend;
 /// # use trivox::{Mesh, NoProgress, PlaceOptions, Sizing, place};
 /// # let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
-/// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &PlaceOptions::new(Sizing::Resolution(4)))?;
+/// # let options = PlaceOptions::new(Sizing::Resolution(4));
+/// # let mesh = place(&Mesh::new(corners, vec![[0, 1, 2]])?, &options)?;
 /// let backends = Backends::new(BackendChoice::Auto, None);
 /// let chosen = backends.choose(&mesh)?;
 /// let grid = chosen.voxelize(&mesh, &NoProgress)?;

@@ -47,8 +47,8 @@ pub enum BackendError {
     /// [`Fill::Vote`](crate::solid::Fill::Vote) of a grid that has [`MAX_DIM`] voxels along an
     /// axis.
     #[error(
-        "the fill 'vote' needs a grid of at most {} voxels along each axis: use a lower resolution, \
-         or another fill", MAX_DIM - 1
+        "the fill 'vote' needs a grid of at most {} voxels along each axis: use a lower \
+         resolution, or another fill", MAX_DIM - 1
     )]
     VoteTooLarge,
     /// A solid that cannot be decided in a tile: why, and what can.

@@ -106,8 +106,8 @@ impl fmt::Display for Warning {
             ),
             Self::CoarseLattice { units, of_grid } => write!(
                 f,
-                "the mesh reaches so far past the bounds that vertices are rounded to 1/{units} of a \
-                 voxel instead of 1/{of_grid}"
+                "the mesh reaches so far past the bounds that vertices are rounded to 1/{units} of \
+                 a voxel instead of 1/{of_grid}"
             ),
             Self::Fill(doubt) => write!(f, "the fill is doubtful: {doubt}"),
             Self::Transparent { voxels } => {
@@ -115,8 +115,8 @@ impl fmt::Display for Warning {
                 write!(f, "{voxels} in which all is transparent were left out")
             }
             Self::InteriorOfTile => f.write_str(
-                "voxels far from the surface have the mean colour of the surface in this tile, which \
-                 differs from tile to tile: set the interior colour",
+                "voxels far from the surface have the mean colour of the surface in this tile, \
+                 which differs from tile to tile: set the interior colour",
             ),
             Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
         }

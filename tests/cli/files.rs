@@ -12,7 +12,7 @@ fn a_full_disk_leaves_the_old_file_and_no_other() {
         format!("trap '' XFSZ; ulimit -f 1; exec {VOXELIZE} mesh.obj --res 200 -o out.npy");
     let output = Command::new("sh").current_dir(&folder).args(["-c", &script]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).starts_with("voxelize: out.npy: "), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("error: out.npy: "), "{}", stderr(&output));
     assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);
     assert_eq!(fs::read_to_string(folder.path().join("out.npy")).unwrap(), "an old file");
 }
@@ -48,7 +48,7 @@ fn a_signal_leaves_the_old_file_and_no_other() {
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{signal}");
-        let said = format!("voxelize: stopped by SIG{signal}: the unfinished output was removed\n");
+        let said = format!("error: stopped by SIG{signal}: the unfinished output was removed\n");
         assert_eq!(stderr(&output), said);
         assert_eq!(files(path), ["mesh.obj", "out.npy"], "{signal}");
         assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");

@@ -31,6 +31,13 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj --scale -1", "--scale -1 is not possible: use a positive number"),
         ("- --res 8", "standard input: its format is not known"),
         ("mesh.obj --input-format obj", "--input-format is for standard input"),
+        ("mesh.obj --force", "(files are replaced without it)"),
+        ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
+        (
+            "mesh.obj old.npy",
+            "old.npy: is a grid of voxels, and not a mesh: use `voxelize convert`",
+        ),
+        ("convert old.npy vox", "vox: a file has a name before its extension: use such as out.vox"),
     ] {
         refuses(folder.path(), args, complaint);
     }
@@ -42,6 +49,9 @@ fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
     let path = folder.path();
     for args in [
         "mesh.obj --resolution 8 --colour red -o a.npz",
+        "slice a.npz --z 0",
+        "mesh.obj --dims 8x8x8 --mode Solid --backend=CPU",
+        "render a.npz c.png --size 16,16 --samples 1 --view Front",
         "render a.npz a.png --size 16x16 --samples 1",
         "render a.npz -o b.png --size 16x16 --samples 1",
     ] {
@@ -57,8 +67,19 @@ fn options_that_other_programs_have_get_a_tip() {
     for (args, tip) in [
         ("mesh.obj --solid", "tip: use --mode solid"),
         ("mesh.obj --cpu", "tip: use --backend cpu"),
-        ("mesh.obj --res 64x64x64", "for a box of voxels --dims X,Y,Z"),
+        ("mesh.obj --res 64x64x64", "or --dims X,Y,Z for a box"),
+        ("mesh.obj -res 64", "long options have two hyphens: --res N"),
+        ("mesh.obj --cube 8,8,8", "use one number of 1 to 65536, or --dims X,Y,Z for a box"),
         ("mesh.obj --height 50", "tip: use --dims X,N,Z for N voxels along y at most"),
+        ("mesh.obj --voxel-size 1mm", "use a number without a unit, such as 0.5"),
+        ("mesh.obj --up -z", "[possible values: y, z]"),
+        ("mesh.obj --overwrite -o a.vox", "tip: files are replaced without asking: leave it out"),
+        ("-i mesh.obj", "tip: inputs have no option: voxelize mesh.obj -o out.vox"),
+        ("mesh.obj -j 4", "tip: use --threads N"),
+        ("mesh.obj --device 0", "tip: use --adapter NAME"),
+        ("slice a.npz --layer 3", "tip: use -x N, -y N or -z N"),
+        ("slice a.npz -z -1", "use a whole number, 0 or more"),
+        ("render a.npz a.png --resolution 512", "tip: use --size WxH for the pixels"),
         ("render mesh.obj", "--output <OUT>"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),
     ] {
@@ -67,6 +88,11 @@ fn options_that_other_programs_have_get_a_tip() {
         assert_eq!(run.status.code(), Some(2), "{args}: {said}");
         assert!(said.contains(tip) && !said.contains("similar argument"), "{args}: {said}");
     }
+    // Clap's tip to pass an option as a value helps only where there is such a file.
+    let said = || stderr(&voxelize(folder.path(), "mesh.obj --qqq"));
+    assert!(!said().contains("tip"), "{}", said());
+    fs::write(folder.path().join("--qqq"), MESH).unwrap();
+    assert!(said().contains("tip: to pass '--qqq' as a value"), "{}", said());
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn an_adapter_that_is_not_there_fails_each_mesh() {
     assert_eq!(run.status.code(), Some(2));
     assert_eq!(json_lines(&run).len(), 2);
     let said = stderr(&run);
-    assert!(said.starts_with("voxelize: 0.obj: no adapter matches 'voodoo'"), "{said}");
+    assert!(said.starts_with("error: 0.obj: no adapter matches 'voodoo'"), "{said}");
 }
 
 #[test]

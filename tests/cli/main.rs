@@ -88,7 +88,7 @@ fn refuses(folder: &Path, args: &str, complaint: &str) {
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{args}: {message}");
     assert!(message.contains(complaint), "{args}: {message}");
-    assert!(message.starts_with("voxelize: ") && message.lines().count() == 1, "{args}: {message}");
+    assert!(message.starts_with("error: ") && message.lines().count() == 1, "{args}: {message}");
     assert!(output.stdout.is_empty(), "{args}");
     assert_eq!(files(folder), before, "{args}");
     assert_eq!(fs::read_to_string(folder.join("old.npy")).unwrap(), "an old file", "{args}");

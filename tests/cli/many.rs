@@ -35,11 +35,11 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
     assert_eq!(lines[1].as_object().unwrap().len(), 2);
     assert!(lines[1]["error"].as_str().unwrap().contains("line 1: 'zero'"), "{}", lines[1]);
     let said = stderr(&run);
-    assert!(said.contains("\nvoxelize: broken.obj: line 1: 'zero'"), "{said}");
-    assert!(said.contains("\nvoxelize: gone.obj: No such file"), "{said}");
+    assert!(said.contains("\nerror: broken.obj: line 1: 'zero'"), "{said}");
+    assert!(said.contains("\nerror: gone.obj: No such file"), "{said}");
     assert!(said.contains("\n5 meshes: 3 voxelized, 2 failed, "), "{said}");
     let quiet = stderr(&voxelize(path, &format!("{meshes} --res 16 -q")));
-    assert!(quiet.lines().count() == 2 && quiet.starts_with("voxelize: broken.obj"), "{quiet}");
+    assert!(quiet.lines().count() == 2 && quiet.starts_with("error: broken.obj"), "{quiet}");
 }
 
 #[test]
@@ -49,17 +49,13 @@ fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
     fs::create_dir_all(path.join("out/0.vox")).unwrap();
     let run = voxelize(path, "0.obj 1.obj --res 8 -o out --json -q");
     assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).starts_with("voxelize: 0.obj: out/0.vox: is a folder"),
-        "{}",
-        stderr(&run)
-    );
+    assert!(stderr(&run).starts_with("error: 0.obj: out/0.vox: is a folder"), "{}", stderr(&run));
     assert!(json_lines(&run)[0]["error"].as_str().unwrap().starts_with("out/0.vox: is a folder"));
     assert!(read_grid(&path.join("out/1.vox")).is_ok());
     fs::create_dir_all(path.join("large/1-0-0-0.vox")).unwrap();
     let run = voxelize(path, "1.obj 0.obj --res 2001 -o large");
     assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("voxelize: 1.obj: large/1-0-0-0.vox: "), "{}", stderr(&run));
+    assert!(stderr(&run).contains("error: 1.obj: large/1-0-0-0.vox: "), "{}", stderr(&run));
     assert!(files(&path.join("large")).iter().all(|name| !name.starts_with("1-1")));
 }
 

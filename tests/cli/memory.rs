@@ -17,9 +17,7 @@ fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let args = "mesh.obj --res 4096 --backend cpu --json --memory";
     let refused = voxelize(folder.path(), &format!("{args} 60MiB"));
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
-    assert!(
-        stderr(&refused).starts_with("voxelize: mesh.obj: for the grid the program needs up to")
-    );
+    assert!(stderr(&refused).starts_with("error: mesh.obj: for the grid the program needs up to"));
     assert!(stderr(&refused).contains("but --memory allows 60 MiB"), "{}", stderr(&refused));
 
     let bound = suggested(&refused);
@@ -40,10 +38,7 @@ fn a_mesh_past_the_bound_is_refused_before_it_is_read() {
     let refused = voxelize(folder.path(), "mesh.obj --res 8 --memory 1kB");
     assert_eq!(refused.status.code(), Some(2));
     let message = stderr(&refused);
-    assert!(
-        message.starts_with("voxelize: mesh.obj: for reading the mesh the program"),
-        "{message}"
-    );
+    assert!(message.starts_with("error: mesh.obj: for reading the mesh the program"), "{message}");
     let made =
         voxelize(folder.path(), &format!("mesh.obj --res 8 --memory {}", suggested(&refused)));
     assert!(!stderr(&made).contains("reading the mesh"), "{}", stderr(&made));
@@ -94,10 +89,7 @@ fn a_dense_file_that_the_disk_cannot_hold_is_refused_before_the_work() {
     let output = voxelize(folder.path(), "mesh.obj --res 32768 -o mesh.npy");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let message = stderr(&output);
-    assert!(
-        message.starts_with("voxelize: mesh.npy: the file would have at least 8,7"),
-        "{message}"
-    );
+    assert!(message.starts_with("error: mesh.npy: the file would have at least 8,7"), "{message}");
     assert!(message.contains("use a sparse format (.vox)"), "{message}");
     assert_eq!(fs::read(folder.path().join("mesh.npy")).unwrap(), b"old");
     assert_eq!(files(folder.path()), ["mesh.npy", "mesh.obj"]);

@@ -136,7 +136,7 @@ fn a_reader_that_goes_away_cuts_the_file_but_not_the_preview() {
     let output = Command::new("bash").current_dir(&folder).args(["-c", &script]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
-    let complaint = "voxelize: standard output: its reader closed it before the file was complete";
+    let complaint = "error: standard output: its reader closed it before the file was complete";
     assert!(said.starts_with(complaint) && said.lines().count() == 1, "{said}");
     assert!(image::open(folder.path().join("p.png")).is_ok());
     // Text is another matter: a reader takes what it wants of it.
@@ -155,7 +155,7 @@ fn a_closed_standard_output_is_refused_and_dev_null_is_not() {
     };
     let closed = run(">&-");
     assert_eq!(closed.status.code(), Some(2));
-    assert!(stderr(&closed).starts_with("voxelize: standard output is closed: "), "{closed:?}");
+    assert!(stderr(&closed).starts_with("error: standard output is closed: "), "{closed:?}");
     assert!(run(">/dev/null").status.success());
 }
 

@@ -140,7 +140,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
     }
     for (args, complaint) in [
         ("-x 0 -z 0", "cannot be used with"),
-        ("-z -1", "'-1' for '-z"),
+        ("-z -1", "'-1' for '--z"),
         ("-z 0 --ascii --json", "cannot be used with"),
         ("-z 0 --ascii -o s.png", "cannot be used with"),
         ("-z 0 --scale 4", "--output <OUT>"),

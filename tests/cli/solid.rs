@@ -132,7 +132,7 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         let output = voxelize(path, &args);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.starts_with("voxelize: torn.obj: the fill is doubtful: rays along"), "{said}");
+        assert!(said.starts_with("error: torn.obj: the fill is doubtful: rays along"), "{said}");
         assert!(said.contains("nothing is written (--force does it all the same)"), "{said}");
         let json = &json_lines(&output)[0];
         assert_eq!((&json["output"], &json["fill"]["doubtful"]), (&().into(), &true.into()));

@@ -36,7 +36,8 @@ pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
 pub const BINARY_SPEC: MeshSpec = MeshSpec {
     extension: "glb",
     name: "glTF 2.0",
-    carries: "triangles of the scene in its default pose, y up; base colours, their textures, vertex colours",
+    carries: "triangles of the scene in its default pose, y up; base colours, their textures, \
+              vertex colours",
     check_start: |start, _| buffers::check_start(start),
     read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
 };

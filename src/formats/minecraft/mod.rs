@@ -25,8 +25,9 @@ mod world;
 
 use std::io::{self, Write};
 
+use self::frame::Frame;
 use self::nbt::Tags;
-use super::lost_opacity;
+use super::{WriteError, dense, lost_opacity};
 use crate::grid::{Up, VoxelGrid, World};
 
 /// Minecraft 1.13.2, the first version with these block names; later versions upgrade it.
@@ -34,6 +35,24 @@ const DATA_VERSION: u32 = 1631;
 
 /// Array lengths and volumes are signed 32-bit integers.
 const MAX_VOLUME: u64 = i32::MAX as u64;
+
+/// The width, height and length of `grid`, in blocks.
+pub(super) fn size(grid: &VoxelGrid) -> [u32; 3] {
+    Frame::new(grid).size()
+}
+
+/// # Errors
+/// More than `edge` blocks along an axis, or [`MAX_VOLUME`] in all.
+fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
+    let [x, y, z] = dims;
+    if dims.iter().all(|&d| d <= edge) && dense::volume(dims) <= MAX_VOLUME {
+        return Ok(());
+    }
+    Err(WriteError::Unsupported(format!(
+        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {edge} blocks an \
+         axis and {MAX_VOLUME} in all at most, empty ones too: lower the resolution"
+    )))
+}
 
 fn lost(grid: &VoxelGrid) -> Vec<String> {
     let nearest = "colours are those of the nearest of the blocks".to_owned();

@@ -224,8 +224,8 @@ impl AppearanceBuilder {
         if self.misplaced > 0 {
             let faces = counted(self.misplaced, "face has", "faces have");
             warnings.push(format!(
-                "{faces} a texture that the header does not name, or not two coordinates a corner: a \
-                 plain colour is shown"
+                "{faces} a texture that the header does not name, or not two coordinates a corner: \
+                 a plain colour is shown"
             ));
         }
         let Attributes { vertex_colors, .. } = self.attributes;

@@ -196,8 +196,8 @@ impl<'a> Header<'a> {
             tokens.rest_of_line();
         }
         let missing = || {
-            let what = "the header does not say how the file is written: add a line such as 'format \
-                        ascii 1.0'";
+            let what = "the header does not say how the file is written: add a line such as \
+                        'format ascii 1.0'";
             ReadError::Content(what.into())
         };
         let encoding = encoding.ok_or_else(missing)?;
@@ -265,8 +265,8 @@ impl<'a> Header<'a> {
             left = left.checked_sub(needed).ok_or_else(|| {
                 let records = counted(element.count, "record", "records");
                 ReadError::Content(format!(
-                    "the header says that there are {records} of the element {}, but the file is too \
-                     short for that: it is cut off, or the header is wrong",
+                    "the header says that there are {records} of the element {}, but the file is \
+                     too short for that: it is cut off, or the header is wrong",
                     element.called()
                 ))
             })?;

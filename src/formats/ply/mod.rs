@@ -23,7 +23,8 @@ use crate::mesh::Mesh;
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "ply",
     name: "Stanford",
-    carries: "faces of any shape, triangle strips, text or binary; colours of vertices or faces, textures",
+    carries: "faces of any shape, triangle strips, text or binary; colours of vertices or faces, \
+              textures",
     check_start: |start, _| header::check_start(start),
     read: |bytes, sidecars, options| read_with(&bytes, sidecars, options),
 };

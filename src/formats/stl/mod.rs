@@ -101,8 +101,8 @@ fn check_start(start: &[u8], len: Option<u64>) -> Result<(), ReadError> {
 
 fn too_short(count: usize, room: u64) -> ReadError {
     ReadError::Content(format!(
-        "the header (bytes 80 to 83) says that {} follow, but there is room for {room}: the file is \
-         cut off, or no STL file",
+        "the header (bytes 80 to 83) says that {} follow, but there is room for {room}: the file \
+         is cut off, or no STL file",
         counted(count as u64, "triangle", "triangles"),
     ))
 }

@@ -17,7 +17,8 @@ use crate::srgb::linear_of_rgba;
 pub const SPEC: GridSpec = GridSpec {
     extension: "glb",
     name: "glTF 2.0",
-    carries: "visible faces in rectangles of up to 64 by 64 voxels, with T-junctions; position; RGBA",
+    carries: "visible faces in rectangles of up to 64 by 64 voxels, with T-junctions; position; \
+              RGBA",
     read: None,
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
@@ -67,8 +68,8 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 fn checked(length: u64) -> Result<u32, WriteError> {
     u32::try_from(length).map_err(|_| {
         WriteError::Unsupported(format!(
-            "the file would have {length} bytes, and a .glb has {} at most: write .ply, or at a lower \
-             resolution",
+            "the file would have {length} bytes, and a .glb has {} at most: write .ply, or at a \
+             lower resolution",
             u32::MAX
         ))
     })

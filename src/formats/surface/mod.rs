@@ -76,8 +76,8 @@ impl Size {
         let Self { vertices, quads } = self;
         match vertices.max(quads) > u32::MAX.into() {
             true => Err(WriteError::Unsupported(format!(
-                "the surface has {quads} rectangles with {vertices} corners, and the format holds {} of \
-                 each: write .obj, or at a lower resolution",
+                "the surface has {quads} rectangles with {vertices} corners, and the format holds \
+                 {} of each: write .obj, or at a lower resolution",
                 u32::MAX
             ))),
             false => Ok(self),

@@ -21,6 +21,18 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
+/// How a grid is written.
+#[derive(Debug, Args)]
+pub struct WriteArgs {
+    /// Format to write, by its extension, whatever the file is called.
+    #[arg(long, value_name = "FORMAT")]
+    #[arg(value_parser = GridFormat::of_extension)]
+    pub format: Option<GridFormat>,
+
+    #[command(flatten)]
+    pub palette_args: PaletteArgs,
+}
+
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
     /// A voxel grid, in a format that is read (see `voxelize formats`).
@@ -38,13 +50,8 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub input: Input,
 
-    /// Format to write, by its extension, whatever the file is called.
-    #[arg(long, value_name = "FORMAT")]
-    #[arg(value_parser = GridFormat::of_extension)]
-    pub format: Option<GridFormat>,
-
     #[command(flatten)]
-    pub palette_args: PaletteArgs,
+    pub write: WriteArgs,
 
     #[command(flatten)]
     pub report: ReportArgs,
@@ -60,13 +67,8 @@ pub struct JoinArgs {
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
 
-    /// Format to write, by its extension, whatever the file is called.
-    #[arg(long, value_name = "FORMAT")]
-    #[arg(value_parser = GridFormat::of_extension)]
-    pub format: Option<GridFormat>,
-
     #[command(flatten)]
-    pub palette_args: PaletteArgs,
+    pub write: WriteArgs,
 
     #[command(flatten)]
     pub report: ReportArgs,

@@ -3,6 +3,7 @@
 use bytesize::ByteSize;
 use trivox::Bounds;
 use trivox::distance::MAX_WIDTH;
+use trivox::place::MAX_DIM;
 use trivox::render::{Background, MAX_SIDE};
 use trivox::srgb::Rgba;
 
@@ -13,7 +14,7 @@ pub fn parse_size(text: &str) -> Result<ByteSize, String> {
 }
 
 pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
-    let sides = text.split_once('x').or(Some((text, text)));
+    let sides = text.split_once(['x', ',']).or(Some((text, text)));
     let sides = sides.map(|(width, height)| [width, height].map(str::parse));
     match sides {
         Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
@@ -34,7 +35,8 @@ pub fn parse_background(text: &str) -> Result<Background, String> {
         "gradient" => Ok(Background::Gradient),
         "transparent" => Ok(Background::Transparent),
         _ => css_color(text).map(|[r, g, b, _]| Background::Color([r, g, b])).ok_or_else(|| {
-            "use gradient, transparent or a CSS colour such as #C08040 (in quotes, where # begins a comment)"
+            "use gradient, transparent or a CSS colour such as #C08040 (in quotes, where # begins \
+             a comment)"
                 .to_owned()
         }),
     }
@@ -50,19 +52,36 @@ pub fn parse_light(text: &str) -> Result<[f64; 2], String> {
 
 /// The range is the library's to check.
 pub fn parse_res(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| {
-        "use a whole number of voxels along the longest axis; for a box of voxels --dims X,Y,Z"
-            .to_owned()
-    })
+    let why = match text {
+        // Of -res and -resolution, the part that would be the value of -r.
+        "es" | "esolution" => "long options have two hyphens: --res N",
+        _ => "use a whole number of voxels along the longest axis, or --dims X,Y,Z for a box",
+    };
+    text.parse().map_err(|_| why.to_owned())
+}
+
+pub fn parse_cube(text: &str) -> Result<u32, String> {
+    let edge = text.parse().ok().filter(is_edge);
+    edge.ok_or_else(|| format!("use one number of 1 to {MAX_DIM}, or --dims X,Y,Z for a box"))
+}
+
+pub fn parse_count(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "use a whole number, 0 or more".to_owned())
+}
+
+pub fn parse_number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "use a number without a unit, such as 0.5".to_owned())
+}
+
+fn is_edge(voxels: &u32) -> bool {
+    (1..=MAX_DIM).contains(voxels)
 }
 
 pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
-    let numbers: Result<Vec<u32>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    let numbers: Result<Vec<u32>, _> = text.split([',', 'x']).map(|n| n.trim().parse()).collect();
     match numbers.as_deref() {
-        Ok(&[x, y, z]) if [x, y, z].iter().all(|d| (1..=trivox::place::MAX_DIM).contains(d)) => {
-            Ok([x, y, z])
-        }
-        _ => Err(format!("use three numbers of 1 to {}, such as 64,64,32", trivox::place::MAX_DIM)),
+        Ok(&[x, y, z]) if [x, y, z].iter().all(is_edge) => Ok([x, y, z]),
+        _ => Err(format!("use three numbers of 1 to {MAX_DIM}, such as 64,64,32")),
     }
 }
 

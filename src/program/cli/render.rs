@@ -9,7 +9,9 @@ use trivox::ColorSource;
 use trivox::render::{Background, MAX_SAMPLES};
 
 use crate::program::cli::names::{CameraName, RenderBackendName, UpAxis, ViewName};
-use crate::program::cli::parse::{parse_background, parse_light, parse_pixels, parse_size};
+use crate::program::cli::parse::{
+    parse_background, parse_light, parse_number, parse_pixels, parse_res, parse_size,
+};
 use crate::program::cli::{Input, ReportArgs, VoxelArgs};
 use crate::program::colors::parse_color;
 
@@ -46,21 +48,24 @@ pub struct RenderArgs {
     pub fps: Option<u16>,
 
     /// From where the voxels are seen.
-    #[arg(long, value_name = "VIEW", default_value = "three-quarter")]
+    #[arg(long, value_name = "VIEW", default_value = "three-quarter", ignore_case = true)]
     pub view: ViewName,
 
     /// Direction to the eye: degrees about the up axis, from the front (0) to the right (90)
     /// [default: that of the view].
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_number)]
     pub azimuth: Option<f64>,
 
     /// Direction to the eye: degrees above the horizon, -90 to 90 [default: that of the view].
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    #[arg(value_parser = parse_number)]
     pub elevation: Option<f64>,
 
     /// Draw the voxels F times larger, about the middle of the picture, 0.01 to 100; at 1 all of
     /// them fit.
     #[arg(long, value_name = "F", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(value_parser = parse_number)]
     pub zoom: f64,
 
     /// Direction to the sun, in degrees as --azimuth and --elevation; the elevation is 0 to 90. The
@@ -75,7 +80,7 @@ pub struct RenderArgs {
 
     /// How the picture is projected [default: perspective in view three-quarter, else
     /// orthographic].
-    #[arg(long, value_name = "CAMERA")]
+    #[arg(long, value_name = "CAMERA", ignore_case = true)]
     pub camera: Option<CameraName>,
 
     /// Width and height in pixels, or one number for both; at most 16384.
@@ -93,12 +98,12 @@ pub struct RenderArgs {
     pub samples: u32,
 
     /// The axis that points up [default: what the grid's file says, else y].
-    #[arg(long, value_name = "AXIS")]
+    #[arg(long, value_name = "AXIS", ignore_case = true, allow_hyphen_values = true)]
     pub up: Option<UpAxis>,
 
     /// What to draw with; the picture is the same, to the bit [default: cpu, or the GPU that
     /// --adapter names].
-    #[arg(long, value_name = "BACKEND")]
+    #[arg(long, value_name = "BACKEND", ignore_case = true)]
     pub backend: Option<RenderBackendName>,
 
     /// GPU adapter to draw with: any part of a name that `voxelize adapters` shows.
@@ -115,11 +120,12 @@ pub struct RenderArgs {
 
     /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
+    #[arg(value_parser = parse_res)]
     pub res: Option<u32>,
 
     /// A voxel's edge, in the mesh's units.
     #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
-    #[arg(help_heading = OF_MESHES)]
+    #[arg(help_heading = OF_MESHES, value_parser = parse_number)]
     pub voxel_size: Option<f64>,
 
     #[command(flatten, next_help_heading = OF_MESHES)]

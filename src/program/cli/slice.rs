@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use crate::program::cli::Input;
+use crate::program::cli::parse::parse_count;
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]
@@ -17,15 +18,15 @@ pub struct SliceArgs {
     pub input: Input,
 
     /// The layer of voxels with this coordinate along x, counted from 0.
-    #[arg(short, allow_negative_numbers = true)]
+    #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]
     pub x: Option<u32>,
 
     /// The same along y.
-    #[arg(short, allow_negative_numbers = true)]
+    #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]
     pub y: Option<u32>,
 
     /// The same along z [default: the middle layer].
-    #[arg(short, allow_negative_numbers = true)]
+    #[arg(short, long, allow_negative_numbers = true, value_parser = parse_count)]
     pub z: Option<u32>,
 
     /// Print # for a voxel and . for none, one character each.

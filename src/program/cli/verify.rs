@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use trivox::Bounds;
 
-use crate::program::cli::parse::parse_bounds;
+use crate::program::cli::parse::{parse_bounds, parse_count, parse_number, parse_res};
 use crate::program::cli::{ComputeArgs, Input, ReportArgs, VoxelArgs};
 
 #[derive(Debug, Args)]
@@ -23,11 +23,12 @@ pub struct VerifyArgs {
 
     /// Voxels along the longest axis of the mesh or the bounds [default with --bounds or --pad:
     /// those of the grid, without the padding].
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
     pub res: Option<u32>,
 
     /// A voxel's edge, in mesh units.
     #[arg(long, value_name = "S", allow_negative_numbers = true, conflicts_with = "res")]
+    #[arg(value_parser = parse_number)]
     pub voxel_size: Option<f64>,
 
     /// Box that was voxelized, in mesh units [default: the mesh's own].
@@ -36,7 +37,7 @@ pub struct VerifyArgs {
     pub bounds: Option<Bounds>,
 
     /// Voxels that were added on all six sides.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub pad: Option<u32>,
 
     #[command(flatten)]

@@ -8,7 +8,8 @@ use trivox::{Bounds, ColorSource, Tile};
 
 use crate::program::cli::names::UpAxis;
 use crate::program::cli::parse::{
-    parse_bounds, parse_dims, parse_res, parse_rotation, parse_width,
+    parse_bounds, parse_count, parse_cube, parse_dims, parse_number, parse_res, parse_rotation,
+    parse_width,
 };
 use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
@@ -49,21 +50,22 @@ pub struct Job {
     pub res: Option<u32>,
 
     /// Edge length of a voxel, in mesh units.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
     pub voxel_size: Option<f64>,
 
     /// Make a grid of N x N x N voxels with the mesh in its centre. With --res or --voxel-size
     /// these set the size of the mesh in it; otherwise its longest axis takes all N voxels.
     #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(value_parser = parse_cube, allow_negative_numbers = true)]
     pub cube: Option<u32>,
 
     /// Make a grid of X x Y x Z voxels with the mesh in its centre, as --cube does.
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_dims, conflicts_with_all = ["bounds", "pad"])]
+    #[arg(long, value_name = "X,Y,Z", conflicts_with_all = ["bounds", "pad"])]
+    #[arg(value_parser = parse_dims)]
     pub dims: Option<[u32; 3]>,
 
     /// Multiply the mesh's coordinates by S before it is voxelized.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
     pub scale: Option<f64>,
 
     /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the
@@ -82,6 +84,7 @@ pub struct Job {
 
     /// Voxels to add on all six sides; the first layer holds what the outermost points touch.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(value_parser = parse_count)]
     pub pad: u32,
 
     /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the
@@ -97,12 +100,13 @@ pub struct Job {
     pub strict: bool,
 
     /// With --strict: write a doubtful solid, but still exit with 1.
-    #[arg(long, requires = "strict")]
+    #[arg(long)]
     pub force: bool,
 
     /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem,
     /// .litematic) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y", ignore_case = true)]
+    #[arg(allow_hyphen_values = true)]
     pub up: UpAxis,
 
     /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none

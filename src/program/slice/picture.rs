@@ -48,8 +48,8 @@ impl Drawing {
         let longest = self.size[0].max(self.size[1]);
         if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {
             bail!(
-                "{longest} voxels of {} pixels are more than the {MAX_SIDE} that a picture can have: use \
-                 --scale {} or less",
+                "{longest} voxels of {} pixels are more than the {MAX_SIDE} that a picture can \
+                 have: use --scale {} or less",
                 self.scale,
                 MAX_SIDE / longest
             );

@@ -20,23 +20,21 @@ pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
 use super::nbt::Tags;
-use super::{DATA_VERSION, MAX_VOLUME, lost, write_world};
+use super::{DATA_VERSION, schem, write_world};
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
 use crate::grid::VoxelGrid;
+use crate::place::MAX_DIM;
 
 /// Litematica's `.litematic`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "litematic",
     name: "Litematica schematic",
-    carries: "up to 65,536 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest of 49 \
-              or chosen blocks; position, voxel size and up axis in metadata of ours",
+    carries: "up to 65,536 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest \
+              of 49 or chosen blocks; position, voxel size and up axis in metadata of ours",
     read: Some(read),
     write: Some(write),
     check_dims,
-    file_size: |_| None,
-    lost,
-    distances: None,
-    has_colors: true,
+    ..schem::SPEC
 };
 
 /// Of Minecraft 1.13.2 and later: what all versions of the mod with these block names read.
@@ -46,14 +44,7 @@ const VERSION: u32 = 5;
 const NAME: &str = "trivox";
 
 fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
-    let [x, y, z] = dims;
-    if dense::volume(dims) <= MAX_VOLUME {
-        return Ok(());
-    }
-    Err(WriteError::Unsupported(format!(
-        "a grid of {x}x{y}x{z} voxels is too large for a .litematic, which has {MAX_VOLUME} blocks at \
-         most, empty ones too: lower the resolution"
-    )))
+    super::check_dims(dims, MAX_DIM)
 }
 
 /// Bits of a block's number, with `kinds` in the palette.
@@ -93,7 +84,7 @@ fn write_metadata(tags: &mut Tags<impl Write>, grid: &VoxelGrid, frame: &Frame) 
     tags.long("TimeCreated", 0)?;
     tags.long("TimeModified", 0)?;
     tags.int("RegionCount", 1)?;
-    // Both are at most `MAX_VOLUME`.
+    // Both are at most [`super::MAX_VOLUME`].
     tags.int("TotalBlocks", grid.occupied() as u32)?;
     tags.int("TotalVolume", dense::volume(grid.dims()) as u32)?;
     write_place(tags, "EnclosingSize", frame.size())?;

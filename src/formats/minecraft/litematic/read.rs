@@ -250,7 +250,8 @@ impl<'a> Blocks<'a> {
         let volume: u64 = size.into_iter().map(u64::from).product();
         if volume == 0 || volume > MAX_VOLUME {
             return Err(content(format!(
-                "the region '{name}' is of {x}x{y}x{z} blocks: 1 to {MAX_VOLUME} in all are possible"
+                "the region '{name}' is of {x}x{y}x{z} blocks: 1 to {MAX_VOLUME} in all are \
+                 possible"
             )));
         }
         let bits = bits(palette.len());

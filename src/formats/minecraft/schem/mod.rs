@@ -15,7 +15,7 @@ pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
 use super::frame::Frame;
 use super::kinds::Kinds;
 use super::nbt::Tags;
-use super::{DATA_VERSION, MAX_VOLUME, lost, write_world};
+use super::{DATA_VERSION, lost, write_world};
 use crate::formats::{GridSpec, WriteError, WriteOptions, dense};
 use crate::grid::VoxelGrid;
 
@@ -23,8 +23,8 @@ use crate::grid::VoxelGrid;
 pub const SPEC: GridSpec = GridSpec {
     extension: "schem",
     name: "Sponge schematic",
-    carries: "up to 65,535 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest of 49 \
-              or chosen blocks; position, voxel size and up axis in metadata of ours",
+    carries: "up to 65,535 voxels an axis and 2,147,483,647 in all, empty ones too; the nearest \
+              of 49 or chosen blocks; position, voxel size and up axis in metadata of ours",
     read: Some(read),
     write: Some(write),
     check_dims,
@@ -35,17 +35,8 @@ pub const SPEC: GridSpec = GridSpec {
 };
 
 /// Dimensions are unsigned 16-bit integers.
-const MAX_EDGE: u32 = u16::MAX as u32;
-
 fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
-    let [x, y, z] = dims;
-    if dims.iter().all(|&d| d <= MAX_EDGE) && dense::volume(dims) <= MAX_VOLUME {
-        return Ok(());
-    }
-    Err(WriteError::Unsupported(format!(
-        "a grid of {x}x{y}x{z} voxels is too large for a schematic, which has {MAX_EDGE} blocks an axis \
-         and {MAX_VOLUME} in all at most, empty ones too: lower the resolution"
-    )))
+    super::check_dims(dims, u16::MAX.into())
 }
 
 /// Writes `grid`, in constant memory.

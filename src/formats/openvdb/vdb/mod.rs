@@ -19,7 +19,8 @@ use crate::formats::{GridSpec, lost_opacity};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",
-    carries: "up to 65,536 voxels an axis; position and voxel size; up axis in metadata of ours; RGB",
+    carries: "up to 65,536 voxels an axis; position and voxel size; up axis in metadata of ours; \
+              RGB",
     read: Some(read),
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),

@@ -26,6 +26,7 @@ mod solid_angle;
 mod vote;
 
 use crate::grid::VoxelGrid;
+use crate::progress::Progress;
 use crate::voxelize::BackendError;
 
 pub use along_x::along_x;
@@ -87,6 +88,10 @@ pub struct Flooded {
     pub grid: VoxelGrid,
     /// Enclosed voxels that are not on the surface.
     pub enclosed: u64,
+}
+
+fn refuse_cancelled(progress: &dyn Progress) -> Result<(), BackendError> {
+    if progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
 }
 
 /// # Errors

@@ -312,8 +312,8 @@ async fn along_x(
 ) -> Result<Done, BackendError> {
     let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = finder.find(rule, 0).await?;
-    finder.progress.start("fill", 0);
-    let filled = finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory))?;
+    let filled =
+        finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory, finder.progress))?;
     drop(flips);
     let has_room = finder.mesh.lattice().dims[0] < MAX_DIM;
     let unended = has_room.then_some(filled.unended);
@@ -332,9 +332,8 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
     let x = finder.find(Rule::Parity(Axis::X), 0).await?.grid;
     let y = finder.find(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
     let z = finder.find(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
-    finder.progress.start("fill", 0);
     let kept = x.bytes() + y.bytes() + z.bytes();
-    let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory))?;
+    let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory, finder.progress))?;
     drop((x, y, z));
     // Of a part, the columns and voxels outside the window would count.
     let dispute = finder.mesh.window().is_none().then_some(voted.dispute);
@@ -350,9 +349,8 @@ async fn flood(
 ) -> Result<Done, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
     let surface = finder.find(Rule::Conservative, kept).await?.grid;
-    finder.progress.start("fill", 0);
     let kept = kept + surface.bytes();
-    let flooded = finder.within(kept, |memory| fill::flood(&surface, memory))?;
+    let flooded = finder.within(kept, |memory| fill::flood(&surface, memory, finder.progress))?;
     let leaked = voted.map(|voted| compare(&voted.grid, &flooded.grid, 0).only[0]);
     let dispute = voted.and_then(|voted| voted.findings.dispute.clone());
     let enclosed = Some(flooded.enclosed);

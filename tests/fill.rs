@@ -1,10 +1,12 @@
 //! Filling sparse grids against the same on dense arrays, voxel by voxel, ray by ray.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use fastrand::Rng;
 use trivox::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
 use trivox::grid::BRICK;
-use trivox::{BackendError, Lattice, Up, VoxelGrid, World};
+use trivox::{BackendError, Lattice, NoProgress, Progress, Up, VoxelGrid, World};
 
 /// The reference: a bit for each voxel.
 #[derive(Clone, PartialEq)]
@@ -186,12 +188,12 @@ fn flooded(surface: &Dense) -> Flooded {
 }
 
 fn flood_of(surface: &Dense) -> Flooded {
-    flood(&surface.grid(), u64::MAX).unwrap()
+    flood(&surface.grid(), u64::MAX, &NoProgress).unwrap()
 }
 
 fn vote_of(flips: &[Dense; 3]) -> Voted {
     let grids = flips.each_ref().map(Dense::grid);
-    vote(grids.each_ref(), u64::MAX).unwrap()
+    vote(grids.each_ref(), u64::MAX, &NoProgress).unwrap()
 }
 
 /// Flips along the three axes of a solid, some of them wrong, or of no solid at all.
@@ -214,7 +216,10 @@ fn along_x_finds_inside_what_has_an_odd_number_of_flips_before_it() {
         let rng = &mut Rng::with_seed(seed);
         let dims = random_dims(rng);
         let [flips, ..] = random_flips(rng, dims);
-        assert!(along_x(&flips.grid(), u64::MAX).unwrap() == filled(&flips), "seed {seed}");
+        assert!(
+            along_x(&flips.grid(), u64::MAX, &NoProgress).unwrap() == filled(&flips),
+            "seed {seed}"
+        );
     }
 }
 
@@ -253,7 +258,7 @@ fn a_flip_more_or_less_is_noticed() {
         let mut wrong = flips.clone();
         let voxel = dims.map(|d| rng.u32(0..d));
         wrong.iter_mut().for_each(|flips| flips.flip(voxel));
-        let wrong_x = along_x(&wrong[0].grid(), u64::MAX).unwrap();
+        let wrong_x = along_x(&wrong[0].grid(), u64::MAX, &NoProgress).unwrap();
         assert!(wrong_x != filled(&flips[0]), "seed {seed}");
         assert!(vote_of(&wrong).dispute.odd != voted(&flips).dispute.odd, "seed {seed}");
         assert!(
@@ -279,7 +284,7 @@ fn the_flips_of_a_solid_give_it_back_without_dispute() {
         }
         let grid = solid.grid();
         let flips = [0, 1, 2].map(|axis| solid.flips(axis));
-        let filled = along_x(&flips[0].grid(), u64::MAX).unwrap();
+        let filled = along_x(&flips[0].grid(), u64::MAX, &NoProgress).unwrap();
         assert_eq!(filled, Filled { grid: grid.clone(), unended: 0 });
         let rows =
             Dense::from_fn([1, dims[1], dims[2]], |v| column(dims, v, 0).any(|v| solid.get(v)));
@@ -345,7 +350,7 @@ fn a_missing_side_is_outvoted_and_counted() {
     assert_eq!(voted.dispute, expected);
     // One ray a column leaves all of it inside up to the end.
     flips[0] = Dense::from_fn([30; 3], |v| v[0] == 3 && solid.get(v));
-    assert_eq!(along_x(&flips[0].grid(), u64::MAX).unwrap().unended, 17 * 8);
+    assert_eq!(along_x(&flips[0].grid(), u64::MAX, &NoProgress).unwrap().unended, 17 * 8);
 }
 
 #[test]
@@ -357,7 +362,7 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
                 [[from, y, z]].into_iter().chain((to < last).then_some([to, y, z]))
             });
             let flips = VoxelGrid::from_voxels(dims, ends.filter(|v| from < to || v[0] == from));
-            let filled = along_x(&flips.unwrap(), u64::MAX).unwrap();
+            let filled = along_x(&flips.unwrap(), u64::MAX, &NoProgress).unwrap();
             let end = if to < last { to } else { last + 1 };
             let columns = u64::from(dims[1] * dims[2]);
             assert_eq!(filled.grid.occupied(), columns * u64::from(end - from), "{dims:?}");
@@ -383,7 +388,7 @@ fn full_bricks_of_flips_flip_every_other_slice() {
             .collect();
         bricks.push((trivox::grid::BrickKey::new([0, 0, 0]), [0, 0, 5, 0, 0, 0, 0, 0]));
         let flips = VoxelGrid::from_bricks(dims, bricks).unwrap();
-        let filled = along_x(&flips, u64::MAX).unwrap();
+        let filled = along_x(&flips, u64::MAX, &NoProgress).unwrap();
         assert_eq!(filled.unended, 2);
         for (key, mask) in filled.grid.bricks().skip(1) {
             assert_eq!(mask, [!5, 5, !5, 5, !5, 5, !5, 5], "{key:?}");
@@ -495,12 +500,15 @@ fn long_gaps_between_walls_are_enclosed_as_runs() {
         let full = walls.map(|key| (trivox::grid::BrickKey::new(key), trivox::grid::FULL));
         VoxelGrid::from_bricks(dims, full.collect()).unwrap()
     };
-    let flooded = flood(&bricks(None), u64::MAX).unwrap();
+    let flooded = flood(&bricks(None), u64::MAX, &NoProgress).unwrap();
     assert_eq!(flooded.enclosed, 998 * 512);
     assert_eq!(flooded.grid.brick_runs().count(), 9);
     for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
         let open = bricks(Some(hole));
-        assert_eq!(flood(&open, u64::MAX).unwrap(), Flooded { grid: open, enclosed: 0 });
+        assert_eq!(
+            flood(&open, u64::MAX, &NoProgress).unwrap(),
+            Flooded { grid: open, enclosed: 0 }
+        );
     }
 }
 
@@ -513,9 +521,9 @@ fn results_are_the_same_with_any_number_of_threads() {
         VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap()
     });
     let all = || {
-        let voted = vote(grids.each_ref(), u64::MAX).unwrap();
-        let filled = along_x(&grids[0], u64::MAX).unwrap();
-        let flooded = flood(&grids[0], u64::MAX).unwrap();
+        let voted = vote(grids.each_ref(), u64::MAX, &NoProgress).unwrap();
+        let filled = along_x(&grids[0], u64::MAX, &NoProgress).unwrap();
+        let flooded = flood(&grids[0], u64::MAX, &NoProgress).unwrap();
         let sets = grids[0].union(&grids[1]).subtract(&grids[2]);
         (voted, filled, flooded, sets)
     };
@@ -528,20 +536,77 @@ fn results_are_the_same_with_any_number_of_threads() {
     }
 }
 
+/// Counts progress; cancelled from the start, or never.
+#[derive(Default)]
+struct Counts {
+    is_cancelled: bool,
+    total: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Progress for Counts {
+    fn start(&self, step: &str, total: u64) {
+        assert_eq!(step, "fill");
+        assert_eq!(self.total.swap(total, Ordering::SeqCst), 0, "one step");
+    }
+
+    fn advance(&self, units: u64) {
+        self.done.fetch_add(units, Ordering::SeqCst);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled
+    }
+}
+
+#[test]
+fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
+    // More nodes of the flood than two reports have.
+    let rng = &mut Rng::with_seed(8);
+    let voxels = (0..20_000).map(|_| [rng.u32(0..501), rng.u32(0..333), rng.u32(0..299)]);
+    let grid = VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap();
+    type Run<'a> = &'a dyn Fn(&Counts) -> Result<VoxelGrid, BackendError>;
+    let runs: [Run; 3] = [
+        &|progress| along_x(&grid, u64::MAX, progress).map(|filled| filled.grid),
+        &|progress| vote([&grid; 3], u64::MAX, progress).map(|voted| voted.grid),
+        &|progress| flood(&grid, u64::MAX, progress).map(|flooded| flooded.grid),
+    ];
+    for run in runs {
+        let progress = Counts::default();
+        run(&progress).unwrap();
+        let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
+        assert!(total > 1 && done == total, "{done} of {total}");
+        let cancelled = run(&Counts { is_cancelled: true, ..Counts::default() });
+        assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
+    }
+}
+
 #[test]
 fn grids_without_voxels_and_grids_of_one_are_filled() {
     for dims in [[1; 3], [9, 1, 20]] {
         let none = VoxelGrid::empty(dims).unwrap();
-        assert_eq!(along_x(&none, u64::MAX).unwrap(), Filled { grid: none.clone(), unended: 0 });
-        assert_eq!(flood(&none, u64::MAX).unwrap(), Flooded { grid: none.clone(), enclosed: 0 });
+        assert_eq!(
+            along_x(&none, u64::MAX, &NoProgress).unwrap(),
+            Filled { grid: none.clone(), unended: 0 }
+        );
+        assert_eq!(
+            flood(&none, u64::MAX, &NoProgress).unwrap(),
+            Flooded { grid: none.clone(), enclosed: 0 }
+        );
         let dispute = AxisDisagreement::default();
-        assert_eq!(vote([&none; 3], u64::MAX).unwrap(), Voted { grid: none, dispute });
+        assert_eq!(vote([&none; 3], u64::MAX, &NoProgress).unwrap(), Voted { grid: none, dispute });
     }
     let one = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-    assert_eq!(along_x(&one, u64::MAX).unwrap(), Filled { grid: one.clone(), unended: 1 });
-    assert_eq!(flood(&one, u64::MAX).unwrap(), Flooded { grid: one.clone(), enclosed: 0 });
+    assert_eq!(
+        along_x(&one, u64::MAX, &NoProgress).unwrap(),
+        Filled { grid: one.clone(), unended: 1 }
+    );
+    assert_eq!(
+        flood(&one, u64::MAX, &NoProgress).unwrap(),
+        Flooded { grid: one.clone(), enclosed: 0 }
+    );
     // No column votes, so that nothing says inside.
-    let voted = vote([&one; 3], u64::MAX).unwrap();
+    let voted = vote([&one; 3], u64::MAX, &NoProgress).unwrap();
     assert_eq!((voted.grid.occupied(), voted.dispute.odd), (0, [1; 3]));
     assert_eq!(voted.dispute.worst, Some([0; 3]));
 }
@@ -553,7 +618,8 @@ fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
         let grids = [0, 1, 2].map(|_| random_dims(rng)).map(|dims| random(rng, dims).grid());
         let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
         let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
-        let [voted, expected] = [&grids, &same].map(|g| vote(g.each_ref(), u64::MAX).unwrap());
+        let [voted, expected] =
+            [&grids, &same].map(|g| vote(g.each_ref(), u64::MAX, &NoProgress).unwrap());
         assert!(voted == expected, "seed {seed}");
     }
 }
@@ -572,9 +638,9 @@ fn what_is_filled_lies_where_the_flips_lie() {
     let world = World::of(&lattice, Up::Z);
     for voxels in [vec![], vec![[1, 2, 3]]] {
         let grid = VoxelGrid::from_voxels([8; 3], voxels).unwrap().with_world(world);
-        assert_eq!(along_x(&grid, u64::MAX).unwrap().grid.world, Some(world));
-        assert_eq!(flood(&grid, u64::MAX).unwrap().grid.world, Some(world));
-        assert_eq!(vote([&grid; 3], u64::MAX).unwrap().grid.world, Some(world));
+        assert_eq!(along_x(&grid, u64::MAX, &NoProgress).unwrap().grid.world, Some(world));
+        assert_eq!(flood(&grid, u64::MAX, &NoProgress).unwrap().grid.world, Some(world));
+        assert_eq!(vote([&grid; 3], u64::MAX, &NoProgress).unwrap().grid.world, Some(world));
     }
 }
 
@@ -588,9 +654,9 @@ fn what_does_not_fit_is_refused_with_what_suffices() {
         other => panic!("{other:?} with {allowed} bytes"),
     };
     let runs: [&dyn Fn(u64) -> Result<VoxelGrid, BackendError>; 3] = [
-        &|memory| along_x(&flips[0], memory).map(|filled| filled.grid),
-        &|memory| vote(flips.each_ref(), memory).map(|voted| voted.grid),
-        &|memory| flood(&surface, memory).map(|flooded| flooded.grid),
+        &|memory| along_x(&flips[0], memory, &NoProgress).map(|filled| filled.grid),
+        &|memory| vote(flips.each_ref(), memory, &NoProgress).map(|voted| voted.grid),
+        &|memory| flood(&surface, memory, &NoProgress).map(|flooded| flooded.grid),
     ];
     for run in runs {
         let needed = refused(run(0), 0);

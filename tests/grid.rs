@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use fastrand::Rng;
 use trivox::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
 use trivox::place::MAX_DIM;
-use trivox::{GridError, Lattice, Up, World, compare};
+use trivox::{GridError, Lattice, NoProgress, Up, World, compare};
 
 /// The reference: what a grid means.
 type Set = HashSet<[u32; 3]>;
@@ -422,7 +422,11 @@ fn what_is_solid_is_walked_in_runs() {
         let dims = [65_536, 1_248, 1_248];
         let ends = (0..156 * 156).flat_map(|i| [0, len].map(|x| [x, i % 156 * 8, i / 156 * 8]));
         let flips = ends.map(|v| (BrickKey::new(v.map(|c| c / 8)), [!0, 0, 0, 0, 0, 0, 0, 0]));
-        trivox::fill::along_x(&VoxelGrid::from_bricks(dims, flips.collect()).unwrap(), u64::MAX)
+        trivox::fill::along_x(
+            &VoxelGrid::from_bricks(dims, flips.collect()).unwrap(),
+            u64::MAX,
+            &NoProgress,
+        )
     };
     let [a, b] = [65_528, 65_520].map(|len| rows(len).unwrap().grid);
     assert_eq!(a.brick_runs().count(), 156 * 156);
@@ -447,5 +451,5 @@ fn runs_of_the_longest_rows_stay_apart_whatever_writes_them() {
     assert_eq!(all.intersection(&less), less);
     let first = full_bricks([[0, 0, 0], [0, 1, 0]]);
     assert_eq!(all.subtract(&less), VoxelGrid::from_bricks(dims, first).unwrap());
-    assert_eq!(trivox::fill::flood(&all, u64::MAX).unwrap().grid, all);
+    assert_eq!(trivox::fill::flood(&all, u64::MAX, &NoProgress).unwrap().grid, all);
 }

@@ -175,6 +175,10 @@ fn steps_advance_by_their_totals() {
         assert!(!of_step.is_empty(), "no step '{step}' in {steps:?}");
         assert!(of_step.iter().all(|(_, total, done)| *total > 0 && total == done), "{steps:?}");
     }
+    let steps = Arc::new(Steps::default());
+    on_cpu().progress(steps.clone()).place_file(Path::new(LIGHTHOUSE)).unwrap();
+    let bytes = std::fs::metadata(LIGHTHOUSE).unwrap().len();
+    assert!(steps.0.lock().unwrap().contains(&("load".to_owned(), bytes, bytes)), "{steps:?}");
 }
 
 #[test]

@@ -1,19 +1,21 @@
 //! One ray per column along `x`: a prefix XOR of the bricks' words, 64 columns at once.
 
-use crate::fill::{Filled, check_memory};
+use crate::fill::{Filled, check_memory, refuse_cancelled};
 use crate::grid::{BRICK, BrickKey, BrickRuns, VoxelGrid, Writer, in_order, key_ranges};
+use crate::progress::Progress;
 use crate::voxelize::BackendError;
 
 /// The voxels that a ray along `x` finds inside, given the flips along `x`. A column that is inside
 /// after its last flip stays so to the end of the grid, and is counted.
 ///
-/// Takes at most `memory` bytes besides `flips`, including the result.
+/// Takes at most `memory` bytes besides `flips`, including the result. The step `fill` of
+/// `progress` is in parts of `flips`, which are counted and then written.
 ///
 /// ```
-/// use trivox::{VoxelGrid, fill};
+/// use trivox::{NoProgress, VoxelGrid, fill};
 ///
 /// let flips = VoxelGrid::from_voxels([9, 2, 1], [[3, 0, 0], [5, 0, 0], [7, 1, 0]])?;
-/// let filled = fill::along_x(&flips, u64::MAX)?;
+/// let filled = fill::along_x(&flips, u64::MAX, &NoProgress)?;
 /// let inside = [[3, 0, 0], [4, 0, 0], [7, 1, 0], [8, 1, 0]];
 /// assert_eq!(filled.grid, VoxelGrid::from_voxels([9, 2, 1], inside)?);
 /// assert_eq!(filled.unended, 1);
@@ -21,16 +23,26 @@ use crate::voxelize::BackendError;
 /// ```
 ///
 /// # Errors
-/// [`BackendError::Memory`].
-pub fn along_x(flips: &VoxelGrid, memory: u64) -> Result<Filled, BackendError> {
+/// [`BackendError::Memory`], or cancellation.
+pub fn along_x(
+    flips: &VoxelGrid,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Filled, BackendError> {
     let width = Width::of(flips.dims()[0]);
     let parts = key_ranges(&[flips]);
+    progress.start("fill", 2 * parts.len() as u64);
     // For each part: its start, its extent, and a writer.
     let working = parts.len() as u64 * 256;
-    let fits = |bytes| check_memory(bytes + working, memory);
+    let fits = |bytes| {
+        refuse_cancelled(progress)?;
+        check_memory(bytes + working, memory)
+    };
     let write = |&[first, end]: &[BrickKey; 2], out: &mut Writer<'_>| -> u64 {
         let rows = flips.brick_runs_between(first, end).rows();
-        rows.map(|row| u64::from(fill_row(row, width, out))).sum()
+        let unended = rows.map(|row| u64::from(fill_row(row, width, out))).sum();
+        progress.advance(1);
+        unended
     };
     let (grid, unended) = in_order(flips.dims(), flips.world, &parts, fits, write)?;
     Ok(Filled { grid, unended: unended.into_iter().sum() })

@@ -5,9 +5,13 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::ops::Range;
 
-use crate::fill::{Flooded, check_memory};
+use crate::fill::{Flooded, check_memory, refuse_cancelled};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty};
+use crate::progress::Progress;
 use crate::voxelize::BackendError;
+
+/// Nodes between two reports of progress.
+const REPORT: u64 = 1 << 12;
 
 /// Rows of bricks written per task.
 const TASK: usize = 256;
@@ -16,21 +20,26 @@ const TASK: usize = 256;
 /// empty voxels. A surface with a hole as large as a voxel encloses nothing; a surface whose voxels
 /// meet only in edges is closed.
 ///
-/// Takes at most `memory` bytes besides `surface`, including the result.
+/// Takes at most `memory` bytes besides `surface`, including the result. The step `fill` of
+/// `progress` is in nodes of the graph; those that are not reached count as done at the end.
 ///
 /// ```
-/// use trivox::{VoxelGrid, fill};
+/// use trivox::{NoProgress, VoxelGrid, fill};
 ///
 /// let around = [[1, 1, 0], [0, 1, 1], [2, 1, 1], [1, 0, 1], [1, 2, 1], [1, 1, 2]];
-/// let flooded = fill::flood(&VoxelGrid::from_voxels([3; 3], around)?, u64::MAX)?;
+/// let flooded = fill::flood(&VoxelGrid::from_voxels([3; 3], around)?, u64::MAX, &NoProgress)?;
 /// assert_eq!(flooded.enclosed, 1);
 /// assert!(flooded.grid.contains([1, 1, 1]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`BackendError::Memory`].
-pub fn flood(surface: &VoxelGrid, memory: u64) -> Result<Flooded, BackendError> {
+/// [`BackendError::Memory`], or cancellation.
+pub fn flood(
+    surface: &VoxelGrid,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Flooded, BackendError> {
     let Some(bounds) = surface.occupied_bounds() else {
         return Ok(Flooded { grid: surface.clone(), enclosed: 0 });
     };
@@ -38,10 +47,18 @@ pub fn flood(surface: &VoxelGrid, memory: u64) -> Result<Flooded, BackendError> 
     let nodes = count_nodes(surface, &rows);
     check_memory(bytes_needed(surface, &rows, nodes), memory)?;
 
+    progress.start("fill", nodes as u64);
     let mut empties = Empties::of(surface, rows, nodes);
+    let mut reported = 0;
     while let Some(index) = empties.queue.pop_front() {
         empties.visit(index);
+        if empties.reached_nodes - reported >= REPORT {
+            refuse_cancelled(progress)?;
+            progress.advance(empties.reached_nodes - reported);
+            reported = empties.reached_nodes;
+        }
     }
+    progress.advance(nodes as u64 - reported);
     let grid = empties.unreached(surface.dims(), surface.world);
     let enclosed = grid.occupied() - surface.occupied();
     Ok(Flooded { grid, enclosed })
@@ -176,6 +193,8 @@ struct Empties<'a> {
     reached: Vec<Mask>,
     /// The queue: nodes that were reached, whose neighbours were not visited from there.
     queue: VecDeque<usize>,
+    /// Gaps that were visited, and bricks of which a voxel was reached.
+    reached_nodes: u64,
 }
 
 impl<'a> Empties<'a> {
@@ -192,7 +211,8 @@ impl<'a> Empties<'a> {
         starts.push(nodes.len());
         let reached = bytemuck::zeroed_vec(surface.masks().len());
         let queue = VecDeque::with_capacity(count);
-        let mut empties = Self { rows, nodes, starts, surface: surface.masks(), reached, queue };
+        let surface = surface.masks();
+        let mut empties = Self { rows, nodes, starts, surface, reached, queue, reached_nodes: 0 };
         empties.enter();
         empties
     }
@@ -220,7 +240,10 @@ impl<'a> Empties<'a> {
     fn visit(&mut self, index: usize) {
         let node = &mut self.nodes[index];
         let reached = match &mut node.space {
-            Space::Gap { .. } => FULL,
+            Space::Gap { .. } => {
+                self.reached_nodes += 1;
+                FULL
+            }
             Space::Solid { .. } => return,
             Space::Brick { is_queued, index } => {
                 *is_queued = false;
@@ -270,12 +293,14 @@ impl<'a> Empties<'a> {
             }
             Space::Brick { is_queued, index } => {
                 let (surface, reached) = (&self.surface[*index], &mut self.reached[*index]);
+                let is_first = is_empty(reached);
                 let mut any = 0;
                 for x in 0..8 {
                     let new = voxels[x] & !(surface[x] | reached[x]);
                     reached[x] |= new;
                     any |= new;
                 }
+                self.reached_nodes += u64::from(is_first && any != 0);
                 if any != 0 && !*is_queued {
                     *is_queued = true;
                     self.queue.push_back(node);

@@ -8,8 +8,8 @@
 
 use rayon::prelude::*;
 
-use crate::fill::check_memory;
 use crate::fill::offsets::{Field, Offsets, Part, Seen};
+use crate::fill::{check_memory, refuse_cancelled};
 use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
 use crate::place::Lattice;
 use crate::progress::Progress;
@@ -63,9 +63,7 @@ pub fn generalized(
     let field = Field::new(boundary, lattice);
     progress.start("fill", field.bricks());
     let parts = field.parts(memory / BRICK_BYTES, progress);
-    if progress.is_cancelled() {
-        return Err(BackendError::Cancelled);
-    }
+    refuse_cancelled(progress)?;
     let parts = parts
         .map_err(|bricks| BackendError::Memory { needed: bricks * BRICK_BYTES, allowed: memory })?;
     let caps = Caps::new(parts, lattice);

@@ -9,11 +9,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::fill::{AxisDisagreement, Voted, check_memory};
+use crate::fill::{AxisDisagreement, Voted, check_memory, refuse_cancelled};
 use crate::grid::{
     BRICK, BrickKey, BrickRuns, Extent, Mask, OrderedGrid, VoxelGrid, Writer, count, join,
     mask_voxels, overlay,
 };
+use crate::progress::Progress;
 use crate::voxelize::BackendError;
 
 /// Maximum memory for the layers of words of all slabs, in bytes, beyond two layers.
@@ -28,25 +29,30 @@ const AFFORDABLE: u64 = 64 << 20;
 /// have no flips beyond their end.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result; if that is refused, up to 64
-/// MiB are used to determine the amount needed.
+/// MiB are used to determine the amount needed. The step `fill` of `progress` is in layers of
+/// bricks, which are counted and then written.
 ///
 /// ```
-/// use trivox::{VoxelGrid, fill};
+/// use trivox::{NoProgress, VoxelGrid, fill};
 ///
 /// // A cube of one voxel; one of its sides across `x` is missing.
 /// let both = VoxelGrid::from_voxels([3; 3], [[1, 1, 1]])?;
 /// let along_x = both.clone();
 /// let along_y = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 2, 1]])?;
 /// let along_z = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 1, 2]])?;
-/// let voted = fill::vote([&along_x, &along_y, &along_z], u64::MAX)?;
+/// let voted = fill::vote([&along_x, &along_y, &along_z], u64::MAX, &NoProgress)?;
 /// assert_eq!(voted.grid, both);
 /// assert_eq!((voted.dispute.voxels, voted.dispute.odd), (0, [1, 0, 0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`BackendError::Memory`].
-pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> {
+/// [`BackendError::Memory`], or cancellation.
+pub fn vote(
+    flips: [&VoxelGrid; 3],
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Voted, BackendError> {
     let dims =
         std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().fold(1, u32::max));
     let world = flips[0].world;
@@ -55,7 +61,8 @@ pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> 
         let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
         return Ok(Voted { grid, dispute: AxisDisagreement::default() });
     };
-    let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)) };
+    let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)), progress };
+    progress.start("fill", 2 * sweep.len(2) as u64);
     let slabs = sweep.slabs();
     let working = sweep.work_bytes(slabs.len());
     check_memory(working, memory.max(AFFORDABLE))?;
@@ -68,6 +75,7 @@ pub fn vote(flips: [&VoxelGrid; 3], memory: u64) -> Result<Voted, BackendError> 
     };
     let (extents, tallies): (Vec<Extent>, Vec<Tally>) =
         slabs.par_iter().zip(&mut layers).map(count).unzip();
+    refuse_cancelled(progress)?;
     check_memory(working + Extent::bytes(&extents), memory)?;
 
     // The final state of one slab is the initial state of the next.
@@ -93,6 +101,7 @@ struct Sweep<'a> {
     flips: [&'a VoxelGrid; 3],
     /// The first and the last brick along each axis.
     bounds: [[u32; 3]; 2],
+    progress: &'a dyn Progress,
 }
 
 impl Sweep<'_> {
@@ -194,6 +203,7 @@ impl Sweep<'_> {
                 inside_rows[row] = any(z_inside);
                 is_in_y = any(&y_inside) || any(&y_odd);
             }
+            self.progress.advance(1);
         }
         tally
     }

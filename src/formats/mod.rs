@@ -42,6 +42,7 @@ pub use crate::formats::sidecars::Sidecars;
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "palette")]
 use crate::palette::Palette;
+use crate::progress::{NoProgress, Progress};
 
 type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
 type WriteDistances = fn(&DistanceField, &mut dyn Write) -> Result<(), WriteError>;
@@ -436,9 +437,20 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 /// # Errors
 /// The bound exceeds the limit ([`ReadError::Memory`]), or as [`read_mesh`].
 pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    read_mesh_reporting(path, options, &NoProgress)
+}
+
+/// As [`read_mesh_with`]. The step `load` of `progress` is in bytes of the file, the step `parse`
+/// of unknown length.
+pub(crate) fn read_mesh_reporting(
+    path: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Loaded, ReadError> {
     refuse_folder(path)?;
     let spec = MeshSpec::of_path(path)?;
-    let bytes = checked_bytes(path, options.memory, spec.check_start)?;
+    let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
+    progress.start("parse", 0);
     (spec.read)(bytes, &Sidecars::beside(path), options)
 }
 
@@ -463,7 +475,7 @@ const START: u64 = 4 << 10;
 
 /// The bytes of a file, in at most `limit` bytes of memory.
 fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    checked_bytes(path, limit, |_, _| Ok(()))
+    checked_bytes(path, limit, |_, _| Ok(()), &NoProgress)
 }
 
 /// As [`bytes_within`], if the file's beginning passes `check`.
@@ -471,9 +483,11 @@ fn checked_bytes(
     path: &Path,
     limit: u64,
     check: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
+    progress: &dyn Progress,
 ) -> Result<Vec<u8>, ReadError> {
-    let mut file = File::open(path)?;
-    let needed = file.metadata()?.len();
+    let mut file = Reporting { file: File::open(path)?, progress };
+    let needed = file.file.metadata()?.len();
+    progress.start("load", needed);
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
     check(&start, Some(needed).filter(|&len| len > 0))?;
@@ -509,11 +523,38 @@ fn refuse_folder(path: &Path) -> Result<(), ReadError> {
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid grid.
 pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
+    read_grid_with(path, &NoProgress)
+}
+
+/// As [`read_grid`]. The step `load` of `progress` is in bytes of the file.
+///
+/// # Errors
+/// As [`read_grid`].
+pub fn read_grid_with(path: &Path, progress: &dyn Progress) -> Result<LoadedGrid, ReadError> {
     refuse_folder(path)?;
-    let mut file = BufReader::new(File::open(path)?);
+    let file = File::open(path)?;
     refuse_mesh(path)?;
     let format = GridFormat::of_path(path).map_err(ReadError::Unsupported)?;
-    read_grid_from(&mut file, format)
+    // A pipe has no length.
+    progress.start("load", file.metadata()?.len());
+    read_grid_from(&mut BufReader::with_capacity(REPORT, Reporting { file, progress }), format)
+}
+
+/// Bytes of a grid's file that are read, and reported, at once.
+const REPORT: usize = 64 << 10;
+
+/// A file that reports what is read of it.
+struct Reporting<'a> {
+    file: File,
+    progress: &'a dyn Progress,
+}
+
+impl Read for Reporting<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(bytes)?;
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
 }
 
 /// Reads the grid in a file of the format `format`.

@@ -1,9 +1,8 @@
 //! `voxelize convert`: writes a grid in another format.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Serialize;
-use trivox::Progress;
-use trivox::formats::{LoadedGrid, read_grid};
+use trivox::formats::LoadedGrid;
 
 use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
@@ -26,10 +25,8 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     temporary::clean_up_when_interrupted()?;
     let options = args.write.palette_args.write_options()?;
     let output = Output::new(to, args.write.format, &args.grid)?;
-    let named = || args.grid.display().to_string();
     let progress = TerminalProgress::new(args.report.quiet);
-    progress.start("load", 0);
-    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
+    let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.grid)?;
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
     let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 use trivox::compare::in_colors;
-use trivox::formats::{LoadedGrid, read_grid};
 use trivox::render::{Background, Camera, Picture, Renderer};
 use trivox::srgb::Rgba;
 use trivox::{Comparison, Up, VoxelGrid, World, compare};
@@ -13,6 +12,7 @@ use trivox::{Comparison, Up, VoxelGrid, World, compare};
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
 use crate::program::render::Preview;
+use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, ignore_closed, print, print_json, print_warnings, temporary};
 
 /// Maximum number of differing voxels listed.
@@ -39,7 +39,9 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
         Preview::new(path, &args.a).and_then(|_| Preview::new(path, &args.b))
     });
     let preview = preview.transpose()?;
-    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let progress = TerminalProgress::new(args.report.quiet);
+    let (a, b) = (progress.load(&args.a)?, progress.load(&args.b)?);
+    progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);
     let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {
         warnings.into_iter().map(move |warning| format!("{}: {warning}", path.display()))
@@ -76,10 +78,6 @@ fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
     let clear = options.with_background(Background::Transparent);
     picture.overlay(&Renderer::new(&differing).render_from(&camera, &clear)?, SHOWS_THROUGH);
     Ok(picture)
-}
-
-fn read(path: &Path) -> Result<LoadedGrid> {
-    read_grid(path).with_context(|| path.display().to_string())
 }
 
 /// The differences besides voxels: colours, placement, or information that only one file has.

@@ -14,6 +14,7 @@ use trivox::{
 use crate::program::cli::InfoArgs;
 use crate::program::inputs::sorted;
 use crate::program::numbers::{counted, grouped, significant, sized};
+use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print, print_error, print_json};
 
 /// Reads the file and describes it.
@@ -29,7 +30,7 @@ pub fn run(args: &InfoArgs) -> Result<Verdict> {
         let info = MeshInfo::read(&args.file).with_context(named)?;
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     } else {
-        let loaded = read_grid(&args.file).with_context(named)?;
+        let loaded = TerminalProgress::default().load(&args.file)?;
         let info = GridInfo::new(loaded, &args.file);
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     }

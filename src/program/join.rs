@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{LoadedGrid, read_grid};
-use trivox::{Progress, VoxelGrid};
+use trivox::VoxelGrid;
+use trivox::formats::LoadedGrid;
 
 use crate::program::cli::JoinArgs;
 use crate::program::diff::Side;
@@ -24,14 +24,12 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
     temporary::clean_up_when_interrupted()?;
     let options = args.write.palette_args.write_options()?;
     let progress = TerminalProgress::new(args.report.quiet);
-    progress.start("load", 0);
     let mut output = None;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
     for path in &args.grids {
         // Also sees that the output replaces none of the tiles.
         output = Some(Output::new(&args.output, args.write.format, path)?);
-        let named = || path.display().to_string();
-        let LoadedGrid { grid, warnings: of_grid, .. } = read_grid(path).with_context(named)?;
+        let LoadedGrid { grid, warnings: of_grid, .. } = progress.load(path)?;
         if grid.world.is_none() {
             bail!(
                 "{}: does not say where it lies: join tiles in a format that does, such as .npz",

@@ -177,7 +177,7 @@ impl Output {
 fn format_of(path: &Path) -> Result<GridFormat> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
-        "png" | "gif" => bail!(
+        "png" | "gif" | "webp" => bail!(
             "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, \
              or with --preview beside the voxels"
         ),

@@ -55,7 +55,8 @@ impl Origin {
             mesh: format!("{path:?}, {length} bytes, {changed:?}"),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep \
-                 {keep}, {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior {interior:?}",
+                 {keep}, {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior \
+                 {interior:?}",
                 place_options(job),
                 Transform::new(job).ok()
             ),

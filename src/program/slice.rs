@@ -6,7 +6,7 @@ use std::ops::Range;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
-use trivox::formats::{LoadedGrid, read_grid};
+use trivox::formats::LoadedGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::program::cli::SliceArgs;
@@ -16,6 +16,7 @@ use crate::program::output::Sink;
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
 use crate::program::slice::text::Style;
+use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print_error, print_json, print_warnings, stdout_error, temporary};
 
 mod picture;
@@ -42,7 +43,8 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
     });
     let sink = sink.transpose()?;
     let named = || args.grid.display().to_string();
-    let LoadedGrid { grid, mut warnings, .. } = read_grid(&args.grid).with_context(named)?;
+    let loaded = TerminalProgress::new(args.quiet).load(&args.grid)?;
+    let LoadedGrid { grid, mut warnings, .. } = loaded;
     let (axis, index) = place(args, grid.dims());
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;

@@ -1,11 +1,14 @@
 //! Progress bars for steps that take longer than a second.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::Progress;
+use trivox::formats::{LoadedGrid, read_grid_with};
 
 use crate::program::print_error;
 
@@ -29,6 +32,14 @@ impl TerminalProgress {
                 "{prefix:10} {bar:40} {percent:>3} %, {pos} of {len}  {elapsed}, {eta} left";
             self.replace(Some(Arc::new(Bar::new(things, Some(total as u64), template))));
         }
+    }
+
+    /// Reads the grid in a file.
+    ///
+    /// # Errors
+    /// As [`read_grid_with`], with the name of the file.
+    pub fn load(&self, path: &Path) -> Result<LoadedGrid> {
+        read_grid_with(path, self).with_context(|| path.display().to_string())
     }
 
     /// Runs `print` while the bar is hidden.

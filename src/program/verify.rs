@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{is_mesh, read_grid};
+use trivox::formats::is_mesh;
 use trivox::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyError, VerifyOptions,
     Wrong, verify,
 };
 use trivox::voxelizer::{UsedBackend, Warning};
-use trivox::{ColorSource, Lattice, Mesh, Progress, Sizing, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{ColorSource, Lattice, Mesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
 
 use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
@@ -39,8 +39,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     // Of the mesh's appearance, only transparency matters.
     let voxelizer = args.voxels.of(voxelizer, ColorSource::Mesh, false);
     let memory = Memory::new(args.compute.memory);
-    progress.start("load", 0);
-    let grid = read_grid(&args.grid).with_context(|| args.grid.display().to_string())?;
+    let grid = progress.load(&args.grid)?;
     let judged = memory.divided(|memory| {
         let voxelizer = memory.of(&voxelizer);
         let mesh = voxelizer.load_file(&args.mesh).map_err(|error| memory.explain(error))?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use crate::color::{ColorOptions, Colored, color};
-use crate::formats::{Loaded, ReadError, ReadOptions, read_mesh_with};
+use crate::formats::{Loaded, ReadError, ReadOptions, read_mesh_reporting};
 use crate::grid::{Colors, VoxelGrid, World};
 use crate::mesh::Mesh;
 #[cfg(feature = "gpu")]
@@ -37,7 +37,7 @@ impl Voxelizer {
     /// It cannot be read, or not placed so; too little memory.
     pub fn place_file(&self, path: &Path) -> Result<Placed, VoxelizeError> {
         let options = self.read_options();
-        self.read_and_place(|| read_mesh_with(path, &options))
+        self.read_and_place(|| read_mesh_reporting(path, &options, &*self.progress))
     }
 
     /// The first step for a mesh in memory: places it.
@@ -89,7 +89,7 @@ impl Voxelizer {
     /// It cannot be read; too little memory.
     pub fn load_file(&self, path: &Path) -> Result<Loaded, VoxelizeError> {
         let options = self.read_options();
-        self.load(|| read_mesh_with(path, &options))
+        self.load(|| read_mesh_reporting(path, &options, &*self.progress))
     }
 
     fn load(

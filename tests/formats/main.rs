@@ -18,10 +18,11 @@ mod vdb;
 mod vox;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use trivox::formats::{GridFormat, ReadError, read_grid_from, write_grid};
+use trivox::formats::{GridFormat, ReadError, read_grid_from, read_grid_with, write_grid};
 use trivox::grid::{BRICK, BrickKey, FULL};
-use trivox::{Up, VoxelGrid, World};
+use trivox::{Progress, Up, VoxelGrid, World};
 
 fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -145,6 +146,33 @@ fn every_truncated_prefix_is_refused() {
             let error = read(format, &bytes[..len]).expect_err("a truncated file was read");
             assert!(matches!(error, ReadError::Content(_)), "{len} bytes: {error}");
         }
+    }
+}
+
+/// Counts progress.
+#[derive(Default)]
+struct Counts([AtomicU64; 2]);
+
+impl Progress for Counts {
+    fn start(&self, step: &str, total: u64) {
+        assert_eq!((step, self.0[1].swap(total, Ordering::SeqCst)), ("load", 0));
+    }
+
+    fn advance(&self, units: u64) {
+        self.0[0].fetch_add(units, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn progress_of_reading_is_in_bytes_of_the_file() {
+    let folder = tempfile::TempDir::new().unwrap();
+    for (format, bytes) in small_files() {
+        let path = folder.path().join("grid").with_extension(format.extension());
+        std::fs::write(&path, &bytes).unwrap();
+        let progress = Counts::default();
+        read_grid_with(&path, &progress).unwrap();
+        let [done, total] = progress.0.map(AtomicU64::into_inner);
+        assert_eq!([done, total], [bytes.len() as u64; 2], "{format:?}");
     }
 }
 

@@ -32,6 +32,8 @@ pub use crate::render::animation::{Animation, GifAnimation, MAX_GIF_FPS};
 pub use crate::render::camera::{Camera, Projection, View};
 pub use crate::render::picture::Picture;
 use crate::render::shade::{PictureParams, Shader};
+#[cfg(feature = "images")]
+pub use crate::render::webp::WebpAnimation;
 use crate::srgb::Rgba;
 use crate::trace::Scene;
 #[cfg(feature = "gpu")]
@@ -50,6 +52,8 @@ mod light;
 mod orbit;
 mod picture;
 mod shade;
+#[cfg(feature = "images")]
+mod webp;
 
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE: u32 = 16384;

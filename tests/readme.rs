@@ -84,6 +84,7 @@ pages! {
             "evening.png",
             "turning.png",
             "turning.gif",
+            "turning.webp",
             "layer.png",
             "lighthouse.ply",
             "camera.json"

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use trivox::Progress;
-use trivox::render::{Animation, GifAnimation, MAX_GIF_FPS, RenderOptions, Renderer};
+use trivox::render::{
+    Animation, GifAnimation, MAX_GIF_FPS, Picture, RenderOptions, Renderer, WebpAnimation,
+};
 
 use crate::program::files::Files;
 use crate::program::output::{Names, Sink, Written};
-use crate::program::render::is_gif;
 
 /// Default frame rate, in pictures per second.
 const FPS: u16 = 24;
@@ -26,9 +27,28 @@ pub struct Frames {
 
 #[derive(Debug)]
 enum Target {
-    Animation { sink: Sink, fps: u16 },
-    Gif { sink: Sink, fps: u16 },
+    Animation { sink: Sink, kind: Kind, fps: u16 },
     Numbered { paths: Vec<PathBuf>, input: PathBuf },
+}
+
+/// The format of an animation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    Png,
+    Gif,
+    Webp,
+}
+
+impl Kind {
+    /// By the extension of a path; animated PNG for any other.
+    pub fn of(path: &Path) -> Self {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        match extension.to_str() {
+            Some("gif") => Self::Gif,
+            Some("webp") => Self::Webp,
+            _ => Self::Png,
+        }
+    }
 }
 
 impl Frames {
@@ -41,19 +61,16 @@ impl Frames {
         let named = || path.display().to_string();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(pattern) = Pattern::parse(name).with_context(named)? else {
-            let (sink, fps) = (Sink::new(path, input)?, fps.unwrap_or(FPS));
-            if !is_gif(path) {
-                return Ok(Self { number, target: Target::Animation { sink, fps } });
-            }
-            if fps > MAX_GIF_FPS {
+            let (sink, kind, fps) = (Sink::new(path, input)?, Kind::of(path), fps.unwrap_or(FPS));
+            if kind == Kind::Gif && fps > MAX_GIF_FPS {
                 bail!(
                     "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps 50",
                     named()
                 );
             }
-            return Ok(Self { number, target: Target::Gif { sink, fps } });
+            return Ok(Self { number, target: Target::Animation { sink, kind, fps } });
         };
-        if is_gif(path) {
+        if Kind::of(path) != Kind::Png {
             bail!("{}: numbered pictures are .png files", named());
         }
         if fps.is_some() {
@@ -84,25 +101,32 @@ impl Frames {
         options: &RenderOptions,
         progress: &dyn Progress,
     ) -> Result<Written> {
-        let frames = options.turntable(self.number);
+        let mut frames = options.turntable(self.number);
         match &self.target {
-            Target::Animation { sink, fps } => {
-                let bytes = sink.write(|out| {
-                    let mut animation = Animation::new(out, options, self.number, *fps)?;
-                    for frame in frames {
-                        animation.add(&renderer.render(&frame).map_err(io::Error::other)?)?;
+            Target::Animation { sink, kind, fps } => {
+                let mut draw_all = |add: &mut dyn FnMut(&Picture) -> io::Result<()>| {
+                    frames.try_for_each(|frame| {
+                        add(&renderer.render(&frame).map_err(io::Error::other)?)?;
                         progress.advance(1);
-                    }
-                    Ok(animation.finish()?)
-                })?;
-                Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
-            }
-            Target::Gif { sink, fps } => {
+                        io::Result::Ok(())
+                    })
+                };
                 let bytes = sink.write(|out| {
-                    let mut animation = GifAnimation::new(out, options, *fps)?;
-                    for frame in frames {
-                        animation.add(&renderer.render(&frame).map_err(io::Error::other)?)?;
-                        progress.advance(1);
+                    match kind {
+                        Kind::Png => {
+                            let mut animation = Animation::new(out, options, self.number, *fps)?;
+                            draw_all(&mut |picture| animation.add(picture))?;
+                            animation.finish()?;
+                        }
+                        Kind::Gif => {
+                            let mut animation = GifAnimation::new(out, options, *fps)?;
+                            draw_all(&mut |picture| animation.add(picture))?;
+                        }
+                        Kind::Webp => {
+                            let mut animation = WebpAnimation::new(out, options, *fps)?;
+                            draw_all(&mut |picture| animation.add(picture))?;
+                            animation.finish()?;
+                        }
                     }
                     Ok(())
                 })?;

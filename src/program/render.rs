@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{LoadedGrid, is_mesh, read_grid};
+use trivox::formats::{LoadedGrid, is_mesh};
 use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
 use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
@@ -13,7 +13,7 @@ use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 use crate::program::camera::CameraReport;
 use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
 use crate::program::diff::Side;
-use crate::program::frames::Frames;
+use crate::program::frames::{Frames, Kind};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
 use crate::program::output::{Names, Sink, Written};
@@ -42,8 +42,8 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     };
     compute.start_threads()?;
     temporary::clean_up_when_interrupted()?;
-    let is_gif_animation = args.turntable.is_some() && is_gif(args.target());
-    if !to_stdout && !is_gif_animation {
+    let is_animation = args.turntable.is_some() && Kind::of(args.target()) != Kind::Png;
+    if !to_stdout && !is_animation {
         check_extension(args.target()).with_context(|| args.target().display().to_string())?;
     }
     let options = options(args);
@@ -166,17 +166,14 @@ pub fn check_extension(path: &Path) -> Result<()> {
     match &extension[..] {
         "png" => Ok(()),
         "" => bail!("no file extension: pictures are .png files"),
-        "gif" => bail!("a .gif is an animation: use --turntable N of `voxelize render`, or a .png"),
+        "gif" | "webp" => bail!(
+            "a .{extension} is an animation: use --turntable N of `voxelize render`, or a .png"
+        ),
         _ => bail!(
             "unknown file extension '.{extension}': pictures are .png files, animations \
-             (--turntable) also .gif"
+             (--turntable) also .gif and .webp"
         ),
     }
-}
-
-/// Whether a path is that of a GIF, by its extension.
-pub fn is_gif(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
 /// Refuses options that have no effect on this input.
@@ -207,9 +204,7 @@ fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<(VoxelGri
     if is_mesh(&args.file) {
         return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
     }
-    progress.start("load", 0);
-    let loaded = read_grid(&args.file).with_context(|| args.file.display().to_string())?;
-    let LoadedGrid { grid, mut warnings, .. } = loaded;
+    let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.file)?;
     if grid.brick_count() == 0 {
         warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }

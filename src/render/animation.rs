@@ -141,6 +141,6 @@ pub(super) fn image_error(error: ImageError) -> io::Error {
     }
 }
 
-fn invalid(why: String) -> io::Error {
+pub(super) fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }

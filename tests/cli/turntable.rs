@@ -87,6 +87,24 @@ fn a_gif_is_an_animation() {
 }
 
 #[test]
+fn a_webp_is_the_same_animation_as_a_png() {
+    let folder = with_grid();
+    let path = folder.path();
+    for output in ["a.webp", "a.png"] {
+        let run =
+            voxelize(path, &format!("render a.npz {SMALL} --turntable 3 --fps 10 -o {output}"));
+        assert!(run.status.success(), "{}", stderr(&run));
+    }
+    let file = std::io::BufReader::new(fs::File::open(path.join("a.webp")).unwrap());
+    let webp = image::codecs::webp::WebPDecoder::new(file).unwrap();
+    let frames = webp.into_frames().collect_frames().unwrap().into_iter().map(|frame| {
+        let (milliseconds, of) = frame.delay().numer_denom_ms();
+        (frame.into_buffer().into_raw(), f64::from(milliseconds) / f64::from(of))
+    });
+    assert!(frames.eq(animated(&fs::read(path.join("a.png")).unwrap())));
+}
+
+#[test]
 fn numbered_files_are_called_as_ffmpeg_and_blender_call_them_and_listed() {
     let folder = with_grid();
     let path = folder.path();
@@ -137,6 +155,7 @@ fn turntables_that_cannot_be_are_refused_and_change_nothing() {
         ("-o gone/#.png", "there is no folder 'gone'"),
         ("-o gone/a.png", "there is no folder 'gone'"),
         ("-o b-#.gif", "b-#.gif: numbered pictures are .png files"),
+        ("-o b-#.webp", "b-#.webp: numbered pictures are .png files"),
         ("-o b.gif --fps 51", "b.gif: a .gif has at most 50 pictures a second"),
         ("-o b-#.jpg", "b-#.jpg: unknown file extension '.jpg'"),
         ("-o - --json", "both write to standard output"),

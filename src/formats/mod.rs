@@ -38,7 +38,7 @@ pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};
 use crate::formats::openvdb::{nvdb, vdb};
-pub use crate::formats::sidecars::Sidecars;
+pub use crate::formats::sidecars::{Sidecar, Sidecars};
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "palette")]
 use crate::palette::Palette;
@@ -435,7 +435,10 @@ pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, Read
     refuse_folder(path)?;
     let spec = MeshSpec::of_path(path)?;
     let bytes = checked_bytes(path, options.memory, spec.check_start)?;
-    (spec.read)(bytes, &Sidecars::beside(path), options)
+    let sidecars = Sidecars::beside(path);
+    let mut loaded = (spec.read)(bytes, &sidecars, options)?;
+    loaded.sidecars = sidecars.asked();
+    Ok(loaded)
 }
 
 /// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files,

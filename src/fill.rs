@@ -19,6 +19,7 @@
 //! Simplification and Repair of Polygonal Models Using Volumetric Techniques, 2003.
 
 mod along_x;
+mod extremes;
 mod flood;
 mod generalized;
 mod offsets;

@@ -270,10 +270,10 @@ async fn winding(
         return Err(BackendError::Failed("it returned no crossings".into()));
     };
     let lattice = finder.mesh.lattice();
-    let Generalized { grid, lowest, highest } = finder.within(crossings.bytes(), |memory| {
+    let Generalized { grid, confidences } = finder.within(crossings.bytes(), |memory| {
         fill::generalized(&crossings, boundary, lattice, memory, finder.progress)
     })?;
-    let caps = Caps { loops: boundary.loops().len() as u64, lowest, highest };
+    let caps = Caps { loops: boundary.loops().len() as u64, confidences };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
     Ok(Done { fill: Fill::Winding, reason, grid, findings })
 }

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use crate::fill::offsets::{Field, Offsets, Part, Seen};
+use crate::fill::offsets::{Field, Offsets, Part, Parts};
 use crate::fill::{check_memory, refuse_cancelled};
 use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
 use crate::place::Lattice;
@@ -28,11 +28,9 @@ const TASK: usize = 64;
 pub struct Generalized {
     /// The voxels at whose centres the winding number is at least 1/2.
     pub grid: VoxelGrid,
-    /// The voxel whose winding number is nearest to 1/2, among those at caps that were evaluated
-    /// one by one; `None` if there are none.
-    pub lowest: Option<Confidence>,
-    /// The voxel whose number is farthest from 1/2, among the same voxels.
-    pub highest: Option<Confidence>,
+    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if there
+    /// are no caps.
+    pub confidences: Option<[Confidence; 2]>,
 }
 
 /// The confidence that a voxel is inside, or that it is outside.
@@ -61,10 +59,10 @@ pub fn generalized(
     progress: &dyn Progress,
 ) -> Result<Generalized, BackendError> {
     let field = Field::new(boundary, lattice);
-    progress.start("fill", field.bricks());
+    progress.start("fill", field.work());
     let parts = field.parts(memory / BRICK_BYTES, progress);
     refuse_cancelled(progress)?;
-    let parts = parts
+    let Parts { parts, extremes } = parts
         .map_err(|bricks| BackendError::Memory { needed: bricks * BRICK_BYTES, allowed: memory })?;
     let caps = Caps::new(parts, lattice);
     check_memory(caps.bytes(), memory)?;
@@ -90,9 +88,9 @@ pub fn generalized(
     let grid = grid
         .cropped(lattice.dims, memory.saturating_sub(uncropped))
         .map_err(|bytes| BackendError::Memory { needed: bytes + uncropped, allowed: memory })?;
-    let confidence = |(distance, voxel)| Confidence { value: 2.0 * distance, voxel };
-    let [lowest, highest] = caps.seen.ends.map(|end| end.map(confidence));
-    Ok(Generalized { grid, lowest, highest })
+    let confidences = extremes
+        .map(|ends| ends.map(|(distance, voxel)| Confidence { value: 2.0 * distance, voxel }));
+    Ok(Generalized { grid, confidences })
 }
 
 /// Consecutive bricks along `x` with the same voxels.
@@ -106,19 +104,13 @@ struct Caps {
     starts: Vec<Option<i32>>,
     /// The bricks with offsets of their own, in canonical order.
     bricks: Vec<(BrickKey, Box<Offsets>)>,
-    seen: Seen,
 }
 
 impl Caps {
     fn new(parts: Vec<Part>, lattice: &Lattice) -> Self {
         let [x, y, z] = lattice.dims.map(|d| d.div_ceil(BRICK));
-        let mut caps = Self {
-            dims: [x, y],
-            starts: vec![None; (y * z) as usize],
-            bricks: Vec::new(),
-            seen: Seen::default(),
-        };
-        let is_in_grid = |voxel: [u32; 3]| (0..3).all(|a| voxel[a] < lattice.dims[a]);
+        let mut caps =
+            Self { dims: [x, y], starts: vec![None; (y * z) as usize], bricks: Vec::new() };
         for part in parts {
             match part {
                 Part::Rows { from, to, offset } => {
@@ -127,11 +119,7 @@ impl Caps {
                         caps.starts[row(from[0])..row(to[0])].fill(offset);
                     }
                 }
-                Part::Brick { at, offsets, seen } => {
-                    caps.bricks.push((BrickKey::new(at), offsets));
-                    let ends = seen.ends.into_iter().flatten();
-                    ends.filter(|end| is_in_grid(end.1)).for_each(|end| caps.seen.add(end));
-                }
+                Part::Brick { at, offsets } => caps.bricks.push((BrickKey::new(at), offsets)),
             }
         }
         caps.bricks.sort_unstable_by_key(|&(key, _)| key);

@@ -9,15 +9,17 @@
 //! each voxel has its own offset.
 //!
 //! `b` is smooth except for integer steps across the rays from the boundary towards `+x`, which do
-//! not affect the bound. In a cube, loops that are small or far away are replaced by their Taylor
+//! not affect the bound; between two points of a cube they are counted exactly. In a cube, loops that are small or far away are replaced by their Taylor
 //! polynomial of degree 2 at its centre, with an error bound.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::fill::solid_angle::{Loop, Point, Sums, Taylor, Turns, minus};
+use crate::fill::extremes::{Candidates, Valued, lesser};
+use crate::fill::solid_angle::{Edge, Loop, Point, Sums, Taylor, Turns, minus};
 use crate::grid::BRICK;
 use crate::place::Lattice;
 use crate::progress::Progress;
@@ -36,33 +38,22 @@ const MOST_OPEN: usize = 40;
 /// Offsets of the voxels of a brick; voxel `(x, y, z)` has index `64 x + 8 y + z`.
 pub(super) type Offsets = [i16; 512];
 
-/// The least and the most certain of the voxels that were evaluated one by one.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
-    /// The distance of the winding number from the decision threshold, from 0 to 1/2, and the
-    /// voxel.
-    pub(super) ends: [Option<(f64, [u32; 3])>; 2],
-}
-
-impl Seen {
-    pub(super) fn add(&mut self, seen: (f64, [u32; 3])) {
-        let [least, most] = &mut self.ends;
-        if least.is_none_or(|least| seen < least) {
-            *least = Some(seen);
-        }
-        if most.is_none_or(|most| seen > most) {
-            *most = Some(seen);
-        }
-    }
-}
-
 /// A region of the grid.
 pub(super) enum Part {
     /// Rows of bricks, a half-open range in `y` and `z`, whose first brick has one offset in all
     /// voxels; `None` if the offset must be computed per column.
     Rows { from: [u32; 2], to: [u32; 2], offset: Option<i32> },
     /// A brick whose voxels have offsets of their own.
-    Brick { at: [u32; 3], offsets: Box<Offsets>, seen: Seen },
+    Brick { at: [u32; 3], offsets: Box<Offsets> },
+}
+
+/// What [`Field::parts`] finds.
+pub(super) struct Parts {
+    /// Rows that cover the grid, and the bricks at caps, in any order.
+    pub(super) parts: Vec<Part>,
+    /// The voxel of the bricks at caps that is the least certain, and one of the most certain: the
+    /// distances of their winding numbers from the nearest `i + 1/2`, from 0 to 1/2.
+    pub(super) extremes: Option<[Valued; 2]>,
 }
 
 /// The boundary of a surface, on its lattice.
@@ -73,16 +64,40 @@ pub(super) struct Field {
     length: f64,
     unit: f64,
     arch: Arch,
-    /// The dimensions in bricks.
     dims: [u32; 3],
+    /// The dimensions in bricks.
+    bricks: [u32; 3],
 }
 
-/// Bricks at caps.
+/// All bricks at caps.
 struct Bricks<'a> {
     /// Beyond this number they are only counted.
     room: u64,
     count: AtomicU64,
+    /// The least distance of a winding number from the nearest `i + 1/2`, and the least difference
+    /// of an error bound and such a distance.
+    extremes: Mutex<[Option<Valued>; 2]>,
     progress: &'a dyn Progress,
+}
+
+impl Bricks<'_> {
+    fn extremes(&self) -> MutexGuard<'_, [Option<Valued>; 2]> {
+        self.extremes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the extremes of a brick.
+    fn add(&self, brick: [Option<Valued>; 2]) {
+        let mut extremes = self.extremes();
+        *extremes = [0, 1].map(|i| lesser(extremes[i], brick[i]));
+    }
+}
+
+/// A brick at a cap.
+struct Brick {
+    offsets: Box<Offsets>,
+    least: Candidates,
+    /// As in [`Bricks::extremes`].
+    most: Option<Valued>,
 }
 
 /// A cube of voxels.
@@ -180,34 +195,38 @@ impl Field {
             length,
             unit,
             arch: Arch::new(),
-            dims: lattice.dims.map(|d| d.div_ceil(BRICK)),
+            dims: lattice.dims,
+            bricks: lattice.dims.map(|d| d.div_ceil(BRICK)),
         }
     }
 
     /// The bricks along an edge of the cube that is divided, a power of two.
     fn longest(&self) -> u32 {
-        self.dims.into_iter().max().unwrap_or(1).next_power_of_two()
+        self.bricks.into_iter().max().unwrap_or(1).next_power_of_two()
     }
 
     /// The bricks of the cube that is divided: what [`parts`](Self::parts) advances by.
-    pub(super) fn bricks(&self) -> u64 {
+    pub(super) fn work(&self) -> u64 {
         u64::from(self.longest()).pow(3)
     }
 
-    /// Rows that cover the grid, and the bricks at caps, in any order. Incomplete if
-    /// `progress` is cancelled.
+    /// Incomplete if `progress` is cancelled.
     ///
     /// # Errors
     /// The number of bricks at caps, if it exceeds `room`.
-    pub(super) fn parts(&self, room: u64, progress: &dyn Progress) -> Result<Vec<Part>, u64> {
+    pub(super) fn parts(&self, room: u64, progress: &dyn Progress) -> Result<Parts, u64> {
         let near = self.all.clone();
         let whole = Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Far::default() };
-        let bricks = Bricks { room, count: AtomicU64::new(0), progress };
+        let bricks =
+            Bricks { room, count: AtomicU64::new(0), extremes: Mutex::new([None; 2]), progress };
         let parts = self.divide(whole, &bricks);
-        match bricks.count.into_inner() {
-            count if count > room => Err(count),
-            _ => Ok(parts),
+        let count = bricks.count.load(Relaxed);
+        if count > room {
+            return Err(count);
         }
+        let [least, most] = *bricks.extremes();
+        let most = most.map(|(_, voxel)| (self.distance(voxel), voxel));
+        Ok(Parts { parts, extremes: least.zip(most).map(|(least, most)| [least, most]) })
     }
 
     fn divide(&self, mut cube: Cube, bricks: &Bricks) -> Vec<Part> {
@@ -217,14 +236,14 @@ impl Field {
             bricks.progress.advance(u64::from(size).pow(3));
             parts
         };
-        if (0..3).any(|a| brick[a] >= self.dims[a]) || bricks.progress.is_cancelled() {
+        if (0..3).any(|a| brick[a] >= self.bricks[a]) || bricks.progress.is_cancelled() {
             return done(Vec::new());
         }
         let all = self.estimate(&mut cube);
         let half = f64::from(cube.size / 2) * self.unit;
         if half_distance(all.number) > all.taylor.swing(half) + all.taylor.error {
-            let to = [1, 2].map(|a| (brick[a] + size).min(self.dims[a]));
-            let offset = (!self.is_shaded(&cube)).then(|| offset(all.number).into());
+            let to = [1, 2].map(|a| (brick[a] + size).min(self.bricks[a]));
+            let offset = self.shading(&cube).next().is_none().then(|| offset(all.number).into());
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
             return done(if brick[0] == 0 { vec![rows] } else { Vec::new() });
         }
@@ -238,9 +257,13 @@ impl Field {
         if bricks.count.fetch_add(1, Relaxed) >= bricks.room {
             return done(Vec::new());
         }
-        let (mut offsets, mut seen) = (Box::new([0; 512]), Seen::default());
-        self.fill(cube, &all, &mut offsets, &mut seen);
-        done(vec![Part::Brick { at: brick, offsets, seen }])
+        let bound = bricks.extremes()[0].map_or(f64::INFINITY, |(least, _)| least);
+        let mut filled =
+            Brick { offsets: Box::new([0; 512]), least: Candidates::below(bound), most: None };
+        self.fill(cube, &all, &mut filled);
+        let Brick { offsets, least, most } = filled;
+        bricks.add([least.least(|voxel| self.distance(voxel)), most]);
+        done(vec![Part::Brick { at: brick, offsets }])
     }
 
     /// Moves loops that are far from the cube into its polynomial; returns the polynomial of all.
@@ -252,7 +275,8 @@ impl Field {
         cube.near.retain(|&index| {
             let each = &self.loops[index as usize];
             let its = each.error(center, radius);
-            let is_far = its <= FAR * each.length() / self.length && !each.may_shade(lo, hi);
+            let is_far =
+                its <= FAR * each.length() / self.length && each.shading(lo, hi).next().is_none();
             if is_far {
                 distant.push(index);
                 error += its;
@@ -276,81 +300,82 @@ impl Field {
     }
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
-    fn fill(&self, cube: Cube, all: &Far, offsets: &mut Offsets, seen: &mut Seen) {
-        let (mut open, mut least) = (Vec::new(), Vec::new());
-        if all.taylor.error < MOST_ERROR {
-            least = self.fill_smooth(&cube, all, offsets, &mut open);
-        } else {
+    fn fill(&self, cube: Cube, all: &Far, brick: &mut Brick) {
+        let mut open = Vec::new();
+        let is_smooth = all.taylor.error < MOST_ERROR;
+        if is_smooth {
+            self.fill_smooth(&cube, all, brick, &mut open);
+        } else if cube.size == 2 {
             open.extend(voxels(&cube));
         }
-        if cube.size > 2 && open.len() > MOST_OPEN {
+        if cube.size > 2 && (!is_smooth || open.len() > MOST_OPEN) {
             for mut child in children(&cube) {
                 let all = self.estimate(&mut child);
-                self.fill(child, &all, offsets, seen);
+                self.fill(child, &all, brick);
             }
             return;
         }
-        for voxel in open.into_iter().chain(least) {
-            let number = self.number(&cube, voxel);
-            offsets[slot(voxel)] = offset(number);
-            seen.add((half_distance(number), voxel));
+        for voxel in open {
+            let (number, error) = self.number(&cube, voxel);
+            self.set(brick, voxel, number, error);
         }
     }
 
-    /// Computes the offsets that the polynomial decides; the other voxels go to `open`. Returns the
-    /// decided voxels that may be the nearest to the decision threshold.
-    fn fill_smooth(
-        &self,
-        cube: &Cube,
-        all: &Far,
-        offsets: &mut Offsets,
-        open: &mut Vec<[u32; 3]>,
-    ) -> Vec<[u32; 3]> {
-        let is_shaded = self.is_shaded(cube);
-        let error = if is_shaded { 2.0 * all.taylor.error } else { all.taylor.error };
-        let mut decided = Vec::new();
+    /// Computes the offsets that the polynomial decides; the other voxels go to `open`.
+    fn fill_smooth(&self, cube: &Cube, all: &Far, brick: &mut Brick, open: &mut Vec<[u32; 3]>) {
+        let shading: Vec<Edge> = self.shading(cube).collect();
+        let error = all.taylor.error;
         let bend = 0.5 * all.taylor.bend[0] * self.unit * self.unit;
-        for column in voxels(cube).filter(|voxel| voxel[0] == cube.at[0]) {
+        for column in columns(cube) {
             let first = self.center(column);
             // Integer steps are between columns, not within them.
-            let number = match is_shaded {
-                true => self.sum(&cube.near, first) + cube.far.at(first),
-                false => all.at(first),
-            };
+            let steps: f64 = shading.iter().map(|edge| edge.step(all.center, first)).sum();
+            let number = all.at(first) + steps;
             let slope = all.taylor.slope(minus(first, all.center))[0] * self.unit;
             for x in 0..cube.size {
                 let step = f64::from(x);
                 let number = number + step * (slope + step * bend);
                 let voxel = [column[0] + x, column[1], column[2]];
-                let distance = half_distance(number);
-                if distance > error {
-                    offsets[slot(voxel)] = offset(number);
-                    decided.push((distance, voxel));
-                } else {
-                    open.push(voxel);
+                match half_distance(number) > error {
+                    true => self.set(brick, voxel, number, error),
+                    false => open.push(voxel),
                 }
             }
         }
-        let nearest = decided.iter().fold(1.0, |least: f64, &(distance, _)| least.min(distance));
-        decided.retain(|&(distance, _)| distance <= nearest + 2.0 * error);
-        decided.into_iter().map(|(_, voxel)| voxel).collect()
     }
 
-    /// `b` at the centre of a voxel of `cube`, or a number with the same offset.
-    fn number(&self, cube: &Cube, voxel: [u32; 3]) -> f64 {
+    /// Sets the offset of a voxel for which `b` is `number`, or a number with the same offset, with
+    /// an error of at most `error`.
+    #[inline]
+    fn set(&self, brick: &mut Brick, voxel: [u32; 3], number: f64, error: f64) {
+        brick.offsets[slot(voxel)] = offset(number);
+        if (0..3).all(|a| voxel[a] < self.dims[a]) {
+            let distance = half_distance(number);
+            brick.least.add(distance, error, voxel);
+            brick.most = lesser(brick.most, Some((error - distance, voxel)));
+        }
+    }
+
+    /// `b` at the centre of a voxel of `cube`, or a number with the same offset, and its error
+    /// bound.
+    fn number(&self, cube: &Cube, voxel: [u32; 3]) -> (f64, f64) {
         let p = self.center(voxel);
         let number = self.sum(&cube.near, p) + cube.far.at(p);
-        match half_distance(number) > cube.far.taylor.error + NOISE
-            || cube.near.len() == self.loops.len()
-        {
-            true => number,
-            false => self.whole(p),
+        let error = cube.far.taylor.error + NOISE;
+        match half_distance(number) > error || cube.near.len() == self.loops.len() {
+            true => (number, error),
+            false => (self.whole(p), NOISE),
         }
     }
 
     /// The offset of one voxel.
     pub(super) fn offset(&self, voxel: [u32; 3]) -> i32 {
         offset(self.whole(self.center(voxel))).into()
+    }
+
+    /// The distance of `b` at the centre of a voxel from the nearest `i + 1/2`.
+    fn distance(&self, voxel: [u32; 3]) -> f64 {
+        half_distance(self.whole(self.center(voxel)))
     }
 
     /// `b`, the sum over all loops.
@@ -362,10 +387,10 @@ impl Field {
         self.arch.dispatch(Sum { field: self, loops, p })
     }
 
-    /// Whether `b` may have integer steps in the cube.
-    fn is_shaded(&self, cube: &Cube) -> bool {
+    /// The edges across whose rays `b` may have integer steps in the cube.
+    fn shading(&self, cube: &Cube) -> impl Iterator<Item = Edge> {
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        cube.near.iter().any(|&index| self.loops[index as usize].may_shade(lo, hi))
+        cube.near.iter().flat_map(move |&index| self.loops[index as usize].shading(lo, hi))
     }
 
     /// The centre, and the radius in which the bounds must hold: the whole cube if it has bricks or
@@ -395,9 +420,14 @@ fn children(cube: &Cube) -> impl Iterator<Item = Cube> {
 }
 
 fn voxels(cube: &Cube) -> impl Iterator<Item = [u32; 3]> + use<> {
-    let (at, size) = (cube.at, cube.size);
-    let along = move |a: usize| at[a]..at[a] + size;
-    along(0).flat_map(move |x| along(1).flat_map(move |y| along(2).map(move |z| [x, y, z])))
+    let along_x = 0..cube.size;
+    columns(cube).flat_map(move |[x, y, z]| along_x.clone().map(move |step| [x + step, y, z]))
+}
+
+/// The first voxels of the columns.
+fn columns(cube: &Cube) -> impl Iterator<Item = [u32; 3]> + use<> {
+    let ([x, y, z], size) = (cube.at, cube.size);
+    (y..y + size).flat_map(move |y| (z..z + size).map(move |z| [x, y, z]))
 }
 
 /// The index of a voxel within its brick.

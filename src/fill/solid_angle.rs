@@ -45,6 +45,8 @@ struct Edges {
     from: [Lanes; 3],
     to: [Lanes; 3],
     length: Lanes,
+    /// 1 by the square of the length; 0 if that is 0.
+    by_squared: Lanes,
 }
 
 /// The change of a winding number in a ball: its Taylor polynomial of degree 2, without the
@@ -107,7 +109,7 @@ impl Loop {
     #[inline(always)]
     pub(super) fn turn(&self, p: Point, turns: &mut Turns) {
         for edges in &self.edges {
-            turns.multiply(edges.factors(p));
+            turns.multiply(edges.seen_from(p).factors(edges, p));
         }
     }
 
@@ -115,17 +117,18 @@ impl Loop {
     #[inline(always)]
     pub(super) fn expand(&self, center: Point, radius: f64, sums: &mut Sums) {
         for edges in &self.edges {
-            sums.turns.multiply(edges.factors(center));
-            edges.expand(center, radius, sums);
+            let seen = edges.seen_from(center);
+            sums.turns.multiply(seen.factors(edges, center));
+            seen.expand(edges, radius, sums);
         }
     }
 
     /// A bound of the error of [`expand`](Self::expand) from the loop's box alone.
     ///
     /// At a distance `r` from a point of the loop the terms of degree `k` add up to at most
-    /// `x^k / r` per length, `x = radius / r` ([`Edges::expand`]). On the other hand a cone over
-    /// the loop has at most the area of its length times the box's diagonal, by 2, and those of a
-    /// dipole add up to at most `(k + 1) x^k / r^2` per area.
+    /// `x^k / r` per length, `x = radius / r` ([`Seen::expand`]). As dipoles on a cone over the loop
+    /// they add up to at most `(k + 1) x^k / r^2` per area, and the cone's area is at most half the
+    /// loop's length times the diagonal of its box. The lesser bound holds.
     pub(super) fn error(&self, center: Point, radius: f64) -> f64 {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
         let distance = norm([0, 1, 2].map(outside));
@@ -139,20 +142,51 @@ impl Loop {
         as_dipole.min(self.length * cubed) / (2.0 * TAU)
     }
 
-    /// Whether rays from the loop towards `+x` may pass through the box from `lo` to `hi`.
-    pub(super) fn may_shade(&self, lo: Point, hi: Point) -> bool {
-        let passes = |min: Point, max: Point| {
+    /// The edges whose rays towards `+x` may pass through the box from `lo` to `hi`.
+    pub(super) fn shading(&self, lo: Point, hi: Point) -> impl Iterator<Item = Edge> {
+        let passes = move |min: Point, max: Point| {
             min[0] <= hi[0] && (1..3).all(|a| min[a] <= hi[a] && max[a] >= lo[a])
         };
-        if !passes(self.lo, self.hi) {
-            return false;
-        }
-        self.points.windows(2).any(|ends| {
-            let min = [0, 1, 2].map(|a| ends[0][a].min(ends[1][a]));
-            let max = [0, 1, 2].map(|a| ends[0][a].max(ends[1][a]));
+        let points = if passes(self.lo, self.hi) { &self.points[..] } else { &[] };
+        points.windows(2).map(|ends| Edge([ends[0], ends[1]])).filter(move |Edge([from, to])| {
+            let min = [0, 1, 2].map(|a| from[a].min(to[a]));
+            let max = [0, 1, 2].map(|a| from[a].max(to[a]));
             passes(min, max)
         })
     }
+}
+
+/// An edge of a loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge([Point; 2]);
+
+impl Edge {
+    /// The integer by which `b` steps between `p` and `q`, at rays from this edge towards `+x`.
+    ///
+    /// The edge's angle steps by a turn where its imaginary part changes sign on the `+x` side of
+    /// the edge. Both signs, and those that tell whether the projections of the edge and of the
+    /// line from `p` to `q` intersect, are exact, with the tie rule of columns. The edge must not
+    /// touch the smallest box that contains `p` and `q`, so rounding does not change its side.
+    pub(super) fn step(&self, p: Point, q: Point) -> f64 {
+        let [from, to] = self.0;
+        let along = minus(from, to);
+        let [before, after] = [p, q].map(|at| side(cross_x(minus(from, at), minus(to, at)), along));
+        let path = minus(q, p);
+        let [u, v] = self.0.map(|end| cross_x(path, minus(end, p)));
+        if before == after || side(u, path) == side(v, path) {
+            return 0.0;
+        }
+        let [u, v] = [u.abs(), v.abs()];
+        let x = (from[0] * v + to[0] * u) / (u + v);
+        if x < p[0] { after } else { 0.0 }
+    }
+}
+
+/// The sign of a cross product that is 0 or `product`; if 0, after the tie rule has moved the point
+/// by an infinitesimal step up `y` and a far smaller one down `z`, relative to `along`.
+fn side(product: f64, along: Point) -> f64 {
+    let first = [product, along[2], along[1]].into_iter().find(|&value| value != 0.0);
+    first.map_or(0.0, f64::signum)
 }
 
 /// The sums of Taylor polynomials, edge by edge.
@@ -193,26 +227,24 @@ impl Edges {
         };
         let [from, to] = [point(0), point(1)];
         let along = [0, 1, 2].map(|a| to[a] - from[a]);
-        Self { from, to, length: dot_lanes(along, along).sqrt() }
+        let squared = dot_lanes(along, along);
+        let [zero, one] = [0.0, 1.0].map(Lanes::splat);
+        let by_squared = squared.select_below(one, zero, one / squared.max(one));
+        Self { from, to, length: squared.sqrt(), by_squared }
     }
 
-    /// The complex numbers of the edges, 1 for those of length 0.
     #[inline(always)]
-    fn factors(&self, p: Point) -> [Lanes; 2] {
-        let (from, to) = (relative(&self.from, p), relative(&self.to, p));
-        let (a, b) = (beside_x(&from), beside_x(&to));
-        let re = a * b + (from[1] * to[1] + from[2] * to[2]);
-        let im = from[1] * to[2] - from[2] * to[1];
-        // An edge is 0 or at least 1 long.
-        let one = Lanes::splat(1.0);
-        let re = self.length.select_below(one, one, re);
-        if self.length.select_below(one, one, im).0.contains(&0.0) {
-            return self.with_ties(p, [re, im]);
-        }
-        [re, im]
+    fn seen_from(&self, p: Point) -> Seen {
+        let ends = [relative(&self.from, p), relative(&self.to, p)];
+        let across = [across(&ends[0]), across(&ends[1])];
+        let distances = [
+            (ends[0][0] * ends[0][0] + across[0]).sqrt(),
+            (ends[1][0] * ends[1][0] + across[1]).sqrt(),
+        ];
+        Seen { ends, across, distances }
     }
 
-    /// The same where the imaginary part of an edge is 0.
+    /// The complex numbers `[re, im]` of the edges, also where an imaginary part is 0.
     #[cold]
     fn with_ties(&self, p: Point, [mut re, mut im]: [Lanes; 2]) -> [Lanes; 2] {
         for lane in 0..LANES {
@@ -222,6 +254,38 @@ impl Edges {
             }
         }
         [re, im]
+    }
+}
+
+/// Edges, relative to a point.
+struct Seen {
+    ends: [[Lanes; 3]; 2],
+    /// The squared distances in the plane perpendicular to `x`.
+    across: [Lanes; 2],
+    distances: [Lanes; 2],
+}
+
+impl Seen {
+    /// The complex numbers of the edges as seen from `p`, 1 for those of length 0.
+    #[inline(always)]
+    fn factors(&self, edges: &Edges, p: Point) -> [Lanes; 2] {
+        let [from, to] = &self.ends;
+        let re = self.beside_x(0) * self.beside_x(1) + (from[1] * to[1] + from[2] * to[2]);
+        let im = from[1] * to[2] - from[2] * to[1];
+        // An edge is 0 or at least 1 long.
+        let one = Lanes::splat(1.0);
+        let re = edges.length.select_below(one, one, re);
+        if edges.length.select_below(one, one, im).0.contains(&0.0) {
+            return edges.with_ties(p, [re, im]);
+        }
+        [re, im]
+    }
+
+    /// The distance of an end plus its `x`, without cancellation.
+    #[inline(always)]
+    fn beside_x(&self, end: usize) -> Lanes {
+        let (x, across, distance) = (self.ends[end][0], self.across[end], self.distances[end]);
+        x.select_below(Lanes::default(), across / (distance - x), distance + x)
     }
 
     /// Adds the Taylor polynomials of the edges.
@@ -233,26 +297,26 @@ impl Edges {
     /// term of degree 2 is `(c . h) (w . h) s / 2`.
     ///
     /// The term of degree `k` of `1 / |q|` is at most `x^k / |q|`, with `x = radius / |q|`; of its
-    /// gradient, the integrand, at most `(k + 1) x^k / |q|^2`. That of `b` is `h` times the
-    /// gradient's of degree `k - 1`, by `k`: at most the integral of `x^k / |q|`. With `x` at the
-    /// nearest point, at a distance `d`, all from degree 3 on are at most `x^3 / (1 - x)` times the
-    /// integral of `d^3 / |q|^4`, which is at most `l / d` for an edge of length `l`, and `pi / 2`
-    /// for a line. All are in units of `4 pi`.
+    /// gradient, the integrand, at most `(k + 1) x^k / |q|^2`. The term of degree `k` of `b` is `h`
+    /// times the term of degree `k - 1` of its gradient, divided by `k`: at most the integral of
+    /// `x^k / |q|`. With `x` at the nearest point, at a distance `d`, all terms from degree 3 on add
+    /// up to at most `x^3 / (1 - x)` times the integral of `d^3 / |q|^4`, which is at most `l / d`
+    /// for an edge of length `l`, and `pi / 2` for a line. All are in units of `4 pi`.
     #[inline(always)]
-    fn expand(&self, center: Point, radius: f64, sums: &mut Sums) {
-        let one = Lanes::splat(1.0);
-        let (f, t) = (relative(&self.from, center), relative(&self.to, center));
+    fn expand(&self, edges: &Edges, radius: f64, sums: &mut Sums) {
+        let (zero, one, radius) = (Lanes::splat(0.0), Lanes::splat(1.0), Lanes::splat(radius));
+        let ([f, t], [m, n]) = (self.ends, self.distances);
         let edge = [t[0] - f[0], t[1] - f[1], t[2] - f[2]];
         let c = cross_lanes(f, edge);
-        let (ff, tt, ft) = (dot_lanes(f, f), dot_lanes(t, t), dot_lanes(f, t));
-        let (m, n) = (ff.sqrt(), tt.sqrt());
-        // Without cancellation.
-        let between = dot_lanes(c, c) / (m * n - ft);
-        let p = ft.select_below(Lanes::default(), between, m * n + ft);
-        let [by_m, by_n, by_p] = [one / m, one / n, one / p];
-        let s = (m + n) * by_m * by_n * by_p;
+        let ft = dot_lanes(f, t);
+        // `1 / P`, where `P = |c|^2 / (|f| |t| - f . t)` has no cancellation.
+        let (sum, product) = (m + n, m * n);
+        let is_ahead = |no, yes| ft.select_below(zero, no, yes);
+        let by_p = is_ahead(product - ft, one) / is_ahead(dot_lanes(c, c), product + ft);
+        let by_all = one / (sum * product);
+        let [by_m, by_n, by_sum] = [n * sum * by_all, m * sum * by_all, product * by_all];
+        let s = sum * sum * by_all * by_p;
         // `w = u f + v t`
-        let by_sum = one / (m + n);
         let u = by_p - by_m * (by_sum - by_m - n * by_p);
         let v = by_p - by_n * (by_sum - by_n - m * by_p);
         let sw = [s * (u * f[0] + v * t[0]), s * (u * f[1] + v * t[1]), s * (u * f[2] + v * t[2])];
@@ -265,15 +329,13 @@ impl Edges {
         }
 
         // The parameter of the edge's point nearest to the centre.
-        let at = Lanes::default() - dot_lanes(f, edge) / dot_lanes(edge, edge).max(one);
-        let at = at.max(Lanes::default()).min(one);
+        let at = (zero - dot_lanes(f, edge) * edges.by_squared).max(zero).min(one);
         let nearest = [f[0] + at * edge[0], f[1] + at * edge[1], f[2] + at * edge[2]];
-        let d = dot_lanes(nearest, nearest).sqrt();
-        let x = Lanes::splat(radius) / d;
-        let line = (self.length / d).min(Lanes::splat(FRAC_PI_2));
-        let error = x * x * x * line / (one - x);
-        let infinite = Lanes::splat(f64::INFINITY);
-        sums.error = sums.error + x.select_below(one, error, infinite);
+        let squared = dot_lanes(nearest, nearest);
+        let d = squared.sqrt();
+        let line = edges.length.min(Lanes::splat(FRAC_PI_2) * d);
+        let error = radius * radius * radius * line / (squared * d * (d - radius));
+        sums.error = sums.error + radius.select_below(d, error, Lanes::splat(f64::INFINITY));
     }
 }
 
@@ -292,7 +354,7 @@ impl Lanes {
 
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        // A loop over an array becomes vector instructions; `from_fn` does not.
+        // A loop over an array becomes vector instructions; `from_fn` and `map` do not.
         let mut values = [0.0; LANES];
         for (lane, value) in values.iter_mut().enumerate() {
             *value = f(self.0[lane], other.0[lane]);
@@ -378,13 +440,10 @@ fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
     [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
 }
 
-/// The distances plus `x`, without cancellation.
+/// The squared distance in the plane perpendicular to `x`.
 #[inline(always)]
-fn beside_x(end: &[Lanes; 3]) -> Lanes {
-    let x = end[0];
-    let across = end[1] * end[1] + end[2] * end[2];
-    let distance = (x * x + across).sqrt();
-    x.select_below(Lanes::default(), across / (distance - x), distance + x)
+fn across(end: &[Lanes; 3]) -> Lanes {
+    end[1] * end[1] + end[2] * end[2]
 }
 
 #[inline(always)]
@@ -407,8 +466,8 @@ pub(super) struct Turns {
 
 impl Default for Turns {
     fn default() -> Self {
-        let [zero, one] = [0.0, 1.0].map(Lanes::splat);
-        Self { re: one, im: zero, whole: zero, factors: 0 }
+        let zero = Lanes::default();
+        Self { re: Lanes::splat(1.0), im: zero, whole: zero, factors: 0 }
     }
 }
 
@@ -515,6 +574,11 @@ pub(super) fn minus(a: Point, b: Point) -> Point {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
+/// The component along `x` of the cross product.
+fn cross_x(a: Point, b: Point) -> f64 {
+    a[1] * b[2] - a[2] * b[1]
+}
+
 pub(super) fn dot(a: Point, b: Point) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
@@ -529,7 +593,7 @@ mod tests {
 
     use super::*;
 
-    /// Some closed loops, with few and with many points, and lattice points near them.
+    /// Closed loops of 3 to 17 points, each with a lattice point near it.
     fn cases() -> impl Iterator<Item = (Loop, Point)> {
         let mut rng = Rng::with_seed(7);
         (0..4000).map(move |case| {
@@ -578,8 +642,9 @@ mod tests {
                 let h = direction.map(|c| c * length);
                 let p = [0, 1, 2].map(|a| center[a] + h[a]);
                 let change = number(&each, p) - start;
-                let off = change - taylor.change(h);
-                let off = (off - off.round()).abs();
+                let [lo, hi] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| [end; 3]);
+                let steps: f64 = each.shading(lo, hi).map(|edge| edge.step(center, p)).sum();
+                let off = (change - steps - taylor.change(h)).abs();
                 for (bound, bounded) in bounds.iter().zip(&mut bounded) {
                     assert!(off <= bound + 1e-9, "{off}, {bound}: {each:?} from {p:?}");
                     *bounded += u32::from(*bound < 0.1);

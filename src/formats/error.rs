@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::formats::sidecars::Sidecar;
 use crate::grid::GridError;
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
@@ -55,6 +56,15 @@ pub struct Loaded {
     pub mesh: Mesh,
     /// One sentence for each kind of thing that was skipped.
     pub warnings: Vec<String>,
+    /// The files on disk that the reader looked for besides the mesh's own.
+    pub sidecars: Vec<Sidecar>,
+}
+
+impl Loaded {
+    /// A mesh without sidecar files.
+    pub(super) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
+        Self { mesh, warnings, sidecars: Vec::new() }
+    }
 }
 
 /// A grid, and warnings about content that was ignored.

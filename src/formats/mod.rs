@@ -38,7 +38,7 @@ pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};
 use crate::formats::openvdb::{nvdb, vdb};
-pub use crate::formats::sidecars::Sidecars;
+pub use crate::formats::sidecars::{Sidecar, Sidecars};
 use crate::grid::{Up, VoxelGrid};
 #[cfg(feature = "palette")]
 use crate::palette::Palette;
@@ -451,7 +451,10 @@ pub(crate) fn read_mesh_reporting(
     let spec = MeshSpec::of_path(path)?;
     let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
     progress.start("parse", 0);
-    (spec.read)(bytes, &Sidecars::beside(path), options)
+    let sidecars = Sidecars::beside(path);
+    let mut loaded = (spec.read)(bytes, &sidecars, options)?;
+    loaded.sidecars = sidecars.asked();
+    Ok(loaded)
 }
 
 /// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files,

@@ -383,7 +383,7 @@ impl Build {
         }
         let mesh = Mesh::new(self.positions, self.triangles)?;
         if !self.shown || !header.colors && !self.has_face_colors {
-            return Ok(Loaded { mesh, warnings });
+            return Ok(Loaded::new(mesh, warnings));
         }
         let (mut materials, changes) = self.materials.finish();
         warnings.extend(changes);
@@ -396,6 +396,6 @@ impl Build {
             vertex_colors: self.vertex_colors,
             ..Appearance::default()
         })?;
-        Ok(Loaded { mesh, warnings })
+        Ok(Loaded::new(mesh, warnings))
     }
 }

@@ -12,7 +12,8 @@ use std::io::{self, ErrorKind};
 #[cfg(feature = "images")]
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 #[cfg(feature = "images")]
 use crate::appearance::texture::ReadSeek;
@@ -46,10 +47,23 @@ pub struct Sidecars {
     mesh: Option<OsString>,
 }
 
+/// A sidecar file that a reader looked for on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sidecar {
+    /// Its path.
+    pub path: PathBuf,
+    /// When it was last modified before it was opened; `None` if there is no such file.
+    pub modified: Option<SystemTime>,
+}
+
+/// The files that were opened or are missing, with their modification times.
+type Asked = Arc<Mutex<BTreeMap<PathBuf, Option<SystemTime>>>>;
+
 #[derive(Debug, Clone)]
 enum Files {
     None,
-    OnDisk,
+    OnDisk(Asked),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
     InMemory(Arc<BTreeMap<String, Vec<u8>>>),
 }
@@ -70,7 +84,10 @@ impl Sidecars {
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let is_here = folder.as_os_str().is_empty();
-        Self::new(Files::OnDisk, if is_here { PathBuf::from(".") } else { folder })
+        Self::new(
+            Files::OnDisk(Asked::default()),
+            if is_here { PathBuf::from(".") } else { folder },
+        )
     }
 
     /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.
@@ -105,6 +122,17 @@ impl Sidecars {
         Self { folder, mesh: name.file_name().map(Into::into), ..self }
     }
 
+    /// The files on disk that were opened or are missing, in the order of their paths.
+    pub(super) fn asked(&self) -> Vec<Sidecar> {
+        let Files::OnDisk(asked) = &self.files else { return Vec::new() };
+        let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let sidecar = |(path, modified): (&PathBuf, &Option<SystemTime>)| Sidecar {
+            path: path.clone(),
+            modified: *modified,
+        };
+        asked.iter().map(sidecar).collect()
+    }
+
     /// The folder to which names are relative.
     pub(super) fn base(&self) -> &Path {
         &self.folder
@@ -119,7 +147,13 @@ impl Sidecars {
     pub(super) fn is_file(&self, path: &Path) -> bool {
         match &self.files {
             Files::None => false,
-            Files::OnDisk => path.is_file(),
+            Files::OnDisk(asked) => {
+                let is_file = path.is_file();
+                if !is_file {
+                    note(asked, path, None);
+                }
+                is_file
+            }
             Files::InMemory(files) => files.contains_key(&normalized_path(path)),
         }
     }
@@ -128,7 +162,7 @@ impl Sidecars {
     fn exists(&self, path: &Path) -> bool {
         match &self.files {
             Files::None => false,
-            Files::OnDisk => path.exists(),
+            Files::OnDisk(_) => path.exists(),
             Files::InMemory(_) => self.is_file(path) || !self.list(path).is_empty(),
         }
     }
@@ -137,7 +171,7 @@ impl Sidecars {
     fn list(&self, folder: &Path) -> Vec<OsString> {
         let mut names: Vec<OsString> = match &self.files {
             Files::None => Vec::new(),
-            Files::OnDisk => {
+            Files::OnDisk(_) => {
                 let entries = fs::read_dir(folder).into_iter().flatten().flatten();
                 entries.map(|entry| entry.file_name()).collect()
             }
@@ -159,7 +193,7 @@ impl Sidecars {
     /// The same path for the same file.
     pub(super) fn canonical(&self, path: PathBuf) -> PathBuf {
         match &self.files {
-            Files::OnDisk => fs::canonicalize(&path).unwrap_or(path),
+            Files::OnDisk(_) => fs::canonicalize(&path).unwrap_or(path),
             _ => normalized_path(&path).into(),
         }
     }
@@ -168,7 +202,7 @@ impl Sidecars {
     /// already.
     pub(super) fn cost(&self, path: &Path) -> u64 {
         match &self.files {
-            Files::OnDisk => fs::metadata(path).map_or(0, |file| file.len()),
+            Files::OnDisk(_) => fs::metadata(path).map_or(0, |file| file.len()),
             _ => 0,
         }
     }
@@ -176,7 +210,10 @@ impl Sidecars {
     /// The content of a file, in at most `limit` more bytes of memory.
     pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Cow<'_, [u8]>, ReadError> {
         match &self.files {
-            Files::OnDisk => bytes_within(path, limit).map(Cow::Owned),
+            Files::OnDisk(asked) => {
+                note(asked, path, modified(path));
+                bytes_within(path, limit).map(Cow::Owned)
+            }
             _ => Ok(Cow::Borrowed(self.held(path)?)),
         }
     }
@@ -185,7 +222,10 @@ impl Sidecars {
     /// A file, to be read in parts.
     pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
         match &self.files {
-            Files::OnDisk => Ok(Box::new(BufReader::new(File::open(path)?))),
+            Files::OnDisk(asked) => {
+                note(asked, path, modified(path));
+                Ok(Box::new(BufReader::new(File::open(path)?)))
+            }
             _ => Ok(Box::new(Cursor::new(self.held(path)?))),
         }
     }
@@ -198,6 +238,16 @@ impl Sidecars {
         let unknown = || io::Error::new(ErrorKind::NotFound, "it is not among the given files");
         held.map(Vec::as_slice).ok_or_else(unknown)
     }
+}
+
+fn note(asked: &Asked, path: &Path, modified: Option<SystemTime>) {
+    let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    asked.entry(path.to_owned()).or_insert(modified);
+}
+
+/// `None` if there is no file.
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
 /// The folder of the file at `path`.

@@ -309,8 +309,8 @@ impl PlacedMesh {
     /// The mesh in a window, on a lattice that holds the window and a halo: the part of the whole
     /// mesh that `reach` says. [`trivox::Mode::reach`](crate::Mode::reach) tells it for a mode.
     ///
-    /// The triangles that are left out do not count in the bit budget. Where large triangles
-    /// remain, the part's lattice may begin before the halo.
+    /// The bit budget of the part is that of its own triangles: those left out need no bits. Where
+    /// large triangles remain, the part's lattice may begin before the halo.
     ///
     /// # Errors
     /// A window that the lattice does not have; one that is larger than a grid can be.

@@ -129,11 +129,14 @@ impl FillSummary {
         };
         let Turned { turned, triangles, .. } = filling.turned.unwrap_or_default();
         let caps = filling.caps.as_ref();
-        let summary = |confidence: &Confidence| ConfidenceSummary::new(confidence, lattice);
+        let [lowest_confidence, highest_confidence] = match caps.and_then(|caps| caps.confidences) {
+            Some(ends) => ends.map(|end| Some(ConfidenceSummary::new(&end, lattice))),
+            None => [None, None],
+        };
         Self {
             boundary_loops: caps.map(|caps| caps.loops),
-            lowest_confidence: caps.and_then(|caps| caps.lowest.as_ref()).map(summary),
-            highest_confidence: caps.and_then(|caps| caps.highest.as_ref()).map(summary),
+            lowest_confidence,
+            highest_confidence,
             turned_triangles: triangles,
             turned_patches: turned,
             caps: caps.map(ToString::to_string),

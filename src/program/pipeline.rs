@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use trivox::formats::Loaded;
+use trivox::formats::{Loaded, Sidecar};
 use trivox::voxelizer::{Placed, UsedBackend, Warning};
 use trivox::{DistanceField, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
 
@@ -20,16 +20,16 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// Reads the mesh, transforms and places it.
+    /// Reads the mesh, transforms and places it; with the sidecar files that were looked for.
     ///
     /// # Errors
     /// The mesh cannot be read or placed; too little memory.
-    pub fn load_and_place(&self, path: &Path) -> Result<Placed> {
+    pub fn load_and_place(&self, path: &Path) -> Result<(Placed, Vec<Sidecar>)> {
         let named = || path.display().to_string();
         let began = std::time::Instant::now();
         let loaded = self.voxelizer.load_file(path);
         let load = began.elapsed();
-        let Loaded { mesh, warnings, .. } =
+        let Loaded { mesh, warnings, sidecars, .. } =
             loaded.map_err(|error| self.memory.explain(error)).with_context(named)?;
         let mesh = self.transform.apply(mesh).with_context(named)?;
         let options = self.transform.place(&mesh, self.place);
@@ -37,7 +37,7 @@ impl Pipeline<'_> {
         let mut placed = placed.with_context(named)?;
         placed.timings.load = load;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
-        Ok(placed)
+        Ok((placed, sidecars))
     }
 
     /// Voxelizes the mesh on the chosen backend, without colours.

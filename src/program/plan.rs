@@ -1,6 +1,7 @@
 //! The tasks of a run, determined before it starts: the meshes and their outputs.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use trivox::formats::{GridFormat, is_mesh};
@@ -9,6 +10,7 @@ use crate::program::cli::Job;
 use crate::program::destination::Destination;
 use crate::program::info::is_read_grid;
 use crate::program::inputs;
+use crate::program::pipeline::DEFAULT_RES;
 
 /// One mesh to voxelize.
 #[derive(Debug, Clone)]
@@ -49,11 +51,20 @@ impl Plan {
         let tasks = meshes.into_iter().zip(targets).map(|(mesh, target)| Task { mesh, target });
         let mut tasks: Vec<Task> = tasks.collect();
         if let Some(shard) = job.shard {
-            tasks = shard.of(tasks);
+            tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
         destination.prepare()?;
         Ok(Self { tasks, named, several })
     }
+}
+
+/// The estimated work of a mesh, by its file's size and the resolution, in the time that a byte of OBJ
+/// takes: 3 ns. By measure each mesh takes 0.4 ms more, and 40 ns for each voxel of a face of the grid.
+fn work(mesh: &Path, job: &Job) -> u64 {
+    let bytes = fs::metadata(mesh).map_or(0, |file| file.len());
+    let dims = job.dims.and_then(|dims| dims.into_iter().max());
+    let res = u64::from(job.res.or(job.cube).or(dims).unwrap_or(DEFAULT_RES));
+    bytes + (128 << 10) + 14 * res * res
 }
 
 /// Words that may be typed as commands, and the correct command.

@@ -229,7 +229,7 @@ fn voxels_of(
         memory,
         is_solid: matches!(args.voxels.mode(), Mode::Solid(_)),
     };
-    let placed = pipeline.load_and_place(&args.file)?;
+    let (placed, _) = pipeline.load_and_place(&args.file)?;
     let named = || args.file.display().to_string();
     let made = pipeline.compute(&placed.mesh).with_context(named)?;
     let made = pipeline.color(&placed.mesh, made).with_context(named)?;

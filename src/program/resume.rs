@@ -4,12 +4,14 @@
 //! itself cannot tell its origin: it is a function of the grid alone. There is one record per file,
 //! so that concurrent runs in one folder, perhaps over a network, do not share records.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use trivox::formats::Sidecar;
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::plan::Task;
@@ -24,16 +26,23 @@ const FOLDER: &str = ".voxelize";
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     origin: Origin,
+    /// A hash of each sidecar file, by its path relative to the mesh's folder; `None` if there was
+    /// no such file.
+    sidecars: BTreeMap<PathBuf, Option<String>>,
     /// A hash of the file's bytes.
     bytes: String,
     contents: Contents,
 }
 
-/// The origin of voxels as a text: mesh, options and version. Equal origins give equal voxels.
+/// The origin of voxels: mesh, options and version. With the same sidecar files, equal origins give
+/// equal voxels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     version: String,
+    /// A hash of the file's bytes.
     mesh: String,
+    /// The format of the file.
+    extension: Option<String>,
     options: String,
 }
 
@@ -41,10 +50,8 @@ impl Origin {
     /// The origin of the voxels that `job` makes of `mesh` in its present state.
     ///
     /// # Errors
-    /// There is no such file.
+    /// The file cannot be read.
     pub fn new(job: &Job, voxels: &VoxelArgs, few: &PaletteArgs, mesh: &Path) -> io::Result<Self> {
-        let (path, file) = (fs::canonicalize(mesh)?, fs::metadata(mesh)?);
-        let (length, changed) = (file.len(), file.modified()?);
         let Job { format, up, strict, color, distance, tile, .. } = job;
         // As text: a number survives it.
         let lattice = job.lattice.as_deref().map(fs::read_to_string).transpose()?;
@@ -52,7 +59,8 @@ impl Origin {
         let mode = voxels.mode();
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            mesh: format!("{path:?}, {length} bytes, {changed:?}"),
+            mesh: hash_of(mesh)?,
+            extension: mesh.extension().map(|end| end.to_string_lossy().into_owned()),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep \
                  {keep}, {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior \
@@ -64,28 +72,64 @@ impl Origin {
     }
 }
 
-/// The result of an earlier run of `task`, if its `origin` is the same and its file is unchanged.
+/// The result of an earlier run of `task`, if its `origin` is the same, and the sidecar files and the
+/// output are unchanged.
 pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
     let note: Note = serde_json::from_slice(&fs::read(note_of(target)?).ok()?).ok()?;
-    let is_as_left = || hash_of(target).is_ok_and(|bytes| bytes == note.bytes);
-    let is_kept = note.origin == *origin && is_as_left();
+    let is_as_left = |path: &Path, bytes: &str| hash_of(path).is_ok_and(|now| now == bytes);
+    let is_as_read = |(path, bytes): (&PathBuf, &Option<String>)| {
+        let path = folder_of(&task.mesh).join(path);
+        match bytes {
+            Some(bytes) => is_as_left(&path, bytes),
+            None => !path.is_file(),
+        }
+    };
+    let is_kept = note.origin == *origin
+        && note.sidecars.iter().all(is_as_read)
+        && is_as_left(target, &note.bytes);
     is_kept.then(|| Skipped::new(&task.mesh, target, note.contents))
 }
 
-/// Writes a record that `target` has this `origin`. Devices and pipes have none.
+/// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and
+/// pipes have none.
 ///
 /// # Errors
-/// The record cannot be written.
-pub fn remember(target: &Path, origin: Origin, contents: Contents) -> Result<()> {
-    let Some(path) = note_of(target).filter(|_| target.is_file()) else {
+/// The record cannot be written; a sidecar file was changed after it was read.
+pub fn remember(
+    task: &Task,
+    origin: Origin,
+    sidecars: &[Sidecar],
+    contents: Contents,
+) -> Result<()> {
+    let Some(target) = task.target.as_deref().filter(|target| target.is_file()) else {
         return Ok(());
     };
-    let note = Note { origin, bytes: hash_of(target)?, contents };
+    let Some(path) = note_of(target) else { return Ok(()) };
+    let folder = &folder_of(&task.mesh);
+    let sidecars =
+        sidecars.iter().map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
+    let note = Note { origin, sidecars, bytes: hash_of(target)?, contents };
     fs::create_dir_all(folder_of(&path)).with_context(|| path.display().to_string())?;
     let file = TemporaryFile::beside(&path)?;
     serde_json::to_writer(file.file(), &note)?;
     file.finish(&path).with_context(|| path.display().to_string())
+}
+
+/// The path of a sidecar file, relative to the `folder` of its mesh if it lies there, and its hash.
+fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>)> {
+    let Sidecar { path, modified, .. } = sidecar;
+    let named = || path.display().to_string();
+    let bytes = modified.map(|_| hash_of(path)).transpose().with_context(named)?;
+    let now = fs::metadata(path).and_then(|file| file.modified()).ok();
+    ensure!(now == *modified, "{} was changed while it was read", path.display());
+    // Some readers know a file by its absolute path.
+    let inside = path.strip_prefix(folder).ok().map(Path::to_owned);
+    let inside = inside.or_else(|| {
+        let [path, folder] = [path, folder].map(|path| fs::canonicalize(path).ok());
+        Some(path?.strip_prefix(folder?).ok()?.to_owned())
+    });
+    Ok((inside.unwrap_or_else(|| path.clone()), bytes))
 }
 
 /// The path of the record of `target`.

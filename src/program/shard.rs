@@ -1,5 +1,7 @@
 //! A shard of a list of meshes, by which several runs of one command divide the work.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt;
 
 /// Shard `index` of `of`, counted from 1.
@@ -26,9 +28,21 @@ impl Shard {
         }
     }
 
-    /// Mesh `k`, counted from 0, belongs to shard `k % N + 1`.
-    pub fn of<T>(self, all: Vec<T>) -> Vec<T> {
-        all.into_iter().skip(self.index - 1).step_by(self.of).collect()
+    /// The items of this shard, in their order. From the one with the most `work` to the one with the
+    /// least, each item goes to the shard with the least work so far.
+    pub fn of<T>(self, all: Vec<T>, work: impl Fn(&T) -> u64) -> Vec<T> {
+        let work: Vec<u64> = all.iter().map(work).collect();
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|&item| Reverse(work[item]));
+        let mut shards: BinaryHeap<_> = (1..=self.of).map(|index| Reverse((0, index))).collect();
+        let mut is_mine = vec![false; all.len()];
+        for item in order {
+            let Some(mut least) = shards.peek_mut() else { break };
+            let Reverse((sum, index)) = &mut *least;
+            is_mine[item] = *index == self.index;
+            *sum += work[item];
+        }
+        all.into_iter().zip(is_mine).filter_map(|(item, is_mine)| is_mine.then_some(item)).collect()
     }
 }
 
@@ -46,18 +60,28 @@ mod tests {
     #[test]
     fn shards_together_are_the_whole_and_share_nothing() {
         for of in 1..10 {
-            let all: Vec<u32> = (0..7).collect();
-            let shard = |index| Shard { index, of }.of(all.clone());
-            let shards: Vec<Vec<u32>> = (1..=of).map(shard).collect();
+            let all: Vec<u64> = (0..7).collect();
+            let shards: Vec<Vec<u64>> = (1..=of)
+                .map(|index| Shard { index, of }.of(all.clone(), |item| item * item))
+                .collect();
+            assert!(shards.iter().all(|shard| shard.is_sorted()), "{shards:?}");
             let mut together = shards.concat();
             together.sort_unstable();
             assert_eq!(together, all, "{of} parts");
-            assert!(
-                shards.iter().all(|s| s.len() == 7 / of || s.len() == 7 / of + 1),
-                "{shards:?}"
-            );
         }
-        assert_eq!(Shard { index: 2, of: 3 }.of(vec![0, 1, 2, 3, 4, 5, 6, 7]), [1, 4, 7]);
+    }
+
+    #[test]
+    fn equal_work_is_dealt_in_turns_and_no_shard_has_an_item_more_than_its_share() {
+        assert_eq!(Shard { index: 2, of: 3 }.of(vec![0, 1, 2, 3, 4, 5, 6, 7], |_| 9), [1, 4, 7]);
+        for of in 1..10 {
+            let all: Vec<u64> = (1..200).map(|item| item * item % 97).collect();
+            let share = all.iter().sum::<u64>() / of as u64;
+            for index in 1..=of {
+                let work: u64 = Shard { index, of }.of(all.clone(), |&item| item).iter().sum();
+                assert!(work.abs_diff(share) <= 97, "{work} of {share}");
+            }
+        }
     }
 
     #[test]

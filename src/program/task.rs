@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
-use trivox::formats::{GridFormat, WriteOptions};
+use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::FillReport;
 use trivox::voxelizer::{Placed, Timings as Times};
@@ -68,7 +68,7 @@ impl RunContext<'_> {
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
         let has_colors = has_colors && is_grid;
         let pipeline = self.pipeline(has_colors)?;
-        let placed = pipeline.load_and_place(&task.mesh)?;
+        let (placed, sidecars) = pipeline.load_and_place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.window_dims()))?;
         let notes = self.notes(&placed, format);
         let made =
@@ -127,7 +127,13 @@ impl RunContext<'_> {
             let origin = origin.filter(|_| !refused);
             let contents =
                 || field.as_ref().map_or_else(|| Contents::of(grid), Contents::of_distances);
-            summary.warnings.extend(self.remember(task, &written.names, origin, contents));
+            summary.warnings.extend(self.remember(
+                task,
+                &written.names,
+                origin,
+                &sidecars,
+                contents,
+            ));
             summary.bytes = Some(written.bytes);
             summary.warnings.extend(written.warning);
             summary.has_palette = format.is_some_and(GridFormat::has_palette);
@@ -197,11 +203,12 @@ impl RunContext<'_> {
         task: &Task,
         names: &Names,
         origin: Option<Origin>,
+        sidecars: &[Sidecar],
         contents: impl FnOnce() -> Contents,
     ) -> Option<String> {
-        let (target, origin) = (task.target.as_deref()?, origin?);
+        let origin = origin?;
         let why = match names {
-            Names::One(_) => resume::remember(target, origin, contents()).err()?,
+            Names::One(_) => resume::remember(task, origin, sidecars, contents()).err()?,
             Names::Several(_) => anyhow!("it is several files"),
         };
         Some(format!("--resume will make the output again: no note can be left of it: {why:#}"))

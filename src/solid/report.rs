@@ -46,17 +46,15 @@ pub struct FillReport {
 pub struct Caps {
     /// Boundary loops.
     pub loops: u64,
-    /// The voxel at a cap whose winding number is nearest to 1/2; `None` if there is no cap.
-    pub lowest: Option<Confidence>,
-    /// The voxel whose number is farthest from 1/2, among those that were evaluated one by one.
-    pub highest: Option<Confidence>,
+    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if there
+    /// are no caps.
+    pub confidences: Option<[Confidence; 2]>,
 }
 
 impl fmt::Display for Caps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "capped at {}", counted(self.loops, "boundary loop"))?;
-        let [lowest, highest] = [self.lowest, self.highest];
-        if let (Some(lowest), Some(highest)) = (lowest, highest) {
+        if let Some([lowest, highest]) = self.confidences {
             let at = |Confidence { value, voxel: [x, y, z] }: Confidence| {
                 format!("{value:.3} at voxel ({x}, {y}, {z})")
             };

@@ -115,7 +115,7 @@ impl Voxelizer {
         &self,
         read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
     ) -> Result<Placed, VoxelizeError> {
-        let (Loaded { mesh, warnings }, load) = timed(|| self.load(read))?;
+        let (Loaded { mesh, warnings, .. }, load) = timed(|| self.load(read))?;
         let mut placed = self.place(&mesh)?;
         placed.timings.load = load;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));

@@ -85,10 +85,13 @@ fn shards_together_make_the_whole() {
     fs::write(path.join("list.txt"), "0.obj\n1.obj\n2.obj\n3.obj\n4.obj\n5.obj\n6.obj\n").unwrap();
     assert!(voxelize(path, "@list.txt --res 20 -o whole").status.success());
     let shard = |args: &str| voxelize(path, &format!("@list.txt --res 20 --json {args}"));
-    assert_eq!(meshes(&shard("-o parts --shard 2/3")), ["1.obj", "4.obj"]);
-    assert_eq!(files(&path.join("parts")), ["1.vox", "4.vox"]);
-    assert_eq!(meshes(&shard("-o parts --shard 3/3")), ["2.obj", "5.obj"]);
-    assert_eq!(meshes(&shard("-o parts --shard 1/3")), ["0.obj", "3.obj", "6.obj"]);
+    let mut parts: Vec<Vec<String>> =
+        (1..=3).map(|index| meshes(&shard(&format!("-o parts --shard {index}/3")))).collect();
+    assert!(parts.iter().all(|part| matches!(part.len(), 2 | 3) && part.is_sorted()), "{parts:?}");
+    parts.sort();
+    let mut together = parts.concat();
+    together.sort();
+    assert_eq!(together, ["0.obj", "1.obj", "2.obj", "3.obj", "4.obj", "5.obj", "6.obj"]);
     assert_eq!(files(&path.join("parts")), files(&path.join("whole")));
     for file in files(&path.join("whole")) {
         let bytes = |folder: &str| fs::read(path.join(folder).join(&file)).unwrap();
@@ -97,6 +100,12 @@ fn shards_together_make_the_whole() {
     let empty = shard("--shard 8/8");
     assert_eq!(meshes(&empty), Vec::<String>::new());
     assert!(stderr(&empty).starts_with("shard 8/8, 0 of 7 meshes: "), "{}", stderr(&empty));
+
+    // As much work as all others together.
+    let large = fs::read_to_string(path.join("5.obj")).unwrap() + &"# more\n".repeat(150_000);
+    fs::write(path.join("5.obj"), large).unwrap();
+    assert_eq!(meshes(&shard("--shard 1/2")), ["5.obj"]);
+    assert_eq!(meshes(&shard("--shard 2/2")).len(), 6);
 }
 
 #[test]

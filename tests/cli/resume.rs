@@ -77,25 +77,68 @@ fn what_is_cut_short_or_changed_is_made_again() {
 }
 
 #[test]
-fn what_is_of_another_mesh_file_is_made_again() {
+fn what_is_of_a_mesh_of_other_content_is_made_again() {
     let folder = with_meshes(1);
     let path = folder.path();
     let args = "mesh.obj --res 12 -o out.vox";
-    let run = || kept(path, args);
-    assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]));
-    // Later or earlier: an old file may have taken its place.
-    for seconds in [0, 20] {
-        let mesh = fs::File::options().append(true).open(path.join("mesh.obj")).unwrap();
-        mesh.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
-        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]));
-    }
+    assert_eq!(kept(path, args), none());
+    let mesh = path.join("mesh.obj");
+    let at = fs::metadata(&mesh).unwrap().modified().unwrap();
     // Of the same name, length and time.
-    fs::create_dir(path.join("other")).unwrap();
-    let other = fs::read_to_string(path.join("mesh.obj")).unwrap().replace("4 4 1", "4 4 2");
-    fs::write(path.join("other/mesh.obj"), other).unwrap();
-    let mesh = fs::File::options().append(true).open(path.join("other/mesh.obj")).unwrap();
+    let other = fs::read_to_string(&mesh).unwrap().replace("4 4 1", "4 4 2");
+    fs::write(&mesh, other).unwrap();
+    fs::File::options().append(true).open(&mesh).unwrap().set_modified(at).unwrap();
+    assert_eq!((kept(path, args), kept(path, args)), (none(), vec!["mesh.obj".to_owned()]));
+    // The same bytes in another format.
+    fs::copy(&mesh, path.join("mesh.off")).unwrap();
+    let run = voxelize(path, "mesh.off --res 12 -o out.vox --resume");
+    assert_eq!(run.status.code(), Some(2));
+}
+
+#[test]
+fn what_is_of_the_same_content_is_kept_at_another_time_and_place() {
+    let folder = folder();
+    let path = folder.path();
+    textured(&path.join("here"));
+    assert_eq!(kept(path, "here/mesh.obj --res 12 -o here/out.vox"), none());
+    let mesh = fs::File::options().append(true).open(path.join("here/mesh.obj")).unwrap();
     mesh.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(20)).unwrap();
-    assert_eq!(kept(path, "other/mesh.obj --res 12 -o out.vox"), none());
+    assert_eq!(kept(path, "here/mesh.obj --res 12 -o here/out.vox"), ["here/mesh.obj"]);
+    fs::rename(path.join("here"), path.join("there")).unwrap();
+    assert_eq!(kept(path, "there/mesh.obj --res 12 -o there/out.vox"), ["there/mesh.obj"]);
+    let inside = path.join("there");
+    assert_eq!(kept(&inside, "mesh.obj --res 12 -o out.vox"), ["mesh.obj"]);
+}
+
+#[test]
+fn what_is_of_other_sidecar_files_is_made_again() {
+    let folder = folder();
+    let path = folder.path();
+    textured(path);
+    let run = || kept(path, "mesh.obj --res 12 -o out.vox");
+    assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]));
+    for name in ["mesh.mtl", "red.png"] {
+        let file = path.join(name);
+        let bytes = fs::read(&file).unwrap();
+        // Missing, there again, and of another content.
+        fs::remove_file(&file).unwrap();
+        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{name}");
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{name}");
+        fs::write(&file, [&bytes[..], b"\n# more"].concat()).unwrap();
+        assert_eq!((run(), run()), (none(), vec!["mesh.obj".to_owned()]), "{name}");
+    }
+}
+
+/// A mesh in `folder` with a material and a texture.
+fn textured(folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    let mesh = "mtllib mesh.mtl\nusemtl red\nv 0 0 0\nv 4 0 0\nv 4 4 1\nvt 0 0\nvt 1 0\nvt 1 1\nf 1/1 2/2 3/3\n";
+    fs::write(folder.join("mesh.obj"), mesh).unwrap();
+    fs::write(folder.join("mesh.mtl"), "newmtl red\nmap_Kd red.png\n").unwrap();
+    image::RgbImage::from_pixel(2, 2, image::Rgb([200, 0, 0]))
+        .save(folder.join("red.png"))
+        .unwrap();
 }
 
 #[test]

@@ -119,7 +119,7 @@ pub fn read_with(
     let mut warnings = warnings(&document, &left_out, scene.scenes_left_out);
     warnings.extend(skins.warnings());
     warnings.extend(appearance.iter_mut().flat_map(DocumentAppearance::warnings));
-    Ok(Loaded { mesh: build.finish(appearance)?, warnings })
+    Ok(Loaded::new(build.finish(appearance)?, warnings))
 }
 
 /// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor

@@ -95,11 +95,11 @@ pub fn read_with(
     warnings.extend(materials.warnings.iter().cloned());
     warnings.extend(colors.iter().flat_map(|colors| colors.warnings(vertices.opacities)));
     if !materials.are_there && colors.is_none() {
-        return Ok(Loaded { mesh, warnings });
+        return Ok(Loaded::new(mesh, warnings));
     }
     let (appearance, said) = appearance(&materials, gathered, sidecars, left);
     warnings.extend(said);
-    Ok(Loaded { mesh: mesh.with_appearance(appearance)?, warnings })
+    Ok(Loaded::new(mesh.with_appearance(appearance)?, warnings))
 }
 
 fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {

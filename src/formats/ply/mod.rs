@@ -128,7 +128,7 @@ impl File<'_> {
             Some(appearance) => mesh.with_appearance(appearance)?,
             None => mesh,
         };
-        Ok(Loaded { mesh, warnings })
+        Ok(Loaded::new(mesh, warnings))
     }
 
     /// An upper bound of the memory for reading, in bytes, without textures.

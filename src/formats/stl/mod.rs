@@ -58,7 +58,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     if !whole && text::is_text(bytes) {
         let vertices = text::most_vertices(bytes) as u64;
         check_memory(bytes.len() as u64 + vertices * TRIANGLE / 3 + REST, limit)?;
-        return Ok(Loaded { mesh: soup(text::read(bytes)?)?, warnings: Vec::new() });
+        return Ok(Loaded::new(soup(text::read(bytes)?)?, Vec::new()));
     }
     let (records, mut warnings) = records(bytes)?;
     let count = records.len() as u64;
@@ -73,7 +73,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, ReadErro
     if let Some(scheme) = scheme {
         mesh = mesh.with_appearance(colors::appearance(scheme, records))?;
     }
-    Ok(Loaded { mesh, warnings })
+    Ok(Loaded::new(mesh, warnings))
 }
 
 /// The mesh of unshared vertices, three per triangle.

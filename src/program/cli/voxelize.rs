@@ -124,7 +124,8 @@ pub struct Job {
     #[arg(long = "compare-backends", visible_alias = "check")]
     pub check: bool,
 
-    /// Process only part I of N of the meshes: the I-th and every N-th after it, counted from 1.
+    /// Process only part I of N of the meshes, counted from 1. Parts have about the same work,
+    /// estimated by the sizes of the files: all N runs must find the same meshes.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
 
@@ -139,9 +140,9 @@ pub struct Job {
     #[arg(conflicts_with_all = ["res", "voxel_size", "bounds", "pad", "cube", "dims"])]
     pub lattice: Option<PathBuf>,
 
-    /// Skip meshes whose output exists, if a run with --resume made it from the same mesh file with
-    /// the same options: give it in the first run too. The records for this are kept in a folder
-    /// .voxelize beside the output.
+    /// Skip meshes whose output exists, if a run with --resume made it with the same options from
+    /// files of the same content: give it in the first run too. The records for this are kept in a
+    /// folder .voxelize beside the output.
     #[arg(long, requires = "output", conflicts_with = "check")]
     pub resume: bool,
 

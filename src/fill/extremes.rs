@@ -1,0 +1,83 @@
+//! The least of many values of which only bounds are known: few are computed exactly.
+
+/// A value of a voxel.
+pub(super) type Valued = (f64, [u32; 3]);
+
+/// The lesser value; of equal ones the first voxel's.
+#[inline]
+pub(super) fn lesser(a: Option<Valued>, b: Option<Valued>) -> Option<Valued> {
+    match (a, b) {
+        (Some(old), Some(new)) => Some(if new < old { new } else { old }),
+        _ => a.or(b),
+    }
+}
+
+/// The voxels that may have the least value.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    /// The voxels, with lower bounds of their values.
+    voxels: Vec<Valued>,
+    /// An upper bound of the least value.
+    bound: f64,
+}
+
+impl Candidates {
+    /// No voxel has been added yet; those above `bound` need not be found.
+    pub(super) fn below(bound: f64) -> Self {
+        Self { voxels: Vec::new(), bound }
+    }
+
+    /// Adds a voxel whose value is known up to `error`.
+    #[inline]
+    pub(super) fn add(&mut self, value: f64, error: f64, voxel: [u32; 3]) {
+        if value - error <= self.bound {
+            self.bound = self.bound.min(value + error);
+            self.voxels.push((value - error, voxel));
+        }
+    }
+
+    /// The least value by `exact`, and its first voxel; `None` if all are above the bound.
+    pub(super) fn least(mut self, exact: impl Fn([u32; 3]) -> f64) -> Option<Valued> {
+        self.voxels.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut least: Option<Valued> = None;
+        for (lower, voxel) in self.voxels {
+            if lower > least.map_or(self.bound, |least| least.0) {
+                break;
+            }
+            least = lesser(least, Some((exact(voxel), voxel)));
+        }
+        least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_least_values_is_found_from_any_bounds() {
+        let mut rng = Rng::with_seed(11);
+        for case in 0..2000 {
+            // Few different values, so that many are equal.
+            let values: Vec<f64> = (0..1 + case % 50).map(|_| f64::from(rng.u32(1..9))).collect();
+            let bound = f64::from(rng.u32(0..12));
+            let mut candidates = Candidates::below(bound);
+            let mut order: Vec<usize> = (0..values.len()).collect();
+            rng.shuffle(&mut order);
+            for &at in &order {
+                let error = 3.0 * rng.f64();
+                let known = values[at] + error * (2.0 * rng.f64() - 1.0);
+                candidates.add(known, error, [at as u32, 0, 0]);
+            }
+            let found = candidates.least(|voxel| values[voxel[0] as usize]);
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let first = values.iter().position(|&value| value == least).unwrap_or(0);
+            match least <= bound {
+                true => assert_eq!(found, Some((least, [first as u32, 0, 0]))),
+                false => assert!(found.is_none_or(|(value, _)| value >= least)),
+            }
+        }
+    }
+}

@@ -10,14 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fastrand::Rng;
-use trivox::appearance::Material;
 use trivox::formats::read_mesh;
 use trivox::place::{MAX_DIM, Reach, TileError, Tiles};
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::{BackendChoice, Backends};
 use trivox::{
-    Appearance, Backend, BackendError, Bounds, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceError,
-    PlaceOptions, Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on,
+    Backend, BackendError, Bounds, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceError, PlaceOptions,
+    Sizing, Tile, VoxelGrid, VoxelizeError, Voxelizer, Window, place, place_on,
 };
 
 const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
@@ -183,23 +182,6 @@ fn the_lattice_of_a_window_begins_earlier_where_large_triangles_need_the_bits() 
     let part = whole.in_window(&window, Reach::Box).unwrap();
     assert!(part.lattice().dims.iter().all(|&dim| dim <= 176), "{:?}", part.lattice());
     assert!(part.len() * 3 < whole.len(), "{} of {}", part.len(), whole.len());
-}
-
-#[test]
-fn triangles_keep_their_materials_in_tiles() {
-    let cube = solids::cube([0.0; 3], 10.0);
-    let count = cube.triangles().len() as u16;
-    let gray = |level: u16| Material { color: [5000 * level; 4], ..Material::default() };
-    let look = Appearance {
-        materials: (1..=count).map(gray).collect(),
-        material_of: (0..count).map(Into::into).collect(),
-        ..Appearance::default()
-    };
-    let mesh = Mesh::new(cube.positions().to_vec(), cube.triangles().to_vec()).unwrap();
-    let mesh = mesh.with_appearance(look).unwrap();
-    for mode in SURFACES {
-        check("cube", &on_cpu().mode(mode), &mesh, resolution(40), [3, 2, 1]);
-    }
 }
 
 #[test]

@@ -455,6 +455,16 @@ fn vertex_orders_leave_coverage_and_height_and_turn_the_winding() {
 }
 
 #[test]
+fn a_point_projected_along_an_axis_is_put_together_again() {
+    let point = [2, 3, 5];
+    for axis in Axis::ALL {
+        let (across, along) = axis.project(point);
+        assert_eq!(axis.unproject(across, along), point, "{axis:?}");
+        assert_eq!(axis.across().map(|a| point[a]), across, "{axis:?}");
+    }
+}
+
+#[test]
 fn cyclic_axis_orders_leave_all_unchanged() {
     par_columns(8, 80_000).for_each(|(_, column)| {
         let triangle = column.triangle.map(|[x, y, z]| [z, x, y]);

@@ -7,7 +7,7 @@ use common::shapes::{cuboid, mesh_of, unit_cube};
 use fastrand::Rng;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, SPAN_BITS};
 use trivox::{
-    Bounds, Lattice, Mesh, MeshError, PlaceError, PlaceOptions, PlacedMesh, Sizing, place,
+    Bounds, Lattice, Mesh, MeshError, PlaceError, PlaceOptions, PlacedMesh, Sizing, place, place_on,
 };
 
 fn resolution(n: u32) -> PlaceOptions {
@@ -47,6 +47,7 @@ fn unit_bits_follow_the_formula_at_every_resolution_and_padding() {
         let lattice = lattice(&mesh, &resolution(n).with_pad(pad));
         let ceil_log2 = (0..).find(|&bits| 1u32 << bits >= largest).unwrap();
         assert_eq!(lattice.unit_bits, 16.min(24 - ceil_log2), "{n} voxels, padding {pad}");
+        assert_eq!(lattice.unit_bits_of_grid(), lattice.unit_bits);
         assert_eq!(lattice.dims, [largest; 3]);
     }
 }
@@ -150,6 +151,14 @@ fn bounds_set_origin_and_dims_wherever_the_mesh_is() {
         assert_eq!(voxel, first, "{min:?} to {max:?}");
         assert_keeps_the_budget(&placed);
     }
+}
+
+#[test]
+fn bounds_that_round_to_a_voxels_face_end_there() {
+    // 2^-16 of a voxel more is nothing in units of 2^-14, all that 1000 voxels leave.
+    let bounds = Bounds { min: [0.0; 3], max: [1000.0 + 1.0 / 65536.0, 1.0, 1.0] };
+    let lattice = lattice(&unit_cube(), &voxel_size(1.0).with_bounds(bounds));
+    assert_eq!((lattice.unit_bits, lattice.dims), (14, [1000, 1, 1]));
 }
 
 #[test]
@@ -399,10 +408,44 @@ fn a_mesh_that_reaches_too_far_past_its_bounds_is_refused() {
 }
 
 #[test]
+fn a_mesh_that_reaches_too_far_past_a_given_lattice_is_refused() {
+    let lattice = lattice(&unit_cube(), &resolution(1));
+    let reaching = |far: f64| place_on(&cuboid([0.0; 3], [far, 1.0, 1.0]), &lattice);
+    let limit = f64::from(1 << (SPAN_BITS - lattice.unit_bits));
+    assert!(reaching(limit).is_ok());
+    assert_eq!(reaching(limit + 1.0), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
+}
+
+#[test]
+fn a_corner_one_unit_past_the_grid_is_outside_and_one_on_its_faces_is_not() {
+    let bounds = Bounds { min: [0.0; 3], max: [4.0; 3] };
+    let placed = |triangles: &[_]| place(&mesh_of(triangles), &resolution(4).with_bounds(bounds));
+    let inside = [[1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [2.0, 2.0, 1.0]];
+    let lattice = *placed(&[inside]).unwrap().lattice();
+    let unit = 1.0 / f64::from(lattice.unit());
+    for a in 0..3 {
+        for (at, is_past) in [(0.0, false), (-unit, true), (4.0, false), (4.0 + unit, true)] {
+            for corners in 1..=3 {
+                let mut triangle = inside;
+                triangle.iter_mut().take(corners).for_each(|corner| corner[a] = at);
+                let one = placed(&[triangle]).unwrap();
+                assert_eq!(one.outside(), usize::from(is_past), "{corners} at {at}, axis {a}");
+                assert_eq!(one.is_missed(), is_past && corners == 3, "{corners} at {at}, axis {a}");
+                let two = placed(&[triangle, inside]).unwrap();
+                assert_eq!(two.outside(), usize::from(is_past));
+                assert!(!two.is_missed());
+            }
+        }
+    }
+}
+
+#[test]
 fn every_refusal_says_the_numbers_and_the_remedy() {
-    let cases: [(PlaceError, &[&str]); 7] = [
+    let cases: [(PlaceError, &[&str]); 9] = [
         (PlaceError::Resolution(0), &["0", "use 1 to 65536"]),
         (PlaceError::VoxelSize(-2.5), &["-2.5", "use a positive number"]),
+        (PlaceError::VoxelSize(0.0), &["size of 0 is"]),
+        (PlaceError::VoxelSize(-1e-9), &["-1e-9"]),
         (PlaceError::Bounds { axis: 'y', min: 4.0, max: 3.0 }, &["4", "3", "y axis", "below"]),
         (PlaceError::NoExtent([1.5, 2.5, 3.5]), &["(1.5, 2.5, 3.5)", "give a voxel size"]),
         (PlaceError::ExtentRange { extent: 1e-320 }, &["e-320", "scale the mesh"]),

@@ -365,11 +365,16 @@ fn tiles_cut_a_lattice_into_windows_that_share_nothing() {
         assert_eq!(tile(1).unwrap().to_string(), format!("1/{of}"));
     }
     assert_eq!(Tiles::Total(12).along(lattice.dims), [6, 2, 1]);
+    assert_eq!(Tiles::Total(9).along([64; 3]), [3, 3, 1]);
+    assert_eq!(Tiles::Total(2).along([64; 3]), [2, 1, 1], "the first of equals is cut");
     let too_many = lattice.tile(&"1/14x1x1".parse().unwrap());
     assert_eq!(too_many, Err(TileError::TooMany { axis: 'x', tiles: 14, bricks: 13 }));
     for text in ["", "1", "0/4", "1/0", "1/2x2", "a/4", "1/2x2x2x2", "-1/4", "1/2x0x2"] {
         assert!(text.parse::<Tile>().is_err(), "{text}");
     }
+    assert_eq!("1/0".parse::<Tile>(), Err(TileError::Syntax));
+    let too_many = |bricks: u32| TileError::TooMany { axis: 'x', tiles: 14, bricks }.to_string();
+    assert!(too_many(1).contains("has 1 brick of") && too_many(2).contains("has 2 bricks of"));
 }
 
 #[test]
@@ -384,6 +389,22 @@ fn windows_that_a_lattice_does_not_have_are_refused() {
         let expected = TileError::Window { axis: 'y', from, to, dim: 60 };
         assert_eq!(window(from, to), Err(expected.into()));
     }
+    let corner = window(16, 24).unwrap();
+    assert!(!placed.is_empty() && !corner.is_empty());
+    let between = Window { from: [24; 3], to: [32; 3] };
+    assert!(placed.in_window(&between, Reach::Box).unwrap().is_empty());
+}
+
+#[test]
+fn the_largest_window_is_placed_and_one_brick_more_is_refused() {
+    let lattice = Lattice::of(&asset("cube.obj"), &resolution(2 * MAX_DIM)).unwrap();
+    let placed = place_on(&asset("cube.obj"), &lattice).unwrap();
+    let window = |to: u32| Window { from: [0; 3], to: [to; 3] };
+    // The halo is 8 voxels.
+    let largest = placed.in_window(&window(MAX_DIM - 8), Reach::Box).unwrap();
+    assert_eq!(largest.lattice().dims, [MAX_DIM; 3]);
+    let refused = placed.in_window(&window(MAX_DIM), Reach::Box);
+    assert_eq!(refused, Err(TileError::TooLarge { axis: 'x', voxels: MAX_DIM }.into()));
 }
 
 #[test]

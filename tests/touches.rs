@@ -327,3 +327,23 @@ fn the_range_of_a_triangle_is_where_its_bounding_box_touches() {
         }
     }
 }
+
+#[test]
+fn the_centers_within_the_bounding_box_of_a_triangle_are_a_range() {
+    for pair in pairs(11, 20_000) {
+        let box_bits = pair.half.ilog2() + 1;
+        let size = 1i64 << box_bits;
+        let range = BoxRange::of_centers(&pair.triangle, box_bits);
+        let mut is_empty = false;
+        for a in 0..3 {
+            let values = pair.triangle.map(|p| i64::from(p[a]));
+            let [min, max] = [*values.iter().min().unwrap(), *values.iter().max().unwrap()];
+            let center = |b: i64| b * size + size / 2;
+            let [lo, hi] = [range.lo[a], range.hi[a]].map(i64::from);
+            assert!(center(lo - 1) < min && min <= center(lo), "{pair:?}");
+            assert!(center(hi) <= max && max < center(hi + 1), "{pair:?}");
+            is_empty |= lo > hi;
+        }
+        assert_eq!(range.is_empty(), is_empty, "{pair:?}");
+    }
+}

@@ -84,3 +84,30 @@ impl Sums {
         Some([mean(r, opacity)?, mean(g, opacity)?, mean(b, opacity)?, mean_opacity])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weight_is_an_area_rounded_to_units_and_at_least_one() {
+        let unit = 1.0 / f64::from(1 << 20);
+        for (area, weight) in [(0.0, 1), (1.4, 1), (1.6, 2), (1048576.0, 1 << 20)] {
+            assert_eq!(Weights::new(1).of(area * unit), weight, "{area} units");
+        }
+    }
+
+    #[test]
+    fn a_voxel_is_seen_if_a_1024th_of_its_surface_is_opaque() {
+        let opaque = Shade { light: [65535, 0, 0], opacity: 65535, visible: 65535 };
+        let transparent = Shade { light: [0; 3], opacity: 0, visible: 0 };
+        let mut sums = Sums::default();
+        assert!(!sums.is_touched());
+        sums.add(1, &opaque);
+        assert!(sums.is_touched());
+        sums.add(1023, &transparent);
+        assert_eq!(sums.mean(), Some([65535, 0, 0, 65535]));
+        sums.add(1, &transparent);
+        assert_eq!(sums.mean(), None);
+    }
+}

@@ -110,13 +110,13 @@ impl VoxelGrid {
         chunks.zip(layers).for_each(|(out, bricks)| {
             for ([y, z], mask) in bricks {
                 let [y, z] = [y, z].map(|b| (b * BRICK) as usize);
-                let is_inner = mask == FULL && y + 8 <= ny && z + 8 <= nz;
+                let is_full = mask == FULL;
                 for (x, word) in mask.into_iter().enumerate() {
                     if word == 0 {
                         continue;
                     }
                     let corner = (x * ny + y) * nz + z;
-                    if is_inner {
+                    if is_full {
                         (0..8).for_each(|y| out[corner + y * nz..][..8].fill(value));
                         continue;
                     }

@@ -151,3 +151,15 @@ pub(super) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
     let last_y = (u64::BITS - 1 - slice.leading_zeros()) / 8;
     [[first_x, slice.trailing_zeros() / 8, byte.trailing_zeros()], [last_x, last_y, last_z]]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_brick_has_the_last_packed_key() {
+        let last = BrickKey::new([(1 << BrickKey::BITS) - 1; 3]);
+        assert_eq!(BrickKey::from_packed(last.packed()), Some(last));
+        assert_eq!(BrickKey::from_packed(last.packed() + 1), None);
+    }
+}

@@ -59,3 +59,47 @@ fn check_inside(dims: [u32; 3], start: BrickKey, len: u32) -> Result<(), GridErr
         }),
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::grid::FULL;
+
+    #[test]
+    fn runs_are_the_bricks_they_stand_for() {
+        let dims = [64, 16, 16];
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..500 {
+            let mut run = || {
+                let [x, y, z] = [random.u32(0..=8), random.u32(0..2), random.u32(0..2)];
+                (BrickKey::new([x, y, z]), random.u32(0..=8 - x))
+            };
+            let runs: Vec<_> = (0..6).map(|_| run()).collect();
+            let bricks =
+                runs.iter().flat_map(|&(start, len)| (0..len).map(move |n| start.along_x(n)));
+            let bricks = bricks.map(|key| (key, FULL)).collect();
+            let expected = VoxelGrid::from_bricks(dims, bricks).unwrap();
+            let grid = VoxelGrid::from_bricks_and_runs(dims, vec![], runs.clone()).unwrap();
+            assert_eq!(grid, expected, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_leaves_the_grid_is_refused() {
+        let run = |dims, len| {
+            let runs = vec![(BrickKey::new([1; 3]), len)];
+            VoxelGrid::from_bricks_and_runs(dims, vec![], runs).map(|grid| grid.occupied())
+        };
+        assert_eq!(run([24, 16, 16], 2), Ok(1024));
+        for (dims, len, x) in [
+            ([23, 16, 16], 2, 23),
+            ([24, 15, 16], 2, 23),
+            ([24, 16, 15], 2, 23),
+            ([24, 16, 16], 3, 31),
+            ([24, 16, 16], u32::MAX, u32::MAX),
+        ] {
+            assert_eq!(run(dims, len), Err(GridError::Outside { voxel: [x, 15, 15], dims }));
+        }
+    }
+}

@@ -97,7 +97,7 @@ impl<W: Write> WebpAnimation<W> {
         let mut canvas = vec![ANIMATED | opacity, 0, 0, 0];
         canvas.extend(self.size.map(|side| three_bytes(side - 1)).as_flattened());
         add_chunk(&mut head, b"VP8X", &canvas)?;
-        // A background of no colour, and no end.
+        // Transparent background; loop count 0, which is forever.
         add_chunk(&mut head, b"ANIM", &[0; 6])?;
         let bytes = chunk_size(head.len() + self.frames.len())?;
         self.out.write_all(b"RIFF")?;

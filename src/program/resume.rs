@@ -121,7 +121,8 @@ fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>
     let Sidecar { path, modified, .. } = sidecar;
     let named = || path.display().to_string();
     let bytes = modified.map(|_| hash_of(path)).transpose().with_context(named)?;
-    let now = fs::metadata(path).and_then(|file| file.modified()).ok();
+    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+    let now = file.and_then(|file| file.modified().ok());
     ensure!(now == *modified, "{} was changed while it was read", path.display());
     // Some readers know a file by its absolute path.
     let inside = path.strip_prefix(folder).ok().map(Path::to_owned);

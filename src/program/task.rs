@@ -211,7 +211,7 @@ impl RunContext<'_> {
             Names::One(_) => resume::remember(task, origin, sidecars, contents()).err()?,
             Names::Several(_) => anyhow!("it is several files"),
         };
-        Some(format!("--resume will make the output again: no note can be left of it: {why:#}"))
+        Some(format!("--resume will make the output again: its record cannot be written: {why:#}"))
     }
 
     fn draw(&self, preview: &Preview, grid: &VoxelGrid) -> Result<(String, f64)> {

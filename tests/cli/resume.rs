@@ -130,12 +130,14 @@ fn what_is_of_other_sidecar_files_is_made_again() {
     }
 }
 
-/// A mesh in `folder` with a material and a texture.
+/// A mesh in `folder` with a material, a texture, and the name of a folder in place of another.
 fn textured(folder: &Path) {
     fs::create_dir_all(folder).unwrap();
-    let mesh = "mtllib mesh.mtl\nusemtl red\nv 0 0 0\nv 4 0 0\nv 4 4 1\nvt 0 0\nvt 1 0\nvt 1 1\nf 1/1 2/2 3/3\n";
+    let mesh = "mtllib mesh.mtl\nv 0 0 0\nv 4 0 0\nv 4 4 1\nv 0 4 1\nvt 0 0\nvt 1 0\nvt 1 1\n\
+        usemtl red\nf 1/1 2/2 3/3\nusemtl folder\nf 1/1 3/3 4/2\n";
     fs::write(folder.join("mesh.obj"), mesh).unwrap();
-    fs::write(folder.join("mesh.mtl"), "newmtl red\nmap_Kd red.png\n").unwrap();
+    fs::write(folder.join("mesh.mtl"), "newmtl red\nmap_Kd red.png\nnewmtl folder\nmap_Kd .\n")
+        .unwrap();
     image::RgbImage::from_pixel(2, 2, image::Rgb([200, 0, 0]))
         .save(folder.join("red.png"))
         .unwrap();

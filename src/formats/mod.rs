@@ -281,13 +281,10 @@ impl GridFormat {
     }
 
     /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
+    #[cfg(feature = "palette")]
     #[must_use]
     pub fn blocks(self, grid: &VoxelGrid) -> Option<[u32; 3]> {
-        match self {
-            #[cfg(feature = "palette")]
-            Self::Schem | Self::Litematic => Some(minecraft::size(grid)),
-            _ => None,
-        }
+        matches!(self, Self::Schem | Self::Litematic).then(|| minecraft::size(grid))
     }
 
     /// The file extension, without the dot.

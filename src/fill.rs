@@ -22,6 +22,7 @@ mod along_x;
 mod extremes;
 mod flood;
 mod generalized;
+mod lanes;
 mod offsets;
 mod solid_angle;
 mod vote;

@@ -9,7 +9,7 @@ use crate::voxelize::BackendError;
 /// after its last flip stays so to the end of the grid, and is counted.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result. The step `fill` of
-/// `progress` is in parts of `flips`, which are counted and then written.
+/// `progress` is in parts of `flips`, in two passes: one counts, one writes.
 ///
 /// ```
 /// use trivox::{NoProgress, VoxelGrid, fill};

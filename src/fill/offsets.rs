@@ -9,8 +9,9 @@
 //! each voxel has its own offset.
 //!
 //! `b` is smooth except for integer steps across the rays from the boundary towards `+x`, which do
-//! not affect the bound; between two points of a cube they are counted exactly. In a cube, loops that are small or far away are replaced by their Taylor
-//! polynomial of degree 2 at its centre, with an error bound.
+//! not affect the bound; between two points of a cube they are counted exactly. In a cube, loops
+//! that are small or far away are replaced by their Taylor polynomial of degree 2 at its centre, with
+//! an error bound.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -51,8 +52,8 @@ pub(super) enum Part {
 pub(super) struct Parts {
     /// Rows that cover the grid, and the bricks at caps, in any order.
     pub(super) parts: Vec<Part>,
-    /// The voxel of the bricks at caps that is the least certain, and one of the most certain: the
-    /// distances of their winding numbers from the nearest `i + 1/2`, from 0 to 1/2.
+    /// The least certain voxel of the bricks at caps, and one of the most certain, with the
+    /// distances of their winding numbers from the nearest `i + 1/2`, at most 1/2.
     pub(super) extremes: Option<[Valued; 2]>,
 }
 
@@ -74,8 +75,8 @@ struct Bricks<'a> {
     /// Beyond this number they are only counted.
     room: u64,
     count: AtomicU64,
-    /// The least distance of a winding number from the nearest `i + 1/2`, and the least difference
-    /// of an error bound and such a distance.
+    /// The least distance of a winding number from the nearest `i + 1/2`; and the least
+    /// `error - distance`, whose voxel is certainly far from it.
     extremes: Mutex<[Option<Valued>; 2]>,
     progress: &'a dyn Progress,
 }
@@ -351,7 +352,8 @@ impl Field {
         brick.offsets[slot(voxel)] = offset(number);
         if (0..3).all(|a| voxel[a] < self.dims[a]) {
             let distance = half_distance(number);
-            brick.least.add(distance, error, voxel);
+            // The sum over all loops, with which it is compared, has an error of its own.
+            brick.least.add(distance, error + NOISE, voxel);
             brick.most = lesser(brick.most, Some((error - distance, voxel)));
         }
     }

@@ -20,7 +20,8 @@
 //! software: the result is the same on every machine.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
-use std::ops::{Add, Div, Mul, Sub};
+
+use crate::fill::lanes::{self, LANES, Lanes};
 
 /// Products are rescaled after this many factors: each is at most `2^52`.
 const SCALE_AFTER: u32 = 8;
@@ -126,9 +127,9 @@ impl Loop {
     /// A bound of the error of [`expand`](Self::expand) from the loop's box alone.
     ///
     /// At a distance `r` from a point of the loop the terms of degree `k` add up to at most
-    /// `x^k / r` per length, `x = radius / r` ([`Seen::expand`]). As dipoles on a cone over the loop
-    /// they add up to at most `(k + 1) x^k / r^2` per area, and the cone's area is at most half the
-    /// loop's length times the diagonal of its box. The lesser bound holds.
+    /// `x^k / r` per length, `x = radius / r` ([`Seen::expand`]). As dipoles on a cone over the
+    /// loop they add up to at most `(k + 1) x^k / r^2` per area, and the cone's area is at most
+    /// half the loop's length times the diagonal of its box. The lesser bound holds.
     pub(super) fn error(&self, center: Point, radius: f64) -> f64 {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
         let distance = norm([0, 1, 2].map(outside));
@@ -161,12 +162,14 @@ impl Loop {
 pub(super) struct Edge([Point; 2]);
 
 impl Edge {
-    /// The integer by which `b` steps between `p` and `q`, at rays from this edge towards `+x`.
+    /// The integer step of `b` from `p` to `q`, across the rays from this edge towards `+x`: 1, 0
+    /// or -1.
     ///
-    /// The edge's angle steps by a turn where its imaginary part changes sign on the `+x` side of
-    /// the edge. Both signs, and those that tell whether the projections of the edge and of the
-    /// line from `p` to `q` intersect, are exact, with the tie rule of columns. The edge must not
-    /// touch the smallest box that contains `p` and `q`, so rounding does not change its side.
+    /// `b` steps where the segment from `p` to `q` crosses the edge in the projection along `x`, at
+    /// larger `x` than the edge. The projection crosses if the ends of either segment are on
+    /// different sides of the other: four signs, exact, with the tie rule of columns. No point of
+    /// the edge may lie in the box spanned by `p` and `q`. So the edge is past one end of the box
+    /// where it crosses, and rounding does not affect on which side of `p`.
     pub(super) fn step(&self, p: Point, q: Point) -> f64 {
         let [from, to] = self.0;
         let along = minus(from, to);
@@ -182,8 +185,9 @@ impl Edge {
     }
 }
 
-/// The sign of a cross product that is 0 or `product`; if 0, after the tie rule has moved the point
-/// by an infinitesimal step up `y` and a far smaller one down `z`, relative to `along`.
+/// The sign of `product`, the cross product that tells on which side of a line along `along` a point
+/// is. If it is 0, the tie rule moves the point by an infinitesimal step up `y` and a far smaller one
+/// down `z`.
 fn side(product: f64, along: Point) -> f64 {
     let first = [product, along[2], along[1]].into_iter().find(|&value| value != 0.0);
     first.map_or(0.0, f64::signum)
@@ -227,7 +231,7 @@ impl Edges {
         };
         let [from, to] = [point(0), point(1)];
         let along = [0, 1, 2].map(|a| to[a] - from[a]);
-        let squared = dot_lanes(along, along);
+        let squared = lanes::dot(along, along);
         let [zero, one] = [0.0, 1.0].map(Lanes::splat);
         let by_squared = squared.select_below(one, zero, one / squared.max(one));
         Self { from, to, length: squared.sqrt(), by_squared }
@@ -235,8 +239,8 @@ impl Edges {
 
     #[inline(always)]
     fn seen_from(&self, p: Point) -> Seen {
-        let ends = [relative(&self.from, p), relative(&self.to, p)];
-        let across = [across(&ends[0]), across(&ends[1])];
+        let ends = [lanes::relative(&self.from, p), lanes::relative(&self.to, p)];
+        let across = [lanes::across(&ends[0]), lanes::across(&ends[1])];
         let distances = [
             (ends[0][0] * ends[0][0] + across[0]).sqrt(),
             (ends[1][0] * ends[1][0] + across[1]).sqrt(),
@@ -299,20 +303,20 @@ impl Seen {
     /// The term of degree `k` of `1 / |q|` is at most `x^k / |q|`, with `x = radius / |q|`; of its
     /// gradient, the integrand, at most `(k + 1) x^k / |q|^2`. The term of degree `k` of `b` is `h`
     /// times the term of degree `k - 1` of its gradient, divided by `k`: at most the integral of
-    /// `x^k / |q|`. With `x` at the nearest point, at a distance `d`, all terms from degree 3 on add
-    /// up to at most `x^3 / (1 - x)` times the integral of `d^3 / |q|^4`, which is at most `l / d`
-    /// for an edge of length `l`, and `pi / 2` for a line. All are in units of `4 pi`.
+    /// `x^k / |q|`. With `x` at the nearest point, at a distance `d`, all terms from degree 3 on
+    /// add up to at most `x^3 / (1 - x)` times the integral of `d^3 / |q|^4`, which is at most
+    /// `l / d` for an edge of length `l`, and `pi / 2` for a line. All are in units of `4 pi`.
     #[inline(always)]
     fn expand(&self, edges: &Edges, radius: f64, sums: &mut Sums) {
         let (zero, one, radius) = (Lanes::splat(0.0), Lanes::splat(1.0), Lanes::splat(radius));
         let ([f, t], [m, n]) = (self.ends, self.distances);
         let edge = [t[0] - f[0], t[1] - f[1], t[2] - f[2]];
-        let c = cross_lanes(f, edge);
-        let ft = dot_lanes(f, t);
-        // `1 / P`, where `P = |c|^2 / (|f| |t| - f . t)` has no cancellation.
+        let c = lanes::cross(f, edge);
+        let ft = lanes::dot(f, t);
+        // `1 / P`. Where `f . t` is below 0, `P = |c|^2 / (|f| |t| - f . t)` has no cancellation.
         let (sum, product) = (m + n, m * n);
-        let is_ahead = |no, yes| ft.select_below(zero, no, yes);
-        let by_p = is_ahead(product - ft, one) / is_ahead(dot_lanes(c, c), product + ft);
+        let if_below = |below, not| ft.select_below(zero, below, not);
+        let by_p = if_below(product - ft, one) / if_below(lanes::dot(c, c), product + ft);
         let by_all = one / (sum * product);
         let [by_m, by_n, by_sum] = [n * sum * by_all, m * sum * by_all, product * by_all];
         let s = sum * sum * by_all * by_p;
@@ -329,131 +333,14 @@ impl Seen {
         }
 
         // The parameter of the edge's point nearest to the centre.
-        let at = (zero - dot_lanes(f, edge) * edges.by_squared).max(zero).min(one);
+        let at = (zero - lanes::dot(f, edge) * edges.by_squared).max(zero).min(one);
         let nearest = [f[0] + at * edge[0], f[1] + at * edge[1], f[2] + at * edge[2]];
-        let squared = dot_lanes(nearest, nearest);
+        let squared = lanes::dot(nearest, nearest);
         let d = squared.sqrt();
         let line = edges.length.min(Lanes::splat(FRAC_PI_2) * d);
         let error = radius * radius * radius * line / (squared * d * (d - radius));
         sums.error = sums.error + radius.select_below(d, error, Lanes::splat(f64::INFINITY));
     }
-}
-
-/// Doubles in the widest vector.
-const LANES: usize = 8;
-
-/// One value for each of several edges.
-#[derive(Debug, Clone, Copy, Default)]
-struct Lanes([f64; LANES]);
-
-impl Lanes {
-    #[inline(always)]
-    fn splat(value: f64) -> Self {
-        Self([value; LANES])
-    }
-
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        // A loop over an array becomes vector instructions; `from_fn` and `map` do not.
-        let mut values = [0.0; LANES];
-        for (lane, value) in values.iter_mut().enumerate() {
-            *value = f(self.0[lane], other.0[lane]);
-        }
-        Self(values)
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        self.zip(self, |value, _| value.sqrt())
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a < b { a } else { b })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a > b { a } else { b })
-    }
-
-    /// `yes` where this is below `other`, else `no`.
-    #[inline(always)]
-    fn select_below(self, other: Self, yes: Self, no: Self) -> Self {
-        let mut values = no.0;
-        for (lane, value) in values.iter_mut().enumerate() {
-            if self.0[lane] < other.0[lane] {
-                *value = yes.0[lane];
-            }
-        }
-        Self(values)
-    }
-
-    #[inline(always)]
-    fn sum(&self) -> f64 {
-        let mut sum = 0.0;
-        for value in self.0 {
-            sum += value;
-        }
-        sum
-    }
-}
-
-impl Add for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
-    }
-}
-
-impl Sub for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
-    }
-}
-
-impl Mul for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.zip(other, |a, b| a * b)
-    }
-}
-
-impl Div for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        self.zip(other, |a, b| a / b)
-    }
-}
-
-#[inline(always)]
-fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
-    [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
-}
-
-/// The squared distance in the plane perpendicular to `x`.
-#[inline(always)]
-fn across(end: &[Lanes; 3]) -> Lanes {
-    end[1] * end[1] + end[2] * end[2]
-}
-
-#[inline(always)]
-fn dot_lanes(a: [Lanes; 3], b: [Lanes; 3]) -> Lanes {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-fn cross_lanes(a: [Lanes; 3], b: [Lanes; 3]) -> [Lanes; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// Products of complex numbers, with their windings around 0: one for each lane.

@@ -30,7 +30,7 @@ const AFFORDABLE: u64 = 64 << 20;
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result; if that is refused, up to 64
 /// MiB are used to determine the amount needed. The step `fill` of `progress` is in layers of
-/// bricks, which are counted and then written.
+/// bricks, in two passes: one counts, one writes.
 ///
 /// ```
 /// use trivox::{NoProgress, VoxelGrid, fill};

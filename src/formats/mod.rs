@@ -448,10 +448,18 @@ pub(crate) fn read_mesh_reporting(
     let spec = MeshSpec::of_path(path)?;
     let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
     progress.start("parse", 0);
-    let sidecars = Sidecars::beside(path);
-    let mut loaded = (spec.read)(bytes, &sidecars, options)?;
-    loaded.sidecars = sidecars.asked();
-    Ok(loaded)
+    parse(bytes, spec, &Sidecars::beside(path), options)
+}
+
+fn parse(
+    bytes: Vec<u8>,
+    spec: &MeshSpec,
+    sidecars: &Sidecars,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
+    let sidecars = sidecars.with_new_log();
+    let loaded = (spec.read)(bytes, &sidecars, options)?;
+    Ok(Loaded { sidecars: sidecars.looked_for(), ..loaded })
 }
 
 /// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files,
@@ -467,7 +475,7 @@ pub fn read_mesh_from(
     options: &ReadOptions,
 ) -> Result<Loaded, ReadError> {
     check_memory(bytes.len() as u64, options.memory)?;
-    (spec.read)(bytes, sidecars, options)
+    parse(bytes, spec, sidecars, options)
 }
 
 /// Bytes of a file's beginning that are checked before the rest is read.
@@ -540,7 +548,7 @@ pub fn read_grid_with(path: &Path, progress: &dyn Progress) -> Result<LoadedGrid
     read_grid_from(&mut BufReader::with_capacity(REPORT, Reporting { file, progress }), format)
 }
 
-/// Bytes of a grid's file that are read, and reported, at once.
+/// Bytes of a grid's file between two reports of progress.
 const REPORT: usize = 64 << 10;
 
 /// A file that reports what is read of it.

@@ -57,13 +57,14 @@ pub struct Sidecar {
     pub modified: Option<SystemTime>,
 }
 
-/// The files that were opened or are missing, with their modification times.
-type Asked = Arc<Mutex<BTreeMap<PathBuf, Option<SystemTime>>>>;
+/// The files that a reader looked for: those that it opened, with their modification times, and those
+/// that do not exist.
+type Log = Arc<Mutex<BTreeMap<PathBuf, Option<SystemTime>>>>;
 
 #[derive(Debug, Clone)]
 enum Files {
     None,
-    OnDisk(Asked),
+    OnDisk(Log),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
     InMemory(Arc<BTreeMap<String, Vec<u8>>>),
 }
@@ -84,10 +85,7 @@ impl Sidecars {
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let is_here = folder.as_os_str().is_empty();
-        Self::new(
-            Files::OnDisk(Asked::default()),
-            if is_here { PathBuf::from(".") } else { folder },
-        )
+        Self::new(Files::OnDisk(Log::default()), if is_here { PathBuf::from(".") } else { folder })
     }
 
     /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.
@@ -122,15 +120,24 @@ impl Sidecars {
         Self { folder, mesh: name.file_name().map(Into::into), ..self }
     }
 
-    /// The files on disk that were opened or are missing, in the order of their paths.
-    pub(super) fn asked(&self) -> Vec<Sidecar> {
-        let Files::OnDisk(asked) = &self.files else { return Vec::new() };
-        let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The same files, of which none has been looked for.
+    pub(super) fn with_new_log(&self) -> Self {
+        let files = match &self.files {
+            Files::OnDisk(_) => Files::OnDisk(Log::default()),
+            other => other.clone(),
+        };
+        Self { files, folder: self.folder.clone(), mesh: self.mesh.clone() }
+    }
+
+    /// The files on disk that were looked for since, in the order of their paths.
+    pub(super) fn looked_for(&self) -> Vec<Sidecar> {
+        let Files::OnDisk(log) = &self.files else { return Vec::new() };
+        let log = log.lock().unwrap_or_else(PoisonError::into_inner);
         let sidecar = |(path, modified): (&PathBuf, &Option<SystemTime>)| Sidecar {
             path: path.clone(),
             modified: *modified,
         };
-        asked.iter().map(sidecar).collect()
+        log.iter().map(sidecar).collect()
     }
 
     /// The folder to which names are relative.
@@ -147,10 +154,10 @@ impl Sidecars {
     pub(super) fn is_file(&self, path: &Path) -> bool {
         match &self.files {
             Files::None => false,
-            Files::OnDisk(asked) => {
+            Files::OnDisk(log) => {
                 let is_file = path.is_file();
                 if !is_file {
-                    note(asked, path, None);
+                    record(log, path, None);
                 }
                 is_file
             }
@@ -210,8 +217,8 @@ impl Sidecars {
     /// The content of a file, in at most `limit` more bytes of memory.
     pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Cow<'_, [u8]>, ReadError> {
         match &self.files {
-            Files::OnDisk(asked) => {
-                note(asked, path, modified(path));
+            Files::OnDisk(log) => {
+                record(log, path, modified(path));
                 bytes_within(path, limit).map(Cow::Owned)
             }
             _ => Ok(Cow::Borrowed(self.held(path)?)),
@@ -222,8 +229,8 @@ impl Sidecars {
     /// A file, to be read in parts.
     pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
         match &self.files {
-            Files::OnDisk(asked) => {
-                note(asked, path, modified(path));
+            Files::OnDisk(log) => {
+                record(log, path, modified(path));
                 Ok(Box::new(BufReader::new(File::open(path)?)))
             }
             _ => Ok(Box::new(Cursor::new(self.held(path)?))),
@@ -240,9 +247,9 @@ impl Sidecars {
     }
 }
 
-fn note(asked: &Asked, path: &Path, modified: Option<SystemTime>) {
-    let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-    asked.entry(path.to_owned()).or_insert(modified);
+fn record(log: &Log, path: &Path, modified: Option<SystemTime>) {
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    log.entry(path.to_owned()).or_insert(modified);
 }
 
 /// `None` if there is no file.

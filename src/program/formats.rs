@@ -72,7 +72,7 @@ fn with(written: &GridSpec) -> &'static str {
     }
 }
 
-/// A table for a terminal of 80 columns, without what the formats carry.
+/// A table of at most 80 columns; what the formats carry is in `--json` only.
 fn table(rows: &[Row]) -> String {
     let line = |cells: [&str; 4]| {
         format!("{:<11} {:<21} {:<5} {}", cells[0], cells[1], cells[2], cells[3])

@@ -24,10 +24,10 @@ const FOLDER: &str = ".voxelize";
 
 /// The record of an output file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Note {
+struct Record {
     origin: Origin,
-    /// A hash of each sidecar file, by its path relative to the mesh's folder; `None` if there was
-    /// no such file.
+    /// By path relative to the mesh's folder: the hash of a sidecar file, or `None` for a file that
+    /// was looked for and did not exist.
     sidecars: BTreeMap<PathBuf, Option<String>>,
     /// A hash of the file's bytes.
     bytes: String,
@@ -72,11 +72,11 @@ impl Origin {
     }
 }
 
-/// The result of an earlier run of `task`, if its `origin` is the same, and the sidecar files and the
-/// output are unchanged.
+/// The result of an earlier run of `task`, if that had the same `origin`, and neither the sidecar
+/// files nor the output have changed since.
 pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
-    let note: Note = serde_json::from_slice(&fs::read(note_of(target)?).ok()?).ok()?;
+    let record: Record = serde_json::from_slice(&fs::read(record_of(target)?).ok()?).ok()?;
     let is_as_left = |path: &Path, bytes: &str| hash_of(path).is_ok_and(|now| now == bytes);
     let is_as_read = |(path, bytes): (&PathBuf, &Option<String>)| {
         let path = folder_of(&task.mesh).join(path);
@@ -85,10 +85,10 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
             None => !path.is_file(),
         }
     };
-    let is_kept = note.origin == *origin
-        && note.sidecars.iter().all(is_as_read)
-        && is_as_left(target, &note.bytes);
-    is_kept.then(|| Skipped::new(&task.mesh, target, note.contents))
+    let is_kept = record.origin == *origin
+        && record.sidecars.iter().all(is_as_read)
+        && is_as_left(target, &record.bytes);
+    is_kept.then(|| Skipped::new(&task.mesh, target, record.contents))
 }
 
 /// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and
@@ -105,14 +105,14 @@ pub fn remember(
     let Some(target) = task.target.as_deref().filter(|target| target.is_file()) else {
         return Ok(());
     };
-    let Some(path) = note_of(target) else { return Ok(()) };
+    let Some(path) = record_of(target) else { return Ok(()) };
     let folder = &folder_of(&task.mesh);
     let sidecars =
         sidecars.iter().map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
-    let note = Note { origin, sidecars, bytes: hash_of(target)?, contents };
+    let record = Record { origin, sidecars, bytes: hash_of(target)?, contents };
     fs::create_dir_all(folder_of(&path)).with_context(|| path.display().to_string())?;
     let file = TemporaryFile::beside(&path)?;
-    serde_json::to_writer(file.file(), &note)?;
+    serde_json::to_writer(file.file(), &record)?;
     file.finish(&path).with_context(|| path.display().to_string())
 }
 
@@ -134,7 +134,7 @@ fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>
 }
 
 /// The path of the record of `target`.
-fn note_of(target: &Path) -> Option<PathBuf> {
+fn record_of(target: &Path) -> Option<PathBuf> {
     let mut name = target.file_name()?.to_owned();
     name.push(".json");
     Some(folder_of(target).join(FOLDER).join(name))

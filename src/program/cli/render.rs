@@ -33,8 +33,8 @@ pub struct RenderArgs {
     pub input: Input,
 
     /// File to write, a .png, or - for standard output. With --turntable one file is an animation
-    /// (.png for APNG, .webp or .gif); a name with #### or %04d in it is a file for each picture,
-    /// counted from 1 with so many digits, as Blender and ffmpeg name them.
+    /// (.png for APNG, .webp or .gif); a name with #### or %04d in it is a file for each picture:
+    /// 0001, 0002 and so on.
     #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
     pub output: Option<PathBuf>,
 

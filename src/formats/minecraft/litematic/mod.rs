@@ -3,8 +3,8 @@
 //! A schematic has named regions, each with a position, a size, a palette and the numbers of its
 //! blocks. A number has as many bits as the last one of the palette needs, two at least. They are
 //! packed into 64-bit words from the lowest bits on, and may lie in two words. There is no
-//! specification; this follows files of the mod and of *litemapy*. Timestamps
-//! are 0, so that the same grid gives the same bytes.
+//! specification; this follows files of the mod and of *litemapy*. Timestamps are 0, so
+//! that the same grid gives the same bytes.
 //!
 //! Files of versions 1 to 7 are read. Regions are put together in their order, where later blocks
 //! replace earlier ones; the grid begins at the lowest corner of all. Along an axis with a

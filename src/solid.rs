@@ -18,7 +18,7 @@ use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
-use crate::topology::{self, Boundary, Topology, Turned};
+use crate::topology::{Boundary, Flips, Topology, Turned};
 use crate::voxelize::BackendError;
 use crate::voxelize::finder::Finder;
 use crate::voxelize::{Rule, Run};
@@ -148,21 +148,18 @@ struct Surface {
 impl Surface {
     /// Analyzes the finder's mesh, and replaces it by the one with flipped parts.
     fn of(finder: &mut Finder) -> Result<Self, BackendError> {
-        let mut surface = Self::as_given(finder)?;
-        if !surface.topology.is_oriented() {
-            surface.turn(finder)?;
+        let (mut surface, flips) = Self::as_given(finder, |topology| !topology.is_oriented())?;
+        if let Some(flips) = flips {
+            surface.turn(finder, flips)?;
         }
         Ok(surface)
     }
 
     /// Flips the parts with inverted orientation; returns whether there are any.
-    fn turn(&mut self, finder: &mut Finder) -> Result<bool, BackendError> {
-        let whole = finder.mesh.whole();
-        finder.within(0, |memory| require(Topology::turning_bytes(whole), memory))?;
-        let (turned, which) = topology::turned(whole);
+    fn turn(&mut self, finder: &mut Finder, (turned, which): Flips) -> Result<bool, BackendError> {
         if let Some(which) = &which {
             finder.mesh = Cow::Owned(finder.mesh.with_turned(which));
-            *self = Self::as_given(finder)?;
+            (*self, _) = Self::as_given(finder, |_| false)?;
         }
         self.turned = Some(turned);
         Ok(which.is_some())
@@ -178,10 +175,8 @@ impl Surface {
         if self.turned.is_some() {
             return Ok(());
         }
-        let whole = finder.mesh.whole();
-        finder.within(0, |memory| require(Topology::turning_bytes(whole), memory))?;
-        match topology::turned(whole).1 {
-            Some(which) if which.contains(&false) => Err(BackendError::NotInTiles(
+        match Self::as_given(finder, |_| true)?.1 {
+            Some((_, Some(which))) if which.contains(&false) => Err(BackendError::NotInTiles(
                 "parts of the mesh face the wrong way, and whether they are turned depends on the \
                  whole grid: use the fill parity or vote, or turn them in the mesh",
             )),
@@ -189,18 +184,27 @@ impl Surface {
         }
     }
 
-    fn as_given(finder: &Finder) -> Result<Self, BackendError> {
+    /// Analyzes the finder's mesh, and if `flip` says so of its topology, which triangles to flip.
+    fn as_given(
+        finder: &Finder,
+        flip: impl FnOnce(&Topology) -> bool,
+    ) -> Result<(Self, Option<Flips>), BackendError> {
         let whole = finder.mesh.whole();
-        let (topology, boundary) = finder.within(0, |memory| {
+        let (topology, boundary, flips) = finder.within(0, |memory| {
             require(Topology::bytes_with_boundary(whole), memory)?;
-            Ok(Topology::with_boundary(whole))
+            Topology::with_flips(whole, |topology| {
+                let flip = flip(topology);
+                require(if flip { Topology::turning_bytes(whole) } else { 0 }, memory)?;
+                Ok(flip)
+            })
         })?;
         let origin = finder.mesh.first_point();
-        Ok(Self {
+        let surface = Self {
             topology: topology.relative_to(origin),
             boundary: boundary.map(|boundary| boundary.relative_to(origin)),
             turned: None,
-        })
+        };
+        Ok((surface, flips))
     }
 }
 
@@ -259,9 +263,14 @@ async fn winding(
             return Ok(wound);
         }
         let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
-        if opposed && surface.turned.is_none() && surface.turn(finder)? {
-            // Patches that met at edges of more than two triangles may have a boundary now.
-            return Box::pin(winding(finder, wound.reason, surface)).await;
+        if opposed && surface.turned.is_none() {
+            let (_, flips) = Surface::as_given(finder, |_| true)?;
+            if let Some(flips) = flips
+                && surface.turn(finder, flips)?
+            {
+                // Patches that met at edges of more than two triangles may have a boundary now.
+                return Box::pin(winding(finder, wound.reason, surface)).await;
+            }
         }
         return Ok(wound);
     };

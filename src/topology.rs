@@ -27,12 +27,11 @@ mod weld;
 
 use crate::place::PlacedMesh;
 pub use crate::topology::boundary::{Boundary, MAX_EDGES};
+pub(crate) use crate::topology::patches::Flips;
 pub use crate::topology::patches::Turned;
-pub(crate) use crate::topology::patches::turned;
 
 use crate::topology::edges::Matching;
 use crate::topology::measure::Measure;
-use crate::topology::weld::Weld;
 
 /// An upper bound of the memory that rayon takes to distribute the work, in bytes.
 const QUEUES: u64 = 64 << 10;
@@ -86,8 +85,23 @@ impl Topology {
     /// The topology, and the mesh's boundary: `None` if it has more than [`MAX_EDGES`] edges.
     #[must_use]
     pub fn with_boundary(mesh: &PlacedMesh) -> (Self, Option<Boundary>) {
-        let weld = Weld::new(mesh.vertices());
-        let tally = Matching::new(mesh, &weld).tally();
+        Self::matched(&Matching::new(mesh))
+    }
+
+    /// The topology and the boundary; and the triangles to flip, if `flip` says so of the topology.
+    pub(crate) fn with_flips<E>(
+        mesh: &PlacedMesh,
+        flip: impl FnOnce(&Self) -> Result<bool, E>,
+    ) -> Result<(Self, Option<Boundary>, Option<Flips>), E> {
+        let matching = Matching::new(mesh);
+        let (topology, boundary) = Self::matched(&matching);
+        let flips = flip(&topology)?.then(|| patches::flips(&matching, &topology));
+        Ok((topology, boundary, flips))
+    }
+
+    fn matched(matching: &Matching) -> (Self, Option<Boundary>) {
+        let mesh = matching.mesh;
+        let tally = matching.tally();
         let triangles = tally.half_edges / 3;
         let Measure { volume_times_six, area } = Measure::of(mesh);
         let boundary = Boundary::of(tally.boundary);

@@ -27,6 +27,12 @@ impl Candidates {
         Self { voxels: Vec::new(), bound }
     }
 
+    /// An upper bound of the least value.
+    #[inline]
+    pub(super) fn bound(&self) -> f64 {
+        self.bound
+    }
+
     /// Adds a voxel whose value is known up to `error`.
     #[inline]
     pub(super) fn add(&mut self, value: f64, error: f64, voxel: [u32; 3]) {

@@ -101,7 +101,7 @@ struct Caps {
     /// The number of rows along `x`, and of bricks along `y`.
     dims: [u32; 2],
     /// The offset at the start of each row, if it is the same for all columns.
-    starts: Vec<Option<i32>>,
+    starts: Vec<Option<i16>>,
     /// The bricks with offsets of their own, in canonical order.
     bricks: Vec<(BrickKey, Box<Offsets>)>,
 }
@@ -187,7 +187,7 @@ impl Sweep<'_> {
 /// The state of the 64 columns of a row, by `8 y + z`, at the current position of the sweep.
 struct Columns {
     crossings: [i32; 64],
-    offsets: [i32; 64],
+    offsets: [i16; 64],
     inside: u64,
 }
 
@@ -201,7 +201,7 @@ impl Columns {
     /// Updates which of `columns` are inside.
     fn update(&mut self, columns: u64) {
         for column in set_bits(columns) {
-            let number = self.crossings[column as usize] + self.offsets[column as usize];
+            let number = self.crossings[column as usize] + i32::from(self.offsets[column as usize]);
             self.inside = self.inside & !(1 << column) | u64::from(number > 0) << column;
         }
     }
@@ -215,9 +215,10 @@ impl Columns {
                 set_bits(mask[x]).for_each(|column| self.crossings[column as usize] += step);
             }
             if let Some(offsets) = offsets {
-                changed = u64::MAX;
-                for (to, &from) in self.offsets.iter_mut().zip(&offsets[64 * x..]) {
-                    *to = from.into();
+                let offsets = &offsets[64 * x..][..64];
+                if self.offsets != offsets {
+                    self.offsets.copy_from_slice(offsets);
+                    changed = u64::MAX;
                 }
             }
             self.update(changed);

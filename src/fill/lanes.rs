@@ -57,6 +57,36 @@ impl Lanes {
     }
 
     #[inline(always)]
+    pub(super) fn floor(self) -> Self {
+        self.zip(self, |value, _| value.floor())
+    }
+
+    #[inline(always)]
+    pub(super) fn abs(self) -> Self {
+        self.zip(self, |value, _| value.abs())
+    }
+
+    /// The least of all values.
+    #[inline(always)]
+    pub(super) fn least(&self) -> f64 {
+        let mut least = self.0[0];
+        for value in self.0 {
+            least = if value < least { value } else { least };
+        }
+        least
+    }
+
+    /// The greatest of all values.
+    #[inline(always)]
+    pub(super) fn greatest(&self) -> f64 {
+        let mut greatest = self.0[0];
+        for value in self.0 {
+            greatest = if value > greatest { value } else { greatest };
+        }
+        greatest
+    }
+
+    #[inline(always)]
     pub(super) fn sum(&self) -> f64 {
         let mut sum = 0.0;
         for value in self.0 {

@@ -20,6 +20,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::fill::extremes::{Candidates, Valued, lesser};
+use crate::fill::lanes::{self, LANES, Lanes};
 use crate::fill::solid_angle::{Edge, Loop, Point, Sums, Taylor, Turns, minus};
 use crate::grid::BRICK;
 use crate::place::Lattice;
@@ -32,7 +33,7 @@ const NOISE: f64 = 1e-9;
 /// Maximum error that distant loops may add when a cube is divided.
 const FAR: f64 = 2e-4;
 /// Above this error a polynomial does not decide any voxel.
-const MOST_ERROR: f64 = 0.1;
+const MOST_ERROR: f64 = 1.0;
 /// With more undecided voxels a cube is divided: its eight parts cost as much as this many sums.
 const MOST_OPEN: usize = 40;
 
@@ -43,7 +44,7 @@ pub(super) type Offsets = [i16; 512];
 pub(super) enum Part {
     /// Rows of bricks, a half-open range in `y` and `z`, whose first brick has one offset in all
     /// voxels; `None` if the offset must be computed per column.
-    Rows { from: [u32; 2], to: [u32; 2], offset: Option<i32> },
+    Rows { from: [u32; 2], to: [u32; 2], offset: Option<i16> },
     /// A brick whose voxels have offsets of their own.
     Brick { at: [u32; 3], offsets: Box<Offsets> },
 }
@@ -101,6 +102,14 @@ struct Brick {
     most: Option<Valued>,
 }
 
+impl Brick {
+    /// A lower bound of the distance of the most certain voxel's number from `i + 1/2`.
+    #[inline]
+    fn certainty(&self) -> f64 {
+        self.most.map_or(f64::NEG_INFINITY, |(uncertainty, _)| -uncertainty)
+    }
+}
+
 /// A cube of voxels.
 #[derive(Clone)]
 struct Cube {
@@ -112,14 +121,27 @@ struct Cube {
     far: Far,
 }
 
-/// A sum over loops, as a Taylor polynomial.
+impl Cube {
+    /// The voxel with `index` in ascending order.
+    #[inline(always)]
+    fn voxel(&self, index: u32) -> [u32; 3] {
+        let [x, y, z] = self.at;
+        let (bits, mask) = (self.size.ilog2(), self.size - 1);
+        [x + (index >> (2 * bits)), y + (index >> bits & mask), z + (index & mask)]
+    }
+}
+
+/// A sum over loops in a ball, as a Taylor polynomial.
 #[derive(Debug, Clone, Copy, Default)]
 struct Far {
     center: Point,
+    radius: f64,
     /// The sum at the centre.
     number: f64,
-    /// Its change, modulo integer steps.
+    /// Its change, modulo integer steps. The error bound is that of loops expanded at this centre.
     taylor: Taylor,
+    /// The error bound of loops expanded at other centres.
+    moved_error: f64,
 }
 
 impl Far {
@@ -128,10 +150,16 @@ impl Far {
         self.number + self.taylor.change(minus(p, self.center))
     }
 
-    /// The same polynomial around another centre. The error bound holds in a ball within its own.
-    fn moved(&self, center: Point) -> Self {
+    /// A bound of the error anywhere in the ball.
+    fn error(&self) -> f64 {
+        self.taylor.error + self.moved_error
+    }
+
+    /// The same polynomial in a ball within its own.
+    fn moved(&self, center: Point, radius: f64) -> Self {
         let gradient = self.taylor.slope(minus(center, self.center));
-        Self { center, number: self.at(center), taylor: Taylor { gradient, ..self.taylor } }
+        let taylor = Taylor { gradient, error: 0.0, ..self.taylor };
+        Self { center, radius, number: self.at(center), taylor, moved_error: self.error() }
     }
 
     /// Adds the sum over other loops.
@@ -181,6 +209,66 @@ impl WithSimd for Sum<'_> {
             self.field.loops[index as usize].turn(self.p, &mut turns);
         }
         turns.number()
+    }
+}
+
+/// Computes the offsets that the polynomial of a cube decides.
+struct Decide<'a> {
+    field: &'a Field,
+    cube: &'a Cube,
+    all: &'a Far,
+    brick: &'a mut Brick,
+    /// The other voxels.
+    open: &'a mut Vec<[u32; 3]>,
+}
+
+impl WithSimd for Decide<'_> {
+    type Output = ();
+
+    /// The error of expanded loops falls with `x^3`, and `x <= (1 + x^2) / 2`.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { field, cube, all, brick, open } = self;
+        let steps = field.steps(cube, all.center);
+        let half = Lanes::splat(0.5);
+        let by_squared = Lanes::splat(1.0 / (all.radius * all.radius));
+        // The first voxels; the others are the same, moved.
+        let (mut first, mut slots) = ([Lanes::default(); 3], [0; LANES]);
+        for lane in 0..LANES {
+            let voxel = cube.voxel(lane as u32);
+            let h = minus(field.center(voxel), all.center);
+            (first[0].0[lane], first[1].0[lane], first[2].0[lane]) = (h[0], h[1], h[2]);
+            slots[lane] = slot(voxel) - slot(cube.at);
+        }
+        for start in (0..cube.size.pow(3)).step_by(LANES) {
+            let at = cube.voxel(start);
+            let step = |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * field.unit);
+            let h = [first[0] + step(0), first[1] + step(1), first[2] + step(2)];
+            let squared = lanes::dot(h, h) * by_squared;
+            let error = Lanes::splat(all.moved_error)
+                + Lanes::splat(0.5 * all.taylor.error) * (squared + squared * squared);
+            let number = Lanes::splat(all.number)
+                + steps[start as usize / LANES % steps.len()]
+                + all.taylor.changes(h);
+            let certainty = (number - number.floor() - half).abs() - error;
+            // Most voxels are neither the least nor the most certain so far.
+            if certainty.least() > brick.least.bound() + NOISE
+                && certainty.greatest() <= brick.certainty()
+            {
+                let offsets = (number + Lanes::splat(0.5 + NOISE)).floor();
+                for lane in 0..LANES {
+                    brick.offsets[slot(at) + slots[lane]] = offsets.0[lane] as i16;
+                }
+                continue;
+            }
+            for lane in 0..LANES {
+                let voxel = cube.voxel(start + lane as u32);
+                match certainty.0[lane] > 0.0 {
+                    true => field.set(brick, voxel, number.0[lane], error.0[lane]),
+                    false => open.push(voxel),
+                }
+            }
+        }
     }
 }
 
@@ -242,9 +330,9 @@ impl Field {
         }
         let all = self.estimate(&mut cube);
         let half = f64::from(cube.size / 2) * self.unit;
-        if half_distance(all.number) > all.taylor.swing(half) + all.taylor.error {
+        if half_distance(all.number) > all.taylor.swing(half) + all.error() {
             let to = [1, 2].map(|a| (brick[a] + size).min(self.bricks[a]));
-            let offset = self.shading(&cube).next().is_none().then(|| offset(all.number).into());
+            let offset = self.shading(&cube).next().is_none().then(|| offset(all.number));
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
             return done(if brick[0] == 0 { vec![rows] } else { Vec::new() });
         }
@@ -270,7 +358,7 @@ impl Field {
     /// Moves loops that are far from the cube into its polynomial; returns the polynomial of all.
     fn estimate(&self, cube: &mut Cube) -> Far {
         let (center, radius) = self.ball(cube);
-        cube.far = cube.far.moved(center);
+        cube.far = cube.far.moved(center, radius);
         let [lo, hi] = self.bounds(cube.at, cube.size);
         let (mut distant, mut error) = (Vec::new(), 0.0);
         cube.near.retain(|&index| {
@@ -291,7 +379,7 @@ impl Field {
         let mut all = cube.far;
         let (number, taylor) = self.expand(&cube.near, center, radius);
         all.add(number, taylor);
-        all.taylor.error += NOISE;
+        all.moved_error += NOISE;
         all
     }
 
@@ -303,11 +391,12 @@ impl Field {
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
     fn fill(&self, cube: Cube, all: &Far, brick: &mut Brick) {
         let mut open = Vec::new();
-        let is_smooth = all.taylor.error < MOST_ERROR;
+        let is_smooth = all.error() < MOST_ERROR;
         if is_smooth {
-            self.fill_smooth(&cube, all, brick, &mut open);
+            let field = self;
+            self.arch.dispatch(Decide { field, cube: &cube, all, brick, open: &mut open });
         } else if cube.size == 2 {
-            open.extend(voxels(&cube));
+            open.extend((0..8).map(|index| cube.voxel(index)));
         }
         if cube.size > 2 && (!is_smooth || open.len() > MOST_OPEN) {
             for mut child in children(&cube) {
@@ -322,27 +411,20 @@ impl Field {
         }
     }
 
-    /// Computes the offsets that the polynomial decides; the other voxels go to `open`.
-    fn fill_smooth(&self, cube: &Cube, all: &Far, brick: &mut Brick, open: &mut Vec<[u32; 3]>) {
+    /// The integer steps of `b` from `center` to the columns of `cube`, by `y` and `z`.
+    fn steps(&self, cube: &Cube, center: Point) -> Vec<Lanes> {
+        let columns = cube.size.pow(2).max(LANES as u32);
+        let mut steps = vec![Lanes::default(); columns as usize / LANES];
         let shading: Vec<Edge> = self.shading(cube).collect();
-        let error = all.taylor.error;
-        let bend = 0.5 * all.taylor.bend[0] * self.unit * self.unit;
-        for column in columns(cube) {
-            let first = self.center(column);
-            // Integer steps are between columns, not within them.
-            let steps: f64 = shading.iter().map(|edge| edge.step(all.center, first)).sum();
-            let number = all.at(first) + steps;
-            let slope = all.taylor.slope(minus(first, all.center))[0] * self.unit;
-            for x in 0..cube.size {
-                let step = f64::from(x);
-                let number = number + step * (slope + step * bend);
-                let voxel = [column[0] + x, column[1], column[2]];
-                match half_distance(number) > error {
-                    true => self.set(brick, voxel, number, error),
-                    false => open.push(voxel),
-                }
+        if !shading.is_empty() {
+            for column in 0..columns {
+                // Steps are between columns, not within them.
+                let first = self.center(cube.voxel(column % cube.size.pow(2)));
+                steps[column as usize / LANES].0[column as usize % LANES] =
+                    shading.iter().map(|edge| edge.step(center, first)).sum();
             }
         }
+        steps
     }
 
     /// Sets the offset of a voxel for which `b` is `number`, or a number with the same offset, with
@@ -363,7 +445,7 @@ impl Field {
     fn number(&self, cube: &Cube, voxel: [u32; 3]) -> (f64, f64) {
         let p = self.center(voxel);
         let number = self.sum(&cube.near, p) + cube.far.at(p);
-        let error = cube.far.taylor.error + NOISE;
+        let error = cube.far.error() + NOISE;
         match half_distance(number) > error || cube.near.len() == self.loops.len() {
             true => (number, error),
             false => (self.whole(p), NOISE),
@@ -371,8 +453,8 @@ impl Field {
     }
 
     /// The offset of one voxel.
-    pub(super) fn offset(&self, voxel: [u32; 3]) -> i32 {
-        offset(self.whole(self.center(voxel))).into()
+    pub(super) fn offset(&self, voxel: [u32; 3]) -> i16 {
+        offset(self.whole(self.center(voxel)))
     }
 
     /// The distance of `b` at the centre of a voxel from the nearest `i + 1/2`.
@@ -419,17 +501,6 @@ fn children(cube: &Cube) -> impl Iterator<Item = Cube> {
         let at = [0, 1, 2].map(|a| cube.at[a] + half * (child >> a & 1));
         Cube { at, size: half, ..cube.clone() }
     })
-}
-
-fn voxels(cube: &Cube) -> impl Iterator<Item = [u32; 3]> + use<> {
-    let along_x = 0..cube.size;
-    columns(cube).flat_map(move |[x, y, z]| along_x.clone().map(move |step| [x + step, y, z]))
-}
-
-/// The first voxels of the columns.
-fn columns(cube: &Cube) -> impl Iterator<Item = [u32; 3]> + use<> {
-    let ([x, y, z], size) = (cube.at, cube.size);
-    (y..y + size).flat_map(move |y| (z..z + size).map(move |z| [x, y, z]))
 }
 
 /// The index of a voxel within its brick.

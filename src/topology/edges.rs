@@ -94,15 +94,16 @@ fn lowest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 
 /// The triangles of a mesh, by the parts that own their edges.
 pub(super) struct Matching<'a> {
-    mesh: &'a PlacedMesh,
-    weld: &'a Weld,
+    pub(super) mesh: &'a PlacedMesh,
+    weld: Weld,
     part_bits: u32,
     bins: Bins,
     shells: Shells,
 }
 
 impl<'a> Matching<'a> {
-    pub(super) fn new(mesh: &'a PlacedMesh, weld: &'a Weld) -> Self {
+    pub(super) fn new(mesh: &'a PlacedMesh) -> Self {
+        let weld = Weld::new(mesh.vertices());
         let part_bits = part_bits(mesh.vertices().len());
         let parts_of =
             |triangle: u32| match Rising::of(weld.triangle(mesh.indices()[triangle as usize])) {
@@ -136,6 +137,11 @@ impl<'a> Matching<'a> {
             });
         });
         tally
+    }
+
+    /// The lowest triangle of the shell of each triangle, once all half-edges are matched.
+    pub(super) fn shells(&self) -> impl ExactSizeIterator<Item = u32> {
+        (0..self.mesh.len() as u32).map(|triangle| self.shells.root(triangle))
     }
 
     /// The pairs of triangles at edges with exactly two.

@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::{Axis, Crossing};
+use crate::topology::Topology;
 use crate::topology::edges::Matching;
-use crate::topology::weld::Weld;
 
 /// Maximum number of columns along the longest axis of the coarse grid.
 const COLUMNS: u32 = 128;
@@ -35,15 +35,21 @@ pub struct Turned {
     pub triangles: u64,
 }
 
-/// The triangles of `mesh` that must be flipped, if any, with statistics.
+/// The statistics of flipped patches, and the triangles to flip, if any.
+pub(crate) type Flips = (Turned, Option<Vec<bool>>);
+
+/// The triangles to flip in a mesh of this topology.
 ///
 /// A patch is flipped if at least two thirds of the columns that see it see its back. A patch that
 /// is not seen, or is seen from both sides, keeps the orientation of most of its area; but if two
 /// thirds of all sightings of the mesh are backs, such patches are flipped too.
-pub(crate) fn turned(mesh: &PlacedMesh) -> (Turned, Option<Vec<bool>>) {
-    let weld = Weld::new(mesh.vertices());
-    let pairs = Matching::new(mesh, &weld).pairs();
-    let patches = Patches::new(mesh.len(), &pairs);
+pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
+    let mesh = matching.mesh;
+    let patches = if topology.non_manifold_edges == 0 && topology.inconsistent_edges == 0 {
+        Patches::consistent(matching.shells())
+    } else {
+        Patches::new(mesh.len(), matching.pairs())
+    };
     let votes = votes(mesh, &patches);
     let most = |front: i64, back: i64| 2 * front <= back && back > 0;
     let seen = votes.as_given;
@@ -74,11 +80,11 @@ pub(crate) fn turned(mesh: &PlacedMesh) -> (Turned, Option<Vec<bool>>) {
     (summary, (triangles > 0).then_some(turned))
 }
 
-/// An upper bound of the memory of [`turned`], in bytes, besides that of the topology.
+/// An upper bound of the memory of [`flips`], in bytes, besides that of the topology.
 pub(super) fn bytes(triangles: usize) -> u64 {
     let pairs = 3 * size_of::<Pair>() * triangles;
     let votes = 2 * size_of::<[i64; 2]>() * triangles;
-    (pairs + 2 * votes + 16 * triangles) as u64 + (6 * 8 * COLUMNS * COLUMNS) as u64
+    (pairs + 2 * votes + 24 * triangles) as u64 + (6 * 8 * COLUMNS * COLUMNS) as u64
 }
 
 /// Two triangles at an edge, and whether they traverse it in the same direction.
@@ -93,10 +99,10 @@ struct Patches {
 }
 
 impl Patches {
-    fn new(triangles: usize, pairs: &[Pair]) -> Self {
+    fn new(triangles: usize, pairs: Vec<Pair>) -> Self {
         let parents = (0..triangles as u64).map(|triangle| triangle << 1).collect();
         let mut patches = Self { parents, one_sided: vec![false; triangles] };
-        for &(one, other, differs) in pairs {
+        for (one, other, differs) in pairs {
             patches.join(one, other, differs);
         }
         for triangle in 0..triangles as u32 {
@@ -104,6 +110,12 @@ impl Patches {
             patches.parents[triangle as usize] = u64::from(root) << 1 | u64::from(differs);
         }
         patches
+    }
+
+    /// Patches of one orientation: those are shells, by their roots.
+    fn consistent(shells: impl ExactSizeIterator<Item = u32>) -> Self {
+        let one_sided = vec![false; shells.len()];
+        Self { parents: shells.map(|root| u64::from(root) << 1).collect(), one_sided }
     }
 
     fn root(&mut self, triangle: u32) -> (u32, bool) {
@@ -161,31 +173,33 @@ fn votes(mesh: &PlacedMesh, patches: &Patches) -> Votes {
     }
     let counts: Vec<[AtomicI64; 2]> = (0..mesh.len()).map(|_| Default::default()).collect();
     let as_given: [AtomicI64; 2] = Default::default();
-    for axis in Axis::ALL {
-        let columns = Columns::new(mesh, axis);
-        // The minimum and maximum height in each column.
-        let ends: Vec<[AtomicI64; 2]> =
-            (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
-        let triangles = || (0..mesh.len()).into_par_iter();
-        triangles().for_each(|index| {
-            columns.cross(&mesh.triangle(index), |column, height, _| {
-                ends[column][0].fetch_min(height, Relaxed);
-                ends[column][1].fetch_max(height, Relaxed);
-            });
+    let columns = Columns::new(mesh);
+    // The minimum and maximum height in each column.
+    let ends: Vec<[AtomicI64; 2]> =
+        (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
+    let crosses = |&index: &u32| {
+        let mut crosses = false;
+        columns.cross(&mesh.triangle(index as usize), |column, height, _| {
+            crosses = true;
+            ends[column][0].fetch_min(height, Relaxed);
+            ends[column][1].fetch_max(height, Relaxed);
         });
-        triangles().for_each(|index| {
-            columns.cross(&mesh.triangle(index), |column, height, winding| {
-                for (end, facing) in [(0, 1), (1, -1)] {
-                    if ends[column][end].load(Relaxed) == height {
-                        let is_back = winding != facing;
-                        as_given[usize::from(is_back)].fetch_add(1, Relaxed);
-                        let is_back = is_back != patches.is_flipped(index);
-                        counts[patches.patch(index)][usize::from(is_back)].fetch_add(1, Relaxed);
-                    }
+        crosses
+    };
+    let crossing: Vec<u32> = (0..mesh.len() as u32).into_par_iter().filter(crosses).collect();
+    crossing.into_par_iter().for_each(|index| {
+        let index = index as usize;
+        columns.cross(&mesh.triangle(index), |column, height, winding| {
+            for (end, facing) in [(0, 1), (1, -1)] {
+                if ends[column][end].load(Relaxed) == height {
+                    let is_back = winding != facing;
+                    as_given[usize::from(is_back)].fetch_add(1, Relaxed);
+                    let is_back = is_back != patches.is_flipped(index);
+                    counts[patches.patch(index)][usize::from(is_back)].fetch_add(1, Relaxed);
                 }
-            });
+            }
         });
-    }
+    });
     let of_patches = counts.into_iter().map(|each| each.map(AtomicI64::into_inner)).collect();
     Votes { of_patches, as_given: as_given.map(AtomicI64::into_inner), areas }
 }
@@ -198,47 +212,90 @@ fn twice_area(&[a, b, c]: &Triangle) -> i128 {
     (normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]).sqrt() as i128
 }
 
-/// The columns of a coarse grid along an axis.
+/// The columns of a coarse grid along all axes.
 struct Columns {
-    axis: Axis,
     unit_bits: u32,
     grid: BoxRange,
-    /// The axes across.
-    dims: [i32; 2],
 }
 
 impl Columns {
-    fn new(mesh: &PlacedMesh, axis: Axis) -> Self {
+    fn new(mesh: &PlacedMesh) -> Self {
         let lattice = mesh.lattice();
         let longest = lattice.dims.into_iter().max().unwrap_or(1);
         let shift = longest.div_ceil(COLUMNS).next_power_of_two().ilog2();
-        let dims = lattice.dims.map(|d| d.div_ceil(1 << shift) as i32);
-        let grid = BoxRange { lo: [0; 3], hi: dims.map(|d| d - 1) };
-        Self { axis, unit_bits: lattice.unit_bits + shift, grid, dims: axis.project(dims).0 }
+        let hi = lattice.dims.map(|d| d.div_ceil(1 << shift) as i32 - 1);
+        Self { unit_bits: lattice.unit_bits + shift, grid: BoxRange { lo: [0; 3], hi } }
+    }
+
+    /// The columns along an axis by the two others.
+    fn dims(&self, axis: Axis) -> [i32; 2] {
+        axis.project(self.grid.hi).0.map(|last| last + 1)
     }
 
     fn count(&self) -> usize {
-        (self.dims[0] * self.dims[1]) as usize
+        Axis::ALL
+            .into_iter()
+            .map(|axis| self.dims(axis).map(|d| d as usize))
+            .map(|[a, b]| a * b)
+            .sum()
     }
 
     /// Calls `each` with the columns that cross `triangle`, the height of the crossing, and its
     /// direction.
     fn cross(&self, triangle: &Triangle, mut each: impl FnMut(usize, i64, i32)) {
         let centers = BoxRange::of_centers(triangle, self.unit_bits).intersect(&self.grid);
-        let [lo, hi] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner).0);
-        if lo[0] > hi[0] || lo[1] > hi[1] {
+        let is_empty = |axis: usize| centers.lo[axis] > centers.hi[axis];
+        if usize::from(is_empty(0)) + usize::from(is_empty(1)) + usize::from(is_empty(2)) > 1 {
             return;
         }
-        let crossing = Crossing::new(triangle, self.axis);
         let center = |index: i32| (index << self.unit_bits) + (1 << (self.unit_bits - 1));
-        for second in lo[1]..=hi[1] {
-            for first in lo[0]..=hi[0] {
-                if let Some(height) = crossing.at([center(first), center(second)]) {
-                    let height = height.numerator() as f64 / height.denominator() as f64;
-                    let height = (height * f64::from(1 << HEIGHT_BITS)) as i64;
-                    each((second * self.dims[0] + first) as usize, height, crossing.winding());
+        let mut first_column = 0;
+        for axis in Axis::ALL {
+            let dims = self.dims(axis);
+            let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
+            if lo[0] <= hi[0] && lo[1] <= hi[1] {
+                let crossing = Crossing::new(triangle, axis);
+                for second in lo[1]..=hi[1] {
+                    for first in lo[0]..=hi[0] {
+                        if let Some(height) = crossing.at([center(first), center(second)]) {
+                            let height = height.numerator() as f64 / height.denominator() as f64;
+                            let height = (height * f64::from(1 << HEIGHT_BITS)) as i64;
+                            let column = first_column + second * dims[0] + first;
+                            each(column as usize, height, crossing.winding());
+                        }
+                    }
                 }
             }
+            first_column += dims[0] * dims[1];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::mesh::Mesh;
+    use crate::place::{PlaceOptions, Sizing, place};
+
+    #[test]
+    fn without_faulty_edges_shells_and_matched_pairs_give_the_same_patches() {
+        let mut rng = Rng::with_seed(5);
+        for _ in 0..200 {
+            // Quads of random cells of a plane: they share edges, or only vertices.
+            let vertices = (0..81).map(|i| [(i % 9) as f64, f64::from(i / 9), 0.0]).collect();
+            let cells = (0..64).filter(|_| rng.bool()).map(|cell| 9 * (cell / 8) + cell % 8);
+            let mut triangles: Vec<[u32; 3]> =
+                cells.flat_map(|at| [[at, at + 1, at + 9], [at + 1, at + 10, at + 9]]).collect();
+            rng.shuffle(&mut triangles);
+            let mesh = Mesh::new(vertices, triangles).unwrap();
+            let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(20))).unwrap();
+            let matching = Matching::new(&mesh);
+            assert_eq!(matching.tally().inconsistent, 0);
+            let by_shells = Patches::consistent(matching.shells());
+            let by_pairs = Patches::new(mesh.len(), matching.pairs());
+            assert_eq!(by_shells.parents, by_pairs.parents);
         }
     }
 }

@@ -38,9 +38,9 @@ impl Shells {
         }
     }
 
-    /// The root of a shell, as far as known. Halves the path to it: an ancestor stays an ancestor,
+    /// The root of a shell, as far as known: its lowest triangle, once all are united. Halves the path to it: an ancestor stays an ancestor,
     /// so a late store is harmless.
-    fn root(&self, triangle: u32) -> u32 {
+    pub(super) fn root(&self, triangle: u32) -> u32 {
         let mut at = triangle;
         loop {
             let parent = self.parents[at as usize].load(Relaxed);

@@ -107,7 +107,7 @@ impl Work<'_> {
             self.solve(layers.start..middle, parts)?;
             return self.solve(middle..layers.end, parts);
         }
-        let kept = bytes(parts);
+        let kept = parts.iter().map(|(bricks, values)| 2 * bytes(bricks.len(), values.len())).sum();
         let room = AtomicU64::new((self.memory - self.memory / 4).saturating_sub(kept));
         let found: Vec<Option<Part>> =
             tasks(&pairs).into_par_iter().map(|pairs| self.bricks(pairs, &room)).collect();
@@ -164,8 +164,14 @@ impl Work<'_> {
         }
         let arch = Arch::new();
         let unit_bits = self.mesh.lattice().unit_bits;
-        let (mut bricks, mut values) = (Vec::new(), Vec::new());
-        for indices in pairs.chunk_by(|a, b| a.0 == b.0) {
+        let of_bricks = || pairs.chunk_by(|a, b| a.0 == b.0);
+        let count = of_bricks().count();
+        // Twice: while they shrink, and while parts are joined, both copies exist.
+        let most = 2 * bytes(count, 512 * count);
+        let claim = |room: u64| room.checked_sub(most);
+        room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).ok()?;
+        let (mut bricks, mut values) = (Vec::with_capacity(count), Vec::with_capacity(512 * count));
+        for indices in of_bricks() {
             let key = BrickKey::from_packed(indices[0].0)?;
             let half = 1 << (unit_bits - 1);
             let origin = key.position().map(|b| ((b * BRICK) << unit_bits) as i32 + half);
@@ -177,13 +183,10 @@ impl Work<'_> {
                 bricks.push((key, mask));
             }
         }
+        bricks.shrink_to_fit();
         values.shrink_to_fit();
-        let part = (bricks, values);
-        // While parts are joined, both exist.
-        let bytes = 2 * bytes(std::slice::from_ref(&part));
-        let taken =
-            room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes));
-        taken.is_ok().then_some(part)
+        room.fetch_add(most - 2 * bytes(bricks.len(), values.len()), Ordering::Relaxed);
+        Some((bricks, values))
     }
 
     /// Without the voxels past the grid's end, nor their values, which are the last ones.
@@ -222,10 +225,8 @@ fn tasks(pairs: &[Pair]) -> Vec<&[Pair]> {
     tasks
 }
 
-/// Bytes of memory of the finished field's part.
-fn bytes(parts: &[Part]) -> u64 {
+/// Bytes of memory of a field with this many bricks and distances.
+fn bytes(bricks: usize, distances: usize) -> u64 {
     let of_brick = GridBuilder::BYTES_KEPT + 2 * size_of::<u64>() as u64;
-    let of_part =
-        |(bricks, values): &Part| bricks.len() as u64 * of_brick + size_of_val(&values[..]) as u64;
-    parts.iter().map(of_part).sum()
+    bricks as u64 * of_brick + (distances * size_of::<f32>()) as u64
 }

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::solids;
 use peak_alloc::PeakAlloc;
+use trivox::distance::distances;
 use trivox::fill::{along_x, flood, vote};
 use trivox::formats::{
     GridFormat, Loaded, ReadError, ReadOptions, Sidecars, WriteOptions, gltf, npy, obj, ply,
@@ -947,6 +948,36 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
         println!("{name}, {fill}: peak {peak}, needed {needed}");
         assert!(voxels.grid == expected, "{name}, {fill}");
         assert!(peak <= needed, "{name}, {fill}: took {peak} bytes of {needed}");
+    }
+}
+
+#[test]
+fn distances_take_no_more_memory_than_they_are_allowed() {
+    let _alone = alone();
+    let meshes = [("sphere", solids::sphere(1.0, 40, 80)), ("cube", solids::cube([0.0; 3], 1.0))];
+    for ((name, mesh), width) in meshes.iter().flat_map(|mesh| [(mesh, 1.5), (mesh, 9.0)]) {
+        let mut options = PlaceOptions::new(Sizing::Resolution(150));
+        options.pad = 10;
+        let mesh = place(mesh, &options).unwrap();
+        let solid = Mode::Solid(Solid::default());
+        let inside = voxelize(&Cpu::default(), &mesh, solid, &RunOptions::default(), &NoProgress);
+        let inside = inside.unwrap().grid;
+        // The grid of the inside is moved into the result.
+        let make = |memory| distances(&mesh, inside.clone(), width, memory, &NoProgress);
+        let expected = make(u64::MAX).unwrap();
+        // Less does not suffice for the queues of the threads.
+        for memory in (18..32).map(|shift| 1 << shift) {
+            let (field, peak) = peak(|| make(memory));
+            let peak = peak - inside.bytes();
+            println!("{name}, {width}: peak {peak} of {memory}");
+            assert!(peak <= memory, "{name}, {width}: took {peak} bytes of {memory}");
+            match field {
+                Ok(field) => assert!(field == expected, "{name}, {width} in {memory} bytes"),
+                Err(BackendError::Memory { needed, .. }) => assert!(needed > memory),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(make(4 * expected.bytes() + (64 << 20)).is_ok(), "{name}, {width}");
     }
 }
 

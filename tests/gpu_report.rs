@@ -17,8 +17,7 @@ use trivox::voxelize::{Kernel, Rule, Run, RunOptions};
 use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
 
 const VOXEL: i32 = 1 << 16;
-const STAGES: [&str; 7] =
-    ["seed", "scan_blocks", "scan_totals", "scan_pairs", "refine", "find_bricks", "voxel_rows"];
+const STAGES: [&str; 4] = ["seed", "refine", "find_bricks", "voxel_rows"];
 /// Bytes read beside the bricks: counters and timestamps.
 const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
@@ -57,10 +56,7 @@ fn counts_are_those_of_a_known_mesh() {
         };
         assert_eq!(counts("seed"), (1, 2, 0));
         assert_eq!(counts("refine"), (1, 2, 2));
-        // One pair on the level of bricks; three on the level of voxels.
-        assert_eq!(counts("scan_blocks"), (2, 4, 0));
-        assert_eq!(counts("scan_totals"), (2, 2, 0));
-        assert_eq!(counts("scan_pairs"), (2, 4, 0));
+        // Three pairs on the level of voxels.
         assert_eq!(counts("find_bricks"), (1, 3, 0));
         assert_eq!(counts("voxel_rows"), (1, 9, 9));
         assert_eq!(stage(&report, "seed").bytes, 2 * 48 + 2 * 16);

@@ -20,23 +20,18 @@ const fn cost(kernel: &'static str, instructions: u32, registers: u32, chain: u3
 
 /// One row for each kernel of voxelization; a test compares the names.
 pub const COSTS: &[Cost] = &[
-    // Vertex indices, vertices, and the workgroup's addition to a counter.
-    cost("seed", 356, 24, 3),
-    // The counter, and pairs; of four pairs, a quarter.
-    cost("scan_blocks", 102, 12, 2),
-    // The counter, and totals, twice.
-    cost("scan_totals", 341, 12, 3),
-    // The counter, an offset, and a block's offset.
-    cost("scan_pairs", 66, 12, 3),
-    // Counters, first pair, offset, pair, vertex indices, vertices, addition to a counter.
-    cost("refine", 852, 48, 7),
+    // Vertex indices, vertices, and the workgroup's additions to two counters.
+    cost("seed", 508, 24, 4),
+    // Counters, first pair, its candidates, vertex indices, vertices, pair, two additions.
+    cost("refine", 1117, 60, 8),
     // The counter, pair, table entry, its pair, addition to a counter.
-    cost("find_bricks", 204, 12, 5),
-    // Counters, first pair, offset, pair, vertex indices, vertices, brick's index, word, atomic.
-    cost("voxel_rows", 1109, 84, 9),
-    cost("voxels", 733, 48, 9),
+    cost("find_bricks", 205, 12, 5),
+    // Counters, first pair, its candidates, pair, vertex indices, vertices, the brick's index, its
+    // word, atomic.
+    cost("voxel_rows", 1149, 84, 9),
+    cost("voxels", 773, 48, 9),
     // The height needs exact integers, which are in the count.
-    cost("six_separating", 1176, 36, 9),
-    cost("parity", 989, 36, 9),
-    cost("list_crossings", 1027, 36, 7),
+    cost("six_separating", 1214, 36, 9),
+    cost("parity", 1027, 36, 9),
+    cost("list_crossings", 1069, 36, 7),
 ];

@@ -17,6 +17,7 @@ use crate::voxelize::gpu::data::{
 use crate::voxelize::gpu::job::{Job, Overflow, Results, SubBatch};
 use crate::voxelize::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
 use crate::voxelize::gpu::stages::{Output, Size, Stage, Step, steps};
+use crate::voxelize::gpu::upload::{Batch, Uploaded};
 use crate::voxelize::gpu::work::{Counts, work};
 use crate::voxelize::report::{RunReport, StageReport, milliseconds};
 
@@ -26,6 +27,7 @@ pub(super) struct Workspace {
     /// Cache by [`Step::key`].
     bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
     readback: Readback,
+    uploaded: Uploaded,
 }
 
 impl Workspace {
@@ -38,7 +40,8 @@ impl Workspace {
     ) -> Result<Self, GpuError> {
         let buffers = Buffers::new(device, mesh, sizes);
         device.check()?;
-        Ok(Self { buffers, bind_groups: HashMap::new(), readback })
+        let uploaded = Uploaded::default();
+        Ok(Self { buffers, bind_groups: HashMap::new(), readback, uploaded })
     }
 
     /// Recreates the buffers with other sizes, except the mesh buffer.
@@ -61,6 +64,11 @@ impl Workspace {
     /// The mesh buffer.
     pub(super) fn mesh(&self) -> &wgpu::Buffer {
         &self.buffers.mesh
+    }
+
+    /// Uploads what is new in `batch`. Returns the number of bytes.
+    pub(super) fn upload(&mut self, device: &Device, batch: &Batch) -> u64 {
+        self.uploaded.update(device, &self.buffers.mesh, batch)
     }
 
     /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
@@ -312,7 +320,6 @@ mod tests {
     use crate::voxelize::gpu::BatchLimits;
     use crate::voxelize::gpu::buffers::mesh_buffer;
     use crate::voxelize::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
-    use crate::voxelize::gpu::upload::Batch;
     use crate::{Mesh, PlaceOptions, Sizing, place};
 
     const GUARD: u32 = 0xdead_beef;
@@ -412,7 +419,7 @@ mod tests {
         for adapter in adapters {
             let device = adapter.open().unwrap();
             let buffer = mesh_buffer(&device, batch.words()).unwrap();
-            batch.upload(&device, &buffer);
+            Uploaded::default().update(&device, &buffer, &batch);
             for (rule, kernel) in [
                 (Rule::Conservative, Kernel::Rows),
                 (Rule::Conservative, Kernel::Voxels),

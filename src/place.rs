@@ -211,7 +211,7 @@ impl PlaceOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedMesh {
     lattice: Lattice,
-    vertices: Vec<[i32; 3]>,
+    vertices: Arc<Vec<[i32; 3]>>,
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
     /// Of a mesh in a window.
@@ -243,6 +243,14 @@ impl PlacedMesh {
     pub fn triangle(&self, index: usize) -> Triangle {
         let [a, b, c] = self.triangles[index];
         [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
+    }
+
+    pub(crate) fn shared_vertices(&self) -> Arc<Vec<[i32; 3]>> {
+        Arc::clone(&self.vertices)
+    }
+
+    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
+        Arc::clone(&self.triangles)
     }
 
     /// The lattice points of the vertices.
@@ -317,7 +325,7 @@ impl PlacedMesh {
         let dims = dims.map(|d| ((d + past) >> bits).max(1));
         let voxel_size = voxel_size * f64::from(1u32 << bits);
         let lattice = Lattice { dims, unit_bits, voxel_size, ..self.lattice };
-        let (vertices, triangles) = (self.vertices.clone(), Arc::clone(&self.triangles));
+        let (vertices, triangles) = (self.shared_vertices(), self.shared_triangles());
         Some(Self { lattice, vertices, triangles, appearance: None, part: None })
     }
 
@@ -368,7 +376,7 @@ fn on(mesh: &Mesh, lattice: Lattice) -> PlacedMesh {
     let positions = mesh.positions().par_iter().with_min_len(1 << 14);
     PlacedMesh {
         lattice,
-        vertices: positions.map(to_lattice).collect(),
+        vertices: Arc::new(positions.map(to_lattice).collect()),
         triangles: mesh.shared_triangles(),
         appearance: mesh.shared_appearance(),
         part: None,

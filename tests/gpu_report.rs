@@ -10,15 +10,15 @@ use std::process::Command;
 use common::gpu::adapters;
 use common::shapes::{placed, soup};
 use fastrand::Rng;
+use trivox::formats::read_mesh;
 use trivox::place::Triangle;
 use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::voxelize::{Kernel, Rule, Run, RunOptions};
-use trivox::{Backend, Gpu, NoProgress, PlacedMesh};
+use trivox::{Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
 const VOXEL: i32 = 1 << 16;
-const STAGES: [&str; 7] =
-    ["seed", "scan_blocks", "scan_totals", "scan_pairs", "refine", "find_bricks", "voxel_rows"];
+const STAGES: [&str; 4] = ["seed", "refine", "find_bricks", "voxel_rows"];
 /// Bytes read beside the bricks: counters and timestamps.
 const HEADER: u64 = 1024;
 const BRICK: u64 = 72;
@@ -57,10 +57,7 @@ fn counts_are_those_of_a_known_mesh() {
         };
         assert_eq!(counts("seed"), (1, 2, 0));
         assert_eq!(counts("refine"), (1, 2, 2));
-        // One pair on the level of bricks; three on the level of voxels.
-        assert_eq!(counts("scan_blocks"), (2, 4, 0));
-        assert_eq!(counts("scan_totals"), (2, 2, 0));
-        assert_eq!(counts("scan_pairs"), (2, 4, 0));
+        // Three pairs on the level of voxels.
         assert_eq!(counts("find_bricks"), (1, 3, 0));
         assert_eq!(counts("voxel_rows"), (1, 9, 9));
         assert_eq!(stage(&report, "seed").bytes, 2 * 48 + 2 * 16);
@@ -132,6 +129,33 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
         report(&gpu, &small);
         let small = report(&gpu, &small);
         assert!(small.read_bytes <= HEADER + 2 * BRICK, "{small:?}");
+    }
+}
+
+#[test]
+fn only_what_is_new_of_a_mesh_is_uploaded() {
+    let read = |name: &str| read_mesh(format!("assets/{name}.obj").as_ref()).unwrap().mesh;
+    let at = |mesh: &Mesh, size| place(mesh, &PlaceOptions::new(Sizing::Resolution(size))).unwrap();
+    let [knot, cube] = ["torus-knot", "cube"].map(read);
+    let (small, large, other) = (at(&knot, 20), at(&knot, 30), at(&cube, 30));
+    let bytes = |mesh: &PlacedMesh| [mesh.len(), mesh.vertices().len()].map(|n| 12 * n as u64);
+    let [triangles, vertices] = bytes(&small);
+    let all_of_other: u64 = bytes(&other).iter().sum();
+    for adapter in adapters() {
+        let gpu = Gpu::new(&adapter).unwrap();
+        for (mesh, new) in [
+            (&small, triangles + vertices),
+            (&small, 0),
+            (&large, vertices),
+            (&small.clone(), vertices),
+            (&other, all_of_other),
+            (&small, triangles + vertices),
+        ] {
+            let run = gpu.run(mesh, Rule::Conservative, &RunOptions::default(), &NoProgress);
+            let run = run.unwrap();
+            assert_eq!(run.report.unwrap().upload_bytes, new, "{}", adapter.label());
+            assert_eq!(run.grid, Cpu::default().voxelize(mesh, &NoProgress).unwrap());
+        }
     }
 }
 

@@ -16,6 +16,10 @@ use trivox::trace::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode
 use trivox::voxelize::gpu::data::{self, Pair, Params};
 use wgpu::naga;
 
+#[allow(dead_code, reason = "the names are compared")]
+#[path = "../benches/cards/kernels.rs"]
+mod costs;
+
 /// Checked with no feature beyond WebGPU's core.
 fn validated(name: &str, source: &str) -> naga::Module {
     let module = naga::front::wgsl::parse_str(source)
@@ -209,6 +213,13 @@ macro_rules! host_layout {
 }
 
 #[test]
+fn the_model_of_cards_has_every_kernel_of_voxelization() {
+    let with_cost: BTreeSet<&str> = costs::COSTS.iter().map(|cost| cost.kernel).collect();
+    let kernels = KERNELS.iter().filter(|kernel| kernel.file().path.starts_with("voxelize/"));
+    assert_eq!(with_cost, kernels.map(Kernel::name).collect());
+}
+
+#[test]
 fn host_structs_are_laid_out_as_in_the_shaders() {
     let params = host_layout!(
         Params,
@@ -272,7 +283,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
     );
     let layouts = [
         ("voxelize/params", "Params", params),
-        ("voxelize/pair", "Pair", host_layout!(Pair, triangle, node_xy, node_z, candidates)),
+        ("voxelize/pair", "Pair", host_layout!(Pair, triangle, node_xy, node_z_candidates, first)),
         (
             "trace/scene",
             "Scene",
@@ -309,7 +320,7 @@ fn shader_constants() -> BTreeMap<(&'static str, &'static str), u32> {
 }
 
 /// Constants that no host code uses: kinds, axes, and parts of records inside the shaders.
-const SHADER_ONLY: [&str; 32] = [
+const SHADER_ONLY: [&str; 34] = [
     "CLEAR",
     "IN_DOUBT",
     "SEPARATES",
@@ -317,7 +328,9 @@ const SHADER_ONLY: [&str; 32] = [
     "AXIS_Y",
     "AXIS_Z",
     "NO_NODE",
-    "SCAN_ITEMS",
+    "NO_CANDIDATE",
+    "CANDIDATE_BITS",
+    "CANDIDATE_MASK",
     "FREE",
     "NO_ENTRY",
     "MAX_PROBES",
@@ -351,7 +364,6 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("GROUP", gpu::GROUP),
         ("BRICK_WORDS", gpu::BRICK_WORDS as u32),
         ("KEY_WORDS", gpu::KEY_WORDS as u32),
-        ("SCAN_BLOCK", data::SCAN_BLOCK),
         ("START_NODES", data::MAX_CANDIDATES),
         ("LEVELS", data::LEVELS as u32),
         ("BRICKS", data::BRICKS as u32),
@@ -359,6 +371,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("PAIRS", data::PAIRS as u32),
         ("CANDIDATES", data::CANDIDATES as u32),
         ("STARTED", data::STARTED as u32),
+        ("GROUPS", data::GROUPS as u32),
         ("CROSSINGS", data::CROSSINGS as u32),
         ("LEAVES", data::LEAVES),
         ("PAIRS_FULL", data::PAIRS_FULL),
@@ -366,6 +379,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
         ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
         ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
+        ("DISPATCH_WORDS", data::DISPATCH_WORDS as u32),
         ("KIND_ROW", data::KIND_ROW),
         ("KIND_COLUMN", data::KIND_COLUMN),
         ("KIND_VOXEL", data::KIND_VOXEL),
@@ -398,6 +412,5 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
     let unknown: Vec<_> =
         shared.keys().chain(&SHADER_ONLY).filter(|name| !declared.contains(**name)).collect();
     assert!(unknown.is_empty(), "no shader declares {unknown:?}");
-    assert_eq!(shader[&("voxelize/scan", "SCAN_ITEMS")] * gpu::GROUP, data::SCAN_BLOCK);
     assert_eq!(kernels::VOXELS.name(), "voxels");
 }

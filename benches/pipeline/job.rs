@@ -24,7 +24,7 @@ pub struct Job {
     /// (Triangle, voxel) pairs that touch.
     pub touching_pairs: u64,
     pub ms: Steps,
-    /// Milliseconds to voxelize on the GPU.
+    /// Milliseconds to voxelize on the GPU. Of several runs, the first uploads the mesh.
     pub gpu_ms: Option<f64>,
 }
 

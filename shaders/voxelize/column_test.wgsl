@@ -49,9 +49,8 @@ fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     if !candidate.exists {
         return hit;
     }
-    let pair = pairs[candidate.pair];
-    let brick = unpack_node(pair);
-    let triangle = triangle_at(pair.triangle);
+    let brick = unpack_node(candidate.pair);
+    let triangle = triangle_at(candidate.pair.triangle);
     let column = column_at(centers_in_bounds(triangle, brick), candidate.rank);
     let half = 1i << (params.unit_bits - 1u);
     let center = (column.position << vec2<u32>(params.unit_bits)) + half;
@@ -59,7 +58,7 @@ fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     if !covers(set_up, center) {
         return hit;
     }
-    return ColumnHit(true, candidate.pair, brick, column, at(set_up, center), set_up.winding);
+    return ColumnHit(true, candidate.index, brick, column, at(set_up, center), set_up.winding);
 }
 
 // The voxel of the hit's column with the coordinate `along` its axis.

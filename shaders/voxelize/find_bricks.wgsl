@@ -6,11 +6,9 @@
 // that claimed the entry. Claims race: the order of the bricks differs between runs, and the host
 // sorts them.
 //
-// #import voxelize/params
 // #import voxelize/counters
-// #import voxelize/pair
+// #import voxelize/pair_lists
 
-@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(8) var<storage, read_write> table: array<atomic<u32>>;
 // The table entry of each pair.
 @group(0) @binding(9) var<storage, read_write> entries: array<u32>;
@@ -34,13 +32,13 @@ struct Claim {
 }
 
 fn hash_of(pair: Pair) -> u32 {
-    var hash = (pair.node_xy * 0x9e3779b1u) ^ (pair.node_z * 0x85ebca77u);
+    var hash = (pair.node_xy * 0x9e3779b1u) ^ (node_z(pair) * 0x85ebca77u);
     hash = (hash ^ (hash >> 15u)) * 0x2c1b3c6du;
     return hash ^ (hash >> 12u);
 }
 
 fn same_brick(a: Pair, b: Pair) -> bool {
-    return (a.node_xy == b.node_xy) && (a.node_z == b.node_z);
+    return (a.node_xy == b.node_xy) && (node_z(a) == node_z(b));
 }
 
 fn claim_entry(index: u32, pair: Pair) -> Claim {
@@ -77,7 +75,7 @@ fn new_brick(number: u32, entry: u32, pair: Pair) {
     numbers[entry] = number;
     let first = number * BRICK_WORDS;
     bricks[first] = pair.node_xy;
-    bricks[first + 1u] = pair.node_z;
+    bricks[first + 1u] = node_z(pair);
     for (var word = KEY_WORDS; word < BRICK_WORDS; word++) {
         bricks[first + word] = 0u;
     }

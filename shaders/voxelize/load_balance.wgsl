@@ -1,16 +1,16 @@
-// Load balancing: maps an invocation to its candidate's pair, by a binary search in the prefix sum
-// of the pairs' candidate counts.
+// Load balancing: maps an invocation to its candidate's pair, by a binary search in the first
+// candidates of the pairs.
 //
-// #import voxelize/params
-
-@group(0) @binding(5) var<storage, read> offsets: array<u32>;
-@group(0) @binding(12) var<storage, read> first_pairs: array<u32>;
+// #import voxelize/counters
+// #import voxelize/pair_lists
 
 struct Candidate {
-    pair: u32,
+    pair: Pair,
+    // The pair's position in the list of its level.
+    index: u32,
     // Position among the pair's candidates.
     rank: u32,
-    // False for the invocations past the last candidate.
+    // False for the invocations past the last candidate of their workgroup's block.
     exists: bool,
 }
 
@@ -18,18 +18,24 @@ struct Candidate {
 // the GROUP candidates of a workgroup belong to at most GROUP consecutive pairs.
 var<workgroup> window: array<u32, GROUP>;
 
-// The candidate of this invocation. Call it from all invocations of the workgroup.
-fn candidate_of(group: u32, lane: u32, pairs: u32, candidates: u32) -> Candidate {
-    let candidate = group * GROUP + lane;
-    // Groups past the last candidate only fill the rectangular dispatch, and have no first pair.
-    var first_pair = pairs;
-    if group * GROUP < candidates {
-        first_pair = first_pairs[group];
+// The candidate of this invocation on the pass's level. Call it from all invocations of the
+// workgroup.
+fn candidate_of(group: vec3<u32>, lane: u32) -> Candidate {
+    let number = group.y * params.max_groups + group.x;
+    let candidate = number * GROUP + lane;
+    let count = min(atomicLoad(&counters[PAIRS + params.level]), capacity_of(params.level));
+    // Groups past the last only fill the rectangular dispatch, and have no first pair.
+    var first_pair = count;
+    if number < atomicLoad(&counters[GROUPS + params.level]) {
+        first_pair = first_pairs[groups_of(params.level) + number];
     }
-    let pair = first_pair + lane;
-    window[lane] = 0xffffffffu;
-    if pair < pairs {
-        window[lane] = offsets[pair];
+    window[lane] = NO_CANDIDATE;
+    if first_pair + lane < count {
+        // Other blocks' pairs begin in their own workgroups.
+        let first = pairs[list_of(params.level) + first_pair + lane].first;
+        if (lane == 0u) || (first / GROUP == number) {
+            window[lane] = first;
+        }
     }
     workgroupBarrier();
 
@@ -43,5 +49,8 @@ fn candidate_of(group: u32, lane: u32, pairs: u32, candidates: u32) -> Candidate
             hi = middle;
         }
     }
-    return Candidate(first_pair + lo, candidate - window[lo], candidate < candidates);
+    let index = first_pair + lo;
+    let pair = pairs[list_of(params.level) + min(index, count - 1u)];
+    let rank = candidate - window[lo];
+    return Candidate(pair, index, rank, (index < count) && (rank < candidates_in(pair)));
 }

@@ -59,7 +59,7 @@ fn pack_node(node: vec3<i32>) -> vec2<u32> {
 }
 
 fn unpack_node(pair: Pair) -> vec3<i32> {
-    return vec3<i32>(vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, pair.node_z));
+    return vec3<i32>(vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, node_z(pair)));
 }
 
 // Rows of voxels along z, at most 8 each in a brick.
@@ -70,7 +70,7 @@ fn row_count(range: NodeRange) -> u32 {
 
 // The nodes of the pass's level that may touch a pair's triangle.
 fn candidates_of(pair: Pair, triangle: Triangle) -> NodeRange {
-    if pair.node_z == NO_NODE {
+    if node_z(pair) == NO_NODE {
         return nodes_in_bounds(triangle, params.level);
     }
     return children_in_bounds(triangle, unpack_node(pair), params.level);

@@ -17,13 +17,12 @@ fn voxel_rows(
     if !candidate.exists {
         return;
     }
-    let pair = pairs[candidate.pair];
-    let triangle = triangle_at(pair.triangle);
-    let range = candidates_of(pair, triangle);
+    let triangle = triangle_at(candidate.pair.triangle);
+    let range = candidates_of(candidate.pair, triangle);
     let rows = u32(range.hi.y - range.lo.y + 1);
     let row = vec2<u32>(candidate.rank / rows, candidate.rank % rows);
     let first = range.lo + vec3<i32>(vec3<u32>(row, 0u));
     let length = u32(range.hi.z - range.lo.z + 1);
     let touched = touched_voxels(triangle, node_cube(first, 0u), length);
-    set_voxels(word_of(brick_of(candidate.pair), first), touched << bit_of(first));
+    set_voxels(word_of(brick_of(candidate.index), first), touched << bit_of(first));
 }

@@ -17,10 +17,9 @@ fn voxels(
     if !candidate.exists {
         return;
     }
-    let pair = pairs[candidate.pair];
-    let triangle = triangle_at(pair.triangle);
-    let voxel = node_at(candidates_of(pair, triangle), candidate.rank);
+    let triangle = triangle_at(candidate.pair.triangle);
+    let voxel = node_at(candidates_of(candidate.pair, triangle), candidate.rank);
     if touches(triangle, node_cube(voxel, 0u)) {
-        set_voxels(word_of(brick_of(candidate.pair), voxel), 1u << bit_of(voxel));
+        set_voxels(word_of(brick_of(candidate.index), voxel), 1u << bit_of(voxel));
     }
 }

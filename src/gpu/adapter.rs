@@ -37,7 +37,7 @@ impl Adapter {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = backends;
         // No validation layers, even in debug builds; no validation of indirect dispatches, which
-        // costs a dispatch before each: `scan_totals` keeps them within the limits.
+        // costs a dispatch before each: the stages keep them within the limits.
         descriptor.flags = wgpu::InstanceFlags::empty();
         let instance = wgpu::Instance::new(descriptor);
         let adapters = instance.enumerate_adapters(backends).await;

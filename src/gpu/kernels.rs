@@ -33,12 +33,13 @@ pub const MODULES: &[File] = &[
     file!("voxelize/params"),
     file!("voxelize/counters"),
     file!("voxelize/pair"),
+    file!("voxelize/pair_lists"),
     file!("voxelize/nodes"),
     file!("voxelize/columns"),
     file!("voxelize/candidates"),
     file!("voxelize/mesh"),
     file!("voxelize/load_balance"),
-    file!("voxelize/scan"),
+    file!("voxelize/append"),
     file!("voxelize/masks"),
     file!("voxelize/voxel_candidate"),
     file!("voxelize/column_test"),
@@ -72,12 +73,6 @@ macro_rules! kernels {
 kernels! {
     /// Appends triangles to the pair lists of their start levels.
     SEED = "voxelize/seed";
-    /// Prefix sum of candidate counts, within blocks.
-    SCAN_BLOCKS = "voxelize/scan_blocks";
-    /// Prefix sum over the blocks, and the arguments of indirect dispatches.
-    SCAN_TOTALS = "voxelize/scan_totals";
-    /// Prefix sum, the sum of both.
-    SCAN_PAIRS = "voxelize/scan_pairs";
     /// Tests nodes, and lists those touched.
     REFINE = "voxelize/refine";
     /// Assigns an index to every brick.

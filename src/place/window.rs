@@ -340,7 +340,7 @@ impl PlacedMesh {
         let part = Part { whole: whole.clone(), window: *window, from, sources };
         Ok(Self {
             lattice: whole.lattice.part(from, dims),
-            vertices: whole.vertices.par_iter().map(shifted).collect(),
+            vertices: Arc::new(whole.vertices.par_iter().map(shifted).collect()),
             triangles: Arc::new(part.triangles()),
             appearance: whole.appearance.clone(),
             part: Some(Arc::new(part)),

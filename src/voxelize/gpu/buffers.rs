@@ -5,7 +5,7 @@ use wgpu::BufferUsages as Usage;
 use crate::gpu::{Device, GpuError};
 use crate::voxelize::gpu::data::{
     BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair,
-    Params, SCAN_BLOCK,
+    Params,
 };
 use crate::voxelize::gpu::stages::{Output, Step};
 
@@ -21,6 +21,11 @@ impl Sizes {
     /// Capacity of the pair list of `level`: lower above level 1, since a node has many children.
     pub(super) fn pairs_on(&self, level: u32) -> u32 {
         if level > 1 { (self.pairs / UPPER_SHARE).max(1) } else { self.pairs }
+    }
+
+    /// Capacity of the pair lists of all levels together.
+    pub(super) fn all_pairs(&self) -> u64 {
+        (0..LEVELS as u32).map(|level| u64::from(self.pairs_on(level))).sum()
     }
 
     /// Capacity of the output list.
@@ -40,6 +45,11 @@ impl Sizes {
 /// Ratio of the pair capacities of the two lowest levels and of the others.
 pub(super) const UPPER_SHARE: u32 = 8;
 
+/// Maximum workgroups of a pair's candidates.
+const GROUPS_PER_PAIR: u64 = (MAX_CANDIDATES / GROUP) as u64;
+
+const PAIR_WORDS: u64 = (size_of::<Pair>() / 4) as u64;
+
 /// Offsets of uniform bindings are multiples of 256 bytes, the WebGPU default alignment.
 pub(super) const PARAMS_STRIDE: usize = 256;
 
@@ -54,12 +64,12 @@ pub(super) struct Buffers {
     /// [`Params`] of each level, [`PARAMS_STRIDE`] apart.
     pub(super) params: wgpu::Buffer,
     pub(super) counters: wgpu::Buffer,
-    pub(super) dispatch: wgpu::Buffer,
-    pub(super) offsets: wgpu::Buffer,
-    pub(super) block_offsets: wgpu::Buffer,
+    /// The dispatch arguments of the even levels, and of the odd ones; and a buffer in place of those
+    /// of a stage that appends.
+    pub(super) dispatch: [wgpu::Buffer; 3],
     pub(super) first_pairs: wgpu::Buffer,
-    /// The pair list of each level.
-    pub(super) pair_lists: [wgpu::Buffer; LEVELS],
+    /// The pair lists of all levels.
+    pub(super) pairs: wgpu::Buffer,
     pub(super) table: wgpu::Buffer,
     pub(super) entries: wgpu::Buffer,
     /// The brick index of each table entry.
@@ -83,6 +93,8 @@ impl Buffers {
         };
         let scratch = |label: &str, words: u32| storage(label, words.into(), Usage::empty());
         let Sizes { pairs, bricks, crossings } = sizes;
+        let all_pairs = sizes.all_pairs();
+        let dispatch_words = LEVELS as u64 * DISPATCH_WORDS;
         let params_words = (LEVELS * PARAMS_STRIDE / 4) as u64;
         let brick_words = BRICK_WORDS as u64 * u64::from(bricks);
         let crossing_words = CROSSING_WORDS as u64 * u64::from(crossings);
@@ -91,15 +103,11 @@ impl Buffers {
             mesh,
             params: device.buffer("params", params_words, Usage::UNIFORM | Usage::COPY_DST),
             counters: storage("counters", COUNTERS as u64, Usage::COPY_SRC | Usage::COPY_DST),
-            dispatch: storage("dispatch", DISPATCH_WORDS, Usage::INDIRECT),
-            offsets: scratch("offsets", pairs),
-            block_offsets: scratch("block offsets", pairs.div_ceil(SCAN_BLOCK)),
-            first_pairs: scratch("first pairs", pairs * (MAX_CANDIDATES / GROUP)),
-            pair_lists: std::array::from_fn(|level| {
-                let words = (size_of::<Pair>() / 4) as u64;
-                let pairs = u64::from(sizes.pairs_on(level as u32));
-                storage("pairs", pairs * words, Usage::empty())
+            dispatch: std::array::from_fn(|_| {
+                storage("dispatch", dispatch_words, Usage::INDIRECT | Usage::COPY_DST)
             }),
+            first_pairs: storage("first pairs", GROUPS_PER_PAIR * all_pairs, Usage::empty()),
+            pairs: storage("pairs", PAIR_WORDS * all_pairs, Usage::empty()),
             table: storage("table", sizes.table().into(), Usage::COPY_DST),
             entries: scratch("entries", pairs),
             numbers: scratch("numbers", sizes.table()),
@@ -123,6 +131,7 @@ impl Buffers {
         step: &Step,
     ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
         let level = step.level as usize;
+        let own_dispatch = step.dispatch_buffer();
         step.pipeline(device).bind(&device.device, |name| {
             let buffer = match name {
                 "params" => {
@@ -134,21 +143,16 @@ impl Buffers {
                 }
                 "mesh" => &self.mesh,
                 "counters" => &self.counters,
-                "dispatch" => &self.dispatch,
-                "offsets" => &self.offsets,
-                "block_offsets" => &self.block_offsets,
+                "dispatch_0" => &self.dispatch[if own_dispatch == Some(0) { 2 } else { 0 }],
+                "dispatch_1" => &self.dispatch[if own_dispatch == Some(1) { 2 } else { 1 }],
                 "first_pairs" => &self.first_pairs,
-                "pairs" => &self.pair_lists[level],
-                "children" => &self.pair_lists[level - 1],
+                "pairs" => &self.pairs,
                 "table" => &self.table,
                 "entries" => &self.entries,
                 "numbers" => &self.numbers,
                 "bricks" => &self.bricks,
                 "crossings" => &self.crossings,
-                _ => {
-                    let list: usize = name.strip_prefix("pairs_")?.parse().ok()?;
-                    self.pair_lists.get(list)?
-                }
+                _ => return None,
             };
             Some(buffer.as_entire_binding())
         })

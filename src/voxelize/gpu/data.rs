@@ -5,8 +5,6 @@ use bytemuck::{Pod, Zeroable};
 
 pub use crate::gpu::{BRICK_WORDS, GROUP, KEY_WORDS};
 
-/// Pairs per block of the prefix sum.
-pub const SCAN_BLOCK: u32 = 1024;
 /// Maximum candidates of a pair: the children of a node, or the nodes a triangle starts with.
 pub const MAX_CANDIDATES: u32 = 512;
 /// Words of a crossing: its voxel, x and y packed as in a pair, and z with its direction.
@@ -19,7 +17,7 @@ pub const TRIANGLE_WORDS: usize = 3;
 /// Levels: voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
 pub const LEVELS: usize = 6;
 /// Number of counters.
-pub const COUNTERS: usize = 21;
+pub const COUNTERS: usize = 27;
 /// Counter of bricks.
 pub const BRICKS: usize = 0;
 /// Word of the failure bits.
@@ -30,11 +28,14 @@ pub const PAIRS: usize = 2;
 pub const CANDIDATES: usize = 8;
 /// First of the counters of triangles that start at each level.
 pub const STARTED: usize = 14;
+/// First of the counters of workgroups of candidates, one per level.
+pub const GROUPS: usize = 20;
 /// Counter of crossings.
-pub const CROSSINGS: usize = 20;
+pub const CROSSINGS: usize = 26;
 // The counters of the levels do not overlap.
 const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= STARTED);
-const _: () = assert!(STARTED + LEVELS <= CROSSINGS && CROSSINGS < COUNTERS);
+const _: () = assert!(STARTED + LEVELS <= GROUPS && GROUPS + LEVELS <= CROSSINGS);
+const _: () = assert!(CROSSINGS < COUNTERS);
 
 /// Failure bit: more pairs than capacity.
 pub const PAIRS_FULL: u32 = 1;
@@ -43,11 +44,11 @@ pub const BRICKS_FULL: u32 = 2;
 /// Failure bit: more candidates in one pass than allowed.
 pub const TOO_MANY_CANDIDATES: u32 = 4;
 
-/// First word of the dispatch arguments of kernels with one invocation per pair.
+/// First word of a level's dispatch arguments of kernels with one invocation per pair.
 pub const PAIR_GROUPS: u64 = 0;
-/// First word of the dispatch arguments of kernels with one invocation per candidate.
+/// First word of a level's dispatch arguments of kernels with one invocation per candidate.
 pub const CANDIDATE_GROUPS: u64 = 4;
-/// Words of the dispatch arguments.
+/// Words of the dispatch arguments of a level.
 pub const DISPATCH_WORDS: u64 = 8;
 
 /// The parameters of one pass; `Params` in `shaders/voxelize/params.wgsl` documents the fields.
@@ -82,8 +83,8 @@ pub struct Params {
 pub struct Pair {
     pub triangle: u32,
     pub node_xy: u32,
-    pub node_z: u32,
-    pub candidates: u32,
+    pub node_z_candidates: u32,
+    pub first: u32,
 }
 
 /// Kinds of candidates in a brick: rows of voxels, columns through them, or voxels.

@@ -8,8 +8,9 @@ use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::place::{Lattice, PlacedMesh};
 use crate::progress::{NoProgress, Progress};
 use crate::voxelize::cpu::clamped::clamped_crossings;
+use crate::voxelize::gpu::buffers::UPPER_SHARE;
 use crate::voxelize::gpu::crossings::CROSSING_BYTES;
-use crate::voxelize::gpu::data::{BRICK_WORDS, GROUP, MAX_CANDIDATES, Pair};
+use crate::voxelize::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair};
 use crate::voxelize::gpu::readback::Lists;
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::report::RunReport;
@@ -45,8 +46,7 @@ pub struct BatchLimits {
 /// 800 MB of vertices and indices; word offsets fit in 32 bits.
 const MAX_TRIANGLES: u32 = 1 << 24;
 const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
-/// 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits; the second step
-/// of the prefix sum processes at most 4096 blocks in one workgroup.
+/// 2^22 pairs have at most 2^31 candidates, so sums of candidates fit in 32 bits.
 pub(super) const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
 /// 144 MiB, and up to half of that for the hash table.
@@ -59,6 +59,9 @@ pub(super) const MIN_CROSSINGS: u32 = BRICK * BRICK;
 /// seconds or more.
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 const MIN_GROUPS: u32 = 64;
+/// The pair lists of all levels have at most three times the capacity of one, in one buffer.
+const LISTS: usize = 3;
+const _: () = assert!(2 + (LEVELS as u32 - 2).div_ceil(UPPER_SHARE) <= LISTS as u32);
 const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
 
 impl BatchLimits {
@@ -67,7 +70,7 @@ impl BatchLimits {
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
         Self {
             triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
-            pairs: of_size(size_of::<Pair>()).min(MAX_PAIRS),
+            pairs: of_size(LISTS * size_of::<Pair>()).min(MAX_PAIRS),
             bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
             crossings: of_size(CROSSING_BYTES).min(MAX_CROSSINGS),
             candidates: MAX_CANDIDATES_A_PASS,
@@ -121,12 +124,13 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The highest level whose nodes are no larger than the grid, as the bit budget requires;
-    /// at least 1.
+    /// The lowest level, from 1 on, on which a triangle of the grid's size may start.
     pub(super) fn top_level(&self) -> u32 {
-        let dims = self.mesh.lattice().dims;
-        let cube = dims[0].max(dims[1]).max(dims[2]).next_power_of_two();
-        (cube.ilog2() / 3).max(1)
+        let (dims, top) = (self.mesh.lattice().dims, LEVELS as u32 - 1);
+        let nodes = |level: u32| -> u64 {
+            dims.iter().map(|&d| u64::from(d.div_ceil(1 << (3 * level)))).product()
+        };
+        (1..top).find(|&level| nodes(level) <= MAX_CANDIDATES.into()).unwrap_or(top)
     }
 
     /// The error for an overflow of a job whose bricks stay on the GPU.

@@ -5,8 +5,8 @@
 //!
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
 //! bounds, tests one child per invocation, and appends those touched to the pairs of the level
-//! below. A prefix sum over the pairs' candidate counts balances the load. The last level sets or
-//! flips bits in bricks, which a hash table assigns indices; or, for winding numbers, lists
+//! below. The candidates of the pairs that a workgroup appends get whole workgroups, which balances
+//! the load. The last level sets or flips bits in bricks, which a hash table assigns indices; or, for winding numbers, lists
 //! crossings. Only these are read back, with the counters: a run is one submission and one wait.
 //!
 //! A crossing is in one voxel, hence in one brick, and is found by the pair of its triangle and
@@ -276,15 +276,17 @@ impl Gpu {
                 break;
             }
         }
-        *lock(&self.workspace) = workspace;
-        outcome.map(|()| results)
+        outcome.map(|()| {
+            *lock(&self.workspace) = workspace;
+            results
+        })
     }
 
     /// Adds the voxels of the triangles of `batch`, in one sub-batch or as many as necessary.
     async fn voxelize_batch(
         &self,
         job: &Job<'_>,
-        batch: &Batch<'_>,
+        batch: &Batch,
         workspace: &mut Option<Workspace>,
         results: &mut Results,
     ) -> Result<(), BackendError> {
@@ -292,10 +294,9 @@ impl Gpu {
         prepare(&self.device, job.rule, job.kernel)?;
         let workspace = self.workspace_for(job, batch, workspace)?;
         let ready = Instant::now();
-        batch.upload(&self.device, workspace.mesh());
-        self.device.check()?;
         let report = &mut results.report;
-        report.upload_bytes += 4 * batch.words();
+        report.upload_bytes += workspace.upload(&self.device, batch);
+        self.device.check()?;
         report.host_ms.prepare += milliseconds(ready - began);
         report.host_ms.upload += milliseconds(ready.elapsed());
 

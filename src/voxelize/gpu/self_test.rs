@@ -130,14 +130,20 @@ mod tests {
         const PARITY: Rule = Rule::Parity(Axis::Y);
         [
             // Workgroups of a stage write over each other.
-            (TOUCH, ROWS, "seed", "starting_base[level] + rank", "rank"),
-            (TOUCH, ROWS, "refine", "kept_base + rank", "rank"),
+            (TOUCH, ROWS, "seed", "let slot = starts[level].x + ", "let slot = "),
+            (TOUCH, ROWS, "refine", "let slot = starts[level].x + ", "let slot = "),
             (TOUCH, ROWS, "find_bricks", "found_base + rank", "rank"),
             (Rule::Winding, ROWS, "list_crossings", "listed_base + rank", "rank"),
-            // The prefix sum is wrong.
-            (TOUCH, ROWS, "scan_blocks", "lane >= stride", "lane > stride"),
-            (TOUCH, ROWS, "scan_totals", "block_offsets[i] = offset;", "block_offsets[i] = 0u;"),
-            (TOUCH, ROWS, "scan_pairs", "+ block_offsets[index / SCAN_BLOCK]", ""),
+            // Candidates are numbered or found wrongly.
+            (TOUCH, ROWS, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
+            (TOUCH, ROWS, "refine", "first * GROUP);", "0u);"),
+            (
+                TOUCH,
+                ROWS,
+                "voxel_rows",
+                "window[middle] <= candidate",
+                "window[middle] < candidate",
+            ),
             // Two-dimensional dispatches.
             (TOUCH, ROWS, "voxel_rows", "group.y * params.max_groups", "group.y"),
             // Bricks are confused.

@@ -13,9 +13,6 @@ use crate::voxelize::{Kernel, Rule};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Stage {
     Seed,
-    ScanBlocks,
-    ScanTotals,
-    ScanPairs,
     Refine,
     FindBricks,
     VoxelRows,
@@ -51,9 +48,6 @@ impl Stage {
     pub(super) fn kernel(self) -> gpu::Kernel {
         match self {
             Self::Seed => kernels::SEED,
-            Self::ScanBlocks => kernels::SCAN_BLOCKS,
-            Self::ScanTotals => kernels::SCAN_TOTALS,
-            Self::ScanPairs => kernels::SCAN_PAIRS,
             Self::Refine => kernels::REFINE,
             Self::FindBricks => kernels::FIND_BRICKS,
             Self::VoxelRows => kernels::VOXEL_ROWS,
@@ -87,6 +81,11 @@ impl Step {
         (self.stage, self.constants, self.level)
     }
 
+    /// Index of the buffer with its dispatch arguments, if it is indirect.
+    pub(super) fn dispatch_buffer(&self) -> Option<usize> {
+        matches!(self.size, Size::Indirect(_)).then_some(self.level as usize % 2)
+    }
+
     pub(super) fn pipeline(&self, device: &Device) -> Arc<Pipeline> {
         device.pipeline(self.stage.kernel(), self.constants)
     }
@@ -95,13 +94,9 @@ impl Step {
 /// The size of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
-    /// One workgroup.
-    One,
     /// One invocation per triangle.
     Triangles,
-    /// One workgroup per block of the pair list's capacity.
-    Blocks,
-    /// Indirect, with the arguments at this word of the dispatch buffer.
+    /// Indirect, with the arguments at this word of the level's in its dispatch buffer.
     Indirect(u64),
 }
 
@@ -138,12 +133,12 @@ impl Output {
     }
 }
 
-/// Maximum number of steps of a run: four per level, and two more.
-pub(super) const MAX_STEPS: u32 = 4 * LEVELS as u32 + 2;
+/// Maximum number of steps of a run: one per level, and two more.
+pub(super) const MAX_STEPS: u32 = LEVELS as u32 + 2;
 
 /// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
-/// appended to their start levels; then, level by level, a prefix sum distributes the candidates,
-/// and touched nodes become pairs of the level below.
+/// appended to their start levels; then, level by level, touched nodes become pairs of the level
+/// below.
 pub(super) fn steps(rule: Rule, kernel: Kernel, top_level: u32) -> Vec<Step> {
     let last = Stage::last(rule, kernel);
     let step = |stage, level, size| {
@@ -151,20 +146,12 @@ pub(super) fn steps(rule: Rule, kernel: Kernel, top_level: u32) -> Vec<Step> {
         Step { stage, constants: if counts { last.candidate_kind() } else { &[] }, level, size }
     };
     let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
-    for level in (0..=top_level).rev() {
-        let mut add = |stage, size| steps.push(step(stage, level, size));
-        add(Stage::ScanBlocks, Size::Blocks);
-        add(Stage::ScanTotals, Size::One);
-        add(Stage::ScanPairs, Size::Indirect(PAIR_GROUPS));
-        if level > 0 {
-            add(Stage::Refine, Size::Indirect(CANDIDATE_GROUPS));
-        } else {
-            if Output::of(rule) == Output::Bricks {
-                add(Stage::FindBricks, Size::Indirect(PAIR_GROUPS));
-            }
-            add(last, Size::Indirect(CANDIDATE_GROUPS));
-        }
+    let candidates = Size::Indirect(CANDIDATE_GROUPS);
+    steps.extend((1..=top_level).rev().map(|level| step(Stage::Refine, level, candidates)));
+    if Output::of(rule) == Output::Bricks {
+        steps.push(step(Stage::FindBricks, 0, Size::Indirect(PAIR_GROUPS)));
     }
+    steps.push(step(last, 0, candidates));
     steps
 }
 
@@ -182,14 +169,14 @@ mod tests {
     use crate::predicate::crosses::Axis;
 
     #[test]
-    fn a_run_takes_four_steps_a_level_and_two_more_or_one_without_bricks() {
+    fn a_run_takes_one_step_a_level_and_two_more_or_one_without_bricks() {
         for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z)] {
             for kernel in [Kernel::Rows, Kernel::Voxels] {
-                assert_eq!(steps(rule, kernel, 1).len(), 4 + 4 + 2);
+                assert_eq!(steps(rule, kernel, 1).len(), 2 + 2);
                 assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
             }
         }
-        assert_eq!(steps(Rule::Winding, Kernel::Rows, 5).len(), 6 * 4 + 1);
+        assert_eq!(steps(Rule::Winding, Kernel::Rows, 5).len(), 6 + 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Upload of meshes: vertex indices, three per triangle, then coordinates, three per vertex.
 
-use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::{Arc, Weak};
 
 use crate::gpu::Device;
 use crate::place::PlacedMesh;
@@ -10,23 +10,23 @@ use crate::place::PlacedMesh;
 pub(super) const UNSHARED_WORDS: usize = 12;
 
 /// Triangles of a mesh that are uploaded together.
-pub(super) struct Batch<'a> {
-    triangles: Cow<'a, [[u32; 3]]>,
-    vertices: Cow<'a, [[i32; 3]]>,
+pub(super) struct Batch {
+    triangles: Arc<Vec<[u32; 3]>>,
+    vertices: Arc<Vec<[i32; 3]>>,
 }
 
-impl<'a> Batch<'a> {
+impl Batch {
     /// The triangles of `mesh` in `range`: indexed if this is the whole mesh, else with own
     /// vertices.
-    pub(super) fn new(mesh: &'a PlacedMesh, range: Range<usize>) -> Self {
+    pub(super) fn new(mesh: &PlacedMesh, range: Range<usize>) -> Self {
         let is_whole = range.len() == mesh.len();
         if is_whole && mesh.vertices().len() <= 3 * mesh.len() {
-            return Self { triangles: mesh.indices().into(), vertices: mesh.vertices().into() };
+            return Self { triangles: mesh.shared_triangles(), vertices: mesh.shared_vertices() };
         }
         let indices = (0..range.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
         Self {
-            triangles: indices.collect(),
-            vertices: range.flat_map(|index| mesh.triangle(index)).collect(),
+            triangles: Arc::new(indices.collect()),
+            vertices: Arc::new(range.flat_map(|index| mesh.triangle(index)).collect()),
         }
     }
 
@@ -44,12 +44,35 @@ impl<'a> Batch<'a> {
     pub(super) fn words(&self) -> u64 {
         3 * (self.triangles.len() + self.vertices.len()) as u64
     }
+}
 
-    /// Writes it to `buffer`.
-    pub(super) fn upload(&self, device: &Device, buffer: &wgpu::Buffer) {
-        let triangles: &[u8] = bytemuck::cast_slice(&self.triangles);
-        device.queue.write_buffer(buffer, 0, triangles);
-        let vertices = bytemuck::cast_slice(&self.vertices);
-        device.queue.write_buffer(buffer, triangles.len() as u64, vertices);
+/// What a mesh buffer has. A weak reference keeps no data, and its address from other data.
+#[derive(Default)]
+pub(super) struct Uploaded {
+    triangles: Weak<Vec<[u32; 3]>>,
+    vertices: Weak<Vec<[i32; 3]>>,
+}
+
+impl Uploaded {
+    /// Writes `batch` to `buffer`, except what the buffer has: runs by several rules share a mesh,
+    /// and resolutions share its triangles. Returns the number of bytes written.
+    pub(super) fn update(&mut self, device: &Device, buffer: &wgpu::Buffer, batch: &Batch) -> u64 {
+        let Batch { triangles, vertices } = batch;
+        let has_triangles = self.triangles.as_ptr() == Arc::as_ptr(triangles);
+        // Other triangles may have been written over the vertices.
+        let has_vertices = has_triangles && self.vertices.as_ptr() == Arc::as_ptr(vertices);
+        let mut written = 0;
+        let mut write = |word: u32, bytes: &[u8]| {
+            device.queue.write_buffer(buffer, 4 * u64::from(word), bytes);
+            written += bytes.len() as u64;
+        };
+        if !has_triangles {
+            write(0, bytemuck::cast_slice(triangles));
+        }
+        if !has_vertices {
+            write(batch.vertex_words(), bytemuck::cast_slice(vertices));
+        }
+        *self = Self { triangles: Arc::downgrade(triangles), vertices: Arc::downgrade(vertices) };
+        written
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::voxelize::gpu::buffers::Sizes;
 use crate::voxelize::gpu::data::{
-    BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS,
-    PAIRS_FULL, Pair, SCAN_BLOCK, STARTED, TOO_MANY_CANDIDATES, TRIANGLE_WORDS,
+    BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUPS, LEVELS, PAIRS,
+    Pair, STARTED, TRIANGLE_WORDS,
 };
 use crate::voxelize::gpu::stages::{Stage, Step};
 
@@ -19,6 +19,8 @@ pub(super) struct Counts {
     pub(super) candidates: [u64; LEVELS],
     /// Triangles that start at each level.
     pub(super) started: [u64; LEVELS],
+    /// Workgroups of candidates per level.
+    pub(super) groups: [u64; LEVELS],
     /// Failure bits: the stages after a failure are skipped.
     pub(super) failures: u32,
 }
@@ -37,6 +39,7 @@ impl Counts {
             }),
             candidates: levels(CANDIDATES),
             started: levels(STARTED),
+            groups: levels(GROUPS),
             failures: counters[FAILURES],
         }
     }
@@ -64,46 +67,33 @@ const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
 
 /// The work of `step` in a run that counted `counts`.
 pub(super) fn work(step: &Step, counts: &Counts) -> Work {
-    let skipping_failures = match (step.stage, step.level) {
-        (Stage::ScanPairs, 0) | (Stage::FindBricks, _) => PAIRS_FULL | TOO_MANY_CANDIDATES,
-        (
-            Stage::VoxelRows
-            | Stage::Voxels
-            | Stage::SixSeparating
-            | Stage::Parity
-            | Stage::ListCrossings,
-            _,
-        ) => u32::MAX,
-        _ => 0,
-    };
-    if counts.failures & skipping_failures != 0 {
+    // After a failure, voxels are not tested.
+    let finds_voxels = step.level == 0 && !matches!(step.stage, Stage::Seed | Stage::FindBricks);
+    if finds_voxels && counts.failures != 0 {
         return Work::default();
     }
     let level = step.level as usize;
     let (pairs, candidates) = (counts.pairs[level], counts.candidates[level]);
-    let blocks = pairs.div_ceil(SCAN_BLOCK.into());
-    let groups = candidates.div_ceil(GROUP.into());
+    // The first pair of a workgroup is written by the stage before.
+    let groups = 2 * counts.groups[level];
     let (invocations, tests, bytes) = match step.stage {
         Stage::Seed => {
             let started: u64 = counts.started.iter().sum();
             (counts.triangles, 0, counts.triangles * TRIANGLE + started * PAIR)
         }
-        Stage::ScanBlocks => (pairs, 0, pairs * (PAIR + WORD) + blocks * WORD),
-        Stage::ScanTotals => (blocks, 0, blocks * 2 * WORD),
-        Stage::ScanPairs => (pairs, 0, pairs * (PAIR + 2 * WORD) + (blocks + groups) * WORD),
         Stage::Refine => {
-            let read = pairs * (PAIR + WORD + TRIANGLE) + groups * WORD;
+            let read = pairs * (PAIR + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.children(level - 1) * PAIR)
         }
         // A pair, its table entry, and the entry's brick index; a new brick's index, key and mask.
         Stage::FindBricks => (pairs, 0, pairs * (PAIR + 2 * WORD) + counts.bricks * (WORD + BRICK)),
-        // A pair, its offset, entry and brick, and its triangle; the bricks, read and written.
+        // A pair, its entry and brick, and its triangle; the bricks, read and written.
         Stage::VoxelRows | Stage::Voxels | Stage::SixSeparating | Stage::Parity => {
-            let read = pairs * (PAIR + 3 * WORD + TRIANGLE) + groups * WORD;
+            let read = pairs * (PAIR + 2 * WORD + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.bricks * 2 * BRICK)
         }
         Stage::ListCrossings => {
-            let read = pairs * (PAIR + WORD + TRIANGLE) + groups * WORD;
+            let read = pairs * (PAIR + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.crossings * CROSSING)
         }
     };
@@ -113,7 +103,7 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::voxelize::gpu::data::{BRICKS_FULL, COUNTERS};
+    use crate::voxelize::gpu::data::{BRICKS_FULL, COUNTERS, PAIRS_FULL};
     use crate::voxelize::gpu::stages::steps;
     use crate::voxelize::{Kernel, Rule};
 
@@ -123,6 +113,7 @@ mod tests {
         (counters[PAIRS], counters[PAIRS + 1]) = (1030, 20);
         (counters[CANDIDATES], counters[CANDIDATES + 1]) = (5000, 70);
         (counters[STARTED], counters[STARTED + 1]) = (1000, 20);
+        (counters[GROUPS], counters[GROUPS + 1]) = (21, 1);
         counters
     }
 
@@ -140,15 +131,12 @@ mod tests {
     fn the_work_of_a_run_is_what_it_counted() {
         let of = |stage, level| of(&counters(), stage, level);
         assert_eq!(of(Stage::Seed, 0), (1020, 0, 1020 * 48 + 1020 * 16));
-        assert_eq!(of(Stage::ScanBlocks, 0), (1030, 0, 1030 * 20 + 2 * 4));
-        assert_eq!(of(Stage::ScanTotals, 1), (1, 0, 8));
-        assert_eq!(of(Stage::ScanPairs, 0), (1030, 0, 1030 * 24 + (2 + 20) * 4));
-        assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 68 + 4 + 30 * 16));
+        assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 64 + 2 * 4 + 30 * 16));
         assert_eq!(of(Stage::FindBricks, 0), (1030, 0, 1030 * 24 + 3 * 76));
-        assert_eq!(of(Stage::VoxelRows, 0), (5000, 5000, 1030 * 76 + 20 * 4 + 3 * 144));
+        assert_eq!(of(Stage::VoxelRows, 0), (5000, 5000, 1030 * 72 + 2 * 21 * 4 + 3 * 144));
         assert_eq!(of(Stage::SixSeparating, 0), of(Stage::VoxelRows, 0));
         // The capacity is 600 of 700 crossings.
-        let listed = (5000, 5000, 1030 * 68 + 20 * 4 + 600 * 8);
+        let listed = (5000, 5000, 1030 * 64 + 2 * 21 * 4 + 600 * 8);
         assert_eq!(of(Stage::ListCrossings, 0), listed);
     }
 
@@ -163,7 +151,5 @@ mod tests {
         assert_eq!(of(BRICKS_FULL, Stage::SixSeparating), 0);
         assert_eq!(of(PAIRS_FULL, Stage::ListCrossings), 0);
         assert_eq!(of(BRICKS_FULL, Stage::FindBricks), 1030);
-        assert_eq!(of(PAIRS_FULL, Stage::FindBricks), 0);
-        assert_eq!(of(PAIRS_FULL, Stage::ScanBlocks), 1030);
     }
 }

@@ -11,12 +11,13 @@ use crate::predicate::crosses::Axis;
 use crate::voxelize::Rule;
 use crate::voxelize::gpu::buffers::{Buffers, PARAMS_STRIDE, Sizes, UPPER_SHARE};
 use crate::voxelize::gpu::data::{
-    BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL, Params, SCAN_BLOCK,
-    TOO_MANY_CANDIDATES,
+    BRICKS, BRICKS_FULL, CROSSINGS, DISPATCH_WORDS, FAILURES, GROUP, LEVELS, PAIRS, PAIRS_FULL,
+    Params, TOO_MANY_CANDIDATES,
 };
 use crate::voxelize::gpu::job::{Job, Overflow, Results, SubBatch};
 use crate::voxelize::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
 use crate::voxelize::gpu::stages::{Output, Size, Stage, Step, steps};
+use crate::voxelize::gpu::upload::{Batch, Uploaded};
 use crate::voxelize::gpu::work::{Counts, work};
 use crate::voxelize::report::{RunReport, StageReport, milliseconds};
 
@@ -26,6 +27,7 @@ pub(super) struct Workspace {
     /// Cache by [`Step::key`].
     bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
     readback: Readback,
+    uploaded: Uploaded,
 }
 
 impl Workspace {
@@ -38,7 +40,8 @@ impl Workspace {
     ) -> Result<Self, GpuError> {
         let buffers = Buffers::new(device, mesh, sizes);
         device.check()?;
-        Ok(Self { buffers, bind_groups: HashMap::new(), readback })
+        let uploaded = Uploaded::default();
+        Ok(Self { buffers, bind_groups: HashMap::new(), readback, uploaded })
     }
 
     /// Recreates the buffers with other sizes, except the mesh buffer.
@@ -61,6 +64,11 @@ impl Workspace {
     /// The mesh buffer.
     pub(super) fn mesh(&self) -> &wgpu::Buffer {
         &self.buffers.mesh
+    }
+
+    /// Uploads what is new in `batch`. Returns the number of bytes.
+    pub(super) fn upload(&mut self, device: &Device, batch: &Batch) -> u64 {
+        self.uploaded.update(device, &self.buffers.mesh, batch)
     }
 
     /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
@@ -186,8 +194,10 @@ impl Workspace {
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
         }
         device.queue.write_buffer(&self.buffers.params, 0, &params);
-        encoder.clear_buffer(&self.buffers.counters, 0, None);
-        encoder.clear_buffer(&self.buffers.table, 0, None);
+        let Buffers { counters, table, dispatch: [even, odd, _], .. } = &self.buffers;
+        for buffer in [counters, table, even, odd] {
+            encoder.clear_buffer(buffer, 0, None);
+        }
         // Timestamps are per pass; untimed steps share one pass, which is slightly faster.
         let steps_per_pass = if job.clock.is_some() { 1 } else { steps.len() };
         for (index, steps) in steps.chunks(steps_per_pass).enumerate() {
@@ -208,16 +218,17 @@ impl Workspace {
     }
 
     fn dispatch(&self, pass: &mut wgpu::ComputePass, job: &Job, sub_batch: &SubBatch, step: &Step) {
-        let sizes = self.buffers.sizes;
-        let groups = match step.size {
-            Size::One => 1,
-            Size::Triangles => sub_batch.triangle_count().div_ceil(GROUP),
-            Size::Blocks => sizes.pairs_on(step.level).div_ceil(SCAN_BLOCK),
-            Size::Indirect(word) => {
-                return pass.dispatch_workgroups_indirect(&self.buffers.dispatch, 4 * word);
+        match step.size {
+            Size::Triangles => {
+                let groups = sub_batch.triangle_count().div_ceil(GROUP);
+                dispatch(pass, groups, job.batch_limits.groups);
             }
-        };
-        dispatch(pass, groups, job.batch_limits.groups);
+            Size::Indirect(word) => {
+                let buffer = &self.buffers.dispatch[step.level as usize % 2];
+                let word = DISPATCH_WORDS * u64::from(step.level) + word;
+                pass.dispatch_workgroups_indirect(buffer, 4 * word);
+            }
+        }
     }
 
     fn params_of(&self, job: &Job, sub_batch: &SubBatch, level: u32) -> Params {
@@ -309,7 +320,6 @@ mod tests {
     use crate::voxelize::gpu::BatchLimits;
     use crate::voxelize::gpu::buffers::mesh_buffer;
     use crate::voxelize::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
-    use crate::voxelize::gpu::upload::Batch;
     use crate::{Mesh, PlaceOptions, Sizing, place};
 
     const GUARD: u32 = 0xdead_beef;
@@ -341,15 +351,10 @@ mod tests {
     fn written(buffers: &Buffers) -> Vec<(wgpu::Buffer, u32)> {
         let told = buffers.sizes;
         let pair_words = (size_of::<Pair>() / 4) as u32;
-        let pair_list =
-            |level: u32| (&buffers.pair_lists[level as usize], told.pairs_on(level) * pair_words);
+        let all_pairs = told.all_pairs() as u32;
         let written = [
-            pair_list(0),
-            pair_list(1),
-            pair_list(2),
-            (&buffers.offsets, told.pairs),
-            (&buffers.first_pairs, 2 * told.pairs),
-            (&buffers.block_offsets, told.pairs.div_ceil(SCAN_BLOCK)),
+            (&buffers.pairs, all_pairs * pair_words),
+            (&buffers.first_pairs, 2 * all_pairs),
             (&buffers.entries, told.pairs),
             (&buffers.numbers, told.table()),
             (&buffers.bricks, BRICK_WORDS as u32 * told.bricks),
@@ -360,8 +365,8 @@ mod tests {
 
     /// Whether a run by `rule` writes the buffer with that index in [`written`].
     fn is_used(rule: Rule, index: usize) -> bool {
-        let of_bricks = (6..9).contains(&index);
-        let of_crossings = index == 9;
+        let of_bricks = (2..5).contains(&index);
+        let of_crossings = index == 5;
         match Output::of(rule) {
             Output::Bricks => !of_crossings,
             Output::Crossings => !of_bricks,
@@ -414,7 +419,7 @@ mod tests {
         for adapter in adapters {
             let device = adapter.open().unwrap();
             let buffer = mesh_buffer(&device, batch.words()).unwrap();
-            batch.upload(&device, &buffer);
+            Uploaded::default().update(&device, &buffer, &batch);
             for (rule, kernel) in [
                 (Rule::Conservative, Kernel::Rows),
                 (Rule::Conservative, Kernel::Voxels),

@@ -1,0 +1,37 @@
+//! What an invocation of each voxelization kernel costs.
+
+/// The cost of one invocation of a kernel.
+pub struct Cost {
+    /// The entry point.
+    pub kernel: &'static str,
+    /// Instructions executed. Static counts of Mesa 22.3's compiler for RDNA3 (gfx1100), row
+    /// candidates, without the exact test, which is rare; and seven more times the body of the
+    /// binary search, 21 instructions, in stages of candidates.
+    pub instructions: u32,
+    /// Registers (VGPRs), by the same compiler. Other compilers allocate about as many.
+    pub registers: u32,
+    /// Loads and atomics in global memory that wait for one another, counted in the source.
+    pub chain: u32,
+}
+
+const fn cost(kernel: &'static str, instructions: u32, registers: u32, chain: u32) -> Cost {
+    Cost { kernel, instructions, registers, chain }
+}
+
+/// One row for each kernel of voxelization; a test compares the names.
+pub const COSTS: &[Cost] = &[
+    // Vertex indices, vertices, and the workgroup's additions to two counters.
+    cost("seed", 508, 24, 4),
+    // Counters, first pair, its candidates, vertex indices, vertices, pair, two additions.
+    cost("refine", 1117, 60, 8),
+    // The counter, pair, table entry, its pair, addition to a counter.
+    cost("find_bricks", 205, 12, 5),
+    // Counters, first pair, its candidates, pair, vertex indices, vertices, the brick's index, its
+    // word, atomic.
+    cost("voxel_rows", 1149, 84, 9),
+    cost("voxels", 773, 48, 9),
+    // The height needs exact integers, which are in the count.
+    cost("six_separating", 1214, 36, 9),
+    cost("parity", 1027, 36, 9),
+    cost("list_crossings", 1069, 36, 7),
+];

@@ -166,11 +166,17 @@ fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         }
     }
     let mut rng = Rng::with_seed(1);
-    for target in ["fills", "predicates", "round_trips", "voxelize"] {
-        for number in 0..8 {
+    let formats = targets::written_formats().len();
+    for (target, count) in
+        [("fills", 8), ("predicates", 8), ("voxelize", 8), ("round_trips", formats)]
+    {
+        for number in 0..count {
             let mut bytes: Vec<u8> = (0..60 + 20 * number).map(|_| rng.u8(..)).collect();
-            // The kind of a grid or of triangles.
+            // The kind of a grid or of triangles, and a grid's format.
             bytes[3] = number as u8;
+            if target == "round_trips" {
+                bytes[4] = number as u8;
+            }
             seeds.push((target, format!("random-{number}"), bytes));
         }
     }

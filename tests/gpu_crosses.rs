@@ -8,7 +8,7 @@
 mod common;
 
 use common::columns::{Column, Found, Mistake, columns, crosses, mistaken, oracle};
-use common::gpu::{Kernel, adapters};
+use common::gpu::{Kernel, kernels};
 use common::lattice::lattice_triangles;
 use rayon::prelude::*;
 use trivox::gpu::kernels::module;
@@ -46,40 +46,32 @@ struct Tally {
     wrong: Vec<Column>,
 }
 
-const BATCH: usize = 1 << 19;
+const BATCH: usize = 1 << 18;
 
-/// Decides `columns` on the GPU and compares with `expected`.
+/// Decides `columns` on each GPU and compares with `expected`: one tally for each.
 fn compare(
-    kernel: &Kernel,
+    kernels: &[Kernel],
     columns: impl Iterator<Item = Column>,
     expected: impl Fn(&Column) -> Option<Found> + Sync,
-) -> Tally {
-    let mut tally = Tally::default();
+) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
     let mut columns = columns.peekable();
     while columns.peek().is_some() {
         let batch: Vec<Column> = columns.by_ref().take(BATCH).collect();
         let words: Vec<i32> = batch.iter().flat_map(words).collect();
-        let answers = kernel.run(&words, batch.len(), ANSWER);
-        let wrong = batch.par_iter().zip(answers.par_chunks(ANSWER));
-        let wrong = wrong.filter(|(column, answer)| found(answer) != [expected(column); 2]);
-        tally.wrong.extend(wrong.map(|(column, _)| *column).collect::<Vec<_>>());
-        tally.compared += batch.len();
-        let with = |bit: u32| answers.chunks(ANSWER).filter(|a| a[0] >> bit & 1 == 1).count();
-        tally.crossing += with(0);
-        tally.in_doubt = [tally.in_doubt[0] + with(2), tally.in_doubt[1] + with(3)];
+        let expected: Vec<Option<Found>> = batch.par_iter().map(&expected).collect();
+        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
+            let answers = kernel.run(&words, batch.len(), ANSWER);
+            let compared = batch.iter().zip(&expected).zip(answers.chunks(ANSWER));
+            let wrong = compared.filter(|((_, expected), answer)| found(answer) != [**expected; 2]);
+            tally.wrong.extend(wrong.map(|((column, _), _)| *column));
+            tally.compared += batch.len();
+            let with = |bit: u32| answers.chunks(ANSWER).filter(|a| a[0] >> bit & 1 == 1).count();
+            tally.crossing += with(0);
+            tally.in_doubt = [tally.in_doubt[0] + with(2), tally.in_doubt[1] + with(3)];
+        }
     }
-    tally
-}
-
-fn on_every_adapter(test: impl Fn(&Kernel, &str, usize)) {
-    on_every_adapter_with(&source(), test);
-}
-
-fn on_every_adapter_with(source: &str, test: impl Fn(&Kernel, &str, usize)) {
-    for (nth, adapter) in adapters().iter().enumerate() {
-        let device = adapter.open().unwrap();
-        test(&Kernel::new(&device, source), &adapter.label(), nth);
-    }
+    tallies
 }
 
 fn source() -> String {
@@ -101,13 +93,15 @@ fn lattice_columns(stretch_bits: u32) -> impl Iterator<Item = Column> {
 
 #[test]
 fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
-    on_every_adapter(|kernel, label, nth| {
+    for (nth, kernel) in kernels(&source()).chunks(1).enumerate() {
         // Some on the first adapter, fewer on the others, unless many are asked for.
         let all = std::env::var_os("TRIVOX_PAIRS").is_some();
         let stride = [if all { 1 } else { 13 }, 61][nth.min(1)];
         // At stretch 0 the forms are exact in floats; at 22 the budget is used up.
         for (stretch, expect_doubt) in [(0, false), (22, true)] {
-            let tally = compare(kernel, lattice_columns(stretch).step_by(stride), crosses);
+            let columns = lattice_columns(stretch).step_by(stride);
+            let tally = &compare(kernel, columns, crosses)[0];
+            let label = &kernel[0].label;
             println!(
                 "{label}, stretch {stretch}: {} columns, {} cross, {:?} in doubt",
                 tally.compared, tally.crossing, tally.in_doubt
@@ -116,15 +110,15 @@ fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
             assert_eq!(tally.in_doubt[0] > 0, expect_doubt, "{label}");
             assert!(tally.compared > 300_000 && tally.crossing > tally.compared / 100);
         }
-    });
+    }
 }
 
 #[test]
 fn adversarial_columns_are_decided_as_the_oracle_does() {
     let count = std::env::var("TRIVOX_PAIRS").map_or(200_000, |n| n.parse().unwrap());
-    on_every_adapter(|kernel, label, _| {
-        let all = columns(11, count).map(|(_, column)| column);
-        let tally = compare(kernel, all, oracle);
+    let kernels = kernels(&source());
+    let all = columns(11, count).map(|(_, column)| column);
+    for (tally, Kernel { label, .. }) in compare(&kernels, all, oracle).iter().zip(&kernels) {
         let share = tally.in_doubt.map(|n| 100.0 * n as f64 / count as f64);
         println!(
             "{label}: {count} columns, {} cross; in doubt: {:.1} % whether, {:.1} % in which voxel",
@@ -135,18 +129,17 @@ fn adversarial_columns_are_decided_as_the_oracle_does() {
         assert!(tally.crossing > count / 20 && tally.crossing < count - count / 20);
         let hardly = tally.in_doubt.iter().any(|&n| n < count / 1000);
         assert!(!hardly, "{label}: the exact path was hardly taken");
-    });
+    }
 }
 
 #[test]
 fn a_wrong_oracle_is_noticed() {
-    on_every_adapter(|kernel, label, _| {
-        for mistake in Mistake::ALL {
-            let all = columns(11, 20_000).map(|(_, column)| column);
-            let tally = compare(kernel, all, |column| mistaken(mistake, column));
-            assert!(tally.wrong.len() > 10, "{label}: {mistake:?}");
-        }
-    });
+    let kernels = kernels(&source());
+    for mistake in Mistake::ALL {
+        let all = columns(11, 20_000).map(|(_, column)| column);
+        let tallies = compare(&kernels, all, |column| mistaken(mistake, column));
+        assert!(tallies.iter().all(|tally| tally.wrong.len() > 10), "{mistake:?}");
+    }
 }
 
 #[test]
@@ -157,10 +150,8 @@ fn floats_without_their_error_bounds_are_noticed() {
         ("least + (abs(plus) + abs(minus))", "0.0"),
     ] {
         assert_eq!(source().matches(bound).count(), 1, "{bound}");
-        on_every_adapter_with(&source().replace(bound, none), |kernel, label, _| {
-            let all = columns(11, 40_000).map(|(_, column)| column);
-            let tally = compare(kernel, all, oracle);
-            assert!(tally.wrong.len() > 10, "{label}: {bound}: {}", tally.wrong.len());
-        });
+        let all = columns(11, 40_000).map(|(_, column)| column);
+        let tallies = compare(&kernels(&source().replace(bound, none)), all, oracle);
+        assert!(tallies.iter().all(|tally| tally.wrong.len() > 10), "{bound}: {tallies:?}");
     }
 }

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::gpu::{Kernel, adapters};
+use common::gpu::{Kernel, kernels};
 use common::lattice::{lattice_triangles, voxel_centers};
 use common::oracle;
 use common::pairs::{SPAN, pairs};
@@ -80,40 +80,37 @@ struct Tally {
     wrong: Vec<Row>,
 }
 
-const BATCH: usize = 1 << 19;
+const BATCH: usize = 1 << 18;
 
-/// Decides `rows` on the GPU and compares with `expected`.
+/// Decides `rows` on each GPU and compares with `expected`: one tally for each.
 fn compare(
-    kernel: &Kernel,
+    kernels: &[Kernel],
     rows: impl Iterator<Item = Row>,
     expected: impl Fn(&Triangle, [i32; 3], i32) -> bool + Sync,
-) -> Tally {
-    let mut tally = Tally::default();
+) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
         let batch: Vec<Row> = rows.by_ref().take(BATCH).collect();
         let words: Vec<i32> = batch.iter().flat_map(Row::words).collect();
-        let answers = kernel.run(&words, batch.len(), 1);
-        let wrong = batch.par_iter().zip(&answers);
-        let wrong = wrong.filter(|(row, answer)| **answer & 0xff != row.bits(&expected));
-        tally.wrong.extend(wrong.map(|(row, _)| *row).collect::<Vec<_>>());
-        tally.rows += batch.len();
-        tally.voxels += batch.iter().map(|row| row.count as usize).sum::<usize>();
-        let bits = |mask: u32| answers.iter().map(|a| (a & mask).count_ones() as usize).sum();
-        let (touched, in_doubt): (usize, usize) = (bits(0xff), bits(0xff00));
-        tally.touched += touched;
-        tally.in_doubt += in_doubt;
+        let expected: Vec<u32> = batch.par_iter().map(|row| row.bits(&expected)).collect();
+        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
+            let answers = kernel.run(&words, batch.len(), 1);
+            let wrong = (0..batch.len()).filter(|&i| answers[i] & 0xff != expected[i]);
+            tally.wrong.extend(wrong.map(|i| batch[i]));
+            tally.rows += batch.len();
+            tally.voxels += batch.iter().map(|row| row.count as usize).sum::<usize>();
+            let bits = |mask: u32| answers.iter().map(|a| (a & mask).count_ones() as usize).sum();
+            let (touched, in_doubt): (usize, usize) = (bits(0xff), bits(0xff00));
+            tally.touched += touched;
+            tally.in_doubt += in_doubt;
+        }
     }
-    tally
+    tallies
 }
 
-fn on_every_adapter(test: impl Fn(&Kernel, &str, usize)) {
-    for (nth, adapter) in adapters().iter().enumerate() {
-        let device = adapter.open().unwrap();
-        let source =
-            module("exact/touches_row").unwrap() + include_str!("shaders/touches_row.wgsl");
-        test(&Kernel::new(&device, &source), &adapter.label(), nth);
-    }
+fn all_kernels() -> Vec<Kernel> {
+    kernels(&(module("exact/touches_row").unwrap() + include_str!("shaders/touches_row.wgsl")))
 }
 
 /// Rows of up to four voxels through the small lattice, in units of `scale`.
@@ -137,15 +134,17 @@ fn adversarial_rows(seed: u64, count: usize) -> impl Iterator<Item = Row> {
 
 #[test]
 fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
-    on_every_adapter(|kernel, label, nth| {
+    for (nth, kernel) in all_kernels().chunks(1).enumerate() {
         // All of them on the first adapter, some on the others.
         let stride = if nth == 0 { 1 } else { 61 };
         // At scale 1 all floats are exact; at 2^21 the budget is used up.
         for (scale, expect_doubt) in [(1, false), (1 << 21, true)] {
-            let tally = compare(kernel, lattice_rows(scale).step_by(stride), |t, c, h| {
+            let rows = lattice_rows(scale).step_by(stride);
+            let tally = &compare(kernel, rows, |t, c, h| {
                 let unscaled = t.map(|p| p.map(|c| c / scale));
                 oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
-            });
+            })[0];
+            let label = &kernel[0].label;
             println!(
                 "{label}, scale {scale}: {} rows of {} voxels, {} in doubt",
                 tally.rows, tally.voxels, tally.in_doubt
@@ -154,14 +153,15 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
             assert_eq!(tally.in_doubt > 0, expect_doubt, "{label}");
             assert!(tally.rows > 30_000 && tally.voxels > 2 * tally.rows);
         }
-    });
+    }
 }
 
 #[test]
 fn adversarial_rows_are_decided_as_the_oracle_does() {
     let count = std::env::var("TRIVOX_PAIRS").map_or(500_000, |n| n.parse().unwrap());
-    on_every_adapter(|kernel, label, _| {
-        let tally = compare(kernel, adversarial_rows(11, count), oracle::touches);
+    let kernels = all_kernels();
+    let tallies = compare(&kernels, adversarial_rows(11, count), oracle::touches);
+    for (tally, Kernel { label, .. }) in tallies.iter().zip(&kernels) {
         println!(
             "{label}: {} rows of {} voxels, {} in doubt",
             tally.rows, tally.voxels, tally.in_doubt
@@ -170,13 +170,12 @@ fn adversarial_rows_are_decided_as_the_oracle_does() {
         assert!(tally.rows > count / 3 && tally.voxels > tally.rows);
         assert!(tally.in_doubt > count / 1000, "{label}: the exact path was hardly taken");
         assert!(tally.touched > tally.voxels / 20 && tally.touched < tally.voxels);
-    });
+    }
 }
 
 #[test]
 fn a_wrong_oracle_is_noticed() {
-    on_every_adapter(|kernel, _, _| {
-        let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
-        assert!(compare(kernel, adversarial_rows(11, 10_000), almost).wrong.len() > 100);
-    });
+    let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
+    let tallies = compare(&all_kernels(), adversarial_rows(11, 10_000), almost);
+    assert!(tallies.iter().all(|tally| tally.wrong.len() > 100));
 }

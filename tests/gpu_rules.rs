@@ -111,34 +111,63 @@ fn soups_of_triangles_of_every_size_on_the_lattice_and_off() {
     assert!(named.iter().all(|&n| n > 3_000), "{named:?}");
 }
 
+/// Voxels between the origins of small meshes in one grid: a mesh spans at most 13, so each voxel
+/// is decided by one of them.
+const APART: i32 = 15;
+
+/// A mesh of at most 16 triangles, up to `reach` units wide; some begin before the origin.
+fn small_mesh(rng: &mut Rng, number: usize, reach: i32) -> Vec<Triangle> {
+    let step = [UNIT / 2, UNIT, UNIT / 8, 1][number % 4];
+    let count = rng.usize(1..=16);
+    let triangles = match number % 3 {
+        0 => degenerate_soup(rng, count, reach, step),
+        _ => soup(rng, count, reach, step),
+    };
+    let by = std::array::from_fn(|_| -step * rng.i32(0..=UNIT / step));
+    triangles.into_iter().map(|triangle| moved(triangle, by)).collect()
+}
+
 #[test]
 fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
-    let count = std::env::var("TRIVOX_SOUPS").map_or(32, |count| count.parse().unwrap());
+    const ALONE: usize = 32;
+    let count = std::env::var("TRIVOX_SOUPS").map_or(ALONE, |count| count.parse().unwrap());
     let mut rng = Rng::with_seed(4);
-    let gpus: Vec<Gpu> = adapters().iter().map(|adapter| Gpu::new(adapter).unwrap()).collect();
+    let gpus: Vec<(String, Gpu)> =
+        adapters().iter().map(|adapter| (adapter.label(), Gpu::new(adapter).unwrap())).collect();
     let mut named = [0; RULES.len()];
-    for round in 0..count {
-        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=12));
-        let reach = dims.into_iter().max().unwrap() as i32 * UNIT;
-        let step = [UNIT / 2, UNIT, UNIT / 8, 1][round % 4];
-        let number = rng.usize(1..=16);
-        let triangles = match round % 3 {
-            0 => degenerate_soup(&mut rng, number, reach, step),
-            _ => soup(&mut rng, number, reach, step),
-        };
-        // Some begin before the grid.
-        let by = std::array::from_fn(|_| -step * rng.i32(0..=UNIT / step));
-        let triangles: Vec<Triangle> = triangles.into_iter().map(|t| moved(t, by)).collect();
-        let mesh = placed(&triangles, dims);
-        for (index, method) in methods().enumerate() {
-            let expected = oracle(&mesh, method.0);
-            let what = format!("{method:?}, {dims:?}, {triangles:?}");
-            assert_same(&cpu_grid(&mesh, method.0), &expected, &what);
-            gpus.iter().for_each(|gpu| assert_same(&grid(gpu, &mesh, method), &expected, &what));
-            named[index % RULES.len()] += expected.occupied();
+    let (mut runs, mut made) = (0, 0);
+    while made < count {
+        // The first are alone in their grids; then up to 256 share one, and each run costs less.
+        // Few along x, along which windings add up.
+        let most = if made < ALONE { [1; 3] } else { [4, 8, 8] };
+        let [nx, ny, nz] = most.map(|most| rng.i32(1..=most));
+        let (mut triangles, mut dims) = (Vec::new(), [0; 3]);
+        for cell in 0..nx * ny * nz {
+            let by = [cell / (ny * nz), cell / nz % ny, cell % nz].map(|c| c * APART * UNIT);
+            dims = std::array::from_fn(|_| rng.i32(1..=12));
+            let reach = dims.into_iter().max().unwrap() * UNIT;
+            let mesh = small_mesh(&mut rng, made, reach);
+            triangles.extend(mesh.into_iter().map(|triangle| moved(triangle, by)));
+            made += 1;
         }
+        // The grid ends with the last, whose longer triangles it cuts.
+        let before = [nx, ny, nz].map(|n| (n - 1) * APART);
+        let mesh = placed(&triangles, std::array::from_fn(|a| (before[a] + dims[a]) as u32));
+        let expected = RULES.map(|rule| oracle(&mesh, rule));
+        for (index, (rule, expected)) in RULES.into_iter().zip(&expected).enumerate() {
+            assert_same(&cpu_grid(&mesh, rule), expected, &format!("{rule:?}, run {runs}"));
+            named[index] += expected.occupied();
+        }
+        for (method, expected) in methods().zip(expected.iter().chain(&expected[..1])) {
+            for (label, gpu) in &gpus {
+                let what = format!("{label}, {method:?}, run {runs}");
+                assert_same(&grid(gpu, &mesh, method), expected, &what);
+            }
+        }
+        runs += 1;
     }
-    println!("{count} meshes by {} methods on {} adapters", methods().count(), gpus.len());
+    let (methods, adapters) = (methods().count(), gpus.len());
+    println!("{made} meshes in {runs} grids by {methods} methods on {adapters} adapters");
     assert!(named.iter().all(|&n| n > 3 * count as u64), "{named:?}");
 }
 

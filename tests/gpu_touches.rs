@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::gpu::{Kernel, adapters};
+use common::gpu::{Kernel, kernels};
 use common::lattice::{lattice_triangles, voxel_centers};
 use common::oracle;
 use common::pairs::pairs;
@@ -38,38 +38,37 @@ struct Tally {
     wrong: Vec<PairWords>,
 }
 
-const BATCH: usize = 1 << 20;
+const BATCH: usize = 1 << 18;
 
-/// Decides `pairs` on the GPU and compares with `expected`.
+/// Decides `pairs` on each GPU and compares with `expected`: one tally for each.
 fn compare(
-    kernel: &Kernel,
+    kernels: &[Kernel],
     pairs: impl Iterator<Item = PairWords>,
     expected: impl Fn(&Triangle, [i32; 3], i32) -> bool + Sync,
-) -> Tally {
-    let mut tally = Tally::default();
+) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
     let mut pairs = pairs.peekable();
     while pairs.peek().is_some() {
         let batch: Vec<PairWords> = pairs.by_ref().take(BATCH).collect();
-        let answers = kernel.run(batch.as_flattened(), batch.len(), 1);
-        let wrong = batch.par_iter().zip(&answers).filter(|(pair, answer)| {
+        let both = batch.par_iter().map(|pair| {
             let (triangle, center, half) = unpack(pair);
-            let both = if expected(&triangle, center, half) { 3 } else { 0 };
-            *answer & 3 != both
+            if expected(&triangle, center, half) { 3 } else { 0 }
         });
-        tally.wrong.extend(wrong.map(|(pair, _)| *pair).collect::<Vec<_>>());
-        tally.compared += batch.len();
-        tally.touching += answers.iter().filter(|&&answer| answer & 1 == 1).count();
-        tally.in_doubt += answers.iter().filter(|&&answer| answer & 4 == 4).count();
+        let both: Vec<u32> = both.collect();
+        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
+            let answers = kernel.run(batch.as_flattened(), batch.len(), 1);
+            let wrong = (0..batch.len()).filter(|&i| answers[i] & 3 != both[i]);
+            tally.wrong.extend(wrong.map(|i| batch[i]));
+            tally.compared += batch.len();
+            tally.touching += answers.iter().filter(|&&answer| answer & 1 == 1).count();
+            tally.in_doubt += answers.iter().filter(|&&answer| answer & 4 == 4).count();
+        }
     }
-    tally
+    tallies
 }
 
-fn on_every_adapter(test: impl Fn(&Kernel, &str)) {
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        let source = module("exact/touches").unwrap() + include_str!("shaders/touches.wgsl");
-        test(&Kernel::new(&device, &source), &adapter.label());
-    }
+fn all_kernels() -> Vec<Kernel> {
+    kernels(&(module("exact/touches").unwrap() + include_str!("shaders/touches.wgsl")))
 }
 
 /// The small lattice in units of `scale`.
@@ -90,16 +89,16 @@ fn stride(nth_adapter: usize) -> usize {
 
 #[test]
 fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
-    let nth = std::cell::Cell::new(0);
-    on_every_adapter(|kernel, label| {
+    for (nth, kernel) in all_kernels().chunks(1).enumerate() {
         // At scale 1 all floats are exact; at 2^21 the budget is used up and touching pairs
         // are in doubt, so both ways to an answer are taken.
         for (scale, expect_doubt) in [(1, false), (1 << 21, true)] {
-            let pairs = lattice_pairs(scale).step_by(stride(nth.get()));
-            let tally = compare(kernel, pairs, |t, c, h| {
+            let pairs = lattice_pairs(scale).step_by(stride(nth));
+            let tally = &compare(kernel, pairs, |t, c, h| {
                 let unscaled = t.map(|p| p.map(|c| c / scale));
                 oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
-            });
+            })[0];
+            let label = &kernel[0].label;
             println!(
                 "{label}, scale {scale}: {} pairs, {} in doubt",
                 tally.compared, tally.in_doubt
@@ -108,31 +107,31 @@ fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
             assert_eq!(tally.in_doubt > 0, expect_doubt, "{label}");
             assert!(tally.compared > 300_000 && tally.touching > tally.compared / 100);
         }
-        nth.set(nth.get() + 1);
-    });
+    }
 }
 
 #[test]
 fn adversarial_pairs_are_decided_as_the_oracle_does() {
     let count = std::env::var("TRIVOX_PAIRS").map_or(500_000, |n| n.parse().unwrap());
-    on_every_adapter(|kernel, label| {
-        let pairs = pairs(7, count).map(|p| words(&p.triangle, p.center, p.half));
-        let tally = compare(kernel, pairs, oracle::touches);
+    let kernels = all_kernels();
+    let pairs = pairs(7, count).map(|p| words(&p.triangle, p.center, p.half));
+    for (tally, Kernel { label, .. }) in
+        compare(&kernels, pairs, oracle::touches).iter().zip(&kernels)
+    {
         println!("{label}: {} pairs, {} in doubt", tally.compared, tally.in_doubt);
         assert_eq!(tally.wrong, [] as [PairWords; 0], "{label}");
         assert_eq!(tally.compared, count);
         assert!(tally.in_doubt > count / 1000, "{label}: the exact path was hardly taken");
         assert!(tally.touching > count / 20 && tally.touching < count - count / 20);
-    });
+    }
 }
 
 #[test]
 fn a_wrong_oracle_is_noticed() {
-    on_every_adapter(|kernel, _| {
-        let pairs = pairs(7, 10_000).map(|p| words(&p.triangle, p.center, p.half));
-        let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
-        assert!(compare(kernel, pairs, almost).wrong.len() > 100);
-    });
+    let pairs = pairs(7, 10_000).map(|p| words(&p.triangle, p.center, p.half));
+    let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
+    let tallies = compare(&all_kernels(), pairs, almost);
+    assert!(tallies.iter().all(|tally| tally.wrong.len() > 100));
 }
 
 #[test]
@@ -143,12 +142,11 @@ fn wide_integers_equal_i128_over_edge_values() {
         .flat_map(|&a| values.iter().map(move |&b| [a, b]))
         .flat_map(|[a, b]| values.iter().map(move |&c| [a, b, c]))
         .collect();
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        let source = module("exact/int64").unwrap() + include_str!("shaders/int64.wgsl");
-        let results = Kernel::new(&device, &source).run(triples.as_flattened(), triples.len(), 23);
+    let source = module("exact/int64").unwrap() + include_str!("shaders/int64.wgsl");
+    for kernel in kernels(&source) {
+        let results = kernel.run(triples.as_flattened(), triples.len(), 23);
         for (triple, found) in triples.iter().zip(results.chunks(23)) {
-            assert_eq!(found, expected_wide(*triple), "{}: {triple:?}", adapter.label());
+            assert_eq!(found, expected_wide(*triple), "{}: {triple:?}", kernel.label);
         }
     }
 }

@@ -90,7 +90,7 @@ pub fn mistaken(mistake: Mistake, column: &Column) -> Option<Found> {
         Axis::Z => [x, y, z],
     });
     let [p, q] = column.center;
-    let seen = corners.map(|[a, b, _]| [i128::from(a - p), i128::from(b - q)]);
+    let seen = corners.map(|[a, b, _]| [i64::from(a - p), i64::from(b - q)]);
     let covered = match mistake {
         Mistake::TieTurned => is_inside(seen, [-1, 1]),
         Mistake::LevelTieTurned => is_inside(seen, [1, 1]),
@@ -112,37 +112,47 @@ pub fn mistaken(mistake: Mistake, column: &Column) -> Option<Found> {
     let (numerator, denominator) = if n[2] < 0 { (-sum, -n[2]) } else { (sum, n[2]) };
     let size = 1 << column.unit_bits;
     let winding = -n[2].signum() as i32;
+    let guess = (numerator as f64 / denominator as f64 / size as f64) as i128;
     Some(Found {
         winding: if mistake == Mistake::WindingTurned { -winding } else { winding },
-        first_center: first(|k| {
+        first_center: first(guess, |k| {
             let past = denominator * (k * size + size / 2) - numerator;
             past > 0 || (past == 0 && mistake != Mistake::CenterRoundedUp)
         }),
-        voxel: voxel(mistake, numerator, denominator, size, i128::from(column.count)),
+        voxel: voxel(mistake, [numerator, denominator], guess, size, i128::from(column.count)),
     })
 }
 
-fn voxel(mistake: Mistake, numerator: i128, denominator: i128, size: i128, count: i128) -> i32 {
+fn voxel(
+    mistake: Mistake,
+    [numerator, denominator]: [i128; 2],
+    guess: i128,
+    size: i128,
+    count: i128,
+) -> i32 {
     if numerator == denominator * size * count && mistake != Mistake::FarFaceOutside {
         return count as i32 - 1;
     }
     if mistake == Mistake::CutTowardsZero {
         return (numerator / (denominator * size)) as i32;
     }
-    first(|k| {
+    first(guess, |k| {
         let past = denominator * (k + 1) * size - numerator;
         past > 0 || (past == 0 && mistake == Mistake::FaceRoundedDown)
     })
 }
 
-/// The first number for which `is_past`, which is monotone, holds.
-fn first(is_past: impl Fn(i128) -> bool) -> i32 {
-    let (mut below, mut past) = (-i128::from(SPAN) - 1, i128::from(SPAN) + 1);
-    while past - below > 1 {
-        let middle = (past + below) / 2;
-        if is_past(middle) { past = middle } else { below = middle }
+/// The first number for which `is_past`, which is monotone, holds, whatever the `guess`.
+fn first(guess: i128, is_past: impl Fn(i128) -> bool) -> i32 {
+    let end = i128::from(SPAN) + 1;
+    let mut first = guess.clamp(-end, end);
+    while first > -end && is_past(first - 1) {
+        first -= 1;
     }
-    past as i32
+    while first < end && !is_past(first) {
+        first += 1;
+    }
+    first as i32
 }
 
 /// Whether the origin, moved infinitesimally by `step` and far more along the first coordinate than
@@ -150,8 +160,8 @@ fn first(is_past: impl Fn(i128) -> bool) -> i32 {
 ///
 /// An edge that the line through it meets has its ends on either side of the line; it is above or
 /// below the point, and on a tie the step decides.
-fn is_inside(corners: [[i128; 2]; 3], step: [i128; 2]) -> bool {
-    let is_right = |corner: [i128; 2]| corner[0] > 0 || (corner[0] == 0 && step[0] < 0);
+fn is_inside(corners: [[i64; 2]; 3], step: [i64; 2]) -> bool {
+    let is_right = |corner: [i64; 2]| corner[0] > 0 || (corner[0] == 0 && step[0] < 0);
     let above = (0..3).filter(|&i| {
         let (mut s, mut e) = (corners[i], corners[(i + 1) % 3]);
         if is_right(s) == is_right(e) {

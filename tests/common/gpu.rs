@@ -16,16 +16,24 @@ pub fn adapters() -> Vec<Adapter> {
 }
 
 /// A compute pipeline with one read-only array of words at binding 0 and a writable one at 1.
-pub struct Kernel<'a> {
-    device: &'a Device,
+pub struct Kernel {
+    /// The adapter's.
+    pub label: String,
+    device: Device,
     pipeline: wgpu::ComputePipeline,
+}
+
+/// The kernel on each of the [`adapters`].
+pub fn kernels(source: &str) -> Vec<Kernel> {
+    adapters().iter().map(|adapter| Kernel::new(adapter, source)).collect()
 }
 
 /// Invocations per workgroup of every test kernel.
 const GROUP: usize = 64;
 
-impl<'a> Kernel<'a> {
-    pub fn new(device: &'a Device, source: &str) -> Self {
+impl Kernel {
+    fn new(adapter: &Adapter, source: &str) -> Self {
+        let device = adapter.open().expect("the adapter opens");
         let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: None,
             source: wgpu::ShaderSource::Wgsl(source.into()),
@@ -38,12 +46,12 @@ impl<'a> Kernel<'a> {
             compilation_options: Default::default(),
             cache: None,
         });
-        Self { device, pipeline }
+        Self { label: adapter.label(), device, pipeline }
     }
 
     /// Runs `count` invocations on `input`, each writing `words` words, and returns those.
     pub fn run(&self, input: &[i32], count: usize, words: usize) -> Vec<u32> {
-        let Device { device, queue, .. } = self.device;
+        let Device { device, queue, .. } = &self.device;
         let out_words = (count * words) as u64;
         let inputs =
             self.device.buffer("input", input.len() as u64, Usage::STORAGE | Usage::COPY_DST);

@@ -1,7 +1,7 @@
 //! Two slow answers to "does the closed triangle meet the closed cube?" that share no code with
 //! the library or with each other, and the voxelizer made of the first.
 //!
-//! 1. [`separating_axes`]: the thirteen axes as written in T. Akenine-Möller, "Fast 3D
+//! 1. [`touches`]: the thirteen axes as written in T. Akenine-Möller, "Fast 3D
 //!    Triangle-Box Overlap Testing", Journal of Graphics Tools 6(1), 2001, with all eight corners
 //!    of the box projected instead of a radius.
 //! 2. [`clipping`]: no separating axis at all. The triangle is cut by the six closed half-spaces
@@ -32,13 +32,26 @@ pub trait Integer:
 impl Integer for i64 {}
 impl Integer for i128 {}
 
-/// The answer for all of the lattice.
+/// The answer for all of the lattice. Corners and edges are below `2^26`, so twelve axes and what
+/// is projected to them need 54 bits; the plane needs 80.
 pub fn touches(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
-    separating_axes::<i128>(triangle, center, half)
+    overlap(box_and_edge_axes::<i64>, triangle, center, half)
+        && overlap(plane_axis::<i128>, triangle, center, half)
 }
 
-/// Whether none of the thirteen axes separates the triangle from the cube strictly.
+/// The same in one type.
 pub fn separating_axes<T: Integer>(triangle: &Triangle, center: [i32; 3], half: i32) -> bool {
+    overlap(box_and_edge_axes::<T>, triangle, center, half)
+        && overlap(plane_axis::<T>, triangle, center, half)
+}
+
+/// Whether none of the axes separates the triangle from the cube strictly.
+fn overlap<T: Integer, const N: usize>(
+    axes: impl Fn(&[[T; 3]; 3]) -> [[T; 3]; N],
+    triangle: &Triangle,
+    center: [i32; 3],
+    half: i32,
+) -> bool {
     let corners: [[T; 3]; 8] = std::array::from_fn(|bits| {
         std::array::from_fn(|a| {
             let side = if bits >> a & 1 == 1 { T::from(half) } else { -T::from(half) };
@@ -53,15 +66,18 @@ pub fn separating_axes<T: Integer>(triangle: &Triangle, center: [i32; 3], half: 
     })
 }
 
-fn axes<T: Integer>(&[a, b, c]: &[[T; 3]; 3]) -> [[T; 3]; 13] {
+fn box_and_edge_axes<T: Integer>(&[a, b, c]: &[[T; 3]; 3]) -> [[T; 3]; 12] {
     let (zero, one) = (T::from(0), T::from(1));
     let normals = [[one, zero, zero], [zero, one, zero], [zero, zero, one]];
     let edges = [sub(b, a), sub(c, b), sub(a, c)];
     std::array::from_fn(|i| match i {
         0..3 => normals[i],
-        3..12 => cross(normals[i % 3], edges[i / 3 - 1]),
-        _ => cross(edges[0], edges[1]),
+        _ => cross(normals[i % 3], edges[i / 3 - 1]),
     })
+}
+
+fn plane_axis<T: Integer>(&[a, b, c]: &[[T; 3]; 3]) -> [[T; 3]; 1] {
+    [cross(sub(b, a), sub(c, b))]
 }
 
 fn project<T: Integer, const N: usize>(axis: [T; 3], points: &[[T; 3]; N]) -> [T; 2] {

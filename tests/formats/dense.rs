@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use trivox::formats::{GridFormat, ReadError};
+use trivox::grid::{BrickKey, FULL};
 use trivox::{Up, VoxelGrid, World};
 
 use super::npy::python;
@@ -138,6 +139,18 @@ fn binvox_gives_back_the_grid_padded_to_a_cube() {
         assert!(is_near(read.voxel_size, world.voxel_size), "{read:?} of {world:?}");
         let least = GridFormat::Binvox.file_size(grid.dims()).unwrap();
         assert!(bytes.len() as u64 >= least);
+    }
+}
+
+#[test]
+fn gaps_between_full_bricks_are_kept() {
+    // Along y at one z, and on either side of a step in z.
+    let keys = [[0, 0, 0], [0, 3, 0], [0, 4, 0], [0, 5, 1], [0, 7, 1]];
+    let bricks = keys.map(|key| (BrickKey::new(key), FULL)).to_vec();
+    let grid = VoxelGrid::from_bricks([8, 64, 16], bricks).unwrap();
+    for format in [GridFormat::Binvox, GridFormat::Npy, GridFormat::Npz, GridFormat::Bricks] {
+        let back = read(format, &written(&grid, format)).unwrap();
+        assert!(back.voxels().eq(grid.voxels()), "{format:?}: {back:?}");
     }
 }
 

@@ -100,6 +100,16 @@ fn tiny() -> VoxelGrid {
 }
 
 #[test]
+fn vox_models_beside_each_other_along_every_axis_are_read_in_their_places() {
+    // Three models by two by two.
+    let ends = [[0, 256, 599], [0, 255, 256], [0, 255, 256]];
+    let voxels = (0..27).map(|i| [ends[0][i % 3], ends[1][i / 3 % 3], ends[2][i / 9]]);
+    let grid = VoxelGrid::from_voxels([600, 257, 257], voxels).unwrap();
+    let back = read(GridFormat::Vox, &written(&grid, GridFormat::Vox)).unwrap();
+    assert!(back.voxels().eq(grid.voxels()), "{back:?}");
+}
+
+#[test]
 fn vox_gives_back_the_grid_that_was_written() {
     for grid in grids() {
         let bytes = written(&grid, GridFormat::Vox);

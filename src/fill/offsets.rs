@@ -234,11 +234,11 @@ impl WithSimd for Decide<'_> {
         let by_squared = Lanes::splat(1.0 / (all.radius * all.radius));
         // The first voxels; the others are the same, moved.
         let (mut first, mut slots) = ([Lanes::default(); 3], [0; LANES]);
-        for lane in 0..LANES {
+        for (lane, lane_slot) in slots.iter_mut().enumerate() {
             let voxel = cube.voxel(lane as u32);
             let h = minus(field.center(voxel), all.center);
             (first[0].0[lane], first[1].0[lane], first[2].0[lane]) = (h[0], h[1], h[2]);
-            slots[lane] = slot(voxel) - slot(cube.at);
+            *lane_slot = slot(voxel) - slot(cube.at);
         }
         for start in (0..cube.size.pow(3)).step_by(LANES) {
             let at = cube.voxel(start);
@@ -256,8 +256,8 @@ impl WithSimd for Decide<'_> {
                 && certainty.greatest() <= brick.certainty()
             {
                 let offsets = (number + Lanes::splat(0.5 + NOISE)).floor();
-                for lane in 0..LANES {
-                    brick.offsets[slot(at) + slots[lane]] = offsets.0[lane] as i16;
+                for (lane_slot, offset) in slots.iter().zip(offsets.0) {
+                    brick.offsets[slot(at) + lane_slot] = offset as i16;
                 }
                 continue;
             }

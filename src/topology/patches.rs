@@ -272,6 +272,7 @@ impl Columns {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use fastrand::Rng;
 

@@ -62,9 +62,9 @@ pub const CARDS: [Card; 3] = [
         load: 500.0 / 2.475e9,
         link: 31.5e9,
     },
-    // AMD Ryzen 7 7840U: 12 compute units, two SIMDs of 32 lanes and 16 subgroups, 2.7 GHz; DDR5-5600 on
-    // 128 bits is 89.6 GB/s, of which OpenCL programs reach 73 GB/s. Copies between host and GPU
-    // read and write the same memory. Loads: DDR5 and its fabric, assumed.
+    // AMD Ryzen 7 7840U: 12 compute units, two SIMDs of 32 lanes and 16 subgroups, 2.7 GHz;
+    // DDR5-5600 on 128 bits is 89.6 GB/s, of which OpenCL programs reach 73 GB/s. Copies between
+    // host and GPU read and write the same memory. Loads: DDR5 and its fabric, assumed.
     Card {
         name: "780M",
         memory: 73e9,

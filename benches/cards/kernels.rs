@@ -30,7 +30,7 @@ pub const COSTS: &[Cost] = &[
     // word, atomic.
     cost("voxel_rows", 1149, 84, 9),
     cost("voxels", 773, 48, 9),
-    // The height needs exact integers, which are in the count.
+    // The count includes the exact integers that heights need.
     cost("six_separating", 1214, 36, 9),
     cost("parity", 1027, 36, 9),
     cost("list_crossings", 1069, 36, 7),

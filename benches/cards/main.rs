@@ -1,6 +1,6 @@
 //! Predicted times of voxelization on graphics cards, from the counts of a run on any adapter and
 //! the cards' public limits. They are lower bounds, since every rate is the highest; no card has
-//! judged them yet. Where the adapter is one of the cards, measured times stand beside.
+//! judged them yet. If the adapter is one of the cards, measured times are printed beside them.
 //!
 //! Prints Markdown tables. `--quick` takes two models at a small resolution, and `--only NAME` one.
 
@@ -53,17 +53,13 @@ fn main() -> Result<()> {
                 let run = gpu.run(&placed, Rule::Conservative, &options, &NoProgress)?;
                 Ok(run.report.ok_or("a run reports")?)
             };
-            // The first run uploads the mesh and sizes the buffers.
-            let (upload_bytes, upload_ms) = {
-                let first = report(Kernel::Rows)?;
-                (first.upload_bytes, first.host_ms.upload)
-            };
-            let again = |kernel| -> Result<RunReport> {
-                let mut report = report(kernel)?;
-                (report.upload_bytes, report.host_ms.upload) = (upload_bytes, upload_ms);
-                Ok(report)
-            };
-            let (rows, voxels) = (again(Kernel::Rows)?, again(Kernel::Voxels)?);
+            // The first run uploads the mesh and enlarges the buffers.
+            let first = report(Kernel::Rows)?;
+            let (mut rows, mut voxels) = (report(Kernel::Rows)?, report(Kernel::Voxels)?);
+            for report in [&mut rows, &mut voxels] {
+                report.upload_bytes = first.upload_bytes;
+                report.host_ms.upload = first.host_ms.upload;
+            }
             all.push(Counts { mesh: model.name.clone(), resolution, rows, voxels });
         }
     }

@@ -279,9 +279,9 @@ fn enclosed(surface: &Dense) -> Dense {
     closed
 }
 
-/// A small grid, with or without colours and a place, and a format: what is written is the same
-/// bytes each time, and gives back the voxels where the format is read, and the colours where it
-/// says that nothing is lost. Files with changed bytes are read or refused.
+/// Writes a small grid in one format twice: the bytes are the same. If the format can be read, the
+/// voxels come back, and the colours too unless the format reports a loss. Files with changed bytes
+/// are read or refused.
 pub fn round_trips(data: &[u8]) {
     let mut numbers = Numbers(data);
     let dims = numbers.dims(70);

@@ -1,7 +1,8 @@
-// Appending pairs to the list of their level, from all invocations of a workgroup: they are a block.
+// Appends pairs to the lists of their levels. The pairs that one workgroup appends to a list are a
+// block.
 //
-// A block has whole workgroups of the dispatch over its level's candidates, so that it needs no
-// other block to number them: no prefix sum over the list.
+// The candidates of a block get whole workgroups of the dispatch over the candidates of its level.
+// So an atomic addition numbers them, without a prefix sum over the list.
 //
 // #import voxelize/counters
 // #import voxelize/pair_lists
@@ -20,8 +21,8 @@ const CANDIDATE_MASK: u32 = 262143u; // 2^18 - 1
 // The list index of the first pair of each block, and its first candidate or NO_CANDIDATE.
 var<workgroup> starts: array<vec2<u32>, LEVELS>;
 
-// Words of the dispatch arguments of a level: over its pairs, and over their candidates. Three each,
-// padded to four.
+// Words of the dispatch arguments of a level: over its pairs, and over their candidates. Each has
+// three, padded to four.
 const PAIR_GROUPS: u32 = 0u;
 const CANDIDATE_GROUPS: u32 = 4u;
 const DISPATCH_WORDS: u32 = 8u;
@@ -60,7 +61,7 @@ fn reserve(level: u32, block: u32) -> vec2<u32> {
         atomicOr(&counters[FAILURES], TOO_MANY_CANDIDATES);
         return vec2<u32>(slot, NO_CANDIDATE);
     }
-    // The last block in the list leaves the largest numbers, whatever the order of the workgroups.
+    // The maximum over all blocks, whatever the order of the workgroups.
     widen_dispatch(level, CANDIDATE_GROUPS, first + groups);
     widen_dispatch(level, PAIR_GROUPS, (slot + count + GROUP - 1u) / GROUP);
     return vec2<u32>(slot, first * GROUP);

@@ -5,9 +5,8 @@
 // Words of the counters.
 const BRICKS: u32 = 0u;
 const FAILURES: u32 = 1u;
-// First words of four lists with a word for each level l: the number of pairs that expand to level
-// l, of their candidates, of the pairs that are triangles starting there, and of the workgroups that
-// have the candidates.
+// The first words of four lists, each with a word for each level: the pairs that expand to the
+// level, their candidates, the triangles that start there, and the workgroups of the candidates.
 const PAIRS: u32 = 2u;
 const CANDIDATES: u32 = 8u;
 const STARTED: u32 = 14u;

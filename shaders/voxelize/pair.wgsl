@@ -1,6 +1,6 @@
 // A (triangle, node) pair: an entry of the work list of one level.
 
-// A triangle and a node that it touches, or the z NO_NODE for a triangle that starts here.
+// A triangle and a node that it touches. The z is NO_NODE if the triangle starts at this level.
 struct Pair {
     triangle: u32,
     // x in the low 16 bits, y in the high.
@@ -16,7 +16,7 @@ const NO_NODE: u32 = 0xffffu;
 // The first candidate of a pair that is not dispatched.
 const NO_CANDIDATE: u32 = 0xffffffffu;
 
-// Without candidates: none.
+// A pair without candidates is not listed.
 const NO_PAIR: Pair = Pair(0u, 0u, 0u, NO_CANDIDATE);
 
 // The node may lie outside the grid if it has no candidates.

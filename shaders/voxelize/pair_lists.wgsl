@@ -4,7 +4,8 @@
 // #import voxelize/pair
 
 @group(0) @binding(3) var<storage, read_write> pairs: array<Pair>;
-// For each workgroup of candidates, the pair of its first: two words for a pair of the lists.
+// For each workgroup of candidates, the index of the pair of its first candidate. There are two
+// words for each pair of the lists.
 @group(0) @binding(12) var<storage, read_write> first_pairs: array<u32>;
 
 // Index of the first pair of the list of a level.

@@ -25,7 +25,8 @@ fn start_level(triangle: Triangle) -> u32 {
     return level;
 }
 
-// The first pair of a triangle; without candidates if it misses the region, or all voxel centres.
+// The pair with which a triangle starts. It has no candidates if the triangle misses the region, or
+// all voxel centres.
 fn start_of(id: u32, triangle: Triangle, level: u32) -> Pair {
     if level > 0u {
         return new_pair(id, vec2<u32>(0u, NO_NODE), node_count(nodes_in_bounds(triangle, level)));

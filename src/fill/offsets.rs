@@ -118,7 +118,8 @@ struct Cube {
     size: u32,
     /// Loops that are summed edge by edge.
     near: Vec<u32>,
-    far: Far,
+    /// The other loops.
+    far: Expansion,
 }
 
 impl Cube {
@@ -133,18 +134,18 @@ impl Cube {
 
 /// A sum over loops in a ball, as a Taylor polynomial.
 #[derive(Debug, Clone, Copy, Default)]
-struct Far {
+struct Expansion {
     center: Point,
     radius: f64,
     /// The sum at the centre.
     number: f64,
     /// Its change, modulo integer steps. The error bound is that of loops expanded at this centre.
     taylor: Taylor,
-    /// The error bound of loops expanded at other centres.
+    /// The error bound of loops expanded in larger balls, around other centres.
     moved_error: f64,
 }
 
-impl Far {
+impl Expansion {
     #[inline]
     fn at(&self, p: Point) -> f64 {
         self.number + self.taylor.change(minus(p, self.center))
@@ -212,11 +213,12 @@ impl WithSimd for Sum<'_> {
     }
 }
 
-/// Computes the offsets that the polynomial of a cube decides.
+/// Computes the offsets of those voxels of a cube whose numbers, by its polynomial, are farther from
+/// all `i + 1/2` than the error.
 struct Decide<'a> {
     field: &'a Field,
     cube: &'a Cube,
-    all: &'a Far,
+    all: &'a Expansion,
     brick: &'a mut Brick,
     /// The other voxels.
     open: &'a mut Vec<[u32; 3]>,
@@ -305,7 +307,8 @@ impl Field {
     /// The number of bricks at caps, if it exceeds `room`.
     pub(super) fn parts(&self, room: u64, progress: &dyn Progress) -> Result<Parts, u64> {
         let near = self.all.clone();
-        let whole = Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Far::default() };
+        let whole =
+            Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() };
         let bricks =
             Bricks { room, count: AtomicU64::new(0), extremes: Mutex::new([None; 2]), progress };
         let parts = self.divide(whole, &bricks);
@@ -356,7 +359,7 @@ impl Field {
     }
 
     /// Moves loops that are far from the cube into its polynomial; returns the polynomial of all.
-    fn estimate(&self, cube: &mut Cube) -> Far {
+    fn estimate(&self, cube: &mut Cube) -> Expansion {
         let (center, radius) = self.ball(cube);
         cube.far = cube.far.moved(center, radius);
         let [lo, hi] = self.bounds(cube.at, cube.size);
@@ -389,7 +392,7 @@ impl Field {
     }
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
-    fn fill(&self, cube: Cube, all: &Far, brick: &mut Brick) {
+    fn fill(&self, cube: Cube, all: &Expansion, brick: &mut Brick) {
         let mut open = Vec::new();
         let is_smooth = all.error() < MOST_ERROR;
         if is_smooth {
@@ -411,14 +414,14 @@ impl Field {
         }
     }
 
-    /// The integer steps of `b` from `center` to the columns of `cube`, by `y` and `z`.
+    /// The integer steps of `b` from `center` to each column of `cube`, by `y` and `z`.
     fn steps(&self, cube: &Cube, center: Point) -> Vec<Lanes> {
         let columns = cube.size.pow(2).max(LANES as u32);
         let mut steps = vec![Lanes::default(); columns as usize / LANES];
         let shading: Vec<Edge> = self.shading(cube).collect();
         if !shading.is_empty() {
             for column in 0..columns {
-                // Steps are between columns, not within them.
+                // Along a column there are no steps.
                 let first = self.center(cube.voxel(column % cube.size.pow(2)));
                 steps[column as usize / LANES].0[column as usize % LANES] =
                     shading.iter().map(|edge| edge.step(center, first)).sum();

@@ -57,8 +57,7 @@ pub struct Sidecar {
     pub modified: Option<SystemTime>,
 }
 
-/// The files that a reader looked for: those that it opened, with their modification times, and those
-/// that do not exist.
+/// The files that a reader looked for, with the modification times of those that exist.
 type Log = Arc<Mutex<BTreeMap<PathBuf, Option<SystemTime>>>>;
 
 #[derive(Debug, Clone)]
@@ -129,7 +128,7 @@ impl Sidecars {
         Self { files, folder: self.folder.clone(), mesh: self.mesh.clone() }
     }
 
-    /// The files on disk that were looked for since, in the order of their paths.
+    /// The files on disk that a reader looked for, in the order of their paths.
     pub(super) fn looked_for(&self) -> Vec<Sidecar> {
         let Files::OnDisk(log) = &self.files else { return Vec::new() };
         let log = log.lock().unwrap_or_else(PoisonError::into_inner);

@@ -38,8 +38,8 @@ impl Shells {
         }
     }
 
-    /// The root of a shell, as far as known: its lowest triangle, once all are united. Halves the path to it: an ancestor stays an ancestor,
-    /// so a late store is harmless.
+    /// The root of a shell, as far as known: its lowest triangle, once all are united. Halves the
+    /// path to it: an ancestor stays an ancestor, so a late store is harmless.
     pub(super) fn root(&self, triangle: u32) -> u32 {
         let mut at = triangle;
         loop {

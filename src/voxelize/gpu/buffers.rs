@@ -64,8 +64,8 @@ pub(super) struct Buffers {
     /// [`Params`] of each level, [`PARAMS_STRIDE`] apart.
     pub(super) params: wgpu::Buffer,
     pub(super) counters: wgpu::Buffer,
-    /// The dispatch arguments of the even levels, and of the odd ones; and a buffer in place of those
-    /// of a stage that appends.
+    /// The dispatch arguments of the even and of the odd levels. The third is bound in place of the
+    /// one that a stage is dispatched from.
     pub(super) dispatch: [wgpu::Buffer; 3],
     pub(super) first_pairs: wgpu::Buffer,
     /// The pair lists of all levels.

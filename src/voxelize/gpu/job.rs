@@ -124,7 +124,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The lowest level, from 1 on, on which a triangle of the grid's size may start.
+    /// The highest level that is needed: the lowest, from 1 on, at which the grid has few enough nodes
+    /// for one pair.
     pub(super) fn top_level(&self) -> u32 {
         let (dims, top) = (self.mesh.lattice().dims, LEVELS as u32 - 1);
         let nodes = |level: u32| -> u64 {

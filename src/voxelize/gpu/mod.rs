@@ -6,8 +6,9 @@
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
 //! bounds, tests one child per invocation, and appends those touched to the pairs of the level
 //! below. The candidates of the pairs that a workgroup appends get whole workgroups, which balances
-//! the load. The last level sets or flips bits in bricks, which a hash table assigns indices; or, for winding numbers, lists
-//! crossings. Only these are read back, with the counters: a run is one submission and one wait.
+//! the load. The last level sets or flips bits in bricks, to which a hash table assigns indices; or,
+//! for winding numbers, lists crossings. Only these are read back, with the counters: a run is one
+//! submission and one wait.
 //!
 //! A crossing is in one voxel, hence in one brick, and is found by the pair of its triangle and
 //! this brick: exactly once, regardless of how the work is split.
@@ -276,10 +277,8 @@ impl Gpu {
                 break;
             }
         }
-        outcome.map(|()| {
-            *lock(&self.workspace) = workspace;
-            results
-        })
+        *lock(&self.workspace) = workspace;
+        outcome.map(|()| results)
     }
 
     /// Adds the voxels of the triangles of `batch`, in one sub-batch or as many as necessary.

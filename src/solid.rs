@@ -337,8 +337,14 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
     }
     // All rays agree that the overlap of an even number of parts is empty, so a vote cannot detect
     // it.
-    let windings = finder.find(Rule::Winding, 0).await?.windings;
-    let x = finder.find(Rule::Parity(Axis::X), 0).await?.grid;
+    let Run { grid, windings, .. } = finder.find(Rule::Winding, 0).await?;
+    let x = if windings.is_some_and(|windings| windings.overlapping == 0) {
+        // Winding numbers are 0, 1 or -1: they change from or to 0 at each change of parity.
+        grid
+    } else {
+        drop(grid);
+        finder.find(Rule::Parity(Axis::X), 0).await?.grid
+    };
     let y = finder.find(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
     let z = finder.find(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
     let kept = x.bytes() + y.bytes() + z.bytes();

@@ -7,6 +7,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
@@ -17,7 +18,9 @@ use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::formats::read_mesh;
 use trivox::place::{MIN_UNIT_BITS, Triangle};
-use trivox::predicate::{Axis, Crossing};
+use trivox::predicate::blocks::{BLOCK, LANES};
+use trivox::predicate::crosses::blocks::{Hit, Pairs, Position, Projected};
+use trivox::predicate::{Axis, Crossing, InstructionSet};
 use trivox::{PlaceOptions, PlacedMesh, Sizing, place};
 
 /// The columns along all three axes through every point of the small lattice, whose voxels are two
@@ -108,12 +111,11 @@ fn planted_mistakes_are_caught_by_random_adversarial_columns() {
     }
 }
 
-/// Whether the column is what its family says.
 /// `column` and its triangle, moved so that its centre is that of a voxel, and that voxel's indices
 /// across the axis; if the budget allows it.
 fn on_a_voxel(column: Column) -> Option<([i32; 2], Column)> {
     let index = column.center.map(|c| c >> column.unit_bits);
-    let center = index.map(|i| (i << column.unit_bits) + (1 << (column.unit_bits - 1)));
+    let center = index.map(|i| center_of(i, column.unit_bits));
     let [dp, dq] = [0, 1].map(|i| center[i] - column.center[i]);
     let [dx, dy, dz] = column.axis.unproject([dp, dq], 0);
     let triangle = column.triangle.map(|[x, y, z]| [x + dx, y + dy, z + dz]);
@@ -122,30 +124,63 @@ fn on_a_voxel(column: Column) -> Option<([i32; 2], Column)> {
     fits.then_some((index, Column { triangle, center, ..column }))
 }
 
+fn center_of(index: i32, unit_bits: u32) -> i32 {
+    (index << unit_bits) + (1 << (unit_bits - 1))
+}
+
+/// Whether all columns of the block are within the budget of the triangle.
+fn is_in_budget(triangle: &Projected, lowest: [i32; 2], extent: [i32; 2], unit_bits: u32) -> bool {
+    let near = |axis: usize, index: i32| {
+        let center = center_of(index, unit_bits);
+        center.abs() <= SPAN
+            && triangle.iter().all(|(across, _)| (across[axis] - center).abs() <= SPAN)
+    };
+    [0, 1].iter().all(|&a| near(a, lowest[a]) && near(a, lowest[a] + extent[a] - 1))
+}
+
 #[test]
-fn rows_of_columns_are_crossed_as_each_of_them_is() {
-    let compared = par_columns(11, 1_000_000).filter_map(|(_, column)| on_a_voxel(column));
+fn blocks_of_columns_are_crossed_as_each_of_them_is() {
+    let compared = par_columns(11, 30_000).filter_map(|(_, column)| on_a_voxel(column));
     let crossed = compared.map(|([first, second], column)| {
         let Column { triangle, axis, unit_bits, count, .. } = column;
-        let crossing = Crossing::new(&triangle, axis);
-        let end = SPAN >> unit_bits;
+        let projected = triangle.map(|corner| axis.project(corner));
+        let found = |[first, second]: [i32; 2]| {
+            let center = [first, second].map(|index| center_of(index, unit_bits));
+            crosses(&Column { center, ..column })
+        };
         let mut crossed = 0;
-        for reach in [0, 1, 2, 9] {
-            let within = (first - reach).max(-end)..(first + reach + 1).min(end);
-            let row = crossing.row(second, within.clone(), unit_bits);
-            let columns = row.as_ref().map_or(0..0, |row| row.columns());
-            for first in within {
-                let center = [first, second].map(|i| (i << unit_bits) + (1 << (unit_bits - 1)));
-                let found = crosses(&Column { center, ..column });
-                assert_eq!(columns.contains(&first), found.is_some(), "{column:?}, {first}");
-                if let (Some(row), Some(found)) = (&row, found) {
-                    crossed += 1;
-                    let along = [row.first_center(first), row.voxel(first, count)];
-                    assert_eq!(along, [found.first_center, found.voxel], "{column:?}, {first}");
-                    for along in [found.voxel, found.first_center].map(|v| v..v + 1) {
-                        let near = row.clone().near(&along);
-                        assert!(near.columns().contains(&first), "{column:?}, {first}");
-                        assert_eq!(near.voxel(first, count), found.voxel, "{column:?}, {first}");
+        for extent in (1..=BLOCK).flat_map(|first| (1..=BLOCK).map(move |second| [first, second])) {
+            // The column at each place of the block in turn.
+            let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
+            let lowest = places.map(|[i, j]| [first - i, second - j]);
+            let lowest: Vec<[i32; 2]> =
+                lowest.filter(|&at| is_in_budget(&projected, at, extent, unit_bits)).collect();
+            for lowest in lowest.chunks(LANES) {
+                let mut pairs = Pairs::new(unit_bits);
+                for position in [Position::Voxel(count), Position::FirstCenter] {
+                    let expected = lowest.iter().enumerate().flat_map(|(lane, &[x, y])| {
+                        let columns = (x..x + extent[0])
+                            .flat_map(move |i| (y..y + extent[1]).map(move |j| [i, j]));
+                        columns.filter_map(move |column| Some((lane, column, found(column)?)))
+                    });
+                    let expected = expected.map(|(lane, column, found)| {
+                        let along = match position {
+                            Position::Voxel(_) => found.voxel,
+                            Position::FirstCenter => found.first_center,
+                        };
+                        (lane, column, along, found.winding)
+                    });
+                    let expected: BTreeSet<_> = expected.collect();
+                    crossed += expected.len() as u64;
+                    for set in InstructionSet::available() {
+                        lowest.iter().for_each(|&lowest| pairs.push(projected, lowest));
+                        let hits = pairs.solve_by(set, extent, position);
+                        assert!(pairs.is_empty(), "the pairs are gone");
+                        let hits = hits.iter().map(|&Hit { lane, column, along, winding }| {
+                            (lane, column, along, winding)
+                        });
+                        assert!(hits.clone().count() == expected.len(), "{column:?}");
+                        assert_eq!(BTreeSet::from_iter(hits), expected, "{column:?}, {set:?}");
                     }
                 }
             }
@@ -153,9 +188,11 @@ fn rows_of_columns_are_crossed_as_each_of_them_is() {
         crossed
     });
     let crossed: u64 = crossed.sum();
+    println!("{crossed} crossings");
     assert!(crossed > 2_000_000, "{crossed}");
 }
 
+/// Whether the column is what its family says.
 fn is_of_its_family(family: Family, column: &Column) -> bool {
     let corners = column.triangle.map(|corner| column.axis.project(corner).0);
     let seen = corners.map(|corner| [0, 1].map(|i| i64::from(corner[i] - column.center[i])));

@@ -375,9 +375,8 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
             }
         }
     }
-    triangles.pop();
-    let less = cpu_grids(&triangles);
-    assert!(expected.iter().zip(&less).all(|(a, b)| a != b), "a missing triangle is noticed");
+    let less = cpu_grids(&triangles[..450]);
+    assert!(expected.iter().zip(&less).all(|(a, b)| a != b), "missing triangles are noticed");
 }
 
 #[test]

@@ -32,14 +32,8 @@
 //! The shader of the same name has the same functions on integers built from `u32`, behind a filter
 //! in `f32`.
 
-mod row;
+pub mod blocks;
 
-use std::ops::Range;
-
-pub use row::Row;
-
-#[cfg(doc)]
-use crate::place::MIN_UNIT_BITS;
 use crate::place::{SPAN_BITS, Triangle};
 
 /// An axis along which columns run.
@@ -77,6 +71,13 @@ impl Axis {
             Self::Y => [2, 0],
             Self::Z => [0, 1],
         }
+    }
+
+    /// The index of the coordinate along the axis.
+    #[must_use]
+    #[inline]
+    pub fn along(self) -> usize {
+        self as usize
     }
 
     /// The inverse of [`project`](Self::project).
@@ -155,28 +156,6 @@ impl Crossing {
         (bc.excess(center) | ca.excess(center) | ab.excess(center)) >= 0
     }
 
-    /// The columns that pass through the triangle, of those with index `second` in the second
-    /// coordinate and an index in `within` in the first; `None` if there are none. The columns must
-    /// keep the bit budget. Voxels have `2^unit_bits` units, `unit_bits` at least
-    /// [`MIN_UNIT_BITS`].
-    #[must_use]
-    #[inline]
-    pub fn row(&self, second: i32, within: Range<i32>, unit_bits: u32) -> Option<Row<'_>> {
-        let level = center_of(second, unit_bits);
-        let columns = if within.len() <= SHORT {
-            let covers = |first: &i32| self.covers([center_of(*first, unit_bits), level]);
-            let first = within.clone().find(covers)?;
-            first..within.rev().find(covers)? + 1
-        } else {
-            let clip = |row: Range<i32>, edge: &Edge| {
-                let row = edge.clip(row, level, unit_bits);
-                (!row.is_empty()).then_some(row)
-            };
-            self.edges.iter().try_fold(within, clip)?
-        };
-        Some(Row::new(self, columns, level, unit_bits))
-    }
-
     /// The height at which the column with centre `center` crosses the triangle, if it does.
     #[must_use]
     #[inline]
@@ -224,21 +203,6 @@ impl Edge {
         self.slope[0] * p + self.slope[1] * q + self.constant
     }
 
-    /// Clips `row`, at the second coordinate `level`, to the edge's inner side. The value at a
-    /// centre is at least `least` if and only if `i step >= need` for the centre's index `i`;
-    /// `need` and `step` are below `2^53`.
-    #[inline]
-    fn clip(&self, row: Range<i32>, level: i32, unit_bits: u32) -> Range<i32> {
-        let need = self.least - self.value([center_of(0, unit_bits), level]);
-        let step = self.slope[0] << unit_bits;
-        match step.signum() {
-            1 => row.start.max(clamp(-(-need).div_euclid(step)))..row.end,
-            -1 => row.start..row.end.min(clamp((-need).div_euclid(-step) + 1)),
-            _ if need > 0 => row.start..row.start,
-            _ => row,
-        }
-    }
-
     /// Negative where the centre is outside the edge.
     #[inline]
     fn excess(&self, center: [i32; 2]) -> i64 {
@@ -246,25 +210,17 @@ impl Edge {
     }
 }
 
-/// Saturates to `i32`.
-#[inline]
-fn clamp(index: i64) -> i32 {
-    index.clamp(i32::MIN.into(), i32::MAX.into()) as i32
-}
-
 /// Whether an edge vector runs down. Exactly one of a vector and its negative does; the zero vector
 /// does not.
 #[inline]
-fn runs_down(along: [i64; 2]) -> bool {
-    along[1] < 0 || (along[1] == 0 && along[0] < 0)
+fn runs_down<T: Default + PartialOrd>(along: [T; 2]) -> bool {
+    let zero = T::default();
+    (along[1] < zero) | ((along[1] == zero) & (along[0] < zero))
 }
-
-/// Up to this many columns, testing each is faster than two divisions per edge.
-const SHORT: usize = 3;
 
 /// The centre of voxel `index` along an axis.
 #[inline]
-fn center_of(index: i32, unit_bits: u32) -> i32 {
+pub(crate) fn center_of(index: i32, unit_bits: u32) -> i32 {
     (index << unit_bits) + (1 << (unit_bits - 1))
 }
 

@@ -2,6 +2,7 @@
 //! inside the grid. Without padding there are crossings past the last centres; there are crossings
 //! before the first ones only if explicit bounds cut the mesh.
 
+use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::grid::BRICK;
@@ -9,7 +10,7 @@ use crate::place::PlacedMesh;
 use crate::predicate::crosses::Axis;
 use crate::voxelize::Rule;
 use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
-use crate::voxelize::cpu::columns;
+use crate::voxelize::cpu::columns::OutsideTask;
 
 /// Triangles per task.
 const TRIANGLES: usize = 1 << 13;
@@ -40,7 +41,8 @@ pub(in crate::voxelize) fn clamped_crossings(
     let end_bricks = 2 * bricks_per_layer(mesh, axis);
     let batches = triangles.par_chunks(TRIANGLES).map(|triangles| {
         let mut bricks = BrickCache::new(Slots::new(end_bricks), &budget);
-        columns::cross_outside(mesh, rule, triangles, &mut bricks);
+        let outside = OutsideTask { mesh, rule, axis, triangles, bricks: &mut bricks };
+        Arch::new().dispatch(outside);
         bricks.flush().0
     });
     let bricks = batches.flatten_iter().collect();

@@ -1,15 +1,18 @@
-//! Column tests: the crossings of columns of voxels and triangles, by rows of columns. The columns
-//! of a row that a triangle covers are an interval.
+//! Column tests: the crossings of triangles and columns of voxels, by blocks of up to 4 x 4 columns.
+//! (triangle, block) pairs are queued until they fill a vector.
 
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use crate::place::{PlacedMesh, Triangle};
+use crate::place::PlacedMesh;
+use crate::predicate::blocks::{BLOCK, LANES};
 use crate::predicate::boxes::BoxRange;
-use crate::predicate::crosses::{Axis, Crossing, Row};
+use crate::predicate::crosses::Axis;
+use crate::predicate::crosses::blocks::{Hit, Pairs, Position, Projected};
 use crate::voxelize::Rule;
 use crate::voxelize::cpu::brick_cache::BrickCache;
+use crate::voxelize::cpu::strips::Strips;
 use crate::voxelize::cpu::tasks::ClippedTriangles;
 use crate::voxelize::cpu::triangle_batch::TriangleBatch;
 
@@ -25,148 +28,206 @@ impl<'a> WithSimd for Task<'a> {
     type Output = BrickCache<'a>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> BrickCache<'a> {
+    fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
         let Self { mesh, rule, triangles, mut bricks } = self;
         let unit_bits = mesh.lattice().unit_bits;
         let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &triangles.clip);
-        let axes: Vec<Columns> = rule.axes().iter().map(columns).collect();
+        let of_axis = |axis| Crosser::new(simd, columns(axis));
+        let mut axes: Vec<Crosser<S>> = rule.axes().iter().map(of_axis).collect();
         let mut batch = TriangleBatch::new();
         for group in triangles.groups() {
             batch.load(mesh, group.clone());
             let centers = batch.centers(unit_bits, &triangles.clip);
-            for columns in &axes {
-                for lane in centers.lanes_with_some(columns.axis.across(), group.len()).iter() {
-                    let triangle = batch.triangle(lane);
-                    columns.cross(rule, &triangle, &centers.range(lane), &mut bricks);
+            for crosser in &mut axes {
+                let axis = crosser.columns.axis;
+                for lane in centers.lanes_with_some(axis.across(), group.len()).iter() {
+                    let triangle = batch.projected(axis, lane);
+                    crosser.add(triangle, centers.columns(axis, lane), &mut bricks);
                 }
             }
+        }
+        for crosser in &mut axes {
+            crosser.finish(&mut bricks);
         }
         bricks
     }
 }
 
-/// Sets in `bricks` the crossings of `triangles` outside the grid, clamped to its end voxels. The
-/// rule has a [`counting_axis`](Rule::counting_axis).
+/// A task that sets the crossings of `triangles` outside the grid, clamped to its end voxels, in
+/// `bricks`. The rule counts crossings along `axis`.
 #[cfg(feature = "gpu")]
-pub(super) fn cross_outside(
-    mesh: &PlacedMesh,
-    rule: Rule,
-    triangles: &[usize],
-    bricks: &mut BrickCache,
-) {
-    let lattice = mesh.lattice();
-    let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
-    for axis in rule.axes() {
-        let columns = Columns::new(*axis, mesh, rule, &grid);
-        for &index in triangles {
-            let triangle = mesh.triangle(index);
-            let centers = BoxRange::of_centers(&triangle, lattice.unit_bits).intersect(&grid);
-            columns.cross_outside(rule, &triangle, &centers, bricks);
+pub(super) struct OutsideTask<'r, 'a> {
+    pub(super) mesh: &'r PlacedMesh,
+    pub(super) rule: Rule,
+    pub(super) axis: Axis,
+    pub(super) triangles: &'r [usize],
+    pub(super) bricks: &'r mut BrickCache<'a>,
+}
+
+#[cfg(feature = "gpu")]
+impl WithSimd for OutsideTask<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { mesh, rule, axis, triangles, bricks } = self;
+        let lattice = mesh.lattice();
+        let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
+        let all = Columns::new(axis, mesh, rule, &grid);
+        for reach in [all.reach.start..0, all.count..all.reach.end] {
+            let mut crosser = Crosser::new(simd, Columns { reach, ..all });
+            for &index in triangles {
+                let triangle = mesh.triangle(index);
+                let centers = BoxRange::of_centers(&triangle, lattice.unit_bits).intersect(&grid);
+                let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
+                let extent = [hi[0] - lo[0] + 1, hi[1] - lo[1] + 1];
+                if extent[0] > 0 && extent[1] > 0 {
+                    crosser.add(triangle.map(|corner| axis.project(corner)), (lo, extent), bricks);
+                }
+            }
+            crosser.finish(bricks);
         }
     }
 }
 
-/// The columns along one axis through a box of voxels.
+/// Tests the columns along one axis.
+struct Crosser<S> {
+    simd: S,
+    columns: Columns,
+    /// Pairs by the extent of their block.
+    queues: [[Pairs; BLOCK as usize]; BLOCK as usize],
+}
+
+impl<S: Simd> Crosser<S> {
+    fn new(simd: S, columns: Columns) -> Self {
+        let pairs = |_| Pairs::new(columns.unit_bits);
+        let queues = std::array::from_fn(|_| std::array::from_fn(pairs));
+        Self { simd, columns, queues }
+    }
+
+    /// Queues a triangle with all blocks that it may cross, of the `extent` columns from `lowest`
+    /// on: those whose centres are within its bounds.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        triangle: Projected,
+        (lowest, extent): ([i32; 2], [i32; 2]),
+        bricks: &mut BrickCache,
+    ) {
+        if extent[0].max(extent[1]) <= BLOCK {
+            self.push(triangle, lowest, extent, bricks);
+        } else {
+            self.add_large(triangle, (lowest, extent), bricks);
+        }
+    }
+
+    fn add_large(
+        &mut self,
+        triangle: Projected,
+        (lowest, extent): ([i32; 2], [i32; 2]),
+        bricks: &mut BrickCache,
+    ) {
+        let Columns { unit_bits, ref reach, .. } = self.columns;
+        let strips = Strips::new(&triangle, lowest, unit_bits, reach);
+        for j in (0..extent[1]).step_by(BLOCK as usize) {
+            let rows = BLOCK.min(extent[1] - j);
+            let columns = strips.clip(j..j + rows, 0..extent[0]);
+            for i in columns.clone().step_by(BLOCK as usize) {
+                let extent = [BLOCK.min(columns.end - i), rows];
+                self.push(triangle, [lowest[0] + i, lowest[1] + j], extent, bricks);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn push(
+        &mut self,
+        triangle: Projected,
+        lowest: [i32; 2],
+        extent: [i32; 2],
+        bricks: &mut BrickCache,
+    ) {
+        let [first, second] = extent.map(|columns| (columns - 1) as usize % BLOCK as usize);
+        let pairs = &mut self.queues[first][second];
+        pairs.push(triangle, lowest);
+        if pairs.len() == LANES {
+            self.simd.vectorize(Solve { columns: &self.columns, pairs, extent, bricks });
+        }
+    }
+
+    /// Processes all queued pairs.
+    fn finish(&mut self, bricks: &mut BrickCache) {
+        for (row, first) in self.queues.iter_mut().zip(1..) {
+            for (pairs, second) in row.iter_mut().zip(1..) {
+                let (columns, extent) = (&self.columns, [first, second]);
+                self.simd.vectorize(Solve { columns, pairs, extent, bricks });
+            }
+        }
+    }
+}
+
+/// Processes a queue.
+struct Solve<'r, 'a> {
+    columns: &'r Columns,
+    pairs: &'r mut Pairs,
+    extent: [i32; 2],
+    bricks: &'r mut BrickCache<'a>,
+}
+
+impl WithSimd for Solve<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { columns, pairs, extent, bricks } = self;
+        if !pairs.is_empty() {
+            pairs.solve(extent, columns.position, |hit| columns.set(hit, bricks));
+        }
+    }
+}
+
+/// The columns along one axis.
 struct Columns {
     axis: Axis,
+    rule: Rule,
     unit_bits: u32,
     /// Voxels of the grid along the axis.
     count: i32,
-    /// Voxels of the box along the axis; at the grid's far end, with the extra one of
-    /// [`Rule::grid_dims`].
-    along: Range<i32>,
-    /// Positions of crossings, in voxels, that count for `along`: unbounded at the grid's ends.
+    /// The position of a crossing that the rule asks for.
+    position: Position,
+    /// The positions of the crossings to set.
     reach: Range<i32>,
 }
 
 impl Columns {
+    /// The columns through a box of voxels.
     fn new(axis: Axis, mesh: &PlacedMesh, rule: Rule, clip: &BoxRange) -> Self {
         let lattice = mesh.lattice();
         let length = |dims: [u32; 3]| axis.project(dims.map(|d| d as i32)).1;
         let (count, end) = (length(lattice.dims), length(rule.grid_dims(lattice.dims)));
         let [(_, first), (_, last)] = [clip.lo, clip.hi].map(|corner| axis.project(corner));
-        let [at_first, at_last] = [first == 0, last + 1 == count];
-        let along = first..if at_last { end } else { last + 1 };
-        let reach_from = if at_first { i32::MIN } else { first };
-        let reach = reach_from..if at_last { i32::MAX } else { last + 1 };
-        Self { axis, unit_bits: lattice.unit_bits, count, along, reach }
+        let (position, reach) = if rule.counting_axis().is_none() {
+            (Position::Voxel(count), first..last + 1)
+        } else {
+            // Those outside the grid are clamped to its ends, if there is room for one more voxel.
+            let has_end = last + 1 == count && end > count;
+            let start = if first == 0 { i32::MIN } else { first };
+            (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
+        };
+        Self { axis, rule, unit_bits: lattice.unit_bits, count, position, reach }
     }
 
-    /// Sets the voxels of `triangle`; `centers` are the voxel centres within its bounds.
-    #[inline]
-    fn cross(&self, rule: Rule, triangle: &Triangle, centers: &BoxRange, bricks: &mut BrickCache) {
-        let crossing = Crossing::new(triangle, self.axis);
-        let [(lo, _), (hi, _)] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner));
-        for second in lo[1]..=hi[1] {
-            let Some(row) = crossing.row(second, lo[0]..hi[0] + 1, self.unit_bits) else {
-                continue;
-            };
-            let row = if self.reach == (i32::MIN..i32::MAX) { row } else { row.near(&self.reach) };
-            match rule {
-                Rule::Conservative | Rule::SixSeparating => {
-                    self.for_each_crossed(&row, second, |voxel| bricks.set_voxel(voxel));
-                }
-                Rule::Parity(_) => {
-                    self.for_each_counted(&row, second, |voxel| bricks.flip_voxel(voxel));
-                }
-                Rule::Winding | Rule::Crossings => {
-                    let winding = crossing.winding();
-                    self.for_each_counted(&row, second, |voxel| bricks.count(voxel, winding));
-                }
-            }
+    /// Sets the voxel of a crossing with one column.
+    #[inline(always)]
+    fn set(&self, Hit { column, along, winding, .. }: Hit, bricks: &mut BrickCache) {
+        if !self.reach.contains(&along) {
+            return;
         }
-    }
-
-    /// Sets the crossings of `triangle` outside the grid, clamped to its end voxels.
-    #[cfg(feature = "gpu")]
-    fn cross_outside(
-        &self,
-        rule: Rule,
-        triangle: &Triangle,
-        centers: &BoxRange,
-        bricks: &mut BrickCache,
-    ) {
-        let crossing = Crossing::new(triangle, self.axis);
-        let [(lo, _), (hi, _)] = [centers.lo, centers.hi].map(|corner| self.axis.project(corner));
-        for second in lo[1]..=hi[1] {
-            let Some(row) = crossing.row(second, lo[0]..hi[0] + 1, self.unit_bits) else {
-                continue;
-            };
-            for (reach, end) in [(i32::MIN..0, 0), (self.count..i32::MAX, self.count)] {
-                let row = row.clone().near(&reach);
-                let outside =
-                    row.columns().filter(|&first| reach.contains(&row.first_center(first)));
-                for first in outside.filter(|_| self.along.contains(&end)) {
-                    let voxel = self.axis.unproject([first, second], end);
-                    match rule {
-                        Rule::Winding | Rule::Crossings => bricks.count(voxel, crossing.winding()),
-                        _ => bricks.flip_voxel(voxel),
-                    }
-                }
-            }
-        }
-    }
-
-    /// Calls `found` with the voxels that contain the crossings of the columns of `row`.
-    #[inline]
-    fn for_each_crossed(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
-        for first in row.columns() {
-            let along = row.voxel(first, self.count);
-            if self.along.contains(&along) {
-                found(self.axis.unproject([first, second], along));
-            }
-        }
-    }
-
-    /// Calls `found` with the voxels whose centres are the first at or past the crossings of the
-    /// columns of `row`, clamped to the grid's ends.
-    #[inline]
-    fn for_each_counted(&self, row: &Row, second: i32, mut found: impl FnMut([i32; 3])) {
-        for first in row.columns() {
-            let along = row.first_center(first).clamp(0, self.count);
-            if self.along.contains(&along) {
-                found(self.axis.unproject([first, second], along));
-            }
+        let voxel = self.axis.unproject(column, along.clamp(0, self.count));
+        match self.rule {
+            Rule::Conservative | Rule::SixSeparating => bricks.set_voxel(voxel),
+            Rule::Parity(_) => bricks.flip_voxel(voxel),
+            Rule::Winding | Rule::Crossings => bricks.count(voxel, winding),
         }
     }
 }

@@ -8,6 +8,7 @@ pub(in crate::voxelize) mod clamped;
 mod columns;
 mod refine;
 mod slabs;
+mod strips;
 mod tasks;
 mod triangle_batch;
 

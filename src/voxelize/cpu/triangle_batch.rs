@@ -9,6 +9,8 @@ use std::ops::Range;
 use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::blocks::BLOCK;
 use crate::predicate::boxes::BoxRange;
+use crate::predicate::crosses::Axis;
+use crate::predicate::crosses::blocks::Projected;
 
 /// Triangles per batch.
 pub(super) const LANES: usize = 64;
@@ -51,6 +53,15 @@ impl TriangleBatch {
             }
         }
         triangle
+    }
+
+    /// The triangle in `lane`, its corners projected along `axis`.
+    #[inline(always)]
+    pub(super) fn projected(&self, axis: Axis, lane: usize) -> Projected {
+        let ([first, second], along) = (axis.across(), axis.along());
+        self.corners
+            .each_ref()
+            .map(|corner| ([corner[first][lane], corner[second][lane]], corner[along][lane]))
     }
 
     /// The voxels of `2^unit_bits` units within `clip` whose centres are in each triangle's bounds,
@@ -104,11 +115,14 @@ pub(super) struct Centers {
 }
 
 impl Centers {
-    /// The range of the triangle in `lane`; `hi < lo` on an axis without centres.
+    /// The indices of the lowest column along `axis` of the triangle in `lane`, and the number of
+    /// columns.
     #[inline(always)]
-    pub(super) fn range(&self, lane: usize) -> BoxRange {
-        let corner = |c: &[Lanes; 3]| [c[0][lane], c[1][lane], c[2][lane]];
-        BoxRange { lo: corner(&self.lo), hi: corner(&self.hi) }
+    pub(super) fn columns(&self, axis: Axis, lane: usize) -> ([i32; 2], [i32; 2]) {
+        let [first, second] = axis.across();
+        let lowest = [self.lo[first][lane], self.lo[second][lane]];
+        let highest = [self.hi[first][lane], self.hi[second][lane]];
+        (lowest, [highest[0] - lowest[0] + 1, highest[1] - lowest[1] + 1])
     }
 
     /// The lanes, of the first `len`, with centres on both axes `across`.

@@ -1,0 +1,369 @@
+//! [`Crossing`] for blocks of up to 4 x 4 columns, several triangles with each vector instruction.
+//!
+//! A lane of the vector holds one (triangle, block) pair. The edge functions at the centre of the
+//! block's lowest column are set up once; from column to
+//! column they change by a constant.
+//!
+//! # Exact in `f64`
+//! With `u = 2^-53` and `D = 2^24`, by which the bit budget of [`place`](mod@crate::place) bounds
+//! coordinates and their differences:
+//!
+//! - Edge functions at centres are at most `2 D^2`, and the twice projected area is their sum, at
+//!   most `D^2` as all corners are in a square of `D`. Centres between the block's lowest column and
+//!   another are within the budget too. So all values are integers below `2^53`, exact in any order,
+//!   fused or not.
+//! - A covered centre has weights that are not negative and add up to the area. The rise over the
+//!   first corner is two products, a sum, a reciprocal and its product: off by `4 u` of at most `D`,
+//!   together with the sum with the first corner's height by less than `2^-26`.
+//! - In fixed point with [`FIXED_BITS`] fraction bits, that is one unit, and rounding adds another
+//!   half. So the voxel is certain if two units more or less leave it the same; otherwise the
+//!   exact [`Height`](super::Height) decides. Where a triangle is flat along the axis, the rise is 0
+//!   and nothing is rounded: otherwise all faces of models aligned to the lattice would be uncertain.
+
+#![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
+
+use pulp::{Simd, WithSimd};
+
+use crate::predicate::InstructionSet;
+use crate::predicate::blocks::{BLOCK, Coordinate, LANES};
+use crate::predicate::crosses::{Axis, Crossing, center_of, runs_down};
+
+/// The position along the axis that is asked for, as an index of a voxel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// [`Height::voxel`](super::Height::voxel) in a grid of this many voxels along the axis.
+    Voxel(i32),
+    /// [`Height::first_center`](super::Height::first_center).
+    FirstCenter,
+}
+
+/// One crossing of a column of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// The pair, in the order in which they were added.
+    pub lane: usize,
+    /// The column's indices across the axis.
+    pub column: [i32; 2],
+    /// The voxel's index along the axis.
+    pub along: i32,
+    /// [`Crossing::winding`] of the pair's triangle.
+    pub winding: i32,
+}
+
+/// Columns of a block.
+const COLUMNS: usize = (BLOCK * BLOCK) as usize;
+
+/// A value for each lane. Aligned to cache lines, so that no vector straddles two.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Doubles([f64; LANES]);
+
+/// A triangle whose corners are projected by [`Axis::project`]: their coordinates across the axis
+/// of the columns, and along it.
+pub type Projected = [([i32; 2], i32); 3];
+
+/// Up to [`LANES`] pairs of a triangle and a block of columns.
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    unit_bits: u32,
+    len: usize,
+    /// `corners[corner][axis][lane]`, in lattice units; the axes are those across, then the one
+    /// along.
+    corners: [[Coordinate; 3]; 3],
+    /// `lowest[axis][lane]`, the indices of the block's lowest column.
+    lowest: [Coordinate; 2],
+}
+
+/// Runs [`Pairs::solve`].
+struct Solve<'a> {
+    pairs: &'a mut Pairs,
+    extent: [i32; 2],
+    position: Position,
+}
+
+impl WithSimd for Solve<'_> {
+    type Output = Vec<Hit>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        self.pairs.solve(self.extent, self.position, |hit| hits.push(hit));
+        hits
+    }
+}
+
+impl Pairs {
+    /// No pairs; voxels of `2^unit_bits` units, at least 2 so that centres are integers.
+    #[must_use]
+    pub fn new(unit_bits: u32) -> Self {
+        debug_assert!(unit_bits > 0);
+        Self { unit_bits, len: 0, corners: [[[0; LANES]; 3]; 3], lowest: [[0; LANES]; 2] }
+    }
+
+    /// The number of pairs.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a triangle with the block whose lowest column is `lowest`.
+    ///
+    /// # Panics
+    /// There are [`LANES`] pairs already.
+    #[inline(always)]
+    pub fn push(&mut self, triangle: Projected, lowest: [i32; 2]) {
+        assert!(self.len < LANES, "no room for a ninth pair");
+        let lane = self.len % LANES;
+        for corner in 0..3 {
+            let ([first, second], along) = triangle[corner];
+            self.corners[corner][0][lane] = first;
+            self.corners[corner][1][lane] = second;
+            self.corners[corner][2][lane] = along;
+        }
+        self.lowest[0][lane] = lowest[0];
+        self.lowest[1][lane] = lowest[1];
+        self.len += 1;
+    }
+
+    /// The columns that pass through their triangle, of the first `extent` columns of each block,
+    /// 1 to 4 each, and where. All these columns must keep the bit budget. Removes the pairs.
+    pub fn solve_by(
+        &mut self,
+        set: InstructionSet,
+        extent: [i32; 2],
+        position: Position,
+    ) -> Vec<Hit> {
+        set.dispatch(Solve { pairs: self, extent, position })
+    }
+
+    /// [`solve_by`](Self::solve_by) within a function that is compiled for some instruction set.
+    /// Calls `found` with each crossing.
+    #[inline(always)]
+    pub(crate) fn solve(
+        &mut self,
+        extent: [i32; 2],
+        position: Position,
+        mut found: impl FnMut(Hit),
+    ) {
+        let len = std::mem::take(&mut self.len);
+        let edges = Edges::new(self);
+        let fixed = Fixed::new(position, self.unit_bits);
+
+        // A branchless list: which columns are covered is unpredictable.
+        let mut covered = [(0, 0); COLUMNS * LANES + 1];
+        let mut count = 0;
+        let mut along = [[0; LANES]; COLUMNS];
+        let mut any_uncertain = false;
+        for i in 0..extent[0] {
+            let row = edges.row(i);
+            for j in 0..extent[1] {
+                let column = (i * BLOCK + j) as usize % COLUMNS;
+                let (mut covers, mut uncertain) = ([false; LANES], [false; LANES]);
+                for lane in 0..LANES {
+                    let values = edges.values(&row, j, lane);
+                    covers[lane] = (lane < len) & edges.cover(values, lane);
+                    let [lo, hi] = fixed.voxels(edges.height(values, lane), edges.is_flat[lane]);
+                    along[column][lane] = lo;
+                    uncertain[lane] = covers[lane] & ((lo != hi) | (lo == fixed.unclear));
+                }
+                for lane in 0..LANES {
+                    covered[count] = (column as u8, lane as u8);
+                    count += usize::from(covers[lane]);
+                    any_uncertain |= uncertain[lane];
+                }
+            }
+        }
+        let covered = &covered[..count];
+        if any_uncertain {
+            self.resolve(covered, position, &mut along);
+        }
+        for &(column, lane) in covered {
+            let (column, lane) = (usize::from(column) % COLUMNS, usize::from(lane) % LANES);
+            found(Hit {
+                lane,
+                column: self.column(column, lane),
+                along: along[column][lane],
+                winding: edges.windings[lane],
+            });
+        }
+    }
+
+    /// The indices of a column of the block in `lane`.
+    #[inline(always)]
+    fn column(&self, column: usize, lane: usize) -> [i32; 2] {
+        let [i, j] = [column as i32 / BLOCK, column as i32 % BLOCK];
+        [self.lowest[0][lane] + i, self.lowest[1][lane] + j]
+    }
+
+    /// Computes the positions again, exactly.
+    #[cold]
+    fn resolve(
+        &self,
+        covered: &[(u8, u8)],
+        position: Position,
+        along: &mut [[i32; LANES]; COLUMNS],
+    ) {
+        for &(column, lane) in covered {
+            let (column, lane) = (usize::from(column), usize::from(lane));
+            let center = self.column(column, lane).map(|c| center_of(c, self.unit_bits));
+            // Projected along z, a point stays as it is.
+            let triangle = self.corners.map(|corner| corner.map(|axis| axis[lane]));
+            let height = Crossing::new(&triangle, Axis::Z).height(center);
+            along[column][lane] = match position {
+                Position::Voxel(count) => height.voxel(self.unit_bits, count),
+                Position::FirstCenter => height.first_center(self.unit_bits),
+            };
+        }
+    }
+}
+
+/// Each lane's triangle.
+struct Edges {
+    /// The edge functions at the centre of the block's lowest column, positive within the triangle,
+    /// by the corner across from the edge.
+    lowest: [Doubles; 3],
+    /// Their change to the next column, along both axes across.
+    steps: [[Doubles; 3]; 2],
+    /// The least value at covered centres: 0 or, by the top-left rule, 1.
+    least: [Doubles; 3],
+    /// The first corner's height.
+    base: Doubles,
+    /// The heights of the second and third corner above the first.
+    rises: [Doubles; 2],
+    /// One divided by twice the area.
+    per_area: Doubles,
+    /// Whether all corners have one height.
+    is_flat: [bool; LANES],
+    windings: [i32; LANES],
+}
+
+impl Edges {
+    #[inline(always)]
+    fn new(pairs: &Pairs) -> Self {
+        let zero = Doubles([0.0; LANES]);
+        let mut edges = Self {
+            lowest: [zero; 3],
+            steps: [[zero; 3]; 2],
+            least: [zero; 3],
+            base: zero,
+            rises: [zero; 2],
+            per_area: zero,
+            is_flat: [false; LANES],
+            windings: [0; LANES],
+        };
+        let size = f64::from(1i32 << pairs.unit_bits);
+        for lane in 0..LANES {
+            let center = [0, 1].map(|axis| center_of(pairs.lowest[axis][lane], pairs.unit_bits));
+            let corner = |corner: usize, axis: usize| {
+                f64::from(pairs.corners[corner][axis][lane] - center[axis])
+            };
+            let x = [corner(0, 0), corner(1, 0), corner(2, 0)];
+            let y = [corner(0, 1), corner(1, 1), corner(2, 1)];
+            let value = |j: usize, k: usize| x[j] * y[k] - x[k] * y[j];
+            let values = [value(1, 2), value(2, 0), value(0, 1)];
+            let area = values[0] + values[1] + values[2];
+            let sign = if area < 0.0 { -1.0 } else { 1.0 };
+            for edge in 0..3 {
+                let [j, k] = [(edge + 1) % 3, (edge + 2) % 3];
+                let along = [sign * (x[k] - x[j]), sign * (y[k] - y[j])];
+                edges.lowest[edge].0[lane] = sign * values[edge];
+                edges.steps[0][edge].0[lane] = -size * along[1];
+                edges.steps[1][edge].0[lane] = size * along[0];
+                edges.least[edge].0[lane] = if runs_down(along) { 0.0 } else { 1.0 };
+            }
+            let height = |corner: usize| f64::from(pairs.corners[corner][2][lane]);
+            let rises = [height(1) - height(0), height(2) - height(0)];
+            edges.base.0[lane] = height(0);
+            edges.rises[0].0[lane] = rises[0];
+            edges.rises[1].0[lane] = rises[1];
+            edges.per_area.0[lane] = 1.0 / (sign * area);
+            edges.is_flat[lane] = (rises[0] == 0.0) & (rises[1] == 0.0);
+            edges.windings[lane] = i32::from(area < 0.0) - i32::from(area > 0.0);
+        }
+        edges
+    }
+
+    /// The edge functions at the first column of row `i` of the block.
+    #[inline(always)]
+    fn row(&self, i: i32) -> [Doubles; 3] {
+        let mut row = self.lowest;
+        for edge in 0..3 {
+            for lane in 0..LANES {
+                row[edge].0[lane] += f64::from(i) * self.steps[0][edge].0[lane];
+            }
+        }
+        row
+    }
+
+    /// The edge functions at column `j` of `row`.
+    #[inline(always)]
+    fn values(&self, row: &[Doubles; 3], j: i32, lane: usize) -> [f64; 3] {
+        let value = |edge: usize| row[edge].0[lane] + f64::from(j) * self.steps[1][edge].0[lane];
+        [value(0), value(1), value(2)]
+    }
+
+    /// Whether a column passes through the triangle.
+    #[inline(always)]
+    fn cover(&self, values: [f64; 3], lane: usize) -> bool {
+        let covers = |edge: usize| values[edge] >= self.least[edge].0[lane];
+        covers(0) & covers(1) & covers(2)
+    }
+
+    /// The height at which a covered column crosses the triangle.
+    #[inline(always)]
+    fn height(&self, values: [f64; 3], lane: usize) -> f64 {
+        let rise = values[1] * self.rises[0].0[lane] + values[2] * self.rises[1].0[lane];
+        self.base.0[lane] + rise * self.per_area.0[lane]
+    }
+}
+
+/// Fraction bits of heights in lattice units, which are at most `2^24`.
+const FIXED_BITS: u32 = 26;
+/// 1 in fixed point.
+const FIXED_ONE: f64 = (1u64 << FIXED_BITS) as f64;
+/// Exceeds the error, in fixed point.
+const ERROR: i64 = 2;
+/// Added to a number below `2^51`, it leaves the integer nearest to it in the lowest bits.
+const ROUNDING: f64 = (3u64 << 51) as f64;
+
+/// The conversion of heights to voxels.
+struct Fixed {
+    /// Added to heights, in fixed point.
+    offset: i64,
+    /// Bits of a voxel, in fixed point.
+    bits: u32,
+    /// The voxel that may be past the grid's far face.
+    unclear: i32,
+}
+
+impl Fixed {
+    #[inline(always)]
+    fn new(position: Position, unit_bits: u32) -> Self {
+        let bits = FIXED_BITS + unit_bits;
+        match position {
+            Position::Voxel(count) => Self { offset: 0, bits, unclear: count },
+            // The first centre at or above a height is in the voxel of the last unit below half a
+            // voxel more.
+            Position::FirstCenter => {
+                Self { offset: (1 << (bits - 1)) - 1, bits, unclear: i32::MIN }
+            }
+        }
+    }
+
+    /// The lowest and the highest voxel in which `height` may be; the same if it is `exact`.
+    #[inline(always)]
+    fn voxels(&self, height: f64, exact: bool) -> [i32; 2] {
+        let fixed = (height * FIXED_ONE + ROUNDING).to_bits() as i64;
+        let fixed = fixed.wrapping_sub(ROUNDING.to_bits() as i64).wrapping_add(self.offset);
+        let error = if exact { 0 } else { ERROR };
+        let voxel = |fixed: i64| (fixed >> self.bits) as i32;
+        [voxel(fixed.wrapping_sub(error)), voxel(fixed.wrapping_add(error))]
+    }
+}

@@ -52,6 +52,8 @@ pub struct Hit {
 
 /// Columns of a block.
 const COLUMNS: usize = (BLOCK * BLOCK) as usize;
+/// Lanes whose columns fit into one word.
+const WORD: usize = u64::BITS as usize / COLUMNS;
 
 /// A value for each lane. Aligned to cache lines, so that no vector straddles two.
 #[derive(Clone, Copy)]
@@ -156,42 +158,44 @@ impl Pairs {
         let edges = Edges::new(self);
         let fixed = Fixed::new(position, self.unit_bits);
 
-        // A branchless list: which columns are covered is unpredictable.
-        let mut covered = [(0, 0); COLUMNS * LANES + 1];
-        let mut count = 0;
+        // A bit for each column, by lane.
+        let (mut covered, mut uncertain) = ([0u16; LANES], [0u16; LANES]);
         let mut along = [[0; LANES]; COLUMNS];
-        let mut any_uncertain = false;
         for i in 0..extent[0] {
             let row = edges.row(i);
             for j in 0..extent[1] {
                 let column = (i * BLOCK + j) as usize % COLUMNS;
-                let (mut covers, mut uncertain) = ([false; LANES], [false; LANES]);
                 for lane in 0..LANES {
                     let values = edges.values(&row, j, lane);
-                    covers[lane] = (lane < len) & edges.cover(values, lane);
+                    let covers = u16::from(edges.cover(values, lane)) << column;
                     let [lo, hi] = fixed.voxels(edges.height(values, lane), edges.is_flat[lane]);
                     along[column][lane] = lo;
-                    uncertain[lane] = covers[lane] & ((lo != hi) | (lo == fixed.unclear));
-                }
-                for lane in 0..LANES {
-                    covered[count] = (column as u8, lane as u8);
-                    count += usize::from(covers[lane]);
-                    any_uncertain |= uncertain[lane];
+                    covered[lane] |= covers;
+                    uncertain[lane] |= if (lo != hi) | (lo == fixed.unclear) { covers } else { 0 };
                 }
             }
         }
-        let covered = &covered[..count];
-        if any_uncertain {
-            self.resolve(covered, position, &mut along);
+        covered[len..].fill(0);
+        if uncertain[..len].iter().any(|&columns| columns != 0) {
+            self.resolve(&uncertain[..len], position, &mut along);
         }
-        for &(column, lane) in covered {
-            let (column, lane) = (usize::from(column) % COLUMNS, usize::from(lane) % LANES);
-            found(Hit {
-                lane,
-                column: self.column(column, lane),
-                along: along[column][lane],
-                winding: edges.windings[lane],
-            });
+        for (lanes, first) in covered.chunks_exact(WORD).zip((0..LANES).step_by(WORD)) {
+            // One loop over all bits of several lanes has one end to mispredict.
+            let mut word = 0;
+            for (&columns, lane) in lanes.iter().zip(0..) {
+                word |= u64::from(columns) << (COLUMNS * lane);
+            }
+            while word != 0 {
+                let bit = word.trailing_zeros() as usize;
+                word &= word - 1;
+                let (column, lane) = (bit % COLUMNS, (first + bit / COLUMNS) % LANES);
+                found(Hit {
+                    lane,
+                    column: self.column(column, lane),
+                    along: along[column][lane],
+                    winding: edges.windings[lane],
+                });
+            }
         }
     }
 
@@ -202,16 +206,13 @@ impl Pairs {
         [self.lowest[0][lane] + i, self.lowest[1][lane] + j]
     }
 
-    /// Computes the positions again, exactly.
+    /// Computes the positions at the `uncertain` columns again, exactly.
     #[cold]
-    fn resolve(
-        &self,
-        covered: &[(u8, u8)],
-        position: Position,
-        along: &mut [[i32; LANES]; COLUMNS],
-    ) {
-        for &(column, lane) in covered {
-            let (column, lane) = (usize::from(column), usize::from(lane));
+    fn resolve(&self, uncertain: &[u16], position: Position, along: &mut [[i32; LANES]; COLUMNS]) {
+        let columns = |(lane, &columns): (usize, &u16)| {
+            (0..COLUMNS).filter(move |column| columns >> column & 1 == 1).map(move |c| (c, lane))
+        };
+        for (column, lane) in uncertain.iter().enumerate().flat_map(columns) {
             let center = self.column(column, lane).map(|c| center_of(c, self.unit_bits));
             // Projected along z, a point stays as it is.
             let triangle = self.corners.map(|corner| corner.map(|axis| axis[lane]));

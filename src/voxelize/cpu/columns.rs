@@ -114,24 +114,20 @@ impl<S: Simd> Crosser<S> {
         (lowest, extent): ([i32; 2], [i32; 2]),
         bricks: &mut BrickCache,
     ) {
-        if extent[0].max(extent[1]) <= BLOCK {
+        let longest = extent[0].max(extent[1]);
+        if longest <= BLOCK {
             self.push(triangle, lowest, extent, bricks);
-        } else {
-            self.add_large(triangle, (lowest, extent), bricks);
+            return;
         }
-    }
-
-    fn add_large(
-        &mut self,
-        triangle: Projected,
-        (lowest, extent): ([i32; 2], [i32; 2]),
-        bricks: &mut BrickCache,
-    ) {
-        let Columns { unit_bits, ref reach, .. } = self.columns;
-        let strips = Strips::new(&triangle, lowest, unit_bits, reach);
+        // Most of a few blocks are crossed.
+        let clips = longest > 2 * BLOCK;
+        let strips = clips.then(|| self.columns.strips(&triangle, lowest));
         for j in (0..extent[1]).step_by(BLOCK as usize) {
             let rows = BLOCK.min(extent[1] - j);
-            let columns = strips.clip(j..j + rows, 0..extent[0]);
+            let columns = match &strips {
+                Some(strips) => strips.clip(j..j + rows, 0..extent[0]),
+                None => 0..extent[0],
+            };
             for i in columns.clone().step_by(BLOCK as usize) {
                 let extent = [BLOCK.min(columns.end - i), rows];
                 self.push(triangle, [lowest[0] + i, lowest[1] + j], extent, bricks);
@@ -215,6 +211,16 @@ impl Columns {
             (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
         };
         Self { axis, rule, unit_bits: lattice.unit_bits, count, position, reach }
+    }
+
+    /// The columns that `triangle` may cross within reach, of those from `lowest` on.
+    #[inline(always)]
+    fn strips(&self, triangle: &Projected, lowest: [i32; 2]) -> Strips {
+        let Range { start, end } = self.reach;
+        // Only triangles that the bounds cut have crossings outside the grid.
+        let start = if start == 0 { i32::MIN } else { start };
+        let end = if end == self.count { i32::MAX } else { end };
+        Strips::new(triangle, lowest, self.unit_bits, &(start..end))
     }
 
     /// Sets the voxel of a crossing with one column.

@@ -14,8 +14,9 @@ use crate::predicate::crosses::center_of;
 
 /// The half-planes of a triangle.
 pub(super) struct Strips {
-    /// Inside the edges, and between the heights.
-    half_planes: [HalfPlane; 5],
+    edges: [HalfPlane; 3],
+    /// Above the lowest height, and below the highest; `None` if there is no limit.
+    heights: Option<[HalfPlane; 2]>,
 }
 
 #[derive(Clone, Copy)]
@@ -30,6 +31,7 @@ const ERROR: f64 = 1.0 / (1u64 << 48) as f64;
 impl Strips {
     /// Of the triangle that is over the column `lowest`, where it is in voxels of `reach`, or next
     /// to one. An end at `i32::MIN` or `i32::MAX` is unbounded.
+    #[inline(always)]
     pub(super) fn new(
         triangle: &Projected,
         lowest: [i32; 2],
@@ -65,23 +67,21 @@ impl Strips {
                 constant: sign * (terms[0] + terms[1] + terms[2]) + ERROR * largest,
             }
         };
-        let above = match reach.start {
-            i32::MIN => HalfPlane::ALL,
-            start => past(start - 1, 1.0),
+        let limit = |voxel: i32, end: i32, sign: f64| {
+            if voxel == end { HalfPlane::ALL } else { past(voxel - sign as i32, sign) }
         };
-        let below = match reach.end {
-            i32::MAX => HalfPlane::ALL,
-            end => past(end + 1, -1.0),
-        };
-        Self { half_planes: [edges[0], edges[1], edges[2], above, below] }
+        let is_limited = *reach != (i32::MIN..i32::MAX);
+        let heights = is_limited
+            .then(|| [limit(reach.start, i32::MIN, 1.0), limit(reach.end, i32::MAX, -1.0)]);
+        Self { edges, heights }
     }
 
     /// The columns of the strip `rows` that may cross, of those `within`; empty if there are none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn clip(&self, rows: Range<i32>, within: Range<i32>) -> Range<i32> {
         let rows = [f64::from(rows.start), f64::from(rows.end - 1)];
         let mut columns = [f64::from(within.start), f64::from(within.end - 1)];
-        for half_plane in &self.half_planes {
+        for half_plane in self.edges.iter().chain(self.heights.iter().flatten()) {
             columns = half_plane.clip(rows, columns);
         }
         let [first, last] = columns;
@@ -98,7 +98,7 @@ impl HalfPlane {
 
     /// Clips the interval `columns` to the points that are in the half-plane for one of `rows`.
     /// Rounding a quotient does not move it past an integer.
-    #[inline]
+    #[inline(always)]
     fn clip(&self, rows: [f64; 2], [first, last]: [f64; 2]) -> [f64; 2] {
         let most = self.constant + (self.slope[1] * rows[0]).max(self.slope[1] * rows[1]);
         let bound = -most / self.slope[0];

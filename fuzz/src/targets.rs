@@ -8,7 +8,10 @@ use trivox::formats::{
 };
 use trivox::grid::{BrickKey, Colors, Mask, count};
 use trivox::place::{SPAN_BITS, Triangle};
-use trivox::predicate::{Axis, batch::Batch, touches};
+use trivox::predicate::batch::Batch;
+use trivox::predicate::blocks::BLOCK;
+use trivox::predicate::crosses::blocks::{Hit, Pairs, Position};
+use trivox::predicate::{Axis, InstructionSet, touches};
 use trivox::voxelize::{BackendChoice, RunOptions};
 use trivox::{
     Backend, Bounds, Cpu, NoProgress, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World, place,
@@ -180,7 +183,25 @@ pub fn predicates(data: &[u8]) {
         let count = (SPAN >> unit_bits) as i32;
         let column = Column { triangle, axis, center: [center[0], center[1]], unit_bits, count };
         assert_eq!(columns::crosses(&column), columns::oracle(&column), "{column:?}");
+        block_of_columns(column);
     }
+}
+
+/// A block of columns about `column` is crossed as the oracle says of each.
+fn block_of_columns(column: Column) {
+    let Column { triangle, axis, unit_bits, count, .. } = column;
+    let lowest = column.center.map(|c| (c >> unit_bits).min(count - BLOCK));
+    let mut pairs = Pairs::new(unit_bits);
+    pairs.push(triangle.map(|corner| axis.project(corner)), lowest);
+    let set = InstructionSet::available()[0];
+    let hits = pairs.solve_by(set, [BLOCK; 2], Position::Voxel(count));
+    let columns = (0..BLOCK).flat_map(|i| (0..BLOCK).map(move |j| [lowest[0] + i, lowest[1] + j]));
+    let expected = columns.filter_map(|index| {
+        let center = index.map(|i| (i << unit_bits) + (1 << (unit_bits - 1)));
+        let found = columns::oracle(&Column { center, ..column })?;
+        Some(Hit { lane: 0, column: index, along: found.voxel, winding: found.winding })
+    });
+    assert_eq!(hits, expected.collect::<Vec<Hit>>(), "{column:?}");
 }
 
 /// A dense grid, `x` fastest.

@@ -131,9 +131,13 @@ impl Share {
             return Short(message).into();
         }
         let needed = needed.saturating_add(self.memory.taken()).div_ceil(1 << 20);
-        let bound = match (total >> 20, is_asked) {
-            (total, &true) => format!("--memory allows {total} MiB"),
-            (total, &false) => format!("the machine has {total} MiB to give"),
+        let total = match total >> 20 {
+            0 => "less than 1".to_owned(),
+            total => total.to_string(),
+        };
+        let bound = match is_asked {
+            true => format!("--memory allows {total} MiB"),
+            false => format!("the machine has {total} MiB to give"),
         };
         let message = format!(
             "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: use a \

@@ -15,7 +15,7 @@
 //! - A covered centre has weights that are not negative and add up to the area. The rise over the
 //!   first corner is two products, a sum, a reciprocal and its product: off by `4 u` of at most `D`,
 //!   together with the sum with the first corner's height by less than `2^-26`.
-//! - In fixed point with [`FIXED_BITS`] fraction bits, that is one unit, and rounding adds another
+//! - In fixed point with `FIXED_BITS` fraction bits, that is one unit, and rounding adds another
 //!   half. So the voxel is certain if two units more or less leave it the same; otherwise the
 //!   exact [`Height`](super::Height) decides. Where a triangle is flat along the axis, the rise is 0
 //!   and nothing is rounded: otherwise all faces of models aligned to the lattice would be uncertain.

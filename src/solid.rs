@@ -339,7 +339,8 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
     // it.
     let Run { grid, windings, .. } = finder.find(Rule::Winding, 0).await?;
     let x = if windings.is_some_and(|windings| windings.overlapping == 0) {
-        // Winding numbers are 0, 1 or -1: they change from or to 0 at each change of parity.
+        // All winding numbers are 0, 1 or -1, so they change from or to 0 exactly where the parity
+        // changes.
         grid
     } else {
         drop(grid);

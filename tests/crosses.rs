@@ -7,7 +7,6 @@
 
 mod common;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
@@ -138,49 +137,55 @@ fn is_in_budget(triangle: &Projected, lowest: [i32; 2], extent: [i32; 2], unit_b
     [0, 1].iter().all(|&a| near(a, lowest[a]) && near(a, lowest[a] + extent[a] - 1))
 }
 
+/// The crossings of the block of `extent` columns from `lowest` on with the triangle of `column`, one
+/// by one.
+fn hits_of(
+    lane: usize,
+    column: &Column,
+    lowest: [i32; 2],
+    extent: [i32; 2],
+    position: Position,
+) -> Vec<Hit> {
+    let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
+    let hit = |[i, j]: [i32; 2]| {
+        let index = [lowest[0] + i, lowest[1] + j];
+        let center = index.map(|index| center_of(index, column.unit_bits));
+        let found = crosses(&Column { center, ..*column })?;
+        let along = match position {
+            Position::Voxel(_) => found.voxel,
+            Position::FirstCenter => found.first_center,
+        };
+        Some(Hit { lane, column: index, along, winding: found.winding })
+    };
+    places.filter_map(hit).collect()
+}
+
+fn projected(column: &Column) -> Projected {
+    column.triangle.map(|corner| column.axis.project(corner))
+}
+
 #[test]
 fn blocks_of_columns_are_crossed_as_each_of_them_is() {
     let compared = par_columns(11, 30_000).filter_map(|(_, column)| on_a_voxel(column));
     let crossed = compared.map(|([first, second], column)| {
-        let Column { triangle, axis, unit_bits, count, .. } = column;
-        let projected = triangle.map(|corner| axis.project(corner));
-        let found = |[first, second]: [i32; 2]| {
-            let center = [first, second].map(|index| center_of(index, unit_bits));
-            crosses(&Column { center, ..column })
-        };
+        let (triangle, unit_bits) = (projected(&column), column.unit_bits);
         let mut crossed = 0;
         for extent in (1..=BLOCK).flat_map(|first| (1..=BLOCK).map(move |second| [first, second])) {
             // The column at each place of the block in turn.
             let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
             let lowest = places.map(|[i, j]| [first - i, second - j]);
             let lowest: Vec<[i32; 2]> =
-                lowest.filter(|&at| is_in_budget(&projected, at, extent, unit_bits)).collect();
+                lowest.filter(|&at| is_in_budget(&triangle, at, extent, unit_bits)).collect();
             for lowest in lowest.chunks(LANES) {
-                let mut pairs = Pairs::new(unit_bits);
-                for position in [Position::Voxel(count), Position::FirstCenter] {
-                    let expected = lowest.iter().enumerate().flat_map(|(lane, &[x, y])| {
-                        let columns = (x..x + extent[0])
-                            .flat_map(move |i| (y..y + extent[1]).map(move |j| [i, j]));
-                        columns.filter_map(move |column| Some((lane, column, found(column)?)))
-                    });
-                    let expected = expected.map(|(lane, column, found)| {
-                        let along = match position {
-                            Position::Voxel(_) => found.voxel,
-                            Position::FirstCenter => found.first_center,
-                        };
-                        (lane, column, along, found.winding)
-                    });
-                    let expected: BTreeSet<_> = expected.collect();
+                for position in [Position::Voxel(column.count), Position::FirstCenter] {
+                    let hits = |(lane, &at)| hits_of(lane, &column, at, extent, position);
+                    let expected: Vec<Hit> = lowest.iter().enumerate().flat_map(hits).collect();
                     crossed += expected.len() as u64;
                     for set in InstructionSet::available() {
-                        lowest.iter().for_each(|&lowest| pairs.push(projected, lowest));
+                        let mut pairs = Pairs::new(unit_bits);
+                        lowest.iter().for_each(|&lowest| pairs.push(triangle, lowest));
                         let hits = pairs.solve_by(set, extent, position);
-                        assert!(pairs.is_empty(), "the pairs are gone");
-                        let hits = hits.iter().map(|&Hit { lane, column, along, winding }| {
-                            (lane, column, along, winding)
-                        });
-                        assert!(hits.clone().count() == expected.len(), "{column:?}");
-                        assert_eq!(BTreeSet::from_iter(hits), expected, "{column:?}, {set:?}");
+                        assert_eq!(hits, expected, "{column:?}, {}", set.name());
                     }
                 }
             }
@@ -190,6 +195,33 @@ fn blocks_of_columns_are_crossed_as_each_of_them_is() {
     let crossed: u64 = crossed.sum();
     println!("{crossed} crossings");
     assert!(crossed > 2_000_000, "{crossed}");
+}
+
+#[test]
+fn lanes_of_a_block_do_not_mix_and_emptied_ones_are_forgotten() {
+    let triangles = lattice_triangles();
+    for set in InstructionSet::available() {
+        let mut rng = Rng::with_seed(1);
+        let (mut pairs, mut crossed) = (Pairs::new(1), 0);
+        for _ in 0..20_000 {
+            let axis = Axis::ALL[rng.usize(0..3)];
+            let extent = [rng.i32(1..=BLOCK), rng.i32(1..=BLOCK)];
+            let position = [Position::Voxel(2), Position::FirstCenter][rng.usize(0..2)];
+            let mut expected = Vec::new();
+            for lane in 0..rng.usize(0..=LANES) {
+                let triangle = triangles[rng.usize(..triangles.len())];
+                let column = Column { triangle, axis, center: [0; 2], unit_bits: 1, count: 2 };
+                let lowest = [rng.i32(-1..=1), rng.i32(-1..=1)];
+                pairs.push(projected(&column), lowest);
+                assert_eq!(pairs.len(), lane + 1);
+                expected.extend(hits_of(lane, &column, lowest, extent, position));
+            }
+            crossed += expected.len();
+            assert_eq!(pairs.solve_by(set, extent, position), expected, "{}", set.name());
+            assert!(pairs.is_empty(), "the pairs are gone");
+        }
+        assert!(crossed > 10_000, "{crossed}");
+    }
 }
 
 /// Whether the column is what its family says.

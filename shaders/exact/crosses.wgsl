@@ -29,7 +29,7 @@ struct Crossing {
     b: vec2<i32>,
     c: vec2<i32>,
     heights: vec3<i32>,
-    // Twice the projected area, at most 2^49.
+    // Twice the projected area, at most 2^48.
     area: Int64,
     // 1 if a column along +axis enters here, -1 if it leaves, 0 if the projected area is 0.
     winding: i32,

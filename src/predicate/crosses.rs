@@ -26,7 +26,7 @@
 //! grid are at most `2^24`, and so are their differences. So the slope of an edge function is at
 //! most `2^24`, its constant and its value at most `2^49`, and the sums between below `2^51`: all
 //! are exact in `i64`. A covered centre has weights that are not negative and add up to the
-//! denominator, twice the projected area and at most `2^49`: all are exact in `f64`. The numerator
+//! denominator, twice the projected area and at most `2^48`: all are exact in `f64`. The numerator
 //! is below `2^75`, for `i128`.
 //!
 //! The shader of the same name has the same functions on integers built from `u32`, behind a filter
@@ -245,7 +245,7 @@ impl Height {
         i128::from(self.base) * i128::from(self.area) + term(0) + term(1)
     }
 
-    /// The denominator of the height: twice the area of the projected triangle, 1 to `2^49`.
+    /// The denominator of the height: twice the area of the projected triangle, 1 to `2^48`.
     #[must_use]
     #[inline]
     pub fn denominator(&self) -> i64 {

@@ -1,24 +1,24 @@
 //! [`Crossing`] for blocks of up to 4 x 4 columns, several triangles with each vector instruction.
 //!
-//! A lane of the vector holds one (triangle, block) pair. The edge functions at the centre of the
-//! block's lowest column are set up once; from column to
-//! column they change by a constant.
+//! A lane of the vector holds one (triangle, block) pair. The edge functions are set up at the
+//! centre of the block's lowest column; from column to column they change by a constant.
 //!
 //! # Exact in `f64`
 //! With `u = 2^-53` and `D = 2^24`, by which the bit budget of [`place`](mod@crate::place) bounds
 //! coordinates and their differences:
 //!
-//! - Edge functions at centres are at most `2 D^2`, and the twice projected area is their sum, at
-//!   most `D^2` as all corners are in a square of `D`. Centres between the block's lowest column and
-//!   another are within the budget too. So all values are integers below `2^53`, exact in any order,
-//!   fused or not.
+//! - Edge functions at centres are at most `2 D^2`. They add up to twice the projected area, at
+//!   most `D^2`, as all corners are in a square of `D`. Centres between the block's lowest column
+//!   and another are within the budget too. So all values are integers below `2^53`, exact in any
+//!   order, fused or not.
 //! - A covered centre has weights that are not negative and add up to the area. The rise over the
-//!   first corner is two products, a sum, a reciprocal and its product: off by `4 u` of at most `D`,
-//!   together with the sum with the first corner's height by less than `2^-26`.
+//!   first corner takes two products, a sum, a reciprocal and its product: it is off by `4 u D`,
+//!   and after the sum with the first corner's height by less than `2^-26`.
 //! - In fixed point with `FIXED_BITS` fraction bits, that is one unit, and rounding adds another
-//!   half. So the voxel is certain if two units more or less leave it the same; otherwise the
-//!   exact [`Height`](super::Height) decides. Where a triangle is flat along the axis, the rise is 0
-//!   and nothing is rounded: otherwise all faces of models aligned to the lattice would be uncertain.
+//!   half. So the voxel is certain if two units more or less leave it the same; otherwise the exact
+//!   [`Height`](super::Height) decides. Of a level triangle, one perpendicular to the axis, the
+//!   rise is 0 and nothing is rounded: otherwise all faces of models aligned to the lattice would
+//!   be uncertain.
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
@@ -136,12 +136,16 @@ impl Pairs {
 
     /// The columns that pass through their triangle, of the first `extent` columns of each block,
     /// 1 to 4 each, and where. All these columns must keep the bit budget. Removes the pairs.
+    ///
+    /// # Panics
+    /// The extent is not of 1 to 4 columns.
     pub fn solve_by(
         &mut self,
         set: InstructionSet,
         extent: [i32; 2],
         position: Position,
     ) -> Vec<Hit> {
+        assert!(extent.iter().all(|columns| (1..=BLOCK).contains(columns)), "{extent:?}");
         set.dispatch(Solve { pairs: self, extent, position })
     }
 
@@ -154,6 +158,7 @@ impl Pairs {
         position: Position,
         mut found: impl FnMut(Hit),
     ) {
+        debug_assert!(extent.iter().all(|columns| (1..=BLOCK).contains(columns)), "{extent:?}");
         let len = std::mem::take(&mut self.len);
         let edges = Edges::new(self);
         let fixed = Fixed::new(position, self.unit_bits);
@@ -168,10 +173,11 @@ impl Pairs {
                 for lane in 0..LANES {
                     let values = edges.values(&row, j, lane);
                     let covers = u16::from(edges.cover(values, lane)) << column;
-                    let [lo, hi] = fixed.voxels(edges.height(values, lane), edges.is_flat[lane]);
-                    along[column][lane] = lo;
+                    let (voxel, is_certain) =
+                        fixed.voxel(edges.height(values, lane), edges.is_level[lane]);
+                    along[column][lane] = voxel;
                     covered[lane] |= covers;
-                    uncertain[lane] |= if (lo != hi) | (lo == fixed.unclear) { covers } else { 0 };
+                    uncertain[lane] |= if is_certain { 0 } else { covers };
                 }
             }
         }
@@ -180,7 +186,7 @@ impl Pairs {
             self.resolve(&uncertain[..len], position, &mut along);
         }
         for (lanes, first) in covered.chunks_exact(WORD).zip((0..LANES).step_by(WORD)) {
-            // One loop over all bits of several lanes has one end to mispredict.
+            // One loop over the bits of several lanes: one exit to mispredict instead of one each.
             let mut word = 0;
             for (&columns, lane) in lanes.iter().zip(0..) {
                 word |= u64::from(columns) << (COLUMNS * lane);
@@ -241,7 +247,7 @@ struct Edges {
     /// One divided by twice the area.
     per_area: Doubles,
     /// Whether all corners have one height.
-    is_flat: [bool; LANES],
+    is_level: [bool; LANES],
     windings: [i32; LANES],
 }
 
@@ -256,7 +262,7 @@ impl Edges {
             base: zero,
             rises: [zero; 2],
             per_area: zero,
-            is_flat: [false; LANES],
+            is_level: [false; LANES],
             windings: [0; LANES],
         };
         let size = f64::from(1i32 << pairs.unit_bits);
@@ -285,7 +291,7 @@ impl Edges {
             edges.rises[0].0[lane] = rises[0];
             edges.rises[1].0[lane] = rises[1];
             edges.per_area.0[lane] = 1.0 / (sign * area);
-            edges.is_flat[lane] = (rises[0] == 0.0) & (rises[1] == 0.0);
+            edges.is_level[lane] = (rises[0] == 0.0) & (rises[1] == 0.0);
             edges.windings[lane] = i32::from(area < 0.0) - i32::from(area > 0.0);
         }
         edges
@@ -340,8 +346,9 @@ struct Fixed {
     offset: i64,
     /// Bits of a voxel, in fixed point.
     bits: u32,
-    /// The voxel that may be past the grid's far face.
-    unclear: i32,
+    /// The height of the grid's far face in fixed point, which belongs to the last voxel, and the
+    /// index past that voxel. `None` for first centres.
+    far_face: Option<(i64, i32)>,
 }
 
 impl Fixed {
@@ -349,22 +356,30 @@ impl Fixed {
     fn new(position: Position, unit_bits: u32) -> Self {
         let bits = FIXED_BITS + unit_bits;
         match position {
-            Position::Voxel(count) => Self { offset: 0, bits, unclear: count },
+            Position::Voxel(count) => {
+                Self { offset: 0, bits, far_face: Some((i64::from(count) << bits, count)) }
+            }
             // The first centre at or above a height is in the voxel of the last unit below half a
             // voxel more.
-            Position::FirstCenter => {
-                Self { offset: (1 << (bits - 1)) - 1, bits, unclear: i32::MIN }
-            }
+            Position::FirstCenter => Self { offset: (1 << (bits - 1)) - 1, bits, far_face: None },
         }
     }
 
-    /// The lowest and the highest voxel in which `height` may be; the same if it is `exact`.
+    /// The voxel in which `height` is, and whether that is certain. A level triangle's height is
+    /// exact.
     #[inline(always)]
-    fn voxels(&self, height: f64, exact: bool) -> [i32; 2] {
+    fn voxel(&self, height: f64, is_level: bool) -> (i32, bool) {
         let fixed = (height * FIXED_ONE + ROUNDING).to_bits() as i64;
         let fixed = fixed.wrapping_sub(ROUNDING.to_bits() as i64).wrapping_add(self.offset);
-        let error = if exact { 0 } else { ERROR };
+        let error = if is_level { 0 } else { ERROR };
         let voxel = |fixed: i64| (fixed >> self.bits) as i32;
-        [voxel(fixed.wrapping_sub(error)), voxel(fixed.wrapping_add(error))]
+        let [lo, hi] = [voxel(fixed.wrapping_sub(error)), voxel(fixed.wrapping_add(error))];
+        match self.far_face {
+            None => (lo, lo == hi),
+            Some((face, end)) => {
+                let is_on_face = is_level & (fixed == face);
+                (lo - i32::from(is_on_face), (lo == hi) & (is_level | (lo != end)))
+            }
+        }
     }
 }

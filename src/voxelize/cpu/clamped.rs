@@ -1,6 +1,6 @@
 //! Crossings outside the grid, clamped to the voxels at its ends: for a backend that tests only
-//! inside the grid. Without padding there are crossings past the last centres; there are crossings
-//! before the first ones only if explicit bounds cut the mesh.
+//! inside the grid. Without padding there are crossings past the last centres. Crossings half a
+//! voxel or more before the grid exist only if explicit bounds or a window cut the mesh.
 
 use pulp::Arch;
 use rayon::prelude::*;
@@ -41,7 +41,7 @@ pub(in crate::voxelize) fn clamped_crossings(
     let end_bricks = 2 * bricks_per_layer(mesh, axis);
     let batches = triangles.par_chunks(TRIANGLES).map(|triangles| {
         let mut bricks = BrickCache::new(Slots::new(end_bricks), &budget);
-        let outside = OutsideTask { mesh, rule, axis, triangles, bricks: &mut bricks };
+        let outside = OutsideTask { mesh, rule, triangles, bricks: &mut bricks };
         Arch::new().dispatch(outside);
         bricks.flush().0
     });
@@ -52,8 +52,7 @@ pub(in crate::voxelize) fn clamped_crossings(
     }
 }
 
-/// The triangles with a vertex before the first, or past the last, voxel centre of the grid by so
-/// much that a crossing there may be clamped.
+/// The triangles with a vertex half a voxel or more before the grid, or past its last voxel centre.
 fn triangles_outside(mesh: &PlacedMesh, axis: Axis) -> Vec<usize> {
     let half = mesh.lattice().unit() / 2;
     let (_, count) = axis.project(mesh.lattice().dims.map(|d| d as i32));

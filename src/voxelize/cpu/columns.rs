@@ -54,12 +54,11 @@ impl<'a> WithSimd for Task<'a> {
 }
 
 /// A task that sets the crossings of `triangles` outside the grid, clamped to its end voxels, in
-/// `bricks`. The rule counts crossings along `axis`.
+/// `bricks`. The rule counts crossings.
 #[cfg(feature = "gpu")]
 pub(super) struct OutsideTask<'r, 'a> {
     pub(super) mesh: &'r PlacedMesh,
     pub(super) rule: Rule,
-    pub(super) axis: Axis,
     pub(super) triangles: &'r [usize],
     pub(super) bricks: &'r mut BrickCache<'a>,
 }
@@ -70,11 +69,15 @@ impl WithSimd for OutsideTask<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { mesh, rule, axis, triangles, bricks } = self;
+        let Self { mesh, rule, triangles, bricks } = self;
+        let Some(axis) = rule.counting_axis() else { return };
         let lattice = mesh.lattice();
         let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
         let all = Columns::new(axis, mesh, rule, &grid);
         for reach in [all.reach.start..0, all.count..all.reach.end] {
+            if reach.is_empty() {
+                continue;
+            }
             let mut crosser = Crosser::new(simd, Columns { reach, ..all });
             for &index in triangles {
                 let triangle = mesh.triangle(index);
@@ -119,7 +122,7 @@ impl<S: Simd> Crosser<S> {
             self.push(triangle, lowest, extent, bricks);
             return;
         }
-        // Most of a few blocks are crossed.
+        // Of up to 2 x 2 blocks most are crossed: a clip would cost more than it saves.
         let clips = longest > 2 * BLOCK;
         let strips = clips.then(|| self.columns.strips(&triangle, lowest));
         for j in (0..extent[1]).step_by(BLOCK as usize) {
@@ -205,7 +208,8 @@ impl Columns {
         let (position, reach) = if rule.counting_axis().is_none() {
             (Position::Voxel(count), first..last + 1)
         } else {
-            // Those outside the grid are clamped to its ends, if there is room for one more voxel.
+            // Crossings before the first voxel count for it; those past the last centre for one
+            // more voxel, if the grid has room for it.
             let has_end = last + 1 == count && end > count;
             let start = if first == 0 { i32::MIN } else { first };
             (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
@@ -213,11 +217,11 @@ impl Columns {
         Self { axis, rule, unit_bits: lattice.unit_bits, count, position, reach }
     }
 
-    /// The columns that `triangle` may cross within reach, of those from `lowest` on.
+    /// The clip of columns, counted from `lowest`, that may cross `triangle` within reach.
     #[inline(always)]
     fn strips(&self, triangle: &Projected, lowest: [i32; 2]) -> Strips {
         let Range { start, end } = self.reach;
-        // Only triangles that the bounds cut have crossings outside the grid.
+        // Few crossings are beyond the grid's ends, unless bounds or a window cut the mesh.
         let start = if start == 0 { i32::MIN } else { start };
         let end = if end == self.count { i32::MAX } else { end };
         Strips::new(triangle, lowest, self.unit_bits, &(start..end))

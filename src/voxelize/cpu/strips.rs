@@ -15,7 +15,8 @@ use crate::predicate::crosses::center_of;
 /// The half-planes of a triangle.
 pub(super) struct Strips {
     edges: [HalfPlane; 3],
-    /// Above the lowest height, and below the highest; `None` if there is no limit.
+    /// Where the plane is above the start of the reach, and where it is below its end; `None` if
+    /// both are unbounded.
     heights: Option<[HalfPlane; 2]>,
 }
 
@@ -29,8 +30,8 @@ struct HalfPlane {
 const ERROR: f64 = 1.0 / (1u64 << 48) as f64;
 
 impl Strips {
-    /// Of the triangle that is over the column `lowest`, where it is in voxels of `reach`, or next
-    /// to one. An end at `i32::MIN` or `i32::MAX` is unbounded.
+    /// For `triangle`, with columns counted from `lowest`, and heights in the voxels of `reach` or
+    /// one voxel to either side. An end at `i32::MIN` or `i32::MAX` is unbounded.
     #[inline(always)]
     pub(super) fn new(
         triangle: &Projected,
@@ -57,18 +58,18 @@ impl Strips {
         let (e, f) = (sub(b), sub(c));
         let sign = if area < 0.0 { -1.0 } else { 1.0 };
         let n = [sign * (e[1] * f[2] - e[2] * f[1]), sign * (e[2] * f[0] - e[0] * f[2])];
-        let past = |voxel: i32, sign: f64| {
+        let past = |voxel: i32, direction: f64| {
             let limit = f64::from(voxel) * size;
             let terms = [n[0] * a[0], n[1] * a[1], area.abs() * (a[2] - limit)];
             let farthest = f64::from(2u32 << SPAN_BITS);
             let largest = (n[0].abs() + n[1].abs() + area.abs()) * farthest;
             HalfPlane {
-                slope: [-sign * n[0] * size, -sign * n[1] * size],
-                constant: sign * (terms[0] + terms[1] + terms[2]) + ERROR * largest,
+                slope: [-direction * n[0] * size, -direction * n[1] * size],
+                constant: direction * (terms[0] + terms[1] + terms[2]) + ERROR * largest,
             }
         };
-        let limit = |voxel: i32, end: i32, sign: f64| {
-            if voxel == end { HalfPlane::ALL } else { past(voxel - sign as i32, sign) }
+        let limit = |voxel: i32, end: i32, direction: f64| {
+            if voxel == end { HalfPlane::ALL } else { past(voxel - direction as i32, direction) }
         };
         let is_limited = *reach != (i32::MIN..i32::MAX);
         let heights = is_limited
@@ -128,7 +129,7 @@ mod tests {
         let mut corner = || ([rng.i32(0..=span), rng.i32(0..=span)], rng.i32(-span..=span));
         let [a, b, mut c] = [corner(), corner(), corner()];
         match rng.u8(0..4) {
-            // A sliver, and one with a vertical plane.
+            // A sliver, one with a vertical plane, and one with a level edge.
             0 => c = ([b.0[0] + rng.i32(-1..=1), b.0[1] + rng.i32(-1..=1)], c.1),
             1 => c = ([(a.0[0] + b.0[0]) / 2, (a.0[1] + b.0[1]) / 2], c.1),
             2 => c.1 = a.1,

@@ -116,7 +116,7 @@ pub(super) struct Centers {
 
 impl Centers {
     /// The indices of the lowest column along `axis` of the triangle in `lane`, and the number of
-    /// columns.
+    /// columns along each axis across.
     #[inline(always)]
     pub(super) fn columns(&self, axis: Axis, lane: usize) -> ([i32; 2], [i32; 2]) {
         let [first, second] = axis.across();

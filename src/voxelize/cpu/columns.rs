@@ -32,22 +32,22 @@ impl<'a> WithSimd for Task<'a> {
         let Self { mesh, rule, triangles, mut bricks } = self;
         let unit_bits = mesh.lattice().unit_bits;
         let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &triangles.clip);
-        let of_axis = |axis| Crosser::new(simd, columns(axis));
-        let mut axes: Vec<Crosser<S>> = rule.axes().iter().map(of_axis).collect();
+        let of_axis = |axis| ColumnQueues::new(simd, columns(axis));
+        let mut axes: Vec<ColumnQueues<S>> = rule.axes().iter().map(of_axis).collect();
         let mut batch = TriangleBatch::new();
         for group in triangles.groups() {
             batch.load(mesh, group.clone());
             let centers = batch.centers(unit_bits, &triangles.clip);
-            for crosser in &mut axes {
-                let axis = crosser.columns.axis;
+            for queues in &mut axes {
+                let axis = queues.columns.axis;
                 for lane in centers.lanes_with_some(axis.across(), group.len()).iter() {
                     let triangle = batch.projected(axis, lane);
-                    crosser.add(triangle, centers.columns(axis, lane), &mut bricks);
+                    queues.add(triangle, centers.columns(axis, lane), &mut bricks);
                 }
             }
         }
-        for crosser in &mut axes {
-            crosser.finish(&mut bricks);
+        for queues in &mut axes {
+            queues.finish(&mut bricks);
         }
         bricks
     }
@@ -78,34 +78,34 @@ impl WithSimd for OutsideTask<'_, '_> {
             if reach.is_empty() {
                 continue;
             }
-            let mut crosser = Crosser::new(simd, Columns { reach, ..all });
+            let mut queues = ColumnQueues::new(simd, Columns { reach, ..all });
             for &index in triangles {
                 let triangle = mesh.triangle(index);
                 let centers = BoxRange::of_centers(&triangle, lattice.unit_bits).intersect(&grid);
                 let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
                 let extent = [hi[0] - lo[0] + 1, hi[1] - lo[1] + 1];
                 if extent[0] > 0 && extent[1] > 0 {
-                    crosser.add(triangle.map(|corner| axis.project(corner)), (lo, extent), bricks);
+                    queues.add(triangle.map(|corner| axis.project(corner)), (lo, extent), bricks);
                 }
             }
-            crosser.finish(bricks);
+            queues.finish(bricks);
         }
     }
 }
 
-/// Tests the columns along one axis.
-struct Crosser<S> {
+/// Queues the blocks of columns along one axis, and tests them.
+struct ColumnQueues<S> {
     simd: S,
     columns: Columns,
     /// Pairs by the extent of their block.
-    queues: [[Pairs; BLOCK as usize]; BLOCK as usize],
+    by_extent: [[Pairs; BLOCK as usize]; BLOCK as usize],
 }
 
-impl<S: Simd> Crosser<S> {
+impl<S: Simd> ColumnQueues<S> {
     fn new(simd: S, columns: Columns) -> Self {
         let pairs = |_| Pairs::new(columns.unit_bits);
-        let queues = std::array::from_fn(|_| std::array::from_fn(pairs));
-        Self { simd, columns, queues }
+        let by_extent = std::array::from_fn(|_| std::array::from_fn(pairs));
+        Self { simd, columns, by_extent }
     }
 
     /// Queues a triangle with all blocks that it may cross, of the `extent` columns from `lowest`
@@ -147,7 +147,7 @@ impl<S: Simd> Crosser<S> {
         bricks: &mut BrickCache,
     ) {
         let [first, second] = extent.map(|columns| (columns - 1) as usize % BLOCK as usize);
-        let pairs = &mut self.queues[first][second];
+        let pairs = &mut self.by_extent[first][second];
         pairs.push(triangle, lowest);
         if pairs.len() == LANES {
             self.simd.vectorize(Solve { columns: &self.columns, pairs, extent, bricks });
@@ -156,7 +156,7 @@ impl<S: Simd> Crosser<S> {
 
     /// Processes all queued pairs.
     fn finish(&mut self, bricks: &mut BrickCache) {
-        for (row, first) in self.queues.iter_mut().zip(1..) {
+        for (row, first) in self.by_extent.iter_mut().zip(1..) {
             for (pairs, second) in row.iter_mut().zip(1..) {
                 let (columns, extent) = (&self.columns, [first, second]);
                 self.simd.vectorize(Solve { columns, pairs, extent, bricks });

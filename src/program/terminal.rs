@@ -123,7 +123,7 @@ impl Bar {
 fn line(bar: &ProgressBar) -> String {
     let (step, elapsed) = (bar.prefix(), HumanDuration(bar.elapsed()));
     match bar.length() {
-        Some(total) if total > 0 => {
+        Some(total) if total > 0 && bar.position() > 0 => {
             let percent = 100 * bar.position() / total;
             let left = HumanDuration(bar.eta());
             format!("{step}: {percent} % after {elapsed}, about {left} left\n")

@@ -116,7 +116,8 @@ pub enum FillWarning {
     Wide {
         /// Boundary loops.
         loops: u64,
-        /// The area of discs with the circumference of the loops, as a fraction of the mesh's area.
+        /// The area of discs with the circumference of the loops, as a fraction of the mesh's area;
+        /// infinite if that is 0.
         share: f64,
     },
     /// A mesh that encloses no voxel centre.
@@ -196,6 +197,10 @@ impl fmt::Display for FillWarning {
                 }
                 f.write_str("; try --fill winding")
             }
+            Self::Wide { share, .. } if share.is_infinite() => f.write_str(
+                "the mesh has no area: the corners of each triangle are on one line, so it \
+                 encloses nothing",
+            ),
             Self::Wide { loops, share } => write!(
                 f,
                 "the holes of the mesh ({}) are as large as {} of its surface, and where the solid \

@@ -209,6 +209,9 @@ fn an_empty_solid_says_why() {
     assert!(sheet.contains(&format!("{empty}no voxel's centre is inside the mesh")), "{sheet}");
     let missed = said("cube.obj --voxel-size 1 --mode solid --bounds 8,8,8,9,9,9");
     assert!(missed.contains(&format!("{empty}the bounds miss the mesh")), "{missed}");
+    fs::write(path.join("line.obj"), "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").unwrap();
+    let line = said("line.obj --res 8 --mode solid");
+    assert!(line.contains("doubtful: the mesh has no area: the corners"), "{line}");
 }
 
 #[test]

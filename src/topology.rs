@@ -88,7 +88,8 @@ impl Topology {
         Self::matched(&Matching::new(mesh))
     }
 
-    /// The topology, the boundary and, if `flip` returns true for the topology, the triangles to flip.
+    /// The topology and the boundary; and the triangles to flip, if `flip` returns true for the
+    /// topology.
     pub(crate) fn with_flips<E>(
         mesh: &PlacedMesh,
         flip: impl FnOnce(&Self) -> Result<bool, E>,

@@ -137,8 +137,7 @@ fn is_in_budget(triangle: &Projected, lowest: [i32; 2], extent: [i32; 2], unit_b
     [0, 1].iter().all(|&a| near(a, lowest[a]) && near(a, lowest[a] + extent[a] - 1))
 }
 
-/// The crossings of the block of `extent` columns from `lowest` on with the triangle of `column`, one
-/// by one.
+/// The crossings of the triangle of `column` with a block of columns, which are tested one by one.
 fn hits_of(
     lane: usize,
     column: &Column,

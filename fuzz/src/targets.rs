@@ -187,7 +187,7 @@ pub fn predicates(data: &[u8]) {
     }
 }
 
-/// A block of columns about `column` is crossed as the oracle says of each.
+/// A block of columns that contains `column` has the crossings that the oracle finds one by one.
 fn block_of_columns(column: Column) {
     let Column { triangle, axis, unit_bits, count, .. } = column;
     let lowest = column.center.map(|c| (c >> unit_bits).min(count - BLOCK));

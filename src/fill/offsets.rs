@@ -213,8 +213,8 @@ impl WithSimd for Sum<'_> {
     }
 }
 
-/// Computes the offsets of those voxels of a cube whose numbers, by its polynomial, are farther from
-/// all `i + 1/2` than the error.
+/// Computes the offsets of a cube's voxels by its polynomial, where the error bound leaves no doubt
+/// on which side of an `i + 1/2` the number is.
 struct Decide<'a> {
     field: &'a Field,
     cube: &'a Cube,

@@ -42,7 +42,7 @@ pub enum Position {
 pub struct Hit {
     /// The pair, in the order in which they were added.
     pub lane: usize,
-    /// The column's indices across the axis.
+    /// The indices of the column, in the order of [`Axis::across`].
     pub column: [i32; 2],
     /// The voxel's index along the axis.
     pub along: i32,
@@ -134,8 +134,8 @@ impl Pairs {
         self.len += 1;
     }
 
-    /// The columns that pass through their triangle, of the first `extent` columns of each block,
-    /// 1 to 4 each, and where. All these columns must keep the bit budget. Removes the pairs.
+    /// The crossings of each triangle with the first `extent` columns of its block, 1 to 4 along
+    /// each axis. All these columns must keep the bit budget. Removes the pairs.
     ///
     /// # Panics
     /// The extent is not of 1 to 4 columns.
@@ -212,7 +212,7 @@ impl Pairs {
         [self.lowest[0][lane] + i, self.lowest[1][lane] + j]
     }
 
-    /// Computes the positions at the `uncertain` columns again, exactly.
+    /// Replaces the positions of the `uncertain` crossings by exact ones.
     #[cold]
     fn resolve(&self, uncertain: &[u16], position: Position, along: &mut [[i32; LANES]; COLUMNS]) {
         let columns = |(lane, &columns): (usize, &u16)| {
@@ -238,7 +238,8 @@ struct Edges {
     lowest: [Doubles; 3],
     /// Their change to the next column, along both axes across.
     steps: [[Doubles; 3]; 2],
-    /// The least value at covered centres: 0 or, by the top-left rule, 1.
+    /// The top-left rule: a covered centre has a value of at least 0 on an edge that runs down, and
+    /// of at least 1 on others.
     least: [Doubles; 3],
     /// The first corner's height.
     base: Doubles,
@@ -309,7 +310,7 @@ impl Edges {
         row
     }
 
-    /// The edge functions at column `j` of `row`.
+    /// The three edge functions of the triangle in `lane`, at column `j` of `row`.
     #[inline(always)]
     fn values(&self, row: &[Doubles; 3], j: i32, lane: usize) -> [f64; 3] {
         let value = |edge: usize| row[edge].0[lane] + f64::from(j) * self.steps[1][edge].0[lane];

@@ -1,4 +1,4 @@
-//! Column tests: the crossings of triangles and columns of voxels, by blocks of up to 4 x 4 columns.
+//! Column tests: the crossings of triangles with blocks of up to 4 x 4 columns of voxels.
 //! (triangle, block) pairs are queued until they fill a vector.
 
 use std::ops::Range;
@@ -217,7 +217,7 @@ impl Columns {
         Self { axis, rule, unit_bits: lattice.unit_bits, count, position, reach }
     }
 
-    /// The clip of columns, counted from `lowest`, that may cross `triangle` within reach.
+    /// The half-planes that clip strips of columns to `triangle` within reach.
     #[inline(always)]
     fn strips(&self, triangle: &Projected, lowest: [i32; 2]) -> Strips {
         let Range { start, end } = self.reach;
@@ -227,7 +227,7 @@ impl Columns {
         Strips::new(triangle, lowest, self.unit_bits, &(start..end))
     }
 
-    /// Sets the voxel of a crossing with one column.
+    /// Sets the voxel of a crossing, if it is within reach.
     #[inline(always)]
     fn set(&self, Hit { column, along, winding, .. }: Hit, bricks: &mut BrickCache) {
         if !self.reach.contains(&along) {

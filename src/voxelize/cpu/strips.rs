@@ -1,10 +1,11 @@
-//! Which columns may cross a large triangle: a conservative clip of strips of columns.
+//! Conservative clipping of large triangles: for each strip of rows of columns, an interval that
+//! contains all columns that the triangle crosses.
 //!
-//! The columns are points of the plane across their axis, in columns relative to the lowest one. A
-//! strip is a range of them along the second coordinate. The triangle is an intersection of
-//! half-planes `slope . p + constant >= 0`; so are the points where its plane is within a range of
-//! heights. Each is clipped by itself: of all points of a strip, those are kept whose first
-//! coordinate is that of a point in the half-plane.
+//! Columns are points in the plane perpendicular to their axis; the unit is one column. The
+//! projected triangle is an intersection of half-planes `slope . p + constant >= 0`, and so is the
+//! set of points where its plane is within a range of heights. The strip is clipped by one
+//! half-plane at a time, to the interval of first coordinates at which one of its points is in the
+//! half-plane. So a vertex in the strip leaves a few columns too many, and none is lost.
 
 use std::ops::Range;
 

@@ -55,7 +55,7 @@ impl TriangleBatch {
         triangle
     }
 
-    /// The triangle in `lane`, its corners projected along `axis`.
+    /// The triangle in `lane`, projected along `axis`.
     #[inline(always)]
     pub(super) fn projected(&self, axis: Axis, lane: usize) -> Projected {
         let ([first, second], along) = (axis.across(), axis.along());

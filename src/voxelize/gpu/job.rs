@@ -124,8 +124,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The highest level that is needed: the lowest, from 1 on, at which the grid has few enough nodes
-    /// for one pair.
+    /// The highest level that is dispatched: the lowest, from 1 on, at which one pair can have all
+    /// nodes of the grid as candidates.
     pub(super) fn top_level(&self) -> u32 {
         let (dims, top) = (self.mesh.lattice().dims, LEVELS as u32 - 1);
         let nodes = |level: u32| -> u64 {

@@ -6,7 +6,7 @@
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
 //! bounds, tests one child per invocation, and appends those touched to the pairs of the level
 //! below. The candidates of the pairs that a workgroup appends get whole workgroups, which balances
-//! the load. The last level sets or flips bits in bricks, to which a hash table assigns indices; or,
+//! the load. The last level sets or flips bits in bricks, whose indices come from a hash table; or,
 //! for winding numbers, lists crossings. Only these are read back, with the counters: a run is one
 //! submission and one wait.
 //!

@@ -46,8 +46,8 @@ impl Batch {
     }
 }
 
-/// What a mesh buffer holds. A weak reference does not keep the data alive, but no other data can get
-/// its address.
+/// What a mesh buffer holds. A weak reference does not keep the data alive, but keeps its address
+/// from being reused.
 #[derive(Default)]
 pub(super) struct Uploaded {
     triangles: Weak<Vec<[u32; 3]>>,
@@ -55,8 +55,8 @@ pub(super) struct Uploaded {
 }
 
 impl Uploaded {
-    /// Writes what `buffer` does not hold of `batch`: runs by several rules share a mesh, and runs at
-    /// several resolutions its triangles. Returns the number of bytes written.
+    /// Writes the part of `batch` that `buffer` does not hold: runs by several rules share a mesh,
+    /// and runs at several resolutions its triangles. Returns the number of bytes written.
     pub(super) fn update(&mut self, device: &Device, buffer: &wgpu::Buffer, batch: &Batch) -> u64 {
         let Batch { triangles, vertices } = batch;
         let has_triangles = self.triangles.as_ptr() == Arc::as_ptr(triangles);

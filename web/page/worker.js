@@ -8,8 +8,13 @@ const FRAME_MS = 40;
 /** A band of a picture at rest should; a move is noticed between bands. */
 const BAND_MS = 80;
 
+/** A GPU that fails so often while it draws draws no more. */
+const MAX_FAILURES = 4;
+
 let voxelizer = null;
 let gpuAllowed = true;
+let hadGpu = false;
+let failures = 0;
 /** Whether pictures are presented on the GPU; else, or where there is none, their pixels are read back. */
 let presents = true;
 let model = null;
@@ -19,6 +24,7 @@ let viewer = null;
 const open = async () => {
   voxelizer?.free();
   voxelizer = await Voxelizer.open({ gpu: gpuAllowed });
+  hadGpu ||= voxelizer.adapter !== null;
   postMessage({ type: 'adapter', adapter: voxelizer.adapter, reason: voxelizer.reason });
 };
 const ready = (async () => {
@@ -40,6 +46,8 @@ const isSidecar = ({ name }) => /\.(mtl|bin|png|jpe?g|tga|bmp|webp|gif)$/i.test(
 const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
 
 async function voxelized(options) {
+  // A browser has no adapter for a while after it lost one.
+  if (hadGpu && gpuAllowed && !voxelizer.adapter) await open();
   const named = async ({ name, file }) => ({ name, bytes: await bytesOf(file) });
   const sidecars = await Promise.all(model.sidecars.map(named));
   const made = await voxelizer.voxelize(await named(model), options, sidecars);
@@ -130,15 +138,13 @@ function draw() {
     }
     viewer?.free();
     viewer = null;
-    if (presents) {
-      // Some browsers compute on a GPU that they cannot present from, and lose it when they try.
-      presents = false;
-      await open();
-      return;
-    }
-    // The GPU failed: the CPU draws from here on.
-    gpuAllowed = false;
+    // Some browsers compute on a GPU that they cannot present from. They lose it when they try, and
+    // may lose the device that is opened next as well.
+    presents = false;
+    failures += 1;
+    gpuAllowed = failures < MAX_FAILURES;
     await open();
+    if (gpuAllowed) return;
     const reason = `The GPU failed (${error.message}); the CPU takes its place.`;
     postMessage({ type: 'notice', message: reason });
   }).finally(() => {

@@ -227,18 +227,28 @@ try {
   });
 
   if (hasGpu && kind === 'chromium') {
-    await test('a GPU that is lost in the middle: the CPU takes its place and says so', async () => {
+    await test('a GPU that is lost: the CPU takes its place and says so, until there is a GPU again', async () => {
       const tab = await opened('no-cache&res=64');
-      await tab.workers()[0].evaluate(() => {
-        // Chromium without a display loses its GPU once more when it presents: not here.
-        OffscreenCanvas.prototype.getContext = () => null;
-        const make = GPUDevice.prototype.createCommandEncoder;
-        GPUDevice.prototype.createCommandEncoder = function lose(...args) {
-          GPUDevice.prototype.createCommandEncoder = make;
-          this.destroy();
-          return make.apply(this, args);
+      // The next command destroys the device, and for a moment there is no adapter.
+      const lose = () => tab.workers()[0].evaluate(() => {
+        const once = (owner, name, work) => {
+          const given = owner[name];
+          owner[name] = function replaced(...args) {
+            owner[name] = given;
+            return work.call(this, given, args);
+          };
         };
+        once(GPUDevice.prototype, 'createCommandEncoder', function lost(given, args) {
+          this.destroy();
+          once(GPU.prototype, 'requestAdapter', async () => null);
+          return given.apply(this, args);
+        });
       });
+      const rested = () => tab.waitForFunction(
+        () => document.getElementById('canvas').dataset.samples, { timeout: 120_000 });
+      // Chromium without a display loses its GPU when it presents: not here.
+      await tab.workers()[0].evaluate(() => { OffscreenCanvas.prototype.getContext = () => null; });
+      await lose();
       await drop(tab, asset('torus-knot.obj'));
       assert.equal(await text(tab, 'error'), '');
       assert.match(await text(tab, 'warnings'), /computed on the CPU instead/);
@@ -246,6 +256,14 @@ try {
       assert.equal(await term(tab, 'hash'), expected.hash);
       await drawn(tab);
       await drop(tab, asset('cube.obj'));
+      assert.match(await term(tab, 'backend'), /^gpu, /, await text(tab, 'warnings'));
+      await rested();
+      await lose();
+      await tab.evaluate(() => { delete document.getElementById('canvas').dataset.samples; });
+      await tab.focus('#canvas');
+      await tab.keyboard.press('ArrowLeft');
+      await rested();
+      await drop(tab, asset('torus-knot.obj'));
       assert.match(await term(tab, 'backend'), /^gpu, /, await text(tab, 'warnings'));
       await tab.close();
       // What the browser says of the lost device is expected here; nothing comes after the end of the tab.

@@ -103,7 +103,8 @@ fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     if let Some(last) = others.last().filter(|last| !last.exists()) {
         let name = last.display();
         let is_written = GridFormat::of_path(last).is_ok_and(|format| format.spec().is_written());
-        if is_written && job.output.is_none() {
+        // What may be a mesh fails alone, and does not stop the others.
+        if is_written && !is_mesh(last) && job.output.is_none() {
             bail!("{name}: there is no such file: did you mean -o {name}?");
         }
         if last.to_str().is_some_and(|word| word.parse::<u32>().is_ok()) {

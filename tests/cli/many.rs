@@ -21,7 +21,7 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
     let folder = with_meshes(3);
     let path = folder.path();
     fs::write(path.join("broken.obj"), "v 0 0 zero\n").unwrap();
-    let meshes = "0.obj broken.obj 1.obj gone.obj 2.obj";
+    let meshes = "0.obj broken.obj 1.obj 2.obj gone.obj";
     let run = voxelize(path, &format!("{meshes} --res 16 -o out --json"));
     assert_eq!(run.status.code(), Some(2));
     assert_eq!(files(&path.join("out")), ["0.vox", "1.vox", "2.vox"]);

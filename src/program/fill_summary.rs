@@ -1,5 +1,7 @@
 //! The summary of a fill, as text and as JSON.
 
+use std::iter;
+
 use serde::Serialize;
 use trivox::fill::{AxisDisagreement, Confidence};
 use trivox::solid::FillReport;
@@ -170,9 +172,8 @@ impl FillSummary {
         }
     }
 
-    /// The summary as text.
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("{}: {}", self.rule, self.reason)];
+    /// The summary as lines of text, each with its label.
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, String)> {
         let mut facts = vec![counted(self.shells, "shell")];
         let faults = [
             (self.open_edges, "open"),
@@ -189,9 +190,9 @@ impl FillSummary {
             let [triangles, patches] = [self.turned_triangles, self.turned_patches].map(grouped);
             facts.push(format!("turned around: {triangles} triangles, of {patches} patches"));
         }
-        lines.push(facts.join(", "));
-        lines.extend(self.caps.clone());
-        lines
+        let more = iter::once(facts.join(", ")).chain(self.caps.clone());
+        let first = ("fill", format!("{}: {}", self.rule, self.reason));
+        iter::once(first).chain(more.map(|text| ("", text)))
     }
 }
 

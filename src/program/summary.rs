@@ -279,7 +279,7 @@ impl Summary {
             line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
         }
         if let Some(fill) = &self.fill {
-            fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
+            fill.lines().for_each(|(label, text)| line(label, text));
         }
         line("hash", self.hash.clone());
         if let Some(colors) = self.colors {

@@ -247,7 +247,7 @@ impl Report {
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         line("backend", format!("{}{adapter}", self.backend));
         if let Some(fill) = &self.fill {
-            fill.lines().into_iter().zip(["fill", ""]).for_each(|(text, label)| line(label, text));
+            fill.lines().for_each(|(label, text)| line(label, text));
         }
         line("right", counted(self.agreeing, "voxel"));
         line("missing", counted(self.missing, "voxel"));

@@ -55,6 +55,10 @@ fn a_solid_says_how_it_was_filled_and_why() {
     let said = stderr(&voxelize(path, "cube.obj --res 8 --mode solid"));
     assert!(said.contains("\nfill      parity: the mesh is closed\n          1 shell\n"), "{said}");
     assert!(said.contains(", fill ") && !said.contains("warning"), "{said}");
+    let said = stderr(&voxelize(path, "open.obj --res 8 --mode solid"));
+    let capped = "          capped at 1 boundary loop with a confidence from ";
+    assert!(said.contains("\nfill      winding: the mesh has 4 open edges\n"), "{said}");
+    assert!(said.lines().any(|line| line.starts_with(capped)), "{said}");
 
     let fill =
         |args: &str| json(&voxelize(path, &format!("{args} --mode solid --json")))["fill"].clone();

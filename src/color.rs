@@ -213,35 +213,45 @@ impl Surface {
 /// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
 
-/// A sum of colours in linear light.
+/// A sum of colours in linear light, weighted by their opacity.
 #[derive(Clone, Copy, Default)]
 struct LightSum {
     light: [u64; 3],
+    weight: u64,
+    opacity: u64,
     count: u64,
 }
 
 impl LightSum {
     fn of<'a>(colors: impl IntoIterator<Item = &'a Rgba>) -> Self {
         let mut sum = Self::default();
-        for &[r, g, b, _] in colors {
+        for &[r, g, b, opacity] in colors {
+            // At least 1, so that colours without opacity have a mean.
+            let weight = u64::from(opacity.max(1));
             for (sum, value) in sum.light.iter_mut().zip([r, g, b]) {
-                *sum += u64::from(linear_of(value));
+                *sum += weight * u64::from(linear_of(value));
             }
+            sum.weight += weight;
+            sum.opacity += u64::from(opacity);
             sum.count += 1;
         }
         sum
     }
 
     fn plus(self, other: Self) -> Self {
-        let light = std::array::from_fn(|c| self.light[c] + other.light[c]);
-        Self { light, count: self.count + other.count }
+        Self {
+            light: std::array::from_fn(|c| self.light[c] + other.light[c]),
+            weight: self.weight + other.weight,
+            opacity: self.opacity + other.opacity,
+            count: self.count + other.count,
+        }
     }
 
-    /// The mean, opaque.
     fn mean(self) -> Option<Rgba> {
-        let Self { light, count } = self;
-        let mean = |sum: u64| Some(srgb_of((sum + count / 2).checked_div(count)? as u16));
-        Some([mean(light[0])?, mean(light[1])?, mean(light[2])?, u8::MAX])
+        let rounded = |sum: u64, of: u64| (sum + of / 2).checked_div(of);
+        let [r, g, b] = self.light.map(|sum| rounded(sum, self.weight));
+        let srgb = |light: u64| srgb_of(light as u16);
+        Some([srgb(r?), srgb(g?), srgb(b?), rounded(self.opacity, self.count)? as u8])
     }
 }
 

@@ -403,6 +403,23 @@ fn of_a_solid_what_is_seen_looks_like_its_surface_and_the_rest_has_one_colour() 
 }
 
 #[test]
+fn all_voxels_of_a_translucent_solid_have_its_opacity() {
+    let sphere = common::solids::sphere(1.0, 40, 60);
+    let count = sphere.triangles().len() as u32;
+    let glass = |color| Material { alpha: Alpha::Blend, ..plain(color) };
+    let look = Appearance {
+        materials: vec![glass([255, 0, 0, 128]), glass([0, 0, 255, 128])],
+        material_of: (0..count).map(|t| t % 2).collect(),
+        ..Appearance::default()
+    };
+    let mesh = placed(&sphere.with_appearance(look).unwrap(), 0.05);
+    let grid = painted(&mesh, Mode::Solid(Solid::default())).grid;
+    let colors = grid.colors.as_ref().unwrap();
+    let opacities = grid.voxels().map(|voxel| colors.of(voxel)[3]);
+    assert_eq!(opacities.collect::<std::collections::BTreeSet<_>>(), [128].into());
+}
+
+#[test]
 fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
     let mesh = common::shapes::unit_cube();
     let options = PlaceOptions::new(Sizing::Resolution(20));

@@ -78,6 +78,9 @@ struct MemoryLimit {
     unordered: u64,
 }
 
+/// Memory that may be used to find out that a surface is too large, in bytes.
+const AFFORDABLE: u64 = 16 << 20;
+
 /// Bytes per brick while its slab is sorted.
 const UNORDERED: u64 = size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD;
 
@@ -111,12 +114,11 @@ impl MemoryLimit {
         // Surfaces with more bricks than this are rare; they are rejected later.
         let likely_most = 8 * (x * y + y * z + z * x);
         let is_small = x.max(y).max(z) < 256 || self.holds(0, likely_most);
-        let copy = size_of_val(mesh.vertices()) as u64;
-        if is_small || copy > self.allowed / 4 {
+        if is_small {
             return Ok(());
         }
         let Some(coarse) = mesh.coarser(BRICK.ilog2()) else { return Ok(()) };
-        let left = self.allowed - copy;
+        let left = self.allowed.max(AFFORDABLE);
         let coarse =
             voxelize(&coarse, Rule::Conservative, left, &NoProgress).map(GridBuilder::finish);
         let coarse = coarse.map_err(|error| match error {

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use trivox::formats::is_mesh;
 
 use crate::program::cli::{Cli, Command};
+use crate::program::info::is_read_grid;
 
 /// The prefix of a list.
 const LIST: &str = "@";
@@ -117,7 +118,7 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
     match (path, format) {
         (None, None) => Ok(None),
         (None, Some(_)) => {
-            bail!("--input-format is for standard input: name a file -, or leave it out")
+            bail!("--input-format is for standard input: write `- < FILE`, or leave it out")
         }
         (Some(_), None) => {
             bail!("standard input: its format is not known: name it, such as --input-format obj")
@@ -129,6 +130,9 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
             let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
             let extension = format.trim_start_matches('.');
             let copy = folder.path().join("standard-input").with_extension(extension);
+            if !is_mesh(&copy) && !is_read_grid(&copy) {
+                bail!("--input-format {format} is not read: see `voxelize formats`");
+            }
             let copied = File::create(&copy)
                 .and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
             copied.context("cannot copy standard input to a file")?;

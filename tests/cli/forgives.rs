@@ -31,6 +31,7 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj --scale -1", "--scale -1 is not possible: use a positive number"),
         ("- --res 8", "standard input: its format is not known"),
         ("mesh.obj --input-format obj", "--input-format is for standard input"),
+        ("- --input-format foo", "error: --input-format foo is not read: see `voxelize formats`"),
         ("mesh.obj --force", "(files are replaced without it)"),
         ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
         (

@@ -21,7 +21,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(|grid, _, out| write(grid, out)),
     check_dims: |_| Ok(()),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
-    lost: |grid| [lost_up(grid), lost_colors(grid)].concat(),
+    lost: |grid| [lost_up(grid), lost_colors(grid), lost_digits(grid)].concat(),
     distances: None,
     has_colors: false,
 };
@@ -41,7 +41,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         out.write_all(&number.to_le_bytes())?;
     }
     for corner in corners(grid).as_flattened() {
-        out.write_all(&corner.to_le_bytes())?;
+        out.write_all(&(*corner as f32).to_le_bytes())?;
     }
     let mut floats = Vec::new();
     dense::rows(grid, |row| {
@@ -52,10 +52,24 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
     Ok(out.flush()?)
 }
 
-fn corners(grid: &VoxelGrid) -> [[f32; 3]; 2] {
+/// The rounding of the corners, if it exceeds a hundredth of a voxel.
+fn lost_digits(grid: &VoxelGrid) -> Vec<String> {
+    let Some(World { voxel_size, .. }) = grid.world else { return Vec::new() };
+    let exact = corners(grid).into_iter().flatten();
+    let error = exact.map(|c| (f64::from(c as f32) - c).abs() / voxel_size).fold(0.0, f64::max);
+    let lost = || {
+        format!(
+            "the corners of the grid are moved by up to {error:.2} voxels, to 32-bit floats: use \
+             --center, or a format with 64-bit positions"
+        )
+    };
+    (error > 0.01).then(lost).into_iter().collect()
+}
+
+fn corners(grid: &VoxelGrid) -> [[f64; 3]; 2] {
     let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
     let World { origin, voxel_size, .. } = grid.world.unwrap_or(default);
     let dims = grid.dims().map(f64::from);
-    let corner = |n: f64| [0, 1, 2].map(|a| (origin[a] + n * dims[a] * voxel_size) as f32);
+    let corner = |n: f64| [0, 1, 2].map(|a| origin[a] + n * dims[a] * voxel_size);
     [corner(0.0), corner(1.0)]
 }

@@ -66,12 +66,13 @@ pages! {
     commands_of_batches_run: "docs/batches.md" makes
         ["voxels/cube.vox", "small/lighthouse.npz", "sharded/torus-knot.vox", "report.jsonl"];
     commands_of_benchmarks_run: "docs/benchmarks.md" makes [];
+    commands_of_bricks_run: "docs/bricks.md" makes [];
     commands_of_cli_run: "docs/cli.md" makes [];
     commands_of_colours_run: "docs/colours.md" makes ["brown.vox", "colours.npz"];
     commands_of_distances_run: "docs/distances.md" makes ["knot.vdb", "knot.npz", "knot.npy"];
     commands_of_dependencies_run: "docs/dependencies.md" makes [];
     commands_of_exactness_run: "docs/exactness.md" makes [];
-    commands_of_faq_run: "docs/faq.md" makes [];
+    commands_of_faq_run: "docs/faq.md" makes ["knot.vdb"];
     commands_of_formats_run: "docs/formats.md" makes ["knot.glb", "knot.bricks", "again.npz"];
     commands_of_guide_run: "docs/guide.md" makes
         ["knot.vox", "cottage.schem", "turned.npz", "part.npz", "turning.png"];

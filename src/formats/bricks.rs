@@ -1,45 +1,4 @@
-//! `.bricks`, trivox's own format: a grid in its memory layout, for ray tracers and other programs
-//! to load or memory-map.
-//!
-//! The file begins with one line of JSON, padded with spaces so that the data begins at a multiple
-//! of 64 bytes:
-//!
-//! ```json
-//! {"format":"trivox bricks","version":1,"dims":[9,10,3],
-//!  "world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},
-//!  "bricks":2,"runs":1,"masks_at":256,"keys_at":384,"runs_at":400,"bytes":416,"crc32":"0a1b2c3d"}
-//! ```
-//!
-//! (All on one line.) `crc32` is the CRC-32 of the whole file with these 8 digits as zeros; older
-//! files have none. `world` is `null` if the grid has no world position. At the given byte offsets
-//! are little-endian 64-bit words:
-//!
-//! - `masks_at`: for each brick that is neither empty nor full eight words, one for each `x` within
-//!   the brick, with bit `8 y + z` set where voxel `(x, y, z)` is occupied.
-//! - `keys_at`: for each of these bricks its key, `(z << 26) + (y << 13) + x`, in bricks of 8
-//!   voxels, strictly ascending.
-//! - `runs_at`: for each run of full bricks along `x` two words, the key of the first brick and the
-//!   number of bricks; strictly ascending, and no two adjacent.
-//!
-//! A grid with colours has version 2, with one more field after `runs_at`:
-//!
-//! ```json
-//! "colors":{"rest":[200,30,20,255],"bricks":1,"own":3,"masks_at":416,"keys_at":480,"first_at":488,
-//!  "own_at":496}
-//! ```
-//!
-//! `rest` is the default colour: red, green, blue and opacity in sRGB. The voxels with their own
-//! colours are stored by brick:
-//!
-//! - `masks_at`: for each brick with own colours the mask of these voxels, not empty; as above.
-//! - `keys_at`: the key of each.
-//! - `first_at`: for each a word, the number of colours before its first (an exclusive prefix sum).
-//! - `own_at`: the colours, 4 bytes each; within a brick `z` fastest, then `y`, then `x`: the order
-//!   of mask words and of bits within a word.
-//!
-//! Bricks instead of one bit per voxel let a ray tracer skip empty space, and store a surface at
-//! 16,384 voxels per axis in a gigabyte instead of half a terabyte. The layout is that of memory,
-//! so a reader computes nothing; a brick's mask is that of an OpenVDB leaf.
+#![doc = include_str!("../../docs/bricks.md")]
 
 use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
 

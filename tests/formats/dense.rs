@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use trivox::formats::{GridFormat, ReadError};
 use trivox::grid::{BrickKey, FULL};
+use trivox::srgb::Rgba;
 use trivox::{Up, VoxelGrid, World};
 
+use super::colored::{colored, listed};
 use super::npy::python;
 use super::{grids, random_grid, read, tiny, voxel_set, written};
 
@@ -206,6 +208,18 @@ fn vti_and_vol_hold_the_voxels_with_x_fastest() {
     }
 }
 
+#[test]
+fn a_vol_far_from_the_origin_says_by_how_much_its_corners_are_rounded() {
+    let lost = |x: f64| {
+        let world = World { origin: [x, 0.0, 0.0], voxel_size: 0.05, up: Up::Y };
+        GridFormat::Vol.lost(&VoxelGrid::from_voxels([20, 12, 8], []).unwrap().with_world(world))
+    };
+    assert_eq!(lost(100.0), Vec::<String>::new());
+    // Floats from 2^22 to 2^23 are multiples of a half, of ten voxels.
+    let moved = "the corners of the grid are moved by up to 4.00 voxels";
+    assert!(lost(4_649_776.2)[0].starts_with(moved), "{:?}", lost(4_649_776.2));
+}
+
 fn refused(format: GridFormat, bytes: &[u8], why: &str) {
     let error = read(format, bytes).unwrap_err().to_string();
     assert!(error.contains(why) && error.len() < 300, "'{error}' does not say '{why}'");
@@ -325,16 +339,25 @@ fn asymmetric() -> VoxelGrid {
     random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(3)).with_world(world)
 }
 
+fn other_reader(
+    format: GridFormat,
+    module: &str,
+    script: &str,
+) -> Option<(String, BTreeSet<String>)> {
+    other_reader_of(&asymmetric(), format, module, script)
+}
+
 /// What `script` prints of the grid's file, a line of facts and one for each voxel; `None` where
 /// the module is not there.
-fn other_reader(
+fn other_reader_of(
+    grid: &VoxelGrid,
     format: GridFormat,
     module: &str,
     script: &str,
 ) -> Option<(String, BTreeSet<String>)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid").with_extension(format.extension());
-    std::fs::write(path, written(&asymmetric(), format)).unwrap();
+    std::fs::write(path, written(grid, format)).unwrap();
     let find = format!("import importlib.util as u; print(u.find_spec('{module}') is not None)");
     if python(&find, folder.path())?.trim() != "True" {
         let promised = std::env::var("TRIVOX_PYTHON_MODULES").unwrap_or_default();
@@ -366,6 +389,32 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
 }
 
 #[test]
+fn the_reader_in_the_documentation_reads_bricks_with_their_colours() {
+    let page = include_str!("../../docs/bricks.md");
+    let (_, code) = page.split_once("```python\n").unwrap();
+    let (reader, _) = code.split_once("```").unwrap();
+    let script = format!(
+        "{reader}
+world, occupied, rgba = read('grid.bricks')
+print(occupied.shape, rgba.shape, world['origin'], world['voxel_size'], world['up'])
+assert (rgba[~occupied] == 0).all()
+for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
+"
+    );
+    // A full brick, and voxels with colours of their own.
+    let block = (0..512).map(|i| [8 + i / 64, i / 8 % 8, 8 + i % 8]);
+    let grid = VoxelGrid::from_voxels([19, 9, 30], asymmetric().voxels().chain(block)).unwrap();
+    let grid = colored(&grid.with_world(asymmetric().world.unwrap()), false);
+    let Some((head, lines)) = other_reader_of(&grid, GridFormat::Bricks, "numpy", &script) else {
+        return;
+    };
+    assert_eq!(head, "(19, 9, 30) (19, 9, 30, 4) [-1.5, 10.25, 2.0] 0.125 z");
+    let line =
+        |(v, [r, g, b, a]): ([u32; 3], Rgba)| format!("{} {} {} {r} {g} {b} {a}", v[0], v[1], v[2]);
+    assert_eq!(lines, listed(&grid).into_iter().map(line).collect());
+}
+
+#[test]
 fn what_numpy_writes_as_npz_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let script = "
@@ -375,6 +424,11 @@ place = dict(origin=numpy.array([1.5, 2, 3]), voxel_size=numpy.float64(0.25), up
 numpy.savez('stored.npz', occupied=grid, **place)
 numpy.savez_compressed('deflated.npz', other=numpy.arange(5), occupied=grid, **place)
 numpy.savez('unnamed.npz', grid)
+place = dict(origin=numpy.float32([1.5, 2, 3]), voxel_size=numpy.float32([0.25]), up='z')
+numpy.savez('floats.npz', occupied=grid, **place)
+place = dict(origin=numpy.array([1, 2, 3]), voxel_size=numpy.int32(1))
+numpy.savez('integers.npz', occupied=grid, **place)
+numpy.savez('flat.npz', occupied=grid, origin=numpy.array([1.5, 2]))
 numpy.savez('none.npz', numpy.arange(5))
 for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ";
@@ -384,16 +438,24 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
         let bytes = std::fs::read(folder.path().join(name)).unwrap();
         trivox::formats::npz::read(&mut &bytes[..])
     };
-    for name in ["stored.npz", "deflated.npz", "unnamed.npz"] {
+    for name in ["stored.npz", "deflated.npz", "floats.npz", "integers.npz", "unnamed.npz"] {
         let loaded = load(name).unwrap();
         let voxels = loaded.grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect();
         assert_eq!(expected, voxels, "{name}");
-        let world = World { origin: [1.5, 2.0, 3.0], voxel_size: 0.25, up: Up::Z };
-        assert_eq!(loaded.grid.world, Some(world).filter(|_| name != "unnamed.npz"));
+        let world = match name {
+            "unnamed.npz" => None,
+            "integers.npz" => Some(([1.0, 2.0, 3.0], 1.0, Up::Y)),
+            _ => Some(([1.5, 2.0, 3.0], 0.25, Up::Z)),
+        };
+        let world = world.map(|(origin, voxel_size, up)| World { origin, voxel_size, up });
+        assert_eq!(loaded.grid.world, world, "{name}");
         assert_eq!(loaded.warnings.len(), usize::from(name == "deflated.npz"), "{name}");
     }
-    let error: ReadError = load("none.npz").unwrap_err();
-    assert!(error.to_string().contains("no array of voxels"), "{error}");
+    let flat = "origin.npy: elements of type <f8 and shape (2,): use three numbers of float64";
+    for (name, why) in [("none.npz", "no array of voxels"), ("flat.npz", flat)] {
+        let error: ReadError = load(name).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Parses an array's header.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use super::{content, fill};
 use crate::formats::{ReadError, excerpt};
@@ -52,6 +52,28 @@ impl Header {
     /// the same with `x` and `z` exchanged. The exchange is its own inverse.
     pub(super) fn file_order<T>(&self, [x, y, z]: [T; 3]) -> [T; 3] {
         if self.is_fortran { [z, y, x] } else { [x, y, z] }
+    }
+}
+
+/// An array of a few elements.
+pub(in crate::formats) struct SmallArray {
+    /// The type, such as `<f8`.
+    pub(in crate::formats) descr: String,
+    /// The tuple, without spaces.
+    pub(in crate::formats) shape: String,
+    pub(in crate::formats) bytes: Vec<u8>,
+}
+
+impl SmallArray {
+    /// Reads at most `most` bytes of elements.
+    pub(in crate::formats) fn read(input: &mut dyn BufRead, most: u64) -> Result<Self, ReadError> {
+        let text = read_text(input)?;
+        let fields = Fields::parse(&text).and_then(|fields| Some((fields.descr?, fields.shape?)));
+        let (descr, shape) = fields
+            .ok_or_else(|| content(format!("the header is malformed: {}", excerpt(&text))))?;
+        let mut bytes = Vec::new();
+        input.take(most).read_to_end(&mut bytes)?;
+        Ok(Self { descr: descr.to_owned(), shape: shape.replace(' ', ""), bytes })
     }
 }
 

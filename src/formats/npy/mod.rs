@@ -14,7 +14,7 @@
 //! Arrays", 2007): a magic string, a version, the length of a header, the header as a Python
 //! dictionary, and the elements.
 
-mod header;
+pub(super) mod header;
 mod read;
 pub(super) mod rgba;
 mod slab;

@@ -2,14 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::{OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, npy_header, zip};
+use super::{COORDS, DISTANCES, OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, WIDTH, zip};
 use crate::formats::brick_colors::TOO_MANY_COLORS;
 use crate::formats::description::is_possible;
+use crate::formats::npy::header::SmallArray;
 use crate::formats::npy::rgba::ColorArray;
-use crate::formats::{LoadedGrid, ReadError, npy};
+use crate::formats::{LoadedGrid, ReadError, excerpt, npy};
 use crate::grid::{Up, VoxelGrid, World};
 
-/// Most bytes read of an array of the world position.
+/// Maximum bytes read of an array of the world position.
 const MAX_SMALL: u64 = 1 << 10;
 
 /// Reads a grid.
@@ -43,25 +44,25 @@ struct Arrays {
 impl Arrays {
     fn take(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
         match name {
-            ORIGIN => {
-                let numbers = small::<24>(content, "<f8", "(3,)", name)?;
-                let (numbers, _) = numbers.as_chunks();
-                self.origin = Some([0, 1, 2].map(|a| f64::from_le_bytes(numbers[a])));
+            ORIGIN | VOXEL_SIZE | UP => {
+                self.take_place(name, content).map_err(|error| match error {
+                    ReadError::Content(what) => self::content(format!("{name}: {what}")),
+                    error => error,
+                })
             }
+            RGBA => self.take_colors(content),
+            _ => self.take_array(name, content),
+        }
+    }
+
+    fn take_place(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
+        match name {
+            ORIGIN => self.origin = Some(numbers(content, &["(3,)"], "three numbers")?),
             VOXEL_SIZE => {
-                let number = small(content, "<f8", "()", name)?;
-                self.voxel_size = Some(f64::from_le_bytes(number));
+                let [size] = numbers(content, &["()", "(1,)"], "one number")?;
+                self.voxel_size = Some(size);
             }
-            UP => {
-                let letter = u32::from_le_bytes(small(content, "<U1", "()", name)?);
-                self.up = Some(match char::from_u32(letter) {
-                    Some('y') => Up::Y,
-                    Some('z') => Up::Z,
-                    _ => return Err(self::content("'up' is neither 'y' nor 'z'")),
-                });
-            }
-            RGBA => self.take_colors(content)?,
-            _ => self.take_array(name, content)?,
+            _ => self.up = Some(up(content)?),
         }
         Ok(())
     }
@@ -117,8 +118,13 @@ impl Arrays {
             grid.world = Some(world);
         }
         let mut warnings = self.warnings;
-        if !self.ignored.is_empty() {
-            let n = self.ignored.len();
+        let mut ignored = self.ignored;
+        if ignored.iter().any(|name| name == DISTANCES) {
+            ignored.retain(|name| ![COORDS, DISTANCES, WIDTH].contains(&&name[..]));
+            warnings.push("of its distances only the sign is read: the solid inside".into());
+        }
+        if !ignored.is_empty() {
+            let n = ignored.len();
             warnings.push(format!(
                 "{n} more of its arrays are ignored: the voxels are those of {name}"
             ));
@@ -151,23 +157,45 @@ impl Arrays {
     }
 }
 
-/// The elements of an array of exactly this type and shape.
-fn small<const N: usize>(
-    content: &mut dyn Read,
-    descr: &str,
-    shape: &str,
-    name: &str,
-) -> Result<[u8; N], ReadError> {
-    let mut bytes = Vec::new();
-    content.take(MAX_SMALL).read_to_end(&mut bytes)?;
-    let malformed = || self::content(format!("{name} is no array of {descr} of shape {shape}"));
-    let words = |header: &[u8]| {
-        let text = String::from_utf8_lossy(header);
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The elements of an array of one of these shapes.
+fn numbers<const N: usize>(
+    input: &mut dyn Read,
+    shapes: &[&str],
+    what: &str,
+) -> Result<[f64; N], ReadError> {
+    let SmallArray { descr, shape, bytes } = small(input)?;
+    let elements = match &descr[..] {
+        "<f8" => elements(&bytes, f64::from_le_bytes),
+        "<f4" => elements(&bytes, |bytes| f32::from_le_bytes(bytes).into()),
+        "<i4" => elements(&bytes, |bytes| i32::from_le_bytes(bytes).into()),
+        "<i8" => elements(&bytes, |bytes| i64::from_le_bytes(bytes) as f64),
+        _ => None,
     };
-    let (header, elements) = bytes.split_last_chunk().ok_or_else(malformed)?;
-    // The texts, after magic string, version and length; the length depends on the padding.
-    let is_same =
-        header.len() > 10 && words(&header[10..]) == words(&npy_header(descr, shape)[10..]);
-    is_same.then_some(*elements).ok_or_else(malformed)
+    elements.filter(|_| shapes.contains(&&shape[..])).ok_or_else(|| {
+        let [descr, shape] = [descr, shape].map(|text| excerpt(&text));
+        self::content(format!("elements of type {descr} and shape {shape}: use {what} of float64"))
+    })
+}
+
+/// `N` elements of `B` bytes.
+fn elements<const N: usize, const B: usize>(
+    bytes: &[u8],
+    number: impl Fn([u8; B]) -> f64,
+) -> Option<[f64; N]> {
+    let (elements, rest) = bytes.as_chunks();
+    let elements: &[[u8; B]; N] = elements.try_into().ok()?;
+    rest.is_empty().then(|| elements.map(number))
+}
+
+fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
+    let SmallArray { descr, bytes, .. } = small(input)?;
+    match (&descr[..], &bytes[..]) {
+        ("<U1", b"y\0\0\0") => Ok(Up::Y),
+        ("<U1", b"z\0\0\0") => Ok(Up::Z),
+        _ => Err(self::content("it is neither 'y' nor 'z'")),
+    }
+}
+
+fn small(input: &mut dyn Read) -> Result<SmallArray, ReadError> {
+    SmallArray::read(&mut BufReader::new(input), MAX_SMALL)
 }

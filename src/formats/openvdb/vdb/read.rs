@@ -168,7 +168,10 @@ fn read_grid(
     let Metadata { class, text } = read_metadata(source)?;
     if class == "level set" {
         let name = excerpt(&name);
-        return Err(content(format!("the grid {name} is a level set: convert it to a fog volume")));
+        return Err(content(format!(
+            "the grid {name} is a level set: convert it to a fog volume (Convert VDB in Houdini, \
+             sdfToFogVolume in OpenVDB), or read distances from an .npz"
+        )));
     }
     let mut metadata =
         GridMetadata { text, world_from_index: read_transform(source)?, warnings: Vec::new() };

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use serde::Serialize;
 use trivox::formats::LoadedGrid;
+use trivox::{Up, World};
 
 use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
@@ -26,7 +27,11 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let options = args.write.palette_args.write_options()?;
     let output = Output::new(to, args.write.format, &args.grid)?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let LoadedGrid { grid, mut warnings, .. } = progress.load(&args.grid)?;
+    let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid)?;
+    if let Some(axis) = args.up {
+        let unplaced = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
+        grid.world = Some(World { up: axis.into(), ..grid.world.unwrap_or(unplaced) });
+    }
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
     let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;

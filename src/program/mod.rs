@@ -7,6 +7,7 @@ pub mod cli;
 pub mod colors;
 pub mod compute;
 pub mod convert;
+mod deadline;
 pub mod destination;
 pub mod diff;
 pub mod files;

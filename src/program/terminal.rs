@@ -121,14 +121,16 @@ impl Bar {
 
 /// The progress of a step, for a log.
 fn line(bar: &ProgressBar) -> String {
-    let (step, elapsed) = (bar.prefix(), HumanDuration(bar.elapsed()));
+    let (step, elapsed) = (bar.prefix(), bar.elapsed());
+    let so_far = HumanDuration(elapsed);
     match bar.length() {
         Some(total) if total > 0 && bar.position() > 0 => {
-            let percent = 100 * bar.position() / total;
-            let left = HumanDuration(bar.eta());
-            format!("{step}: {percent} % after {elapsed}, about {left} left\n")
+            // By the mean speed: that of the last steps differs much from one brick to the next.
+            let done = (bar.position() as f64 / total as f64).min(1.0);
+            let left = HumanDuration(elapsed.mul_f64((1.0 - done) / done));
+            format!("{step}: {:.0} % after {so_far}, about {left} left\n", 100.0 * done)
         }
-        _ => format!("{step}: {elapsed} so far\n"),
+        _ => format!("{step}: {so_far} so far\n"),
     }
 }
 

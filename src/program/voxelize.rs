@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use trivox::{Lattice, Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
 
 use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
+use crate::program::deadline::Deadline;
 use crate::program::memory::Memory;
 use crate::program::pipeline::DEFAULT_RES;
 use crate::program::plan::{Plan, Task};
@@ -49,7 +50,6 @@ pub fn run(
         .tile(job.tile)
         .lattice(lattice)
         .backends(Arc::new(compute.backends().for_meshes(tasks.len())))
-        .progress(steps.clone())
         .time_stages(job.json || job.verbose > 0);
     let memory = Memory::new(compute.memory);
     let at_once = batch::at_once(tasks, memory.total(), expected_res(job));
@@ -59,16 +59,17 @@ pub fn run(
     }
     let work = |task: &Task| {
         let result = memory.divided(|share| {
+            let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
             let context = RunContext {
                 job,
                 voxels,
                 palette_args,
                 write_options: &write_options,
-                voxelizer: share.of(&voxelizer),
+                voxelizer: share.of(&voxelizer).progress(deadline.clone()),
                 memory: share,
                 progress: &*steps,
             };
-            context.voxelize(task)
+            context.voxelize(task).map_err(|error| deadline.explain(error, &task.mesh))
         });
         if plan.several {
             progress.advance(1)

@@ -3,7 +3,7 @@
 use super::diff::{stdout, write};
 use super::*;
 
-use trivox::VoxelGrid;
+use trivox::{Up, VoxelGrid, World};
 
 #[test]
 fn voxels_and_their_place_go_through_every_format_that_carries_them() {
@@ -21,6 +21,23 @@ fn voxels_and_their_place_go_through_every_format_that_carries_them() {
         last = next;
     }
     assert_eq!(fs::read(path.join("a.vox")).unwrap(), fs::read(path.join(&last)).unwrap());
+}
+
+#[test]
+fn an_up_axis_that_was_forgotten_can_be_given_later() {
+    let folder = folder();
+    let path = folder.path();
+    let grid = |name: &str| read_grid(&path.join(name)).unwrap().grid;
+    for args in ["mesh.obj --res 21 -o y.npz", "mesh.obj --res 21 --up z -o z.npz"] {
+        assert!(voxelize(path, args).status.success());
+    }
+    assert!(voxelize(path, "convert y.npz turned.vox --up z").status.success());
+    assert_eq!(grid("turned.vox").world, grid("z.npz").world);
+    // A file without a place.
+    assert!(voxelize(path, "convert y.npz y.npy").status.success());
+    assert!(voxelize(path, "convert y.npy placed.npz --up Z").status.success());
+    let world = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Z };
+    assert_eq!(grid("placed.npz").world, Some(world));
 }
 
 #[test]

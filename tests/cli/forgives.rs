@@ -72,6 +72,7 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj -res 64", "long options have two hyphens: --res N"),
         ("mesh.obj --cube 8,8,8", "use one number of 1 to 65536, or --dims X,Y,Z for a box"),
         ("mesh.obj --height 50", "tip: use --dims X,N,Z for N voxels along y at most"),
+        ("mesh.obj --time-limit 0", "use a positive number of seconds, such as 60"),
         ("mesh.obj --voxel-size 1mm", "use a number without a unit, such as 0.5"),
         ("mesh.obj --up -z", "[possible values: y, z]"),
         ("mesh.obj --overwrite -o a.vox", "tip: files are replaced without asking: leave it out"),

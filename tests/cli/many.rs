@@ -43,6 +43,21 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_mesh_that_takes_longer_than_the_time_limit_fails() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    let run = voxelize(path, "0.obj 1.obj --res 64 --time-limit 0.000001 -o out --json -q");
+    assert_eq!(run.status.code(), Some(2));
+    let why = "takes longer than --time-limit 0.000001: allow more, or use a lower resolution";
+    for line in json_lines(&run) {
+        assert!(line["error"].as_str().unwrap().ends_with(why), "{line}");
+    }
+    assert!(files(&path.join("out")).is_empty());
+    let run = voxelize(path, "0.obj 1.obj --res 64 --time-limit 600 -o out -q");
+    assert!(run.status.success(), "{}", stderr(&run));
+}
+
+#[test]
 fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
     let folder = with_meshes(2);
     let path = folder.path();

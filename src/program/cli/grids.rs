@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use trivox::formats::GridFormat;
 
+use crate::program::cli::names::UpAxis;
 use crate::program::cli::{Input, PaletteArgs, ReportArgs};
 
 #[derive(Debug, Args)]
@@ -46,6 +47,10 @@ pub struct ConvertArgs {
     /// The same as B.
     #[arg(short = 'o', long = "output", value_name = "B", conflicts_with = "output")]
     pub to: Option<PathBuf>,
+
+    /// The grid's up axis, in place of the one that its file has.
+    #[arg(long, value_name = "AXIS", ignore_case = true)]
+    pub up: Option<UpAxis>,
 
     #[command(flatten)]
     pub input: Input,

@@ -1,5 +1,7 @@
 //! Parsers of option values.
 
+use std::time::Duration;
+
 use bytesize::ByteSize;
 use trivox::Bounds;
 use trivox::distance::MAX_WIDTH;
@@ -71,6 +73,12 @@ pub fn parse_count(text: &str) -> Result<u32, String> {
 
 pub fn parse_number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "use a number without a unit, such as 0.5".to_owned())
+}
+
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0);
+    let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    limit.ok_or_else(|| "use a positive number of seconds, such as 60".to_owned())
 }
 
 fn is_edge(voxels: &u32) -> bool {

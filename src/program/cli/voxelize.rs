@@ -1,6 +1,7 @@
 //! Arguments of voxelizing meshes, the default command.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use trivox::formats::GridFormat;
@@ -9,7 +10,7 @@ use trivox::{Bounds, ColorSource, Tile};
 use crate::program::cli::names::UpAxis;
 use crate::program::cli::parse::{
     parse_bounds, parse_count, parse_cube, parse_dims, parse_number, parse_res, parse_rotation,
-    parse_width,
+    parse_seconds, parse_width,
 };
 use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
@@ -145,6 +146,12 @@ pub struct Job {
     /// folder .voxelize beside the output.
     #[arg(long, requires = "output", conflicts_with = "check")]
     pub resume: bool,
+
+    /// Give up on a mesh that takes longer; the others go on. Reading and writing of a file are not
+    /// interrupted.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(allow_negative_numbers = true)]
+    pub time_limit: Option<Duration>,
 
     /// Print one JSON object to standard output; for several meshes one line for each.
     #[arg(long)]

@@ -1,0 +1,51 @@
+//! `--time-limit`: ends the work on one mesh that takes too long.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Error, anyhow};
+use trivox::Progress;
+use trivox::voxelizer::VoxelizeError;
+
+/// Progress that is cancelled when its time is over.
+pub struct Deadline {
+    progress: Arc<dyn Progress>,
+    began: Instant,
+    limit: Option<Duration>,
+}
+
+impl Deadline {
+    /// Starts the time; without a limit it never ends.
+    pub fn new(progress: Arc<dyn Progress>, limit: Option<Duration>) -> Self {
+        Self { progress, began: Instant::now(), limit }
+    }
+
+    /// The error of the work on `mesh`, which is the limit if that ended it.
+    pub fn explain(&self, error: Error, mesh: &Path) -> Error {
+        let is_cancelled =
+            error.downcast_ref::<VoxelizeError>().is_some_and(VoxelizeError::is_cancelled);
+        match self.limit {
+            Some(limit) if is_cancelled => anyhow!(
+                "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
+                mesh.display(),
+                limit.as_secs_f64()
+            ),
+            _ => error,
+        }
+    }
+}
+
+impl Progress for Deadline {
+    fn start(&self, step: &str, total: u64) {
+        self.progress.start(step, total);
+    }
+
+    fn advance(&self, units: u64) {
+        self.progress.advance(units);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.limit.is_some_and(|limit| self.began.elapsed() > limit)
+    }
+}

@@ -7,13 +7,13 @@ import shutil
 import pytest
 
 import trivox
+from conftest import ASSETS
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ray")
 
 HERE = pathlib.Path(__file__).parent
-ASSETS = next(at / "assets" for at in HERE.parents if (at / "assets").exists())
 NOTEBOOK = HERE.parent / "examples" / "meshes_to_training.ipynb"
 FOUND = """
 import json

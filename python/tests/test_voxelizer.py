@@ -111,6 +111,7 @@ def test_transformed_meshes_have_the_voxels_that_the_program_makes(options, hash
     assert copy == vox and copy.options == vox.options
     paths = {name: ASSETS / f"{name}.obj" for name in hashes}
     assert {name: vox(path).hash for name, path in paths.items()} == hashes
+    assert {name: vox(trivox.read_mesh(path)).hash for name, path in paths.items()} == hashes
     assert {name: grid.hash for name, grid in copy.many(paths.items())} == hashes
 
 

@@ -45,8 +45,9 @@ impl DistanceField {
         Self { width, band, inside, keys, starts, distances }
     }
 
-    /// A field of its parts: the voxels with a distance, those inside, and the distances by
-    /// [`distances`](Self::distances), signed or not. `None` if they do not belong together.
+    /// A field of its parts: the voxels with a distance, those inside, and the distances in the
+    /// order of [`distances`](Self::distances), signed or not. `None` if they do not belong
+    /// together.
     #[must_use]
     pub fn of_parts(
         width: f32,

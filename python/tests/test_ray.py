@@ -88,7 +88,7 @@ def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, exp
     killer.join()
     assert killed, "no worker was found to be killed"
     assert (summary.done, summary.failed) == (60, 2)
-    assert summary.codes == {"read.content": 1, "FileNotFoundError": 1}
+    assert summary.codes == {"read.line": 1, "FileNotFoundError": 1}
     check(output, expected)
     assert not glob.glob(f"{output}/*.started")
 

@@ -73,6 +73,7 @@ pub mod solid;
 pub mod srgb;
 pub mod topology;
 pub mod trace;
+pub mod transform;
 mod units;
 pub mod verify;
 pub mod voxelize;
@@ -94,6 +95,7 @@ pub use place::{
 };
 pub use progress::{NoProgress, Progress};
 pub use topology::Topology;
+pub use transform::Transform;
 #[cfg(feature = "gpu")]
 pub use voxelize::gpu::Gpu;
 pub use voxelize::{Backend, BackendError, cpu::Cpu};

@@ -1,5 +1,7 @@
 //! Progress reports and cancellation of long steps.
 
+use std::sync::Arc;
+
 /// Receives progress. Methods are called from worker threads, in any order.
 pub trait Progress: Send + Sync {
     /// A step begins; `total` is its length in the step's own units, or 0 if unknown.
@@ -10,6 +12,11 @@ pub trait Progress: Send + Sync {
     /// [`BackendError::Cancelled`](crate::BackendError::Cancelled).
     fn is_cancelled(&self) -> bool {
         false
+    }
+    /// The receiver for one of [many](crate::Voxelizer::many) meshes, asked for when the work on it
+    /// begins; by default this one.
+    fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
+        None
     }
 }
 

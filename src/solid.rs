@@ -7,8 +7,10 @@
 //! other meshes it depends on the fill, and warnings give the reasons ([`FillWarning`]).
 
 mod report;
+mod summary;
 
 pub use report::{Caps, FillReport, FillWarning, Volume};
+pub use summary::{AxesSummary, ConfidenceSummary, DoubtSummary, FillSummary};
 
 use std::borrow::Cow;
 use std::fmt;

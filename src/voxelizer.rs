@@ -25,6 +25,7 @@ use crate::mode::Mode;
 use crate::place::{Lattice, PlaceOptions, Tile, Window};
 use crate::progress::Progress;
 use crate::srgb::Rgba;
+use crate::transform::Transform;
 use crate::voxelize::{BackendChoice, Backends};
 use crate::voxelizer::pool::LazyPool;
 
@@ -52,6 +53,7 @@ pub use crate::voxelizer::warning::Warning;
 #[derive(Clone)]
 pub struct Voxelizer {
     place: PlaceOptions,
+    transform: Transform,
     up: Up,
     mode: Mode,
     color: ColorSource,
@@ -167,10 +169,11 @@ impl Voxelizer {
 
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, up, mode, color, keep_transparent, interior, .. } = self;
+        let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
         let Self { lattice, tile, choice, adapter, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
+            .field("transform", transform)
             .field("up", up)
             .field("mode", mode)
             .field("color", color)

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::solid::Solid;
+use trivox::transform::CenteredGrid;
 use trivox::voxelize::BackendChoice;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
-    Backend, BackendError, Bounds, ColorSource, Cpu, Mesh, Mode, NoProgress, PlaceOptions,
-    Progress, Sizing, VoxelizeError, Voxelized, Voxelizer, place,
+    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode, NoProgress,
+    PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized, Voxelizer, place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
@@ -45,6 +46,67 @@ fn everything_may_go_to_another_thread() {
     check::<Box<dyn Progress>>();
     fn check_send<T: Send>() {}
     check_send::<Many<String>>();
+}
+
+#[test]
+fn a_mesh_is_transformed_before_it_is_placed_wherever_it_comes_from() {
+    let mesh = read_mesh(Path::new(LIGHTHOUSE)).unwrap().mesh;
+    let mut transform = Transform::default();
+    transform.scale = Some(2.0);
+    transform.rotations = vec!["x:90".parse().unwrap(), "z:-30".parse().unwrap()];
+    transform.center = true;
+    transform.grid = Some(CenteredGrid { dims: [40, 32, 24], fills: true });
+    let moved = transform.apply(mesh.clone()).unwrap();
+    let place = transform.place(&moved, PlaceOptions::new(Sizing::Resolution(1)));
+    let expected = on_cpu().place_options(place).run(&moved).unwrap().grid;
+    assert_eq!(expected.dims(), [40, 32, 24]);
+    let voxelizer = on_cpu().transform(transform);
+    assert_eq!(voxelizer.run(&mesh).unwrap().grid, expected);
+    assert_eq!(voxelizer.run_file(Path::new(LIGHTHOUSE)).unwrap().grid, expected);
+    assert_eq!(voxelizer.distances(&mesh, 3.0).unwrap().field.dims(), [40, 32, 24]);
+}
+
+#[test]
+fn distances_are_restored_from_their_parts() {
+    let field = on_cpu().resolution(20).distances(&octahedron(1.0), 2.5).unwrap().field;
+    let grids = || [field.band().clone(), field.inside().clone()];
+    let mut distances: Vec<f32> = field.distances().map(|(_, distance)| distance).collect();
+    let again = DistanceField::of_parts(field.width(), grids(), distances.clone()).unwrap();
+    assert_eq!((again.hash(), again.world()), (field.hash(), field.world()));
+    distances.pop();
+    assert!(DistanceField::of_parts(field.width(), grids(), distances).is_none());
+}
+
+/// Cancels every mesh of a batch but the first.
+#[derive(Default)]
+struct OnlyTheFirst(AtomicUsize);
+
+impl Progress for OnlyTheFirst {
+    fn start(&self, _step: &str, _total: u64) {}
+    fn advance(&self, _units: u64) {}
+    fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
+        Some(Arc::new(CancelIf(self.0.fetch_add(1, Ordering::SeqCst) > 0)))
+    }
+}
+
+struct CancelIf(bool);
+
+impl Progress for CancelIf {
+    fn start(&self, _step: &str, _total: u64) {}
+    fn advance(&self, _units: u64) {}
+    fn is_cancelled(&self) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
+    let voxelizer = on_cpu().threads(1).progress(Arc::new(OnlyTheFirst::default()));
+    let meshes = (0..3).map(|n| (n, Source::Mesh(octahedron(1.0))));
+    let results: Vec<_> = voxelizer.many(meshes).unwrap().map(|(_, result)| result).collect();
+    let is_cancelled =
+        |result: &Result<_, VoxelizeError>| result.as_ref().is_err_and(VoxelizeError::is_cancelled);
+    assert_eq!(results.iter().map(is_cancelled).collect::<Vec<_>>(), [false, true, true]);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyTuple};
+use pyo3::types::{PyBytes, PyIterator, PyString, PyTuple};
 use trivox::voxelizer;
 
 use crate::core::{self, Plan};
@@ -13,7 +14,7 @@ use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
-use crate::mesh::Source;
+use crate::mesh::{PyMesh, Source};
 
 /// What becomes of an item that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +56,16 @@ pub struct Batch {
 impl Batch {
     pub fn new(plan: &Plan, items: &Bound<'_, PyAny>, on_error: OnError) -> PyResult<Self> {
         let py = items.py();
-        let job = Arc::new(Job::new(None));
+        let is_one = items.is_instance_of::<PyString>()
+            || items.is_instance_of::<PyBytes>()
+            || items.is_instance_of::<PyMesh>()
+            || items.hasattr("__fspath__")?;
+        if is_one {
+            let kind = items.get_type().name()?;
+            let message = format!("many takes an iterable of meshes, not one {kind}: give [item]");
+            return Err(PyTypeError::new_err(message));
+        }
+        let job = Arc::new(Job::of_batch(plan.time_limit));
         let items = items.try_iter()?.unbind();
         let (sources, received) = channel::<voxelizer::Source>();
         let (sender, outcomes) = channel();
@@ -144,7 +154,11 @@ impl Batch {
             let (receiver, received) = job::receive(py, receiver, job::POLL);
             *outcomes = Some(receiver);
             if let Some(outcome) = received {
-                return Ok(outcome.and_then(|outcome| outcome));
+                return Ok(outcome.and_then(|outcome| outcome).map_err(|failure| match failure {
+                    // Not by the batch: only a deadline is left.
+                    Failure::Cancelled => job::late(),
+                    other => other,
+                }));
             }
             py.check_signals().inspect_err(|_| self.job.cancel())?;
         }

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trivox::solid::FillReport;
+use trivox::solid::{FillReport, FillSummary};
 use trivox::voxelize::{BackendChoice, Backends};
+use trivox::voxelizer::{Distances, Timings, UsedBackend};
 use trivox::{
-    ColorSource, Lattice, Mode, PlaceError, PlaceOptions, Tile, Up, Voxelized, Voxelizer, Window,
-    place,
+    ColorSource, Lattice, Mode, PlaceError, PlaceOptions, Tile, Transform, Up, Voxelized,
+    Voxelizer, Window, place,
 };
 
 use crate::distance::PyDistanceField;
@@ -21,6 +22,7 @@ use crate::mesh::Source;
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub place: PlaceOptions,
+    pub transform: Transform,
     pub mode: Mode,
     pub up: Up,
     pub color: bool,
@@ -63,6 +65,7 @@ impl Plan {
     pub fn voxelizer(&self, job: &Arc<Job>) -> Result<Voxelizer, Failure> {
         let voxelizer = Voxelizer::new()
             .place_options(self.place)
+            .transform(self.transform.clone())
             .mode(self.mode)
             .up(self.up)
             .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
@@ -124,19 +127,35 @@ pub fn distances(
         Source::Path(path) => voxelizer.distances_of_file(path, width),
     };
     let found = found.map_err(|error| source.failure(error.into()))?;
-    job::pool(plan.threads).map(|pool| pool.install(|| PyDistanceField::new(found)))
+    job::pool(plan.threads).map(|pool| pool.install(|| field_of(found)))
 }
 
 /// What Python gets of a result; to be called on a pool.
 pub fn grid_of(made: Voxelized) -> PyGrid {
     let warnings: Vec<String> = made.warnings.iter().map(ToString::to_string).collect();
-    let report = report(&made).to_string();
-    PyGrid::new(made.grid, report, warnings)
+    let steps = (&made.backend, &made.timings);
+    let mut report = report(steps, made.fill_report.as_ref(), &made.lattice, made.triangles);
+    report["occupied"] = json!(made.grid.occupied());
+    report["transparent"] = json!(made.transparent);
+    report["tile"] = json!(made.window.as_ref().map(tile));
+    PyGrid::new(made.grid, report.to_string(), warnings)
 }
 
-fn report(made: &Voxelized) -> Value {
+fn field_of(found: Distances) -> PyDistanceField {
+    let warnings = found.warnings.iter().map(ToString::to_string).collect();
+    let steps = (&found.backend, &found.timings);
+    let report = report(steps, found.fill_report.as_ref(), &found.lattice, found.triangles);
+    PyDistanceField::new(found.field, report.to_string(), warnings)
+}
+
+/// With the keys of the program's JSON.
+fn report(
+    (backend, times): (&UsedBackend, &Timings),
+    fill: Option<&FillReport>,
+    lattice: &Lattice,
+    triangles: usize,
+) -> Value {
     let ms = |time: Duration| json!(time.as_secs_f64() * 1e3);
-    let times = &made.timings;
     let mut timings = serde_json::Map::new();
     let steps = [
         ("load", Some(times.load).filter(|time| !time.is_zero())),
@@ -153,33 +172,17 @@ fn report(made: &Voxelized) -> Value {
         }
     }
     json!({
-        "occupied": made.grid.occupied(),
-        "backend": made.backend.name(),
-        "adapter": made.backend.adapter,
-        "reason": made.backend.reason,
+        "triangles": triangles,
+        "lattice": lattice,
+        "backend": backend.name(),
+        "adapter": backend.adapter,
+        "reason": backend.reason,
         "timings_ms": timings,
-        "transparent": made.transparent,
-        "fill": made.fill_report.as_ref().map(filling),
-        "tile": made.window.as_ref().map(tile),
+        "fill": fill.map(|fill| FillSummary::new(fill, lattice)),
     })
 }
 
 /// Where a tile lies in the whole grid, in voxels, and the dimensions of that.
 fn tile((Window { from, to }, whole): &(Window, [u32; 3])) -> Value {
     json!({"from": from, "to": to, "of": whole})
-}
-
-fn filling(filling: &FillReport) -> Value {
-    let doubts = filling.doubts.iter();
-    let doubts = doubts.map(|doubt| json!({"kind": doubt.kind(), "text": doubt.to_string()}));
-    json!({
-        "rule": filling.fill.to_string(),
-        "reason": filling.reason,
-        "doubtful": filling.is_doubtful(),
-        "doubts": doubts.collect::<Vec<_>>(),
-        "closed": filling.topology.is_closed(),
-        "oriented": filling.topology.is_oriented(),
-        "voxel_volume": filling.volume.voxels,
-        "mesh_volume": filling.volume.mesh,
-    })
 }

@@ -5,33 +5,36 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use trivox::formats::{GridFormat, write_distances};
-use trivox::voxelizer::Distances;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use trivox::formats::{GridFormat, bricks, write_distances};
 use trivox::{DistanceField, Up};
 
 use crate::error::Failure;
-use crate::grid::PyGrid;
-use crate::grid::arrays::{filled, new_array};
-use crate::grid::files::write_file;
+use crate::grid::arrays::{self, filled, new_array};
+use crate::grid::files::{grid_format, write_file};
+use crate::grid::{PyGrid, as_dtype};
 use crate::job;
+use crate::options::whole;
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
 /// Made by `Voxelizer.distances`. A distance is in voxels, negative inside, and the float32 nearest
-/// to the exact one. Arrays list voxels in the order of ``Grid``'s.
+/// to the exact one. Arrays list voxels in the order of ``Grid``'s. ``np.asarray(field)`` and
+/// ``torch.from_dlpack(field)`` are `dense`. Two fields are equal if their dimensions, width,
+/// voxels and distances are; their place is not compared.
 #[pyclass(frozen, module = "trivox", name = "DistanceField")]
 pub struct PyDistanceField {
     field: Arc<DistanceField>,
     count: u64,
+    /// JSON.
+    report: String,
     warnings: Vec<String>,
 }
 
 impl PyDistanceField {
-    pub fn new(found: Distances) -> Self {
-        let warnings = found.warnings.iter().map(ToString::to_string).collect();
-        let count = found.field.band().occupied();
-        Self { field: Arc::new(found.field), count, warnings }
+    /// To be called on a pool: voxels are counted in parallel.
+    pub fn new(field: DistanceField, report: String, warnings: Vec<String>) -> Self {
+        Self { count: field.band().occupied(), field: Arc::new(field), report, warnings }
     }
 
     pub fn sentences(&self) -> &[String] {
@@ -98,6 +101,12 @@ impl PyDistanceField {
         job::on_pool(py, || self.field.hash())
     }
 
+    /// What became of the mesh, as a dict: as ``Grid.report``.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        PyModule::import(py, "json")?.call_method1("loads", (&self.report,))
+    }
+
     /// What the caller may not expect, a sentence each.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -111,14 +120,33 @@ impl PyDistanceField {
 
     /// The voxels of the band.
     ///
+    /// Parameters
+    /// ----------
+    /// order, batch
+    ///     As in ``Grid.coords``.
+    ///
     /// Returns
     /// -------
-    /// ndarray of int32, shape (n, 3)
-    fn coords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        filled::<i32, 3>(py, self.count, "int32", |rows| {
-            let voxels = self.field.distances().map(|(voxel, _)| voxel.map(|c| c as i32));
-            rows.iter_mut().zip(voxels).for_each(|(row, voxel)| *row = voxel);
-        })
+    /// ndarray of int32, shape (n, 3) or (n, 4)
+    #[pyo3(signature = (order="xyz", batch=None))]
+    fn coords<'py>(
+        &self,
+        py: Python<'py>,
+        order: &str,
+        batch: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
+        arrays::coords(py, self.field.band(), self.count, order, batch)
+    }
+
+    /// Centres of the voxels of the band, in mesh units: the points of `distances`.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of float64, shape (n, 3)
+    ///     In the order of `coords`.
+    fn centers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrays::centers(py, self.field.band(), self.count)
     }
 
     /// The signed distances of the voxels of the band, in voxels.
@@ -140,6 +168,12 @@ impl PyDistanceField {
     /// Returns
     /// -------
     /// ndarray of float32, shape (nx, ny, nz)
+    ///     In C order, index ``[x, y, z]``.
+    ///
+    /// Raises
+    /// ------
+    /// MemoryError
+    ///     The array does not fit; the voxelizer's `memory` does not bound it.
     fn dense<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let array = new_array(py, "empty", &self.field.dims().map(u64::from), "float32")?;
         let mut data: PyReadwriteArrayDyn<'_, f32> = array.extract()?;
@@ -164,16 +198,86 @@ impl PyDistanceField {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let field = Arc::clone(&self.field);
         job::run(py, None, None, move |_| {
-            let format = GridFormat::of_path(&path);
-            let format = format
-                .map_err(|message| Failure::own("WriteError", "write.unsupported", message))?;
+            let format = GridFormat::of_path(&path).map_err(|message| {
+                Failure::own("WriteError", "write.unsupported", message).at(&path)
+            })?;
             let write = || write_file(&path, |out| write_distances(&field, format, out));
             job::pool(None)?.install(write)
         })
     }
 
+    /// The bytes of a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// format : {"vdb", "nvdb", "npz", "npy"}
+    ///     As `save` writes them.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+        let field = Arc::clone(&self.field);
+        let bytes = job::run(py, None, None, move |_| {
+            let mut bytes = Vec::new();
+            job::pool(None)?.install(|| write_distances(&field, format, &mut bytes))?;
+            Ok(bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| other.get().field == self.field)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        let hash = self.hash(py)?;
+        Ok(u64::from_str_radix(&hash[..16], 16).unwrap_or(0))
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        as_dtype(|| self.dense(py), dtype, copy)
+    }
+
+    /// The dense array, for ``torch.from_dlpack(field)`` and the like.
+    #[pyo3(signature = (**options))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.dense(py)?.call_method("__dlpack__", (), options)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        // kDLCPU.
+        (1, 0)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let field = &*self.field;
+        let parts = || -> Result<[Vec<u8>; 3], Failure> {
+            let [mut band, mut inside] = [vec![], vec![]];
+            bricks::write(field.band(), &mut band)?;
+            bricks::write(field.inside(), &mut inside)?;
+            let distances: Vec<f32> = field.distances().map(|(_, distance)| distance).collect();
+            Ok([band, inside, bytemuck::cast_slice(&distances).to_vec()])
+        };
+        let parts = job::on_pool(py, parts)?.map_err(|failure| failure.into_py(py))?;
+        let [band, inside, distances] = parts.map(|bytes| PyBytes::new(py, &bytes));
+        let state = (band, inside, self.width(), distances, &self.report, &self.warnings);
+        let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_field")?;
+        Ok((restore, state.into_pyobject(py)?))
     }
 
     fn __repr__(&self) -> String {
@@ -181,4 +285,26 @@ impl PyDistanceField {
         let (count, width) = (self.count, self.field.width());
         format!("<trivox.DistanceField: {x} x {y} x {z}, {count} voxels nearer than {width}>")
     }
+}
+
+/// Makes a field of what pickling wrote.
+#[pyfunction]
+#[pyo3(name = "_restore_field")]
+pub fn restore_field(
+    py: Python<'_>,
+    mut band: &[u8],
+    mut inside: &[u8],
+    width: f32,
+    distances: &[u8],
+    report: String,
+    warnings: Vec<String>,
+) -> PyResult<PyDistanceField> {
+    let malformed = || Failure::own("ReadError", "read.pickle", "the pickled field is malformed");
+    let make = || -> Result<PyDistanceField, Failure> {
+        let grids = [bricks::read(&mut band)?.grid, bricks::read(&mut inside)?.grid];
+        let distances = bytemuck::allocation::pod_collect_to_vec(distances);
+        let field = DistanceField::of_parts(width, grids, distances).ok_or_else(malformed)?;
+        Ok(PyDistanceField::new(field, report, warnings))
+    };
+    job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))
 }

@@ -194,7 +194,8 @@ impl From<ReadError> for Failure {
             ReadError::Io(error) => return error.into(),
             ReadError::Mesh(error) => return error.into(),
             ReadError::Memory { .. } => return Self::own("MemoryLimitError", "memory", error),
-            ReadError::Line { .. } | ReadError::Content(_) => "read.content",
+            ReadError::Line { .. } => "read.line",
+            ReadError::Content(_) => "read.content",
             ReadError::Grid(_) => "read.grid",
             ReadError::Unsupported(_) => "read.unsupported",
             _ => "read",
@@ -234,6 +235,7 @@ impl From<VoxelizeError> for Failure {
     fn from(error: VoxelizeError) -> Self {
         match error {
             VoxelizeError::Read(error) => error.into(),
+            VoxelizeError::Mesh(error) => error.into(),
             VoxelizeError::Place(error) => error.into(),
             VoxelizeError::Backend(error) => error.into(),
             other => Self::own("TrivoxError", "trivox", other),

@@ -9,28 +9,33 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
-    PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::formats::{GridFormat, write_grid};
 use trivox::grid::World;
+use trivox::place::MAX_DIM;
 use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
-use crate::grid::arrays::{fill_dense, filled, new_array, write_colors, write_rows};
+use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
 use crate::grid::files::{grid_format, write_file};
 use crate::grid::make::{grid_of_coords, world_of};
 use crate::grid::picture::render_options;
 use crate::job;
+use crate::options::{samples_of, shaped, whole, wholes};
 
 /// A sparse voxel grid: an immutable set of voxels, where they lie, and their colours.
 ///
 /// Voxel ``(i, j, k)`` is the closed cube from ``origin + voxel_size * (i, j, k)`` to one
 /// `voxel_size` further along each axis. All arrays list voxels in one order: brick by brick
 /// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
+///
+/// ``==``, ``hash()`` and `hash` are of dimensions and voxels; place and colours are not compared.
+/// ``a.to_bytes("bricks") == b.to_bytes("bricks")`` compares all.
 #[pyclass(frozen, module = "trivox", name = "Grid")]
 pub struct PyGrid {
     pub grid: Arc<VoxelGrid>,
@@ -55,6 +60,30 @@ impl PyGrid {
     fn world(&self) -> Option<World> {
         self.grid.world
     }
+
+    /// A dense array with `value` where a voxel is occupied.
+    fn filled_with<'py, T: Element + Copy + Send + Sync>(
+        &self,
+        py: Python<'py>,
+        dtype: &str,
+        value: T,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let zeros = new_array(py, "zeros", &self.grid.dims().map(u64::from), dtype)?;
+        fill_dense(&self.grid, zeros, value)
+    }
+
+    /// The grid that a caller gave, as one or as a dense array.
+    pub fn given(value: &Bound<'_, PyAny>) -> PyResult<Arc<VoxelGrid>> {
+        if let Ok(grid) = value.cast::<Self>() {
+            return Ok(Arc::clone(&grid.get().grid));
+        }
+        if value.cast::<PyUntypedArray>().is_ok() {
+            return Ok(Self::from_dense(value, None, None, "y")?.grid);
+        }
+        let kind = value.get_type().name()?;
+        let use_ = "give a trivox.Grid (see Grid.from_dense and Grid.from_coords) or a dense array";
+        Err(PyTypeError::new_err(format!("{kind} is no grid: {use_}")))
+    }
 }
 
 #[pymethods]
@@ -65,6 +94,7 @@ impl PyGrid {
     /// ----------
     /// coords : array_like of int, shape (n, 3)
     ///     Voxels as x, y, z, in any order, with any of them repeated.
+    ///     Points are not voxels: voxelize a mesh, or floor them first.
     /// dims : sequence of 3 int
     ///     Voxels along x, y and z; 1 to 65,536.
     /// colors : array_like of uint8, shape (n, 4) or (n, 3), optional
@@ -84,18 +114,20 @@ impl PyGrid {
     /// Raises
     /// ------
     /// OptionError
-    ///     A voxel outside `dims`, or dimensions that are not possible; colours of another shape.
+    ///     Coordinates that are no integers; a voxel outside `dims`, or dimensions that are not
+    ///     possible; colours of another shape; `origin` without `voxel_size`.
     #[staticmethod]
     #[pyo3(signature = (coords, dims, *, colors=None, origin=None, voxel_size=None, up="y"))]
     fn from_coords(
         coords: &Bound<'_, PyAny>,
-        dims: [u32; 3],
+        dims: &Bound<'_, PyAny>,
         colors: Option<&Bound<'_, PyAny>>,
-        origin: Option<[f64; 3]>,
+        origin: Option<&Bound<'_, PyAny>>,
         voxel_size: Option<f64>,
         up: &str,
     ) -> PyResult<Self> {
         let world = world_of(coords.py(), origin, voxel_size, up)?;
+        let dims = wholes("dims", dims, 1..=MAX_DIM)?;
         grid_of_coords(coords, dims, colors, world)
     }
 
@@ -111,22 +143,32 @@ impl PyGrid {
     /// Returns
     /// -------
     /// Grid
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     An array of another shape.
     #[staticmethod]
     #[pyo3(signature = (array, *, origin=None, voxel_size=None, up="y"))]
     fn from_dense(
         array: &Bound<'_, PyAny>,
-        origin: Option<[f64; 3]>,
+        origin: Option<&Bound<'_, PyAny>>,
         voxel_size: Option<f64>,
         up: &str,
     ) -> PyResult<Self> {
         let py = array.py();
+        let world = world_of(py, origin, voxel_size, up)?;
         let numpy = PyModule::import(py, "numpy")?;
         let array = numpy.call_method1("asarray", (array, "bool"))?;
-        let dense: PyReadonlyArray3<'_, bool> = array.extract()?;
-        let dims = [0, 1, 2].map(|a| u32::try_from(dense.shape()[a]).unwrap_or(u32::MAX));
-        drop(dense);
+        let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
+        let [nx, ny, nz] = shape[..] else {
+            let shape = shaped(&shape);
+            let message = format!("an array of shape {shape} is not possible: use (nx, ny, nz)");
+            return Err(option_error(py, "option.shape", message));
+        };
+        let dims = [nx, ny, nz].map(|d| u32::try_from(d).unwrap_or(u32::MAX));
         let coords = numpy.call_method1("argwhere", (array,))?;
-        Self::from_coords(&coords, dims, None, origin, voxel_size, up)
+        grid_of_coords(&coords, dims, None, world)
     }
 
     /// Voxels along x, y and z.
@@ -184,8 +226,9 @@ impl PyGrid {
         }
     }
 
-    /// Smallest and largest occupied voxel along each axis, int32 of shape (2, 3); None where no
-    /// voxel is occupied.
+    /// Smallest and largest occupied voxel along each axis, as voxel indices, int32 of shape (2, 3);
+    /// None where no voxel is occupied. In mesh units, as ``Mesh.bounds`` is, the box is
+    /// ``origin + voxel_size * (bounds + [[0], [1]])``.
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i32>>>> {
         let bounds = job::on_pool(py, || self.grid.occupied_bounds())?;
@@ -207,8 +250,9 @@ impl PyGrid {
         self.grid.colors.is_some()
     }
 
-    /// What became of the mesh, as a dict: backend, adapter, reason, timings in milliseconds,
-    /// triangles, and how a solid was filled. Empty for a grid that was not voxelized here.
+    /// What became of the mesh, as a dict: triangles, lattice, occupied, transparent, backend,
+    /// adapter, reason, timings_ms, tile, and fill: how a solid was filled, or None. The values are
+    /// those of the program's ``--json``. Empty for a grid that was not voxelized here.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         PyModule::import(py, "json")?.call_method1("loads", (&self.report,))
@@ -239,38 +283,10 @@ impl PyGrid {
         &self,
         py: Python<'py>,
         order: &str,
-        batch: Option<i32>,
+        batch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let is_reversed = match order {
-            "xyz" => false,
-            "zyx" => true,
-            _ => {
-                let message = format!("order '{order}' is not possible: use 'xyz' or 'zyx'");
-                return Err(option_error(py, "option.order", message));
-            }
-        };
-        let (grid, rows) = (&*self.grid, self.occupied);
-        // Without a branch for each voxel.
-        match (is_reversed, batch) {
-            (false, None) => filled::<i32, 3>(py, rows, "int32", |out| {
-                grid.fill_voxels(out, |key, mask, out| write_rows(key, mask, out, |v| v));
-            }),
-            (true, None) => filled::<i32, 3>(py, rows, "int32", |out| {
-                grid.fill_voxels(out, |key, mask, out| {
-                    write_rows(key, mask, out, |[x, y, z]| [z, y, x]);
-                });
-            }),
-            (false, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
-                grid.fill_voxels(out, |key, mask, out| {
-                    write_rows(key, mask, out, |[x, y, z]| [b, x, y, z]);
-                });
-            }),
-            (true, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
-                grid.fill_voxels(out, |key, mask, out| {
-                    write_rows(key, mask, out, |[x, y, z]| [b, z, y, x]);
-                });
-            }),
-        }
+        let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
+        arrays::coords(py, &self.grid, self.occupied, order, batch)
     }
 
     /// Centres of the occupied voxels in mesh units.
@@ -285,18 +301,7 @@ impl PyGrid {
     /// OptionError
     ///     It is not known where the grid lies.
     fn centers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(World { origin, voxel_size, .. }) = self.world() else {
-            let message = "the grid does not say where it lies: use coords()";
-            return Err(option_error(py, "option.world", message));
-        };
-        let centre = |c: i32, a: usize| origin[a] + (f64::from(c) + 0.5) * voxel_size;
-        let coords: PyReadonlyArray2<'_, i32> = self.coords(py, "xyz", None)?.extract()?;
-        let coords = coords.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
-        filled::<f64, 3>(py, coords.len() as u64 / 3, "float64", |out| {
-            for (out, voxel) in out.iter_mut().zip(coords.chunks_exact(3)) {
-                *out = std::array::from_fn(|a| centre(voxel[a], a));
-            }
-        })
+        arrays::centers(py, &self.grid, self.occupied)
     }
 
     /// The bricks that hold a voxel.
@@ -323,7 +328,7 @@ impl PyGrid {
     ///
     /// Parameters
     /// ----------
-    /// dtype : {"bool", "uint8", "float32"}, default "bool"
+    /// dtype : {"bool", "uint8", "float32"} or a dtype of NumPy's, default "bool"
     ///     Of the array; 1 or True where a voxel is occupied.
     ///
     /// Returns
@@ -333,18 +338,27 @@ impl PyGrid {
     ///
     /// Raises
     /// ------
+    /// OptionError
+    ///     Another dtype.
     /// MemoryError
-    ///     The array does not fit.
-    #[pyo3(signature = (dtype="bool"))]
-    fn dense<'py>(&self, py: Python<'py>, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
-        let array = || new_array(py, "zeros", &self.grid.dims().map(u64::from), dtype);
-        match dtype {
-            "bool" => fill_dense(&self.grid, array()?, true),
-            "uint8" => fill_dense(&self.grid, array()?, 1_u8),
-            "float32" => fill_dense(&self.grid, array()?, 1_f32),
+    ///     The array does not fit; the voxelizer's `memory` does not bound it.
+    #[pyo3(signature = (dtype=None), text_signature = "($self, dtype='bool')")]
+    fn dense<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let dtype = dtype.cloned().unwrap_or_else(|| PyString::new(py, "bool").into_any());
+        let numpy = PyModule::import(py, "numpy")?;
+        let name = numpy.call_method1("dtype", (&dtype,)).and_then(|dtype| dtype.getattr("name"));
+        match name.and_then(|name| name.extract::<String>()).as_deref() {
+            Ok("bool") => self.filled_with(py, "bool", true),
+            Ok("uint8") => self.filled_with(py, "uint8", 1_u8),
+            Ok("float32") => self.filled_with(py, "float32", 1_f32),
             _ => {
+                let given = dtype.repr()?;
                 let message =
-                    format!("dtype '{dtype}' is not possible: use 'bool', 'uint8' or 'float32'");
+                    format!("dtype {given} is not possible: use 'bool', 'uint8' or 'float32'");
                 Err(option_error(py, "option.dtype", message))
             }
         }
@@ -450,7 +464,7 @@ impl PyGrid {
         turn: Option<f64>,
         camera: Option<&str>,
         background: Option<&Bound<'py, PyAny>>,
-        samples: u32,
+        #[pyo3(from_py_with = samples_of)] samples: u32,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = render_options(py, size, view, turn, camera, background, samples)?;
         let picture = self.picture(py, options)?;
@@ -476,7 +490,7 @@ impl PyGrid {
         turn: Option<f64>,
         camera: Option<&str>,
         background: Option<&Bound<'py, PyAny>>,
-        samples: u32,
+        #[pyo3(from_py_with = samples_of)] samples: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let options = render_options(py, size, view, turn, camera, background, samples)?;
         let picture = self.picture(py, options)?;
@@ -519,14 +533,7 @@ impl PyGrid {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if copy == Some(false) {
-            return Err(pyo3::exceptions::PyValueError::new_err("a dense array is always a copy"));
-        }
-        let array = self.dense(py, "bool")?;
-        match dtype {
-            Some(dtype) => array.call_method1("astype", (dtype,)),
-            None => Ok(array),
-        }
+        as_dtype(|| self.dense(py, None), dtype, copy)
     }
 
     /// The dense array (uint8, shape (nx, ny, nz)) for ``torch.from_dlpack(grid)`` and the like.
@@ -539,7 +546,7 @@ impl PyGrid {
         py: Python<'py>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.dense(py, "uint8")?.call_method("__dlpack__", (), options)
+        self.filled_with(py, "uint8", 1_u8)?.call_method("__dlpack__", (), options)
     }
 
     fn __dlpack_device__(&self) -> (i32, i32) {
@@ -560,6 +567,21 @@ impl PyGrid {
         let bytes = self.to_bytes(py, "bricks")?;
         let state = (bytes, &self.report, &self.warnings).into_pyobject(py)?;
         Ok((PyModule::import(py, "trivox._trivox")?.getattr("_restore_grid")?, state))
+    }
+}
+
+/// What `__array__` gives of a new dense array.
+pub fn as_dtype<'py>(
+    dense: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if copy == Some(false) {
+        return Err(pyo3::exceptions::PyValueError::new_err("a dense array is always a copy"));
+    }
+    match dtype {
+        Some(dtype) => dense()?.call_method1("astype", (dtype,)),
+        None => dense(),
     }
 }
 

@@ -23,8 +23,11 @@ const STACK: usize = 8 << 20;
 /// What a running job and the thread that waits for it share.
 #[derive(Debug, Default)]
 pub struct Job {
-    is_cancelled: AtomicBool,
+    /// Those of a batch have one in common.
+    is_cancelled: Arc<AtomicBool>,
     deadline: Option<Instant>,
+    /// Of each mesh of a batch.
+    time_limit: Option<Duration>,
     step: Mutex<String>,
     total: AtomicU64,
     done: AtomicU64,
@@ -34,6 +37,11 @@ impl Job {
     pub fn new(time_limit: Option<Duration>) -> Self {
         let deadline = time_limit.and_then(|limit| Instant::now().checked_add(limit));
         Self { deadline, ..Self::default() }
+    }
+
+    /// The job of a batch, with this limit for each mesh.
+    pub fn of_batch(time_limit: Option<Duration>) -> Self {
+        Self { time_limit, ..Self::default() }
     }
 
     pub fn cancel(&self) {
@@ -51,8 +59,7 @@ impl Job {
             return Err(Failure::Cancelled);
         }
         if self.is_late() {
-            let message = "the time limit is exceeded: allow more time, or use a lower resolution";
-            return Err(Failure::own("TimeLimitError", "time_limit", message));
+            return Err(late());
         }
         Ok(())
     }
@@ -78,6 +85,17 @@ impl trivox::Progress for Job {
     fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed) || self.is_late()
     }
+
+    fn for_mesh(&self) -> Option<Arc<dyn trivox::Progress>> {
+        let is_cancelled = Arc::clone(&self.is_cancelled);
+        Some(Arc::new(Self { is_cancelled, ..Self::new(self.time_limit) }))
+    }
+}
+
+/// The work took longer than it may.
+pub fn late() -> Failure {
+    let message = "the time limit is exceeded: allow more time, or use a lower resolution";
+    Failure::own("TimeLimitError", "time_limit", message)
 }
 
 /// Does `work` on a thread of its own, detached. `progress` is called now and then, by the thread

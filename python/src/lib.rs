@@ -11,6 +11,7 @@ mod glue;
 mod grid;
 mod job;
 mod mesh;
+mod options;
 mod results;
 mod voxelizer;
 
@@ -19,7 +20,7 @@ mod _trivox {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
-    use crate::distance::PyDistanceField;
+    use crate::distance::{PyDistanceField, restore_field};
     #[pymodule_export]
     use crate::grid::PyGrid;
     #[pymodule_export]

@@ -8,7 +8,6 @@ use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
     PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use trivox::Appearance;
@@ -19,6 +18,7 @@ use trivox::srgb::{Linear, linear, linear_of};
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::job;
+use crate::options::shaped;
 
 /// A triangle mesh, checked and immutable.
 ///
@@ -35,7 +35,7 @@ use crate::job;
 /// faces : array_like of int, shape (m, 3)
 ///     Vertex numbers of each triangle, from 0.
 /// vertex_colors : array_like, shape (n, 3) or (n, 4), optional
-///     sRGB and opacity of each vertex: uint8 from 0 to 255, or float from 0 to 1.
+///     sRGB and opacity of each vertex: uint8 from 0 to 255, or float from 0 to 1, and nothing else.
 /// face_colors : array_like, shape (m, 3) or (m, 4), optional
 ///     The same of each triangle.
 /// uv : array_like of float, shape (n, 2) or (m, 3, 2), optional
@@ -47,8 +47,10 @@ use crate::job;
 /// Raises
 /// ------
 /// MeshError
-///     No triangles, an index out of range, a coordinate that is not finite, or arrays of other
-///     shapes. The message has the first place.
+///     No triangles, an index out of range, a coordinate that is not finite, colours out of range,
+///     or arrays of other shapes. The message has the first place.
+/// OptionError
+///     Arguments that do not go together, such as `uv` without `texture`.
 /// TypeError
 ///     An object that is no mesh.
 #[pyclass(frozen, module = "trivox", name = "Mesh", from_py_object)]
@@ -91,7 +93,8 @@ impl PyMesh {
         let py = vertices.py();
         let Some(faces) = faces else {
             if [vertex_colors, face_colors, uv, texture].iter().any(Option::is_some) {
-                return Err(PyTypeError::new_err("colours are given with vertices and faces"));
+                let message = "colours are given with vertices and faces";
+                return Err(option_error(py, "option.combination", message));
             }
             return Self::from_object(vertices);
         };
@@ -102,7 +105,7 @@ impl PyMesh {
         let fail = |failure: Failure| failure.into_py(py);
         let mesh = mesh.map_err(|error| fail(error.into()))?;
         let looks = Looks { vertex_colors, face_colors, uv, texture };
-        let mesh = match looks.appearance(counts, mesh.triangles())? {
+        let mesh = match looks.appearance(py, counts, mesh.triangles())? {
             Some(look) => {
                 let looking = job::on_pool(py, || mesh.with_appearance(look))?;
                 looking.map_err(|error| fail(error.into()))?
@@ -128,6 +131,7 @@ impl PyMesh {
     }
 
     /// Minimum and maximum corner of what triangles use, in mesh units, float64 of shape (2, 3).
+    /// ``Grid.bounds`` is in voxel indices.
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mesh = Arc::clone(&self.mesh);
@@ -211,8 +215,8 @@ pub fn restore_mesh(
 }
 
 fn shape_failure(what: &str, wanted: &str, array: &Bound<'_, PyUntypedArray>) -> PyErr {
-    let shape: Vec<String> = array.shape().iter().map(ToString::to_string).collect();
-    let message = format!("{what} of shape ({}) are not possible: use {wanted}", shape.join(", "));
+    let shape = shaped(array.shape());
+    let message = format!("{what} of shape {shape} are not possible: use {wanted}");
     Failure::own("MeshError", "mesh.shape", message).into_py(array.py())
 }
 
@@ -307,18 +311,20 @@ struct Looks<'a, 'py> {
 impl Looks<'_, '_> {
     fn appearance(
         &self,
+        py: Python<'_>,
         [vertices, faces]: [usize; 2],
         triangles: &[[u32; 3]],
     ) -> PyResult<Option<Appearance>> {
+        let refuse = |message: &str| Err(option_error(py, "option.combination", message));
         let given = [
             self.vertex_colors.is_some(),
             self.face_colors.is_some(),
             self.uv.is_some() || self.texture.is_some(),
         ];
         if given.iter().filter(|&&is| is).count() > 1 {
-            return Err(PyTypeError::new_err(
+            return refuse(
                 "give vertex_colors, face_colors, or uv with texture, not several of them",
-            ));
+            );
         }
         if let Some(colors) = self.vertex_colors {
             let vertex_colors = linear_colors(colors, vertices, "vertex_colors")?;
@@ -342,7 +348,7 @@ impl Looks<'_, '_> {
         match (self.uv, self.texture) {
             (Some(uv), Some(texture)) => textured(uv, texture, vertices, triangles).map(Some),
             (None, None) => Ok(None),
-            _ => Err(PyTypeError::new_err("uv and texture are given together")),
+            _ => refuse("uv and texture are given together"),
         }
     }
 }
@@ -430,10 +436,17 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
     }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
     let view = array.as_array();
+    if let Some(wrong) = view.iter().find(|c| !(0.0..=1.0).contains(*c)) {
+        let message = format!(
+            "{what} as floats are from 0 to 1, and one is {wrong}: divide by 255, or give uint8 \
+             from 0 to 255"
+        );
+        return Err(Failure::own("MeshError", "mesh.color", message).into_py(value.py()));
+    }
     let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { 1.0 };
     let color = |n: usize| {
         let [r, g, b] = [0, 1, 2].map(|c| linear(view[[n, c]]));
-        [r, g, b, (alpha(n).clamp(0.0, 1.0) * 65535.0).round() as u16]
+        [r, g, b, (alpha(n) * 65535.0).round() as u16]
     };
     Ok((0..count).map(color).collect())
 }

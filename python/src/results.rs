@@ -6,15 +6,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trivox::formats::{GridFormat, MESH_FORMATS};
 use trivox::gpu::Adapter;
+use trivox::place::MAX_DIM;
 use trivox::verify::{Fault, KnownPlacement, PlacementSource, VerifyOptions};
 use trivox::voxelize::RunOptions;
-use trivox::{Bounds, Cpu, Sizing, VoxelGrid, compare, voxelize};
+use trivox::{Cpu, Sizing, VoxelGrid, compare, voxelize};
 
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
+use crate::options::{bounds_of, named_of, pad_of, whole};
 use crate::voxelizer::parse_mode;
 
 /// Puts the tiles of a grid together, each where it lies.
@@ -54,7 +56,7 @@ pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
 ///
 /// Parameters
 /// ----------
-/// a, b : Grid
+/// a, b : Grid, or dense array of shape (nx, ny, nz)
 /// named : int, default 8
 ///     How many differing voxels are listed, at most.
 ///
@@ -66,13 +68,14 @@ pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
 #[pyo3(signature = (a, b, *, named=8))]
 pub fn diff<'py>(
     py: Python<'py>,
-    a: &Bound<'py, PyGrid>,
-    b: &Bound<'py, PyGrid>,
-    named: usize,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = named_of)] named: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (a, b) = (a.get().grid.clone(), b.get().grid.clone());
-    let found =
-        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| compare(&a, &b, named))))?;
+    let (a, b) = (PyGrid::given(a)?, PyGrid::given(b)?);
+    let found = job::run(py, None, None, move |_| {
+        Ok(job::pool(None)?.install(|| compare(&a, &b, named as usize)))
+    })?;
     let fields = PyDict::new(py);
     fields.set_item("equal", found.is_equal())?;
     fields.set_item("dims", (found.dims[0], found.dims[1]))?;
@@ -92,7 +95,8 @@ pub fn diff<'py>(
 /// Parameters
 /// ----------
 /// mesh : Mesh, path, or a mesh of another package
-/// grid : Grid
+/// grid : Grid, or dense array of shape (nx, ny, nz)
+///     What is not zero in an array is occupied; ``Grid.from_dense`` also takes its place.
 /// mode, fill, shell
 ///     What the grid's voxels are, as in `Voxelizer`.
 /// resolution, voxel_size, bounds, pad
@@ -113,28 +117,29 @@ pub fn diff<'py>(
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn verify<'py>(
     mesh: &Bound<'py, PyAny>,
-    grid: &Bound<'py, PyGrid>,
+    grid: &Bound<'py, PyAny>,
     mode: &str,
     fill: &str,
     shell: bool,
-    resolution: Option<u32>,
+    resolution: Option<&Bound<'py, PyAny>>,
     voxel_size: Option<f64>,
-    bounds: Option<[[f64; 3]; 2]>,
-    pad: Option<u32>,
+    bounds: Option<&Bound<'py, PyAny>>,
+    pad: Option<&Bound<'py, PyAny>>,
     as_placed: bool,
-    named: usize,
+    #[pyo3(from_py_with = named_of)] named: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = mesh.py();
     let mode = parse_mode(py, mode, fill, shell)?;
     let mut options = VerifyOptions::default();
     options.as_placed = as_placed;
-    options.named = named;
+    options.named = named as usize;
+    let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
     options.placement = KnownPlacement {
-        sizing: resolution.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
-        bounds: bounds.map(|[min, max]| Bounds { min, max }),
-        pad,
+        sizing: sizing.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
+        bounds: bounds.map(bounds_of).transpose()?,
+        pad: pad.map(|pad| pad_of(pad)).transpose()?,
     };
-    let (source, grid) = (Source::of(mesh)?, grid.get().grid.clone());
+    let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
     let found = job::run(py, None, None, move |job| {
         let pool = job::pool(None)?;
         let mesh = pool.install(|| source.load())?;

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use trivox::distance::MAX_WIDTH;
+use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS};
 use trivox::solid::{Fill, Solid};
+use trivox::transform::{CenteredGrid, Rotation};
 use trivox::voxelize::BackendChoice;
-use trivox::{Bounds, Mode, PlaceOptions, Sizing, Tile, Up};
+use trivox::{Bounds, Mode, PlaceOptions, Sizing, Tile, Transform, Up};
 
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
@@ -18,6 +21,7 @@ use crate::glue;
 use crate::grid::{PyGrid, up_of};
 use crate::job::{self, Job};
 use crate::mesh::Source;
+use crate::options::{bounds_of, pad_of, whole, wholes};
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
 /// threads.
@@ -32,9 +36,23 @@ use crate::mesh::Source;
 /// voxel_size : float, optional
 ///     A voxel's edge, in mesh units; instead of `resolution`.
 /// bounds : array_like of float, shape (2, 3), optional
-///     Minimum and maximum corner of what is voxelized, in mesh units; the mesh's own by default.
+///     Minimum and maximum corner of what is voxelized, in mesh units (not voxels, as
+///     ``Grid.bounds``); the mesh's own by default.
 /// pad : int, default 0
 ///     Voxels added on all six sides.
+/// cube : int, optional
+///     Make a grid of so many voxels along each axis with the mesh in its centre: grids of all
+///     meshes have one shape. With `resolution` or `voxel_size` these set the size of the mesh in
+///     it; otherwise its longest axis takes all voxels. Not with `dims`, `bounds` or `pad`.
+/// dims : sequence of 3 int, optional
+///     Make a grid of so many voxels along x, y and z with the mesh in its centre, as `cube` does.
+/// scale : float, optional
+///     Multiply the mesh's coordinates by this first.
+/// rotate : str or sequence of str, optional
+///     Then rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the
+///     axis's tip, such as ``"x:90"``; several apply in the order given.
+/// center : bool, default False
+///     Then move the centre of the mesh's bounding box to the origin.
 /// mode : {"surface", "thin", "solid"}, default "surface"
 ///     "surface": all voxels that the surface touches (Akenine-Moller 2001, conservative).
 ///     "thin": those that lines through voxel centres cross it in (6-separating, Laine 2013).
@@ -64,14 +82,22 @@ use crate::mesh::Source;
 /// threads : int, optional
 ///     CPU threads; as many as there are cores by default.
 /// memory : int or str, optional
-///     Most memory for a grid and the work on it: bytes, or text such as "2 GiB".
+///     Most memory for a grid and the work on it: bytes, or text such as "2 GiB". It does not bound
+///     the arrays that a grid gives, such as `dense`.
 /// time_limit : float, optional
-///     Seconds that one call may take; more is a `TimeLimitError`. `many` does not watch it.
+///     Seconds that one call may take, and in `many` the work on one mesh; more is a
+///     `TimeLimitError`.
 ///
 /// Raises
 /// ------
 /// OptionError
 ///     An option that is not possible; the message names what would be.
+/// TypeError
+///     An option of another type.
+///
+/// See Also
+/// --------
+/// voxelize : what calling a voxelizer does.
 ///
 /// Examples
 /// --------
@@ -86,6 +112,9 @@ pub struct PyVoxelizer {
     /// As they were given, without those that have their default value.
     options: Py<PyDict>,
 }
+
+/// Most threads of a pool.
+const MAX_THREADS: u32 = u16::MAX as u32;
 
 fn parsed<T>(
     py: Python<'_>,
@@ -151,34 +180,86 @@ fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
 }
 
+/// One text, or several.
+fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let texts = value.extract::<String>().map(|text| vec![text]);
+    texts.or_else(|_| value.extract()).map_err(|_: PyErr| {
+        PyTypeError::new_err("rotate takes text such as 'x:90', or a sequence of such texts")
+    })
+}
+
+fn rotations(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Rotation>> {
+    let rotation = |text: &String| {
+        text.parse().map_err(|error| {
+            let message = format!("rotate '{text}' is not possible: {error}");
+            option_error(py, "option.rotate", message)
+        })
+    };
+    texts.iter().map(rotation).collect()
+}
+
 #[pymethods]
 impl PyVoxelizer {
     #[new]
-    #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, mode="surface",
-        fill="auto", shell=false, up="y", color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
+    #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, dims=None,
+        scale=None, rotate=None, center=false, mode="surface", fill="auto", shell=false, up="y",
+        color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
-        resolution: Option<u32>,
+        resolution: Option<&Bound<'_, PyAny>>,
         voxel_size: Option<f64>,
-        bounds: Option<[[f64; 3]; 2]>,
-        pad: u32,
+        bounds: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = pad_of)] pad: u32,
+        cube: Option<&Bound<'_, PyAny>>,
+        dims: Option<&Bound<'_, PyAny>>,
+        scale: Option<f64>,
+        rotate: Option<&Bound<'_, PyAny>>,
+        center: bool,
         mode: &str,
         fill: &str,
         shell: bool,
         up: &str,
         color: bool,
         keep_transparent: bool,
-        interior_color: Option<[u8; 3]>,
+        interior_color: Option<&Bound<'_, PyAny>>,
         tile: Option<&str>,
         backend: &str,
         adapter: Option<String>,
-        threads: Option<usize>,
+        threads: Option<&Bound<'_, PyAny>>,
         memory: Option<&Bound<'_, PyAny>>,
         time_limit: Option<f64>,
     ) -> PyResult<Self> {
         let refuse = |message: &str| Err(option_error(py, "option.combination", message));
+        let most = if tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
+        let resolution = resolution.map(|n| whole("resolution", n, 1..=most)).transpose()?;
+        let bounds = bounds.map(bounds_of).transpose()?;
+        let cube = cube.map(|cube| whole("cube", cube, 1..=MAX_DIM)).transpose()?;
+        let dims = dims.map(|dims| wholes::<_, 3>("dims", dims, 1..=MAX_DIM)).transpose()?;
+        let rotate = rotate.map(texts).transpose()?.unwrap_or_default();
+        let threads = threads.map(|n| whole("threads", n, 1..=MAX_THREADS)).transpose()?;
+        let interior_color = interior_color.map(|rgb| wholes("interior_color", rgb, 0..=u8::MAX));
+        let interior_color = interior_color.transpose()?;
+        if cube.is_some() && dims.is_some() {
+            return refuse("give cube or dims, not both");
+        }
+        let grid = dims.or(cube.map(|n| [n; 3]));
+        if grid.is_some() && (bounds.is_some() || pad > 0) {
+            return refuse(
+                "cube and dims place the grid around the mesh: leave bounds and pad out",
+            );
+        }
+        let mut transform = Transform::default();
+        transform.scale = scale;
+        transform.rotations = rotations(py, &rotate)?;
+        transform.center = center;
+        let fills = resolution.is_none() && voxel_size.is_none();
+        transform.grid = grid.map(|dims| CenteredGrid { dims, fills });
+        if let Some(scale) = scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
+            let message = format!("scale {scale} is not possible: use a positive number");
+            return Err(option_error(py, "option.range", message));
+        }
         let sizing = match (resolution, voxel_size) {
             (Some(_), Some(_)) => return refuse("give resolution or voxel_size, not both"),
             (None, Some(size)) => Sizing::VoxelSize(size),
@@ -194,9 +275,6 @@ impl PyVoxelizer {
         if backend == "cpu" && adapter.is_some() {
             return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");
         }
-        if threads == Some(0) {
-            return refuse("0 threads are not possible: use 1 or more");
-        }
         if interior_color.is_some() && mode != "solid" {
             return refuse("interior_color is of solids: give mode='solid'");
         }
@@ -210,8 +288,8 @@ impl PyVoxelizer {
             Err(_) => return refuse("time_limit is a number of seconds"),
         };
         let mut place = PlaceOptions::new(sizing).with_pad(pad);
-        if let Some([min, max]) = bounds {
-            place = place.with_bounds(Bounds { min, max });
+        if let Some(bounds) = bounds {
+            place = place.with_bounds(bounds);
         }
         let up_of: Up = up_of(py, up)?;
         let options = PyDict::new(py);
@@ -222,10 +300,23 @@ impl PyVoxelizer {
         let any = |value: &str| pyo3::types::PyString::new(py, value).into_any();
         match sizing {
             Sizing::VoxelSize(size) => options.set_item("voxel_size", size)?,
+            Sizing::Resolution(_) if grid.is_some() && fills => {}
             Sizing::Resolution(resolution) => options.set_item("resolution", resolution)?,
         }
-        if let Some(bounds) = bounds {
-            options.set_item("bounds", bounds.map(|corner| corner.to_vec()).to_vec())?;
+        if let Some(Bounds { min, max }) = bounds {
+            options.set_item("bounds", vec![min.to_vec(), max.to_vec()])?;
+        }
+        if let Some(cube) = cube {
+            options.set_item("cube", cube)?;
+        }
+        if let Some(dims) = dims {
+            options.set_item("dims", dims.to_vec())?;
+        }
+        if let Some(scale) = scale {
+            options.set_item("scale", scale)?;
+        }
+        if !rotate.is_empty() {
+            options.set_item("rotate", rotate)?;
         }
         if pad > 0 {
             options.set_item("pad", pad)?;
@@ -235,6 +326,7 @@ impl PyVoxelizer {
         set("up", up != "y", any(up))?;
         set("backend", backend != "auto", any(backend))?;
         for (name, value, default) in [
+            ("center", center, false),
             ("shell", shell, false),
             ("color", color, true),
             ("keep_transparent", keep_transparent, false),
@@ -263,6 +355,7 @@ impl PyVoxelizer {
         }
         let plan = Plan {
             place,
+            transform,
             mode: mode_of,
             up: up_of,
             color,
@@ -271,7 +364,7 @@ impl PyVoxelizer {
             tile,
             choice,
             adapter,
-            threads,
+            threads: threads.map(|threads| threads as usize),
             memory,
             time_limit: time,
         };
@@ -280,7 +373,7 @@ impl PyVoxelizer {
         Ok(Self { plan, options: options.unbind() })
     }
 
-    /// Voxelizes a mesh.
+    /// Voxelizes a mesh; ``vox(mesh)`` is the same.
     ///
     /// Parameters
     /// ----------
@@ -305,7 +398,7 @@ impl PyVoxelizer {
     /// TrivoxWarning
     ///     Something that the caller may not expect: see ``grid.warnings``.
     #[pyo3(signature = (mesh, *, progress=None))]
-    fn __call__(
+    fn voxelize(
         &self,
         mesh: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
@@ -321,18 +414,28 @@ impl PyVoxelizer {
         Ok(made)
     }
 
+    /// As `voxelize`.
+    #[pyo3(signature = (mesh, *, progress=None))]
+    fn __call__(
+        &self,
+        mesh: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyGrid> {
+        self.voxelize(mesh, progress)
+    }
+
     /// Signed distances from voxel centres to the surface, in a narrow band around it.
     ///
     /// The inside is that of ``mode="solid"``, by this voxelizer's `fill` if that is its mode.
-    /// Without `bounds` the grid is padded by the width, so that the band is whole.
+    /// Without `bounds`, `cube` or `dims` the grid is padded by the width, so that the band is whole.
     ///
     /// Parameters
     /// ----------
-    /// mesh : as `__call__` takes
+    /// mesh : as `voxelize` takes
     /// width : float, default 3.0
     ///     The voxels nearer than this, in voxels, have a distance; at most 1024.
     /// progress : callable, optional
-    ///     As in `__call__`.
+    ///     As in `voxelize`.
     ///
     /// Returns
     /// -------
@@ -344,7 +447,7 @@ impl PyVoxelizer {
     ///     A width that is not possible.
     /// FileNotFoundError, ReadError, MeshError, PlaceError, BackendError, MemoryLimitError,
     /// TimeLimitError
-    ///     As `__call__`.
+    ///     As `voxelize`.
     ///
     /// Warns
     /// -----
@@ -378,7 +481,7 @@ impl PyVoxelizer {
     /// Parameters
     /// ----------
     /// items : iterable
-    ///     Of what `__call__` takes, or of pairs (key, mesh); taken as results are asked for, a few
+    ///     Of what `voxelize` takes, or of pairs (key, mesh); taken as results are asked for, a few
     ///     ahead.
     /// on_error : {"return", "raise", "skip"}, default "return"
     ///     What becomes of an item that fails: it has the exception as its result, or the exception
@@ -401,7 +504,7 @@ impl PyVoxelizer {
     ///
     /// Parameters
     /// ----------
-    /// mesh : as `__call__` takes
+    /// mesh : as `voxelize` takes
     ///
     /// Returns
     /// -------

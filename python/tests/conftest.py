@@ -1,7 +1,12 @@
+import pathlib
+
 import numpy as np
 import pytest
 
 import trivox
+
+HERE = pathlib.Path(__file__).parent
+ASSETS = next(at / "assets" for at in HERE.parents if (at / "assets").exists())
 
 CORNERS = np.array([[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8]], float)
 SIDES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])

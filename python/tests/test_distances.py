@@ -1,3 +1,8 @@
+import copy
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -24,6 +29,40 @@ def test_arrays_of_a_field_agree():
     assert (np.abs(dense) < 2.5).sum() == len(field)
 
 
+def test_a_field_is_an_array_for_other_libraries():
+    field = trivox.Voxelizer(20).distances(tetrahedron())
+    assert np.asarray(field).dtype == np.float32
+    assert np.array_equal(np.asarray(field), field.dense())
+    assert np.array_equal(np.from_dlpack(field), field.dense())
+    assert np.array_equal(field.centers(), field.origin + (field.coords() + 0.5) * field.voxel_size)
+    assert np.array_equal(field.coords("zyx", batch=2)[:, :0:-1], field.coords())
+
+
+def test_a_field_survives_pickling_and_copying():
+    field = trivox.Voxelizer(20, up="z").distances(tetrahedron())
+    for again in (pickle.loads(pickle.dumps(field)), copy.deepcopy(field)):
+        assert again == field and hash(again) == hash(field) and again.hash == field.hash
+        assert again.report == field.report and again.up == "z" and again.width == field.width
+        assert np.array_equal(again.origin, field.origin) and again.voxel_size == field.voxel_size
+        assert np.array_equal(again.dense(), field.dense())
+    callable_, (band, *rest) = field.__reduce__()
+    with pytest.raises(trivox.ReadError):
+        callable_(band[:-9], *rest)
+
+
+def test_another_process_may_compute_a_field():
+    vox = trivox.Voxelizer(20)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = pool.submit(vox.distances, tetrahedron(), 2.5).result()
+    assert found == vox.distances(tetrahedron(), 2.5)
+
+
+def test_the_report_of_a_field_says_how_the_inside_was_found():
+    report = trivox.Voxelizer(20).distances(tetrahedron()).report
+    assert report["triangles"] == 4 and report["fill"]["rule"] == "parity"
+    assert report["timings_ms"]["distance"] > 0
+
+
 def test_distances_do_not_depend_on_the_threads():
     fields = [trivox.Voxelizer(40, threads=n).distances(tetrahedron(), 3) for n in (1, 2, 5)]
     assert fields[0] == fields[1] == fields[2]
@@ -42,6 +81,7 @@ def test_a_field_is_saved(tmp_path):
     with np.load(tmp_path / "a.npz") as arrays:
         assert np.array_equal(arrays["coords"], field.coords())
         assert np.array_equal(arrays["distances"], field.distances())
+    assert (tmp_path / "a.npz").read_bytes() == field.to_bytes("npz")
     with pytest.raises(trivox.WriteError, match=r"use one of \.npy"):
         field.save(tmp_path / "a.vox")
 

@@ -1,9 +1,12 @@
 """The manual's blocks of Python run, one after another; and the docstrings' examples."""
 
 import doctest
+import inspect
+import inspect
 import os
 import pathlib
 import re
+import sys
 
 import pytest
 
@@ -63,3 +66,28 @@ def test_all_that_is_public_is_documented():
         for method in (m for m in vars(thing) if not m.startswith("_")) if isinstance(thing, type) else ():
             documented = getattr(thing, method).__doc__ or isinstance(thing, type) and issubclass(thing, Exception)
             assert documented or method in thing.__doc__, f"{name}.{method}"
+
+
+def public_callables():
+    for name in trivox.__all__:
+        thing = getattr(trivox, name)
+        made_by_calling = (trivox.Mesh, trivox.Voxelizer)
+        if callable(thing) and (not isinstance(thing, type) or thing in made_by_calling):
+            yield name, thing
+    for kind in (trivox.DistanceField, trivox.Grid, trivox.Mesh, trivox.Voxelizer):
+        for name in vars(kind):
+            if not name.startswith("_") and callable(getattr(kind, name)):
+                yield f"{kind.__name__}.{name}", getattr(kind, name)
+
+
+@pytest.mark.parametrize(("name", "thing"), list(public_callables()))
+def test_what_is_called_has_a_docstring_and_its_parameters(name, thing):
+    parameters = inspect.signature(thing).parameters.values()
+    assert len(inspect.getdoc(thing)) > 20
+    assert not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+
+def test_a_bar_without_tqdm_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="pip install tqdm"), trivox.progress_bar():
+        pass

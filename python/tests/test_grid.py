@@ -50,7 +50,12 @@ def test_centers_are_in_mesh_units(grid):
 
 def test_dense_arrays_go_to_other_libraries_and_may_not_fit(grid):
     assert np.from_dlpack(grid).sum() == len(grid) == np.asarray(grid).sum()
-    assert grid.dense("float32").dtype == np.float32
+    for dtype in ("float32", np.float32, np.dtype("f4")):
+        assert grid.dense(dtype).dtype == np.float32
+    assert grid.dense(bool).dtype == bool and grid.dense("uint8").max() == 1
+    for dtype in ("float64", float, "much"):
+        with pytest.raises(trivox.OptionError, match="'bool', 'uint8' or 'float32'"):
+            grid.dense(dtype)
     # 65,536 voxels along each axis are 2^48 bytes.
     line = trivox.Mesh([[0, 0, 0], [1, 1, 1], [1, 1, 1]], [[0, 1, 2]])
     with pytest.raises(MemoryError):
@@ -80,6 +85,45 @@ def test_a_grid_of_coords_has_their_colors():
     assert dict(zip(map(tuple, grid.coords().tolist()), grid.colors().tolist())) == first
     opaque = trivox.Grid.from_coords(coords, (30, 9, 17), colors=colors[:, :3])
     assert (opaque.colors()[:, 3] == 255).all()
+
+
+@pytest.mark.parametrize("coords", [[[0.9, 1.9, -0.9]], [[np.nan] * 3], [[True] * 3]])
+def test_coords_that_are_no_integers_are_refused(coords):
+    with pytest.raises(trivox.OptionError, match="points are voxelized, or floored first") as caught:
+        trivox.Grid.from_coords(coords, (4, 4, 4))
+    assert caught.value.code == "option.dtype"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"coords": [0, 0, 0]}, r"coords of shape \(3,\)"),
+        ({"dims": (4, 4, -4)}, "dims -4 is not possible"),
+        ({"voxel_size": 1.0}, "given together"),
+        ({"voxel_size": 1.0, "origin": [1, 2]}, r"origin of shape \(2,\)"),
+    ],
+)
+def test_what_is_no_grid_says_why(arguments, message):
+    with pytest.raises(trivox.OptionError, match=message):
+        trivox.Grid.from_coords(**{"coords": [[0, 0, 0]], "dims": (4, 4, 4)} | arguments)
+
+
+def test_a_grid_of_no_voxels_is_empty():
+    assert len(trivox.Grid.from_coords([], (4, 4, 4))) == 0
+
+
+def test_all_of_a_grid_is_compared_by_its_bytes(grid):
+    moved = trivox.Grid.from_coords(grid.coords(), grid.dims, origin=[1, 2, 3], voxel_size=1)
+    colored = trivox.Grid.from_coords(grid.coords(), grid.dims, colors=np.ones((len(grid), 4), np.uint8))
+    same = pickle.loads(pickle.dumps(grid))
+    assert grid == moved == colored == same
+    alike = [other.to_bytes("bricks") == grid.to_bytes("bricks") for other in (moved, colored, same)]
+    assert alike == [False, False, True]
+
+
+def test_bounds_are_voxels_and_become_mesh_units(grid):
+    box = grid.origin + grid.voxel_size * (grid.bounds + [[0], [1]])
+    assert np.allclose(box, torus().bounds, atol=grid.voxel_size)
 
 
 @pytest.mark.parametrize("name", [n for n, how in trivox.GRID_FORMATS.items() if how == "rw"])
@@ -149,3 +193,12 @@ def test_a_verdict_names_the_wrong_voxels(grid):
     verdict = trivox.verify(torus(), faulty)
     assert not verdict and (verdict.missing, verdict.spurious) == (1, 0)
     assert verdict.first == [(tuple(coords[0].tolist()), "missing")] and verdict.exact == grid
+
+
+def test_a_dense_array_may_be_judged_and_compared(grid):
+    assert trivox.verify(torus(), grid.dense()).agreeing == len(grid)
+    assert not trivox.diff(grid, grid.dense("uint8"))
+    with pytest.raises(TypeError, match="Grid.from_dense"):
+        trivox.verify(torus(), grid.dense().tolist())
+    with pytest.raises(trivox.OptionError, match=r"shape \(40, 40\)"):
+        trivox.verify(torus(), np.ones((40, 40), bool))

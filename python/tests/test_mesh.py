@@ -66,6 +66,7 @@ def test_errors_of_files_name_them(tmp_path):
         with pytest.raises(trivox.TrivoxError) as caught:
             read(broken)
         assert caught.value.path == str(broken) and str(broken) in str(caught.value)
+        assert repr(str(broken)) in repr(caught.value) and caught.value.code in repr(caught.value)
         again = pickle.loads(pickle.dumps(caught.value))
         assert (str(again), again.code, again.path) == (
             str(caught.value),
@@ -74,6 +75,20 @@ def test_errors_of_files_name_them(tmp_path):
         )
     with pytest.raises(trivox.ReadError, match="use one of .obj"):
         trivox.read_mesh(__file__)
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "code"),
+    [
+        (b"v 0 0 x\n", "obj", "read.line"),
+        (b"", "obj", "read.content"),
+        (b"v 0 0 0\nf 1 1 1\n", "xyz", "read.unsupported"),
+    ],
+)
+def test_codes_tell_kinds_of_files_apart(text, format, code):
+    with pytest.raises(trivox.TrivoxError) as caught:
+        trivox.read_mesh(text, format)
+    assert caught.value.code == code
 
 
 def test_meshes_survive_pickling_with_their_looks():
@@ -106,6 +121,27 @@ def test_colours_come_from_numbers_from_0_to_1_as_from_0_to_255():
     assert trivox.Mesh(CORNERS, SIDES, vertex_colors=of_bytes / 255) == one
     with pytest.raises(trivox.MeshError, match=r"\(4, 3\) or \(4, 4\)"):
         trivox.Mesh(CORNERS, SIDES, vertex_colors=of_bytes[1:])
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -0.5, 1.5, 255.0])
+@pytest.mark.parametrize("of", ["vertex_colors", "face_colors"])
+def test_colours_out_of_range_are_refused(of, wrong):
+    with pytest.raises(trivox.MeshError, match=f"{of} as floats are from 0 to 1, .*: divide by 255") as caught:
+        trivox.Mesh(CORNERS, SIDES, **{of: np.full((4, 3), wrong)})
+    assert caught.value.code == "mesh.color"
+
+
+@pytest.mark.parametrize(
+    ("looks", "message"),
+    [
+        ({"uv": np.zeros((4, 2))}, "uv and texture are given together"),
+        ({"vertex_colors": np.eye(4, 3), "face_colors": np.eye(4, 3)}, "not several of them"),
+    ],
+)
+def test_looks_that_do_not_go_together_are_refused(looks, message):
+    with pytest.raises(trivox.OptionError, match=message) as caught:
+        trivox.Mesh(CORNERS, SIDES, **looks)
+    assert caught.value.code == "option.combination"
 
 
 class Plain:

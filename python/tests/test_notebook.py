@@ -7,13 +7,13 @@ import shutil
 import pytest
 
 import trivox
+from conftest import ASSETS
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ray")
 
 HERE = pathlib.Path(__file__).parent
-ASSETS = next(at / "assets" for at in HERE.parents if (at / "assets").exists())
 NOTEBOOK = HERE.parent / "examples" / "meshes_to_training.ipynb"
 FOUND = """
 import json
@@ -56,7 +56,7 @@ def test_the_notebook_runs(tmp_path):
     assert found["picture"] == [[240, 320, 4], True]
     assert found["many"][:-1] == hashes and "broken.obj" in found["many"][-1]
     count = len(meshes)
-    assert found["summary"] == [count + 1, count, 1, {"read.content": 1}, count + 1]
+    assert found["summary"] == [count + 1, count, 1, {"read.line": 1}, count + 1]
     assert sorted(found["rows"].values()) == sorted(hashes)
     if found["shapes"]:
         assert sum(rows for rows, _ in found["shapes"]) == sum(grid.occupied for grid in grids)

@@ -59,6 +59,13 @@ def check(output, expected):
     return found
 
 
+def test_rows_of_a_cube_are_of_one_shape(meshes):
+    worker = trivox.ray.Voxelize(trivox.Voxelizer(cube=16, rotate="x:90"))
+    rows = [worker.row(path) for path in meshes[:3]]
+    assert [row["dims"] for row in rows] == [[16, 16, 16]] * 3
+    assert rows[0]["hash"] == trivox.Voxelizer(cube=16, rotate="x:90")(meshes[0]).hash
+
+
 def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, expected, tmp_path):
     output = str(tmp_path / "out")
     killed = []
@@ -81,7 +88,7 @@ def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, exp
     killer.join()
     assert killed, "no worker was found to be killed"
     assert (summary.done, summary.failed) == (60, 2)
-    assert summary.codes == {"read.content": 1, "FileNotFoundError": 1}
+    assert summary.codes == {"read.line": 1, "FileNotFoundError": 1}
     check(output, expected)
     assert not glob.glob(f"{output}/*.started")
 

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import trivox
-from conftest import torus, write_obj
+from conftest import ASSETS, torus, write_obj
 
 
 def test_a_voxelizer_is_its_options():
@@ -43,13 +43,98 @@ def test_a_voxelizer_is_its_options():
         ({"backend": "cuda"}, "'auto', 'cpu', 'gpu'"),
         ({"backend": "cpu", "adapter": "x"}, "leave one out"),
         ({"memory": "much"}, "2 GiB"),
-        ({"threads": 0}, "1 or more"),
+        ({"threads": 0}, "threads 0 is not possible: use 1 to 65535"),
         ({"time_limit": -1}, "seconds"),
+        ({"resolution": -1}, "resolution -1 is not possible: use 1 to 65536"),
+        ({"resolution": 1 << 70}, "use 1 to 65536"),
+        ({"resolution": 1 << 30, "tile": "1/8"}, "use 1 to 1048576"),
+        ({"pad": -1}, "pad -1 is not possible: use 0 to 65536"),
+        ({"bounds": [0, 0, 0, 1, 1, 1]}, r"bounds of shape \(6,\) is not possible: use \(2, 3\)"),
+        ({"interior_color": (1, 2, 300), "mode": "solid"}, "interior_color 300 .* use 0 to 255"),
+        ({"interior_color": (1, 2), "mode": "solid"}, "interior_color takes 3 whole numbers"),
+        ({"cube": 0}, "cube 0 is not possible"),
+        ({"dims": (8, 8, 70000)}, "dims 70000 is not possible"),
+        ({"cube": 8, "dims": (8, 8, 8)}, "cube or dims, not both"),
+        ({"cube": 8, "pad": 1}, "leave bounds and pad out"),
+        ({"dims": (8, 8, 8), "bounds": [[0, 0, 0], [1, 1, 1]]}, "leave bounds and pad out"),
+        ({"scale": -1}, "scale -1 is not possible: use a positive number"),
+        ({"rotate": "w:90"}, "rotate 'w:90' .* such as x:90"),
     ],
 )
 def test_impossible_options_are_refused_at_once(options, message):
     with pytest.raises(trivox.OptionError, match=message):
         trivox.Voxelizer(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"resolution": 64.0}, "resolution"),
+        ({"pad": "1"}, "pad"),
+        ({"bounds": "all"}, "bounds"),
+        ({"dims": 8}, "dims"),
+        ({"rotate": 90}, "rotate"),
+        ({"color": "red"}, "color"),
+    ],
+)
+def test_options_of_another_type_are_a_type_error_that_names_them(options, name):
+    with pytest.raises(TypeError) as caught:
+        trivox.Voxelizer(**options)
+    assert name in "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [name])])
+
+
+# What `voxelize assets/<mesh>.obj <options> --json` prints.
+OF_THE_PROGRAM = {
+    "--cube 32": (
+        {"cube": 32},
+        {"torus-knot": "5a6651c0558cb50fba04b2824a2c992b", "cube": "ca69b2dd54904dc2211933c0ce176a3e"},
+    ),
+    "--dims 40,32,24 --res 20": (
+        {"dims": (40, 32, 24), "resolution": 20},
+        {"torus-knot": "2fa7caf3c223765a78dc1b329526a668", "cube": "3aebf52eb600b54601b66d8b6817fe16"},
+    ),
+    "--cube 24 --scale 2 --rotate x:90 --rotate z:30 --center --mode solid": (
+        {"cube": 24, "scale": 2, "rotate": ["x:90", "z:30"], "center": True, "mode": "solid"},
+        {"torus-knot": "215538c304fd7b314ce3cb8672566f52", "cube": "e137bc24aec733756330f8f964a0f6c1"},
+    ),
+    "--res 16 --scale 0.5 --rotate y:-45": (
+        {"resolution": 16, "scale": 0.5, "rotate": "y:-45"},
+        {"torus-knot": "e281a45277addad323a28e0de0bba496", "cube": "558f35851a09dc7e1dd2fbf21ea0b7f6"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "hashes"), OF_THE_PROGRAM.values(), ids=OF_THE_PROGRAM.keys())
+def test_transformed_meshes_have_the_voxels_that_the_program_makes(options, hashes):
+    vox = trivox.Voxelizer(**options)
+    copy = pickle.loads(pickle.dumps(vox))
+    assert copy == vox and copy.options == vox.options
+    paths = {name: ASSETS / f"{name}.obj" for name in hashes}
+    assert {name: vox(path).hash for name, path in paths.items()} == hashes
+    assert {name: vox(trivox.read_mesh(path)).hash for name, path in paths.items()} == hashes
+    assert {name: grid.hash for name, grid in copy.many(paths.items())} == hashes
+
+
+def test_a_cube_gives_grids_of_equal_shape_of_meshes_and_distances():
+    vox = trivox.Voxelizer(cube=24)
+    meshes = [torus(), ASSETS / "torus-knot.obj", ASSETS / "tetrahedron.obj"]
+    assert {grid.shape for _, grid in vox.many(meshes)} == {(24, 24, 24)}
+    assert {vox.distances(mesh, 3).shape for mesh in meshes} == {(24, 24, 24)}
+    assert vox.estimate(meshes[0])["dims"] == [24, 24, 24]
+    # As `voxelize assets/torus-knot.obj --cube 32 --distance 3 --json` prints it.
+    field = trivox.Voxelizer(cube=32).distances(meshes[1], 3)
+    assert field.hash == "96e735ac02672a57a26c3ca4a8ace593"
+
+
+def test_the_report_of_a_fill_has_what_the_program_prints(tetrahedron):
+    holed = trivox.Mesh(tetrahedron.vertices, tetrahedron.faces[:3])
+    with pytest.warns(trivox.TrivoxWarning):
+        report = trivox.Voxelizer(16, mode="solid")(holed).report
+    fill = report["fill"]
+    assert report["triangles"] == 3 and report["lattice"]["dims"] == [16, 16, 16]
+    assert (fill["open_edges"], fill["boundary_loops"], fill["turned_patches"]) == (3, 1, 0)
+    assert 0 <= fill["lowest_confidence"]["value"] <= 1
+    assert trivox.Voxelizer(16)(holed).report["fill"] is None
 
 
 def test_modes_threads_and_memory_give_one_truth():
@@ -156,6 +241,22 @@ def test_a_time_limit_ends_a_run():
     with pytest.raises(trivox.TimeLimitError) as caught:
         trivox.Voxelizer(3000, mode="solid", time_limit=0.1)(torus(400, 200))
     assert caught.value.code == "time_limit" and isinstance(caught.value, TimeoutError)
+
+
+def test_a_time_limit_holds_for_each_mesh_of_a_batch(tetrahedron):
+    slow = torus(400, 200)
+    vox = trivox.Voxelizer(3000, mode="solid", time_limit=0.1)
+    results = dict(vox.many([("slow", slow), ("slower", slow)]))
+    assert [type(error) for error in results.values()] == [trivox.TimeLimitError] * 2
+    # The limit begins with each mesh, not with the batch.
+    quick = trivox.Voxelizer(16, time_limit=5).many([tetrahedron] * 20)
+    assert all(isinstance(grid, trivox.Grid) for _, grid in quick)
+
+
+@pytest.mark.parametrize("one", ["cube.obj", b"cube.obj", ASSETS / "cube.obj", torus()], ids=type)
+def test_one_mesh_is_no_batch(one):
+    with pytest.raises(TypeError, match=r"an iterable of meshes, .*: give \[item\]"):
+        trivox.Voxelizer(8).many(one)
 
 
 INTERRUPTED = """

@@ -20,7 +20,8 @@ __all__ = [
 class TrivoxError(Exception):
     """Base class of all errors of trivox.
 
-    A file that is not there is the built-in ``FileNotFoundError``, with its ``filename``.
+    An argument of a wrong type is a ``TypeError``, and a file that is not there the built-in
+    ``FileNotFoundError``, with its ``filename``.
 
     Attributes
     ----------
@@ -42,6 +43,10 @@ class TrivoxError(Exception):
     def __str__(self) -> str:
         message = self.args[0] if self.args else ""
         return f"{self.path}: {message}" if self.path else str(message)
+
+    def __repr__(self) -> str:
+        path = f", path={self.path!r}" if self.path else ""
+        return f"{type(self).__name__}({self.args[0] if self.args else ''!r}, code={self.code!r}{path})"
 
     def __reduce__(self):
         return type(self), (self.args[0] if self.args else "", self.code, self.path)
@@ -66,7 +71,8 @@ class PlaceError(TrivoxError, ValueError):
 
 
 class ReadError(TrivoxError, ValueError):
-    """A file, or bytes, that cannot be read as a mesh or grid (``read.*``)."""
+    """A file, or bytes, that cannot be read as a mesh or grid (``read.*``): ``read.line`` where a line
+    of text is malformed, ``read.content`` elsewhere."""
 
     code = "read"
 

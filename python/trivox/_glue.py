@@ -209,14 +209,22 @@ class Verdict:
 
 @contextmanager
 def progress_bar(description: str = "") -> Iterator[Callable[[str, int, int], None]]:
-    """A bar of tqdm (in a terminal or a notebook) for ``Voxelizer.__call__``.
+    """A bar of tqdm (in a terminal or a notebook) for ``Voxelizer.voxelize``.
+
+    Raises
+    ------
+    ImportError
+        There is no tqdm: ``pip install tqdm``.
 
     Examples
     --------
     >>> with trivox.progress_bar("bunny") as progress:           # doctest: +SKIP
     ...     grid = trivox.Voxelizer(1024)("bunny.obj", progress=progress)
     """
-    from tqdm.auto import tqdm
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as error:
+        raise ImportError("progress_bar needs tqdm: pip install tqdm") from error
 
     with tqdm(total=0, desc=description, bar_format="{l_bar}{bar}| {postfix} {elapsed}") as bar:
 

@@ -45,6 +45,24 @@ impl DistanceField {
         Self { width, band, inside, keys, starts, distances }
     }
 
+    /// A field of its parts: the voxels with a distance, those inside, and the distances in the
+    /// order of [`distances`](Self::distances), signed or not. `None` if they do not belong
+    /// together.
+    #[must_use]
+    pub fn of_parts(
+        width: f32,
+        [band, inside]: [VoxelGrid; 2],
+        distances: Vec<f32>,
+    ) -> Option<Self> {
+        let is_distance = |distance: &f32| distance.abs() <= width;
+        let is_whole = band.dims() == inside.dims()
+            && band.occupied() == distances.len() as u64
+            && distances.iter().all(is_distance);
+        let bricks: Vec<_> = band.bricks().collect();
+        let distances = distances.into_iter().map(f32::abs).collect();
+        is_whole.then(|| Self::new(width, [band, inside], &bricks, distances))
+    }
+
     /// Voxels along each axis.
     #[must_use]
     pub fn dims(&self) -> [u32; 3] {

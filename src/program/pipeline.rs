@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use trivox::formats::{Loaded, Sidecar};
 use trivox::voxelizer::{Placed, UsedBackend, Warning};
-use trivox::{DistanceField, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{
+    DistanceField, PlaceOptions, PlacedMesh, Sizing, Transform, VoxelGrid, Voxelized, Voxelizer,
+};
 
 use crate::program::memory::Share;
-use crate::program::transform::Transform;
 
 /// The options of the steps.
 pub struct Pipeline<'a> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use trivox::formats::{LoadedGrid, is_mesh};
 use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
-use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
+use trivox::{Mode, PlaceOptions, Progress, Transform, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
 use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
@@ -21,7 +21,6 @@ use crate::program::pipeline::{Pipeline, sentences, sizing};
 use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
-use crate::program::transform::Transform;
 use crate::program::{Verdict, temporary};
 
 /// Reads the grid, draws it and writes the pictures.

@@ -17,7 +17,7 @@ use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::plan::Task;
 use crate::program::summary::{Contents, Skipped};
 use crate::program::temporary::{TemporaryFile, folder_of};
-use crate::program::transform::{Transform, place_options};
+use crate::program::transform::{place_options, transform};
 
 /// The folder of records.
 const FOLDER: &str = ".voxelize";
@@ -66,7 +66,7 @@ impl Origin {
                  {keep}, {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior \
                  {interior:?}",
                 place_options(job),
-                Transform::new(job).ok()
+                transform(job).ok()
             ),
         })
     }

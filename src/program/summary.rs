@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use trivox::palette::MAX_COLORS;
+use trivox::solid::FillSummary;
 use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::{DistanceField, Lattice, VoxelGrid};
 
-use crate::program::fill_summary::FillSummary;
+use crate::program::fill_summary;
 use crate::program::numbers::{counted, duration, grouped, significant, sized};
 use crate::program::output::Names;
 
@@ -279,7 +280,7 @@ impl Summary {
             line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
         }
         if let Some(fill) = &self.fill {
-            fill.lines().for_each(|(label, text)| line(label, text));
+            fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
         }
         line("hash", self.hash.clone());
         if let Some(colors) = self.colors {

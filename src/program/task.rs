@@ -6,14 +6,13 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
-use trivox::solid::FillReport;
+use trivox::solid::{FillReport, FillSummary};
 use trivox::voxelizer::{Placed, Timings as Times};
 use trivox::{
     ColorSource, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
 };
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
-use crate::program::fill_summary::FillSummary;
 use crate::program::memory::Share;
 use crate::program::output::{Cut, Names, Output, Written};
 use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
@@ -23,7 +22,7 @@ use crate::program::resume::{self, Origin};
 use crate::program::summary::{
     Check, Contents, DistanceSummary, Outcome, Summary, TileSummary, Timings, milliseconds, timed,
 };
-use crate::program::transform::{Transform, place_options};
+use crate::program::transform::{place_options, transform};
 
 /// What the tasks of a run share.
 pub struct RunContext<'a> {
@@ -150,7 +149,7 @@ impl RunContext<'_> {
     fn pipeline(&self, has_colors: bool) -> Result<Pipeline<'_>> {
         Ok(Pipeline {
             voxelizer: self.voxels.of(self.voxelizer.clone(), self.job.color, has_colors),
-            transform: Transform::new(self.job)?,
+            transform: transform(self.job)?,
             place: place_options(self.job),
             memory: self.memory,
             is_solid: matches!(self.voxels.mode(), Mode::Solid(_)),

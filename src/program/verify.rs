@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::is_mesh;
+use trivox::solid::FillSummary;
 use trivox::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Slice, Verdict, VerifyError, VerifyOptions,
     Wrong, verify,
@@ -14,7 +15,7 @@ use trivox::{ColorSource, Lattice, Mesh, Sizing, VoxelGrid, Voxelized, Voxelizer
 
 use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
-use crate::program::fill_summary::FillSummary;
+use crate::program::fill_summary;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, grouped, ratio, significant, sized};
 use crate::program::pipeline::sentences;
@@ -247,7 +248,7 @@ impl Report {
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         line("backend", format!("{}{adapter}", self.backend));
         if let Some(fill) = &self.fill {
-            fill.lines().for_each(|(label, text)| line(label, text));
+            fill_summary::lines(fill).for_each(|(label, text)| line(label, text));
         }
         line("right", counted(self.agreeing, "voxel"));
         line("missing", counted(self.missing, "voxel"));

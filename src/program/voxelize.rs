@@ -13,7 +13,7 @@ use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
-use crate::program::transform::{Transform, place_options};
+use crate::program::transform::{place_options, transform};
 use crate::program::{Verdict, batch, lattice, temporary};
 
 /// Runs the job with these options.
@@ -32,7 +32,7 @@ pub fn run(
     compute.start_threads()?;
     refuse_impossible_sizes(job)?;
     let lattice = job.lattice.as_deref().map(lattice::read).transpose()?;
-    Transform::new(job)?;
+    transform(job)?;
     temporary::clean_up_when_interrupted()?;
     let plan = Plan::new(job)?;
     if plan.several && job.preview.is_some() {

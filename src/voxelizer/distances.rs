@@ -6,7 +6,7 @@ use crate::distance::{DistanceField, distances};
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
 use crate::mode::Mode;
-use crate::place::PlacedMesh;
+use crate::place::{Lattice, PlacedMesh};
 use crate::solid::{FillReport, Solid};
 use crate::voxelize::BackendError;
 use crate::voxelizer::steps::timed;
@@ -20,6 +20,10 @@ use crate::voxelizer::{
 pub struct Distances {
     /// The distances, with their place in the world.
     pub field: DistanceField,
+    /// The lattice of the mesh.
+    pub lattice: Lattice,
+    /// The number of triangles.
+    pub triangles: usize,
     /// How the inside was found.
     pub fill_report: Option<FillReport>,
     /// What computed the inside; the distances are computed on the CPU.
@@ -103,10 +107,10 @@ impl Voxelizer {
     fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
         let Placed { mesh, mut warnings, timings: Timings { load, place, .. } } = placed;
         let voxelized = self.voxelize(&mesh)?;
-        let Voxelized { grid, fill_report, backend, warnings: more, timings, .. } = voxelized;
+        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
         let (field, time) = timed(|| self.measure(&mesh, grid, width))?;
-        warnings.extend(more);
-        let timings = Timings { load, place, distance: Some(time), ..timings };
-        Ok(Distances { field, fill_report, backend, warnings, timings })
+        warnings.extend(voxelized.warnings);
+        let timings = Timings { load, place, distance: Some(time), ..voxelized.timings };
+        Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }
 }

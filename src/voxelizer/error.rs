@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::formats::ReadError;
+use crate::mesh::MeshError;
 use crate::place::PlaceError;
 use crate::voxelize::BackendError;
 
@@ -13,6 +14,9 @@ pub enum VoxelizeError {
     /// The mesh cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The transformed mesh is not valid.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// The mesh cannot be placed on a lattice.
     #[error(transparent)]
     Place(#[from] PlaceError),

@@ -50,12 +50,12 @@ impl Voxelizer {
         let work = move |(key, source): (K, Source)| {
             let result = {
                 let _one_of_several = sharing.read().unwrap_or_else(PoisonError::into_inner);
-                shared.run_source(&source)
+                shared.for_mesh().run_source(&source)
             };
             let result = match result {
                 Err(error) if error.is_memory() && workers > 1 => {
                     let _alone = sharing.write().unwrap_or_else(PoisonError::into_inner);
-                    voxelizer.run_source(&source)
+                    voxelizer.for_mesh().run_source(&source)
                 }
                 result => result,
             };
@@ -65,6 +65,14 @@ impl Voxelizer {
             BackendError::Threads { threads: workers, reason: error.to_string() }
         })?;
         Ok(Many { results })
+    }
+
+    fn for_mesh(&self) -> Self {
+        let voxelizer = self.clone();
+        match self.progress.for_mesh() {
+            Some(progress) => voxelizer.progress(progress),
+            None => voxelizer,
+        }
     }
 
     fn run_source(&self, source: &Source) -> Result<Voxelized, VoxelizeError> {

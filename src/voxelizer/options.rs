@@ -9,6 +9,7 @@ use crate::mode::Mode;
 use crate::place::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 use crate::progress::{NoProgress, Progress};
 use crate::srgb::Rgba;
+use crate::transform::Transform;
 use crate::voxelize::{BackendChoice, Backends};
 use crate::voxelizer::pool::LazyPool;
 use crate::voxelizer::{ColorSource, Voxelizer};
@@ -27,6 +28,7 @@ impl Voxelizer {
     pub fn new() -> Self {
         Self {
             place: PlaceOptions::new(Sizing::Resolution(128)),
+            transform: Transform::default(),
             up: Up::default(),
             mode: Mode::default(),
             color: ColorSource::default(),
@@ -81,6 +83,13 @@ impl Voxelizer {
     #[must_use]
     pub fn place_options(self, place: PlaceOptions) -> Self {
         Self { place, ..self }
+    }
+
+    /// Sets how meshes are transformed first; a grid of given dimensions has its place from the mesh,
+    /// not from bounds and padding.
+    #[must_use]
+    pub fn transform(self, transform: Transform) -> Self {
+        Self { transform, ..self }
     }
 
     /// Sets the mesh's up axis, which file formats store.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::grid::VoxelGrid;
-use crate::place::{PlacedMesh, Window};
+use crate::place::{Lattice, PlacedMesh, Window};
 use crate::solid::FillReport;
 use crate::voxelize::report::RunReport;
 use crate::voxelizer::Warning;
@@ -27,6 +27,10 @@ pub struct Placed {
 pub struct Voxelized {
     /// The voxels, with their place in the world and colours where the mesh has any.
     pub grid: VoxelGrid,
+    /// The lattice of the mesh, of a tile that of the tile.
+    pub lattice: Lattice,
+    /// The number of triangles.
+    pub triangles: usize,
     /// Of a tile: where it lies in the whole grid, and the dimensions of that.
     pub window: Option<(Window, [u32; 3])>,
     /// The report of the fill, for a solid.

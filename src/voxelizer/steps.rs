@@ -1,5 +1,6 @@
 //! The steps: read, place, voxelize, colour.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -40,16 +41,30 @@ impl Voxelizer {
         self.read_and_place(|| read_mesh_reporting(path, &options, &*self.progress))
     }
 
-    /// The first step for a mesh in memory: places it.
+    /// The first step for a mesh in memory: transforms and places it.
     ///
     /// # Errors
     /// It cannot be placed so.
     pub fn place(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
+        self.place_moved(&*self.moved(Cow::Borrowed(mesh))?)
+    }
+
+    /// The mesh with its coordinates transformed.
+    fn moved<'a>(&self, mesh: Cow<'a, Mesh>) -> Result<Cow<'a, Mesh>, VoxelizeError> {
+        if !self.transform.moves() {
+            return Ok(mesh);
+        }
+        let mesh = mesh.into_owned();
+        Ok(Cow::Owned(self.install(|| self.transform.apply(mesh))??))
+    }
+
+    fn place_moved(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
         self.place_by(|| {
+            let options = self.transform.place(mesh, self.place);
             let lattice = match (&self.lattice, &self.tile) {
-                (None, None) => return place(mesh, &self.place),
+                (None, None) => return place(mesh, &options),
                 (Some(lattice), _) => *lattice,
-                (None, Some(_)) => Lattice::of(mesh, &self.place)?,
+                (None, Some(_)) => Lattice::of(mesh, &options)?,
             };
             let whole = place_on(mesh, &lattice)?;
             match &self.tile {
@@ -69,7 +84,8 @@ impl Voxelizer {
         lattice: &Lattice,
         window: &Window,
     ) -> Result<Placed, VoxelizeError> {
-        self.place_by(|| place_on(mesh, lattice)?.in_window(window, self.mode.reach()))
+        let mesh = self.moved(Cow::Borrowed(mesh))?;
+        self.place_by(|| place_on(&mesh, lattice)?.in_window(window, self.mode.reach()))
     }
 
     fn place_by(
@@ -116,7 +132,7 @@ impl Voxelizer {
         read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
     ) -> Result<Placed, VoxelizeError> {
         let (Loaded { mesh, warnings, .. }, load) = timed(|| self.load(read))?;
-        let mut placed = self.place(&mesh)?;
+        let mut placed = self.place_moved(&*self.moved(Cow::Owned(mesh))?)?;
         placed.timings.load = load;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
         Ok(placed)
@@ -199,7 +215,19 @@ impl Voxelizer {
         let timings = Timings { voxelize, fill, ..Timings::default() };
         let window = mesh.window().map(|window| (*window, mesh.whole().lattice().dims));
         let transparent = 0;
-        Ok(Voxelized { grid, window, fill_report, transparent, report, backend, warnings, timings })
+        let (lattice, triangles) = (*mesh.lattice(), mesh.len());
+        Ok(Voxelized {
+            grid,
+            lattice,
+            triangles,
+            window,
+            fill_report,
+            transparent,
+            report,
+            backend,
+            warnings,
+            timings,
+        })
     }
 
     /// The third step: the voxels' colours. Voxels of a surface in which everything is transparent

@@ -1,12 +1,12 @@
 //! Writes grids into NumPy's arrays.
 
-use numpy::{Element, PyReadwriteArrayDyn};
+use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
-use trivox::grid::{BRICK, BrickKey, Mask};
+use trivox::grid::{BRICK, BrickKey, Mask, World};
 
-use crate::error::Failure;
+use crate::error::{Failure, option_error};
 use crate::job;
 
 /// A new array of NumPy's: `empty` or `zeros`. Too large a one is a `MemoryError`.
@@ -34,6 +34,61 @@ pub fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
     job::on_pool(py, || fill(rows))?;
     drop(data);
     Ok(array)
+}
+
+/// Voxels of `grid`, a row each.
+pub fn coords<'py>(
+    py: Python<'py>,
+    grid: &VoxelGrid,
+    rows: u64,
+    order: &str,
+    batch: Option<i32>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let is_reversed = match order {
+        "xyz" => false,
+        "zyx" => true,
+        _ => {
+            let message = format!("order '{order}' is not possible: use 'xyz' or 'zyx'");
+            return Err(option_error(py, "option.order", message));
+        }
+    };
+    // Without a branch for each voxel.
+    match (is_reversed, batch) {
+        (false, None) => filled::<i32, 3>(py, rows, "int32", |out| {
+            grid.fill_voxels(out, |key, mask, out| write_rows(key, mask, out, |v| v));
+        }),
+        (true, None) => filled::<i32, 3>(py, rows, "int32", |out| {
+            grid.fill_voxels(out, |key, mask, out| {
+                write_rows(key, mask, out, |[x, y, z]| [z, y, x]);
+            });
+        }),
+        (false, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
+            grid.fill_voxels(out, |key, mask, out| {
+                write_rows(key, mask, out, |[x, y, z]| [b, x, y, z]);
+            });
+        }),
+        (true, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
+            grid.fill_voxels(out, |key, mask, out| {
+                write_rows(key, mask, out, |[x, y, z]| [b, z, y, x]);
+            });
+        }),
+    }
+}
+
+/// Their centres in mesh units.
+pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bound<'py, PyAny>> {
+    let Some(World { origin, voxel_size, .. }) = grid.world else {
+        let message = "the grid does not say where it lies: use coords()";
+        return Err(option_error(py, "option.world", message));
+    };
+    let centre = |c: i32, a: usize| origin[a] + (f64::from(c) + 0.5) * voxel_size;
+    let coords: PyReadonlyArray2<'_, i32> = coords(py, grid, rows, "xyz", None)?.extract()?;
+    let coords = coords.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
+    filled::<f64, 3>(py, coords.len() as u64 / 3, "float64", |out| {
+        for (out, voxel) in out.iter_mut().zip(coords.chunks_exact(3)) {
+            *out = std::array::from_fn(|a| centre(voxel[a], a));
+        }
+    })
 }
 
 /// Writes a row for each voxel of a brick.

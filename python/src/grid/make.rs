@@ -1,7 +1,6 @@
 //! Makes grids of arrays.
 
-use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
@@ -11,6 +10,7 @@ use trivox::srgb::Rgba;
 use crate::error::{Failure, option_error};
 use crate::grid::{PyGrid, up_of};
 use crate::job;
+use crate::options::{numbers, shaped};
 
 /// Makes a grid of the voxels in an array of shape (n, 3).
 pub fn grid_of_coords(
@@ -20,11 +20,24 @@ pub fn grid_of_coords(
     world: Option<World>,
 ) -> PyResult<PyGrid> {
     let py = coords.py();
-    let array = PyModule::import(py, "numpy")?.call_method1("asarray", (coords, "int64"))?;
-    let array: PyReadonlyArray2<'_, i64> = array.extract()?;
-    if array.shape()[1] != 3 {
-        return Err(option_error(py, "option.shape", "coords have another shape than (n, 3)"));
+    let array = PyModule::import(py, "numpy")?.call_method1("asarray", (coords,))?;
+    let untyped = array.cast::<PyUntypedArray>()?;
+    if !matches!(untyped.shape(), [_, 3] | [0]) {
+        let shape = shaped(untyped.shape());
+        let message = format!("coords of shape {shape} are not possible: use (n, 3)");
+        return Err(option_error(py, "option.shape", message));
     }
+    let kind = untyped.dtype();
+    // An empty list is an array of floats.
+    if !matches!(kind.kind(), b'i' | b'u') && !untyped.is_empty() {
+        let message = format!(
+            "coords of type {kind} are not possible: use voxel indices, which are integers (points \
+             are voxelized, or floored first)"
+        );
+        return Err(option_error(py, "option.dtype", message));
+    }
+    let array = array.call_method1("reshape", ((-1, 3),))?.call_method1("astype", ("int64",))?;
+    let array: PyReadonlyArray2<'_, i64> = array.extract()?;
     let colors = colors.map(|colors| rgba(colors, array.shape()[0])).transpose()?;
     let view = array.as_array();
     let make = || -> Result<VoxelGrid, Failure> {
@@ -89,13 +102,15 @@ fn colors_of(voxels: &[[u32; 3]], colors: &[Rgba]) -> Colors {
 /// The place of a grid: `origin` and `voxel_size` are given together or not at all.
 pub fn world_of(
     py: Python<'_>,
-    origin: Option<[f64; 3]>,
+    origin: Option<&Bound<'_, PyAny>>,
     voxel_size: Option<f64>,
     up: &str,
 ) -> PyResult<Option<World>> {
     let up = up_of(py, up)?;
     match (origin, voxel_size) {
         (Some(origin), Some(voxel_size)) => {
+            let origin = numbers("origin", origin, &[3])?;
+            let origin = [origin[0], origin[1], origin[2]];
             if !(voxel_size > 0.0 && voxel_size.is_finite() && origin.iter().all(|c| c.is_finite()))
             {
                 let message = "use finite numbers for origin, and a positive one for voxel_size";
@@ -104,6 +119,9 @@ pub fn world_of(
             Ok(Some(World { origin, voxel_size, up }))
         }
         (None, None) => Ok(None),
-        _ => Err(PyTypeError::new_err("origin and voxel_size are given together")),
+        _ => {
+            let message = "origin and voxel_size are given together";
+            Err(option_error(py, "option.combination", message))
+        }
     }
 }

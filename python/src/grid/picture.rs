@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use trivox::render::{Background, Picture, Projection, RenderOptions, View, render};
+use trivox::render::{Background, MAX_SIDE, Picture, Projection, RenderOptions, View, render};
 
 use crate::error::option_error;
 use crate::grid::PyGrid;
 use crate::job;
+use crate::options::{whole, wholes};
 
 impl PyGrid {
     pub fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
@@ -28,10 +29,8 @@ pub fn render_options(
     let refuse = |code, message: String| Err(option_error(py, code, message));
     let size = match size {
         None => [512, 512],
-        Some(size) => match size.extract::<u32>() {
-            Ok(side) => [side, side],
-            Err(_) => size.extract::<[u32; 2]>()?,
-        },
+        Some(size) if size.try_iter().is_ok() => wholes("size", size, 1..=MAX_SIDE)?,
+        Some(size) => [whole("size", size, 1..=MAX_SIDE)?; 2],
     };
     let view = View::of_name(view).map_err(|message| option_error(py, "option.view", message))?;
     let background = match background {
@@ -44,7 +43,7 @@ pub fn render_options(
                 let message = format!("background '{name}' is not possible: {use_}");
                 return refuse("option.background", message);
             }
-            Err(_) => Background::Color(value.extract::<[u8; 3]>()?),
+            Err(_) => Background::Color(wholes("background", value, 0..=u8::MAX)?),
         },
     };
     let mut options = RenderOptions::new(size).with_view(view).with_background(background);

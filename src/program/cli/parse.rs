@@ -93,14 +93,6 @@ pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
     }
 }
 
-pub fn parse_rotation(text: &str) -> Result<(usize, f64), String> {
-    let parts = text.split_once(':').and_then(|(axis, degrees)| {
-        let axis = ["x", "y", "z"].iter().position(|name| *name == axis)?;
-        degrees.parse().ok().filter(|d: &f64| d.is_finite()).map(|degrees| (axis, degrees))
-    });
-    parts.ok_or_else(|| "use an axis and degrees, such as x:90 or z:-45".to_owned())
-}
-
 pub fn parse_bounds(text: &str) -> Result<Bounds, String> {
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
     let numbers = numbers.map_err(|_| "not six numbers with commas between".to_owned())?;

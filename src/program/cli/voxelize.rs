@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 use trivox::formats::GridFormat;
+use trivox::transform::Rotation;
 use trivox::{Bounds, ColorSource, Tile};
 
 use crate::program::cli::names::UpAxis;
 use crate::program::cli::parse::{
-    parse_bounds, parse_count, parse_cube, parse_dims, parse_number, parse_res, parse_rotation,
-    parse_seconds, parse_width,
+    parse_bounds, parse_count, parse_cube, parse_dims, parse_number, parse_res, parse_seconds,
+    parse_width,
 };
 use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
@@ -71,8 +72,8 @@ pub struct Job {
 
     /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the
     /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
-    #[arg(long, value_name = "AXIS:DEGREES", value_parser = parse_rotation)]
-    pub rotate: Vec<(usize, f64)>,
+    #[arg(long, value_name = "AXIS:DEGREES")]
+    pub rotate: Vec<Rotation>,
 
     /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
     #[arg(long)]

@@ -1,0 +1,98 @@
+//! Values of options, as Python gives them. One of a wrong type is a `TypeError`; one that is not
+//! possible is an `OptionError`. Both name the option.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use trivox::place::MAX_DIM;
+use trivox::render::MAX_SAMPLES;
+
+use crate::error::option_error;
+
+/// A whole number.
+pub fn whole<T: TryFrom<i64> + PartialOrd + Display>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    range: RangeInclusive<T>,
+) -> PyResult<T> {
+    let py = value.py();
+    let number = match value.extract::<i64>() {
+        Ok(number) => T::try_from(number).ok(),
+        Err(error) if error.is_instance_of::<PyOverflowError>(py) => None,
+        Err(_) => {
+            let kind = value.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("{name} takes a whole number, not {kind}")));
+        }
+    };
+    number.filter(|number| range.contains(number)).ok_or_else(|| {
+        let (least, most) = (range.start(), range.end());
+        let message = format!("{name} {value} is not possible: use {least} to {most}");
+        option_error(py, "option.range", message)
+    })
+}
+
+/// So many whole numbers.
+pub fn wholes<T: TryFrom<i64> + PartialOrd + Display + Clone, const N: usize>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    range: RangeInclusive<T>,
+) -> PyResult<[T; N]> {
+    let wrong = || format!("{name} takes {N} whole numbers");
+    let items = value.try_iter().map_err(|_| PyTypeError::new_err(wrong()))?;
+    let numbers = items.map(|item| whole(name, &item?, range.clone()));
+    let numbers = numbers.collect::<PyResult<Vec<T>>>()?;
+    numbers.try_into().map_err(|numbers: Vec<T>| {
+        let message = format!("{}, and got {}", wrong(), numbers.len());
+        option_error(value.py(), "option.shape", message)
+    })
+}
+
+/// An array of numbers of this shape, in C order.
+pub fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
+    let py = value.py();
+    let wanted = shaped(shape);
+    let wrong = || PyTypeError::new_err(format!("{name} takes numbers of shape {wanted}"));
+    let numpy = PyModule::import(py, "numpy")?;
+    let array = numpy.call_method1("asarray", (value,)).map_err(|_| wrong())?;
+    let array = array.cast_into::<PyUntypedArray>()?;
+    if !matches!(array.dtype().kind(), b'f' | b'i' | b'u') {
+        return Err(wrong());
+    }
+    if array.shape() != shape {
+        let message =
+            format!("{name} of shape {} is not possible: use {wanted}", shaped(array.shape()));
+        return Err(option_error(py, "option.shape", message));
+    }
+    let array = array.call_method1("astype", ("float64",))?;
+    let array: PyReadonlyArrayDyn<'_, f64> = array.extract()?;
+    Ok(array.as_array().iter().copied().collect())
+}
+
+/// A shape as Python writes it.
+pub fn shaped(shape: &[usize]) -> String {
+    let sides: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    format!("({}{})", sides.join(", "), if shape.len() == 1 { "," } else { "" })
+}
+
+/// Minimum and maximum corner of `bounds`.
+pub fn bounds_of(value: &Bound<'_, PyAny>) -> PyResult<trivox::Bounds> {
+    let [x0, y0, z0, x1, y1, z1] = numbers("bounds", value, &[2, 3])?[..] else {
+        unreachable!("two corners of three numbers")
+    };
+    Ok(trivox::Bounds { min: [x0, y0, z0], max: [x1, y1, z1] })
+}
+
+pub fn pad_of(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole("pad", value, 0..=MAX_DIM)
+}
+
+pub fn named_of(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole("named", value, 0..=u32::MAX)
+}
+
+pub fn samples_of(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole("samples", value, 1..=MAX_SAMPLES)
+}

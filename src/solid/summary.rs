@@ -1,0 +1,213 @@
+//! The summary of a fill, as the program prints it in JSON.
+
+use serde::Serialize;
+
+use crate::fill::{AxisDisagreement, Confidence};
+use crate::place::Lattice;
+use crate::solid::FillReport;
+use crate::topology::{Topology, Turned};
+
+/// A [`FillReport`] in mesh units, for serde. Fields that do not apply to the fill are left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FillSummary {
+    /// `parity`, `winding`, `flood` or `vote`.
+    pub rule: String,
+    /// The reason for this fill.
+    pub reason: String,
+    /// Whether there is a doubt.
+    pub doubtful: bool,
+    /// The reasons for doubt.
+    pub doubts: Vec<DoubtSummary>,
+    /// The whole report as text.
+    pub sentence: String,
+    /// Whether every edge has an even number of triangles.
+    pub closed: bool,
+    /// Whether every edge is traversed equally often in both directions.
+    pub oriented: bool,
+    /// Components connected through edges.
+    pub shells: u64,
+    /// Edges of the mesh.
+    pub edges: u64,
+    /// Edges with exactly one triangle.
+    pub open_edges: u64,
+    /// Edges with more than two triangles.
+    pub non_manifold_edges: u64,
+    /// Edges with exactly two triangles, which traverse it in the same direction.
+    pub inconsistent_edges: u64,
+    /// Edges with an odd number of triangles.
+    pub odd_edges: u64,
+    /// Edges that are not traversed equally often in both directions.
+    pub unbalanced_edges: u64,
+    /// Such an edge, by its ends in mesh units.
+    pub example: Option<[[f64; 3]; 2]>,
+    /// Boundary loops that were capped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary_loops: Option<u64>,
+    /// The least certain voxel at a cap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lowest_confidence: Option<ConfidenceSummary>,
+    /// The most certain one sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub highest_confidence: Option<ConfidenceSummary>,
+    /// Triangles whose orientation was flipped.
+    pub turned_triangles: u64,
+    /// The patches of those triangles.
+    pub turned_patches: u64,
+    /// The caps as text.
+    #[serde(skip)]
+    pub caps: Option<String>,
+    /// Columns that are still inside at the end of the grid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unended_columns: Option<u64>,
+    /// Columns with a winding number of 2 or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlapping_columns: Option<u64>,
+    /// Columns through parts with inverted orientation, and through others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opposed_columns: Option<u64>,
+    /// The agreement of rays along the three axes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub axes: Option<AxesSummary>,
+    /// Enclosed voxels found by the flood fill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enclosed: Option<u64>,
+    /// Voxels that the flood fill reached though most rays find them inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaked: Option<u64>,
+    /// Volume of the voxels, in cubic mesh units.
+    pub voxel_volume: f64,
+    /// Volume of a closed mesh, in cubic mesh units.
+    pub mesh_volume: Option<f64>,
+}
+
+/// A warning about the fill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DoubtSummary {
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `wide`, `nothing`
+    /// or `leak`.
+    pub kind: &'static str,
+    /// A sentence.
+    pub text: String,
+}
+
+/// The confidence of a voxel, from 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ConfidenceSummary {
+    /// From 0 to 1.
+    pub value: f64,
+    /// The voxel.
+    pub voxel: [u32; 3],
+    /// Its centre, in mesh units.
+    pub position: [f64; 3],
+}
+
+impl ConfidenceSummary {
+    fn new(&Confidence { value, voxel, .. }: &Confidence, lattice: &Lattice) -> Self {
+        Self { value, voxel, position: center(voxel, lattice) }
+    }
+}
+
+/// The centre of a voxel, in mesh units.
+fn center(voxel: [u32; 3], lattice: &Lattice) -> [f64; 3] {
+    let size = lattice.voxel_size;
+    [0, 1, 2].map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * size)
+}
+
+/// The agreement of rays along the three axes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AxesSummary {
+    /// Voxels that the axes disagree on.
+    pub disputed_voxels: u64,
+    /// Columns with such a voxel.
+    pub disputed_columns: u64,
+    /// Columns with a voxel that is inside or disputed.
+    pub columns: u64,
+    /// The share of such columns.
+    pub share: f64,
+    /// Columns along x, y and z that cross the surface an odd number of times.
+    pub odd_columns: [u64; 3],
+    /// The voxel with the most disagreement.
+    pub worst: Option<[u32; 3]>,
+    /// Its centre, in mesh units.
+    pub worst_position: Option<[f64; 3]>,
+}
+
+impl FillSummary {
+    /// The summary of `filling`, on `lattice`.
+    #[must_use]
+    pub fn new(filling: &FillReport, lattice: &Lattice) -> Self {
+        let Topology {
+            shells,
+            edges,
+            open_edges,
+            non_manifold_edges,
+            inconsistent_edges,
+            odd_edges,
+            unbalanced_edges,
+            example,
+            ..
+        } = filling.topology;
+        let in_mesh_units = |point: [i32; 3]| {
+            [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
+        };
+        let Turned { turned, triangles, .. } = filling.turned.unwrap_or_default();
+        let caps = filling.caps.as_ref();
+        let [lowest_confidence, highest_confidence] = match caps.and_then(|caps| caps.confidences) {
+            Some(ends) => ends.map(|end| Some(ConfidenceSummary::new(&end, lattice))),
+            None => [None, None],
+        };
+        Self {
+            boundary_loops: caps.map(|caps| caps.loops),
+            lowest_confidence,
+            highest_confidence,
+            turned_triangles: triangles,
+            turned_patches: turned,
+            caps: caps.map(ToString::to_string),
+            rule: filling.fill.to_string(),
+            reason: filling.reason.clone(),
+            doubtful: filling.is_doubtful(),
+            doubts: filling
+                .doubts
+                .iter()
+                .map(|doubt| DoubtSummary { kind: doubt.kind(), text: doubt.to_string() })
+                .collect(),
+            sentence: filling.sentence(),
+            closed: filling.topology.is_closed(),
+            oriented: filling.topology.is_oriented(),
+            shells,
+            edges,
+            open_edges,
+            non_manifold_edges,
+            inconsistent_edges,
+            odd_edges,
+            unbalanced_edges,
+            example: example.map(|edge| edge.map(in_mesh_units)),
+            unended_columns: filling.unended,
+            overlapping_columns: filling.windings.map(|windings| windings.overlapping),
+            opposed_columns: filling.windings.map(|windings| windings.opposed),
+            axes: filling.dispute.as_ref().map(|dispute| AxesSummary::new(dispute, lattice)),
+            enclosed: filling.enclosed,
+            leaked: filling.leaked,
+            voxel_volume: filling.volume.voxels,
+            mesh_volume: filling.volume.mesh,
+        }
+    }
+}
+
+impl AxesSummary {
+    fn new(dispute: &AxisDisagreement, lattice: &Lattice) -> Self {
+        Self {
+            disputed_voxels: dispute.voxels,
+            disputed_columns: dispute.columns,
+            columns: dispute.of_columns,
+            share: dispute.share(),
+            odd_columns: dispute.odd,
+            worst: dispute.worst,
+            worst_position: dispute.worst.map(|voxel| center(voxel, lattice)),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What becomes of a mesh before it is placed: a transformation of its coordinates, and a grid of
+//! given dimensions with the mesh in its centre.
+
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::mesh::{Mesh, MeshError};
+use crate::place::{Bounds, PlaceOptions, Sizing};
+
+/// The transformation of a mesh's coordinates, in order of application, and the grid around them.
+///
+/// ```
+/// use trivox::transform::CenteredGrid;
+/// use trivox::{Mesh, Transform, Voxelizer};
+///
+/// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 2.0, 0.0]];
+/// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+/// let mut transform = Transform::default();
+/// transform.rotations = vec!["x:90".parse()?];
+/// transform.grid = Some(CenteredGrid { dims: [16; 3], fills: true });
+/// let grid = Voxelizer::new().transform(transform).run(&mesh)?.grid;
+/// assert_eq!(grid.dims(), [16; 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Transform {
+    /// The factor of all coordinates, above 0.
+    pub scale: Option<f64>,
+    /// Rotations about the origin, one after another.
+    pub rotations: Vec<Rotation>,
+    /// Whether the centre of the bounding box is moved to the origin.
+    pub center: bool,
+    /// The grid with the mesh in its centre, instead of one by bounds and padding.
+    pub grid: Option<CenteredGrid>,
+}
+
+/// A grid of given dimensions, with the mesh in its centre.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CenteredGrid {
+    /// Voxels along each axis.
+    pub dims: [u32; 3],
+    /// Whether voxels are as small as the mesh allows; otherwise of the size that
+    /// [`PlaceOptions`] give.
+    pub fills: bool,
+}
+
+/// A rotation about an axis, counterclockwise as seen from the axis's tip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rotation {
+    /// 0, 1 or 2: x, y or z.
+    pub axis: usize,
+    /// The angle.
+    pub degrees: f64,
+}
+
+/// Why a text is no [`Rotation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("use an axis and degrees, such as x:90 or z:-45")]
+pub struct RotationError;
+
+impl FromStr for Rotation {
+    type Err = RotationError;
+
+    fn from_str(text: &str) -> Result<Self, RotationError> {
+        let (axis, degrees) = text.split_once(':').ok_or(RotationError)?;
+        let axis = ["x", "y", "z"].iter().position(|name| *name == axis).ok_or(RotationError)?;
+        let degrees: f64 = degrees.parse().map_err(|_| RotationError)?;
+        if degrees.is_finite() { Ok(Self { axis, degrees }) } else { Err(RotationError) }
+    }
+}
+
+impl Transform {
+    /// Whether coordinates change.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.scale.is_some() || !self.rotations.is_empty() || self.center
+    }
+
+    /// The mesh with its coordinates transformed.
+    ///
+    /// # Errors
+    /// A transformed coordinate is not finite.
+    pub fn apply(&self, mut mesh: Mesh) -> Result<Mesh, MeshError> {
+        if self.scale.is_some() || !self.rotations.is_empty() {
+            let scale = self.scale.unwrap_or(1.0);
+            let turn = |turn: &Rotation| (turn.axis, sin_cos(turn.degrees));
+            let turns: Vec<_> = self.rotations.iter().map(turn).collect();
+            mesh = mesh.with_positions(|p| {
+                turns.iter().fold(p.map(|c| c * scale), |p, &(axis, turn)| rotated(p, axis, turn))
+            })?;
+        }
+        if self.center {
+            let center = center(mesh.bounds());
+            mesh = mesh.with_positions(|p| [0, 1, 2].map(|a| p[a] - center[a]))?;
+        }
+        Ok(mesh)
+    }
+
+    /// The placement of `mesh`: as in `options`, or centred in a grid of given dimensions.
+    #[must_use]
+    pub fn place(&self, mesh: &Mesh, options: PlaceOptions) -> PlaceOptions {
+        let Some(CenteredGrid { dims, fills }) = self.grid else { return options };
+        let [min, max] = mesh.bounds();
+        let extent = [0, 1, 2].map(|a| max[a] - min[a]);
+        let longest = extent.into_iter().fold(0.0, f64::max);
+        let size = match options.sizing {
+            _ if fills => {
+                [0, 1, 2].map(|a| extent[a] / f64::from(dims[a])).into_iter().fold(0.0, f64::max)
+            }
+            Sizing::Resolution(n) => longest / f64::from(n),
+            Sizing::VoxelSize(size) => size,
+        };
+        let center = center([min, max]);
+        let half = dims.map(|d| f64::from(d) * size / 2.0);
+        let bounds = Bounds {
+            min: [0, 1, 2].map(|a| center[a] - half[a]),
+            max: [0, 1, 2].map(|a| center[a] + half[a]),
+        };
+        PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(bounds)
+    }
+}
+
+fn center([min, max]: [[f64; 3]; 2]) -> [f64; 3] {
+    [0, 1, 2].map(|a| min[a] / 2.0 + max[a] / 2.0)
+}
+
+/// Sine and cosine of an angle in degrees; exact for multiples of 90.
+fn sin_cos(degrees: f64) -> (f64, f64) {
+    match degrees.rem_euclid(360.0) {
+        0.0 => (0.0, 1.0),
+        90.0 => (1.0, 0.0),
+        180.0 => (0.0, -1.0),
+        270.0 => (-1.0, 0.0),
+        angle => libm::sincos(angle.to_radians()),
+    }
+}
+
+fn rotated(p: [f64; 3], axis: usize, (sin, cos): (f64, f64)) -> [f64; 3] {
+    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+    let mut rotated = p;
+    rotated[u] = p[u] * cos - p[v] * sin;
+    rotated[v] = p[u] * sin + p[v] * cos;
+    rotated
+}

@@ -154,7 +154,7 @@ impl Voxelizer {
     }
 
     fn finish(&self, placed: Placed) -> Result<Voxelized, VoxelizeError> {
-        let Placed { mesh, mut warnings, timings } = placed;
+        let Placed { mesh, mut warnings, timings, .. } = placed;
         let voxelized = self.voxelize(&mesh)?;
         let mut voxelized = self.paint(&mesh, voxelized)?;
         warnings.append(&mut voxelized.warnings);

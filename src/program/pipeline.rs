@@ -3,42 +3,28 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use trivox::formats::{Loaded, Sidecar};
 use trivox::voxelizer::{Placed, UsedBackend, Warning};
-use trivox::{
-    DistanceField, PlaceOptions, PlacedMesh, Sizing, Transform, VoxelGrid, Voxelized, Voxelizer,
-};
+use trivox::{DistanceField, PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
 
 use crate::program::memory::Share;
 
 /// The options of the steps.
 pub struct Pipeline<'a> {
     pub voxelizer: Voxelizer,
-    pub transform: Transform,
-    pub place: PlaceOptions,
     pub memory: &'a Share,
     pub is_solid: bool,
 }
 
 impl Pipeline<'_> {
-    /// Reads the mesh, transforms and places it; with the sidecar files that were looked for.
+    /// Reads the mesh, transforms and places it.
     ///
     /// # Errors
     /// The mesh cannot be read or placed; too little memory.
-    pub fn load_and_place(&self, path: &Path) -> Result<(Placed, Vec<Sidecar>)> {
-        let named = || path.display().to_string();
-        let began = std::time::Instant::now();
-        let loaded = self.voxelizer.load_file(path);
-        let load = began.elapsed();
-        let Loaded { mesh, warnings, sidecars, .. } =
-            loaded.map_err(|error| self.memory.explain(error)).with_context(named)?;
-        let mesh = self.transform.apply(mesh).with_context(named)?;
-        let options = self.transform.place(&mesh, self.place);
-        let placed = self.voxelizer.clone().place_options(options).place(&mesh);
-        let mut placed = placed.with_context(named)?;
-        placed.timings.load = load;
-        placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
-        Ok((placed, sidecars))
+    pub fn place(&self, path: &Path) -> Result<Placed> {
+        let placed = self.voxelizer.place_file(path);
+        placed
+            .map_err(|error| self.memory.explain(error))
+            .with_context(|| path.display().to_string())
     }
 
     /// Voxelizes the mesh on the chosen backend, without colours.

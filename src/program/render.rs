@@ -8,7 +8,7 @@ use serde::Serialize;
 use trivox::formats::{LoadedGrid, is_mesh};
 use trivox::render::{Picture, RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
-use trivox::{Mode, PlaceOptions, Progress, Transform, Up, VoxelGrid, Voxelizer, World};
+use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
 use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
@@ -220,15 +220,14 @@ fn voxels_of(
     let voxelizer = Voxelizer::new()
         .backend(BackendChoice::Cpu)
         .up(args.up.map_or(Up::default(), Up::from))
-        .progress(progress.clone());
+        .progress(progress.clone())
+        .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
     let pipeline = Pipeline {
         voxelizer: args.voxels.of(memory.of(&voxelizer), color, true),
-        transform: Transform::default(),
-        place: PlaceOptions::new(sizing(args.res, args.voxel_size)),
         memory,
         is_solid: matches!(args.voxels.mode(), Mode::Solid(_)),
     };
-    let (placed, _) = pipeline.load_and_place(&args.file)?;
+    let placed = pipeline.place(&args.file)?;
     let named = || args.file.display().to_string();
     let made = pipeline.compute(&placed.mesh).with_context(named)?;
     let made = pipeline.color(&placed.mesh, made).with_context(named)?;

@@ -67,7 +67,7 @@ impl RunContext<'_> {
         let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
         let has_colors = has_colors && is_grid;
         let pipeline = self.pipeline(has_colors)?;
-        let (placed, sidecars) = pipeline.load_and_place(&task.mesh)?;
+        let placed = pipeline.place(&task.mesh)?;
         output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.window_dims()))?;
         let notes = self.notes(&placed, format);
         let made =
@@ -130,7 +130,7 @@ impl RunContext<'_> {
                 task,
                 &written.names,
                 origin,
-                &sidecars,
+                &placed.sidecars,
                 contents,
             ));
             summary.bytes = Some(written.bytes);
@@ -148,9 +148,9 @@ impl RunContext<'_> {
 
     fn pipeline(&self, has_colors: bool) -> Result<Pipeline<'_>> {
         Ok(Pipeline {
-            voxelizer: self.voxels.of(self.voxelizer.clone(), self.job.color, has_colors),
-            transform: transform(self.job)?,
-            place: place_options(self.job),
+            voxelizer: (self.voxels.of(self.voxelizer.clone(), self.job.color, has_colors))
+                .transform(transform(self.job)?)
+                .place_options(place_options(self.job)),
             memory: self.memory,
             is_solid: matches!(self.voxels.mode(), Mode::Solid(_)),
         })

@@ -105,7 +105,7 @@ impl Voxelizer {
     }
 
     fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
-        let Placed { mesh, mut warnings, timings: Timings { load, place, .. } } = placed;
+        let Placed { mesh, mut warnings, timings: Timings { load, place, .. }, .. } = placed;
         let voxelized = self.voxelize(&mesh)?;
         let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
         let (field, time) = timed(|| self.measure(&mesh, grid, width))?;

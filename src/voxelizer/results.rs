@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::formats::Sidecar;
 use crate::grid::VoxelGrid;
 use crate::place::{Lattice, PlacedMesh, Window};
 use crate::solid::FillReport;
@@ -15,6 +16,8 @@ use crate::voxelizer::Warning;
 pub struct Placed {
     /// The mesh on its lattice.
     pub mesh: PlacedMesh,
+    /// The sidecar files that were looked for.
+    pub sidecars: Vec<Sidecar>,
     /// Warnings about the file and the placement.
     pub warnings: Vec<Warning>,
     /// The time of reading and placing.

@@ -96,7 +96,8 @@ impl Voxelizer {
         let (mesh, time) = timed(|| self.install(place))?;
         let mesh = mesh?;
         let warnings = self.install(|| Warning::of_mesh(mesh.whole()))?;
-        Ok(Placed { mesh, warnings, timings: Timings { place: time, ..Timings::default() } })
+        let timings = Timings { place: time, ..Timings::default() };
+        Ok(Placed { mesh, sidecars: Vec::new(), warnings, timings })
     }
 
     /// Reads the mesh in the file at `path`, if it can then be placed in the memory that is left.
@@ -131,9 +132,11 @@ impl Voxelizer {
         &self,
         read: impl FnOnce() -> Result<Loaded, ReadError> + Send,
     ) -> Result<Placed, VoxelizeError> {
-        let (Loaded { mesh, warnings, .. }, load) = timed(|| self.load(read))?;
+        let (loaded, load) = timed(|| self.load(read))?;
+        let Loaded { mesh, warnings, sidecars, .. } = loaded;
         let mut placed = self.place_moved(&*self.moved(Cow::Owned(mesh))?)?;
         placed.timings.load = load;
+        placed.sidecars = sidecars;
         placed.warnings.splice(..0, warnings.into_iter().map(Warning::File));
         Ok(placed)
     }

@@ -27,6 +27,7 @@ fn solve(
 ) -> [BlockMask; LANES] {
     let mut pairs = Pairs::new(box_bits);
     placed.iter().for_each(|(triangle, lowest)| pairs.push(triangle, *lowest));
+    assert_eq!(pairs.is_empty(), placed.is_empty());
     let masks = pairs.solve_by(set, extent);
     assert!(pairs.is_empty(), "the pairs are gone");
     masks

@@ -330,6 +330,25 @@ fn columns_that_contradict_themselves_do_not_vote() {
 }
 
 #[test]
+fn a_row_of_bricks_without_flips_is_decided_by_the_columns_through_it() {
+    // In the middle row, the second brick has a column that is inside: the first of its 64 along
+    // each of these axes.
+    for axes in [&[1][..], &[2], &[1, 2]] {
+        let mut flips = [(); 3].map(|()| Dense::empty([24; 3]));
+        // Elsewhere, so that rows begin at the first brick.
+        (0..2).for_each(|x| flips[0].flip([x, 0, 0]));
+        for &axis in axes {
+            for end in [0, 16] {
+                let mut at = [8; 3];
+                at[axis] = end;
+                flips[axis].flip(at);
+            }
+        }
+        assert_eq!(vote_of(&flips), voted(&flips), "{axes:?}");
+    }
+}
+
+#[test]
 fn a_missing_side_is_outvoted_and_counted() {
     // A cuboid without its upper side across z: columns along z do not vote, the others agree.
     let mut solid = Dense::empty([30; 3]);
@@ -490,25 +509,29 @@ fn a_corridor_through_hundreds_of_bricks_is_followed_to_its_end() {
 #[test]
 fn long_gaps_between_walls_are_enclosed_as_runs() {
     // A tube of full bricks along x, closed by walls far apart.
-    let dims = [8_000, 24, 24];
-    let is_wall = |x: u32, y: u32, z: u32| y != 1 || z != 1 || x == 0 || x == 999;
-    let positions =
-        (0..3).flat_map(|z| (0..3).flat_map(move |y| (0..1000).map(move |x| [x, y, z])));
-    let bricks = |open: Option<[u32; 3]>| {
-        let walls =
-            positions.clone().filter(|&[x, y, z]| is_wall(x, y, z) && open != Some([x, y, z]));
-        let full = walls.map(|key| (trivox::grid::BrickKey::new(key), trivox::grid::FULL));
-        VoxelGrid::from_bricks(dims, full.collect()).unwrap()
-    };
-    let flooded = flood(&bricks(None), u64::MAX, &NoProgress).unwrap();
-    assert_eq!(flooded.enclosed, 998 * 512);
-    assert_eq!(flooded.grid.brick_runs().count(), 9);
-    for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
-        let open = bricks(Some(hole));
-        assert_eq!(
-            flood(&open, u64::MAX, &NoProgress).unwrap(),
-            Flooded { grid: open, enclosed: 0 }
-        );
+    let dims = [65_536, 24, 24];
+    // At the beginning of the longest rows that there are, and at their end.
+    for begin in [0, 7_192] {
+        let is_wall = |x: u32, y: u32, z: u32| y != 1 || z != 1 || x == 0 || x == 999;
+        let positions =
+            (0..3).flat_map(|z| (0..3).flat_map(move |y| (0..1000).map(move |x| [x, y, z])));
+        let bricks = |open: Option<[u32; 3]>| {
+            let walls =
+                positions.clone().filter(|&[x, y, z]| is_wall(x, y, z) && open != Some([x, y, z]));
+            let key = |[x, y, z]: [u32; 3]| trivox::grid::BrickKey::new([begin + x, y, z]);
+            let full = walls.map(|brick| (key(brick), trivox::grid::FULL));
+            VoxelGrid::from_bricks(dims, full.collect()).unwrap()
+        };
+        let flooded = flood(&bricks(None), u64::MAX, &NoProgress).unwrap();
+        assert_eq!(flooded.enclosed, 998 * 512);
+        assert_eq!(flooded.grid.brick_runs().count(), 9);
+        for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
+            let open = bricks(Some(hole));
+            assert_eq!(
+                flood(&open, u64::MAX, &NoProgress).unwrap(),
+                Flooded { grid: open, enclosed: 0 }
+            );
+        }
     }
 }
 
@@ -561,9 +584,9 @@ impl Progress for Counts {
 
 #[test]
 fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
-    // More nodes of the flood than two reports have.
+    // More nodes of the flood than two reports have, past the first bricks along every axis.
     let rng = &mut Rng::with_seed(8);
-    let voxels = (0..20_000).map(|_| [rng.u32(0..501), rng.u32(0..333), rng.u32(0..299)]);
+    let voxels = (0..20_000).map(|_| [rng.u32(20..501), rng.u32(20..333), rng.u32(20..299)]);
     let grid = VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap();
     type Run<'a> = &'a dyn Fn(&Counts) -> Result<VoxelGrid, BackendError>;
     let runs: [Run; 3] = [

@@ -12,7 +12,8 @@ use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::{
-    Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
+    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
+    voxelize,
 };
 
 fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
@@ -145,6 +146,21 @@ fn a_solid_is_where_the_solid_angles_of_all_triangles_add_up_to_half_of_all_dire
             assert!(inside > 0 && near < 40 * 40 * 2, "{what}: {inside}, {near}");
         }
     }
+}
+
+#[test]
+fn holes_before_the_grid_are_capped_within_it() {
+    let (mut inside, mut with_caps) = (0, 0);
+    for (name, mesh) in broken_meshes() {
+        let [mut lo, hi] = mesh.bounds();
+        lo[0] = 0.6 * lo[0] + 0.4 * hi[0];
+        let options = PlaceOptions::new(Sizing::Resolution(24));
+        let mesh = place(&mesh, &options.with_bounds(Bounds { min: lo, max: hi })).unwrap();
+        let (grid, filling) = solid(&mesh, Fill::Winding);
+        inside += assert_as_sum(&mesh, &grid, &name)[0];
+        with_caps += usize::from(filling.caps.is_some());
+    }
+    assert!(inside > 10_000 && with_caps > 4, "{inside}, {with_caps}");
 }
 
 #[test]

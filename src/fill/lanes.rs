@@ -152,3 +152,19 @@ pub(super) fn dot(a: [Lanes; 3], b: [Lanes; 3]) -> Lanes {
 pub(super) fn cross(a: [Lanes; 3], b: [Lanes; 3]) -> [Lanes; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_and_the_greatest_value_are_found_in_any_lane() {
+        for lane in 0..LANES {
+            let (mut low, mut high) = (Lanes::splat(2.5), Lanes::splat(-2.5));
+            (low.0[lane], high.0[lane]) = (-7.5, 7.5);
+            assert_eq!((low.least(), low.greatest()), (-7.5, 2.5));
+            assert_eq!((high.least(), high.greatest()), (-2.5, 7.5));
+            assert_eq!(low.abs().0[lane], 7.5);
+        }
+    }
+}

@@ -553,4 +553,25 @@ mod tests {
         }
         assert!(bounded.iter().all(|&count| count > 1000), "{bounded:?}");
     }
+
+    #[test]
+    fn changes_are_the_same_eight_at_a_time_and_reach_the_swing() {
+        let mut rng = Rng::with_seed(9);
+        for _ in 0..1000 {
+            let mut number = || rng.f64() - 0.5;
+            let gradient = [0; 3].map(|_: i32| number());
+            let bend = [0; 6].map(|_: i32| number());
+            let taylor = Taylor { gradient, bend, error: 0.0 };
+            let steps = [0; 3].map(|_: i32| Lanes(std::array::from_fn(|_| number())));
+            let changes = taylor.changes(steps);
+            for lane in 0..LANES {
+                let change = taylor.change(steps.map(|step| step.0[lane]));
+                assert!((changes.0[lane] - change).abs() < 1e-12, "{taylor:?}, {steps:?}");
+            }
+            // With all terms of one sign, the change at the cube's corner is the largest.
+            let (gradient, bend) = (gradient.map(f64::abs), bend.map(f64::abs));
+            let largest = Taylor { gradient, bend, error: 0.0 }.change([0.7; 3]);
+            assert!((taylor.swing(0.7) - largest).abs() < 1e-12, "{taylor:?}");
+        }
+    }
 }

@@ -423,3 +423,48 @@ impl<S: Simd> Boxes<S> {
 const EXACT: f64 = (1u64 << 53) as f64;
 /// Largest error of the plane's test, relative to the sum of its terms.
 const ERROR: f64 = 1.0 / (1u64 << 48) as f64;
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    #[test]
+    fn a_slices_rows_are_the_first_halves_of_rows_of_eight() {
+        for bit in 0..64 {
+            let [y, z] = [bit / 4, bit % 4];
+            let expected = if y < 4 { 1 << (8 * y + z) } else { 0 };
+            assert_eq!(rows_of_eight(1 << bit), expected, "bit {bit}");
+        }
+        assert_eq!(rows_of_eight(u64::MAX), 0x0F0F_0F0F);
+    }
+
+    #[test]
+    fn a_plane_is_exact_only_if_all_its_terms_fit_into_f64() {
+        let (mut rng, mut exact) = (Rng::with_seed(1), 0);
+        for _ in 0..100_000 {
+            // Of the sizes of the bit budget, with any number of zeros at the end.
+            let mut number = |bits: u32| {
+                let zeros = rng.u32(0..bits);
+                rng.i64(-1 << (bits - zeros)..=1 << (bits - zeros)) << zeros
+            };
+            let normal = [0; 3].map(|_: i32| number(48));
+            let point = [0; 3].map(|_: i32| number(24));
+            let half = 1 << rng.u32(0..23);
+            let plane = Plane { normal, point, half };
+            if plane.is_exact_in_f64() {
+                let (mut sum, mut all) = (0, 0);
+                for (n, p) in normal.into_iter().zip(point) {
+                    let (n, p, half) = (i128::from(n), i128::from(p), i128::from(half));
+                    sum += (n * p).abs() + 10 * (n * half).abs();
+                    all |= (n * p) | (n * half);
+                }
+                let is_below = sum < 1 << (47 + all.trailing_zeros().min(64));
+                assert!(is_below, "{normal:?}, {point:?}, {half}");
+                exact += 1;
+            }
+        }
+        assert!((10_000..90_000).contains(&exact), "{exact}");
+    }
+}

@@ -347,9 +347,9 @@ struct Fixed {
     offset: i64,
     /// Bits of a voxel, in fixed point.
     bits: u32,
-    /// The height of the grid's far face in fixed point, which belongs to the last voxel, and the
-    /// index past that voxel. `None` for first centres.
-    far_face: Option<(i64, i32)>,
+    /// The height of the grid's far face in fixed point, which belongs to the last voxel. `None` for
+    /// first centres.
+    far_face: Option<i64>,
 }
 
 impl Fixed {
@@ -358,7 +358,7 @@ impl Fixed {
         let bits = FIXED_BITS + unit_bits;
         match position {
             Position::Voxel(count) => {
-                Self { offset: 0, bits, far_face: Some((i64::from(count) << bits, count)) }
+                Self { offset: 0, bits, far_face: Some(i64::from(count) << bits) }
             }
             // The first centre at or above a height is in the voxel of the last unit below half a
             // voxel more.
@@ -375,12 +375,11 @@ impl Fixed {
         let error = if is_level { 0 } else { ERROR };
         let voxel = |fixed: i64| (fixed >> self.bits) as i32;
         let [lo, hi] = [voxel(fixed.wrapping_sub(error)), voxel(fixed.wrapping_add(error))];
-        match self.far_face {
-            None => (lo, lo == hi),
-            Some((face, end)) => {
-                let is_on_face = is_level & (fixed == face);
-                (lo - i32::from(is_on_face), (lo == hi) & (is_level | (lo != end)))
-            }
-        }
+        let voxel = match self.far_face {
+            None => lo,
+            // Where another triangle reaches the far face, `lo` is below it and `hi` is not.
+            Some(face) => lo - i32::from(is_level & (fixed == face)),
+        };
+        (voxel, lo == hi)
     }
 }

@@ -85,8 +85,8 @@ impl Voxelizer {
         Self { place, ..self }
     }
 
-    /// Sets how meshes are transformed first; a grid of given dimensions has its place from the mesh,
-    /// not from bounds and padding.
+    /// Sets how meshes are transformed first. A grid of given dimensions has the mesh in its
+    /// centre, without bounds and padding.
     #[must_use]
     pub fn transform(self, transform: Transform) -> Self {
         Self { transform, ..self }

@@ -347,8 +347,8 @@ struct Fixed {
     offset: i64,
     /// Bits of a voxel, in fixed point.
     bits: u32,
-    /// The height of the grid's far face in fixed point, which belongs to the last voxel. `None` for
-    /// first centres.
+    /// The height of the grid's far face in fixed point, which belongs to the last voxel. `None`
+    /// for first centres.
     far_face: Option<i64>,
 }
 

@@ -13,8 +13,9 @@ pub trait Progress: Send + Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
-    /// The receiver for one of [many](crate::Voxelizer::many) meshes, asked for when the work on it
-    /// begins; by default this one.
+
+    /// The receiver for one of [many](crate::Voxelizer::many) meshes, made when the work on it
+    /// begins; `None`, the default, if this one receives all.
     fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
         None
     }

@@ -1,5 +1,5 @@
-//! What becomes of a mesh before it is placed: a transformation of its coordinates, and a grid of
-//! given dimensions with the mesh in its centre.
+//! Transforms meshes before they are placed: scales, rotates and centres them, and centres grids of
+//! given dimensions around them.
 
 use std::str::FromStr;
 
@@ -55,7 +55,7 @@ pub struct Rotation {
     pub degrees: f64,
 }
 
-/// Why a text is no [`Rotation`].
+/// A text is not a [`Rotation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("use an axis and degrees, such as x:90 or z:-45")]
 pub struct RotationError;

@@ -137,7 +137,8 @@ pub fn grid_of(made: Voxelized) -> PyGrid {
     let mut report = report(steps, made.fill_report.as_ref(), &made.lattice, made.triangles);
     report["occupied"] = json!(made.grid.occupied());
     report["transparent"] = json!(made.transparent);
-    report["tile"] = json!(made.window.as_ref().map(tile));
+    let tile = |Window { from, to }| json!({"from": from, "to": to, "of": made.lattice.dims});
+    report["tile"] = json!(made.window.map(tile));
     PyGrid::new(made.grid, report.to_string(), warnings)
 }
 
@@ -178,11 +179,6 @@ fn report(
         "adapter": backend.adapter,
         "reason": backend.reason,
         "timings_ms": timings,
-        "fill": fill.map(|fill| FillSummary::new(fill, lattice)),
+        "fill": fill.map(FillSummary::new),
     })
-}
-
-/// Where a tile lies in the whole grid, in voxels, and the dimensions of that.
-fn tile((Window { from, to }, whole): &(Window, [u32; 3])) -> Value {
-    json!({"from": from, "to": to, "of": whole})
 }

@@ -72,7 +72,7 @@ impl PyGrid {
         fill_dense(&self.grid, zeros, value)
     }
 
-    /// The grid that a caller gave, as one or as a dense array.
+    /// Extracts the voxels of a `Grid` or of a dense array.
     pub fn given(value: &Bound<'_, PyAny>) -> PyResult<Arc<VoxelGrid>> {
         if let Ok(grid) = value.cast::<Self>() {
             return Ok(Arc::clone(&grid.get().grid));
@@ -226,8 +226,8 @@ impl PyGrid {
         }
     }
 
-    /// Smallest and largest occupied voxel along each axis, as voxel indices, int32 of shape (2, 3);
-    /// None where no voxel is occupied. In mesh units, as ``Mesh.bounds`` is, the box is
+    /// Smallest and largest occupied voxel along each axis, as voxel indices, int32 of shape
+    /// (2, 3); None where no voxel is occupied. In mesh units, as ``Mesh.bounds`` is, the box is
     /// ``origin + voxel_size * (bounds + [[0], [1]])``.
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i32>>>> {

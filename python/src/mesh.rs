@@ -35,7 +35,8 @@ use crate::options::shaped;
 /// faces : array_like of int, shape (m, 3)
 ///     Vertex numbers of each triangle, from 0.
 /// vertex_colors : array_like, shape (n, 3) or (n, 4), optional
-///     sRGB and opacity of each vertex: uint8 from 0 to 255, or float from 0 to 1, and nothing else.
+///     sRGB and opacity of each vertex: uint8 from 0 to 255, or float from 0 to 1; other values
+///     are refused.
 /// face_colors : array_like, shape (m, 3) or (m, 4), optional
 ///     The same of each triangle.
 /// uv : array_like of float, shape (n, 2) or (m, 3, 2), optional

@@ -1,5 +1,5 @@
-//! Values of options, as Python gives them. One of a wrong type is a `TypeError`; one that is not
-//! possible is an `OptionError`. Both name the option.
+//! Converts the values of options from Python. A wrong type is a `TypeError`, a value out of range
+//! an `OptionError`; both name the option.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

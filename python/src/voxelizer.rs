@@ -201,8 +201,8 @@ fn rotations(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Rotation>> {
 #[pymethods]
 impl PyVoxelizer {
     #[new]
-    #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None, dims=None,
-        scale=None, rotate=None, center=false, mode="surface", fill="auto", shell=false, up="y",
+    #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
+        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto", shell=false, up="y",
         color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
@@ -285,7 +285,10 @@ impl PyVoxelizer {
         let memory = memory.map(parse_memory).transpose()?;
         let time = match time_limit.map(Duration::try_from_secs_f64).transpose() {
             Ok(time) => time,
-            Err(_) => return refuse("time_limit is a number of seconds"),
+            Err(_) => {
+                let message = "time_limit is not possible: use a number of seconds from 0";
+                return Err(option_error(py, "option.range", message));
+            }
         };
         let mut place = PlaceOptions::new(sizing).with_pad(pad);
         if let Some(bounds) = bounds {
@@ -427,7 +430,8 @@ impl PyVoxelizer {
     /// Signed distances from voxel centres to the surface, in a narrow band around it.
     ///
     /// The inside is that of ``mode="solid"``, by this voxelizer's `fill` if that is its mode.
-    /// Without `bounds`, `cube` or `dims` the grid is padded by the width, so that the band is whole.
+    /// Without `bounds`, `cube` or `dims` the grid is padded by the width, so that the band is
+    /// whole.
     ///
     /// Parameters
     /// ----------

@@ -357,7 +357,8 @@ def test_tiles_joined_are_the_whole():
     whole = trivox.Voxelizer(50)(mesh)
     tiles = [trivox.Voxelizer(50, tile=f"{n}/4")(mesh) for n in range(1, 5)]
     assert trivox.join(tiles) == whole
-    assert tiles[0].report["tile"]["of"] == list(whole.dims)
+    assert tiles[3].report["tile"]["of"] == list(whole.dims)
+    assert tiles[3].report["lattice"] == whole.report["lattice"]
     assert sum(tile.occupied for tile in tiles) == whole.occupied
     assert whole.report["tile"] is None
     vox = trivox.Voxelizer(50, mode="solid", tile="2/2x1x1", interior_color=(1, 2, 3))

@@ -568,7 +568,7 @@ mod tests {
                 let change = taylor.change(steps.map(|step| step.0[lane]));
                 assert!((changes.0[lane] - change).abs() < 1e-12, "{taylor:?}, {steps:?}");
             }
-            // With all terms of one sign, the change at the cube's corner is the largest.
+            // If no term is negative, the change is largest at the cube's corner.
             let (gradient, bend) = (gradient.map(f64::abs), bend.map(f64::abs));
             let largest = Taylor { gradient, bend, error: 0.0 }.change([0.7; 3]);
             assert!((taylor.swing(0.7) - largest).abs() < 1e-12, "{taylor:?}");

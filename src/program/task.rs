@@ -232,12 +232,11 @@ fn check(pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Che
 /// The summary before any check or output.
 fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let Placed { mesh, warnings, timings: Times { load, place, .. }, .. } = placed;
-    let Voxelized { grid, fill_report, transparent, report, backend, timings, .. } = made;
-    let fill = fill_report.as_ref().map(|report| FillSummary::new(report, mesh.lattice()));
+    let Voxelized { grid, lattice, fill_report, transparent, report, backend, timings, .. } = made;
+    let fill = fill_report.as_ref().map(FillSummary::new);
     let stages = report.iter().flat_map(|report| &report.stages);
     let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
-    let lattice = *mesh.whole().lattice();
-    let Lattice { voxel_size, unit_bits, .. } = lattice;
+    let &Lattice { voxel_size, unit_bits, .. } = lattice;
     Summary {
         mesh: path.display().to_string(),
         triangles: mesh.len(),
@@ -246,7 +245,7 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         voxel_size,
         origin: grid.world.map_or(lattice.origin, |world| world.origin),
         unit_bits,
-        lattice,
+        lattice: *lattice,
         tile: mesh.window().map(|window| TileSummary { from: window.from, to: window.to }),
         occupied: grid.occupied(),
         bricks: grid.brick_count(),

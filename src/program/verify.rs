@@ -84,7 +84,7 @@ fn judge(
     let mut made = None;
     let verdict = verify(mesh, grid, &options(args), &mut |placed| {
         let Voxelized { grid, fill_report, backend, warnings, .. } = voxelizer.voxelize(placed)?;
-        let fill = fill_report.map(|report| FillSummary::new(&report, placed.lattice()));
+        let fill = fill_report.as_ref().map(FillSummary::new);
         made = Some(Made { backend, fill, warnings });
         Ok(voxelizer.colored(placed, grid)?.grid)
     });

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::fill::{AxisDisagreement, Confidence};
 use crate::grid::{VoxelGrid, Windings};
-use crate::place::PlacedMesh;
+use crate::place::{Lattice, PlacedMesh};
 use crate::solid::{Fill, Findings, MUCH, Surface};
 use crate::topology::{Topology, Turned};
 
@@ -12,6 +12,8 @@ use crate::topology::{Topology, Turned};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FillReport {
+    /// The lattice of the points and voxels in this report; of a tile, its part of the lattice.
+    pub lattice: Lattice,
     /// The fill used; never [`Fill::Auto`].
     pub fill: Fill,
     /// The reason for it, as a phrase.
@@ -278,6 +280,7 @@ impl FillReport {
         let Findings { unended, windings, dispute, enclosed, leaked, caps } = findings;
         let Surface { topology, turned, .. } = surface;
         Self {
+            lattice: *mesh.lattice(),
             fill,
             reason,
             topology,

@@ -137,9 +137,10 @@ pub struct AxesSummary {
 }
 
 impl FillSummary {
-    /// The summary of `filling`, on `lattice`.
+    /// Converts a report to mesh units.
     #[must_use]
-    pub fn new(filling: &FillReport, lattice: &Lattice) -> Self {
+    pub fn new(filling: &FillReport) -> Self {
+        let lattice = &filling.lattice;
         let Topology {
             shells,
             edges,

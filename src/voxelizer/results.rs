@@ -30,12 +30,12 @@ pub struct Placed {
 pub struct Voxelized {
     /// The voxels, with their place in the world and colours where the mesh has any.
     pub grid: VoxelGrid,
-    /// The lattice of the mesh, of a tile that of the tile.
+    /// The lattice of the mesh; of a tile, that of the whole grid.
     pub lattice: Lattice,
     /// The number of triangles.
     pub triangles: usize,
-    /// Of a tile: where it lies in the whole grid, and the dimensions of that.
-    pub window: Option<(Window, [u32; 3])>,
+    /// Of a tile: where it lies in the whole grid.
+    pub window: Option<Window>,
     /// The report of the fill, for a solid.
     pub fill_report: Option<FillReport>,
     /// The number of voxels left out because they are completely transparent.

@@ -216,16 +216,13 @@ impl Voxelizer {
         let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
         let fill = fill_report.as_ref().map(|_| fill);
         let timings = Timings { voxelize, fill, ..Timings::default() };
-        let window = mesh.window().map(|window| (*window, mesh.whole().lattice().dims));
-        let transparent = 0;
-        let (lattice, triangles) = (*mesh.lattice(), mesh.len());
         Ok(Voxelized {
             grid,
-            lattice,
-            triangles,
-            window,
+            lattice: *mesh.whole().lattice(),
+            triangles: mesh.len(),
+            window: mesh.window().copied(),
             fill_report,
-            transparent,
+            transparent: 0,
             report,
             backend,
             warnings,

@@ -157,7 +157,7 @@ impl Arrays {
     }
 }
 
-/// The elements of an array of one of these shapes.
+/// Reads an array of one of these shapes as `f64`, from any of four types.
 fn numbers<const N: usize>(
     input: &mut dyn Read,
     shapes: &[&str],
@@ -177,7 +177,7 @@ fn numbers<const N: usize>(
     })
 }
 
-/// `N` elements of `B` bytes.
+/// Decodes exactly `N` elements of `B` bytes.
 fn elements<const N: usize, const B: usize>(
     bytes: &[u8],
     number: impl Fn([u8; B]) -> f64,

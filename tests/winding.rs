@@ -83,7 +83,9 @@ fn broken_meshes() -> Vec<(String, Mesh)> {
     let lost: Vec<bool> = (0..count).map(|_| rng.f32() < 0.1).collect();
     let bodies = [sphere(4.0, 12, 16), moved(&sphere(3.0, 12, 16), [3.0, 1.0, 0.5])];
     let overlapping = together(&bodies.map(|ball| without(&ball, |index| index % 17 == 3)));
+    let fine = sphere(5.0, 24, 36);
     let meshes = [
+        ("a ball with hundreds of holes", without(&fine, |index| index % 7 == 3)),
         ("a bowl", without(&ball, |index| index < count / 3)),
         ("a ball with small holes", without(&ball, |index| lost[index])),
         ("a ball with a slit", without(&ball, |index| index % 24 == 0)),

@@ -30,8 +30,9 @@ use crate::topology::Boundary;
 /// Error bound of a sum over loops: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors with
 /// relative errors of a few `2^-53`. A voxel within it of 1/2 is inside.
 const NOISE: f64 = 1e-9;
-/// Maximum error that distant loops may add when a cube is divided.
-const FAR: f64 = 2e-4;
+/// Maximum error of a loop that is replaced by its polynomial. With more, fewer loops are summed at
+/// each voxel, but more voxels stay undecided.
+const FAR: f64 = 1e-5;
 /// Above this error a polynomial does not decide any voxel.
 const MOST_ERROR: f64 = 1.0;
 /// With more undecided voxels a cube is divided: its eight parts cost as much as this many sums.
@@ -63,7 +64,6 @@ pub(super) struct Field {
     loops: Vec<Loop>,
     /// The indices of the loops.
     all: Vec<u32>,
-    length: f64,
     unit: f64,
     arch: Arch,
     dims: [u32; 3],
@@ -277,13 +277,11 @@ impl WithSimd for Decide<'_> {
 impl Field {
     pub(super) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
         let loops: Vec<Loop> = boundary.loops().iter().map(|points| Loop::new(points)).collect();
-        let length = loops.iter().map(Loop::length).sum();
         let unit = f64::from(lattice.unit());
         let all = (0..loops.len() as u32).collect();
         Self {
             loops,
             all,
-            length,
             unit,
             arch: Arch::new(),
             dims: lattice.dims,
@@ -367,8 +365,7 @@ impl Field {
         cube.near.retain(|&index| {
             let each = &self.loops[index as usize];
             let its = each.error(center, radius);
-            let is_far =
-                its <= FAR * each.length() / self.length && each.shading(lo, hi).next().is_none();
+            let is_far = its <= FAR && each.shading(lo, hi).next().is_none();
             if is_far {
                 distant.push(index);
                 error += its;

@@ -114,10 +114,6 @@ impl Loop {
         Self { points, edges, lo, hi, length }
     }
 
-    pub(super) fn length(&self) -> f64 {
-        self.length
-    }
-
     /// Adds the loop's contribution to `b` at `p`.
     #[inline(always)]
     pub(super) fn turn(&self, p: Point, turns: &mut Turns) {

@@ -252,6 +252,13 @@ impl Height {
         self.area
     }
 
+    /// The height, rounded: its error is below [`RELATIVE_ERROR`] of the triangle's extent along the
+    /// axis, and below `2^-53` of itself.
+    #[inline]
+    pub(crate) fn to_f64(self) -> f64 {
+        f64::from(self.base) + self.rise()
+    }
+
     /// The first voxel, of `2^unit_bits` units, whose centre is at the crossing or above. The index
     /// may be outside the grid. `unit_bits` is at least 1.
     #[must_use]
@@ -291,14 +298,20 @@ impl Height {
         lo
     }
 
+    /// The height above the first corner, rounded.
+    #[inline]
+    fn rise(&self) -> f64 {
+        let term = |i: usize| self.weights[i] as f64 * f64::from(self.rises[i]);
+        (term(0) + term(1)) / self.area as f64
+    }
+
     /// Integer bounds of the height, inclusive.
     ///
     /// The weights add up to at most `area`, so the height is at most `reach` from `base`. Product,
     /// sum, quotient and the last sum each round by at most `2^-53` of that.
     #[inline]
     fn bounds(&self) -> [i32; 2] {
-        let term = |i: usize| self.weights[i] as f64 * f64::from(self.rises[i]);
-        let rise = (term(0) + term(1)) / self.area as f64;
+        let rise = self.rise();
         let reach = f64::from(self.rises[0].abs().max(self.rises[1].abs()));
         let error = RELATIVE_ERROR * reach;
         [self.base + (rise - error).floor() as i32, self.base + (rise + error).ceil() as i32]

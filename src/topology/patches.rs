@@ -18,10 +18,14 @@ use crate::predicate::crosses::{Axis, Crossing};
 use crate::topology::Topology;
 use crate::topology::edges::Matching;
 
-/// Maximum number of columns along the longest axis of the coarse grid.
-const COLUMNS: u32 = 128;
-/// The unit of heights is `2^-HEIGHT_BITS`.
-const HEIGHT_BITS: u32 = 12;
+/// Maximum number of columns along the longest axis of the coarse grid: if the fewer columns show
+/// all patches [clearly](Votes::are_clear), the first number, otherwise the second.
+const COLUMNS: [u32; 2] = [32, 128];
+/// With fewer sightings a patch is looked at again, along more columns.
+const CLEAR: i64 = 64;
+/// The unit of heights is this part of the lattice unit: far more than the rounding of a height, so
+/// that of triangles that coincide hardly any two differ.
+const HEIGHTS_PER_UNIT: f64 = 4096.0;
 
 /// Statistics of flipped patches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,33 +54,37 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
     } else {
         Patches::new(mesh.len(), matching.pairs())
     };
-    let votes = votes(mesh, &patches);
-    let most = |front: i64, back: i64| 2 * front <= back && back > 0;
-    let seen = votes.as_given;
-    let all_turned = most(seen[0], seen[1]);
-    let is_turned = |triangle: usize| {
-        let (patch, is_flipped) = (patches.patch(triangle), patches.is_flipped(triangle));
-        let [front, back] = votes.of_patches[patch];
-        // An undecided patch keeps the orientation of most of its area.
-        let faces_back = if most(front, back) {
-            true
-        } else if most(back, front) {
-            false
-        } else {
-            let [kept, flipped] = votes.areas[patch];
-            (flipped > kept) != all_turned
-        };
-        is_flipped != faces_back
-    };
-    let turned: Vec<bool> = (0..mesh.len()).into_par_iter().map(is_turned).collect();
-    let mut by_patch = vec![[false; 2]; mesh.len()];
-    for (triangle, &is_turned) in turned.iter().enumerate() {
-        let flags = &mut by_patch[patches.patch(triangle)];
-        *flags = [true, flags[1] || is_turned];
+    let mut votes = Votes::of(mesh, &patches, COLUMNS[0]);
+    if !votes.are_clear() {
+        votes = Votes::of(mesh, &patches, COLUMNS[1]);
     }
-    let count = |flag: usize| by_patch.iter().filter(|flags| flags[flag]).count() as u64;
-    let triangles = turned.iter().filter(|&&is| is).count() as u64;
-    let summary = Turned { patches: count(0), turned: count(1), triangles };
+    let all_face_back = Votes::faces_back(&votes.as_given) == Some(true);
+    let seen = |patch: usize| Votes::faces_back(&votes.of_patches[patch]);
+    // Twice the area of a patch's triangles that are oriented like its root, and of the others: if
+    // a patch is undecided.
+    let mut areas = vec![[0; 2]; patches.len()];
+    if (0..patches.len()).any(|patch| seen(patch).is_none()) {
+        for triangle in 0..mesh.len() {
+            let area =
+                &mut areas[patches.patch(triangle)][usize::from(patches.is_flipped(triangle))];
+            *area += twice_area(&mesh.triangle(triangle));
+        }
+    }
+    let faces_back = |(patch, [kept, flipped]): (usize, [i128; 2])| {
+        seen(patch).unwrap_or((flipped > kept) != all_face_back)
+    };
+    let faces_back: Vec<bool> = areas.into_iter().enumerate().map(faces_back).collect();
+    let is_turned =
+        |triangle: usize| patches.is_flipped(triangle) != faces_back[patches.patch(triangle)];
+    let turned: Vec<bool> = (0..mesh.len()).into_par_iter().map(is_turned).collect();
+    let mut has_turned = vec![false; patches.len()];
+    let mut triangles = 0;
+    for (triangle, _) in turned.iter().enumerate().filter(|&(_, &is_turned)| is_turned) {
+        has_turned[patches.patch(triangle)] = true;
+        triangles += 1;
+    }
+    let count = has_turned.iter().filter(|&&has| has).count() as u64;
+    let summary = Turned { patches: patches.len() as u64, turned: count, triangles };
     (summary, (triangles > 0).then_some(turned))
 }
 
@@ -84,7 +92,7 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
 pub(super) fn bytes(triangles: usize) -> u64 {
     let pairs = 3 * size_of::<Pair>() * triangles;
     let votes = 2 * size_of::<[i64; 2]>() * triangles;
-    (pairs + 2 * votes + 24 * triangles) as u64 + (6 * 8 * COLUMNS * COLUMNS) as u64
+    (pairs + 2 * votes + 28 * triangles) as u64 + (6 * 8 * COLUMNS[1] * COLUMNS[1]) as u64
 }
 
 /// Two triangles at an edge, and whether they traverse it in the same direction.
@@ -96,12 +104,15 @@ struct Patches {
     parents: Vec<u64>,
     /// For each root, whether its patch is one-sided.
     one_sided: Vec<bool>,
+    /// For each root, the index of its patch.
+    indices: Vec<u32>,
+    len: usize,
 }
 
 impl Patches {
     fn new(triangles: usize, pairs: Vec<Pair>) -> Self {
         let parents = (0..triangles as u64).map(|triangle| triangle << 1).collect();
-        let mut patches = Self { parents, one_sided: vec![false; triangles] };
+        let mut patches = Self::numbered(parents);
         for (one, other, differs) in pairs {
             patches.join(one, other, differs);
         }
@@ -109,13 +120,29 @@ impl Patches {
             let (root, differs) = patches.root(triangle);
             patches.parents[triangle as usize] = u64::from(root) << 1 | u64::from(differs);
         }
-        patches
+        Self { one_sided: patches.one_sided, ..Self::numbered(patches.parents) }
     }
 
     /// Patches of one orientation: those are shells, by their roots.
     fn consistent(shells: impl ExactSizeIterator<Item = u32>) -> Self {
-        let one_sided = vec![false; shells.len()];
-        Self { parents: shells.map(|root| u64::from(root) << 1).collect(), one_sided }
+        Self::numbered(shells.map(|root| u64::from(root) << 1).collect())
+    }
+
+    /// Two-sided patches, numbered in the order of their roots.
+    fn numbered(parents: Vec<u64>) -> Self {
+        let (mut indices, mut len) = (vec![0; parents.len()], 0);
+        for (triangle, &parent) in parents.iter().enumerate() {
+            if parent >> 1 == triangle as u64 {
+                indices[triangle] = len as u32;
+                len += 1;
+            }
+        }
+        Self { one_sided: vec![false; parents.len()], parents, indices, len }
+    }
+
+    /// The number of patches.
+    fn len(&self) -> usize {
+        self.len
     }
 
     fn root(&mut self, triangle: u32) -> (u32, bool) {
@@ -145,63 +172,89 @@ impl Patches {
         }
     }
 
+    /// The index of a triangle's patch.
     fn patch(&self, triangle: usize) -> usize {
-        (self.parents[triangle] >> 1) as usize
+        self.indices[(self.parents[triangle] >> 1) as usize] as usize
     }
 
     /// Whether the triangle's orientation is opposite to its root's; `false` for a one-sided patch.
     fn is_flipped(&self, triangle: usize) -> bool {
-        self.parents[triangle] & 1 == 1 && !self.one_sided[self.patch(triangle)]
+        let parent = self.parents[triangle];
+        parent & 1 == 1 && !self.one_sided[(parent >> 1) as usize]
     }
 }
 
+/// The columns that see a front or a back.
 struct Votes {
-    /// Columns that see the front and the back of each patch, if all triangles are oriented like
-    /// its root.
-    of_patches: Vec<[i64; 2]>,
-    /// Columns that see a front or a back of the mesh as given.
-    as_given: [i64; 2],
-    /// Twice the area of the triangles that are oriented like the patch's root, and of the others.
-    areas: Vec<[i128; 2]>,
+    /// Those of each patch, if all triangles are oriented like its root.
+    of_patches: Vec<[AtomicI64; 2]>,
+    /// Those of the mesh as given.
+    as_given: [AtomicI64; 2],
 }
 
-fn votes(mesh: &PlacedMesh, patches: &Patches) -> Votes {
-    let mut areas = vec![[0; 2]; mesh.len()];
-    for (index, triangle) in mesh.triangles().enumerate() {
-        let area = twice_area(&triangle);
-        areas[patches.patch(index)][usize::from(patches.is_flipped(index))] += area;
-    }
-    let counts: Vec<[AtomicI64; 2]> = (0..mesh.len()).map(|_| Default::default()).collect();
-    let as_given: [AtomicI64; 2] = Default::default();
-    let columns = Columns::new(mesh);
-    // The minimum and maximum height in each column.
-    let ends: Vec<[AtomicI64; 2]> =
-        (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
-    let crosses = |&index: &u32| {
-        let mut crosses = false;
-        columns.cross(&mesh.triangle(index as usize), |column, height, _| {
-            crosses = true;
-            ends[column][0].fetch_min(height, Relaxed);
-            ends[column][1].fetch_max(height, Relaxed);
-        });
-        crosses
-    };
-    let crossing: Vec<u32> = (0..mesh.len() as u32).into_par_iter().filter(crosses).collect();
-    crossing.into_par_iter().for_each(|index| {
-        let index = index as usize;
-        columns.cross(&mesh.triangle(index), |column, height, winding| {
-            for (end, facing) in [(0, 1), (1, -1)] {
-                if ends[column][end].load(Relaxed) == height {
-                    let is_back = winding != facing;
-                    as_given[usize::from(is_back)].fetch_add(1, Relaxed);
-                    let is_back = is_back != patches.is_flipped(index);
-                    counts[patches.patch(index)][usize::from(is_back)].fetch_add(1, Relaxed);
+impl Votes {
+    /// Along at most `columns` columns per axis.
+    fn of(mesh: &PlacedMesh, patches: &Patches, columns: u32) -> Self {
+        let columns = Columns::new(mesh, columns);
+        // The minimum and maximum height in each column.
+        let ends: Vec<[AtomicI64; 2]> =
+            (0..columns.count()).map(|_| [i64::MAX, i64::MIN].map(AtomicI64::new)).collect();
+        let crosses = |&index: &u32| {
+            let mut crosses = false;
+            columns.cross(&mesh.triangle(index as usize), |column, height, _| {
+                crosses = true;
+                let [min, max] = &ends[column];
+                // Most crossings are not at an end, and a load is cheaper than a `fetch_min`.
+                if height < min.load(Relaxed) {
+                    min.fetch_min(height, Relaxed);
                 }
-            }
+                if height > max.load(Relaxed) {
+                    max.fetch_max(height, Relaxed);
+                }
+            });
+            crosses
+        };
+        let crossing: Vec<u32> = (0..mesh.len() as u32).into_par_iter().filter(crosses).collect();
+        let of_patches = (0..patches.len()).map(|_| Default::default()).collect();
+        let votes = Self { of_patches, as_given: Default::default() };
+        crossing.into_par_iter().for_each(|index| {
+            let index = index as usize;
+            let (patch, is_flipped) = (patches.patch(index), patches.is_flipped(index));
+            columns.cross(&mesh.triangle(index), |column, height, winding| {
+                for (end, facing) in [(0, 1), (1, -1)] {
+                    if ends[column][end].load(Relaxed) == height {
+                        let is_back = winding != facing;
+                        votes.as_given[usize::from(is_back)].fetch_add(1, Relaxed);
+                        votes.of_patches[patch][usize::from(is_back != is_flipped)]
+                            .fetch_add(1, Relaxed);
+                    }
+                }
+            });
         });
-    });
-    let of_patches = counts.into_iter().map(|each| each.map(AtomicI64::into_inner)).collect();
-    Votes { of_patches, as_given: as_given.map(AtomicI64::into_inner), areas }
+        votes
+    }
+
+    /// Whether each patch is seen often, and one of its sides at least four times as often as the
+    /// other.
+    fn are_clear(&self) -> bool {
+        self.of_patches.iter().all(|[front, back]| {
+            let [front, back] = [front.load(Relaxed), back.load(Relaxed)];
+            front.max(back) >= (4 * front.min(back)).max(CLEAR)
+        })
+    }
+
+    /// Whether at least two thirds of the sightings are backs; `None` if neither side has as many.
+    fn faces_back([front, back]: &[AtomicI64; 2]) -> Option<bool> {
+        let [front, back] = [front.load(Relaxed), back.load(Relaxed)];
+        let most = |one: i64, other: i64| 2 * one <= other && other > 0;
+        if most(front, back) {
+            Some(true)
+        } else if most(back, front) {
+            Some(false)
+        } else {
+            None
+        }
+    }
 }
 
 /// Rounded down.
@@ -219,10 +272,11 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(mesh: &PlacedMesh) -> Self {
+    /// At most `most` columns along an axis.
+    fn new(mesh: &PlacedMesh, most: u32) -> Self {
         let lattice = mesh.lattice();
         let longest = lattice.dims.into_iter().max().unwrap_or(1);
-        let shift = longest.div_ceil(COLUMNS).next_power_of_two().ilog2();
+        let shift = longest.div_ceil(most).next_power_of_two().ilog2();
         let hi = lattice.dims.map(|d| d.div_ceil(1 << shift) as i32 - 1);
         Self { unit_bits: lattice.unit_bits + shift, grid: BoxRange { lo: [0; 3], hi } }
     }
@@ -258,8 +312,8 @@ impl Columns {
                 for second in lo[1]..=hi[1] {
                     for first in lo[0]..=hi[0] {
                         if let Some(height) = crossing.at([center(first), center(second)]) {
-                            let height = height.numerator() as f64 / height.denominator() as f64;
-                            let height = (height * f64::from(1 << HEIGHT_BITS)) as i64;
+                            let height =
+                                (height.to_f64() * HEIGHTS_PER_UNIT).round_ties_even() as i64;
                             let column = first_column + second * dims[0] + first;
                             each(column as usize, height, crossing.winding());
                         }

@@ -177,6 +177,25 @@ fn a_batch_is_in_order_and_has_errors_of_items() {
 }
 
 #[test]
+fn distances_of_a_batch_are_those_of_each_mesh() {
+    let voxelizer = on_cpu().voxel_size(0.25).threads(3);
+    let item = |i: usize| match i {
+        2 => (i, Source::File("not there.obj".into())),
+        _ => (i, octahedron(1.0 + i as f64).into()),
+    };
+    let results: Vec<_> = voxelizer.many_distances((0..6).map(item), 2.5).unwrap().collect();
+    assert_eq!(results.len(), 6);
+    for (i, result) in results {
+        if i == 2 {
+            assert!(matches!(result, Err(VoxelizeError::Read(_))));
+            continue;
+        }
+        let alone = voxelizer.distances(&octahedron(1.0 + i as f64), 2.5).unwrap();
+        assert!(result.unwrap().field == alone.field, "{i}");
+    }
+}
+
+#[test]
 fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
     let mesh = octahedron(1.0);
     let voxelizer = on_cpu().resolution(512).threads(4);

@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyIterator, PyString, PyTuple};
 use trivox::voxelizer;
 
 use crate::core::{self, Plan};
+use crate::distance::PyDistanceField;
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
@@ -35,9 +36,34 @@ enum Entry {
     Failed(PyErr),
 }
 
-type Outcome = Result<PyGrid, Failure>;
+/// What is made of a mesh.
+#[expect(clippy::large_enum_variant, reason = "few exist at a time")]
+enum Made {
+    Grid(PyGrid),
+    Field(PyDistanceField),
+}
 
-/// The results of `Voxelizer.many`: an iterator of (key, Grid or exception).
+impl Made {
+    /// JSON.
+    fn report(&self) -> &str {
+        match self {
+            Self::Grid(grid) => &grid.report,
+            Self::Field(field) => &field.report,
+        }
+    }
+
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(match self {
+            Self::Grid(grid) => Bound::new(py, grid)?.into_any(),
+            Self::Field(field) => Bound::new(py, field)?.into_any(),
+        })
+    }
+}
+
+type Outcome = Result<Made, Failure>;
+
+/// The results of `Voxelizer.many` and `Voxelizer.many_distances`: an iterator of (key, Grid,
+/// DistanceField or exception).
 #[pyclass(module = "trivox", name = "_Batch")]
 pub struct Batch {
     items: Option<Py<PyIterator>>,
@@ -54,7 +80,13 @@ pub struct Batch {
 }
 
 impl Batch {
-    pub fn new(plan: &Plan, items: &Bound<'_, PyAny>, on_error: OnError) -> PyResult<Self> {
+    /// Of distances up to `width`; otherwise of grids.
+    pub fn new(
+        plan: &Plan,
+        items: &Bound<'_, PyAny>,
+        on_error: OnError,
+        width: Option<f32>,
+    ) -> PyResult<Self> {
         let py = items.py();
         let is_one = items.is_instance_of::<PyString>()
             || items.is_instance_of::<PyBytes>()
@@ -73,17 +105,23 @@ impl Batch {
             let voxelizer = plan.voxelizer(&job)?;
             let pool = job::pool(plan.threads)?;
             let threads = pool.current_num_threads();
-            let results = voxelizer.many(received.into_iter().map(|source| ((), source)))?;
-            // It waits for results, so that the caller's thread can look for signals.
-            job::start_thread(move || {
-                for ((), result) in results {
-                    let outcome = result.map(|made| pool.install(|| core::grid_of(made)));
-                    let outcome = outcome.map_err(Failure::from);
-                    // Fails once the batch is gone.
-                    if sender.send(Ok(outcome)).is_err() {
-                        return;
-                    }
+            let items = received.into_iter().map(|source| ((), source));
+            let mut outcomes: Box<dyn Iterator<Item = Outcome> + Send> = match width {
+                None => Box::new(voxelizer.many(items)?.map(move |((), result)| {
+                    Ok(Made::Grid(pool.install(|| result.map(core::grid_of))?))
+                })),
+                Some(width) => {
+                    Box::new(voxelizer.many_distances(items, width)?.map(move |((), result)| {
+                        Ok(Made::Field(pool.install(|| result.map(core::field_of))?))
+                    }))
                 }
+            };
+            // It waits for results, so that the caller's thread can look for signals. Sending fails
+            // once the batch is gone.
+            job::start_thread(move || {
+                while let Some(outcome) = outcomes.next()
+                    && sender.send(Ok(outcome)).is_ok()
+                {}
             })?;
             Ok(threads)
         };
@@ -186,10 +224,10 @@ impl Batch {
                 }
             };
             let error = match made {
-                Ok(grid) => {
+                Ok(made) => {
                     let name = key.bind(py).str()?;
-                    glue::log_done(py, &name.to_string_lossy(), &grid.report)?;
-                    return Ok(Some((key, Bound::new(py, grid)?.into_any())));
+                    glue::log_done(py, &name.to_string_lossy(), made.report())?;
+                    return Ok(Some((key, made.into_python(py)?)));
                 }
                 Err(error) => error,
             };

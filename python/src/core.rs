@@ -142,10 +142,12 @@ pub fn grid_of(made: Voxelized) -> PyGrid {
     PyGrid::new(made.grid, report.to_string(), warnings)
 }
 
-fn field_of(found: Distances) -> PyDistanceField {
+/// As [`grid_of`].
+pub fn field_of(found: Distances) -> PyDistanceField {
     let warnings = found.warnings.iter().map(ToString::to_string).collect();
     let steps = (&found.backend, &found.timings);
-    let report = report(steps, found.fill_report.as_ref(), &found.lattice, found.triangles);
+    let mut report = report(steps, found.fill_report.as_ref(), &found.lattice, found.triangles);
+    report["occupied"] = json!(found.field.band().occupied());
     PyDistanceField::new(found.field, report.to_string(), warnings)
 }
 

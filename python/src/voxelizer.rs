@@ -155,6 +155,23 @@ pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, shell: bool) -> PyResu
     Ok(parsed)
 }
 
+fn parse_on_error(py: Python<'_>, on_error: &str) -> PyResult<OnError> {
+    let choices = [("return", OnError::Return), ("raise", OnError::Raise), ("skip", OnError::Skip)];
+    parsed(py, "on_error", on_error, &choices)
+}
+
+/// # Errors
+/// A width that no band has.
+fn check_width(py: Python<'_>, width: f32) -> PyResult<()> {
+    // Written so that a NaN fails it.
+    if width > 0.0 && width <= MAX_WIDTH {
+        return Ok(());
+    }
+    let message =
+        format!("a width of {width} voxels is not possible: use more than 0, at most {MAX_WIDTH}");
+    Err(option_error(py, "option.width", message))
+}
+
 /// A number of bytes, or text with a unit.
 fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(bytes) = value.extract::<u64>() {
@@ -465,13 +482,7 @@ impl PyVoxelizer {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyDistanceField> {
         let py = mesh.py();
-        // Written so that a NaN fails it.
-        if !(width > 0.0 && width <= MAX_WIDTH) {
-            let message = format!(
-                "a width of {width} voxels is not possible: use more than 0, at most {MAX_WIDTH}"
-            );
-            return Err(option_error(py, "option.width", message));
-        }
+        check_width(py, width)?;
         let source = Source::of(mesh)?;
         let plan = self.plan.clone();
         let work = move |job: &Arc<Job>| core::distances(&plan, &source, width, job);
@@ -498,10 +509,31 @@ impl PyVoxelizer {
     ///     number. Warnings are in ``grid.warnings`` alone.
     #[pyo3(signature = (items, *, on_error="return"))]
     fn many(&self, items: &Bound<'_, PyAny>, on_error: &str) -> PyResult<Batch> {
-        let choices =
-            [("return", OnError::Return), ("raise", OnError::Raise), ("skip", OnError::Skip)];
-        let on_error = parsed(items.py(), "on_error", on_error, &choices)?;
-        Batch::new(&self.plan, items, on_error)
+        Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, None)
+    }
+
+    /// The distances of many meshes, several meshes at once: `distances` in the way of `many`.
+    ///
+    /// Parameters
+    /// ----------
+    /// items, on_error
+    ///     As in `many`.
+    /// width : float, default 3.0
+    ///     As in `distances`.
+    ///
+    /// Returns
+    /// -------
+    /// iterator of (key, DistanceField or Exception)
+    ///     As of `many`.
+    #[pyo3(signature = (items, width=3.0, *, on_error="return"))]
+    fn many_distances(
+        &self,
+        items: &Bound<'_, PyAny>,
+        width: f32,
+        on_error: &str,
+    ) -> PyResult<Batch> {
+        check_width(items.py(), width)?;
+        Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, Some(width))
     }
 
     /// What voxelizing a mesh is likely to take; the mesh is placed, and its triangles are sampled.

@@ -57,6 +57,23 @@ def test_another_process_may_compute_a_field():
     assert found == vox.distances(tetrahedron(), 2.5)
 
 
+def test_distances_of_many_meshes_are_those_of_each():
+    vox = trivox.Voxelizer(20)
+    items = [("a", tetrahedron()), "none.obj", tetrahedron(), 3]
+    found = list(vox.many_distances(items, 2.5))
+    assert [key for key, _ in found] == ["a", "none.obj", 2, 3]
+    expected = vox.distances(tetrahedron(), 2.5)
+    assert found[0][1] == expected and found[2][1] == expected
+    assert found[0][1].report["occupied"] == len(expected)
+    assert isinstance(found[1][1], FileNotFoundError) and isinstance(found[3][1], TypeError)
+    assert len(list(vox.many_distances(items, on_error="skip"))) == 2
+    with pytest.raises(FileNotFoundError):
+        list(vox.many_distances(items, on_error="raise"))
+    for width in (0, -1, float("nan"), 2000):
+        with pytest.raises(trivox.OptionError, match="width"):
+            vox.many_distances(items, width)
+
+
 def test_the_report_of_a_field_says_how_the_inside_was_found():
     report = trivox.Voxelizer(20).distances(tetrahedron()).report
     assert report["triangles"] == 4 and report["fill"]["rule"] == "parity"

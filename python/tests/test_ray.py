@@ -1,5 +1,6 @@
 import collections
 import glob
+import io
 import os
 import signal
 import subprocess
@@ -64,6 +65,21 @@ def test_rows_of_a_cube_are_of_one_shape(meshes):
     rows = [worker.row(path) for path in meshes[:3]]
     assert [row["dims"] for row in rows] == [[16, 16, 16]] * 3
     assert rows[0]["hash"] == trivox.Voxelizer(cube=16, rotate="x:90")(meshes[0]).hash
+
+
+def test_rows_of_distances_are_npz(cluster, meshes, tmp_path):
+    vox = trivox.Voxelizer(cube=24)
+    output = str(tmp_path / "out")
+    summary = trivox.ray.voxelize([*meshes[:3], "none.obj"], output, vox, width=2.5)
+    assert (summary.done, summary.failed) == (3, 1)
+    found = {row["id"]: row for row in rows(output)}
+    for path in meshes[:3]:
+        field = vox.distances(path, 2.5)
+        row = found[path]
+        assert (row["hash"], row["occupied"], row["dims"]) == (field.hash, len(field), [24] * 3)
+        arrays = np.load(io.BytesIO(row["grid"]))
+        assert np.array_equal(arrays["distances"], field.distances())
+        assert np.array_equal(arrays["coords"], field.coords())
 
 
 def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, expected, tmp_path):

@@ -255,6 +255,22 @@ class Voxelizer:
     def distances(
         self, mesh: _MeshLike, width: float = 3.0, *, progress: _Progress | None = None
     ) -> DistanceField: ...
+    @overload
+    def many_distances(
+        self,
+        items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
+        width: float = 3.0,
+        *,
+        on_error: Literal["return"] = "return",
+    ) -> _Batch[DistanceField | Exception]: ...
+    @overload
+    def many_distances(
+        self,
+        items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
+        width: float = 3.0,
+        *,
+        on_error: Literal["raise", "skip"],
+    ) -> _Batch[DistanceField]: ...
     def estimate(self, mesh: _MeshLike) -> _Estimate: ...
     @property
     def options(self) -> dict[str, Any]: ...

@@ -30,7 +30,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import Grid, Mesh, TrivoxError, Voxelizer, read_mesh
+from . import DistanceField, Grid, Mesh, TrivoxError, Voxelizer, read_mesh
 
 __all__ = ["Summary", "Voxelize", "expand", "read", "voxelize"]
 
@@ -38,7 +38,7 @@ log = logging.getLogger("trivox.ray")
 
 FIELDS = ("id", "error", "code", "hash", "occupied", "dims", "origin", "voxel_size", "seconds", "grid")
 """Columns of a result. ``error`` and ``code`` are None where there is a grid; ``grid`` is the content of
-a .bricks file, for ``trivox.load_bytes``."""
+a .bricks file, for ``trivox.load_bytes``, or of distances of an .npz file, for ``numpy.load``."""
 
 
 def expand(paths: str | Iterable[str], **storage: Any) -> list[str]:
@@ -128,6 +128,8 @@ class Voxelize:
         The column with the content of the files, where they are not to be read by their paths.
     keep_grid : bool, default True
         Whether rows have the grid.
+    width : float, optional
+        Signed distances up to this, in voxels, instead of voxels: those of `Voxelizer.distances`.
     storage : dict, optional
         Options of the fsspec file system.
 
@@ -144,11 +146,12 @@ class Voxelize:
         column: str = "id",
         data: str | None = None,
         keep_grid: bool = True,
+        width: float | None = None,
         storage: dict[str, Any] | None = None,
     ):
         self.voxelizer = Voxelizer(**({"threads": 1} | voxelizer.options))
         self.column, self.data, self.keep_grid = column, data, keep_grid
-        self.storage = storage or {}
+        self.width, self.storage = width, storage or {}
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
         rows = [
@@ -165,24 +168,29 @@ class Voxelize:
                 mesh = read(name, **self.storage) if "://" in name else name
             else:
                 mesh = read_mesh(bytes(content), os.path.splitext(name)[1].lstrip("."))
-            row = _row(name, self.voxelizer(mesh), self.keep_grid)
+            made = (
+                self.voxelizer(mesh)
+                if self.width is None
+                else self.voxelizer.distances(mesh, self.width)
+            )
+            row = _row(name, made, self.keep_grid)
         except Exception as error:
             row = _row(name, error, False)
         row["seconds"] = time.perf_counter() - began
         return row
 
 
-def _row(name: str, result: Grid | Exception, keep_grid: bool) -> dict[str, Any]:
+def _row(name: str, result: Grid | DistanceField | Exception, keep_grid: bool) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(FIELDS) | {"id": name}
     if isinstance(result, Exception):
         return row | _failed(result)
     return row | {
         "hash": result.hash,
-        "occupied": result.occupied,
+        "occupied": len(result),
         "dims": list(result.dims),
         "origin": result.origin.tolist(),
         "voxel_size": result.voxel_size,
-        "grid": result.to_bytes("bricks") if keep_grid else None,
+        "grid": result.to_bytes("bricks" if isinstance(result, Grid) else "npz") if keep_grid else None,
     }
 
 
@@ -214,11 +222,13 @@ def _table(rows: Sequence[dict[str, Any]]) -> Any:
 class _Sink:
     """Parts of an output, each written whole or not at all."""
 
-    def __init__(self, output: str, format: str, storage: dict[str, Any]):
+    def __init__(
+        self, output: str, format: str, storage: dict[str, Any], member: str = "bricks"
+    ):
         import fsspec
 
         self.system, self.folder = fsspec.core.url_to_fs(output, **storage)
-        self.format = format
+        self.format, self.member = format, member
         self.suffix = {"parquet": ".parquet", "webdataset": ".tar"}[format]
         self.system.makedirs(self.folder, exist_ok=True)
 
@@ -249,7 +259,7 @@ class _Sink:
                 meta = {name: value for name, value in row.items() if name != "grid"}
                 members = {"json": json.dumps(meta).encode()}
                 if row["grid"] is not None:
-                    members["bricks"] = row["grid"]
+                    members[self.member] = row["grid"]
                 for suffix, content in members.items():
                     member = tarfile.TarInfo(f"{key}.{suffix}")
                     member.size = len(content)
@@ -365,6 +375,7 @@ def voxelize(
     concurrency: int | None = None,
     num_cpus: float = 1,
     num_gpus: float = 0,
+    width: float | None = None,
     retry_errors: bool = False,
     storage: dict[str, Any] | None = None,
 ) -> Summary:
@@ -387,6 +398,9 @@ def voxelize(
         Batches at the same time; by default as many as the cluster's CPUs (or GPUs) are enough for.
     num_cpus, num_gpus : float
         What Ray reserves for a worker. With a GPU, give the voxelizer ``backend="gpu"``.
+    width : float, optional
+        Signed distances up to this, in voxels, instead of voxels: those of `Voxelizer.distances`, as
+        .npz.
     retry_errors : bool, default False
         Whether items with an error in an earlier run are tried again. Their older rows stay in their
         parts: take the row without an error.
@@ -399,7 +413,7 @@ def voxelize(
     """
     import ray
 
-    sink = _Sink(output, format, storage or {})
+    sink = _Sink(output, format, storage or {}, "bricks" if width is None else "npz")
     ids = list(dict.fromkeys(str(item) for item in items))
     complete = sink.complete()
     rest = [n for n in ids if n not in complete or (retry_errors and complete[n][0] is not None)]
@@ -416,7 +430,7 @@ def voxelize(
         # Ray has room for so many; as many again wait, so that no worker does.
         concurrency = 2 * max(1, int(min(of, default=1)))
     began = logged = time.monotonic()
-    writer = ray.put(_Writer(Voxelize(voxelizer, storage=storage), sink))
+    writer = ray.put(_Writer(Voxelize(voxelizer, width=width, storage=storage), sink))
     # A task whose worker died goes to another. A worker keeps its process, and with it its GPU.
     write = ray.remote(
         num_cpus=num_cpus, num_gpus=num_gpus, max_retries=-1, max_calls=0

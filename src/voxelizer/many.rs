@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::mesh::Mesh;
 use crate::voxelize::BackendError;
 use crate::voxelizer::batch::Ordered;
-use crate::voxelizer::{VoxelizeError, Voxelized, Voxelizer};
+use crate::voxelizer::{Distances, VoxelizeError, Voxelized, Voxelizer};
 
 /// A mesh for [`Voxelizer::many`], and where it comes from.
 #[derive(Debug, Clone)]
@@ -43,6 +43,36 @@ impl Voxelizer {
         &self,
         items: impl IntoIterator<Item = (K, Source), IntoIter: Send + 'static>,
     ) -> Result<Many<K>, BackendError> {
+        self.each(items, |voxelizer, source| match source {
+            Source::File(path) => voxelizer.run_file(path),
+            Source::Mesh(mesh) => voxelizer.run(mesh),
+        })
+    }
+
+    /// The [`distances`](Self::distances) of many meshes, in the way of [`many`](Self::many).
+    ///
+    /// # Errors
+    /// As [`many`](Self::many).
+    ///
+    /// # Panics
+    /// As [`distances`](Self::distances), when results are taken.
+    pub fn many_distances<K: Send + 'static>(
+        &self,
+        items: impl IntoIterator<Item = (K, Source), IntoIter: Send + 'static>,
+        width: f32,
+    ) -> Result<Many<K, Distances>, BackendError> {
+        self.each(items, move |voxelizer, source| match source {
+            Source::File(path) => voxelizer.distances_of_file(path, width),
+            Source::Mesh(mesh) => voxelizer.distances(mesh, width),
+        })
+    }
+
+    /// What `run` makes of each item.
+    fn each<K: Send + 'static, T: Send + 'static>(
+        &self,
+        items: impl IntoIterator<Item = (K, Source), IntoIter: Send + 'static>,
+        run: impl Fn(&Self, &Source) -> Result<T, VoxelizeError> + Send + Sync + 'static,
+    ) -> Result<Many<K, T>, BackendError> {
         let workers = self.install(rayon::current_num_threads)?;
         let (voxelizer, sharing) = (self.clone(), RwLock::new(()));
         let total = Arc::clone(&self.memory);
@@ -50,12 +80,12 @@ impl Voxelizer {
         let work = move |(key, source): (K, Source)| {
             let result = {
                 let _one_of_several = sharing.read().unwrap_or_else(PoisonError::into_inner);
-                shared.for_mesh().run_source(&source)
+                run(&shared.for_mesh(), &source)
             };
             let result = match result {
                 Err(error) if error.is_memory() && workers > 1 => {
                     let _alone = sharing.write().unwrap_or_else(PoisonError::into_inner);
-                    voxelizer.for_mesh().run_source(&source)
+                    run(&voxelizer.for_mesh(), &source)
                 }
                 result => result,
             };
@@ -74,30 +104,23 @@ impl Voxelizer {
             None => voxelizer,
         }
     }
-
-    fn run_source(&self, source: &Source) -> Result<Voxelized, VoxelizeError> {
-        match source {
-            Source::File(path) => self.run_file(path),
-            Source::Mesh(mesh) => self.run(mesh),
-        }
-    }
 }
 
-/// The results of [`Voxelizer::many`], in the order of the items. Dropping it ends the work after
-/// the meshes in progress.
-pub struct Many<K> {
-    results: Ordered<(K, Result<Voxelized, VoxelizeError>)>,
+/// The results of [`Voxelizer::many`] or [`Voxelizer::many_distances`], in the order of the items.
+/// Dropping it ends the work after the meshes in progress.
+pub struct Many<K, T = Voxelized> {
+    results: Ordered<(K, Result<T, VoxelizeError>)>,
 }
 
-impl<K> Iterator for Many<K> {
-    type Item = (K, Result<Voxelized, VoxelizeError>);
+impl<K, T> Iterator for Many<K, T> {
+    type Item = (K, Result<T, VoxelizeError>);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.results.next()
     }
 }
 
-impl<K> fmt::Debug for Many<K> {
+impl<K, T> fmt::Debug for Many<K, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Many").finish_non_exhaustive()
     }

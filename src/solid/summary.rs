@@ -55,7 +55,7 @@ pub struct FillSummary {
     /// The patches of those triangles.
     pub turned_patches: u64,
     /// The caps as text.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub caps: Option<String>,
     /// Columns that are still inside at the end of the grid.
     #[serde(skip_serializing_if = "Option::is_none")]

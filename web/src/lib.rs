@@ -17,7 +17,7 @@ use trivox::formats::{self, GridFormat, MESH_FORMATS, MeshSpec, Sidecars};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::Colors;
 use trivox::render::{Background, RenderOptions, Renderer, View};
-use trivox::solid::{Fill, FillReport, Solid};
+use trivox::solid::{Fill, FillSummary, Solid};
 use trivox::voxelizer::{Placed, Timings};
 use trivox::{ColorSource, Gpu, Mode, PlacedMesh, Up, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
@@ -313,7 +313,7 @@ impl Model {
             "unit_bits": lattice.unit_bits,
             "backend": done.backend.name(),
             "adapter": done.backend.adapter,
-            "fill": done.fill_report.as_ref().map(fill),
+            "fill": done.fill_report.as_ref().map(FillSummary::new),
             "transparent": done.transparent,
             "timings_ms": {
                 "load": milliseconds(self.timings.load),
@@ -329,11 +329,6 @@ impl Model {
         }
         report.to_string()
     }
-}
-
-fn fill(filling: &FillReport) -> Value {
-    let caps = filling.caps.as_ref().map(ToString::to_string);
-    json!({ "rule": filling.fill.to_string(), "reason": filling.reason, "caps": caps })
 }
 
 fn milliseconds(time: Duration) -> f64 {

@@ -94,7 +94,10 @@ pub fn color(
     let Some(appearance) = mesh.appearance() else {
         return Ok(Colored::without_colors(grid));
     };
-    if let Some(color) = appearance.only_color() {
+    let is_solid = matches!(options.mode, Mode::Solid(_));
+    if let Some(color) = appearance.only_color()
+        && !(is_solid && options.interior.is_some())
+    {
         let grid = grid.with_colors(Colors::uniform(rgba_of(color)));
         return Ok(Colored { grid, transparent: 0 });
     }
@@ -103,7 +106,6 @@ pub fn color(
     if needed > options.memory {
         return Err(BackendError::Memory { needed, allowed: options.memory });
     }
-    let is_solid = matches!(options.mode, Mode::Solid(_));
     let shading = Shading::new(appearance);
     let painted = Painter { mesh, shading, grid: &grid, is_solid, progress }.paint();
     if progress.is_cancelled() {

@@ -5,8 +5,7 @@
 //! are public too, one module each:
 //!
 //! 1. [`formats`] reads a file into a [`Mesh`], which is always valid.
-//! 2. [`place`](mod@place) rounds the vertices once to an integer lattice. Floating point ends
-//!    here.
+//! 2. [`place`](mod@place) rounds the vertices once to an integer lattice.
 //! 3. A backend ([`voxelize`](mod@voxelize): [`Cpu`] or a GPU) determines which voxels the
 //!    triangles touch. Every decision is the sign of an integer polynomial ([`predicate`]), so all
 //!    backends agree to the bit. [`mode`] adds thin surfaces and solids ([`solid`], [`fill`],

@@ -52,7 +52,7 @@ pub struct Voxels {
     pub report: Option<RunReport>,
     /// Time that the backend took.
     pub voxelize: Duration,
-    /// Time that fill_report took, with looking at the mesh for it.
+    /// Time that filling took, the analysis of the mesh included.
     pub fill: Duration,
 }
 

@@ -177,8 +177,11 @@ pub struct PlaceOptions {
     /// The box to voxelize; `None` for the mesh's bounds. Parts of the mesh outside the box and its
     /// padding get no voxels.
     pub bounds: Option<Bounds>,
-    /// Voxels added on all six sides; empty, unless the mesh reaches past explicit bounds.
+    /// Voxels added on all six sides. They are empty but for voxels that the surface only touches,
+    /// unless the mesh reaches past explicit bounds.
     pub pad: u32,
+    /// The grid's dimensions, padding included; `None` for those that the bounds need.
+    pub dims: Option<[u32; 3]>,
 }
 
 impl Bounds {
@@ -191,7 +194,7 @@ impl PlaceOptions {
     /// The mesh's own bounds, no padding.
     #[must_use]
     pub fn new(sizing: Sizing) -> Self {
-        Self { sizing, bounds: None, pad: 0 }
+        Self { sizing, bounds: None, pad: 0, dims: None }
     }
 
     /// With `pad` more voxels on all six sides.
@@ -204,6 +207,12 @@ impl PlaceOptions {
     #[must_use]
     pub fn with_bounds(self, bounds: Bounds) -> Self {
         Self { bounds: Some(bounds), ..self }
+    }
+
+    /// With these dimensions of the grid, whatever the bounds need.
+    #[must_use]
+    pub fn with_dims(self, dims: [u32; 3]) -> Self {
+        Self { dims: Some(dims), ..self }
     }
 }
 

@@ -160,7 +160,7 @@ pub enum RenderError {
 }
 
 impl RenderOptions {
-    /// The default options: [`View::Iso`], 3x3 rays per pixel, a margin of 0.06.
+    /// The default options: [`View::ThreeQuarter`], 3x3 rays per pixel, a margin of 0.06.
     #[must_use]
     pub fn new(size: [u32; 2]) -> Self {
         Self {

@@ -113,7 +113,7 @@ pub(crate) async fn solidify(
             "what a flood reaches depends on the whole grid: use the fill winding or vote",
         ));
     }
-    finder.progress.start("look at the mesh", 0);
+    finder.progress.start("analyze", 0);
     let mut surface = Surface::of(finder)?;
     let asked_for = "asked for".to_owned();
     let done = match solid.fill {

@@ -112,13 +112,17 @@ impl Transform {
             Sizing::Resolution(n) => longest / f64::from(n),
             Sizing::VoxelSize(size) => size,
         };
+        if size == 0.0 {
+            // Placing a mesh without extent by a resolution is an error.
+            return PlaceOptions::new(Sizing::Resolution(1));
+        }
         let center = center([min, max]);
         let half = dims.map(|d| f64::from(d) * size / 2.0);
         let bounds = Bounds {
             min: [0, 1, 2].map(|a| center[a] - half[a]),
             max: [0, 1, 2].map(|a| center[a] + half[a]),
         };
-        PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(bounds)
+        PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(bounds).with_dims(dims)
     }
 }
 

@@ -6,8 +6,10 @@ mod common;
 use common::shapes::{cuboid, mesh_of, unit_cube};
 use fastrand::Rng;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, SPAN_BITS};
+use trivox::transform::CenteredGrid;
 use trivox::{
-    Bounds, Lattice, Mesh, MeshError, PlaceError, PlaceOptions, PlacedMesh, Sizing, place, place_on,
+    Bounds, Lattice, Mesh, MeshError, PlaceError, PlaceOptions, PlacedMesh, Sizing, Transform,
+    place, place_on,
 };
 
 fn resolution(n: u32) -> PlaceOptions {
@@ -481,4 +483,47 @@ fn invalid_meshes_are_refused() {
     let refused = Mesh::new(vec![corner, infinite], vec![[0, 0, 1]]);
     assert_eq!(refused, Err(MeshError::NotFinite { vertex: 1, value: f64::INFINITY }));
     assert!(Mesh::new(vec![[f64::NAN; 3]], vec![[0; 3]]).is_err());
+}
+
+#[test]
+fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
+    let mut rng = Rng::with_seed(11);
+    for _ in 0..2000 {
+        let base = 10f64.powi(rng.i32(-3..10)) * (rng.f64() + 0.1);
+        let extent = [(); 3].map(|()| rng.f64() + 1e-3);
+        let corner = |k: [u8; 3]| [0, 1, 2].map(|a| base + f64::from(k[a]) * extent[a]);
+        let corners = vec![corner([0, 0, 0]), corner([1, 1, 0]), corner([0, 1, 1])];
+        let Ok(mesh) = Mesh::new(corners, vec![[0, 1, 2]]) else { continue };
+        let mut transform = Transform::default();
+        let dims = [(); 3].map(|()| rng.u32(1..=1000));
+        transform.grid = Some(CenteredGrid { dims, fills: true });
+        let options = transform.place(&mesh, PlaceOptions::new(Sizing::Resolution(8)));
+        let placed = place(&mesh, &options).unwrap();
+        assert_eq!(placed.lattice().dims, dims, "{base}, {extent:?}");
+    }
+    let zero = PlaceOptions::new(Sizing::Resolution(8)).with_dims([8, 0, 8]);
+    let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
+    assert_eq!(place(&triangle, &zero).unwrap_err(), PlaceError::Resolution(0));
+    let point = Mesh::new(vec![[1.0; 3]], vec![[0; 3]]).unwrap();
+    let mut transform = Transform::default();
+    transform.grid = Some(CenteredGrid { dims: [64; 3], fills: true });
+    let options = transform.place(&point, PlaceOptions::new(Sizing::Resolution(8)));
+    assert_eq!(place(&point, &options).unwrap_err(), PlaceError::NoExtent([1.0; 3]));
+}
+
+#[test]
+fn a_lattice_whose_numbers_contradict_each_other_is_refused() {
+    let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
+    let options = PlaceOptions::new(Sizing::Resolution(100)).with_pad(3);
+    let lattice = Lattice::of(&triangle, &options).unwrap();
+    assert!(place_on(&triangle, &lattice).is_ok());
+    for wrong in [
+        Lattice { voxel_size: 2.0 * lattice.voxel_size, ..lattice },
+        Lattice { scale: 1.01 * lattice.scale, ..lattice },
+        Lattice { origin: [7.0; 3], ..lattice },
+        Lattice { anchor_voxel: [3, 3, 4], ..lattice },
+        Lattice { unit_bits: lattice.unit_bits - 1, ..lattice },
+    ] {
+        assert!(matches!(place_on(&triangle, &wrong), Err(PlaceError::Lattice(_))), "{wrong:?}");
+    }
 }

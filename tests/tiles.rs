@@ -366,6 +366,7 @@ fn tiles_cut_a_lattice_into_windows_that_share_nothing() {
     }
     assert_eq!(Tiles::Total(12).along(lattice.dims), [6, 2, 1]);
     assert_eq!(Tiles::Total(9).along([64; 3]), [3, 3, 1]);
+    assert_eq!(Tiles::Total(4_294_967_291).along([64, 64, 65]), [1, 1, 4_294_967_291], "a prime");
     assert_eq!(Tiles::Total(2).along([64; 3]), [2, 1, 1], "the first of equals is cut");
     let too_many = lattice.tile(&"1/14x1x1".parse().unwrap());
     assert_eq!(too_many, Err(TileError::TooMany { axis: 'x', tiles: 14, bricks: 13 }));
@@ -430,7 +431,8 @@ fn a_lattice_survives_json_and_a_wrong_one_is_refused() {
     for lattice in wrong {
         assert!(matches!(place_on(&mesh, &lattice), Err(PlaceError::Lattice(_))), "{lattice:?}");
     }
-    let far = Lattice { anchor: [1e9; 3], ..lattice };
+    let offset = f64::from(lattice.anchor_voxel[0]) * lattice.voxel_size;
+    let far = Lattice { anchor: [1e9; 3], origin: [1e9 - offset; 3], ..lattice };
     assert!(matches!(place_on(&mesh, &far), Err(PlaceError::TooFar { .. })));
 }
 

@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
 use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::solid::Solid;
 use trivox::transform::CenteredGrid;
 use trivox::voxelize::BackendChoice;
+#[cfg(feature = "gpu")]
+use trivox::voxelize::Backends;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
     Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode, NoProgress,
@@ -173,6 +176,21 @@ fn a_batch_is_in_order_and_has_errors_of_items() {
                 assert_eq!(result.unwrap().grid, alone.grid, "{i}");
             }
         }
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn threads_of_one_rayon_pool_may_share_a_gpu() {
+    let voxelizer = Voxelizer::new().resolution(40).backend(BackendChoice::Gpu);
+    let shared = voxelizer.backends(Arc::new(Backends::new(BackendChoice::Gpu, None)));
+    let expected = on_cpu().resolution(40).run(&octahedron(1.0)).unwrap();
+    // Many small steps in each, so that a thread that waits finds work to steal.
+    for own in [None, Some(2)] {
+        let voxelizer = own.map_or(shared.clone(), |threads| shared.clone().threads(threads));
+        let grids: Vec<_> =
+            (0..24).into_par_iter().map(|_| voxelizer.run(&octahedron(1.0))).collect();
+        assert!(grids.into_iter().all(|made| made.unwrap().grid == expected.grid));
     }
 }
 

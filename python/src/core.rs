@@ -69,7 +69,7 @@ impl Plan {
             .mode(self.mode)
             .up(self.up)
             .color(if self.color { ColorSource::Mesh } else { ColorSource::None })
-            .keep_transparent(self.keep_transparent)
+            .keep_transparent(self.keep_transparent || !self.color)
             .tile(self.tile)
             .backends(self.backends())
             .pool(job::pool(self.threads)?)

@@ -26,8 +26,9 @@ use crate::options::{bounds_of, pad_of, whole, wholes};
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
 /// threads.
 ///
-/// Every decision is the exact sign of an integer polynomial, so that a mesh gives the same grid on
-/// every CPU and GPU, with any number of threads.
+/// Decisions are exact signs of integer polynomials (holes of a solid: sums in a fixed order, with
+/// an error bound), so that a mesh gives the same grid on every CPU and GPU, with any number of
+/// threads.
 ///
 /// Parameters
 /// ----------
@@ -64,7 +65,7 @@ use crate::options::{bounds_of, pad_of, whole, wholes};
 /// up : {"y", "z"}, default "y"
 ///     The mesh's up axis; files and pictures turn accordingly.
 /// color : bool, default True
-///     Whether voxels get the mesh's colours, if it has any.
+///     Whether voxels get the mesh's colours, if it has any. Without, transparent voxels are kept.
 /// keep_transparent : bool, default False
 ///     Whether voxels in which all is transparent are kept.
 /// interior_color : (int, int, int), optional

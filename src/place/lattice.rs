@@ -74,10 +74,25 @@ impl Lattice {
             "scale and voxel_size must be positive numbers"
         } else if !finite || self.anchor_voxel.iter().any(|at| !(-largest..=largest).contains(at)) {
             "origin, anchor and anchor_voxel must be finite numbers, and the last within the grid"
+        } else if !self.is_consistent() {
+            "scale, voxel_size, origin, anchor and anchor_voxel do not belong together"
         } else {
             return Ok(());
         };
         Err(PlaceError::Lattice(problem))
+    }
+
+    /// Whether voxels are `2^unit_bits` lattice units wide and the anchor is where its voxel is, but
+    /// for the rounding of each number.
+    fn is_consistent(&self) -> bool {
+        let unit = f64::from(self.unit());
+        let is_near = |a: f64, b: f64, size: f64| (a - b).abs() <= 1e-12 * size;
+        is_near(self.scale * self.voxel_size, unit, unit)
+            && (0..3).all(|a| {
+                let offset = f64::from(self.anchor_voxel[a]) * self.voxel_size;
+                let size = self.anchor[a].abs() + offset.abs();
+                is_near(self.origin[a] + offset, self.anchor[a], size)
+            })
     }
 
     /// The lattice point of coordinate `p` on `axis`: an integer, perhaps out of range.
@@ -145,13 +160,17 @@ pub(super) fn choose(
         None => Bounds { min: mesh_min, max: mesh_max },
     };
     check_sizing(options.sizing, &bounds, limit)?;
+    if options.dims.is_some_and(|dims| dims.contains(&0)) {
+        return Err(PlaceError::Resolution(0));
+    }
 
     let bits = || (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev();
     let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits, limit);
     // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
     let grid_alone =
         |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
-    let dims = bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
+    let needed = || bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
+    let dims = options.dims.map(|dims| dims.map(f64::from)).or_else(needed);
     let frame_at = |unit_bits| {
         let frame = frame_at(unit_bits);
         Frame { dims: dims.unwrap_or(frame.dims), ..frame }

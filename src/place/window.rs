@@ -157,7 +157,7 @@ impl Tiles {
         };
         let mut factors = Vec::new();
         let mut factor = 2;
-        while factor * factor <= rest {
+        while u64::from(factor).pow(2) <= u64::from(rest) {
             while rest.is_multiple_of(factor) {
                 factors.push(factor);
                 rest /= factor;

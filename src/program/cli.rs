@@ -134,24 +134,29 @@ pub enum Command {
 pub struct VoxelArgs {
     /// Which voxels are occupied [default: surface].
     #[arg(long, value_name = "MODE", ignore_case = true)]
+    #[arg(help_heading = "Voxels")]
     pub mode: Option<ModeName>,
 
     /// With --mode solid: how the inside is found [default: auto].
     #[arg(long, value_name = "FILL", ignore_case = true)]
+    #[arg(help_heading = "Voxels")]
     pub fill: Option<FillName>,
 
     /// With --mode solid: the colour of voxels far from the surface, a CSS colour such as #C08040
     /// [default: the mean colour of the surface; of a tile, that in the tile].
     #[arg(long, value_name = "COLOR", value_parser = parse_interior)]
+    #[arg(help_heading = "Colours")]
     pub interior_color: Option<Rgba>,
 
     /// With --mode solid: also fill the voxels that the surface touches.
     #[arg(long = "include-surface", visible_alias = "shell")]
+    #[arg(help_heading = "Voxels")]
     pub shell: bool,
 
     /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity
     /// 0).
     #[arg(long)]
+    #[arg(help_heading = "Colours")]
     pub keep_transparent: bool,
 }
 
@@ -161,16 +166,19 @@ pub struct PaletteArgs {
     /// Colours to use in formats that have few (.vox): those of the pixels of an image, at most 255
     /// [default: those of the voxels, or the 255 by which they look most alike].
     #[arg(long, value_name = "IMAGE")]
+    #[arg(help_heading = "Colours")]
     pub palette: Option<PathBuf>,
 
     /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
     /// on each line, such as `oak_planks #a2834f`; at most 127 [default: 49 of concrete, wool and
     /// terracotta].
     #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Colours")]
     pub blocks: Option<PathBuf>,
 
     /// Mix colours that are not in the palette of several that are.
     #[arg(long)]
+    #[arg(help_heading = "Colours")]
     pub dither: bool,
 }
 
@@ -179,20 +187,24 @@ pub struct PaletteArgs {
 pub struct ComputeArgs {
     /// Where to compute. All backends give the same bits.
     #[arg(long, value_name = "BACKEND", default_value = "auto", ignore_case = true)]
+    #[arg(help_heading = "Computing")]
     pub backend: BackendName,
 
     /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(help_heading = "Computing")]
     pub adapter: Option<String>,
 
     /// CPU threads, at most 1024 [default: one per core].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(help_heading = "Computing")]
     pub threads: Option<u16>,
 
     /// Most memory that the program may take, such as 512MiB or 4GB; what needs more is refused
     /// [default: nine tenths of what is available].
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(help_heading = "Computing")]
     pub memory: Option<ByteSize>,
 }
 

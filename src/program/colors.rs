@@ -1,7 +1,7 @@
 //! Options for the colours of voxels.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use trivox::formats::WriteOptions;
@@ -45,6 +45,11 @@ impl VoxelArgs {
 }
 
 impl PaletteArgs {
+    /// The files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.palette.iter().chain(&self.blocks).map(PathBuf::as_path)
+    }
+
     /// The options for writing formats that have a palette.
     ///
     /// # Errors

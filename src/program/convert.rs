@@ -8,7 +8,7 @@ use trivox::{Up, World};
 use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
 use crate::program::numbers::counted;
-use crate::program::output::{Names, Output, Written};
+use crate::program::output::{Inputs, Names, Output, Written};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, temporary};
 
@@ -25,7 +25,8 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     }
     temporary::clean_up_when_interrupted()?;
     let options = args.write.palette_args.write_options()?;
-    let output = Output::new(to, args.write.format, &args.grid)?;
+    let inputs = Inputs::new(args.write.palette_args.files().chain([&*args.grid]));
+    let output = Output::new(to, args.write.format, &inputs)?;
     let progress = TerminalProgress::new(args.report.quiet);
     let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid)?;
     if let Some(axis) = args.up {

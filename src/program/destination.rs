@@ -75,7 +75,7 @@ impl Destination {
                 target.as_deref().filter(|_| key.as_ref().is_some_and(|key| inputs.contains(key)))
             {
                 bail!(
-                    "{}: is what is read: name another file, or a folder of its own",
+                    "{}: would overwrite an input: name another file, or a folder of its own",
                     target.display()
                 );
             }
@@ -121,6 +121,11 @@ impl Destination {
         fs::create_dir_all(folder).context("cannot make the folder").with_context(named)?;
         TemporaryFile::beside(&folder.join(format.extension())).map(drop).with_context(named)
     }
+}
+
+/// Whether two paths lead to one file, which may not exist yet.
+pub fn same_file(one: &Path, other: &Path) -> bool {
+    led_to(one) == led_to(other)
 }
 
 /// The canonical path of a file that may not exist yet, so that two names of one file compare

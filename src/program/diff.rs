@@ -11,6 +11,7 @@ use trivox::{Comparison, Up, VoxelGrid, World, compare};
 
 use crate::program::cli::DiffArgs;
 use crate::program::numbers::{counted, ratio, sized};
+use crate::program::output::Inputs;
 use crate::program::render::Preview;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, ignore_closed, print, print_json, print_warnings, temporary};
@@ -35,8 +36,7 @@ const SHOWS_THROUGH: f64 = 0.75;
 pub fn run(args: &DiffArgs) -> Result<Verdict> {
     let preview = args.preview.as_ref().map(|path| {
         temporary::clean_up_when_interrupted()?;
-        // Either path may be the one at fault.
-        Preview::new(path, &args.a).and_then(|_| Preview::new(path, &args.b))
+        Preview::new(path, &Inputs::new([&*args.a, &*args.b]))
     });
     let preview = preview.transpose()?;
     let progress = TerminalProgress::new(args.report.quiet);

@@ -1,19 +1,18 @@
-//! Writes several files: all or none.
+//! Writes several files, and renames them once all are complete.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 
-use crate::program::output::{counting, replaceable};
+use crate::program::output::{Inputs, counting, replaceable};
 use crate::program::temporary::{Complete, TemporaryFile};
 
 /// Complete temporary files that are not renamed yet.
 #[derive(Debug)]
 pub struct Files {
-    /// The input file, which must not be replaced.
-    input: PathBuf,
+    inputs: Inputs,
     written: Vec<(PathBuf, Complete)>,
     bytes: u64,
     /// Keeps this process's lock while the other files are closed.
@@ -21,9 +20,9 @@ pub struct Files {
 }
 
 impl Files {
-    /// No files yet; `input` must not be replaced.
-    pub fn new(input: &Path) -> Self {
-        Self { input: input.to_owned(), written: Vec::new(), bytes: 0, keeper: None }
+    /// No files yet; none of `inputs` may be replaced.
+    pub fn new(inputs: &Inputs) -> Self {
+        Self { inputs: inputs.clone(), written: Vec::new(), bytes: 0, keeper: None }
     }
 
     /// Writes the file for `path`.
@@ -39,7 +38,7 @@ impl Files {
         if self.keeper.is_none() {
             self.keeper = Some(TemporaryFile::beside(&path).with_context(named)?);
         }
-        let file = replaceable(&path, &self.input).with_context(named)?;
+        let file = replaceable(&path, &self.inputs).with_context(named)?;
         self.bytes += counting(file.file(), write).with_context(named)?;
         // Everything is synchronized before the first file is renamed, so little can fail later.
         let complete = file.complete().with_context(named)?;

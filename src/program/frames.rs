@@ -10,7 +10,7 @@ use trivox::render::{
 };
 
 use crate::program::files::Files;
-use crate::program::output::{Names, Sink, Written};
+use crate::program::output::{Inputs, Names, Sink, Written};
 
 /// Default frame rate, in pictures per second.
 const FPS: u16 = 24;
@@ -28,7 +28,7 @@ pub struct Frames {
 #[derive(Debug)]
 enum Target {
     Animation { sink: Sink, kind: Kind, fps: u16 },
-    Numbered { paths: Vec<PathBuf>, input: PathBuf },
+    Numbered { paths: Vec<PathBuf>, inputs: Inputs },
 }
 
 /// The format of an animation.
@@ -53,15 +53,15 @@ impl Kind {
 
 impl Frames {
     /// The destination of `number` pictures at `path`, at `fps` pictures per second. `path` must
-    /// not be `input`.
+    /// be none of `inputs`.
     ///
     /// # Errors
     /// An invalid destination; `fps` with numbered files.
-    pub fn new(path: &Path, input: &Path, number: u32, fps: Option<u16>) -> Result<Self> {
+    pub fn new(path: &Path, inputs: &Inputs, number: u32, fps: Option<u16>) -> Result<Self> {
         let named = || path.display().to_string();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(pattern) = Pattern::parse(name).with_context(named)? else {
-            let (sink, kind, fps) = (Sink::new(path, input)?, Kind::of(path), fps.unwrap_or(FPS));
+            let (sink, kind, fps) = (Sink::new(path, inputs)?, Kind::of(path), fps.unwrap_or(FPS));
             if kind == Kind::Gif && fps > MAX_GIF_FPS {
                 bail!(
                     "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps 50",
@@ -82,8 +82,21 @@ impl Frames {
         }
         let paths = (1..=number).map(|n| path.with_file_name(pattern.with(n)));
         let paths: Vec<PathBuf> = paths.collect();
-        paths.iter().try_for_each(|path| Sink::new(path, input).map(drop))?;
-        Ok(Self { number, target: Target::Numbered { paths, input: input.to_owned() } })
+        paths.iter().try_for_each(|path| Sink::new(path, inputs).map(drop))?;
+        Ok(Self { number, target: Target::Numbered { paths, inputs: inputs.clone() } })
+    }
+
+    /// Checks that no file is one of `inputs`, which were not known before.
+    ///
+    /// # Errors
+    /// One is.
+    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
+        match &self.target {
+            Target::Animation { sink, .. } => sink.refuse(inputs),
+            Target::Numbered { paths, .. } => paths.iter().try_for_each(|path| {
+                inputs.refuse(path).with_context(|| path.display().to_string())
+            }),
+        }
     }
 
     /// The number of pictures.
@@ -132,8 +145,8 @@ impl Frames {
                 })?;
                 Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
             }
-            Target::Numbered { paths, input } => {
-                let mut files = Files::new(input);
+            Target::Numbered { paths, inputs } => {
+                let mut files = Files::new(inputs);
                 for (frame, path) in frames.zip(paths) {
                     let picture = renderer.render(&frame)?;
                     files.add(path.clone(), |out: &mut dyn Write| Ok(picture.write_png(out)?))?;

@@ -24,7 +24,7 @@ pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<PathBuf>, bool)>
     let mut has_list = false;
     let mut has_folder = false;
     for arg in args {
-        if let Some(list) = arg.to_str().and_then(|name| name.strip_prefix(LIST)) {
+        if let Some(list) = list(arg) {
             meshes.extend(read_list(list)?);
             has_list = true;
         } else if arg.is_dir() {
@@ -42,6 +42,11 @@ pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<PathBuf>, bool)>
     }
     refuse_repeated(&meshes)?;
     Ok((meshes, has_list))
+}
+
+/// The list that an argument names.
+pub fn list(arg: &Path) -> Option<&str> {
+    arg.to_str().and_then(|name| name.strip_prefix(LIST))
 }
 
 /// The meshes in a folder, by name; with `recursive` also those in subfolders.

@@ -1,5 +1,7 @@
 //! `voxelize join`: tiles of a grid, put together.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::VoxelGrid;
@@ -8,7 +10,7 @@ use trivox::formats::LoadedGrid;
 use crate::program::cli::JoinArgs;
 use crate::program::diff::Side;
 use crate::program::numbers::counted;
-use crate::program::output::{Names, Output, Written};
+use crate::program::output::{Inputs, Names, Output, Written};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, temporary};
 
@@ -24,11 +26,11 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
     temporary::clean_up_when_interrupted()?;
     let options = args.write.palette_args.write_options()?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let mut output = None;
+    let tiles = args.grids.iter().map(PathBuf::as_path);
+    let inputs = Inputs::new(args.write.palette_args.files().chain(tiles));
+    let output = Output::new(&args.output, args.write.format, &inputs)?;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
     for path in &args.grids {
-        // Also sees that the output replaces none of the tiles.
-        output = Some(Output::new(&args.output, args.write.format, path)?);
         let LoadedGrid { grid, warnings: of_grid, .. } = progress.load(path)?;
         if grid.world.is_none() {
             bail!(
@@ -40,7 +42,6 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
         warnings.extend(of_grid.into_iter().map(|warning| format!("{name}: {warning}")));
         tiles.push(grid);
     }
-    let Some(output) = output else { bail!("name the tiles to join") };
     let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>())
         .context("the grids are not tiles of one")?;
     drop(tiles);

@@ -1,5 +1,5 @@
 //! Writes files atomically: to a temporary file in the same folder, which is then renamed. A grid
-//! that exceeds the limits of a format is written as several files, all or none.
+//! that exceeds the limits of a format is written as several files: none is renamed before all are complete.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{
-    GridFormat, WriteError, WriteOptions, vox, write_distances, write_grid_with,
+    GridFormat, Sidecar, WriteError, WriteOptions, vox, write_distances, write_grid_with,
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
@@ -31,8 +31,41 @@ pub struct Sink {
     /// The path as the user gave it.
     name: String,
     target: Target,
-    /// The input file, which must not be replaced.
-    input: PathBuf,
+    inputs: Inputs,
+}
+
+/// The files that a run reads: it must not replace them.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs(Vec<PathBuf>);
+
+impl Inputs {
+    /// Those of `paths` that exist.
+    pub fn new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
+        Self(paths.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
+    }
+
+    /// These and one more.
+    pub fn with(&self, path: &Path) -> Self {
+        let mut inputs = self.clone();
+        inputs.0.extend(fs::canonicalize(path).ok());
+        inputs
+    }
+
+    /// The sidecar files of a mesh.
+    pub fn of_sidecars(sidecars: &[Sidecar]) -> Self {
+        Self::new(sidecars.iter().map(|sidecar| &*sidecar.path))
+    }
+
+    /// # Errors
+    /// `path` is one of them.
+    pub fn refuse(&self, path: &Path) -> Result<()> {
+        match fs::canonicalize(path) {
+            Ok(path) if self.0.contains(&path) => {
+                bail!("would overwrite an input: name another file")
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The files written.
@@ -63,14 +96,14 @@ enum Target {
 }
 
 impl Output {
-    /// Checks that `path` has a known extension, is writable and is not `input`.
+    /// Checks that `path` has a known extension, is writable and is none of `inputs`.
     ///
     /// # Errors
     /// An unknown extension; a folder; a folder that is missing or not writable.
-    pub fn new(path: &Path, format: Option<GridFormat>, input: &Path) -> Result<Self> {
+    pub fn new(path: &Path, format: Option<GridFormat>, inputs: &Inputs) -> Result<Self> {
         if path == Path::new("-") {
             let format = format.context("standard output: give the format with --format")?;
-            return Ok(Self { sink: Sink::new(path, input)?, format });
+            return Ok(Self { sink: Sink::new(path, inputs)?, format });
         }
         let named = || path.display().to_string();
         refuse_folder(path).with_context(named)?;
@@ -78,7 +111,15 @@ impl Output {
             Some(format) => format,
             None => format_of(path).with_context(named)?,
         };
-        Ok(Self { sink: Sink::new(path, input)?, format })
+        Ok(Self { sink: Sink::new(path, inputs)?, format })
+    }
+
+    /// Checks that the output is none of `inputs`, which were not known before.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
+        self.sink.refuse(inputs)
     }
 
     /// The output format.
@@ -163,7 +204,7 @@ impl Output {
         path: &Path,
     ) -> Result<Written> {
         let parts = vox::Files::new(grid, options);
-        let mut files = Files::new(&self.sink.input);
+        let mut files = Files::new(&self.sink.inputs);
         for part in parts.parts() {
             files.add(part_path(path, part), |out| parts.write(part, out))?;
         }
@@ -193,22 +234,32 @@ fn format_of(path: &Path) -> Result<GridFormat> {
 }
 
 impl Sink {
-    /// Checks that `path` is writable and is not `input`.
+    /// Checks that `path` is writable and is none of `inputs`.
     ///
     /// # Errors
     /// A folder; a folder that is missing or not writable.
-    pub fn new(path: &Path, input: &Path) -> Result<Self> {
-        let input = input.to_owned();
+    pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
+        let inputs = inputs.clone();
         if path == Path::new("-") {
-            refuse_closed_stdout()?;
-            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, input });
+            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, inputs });
         }
         let name = path.display().to_string();
         let named = || name.clone();
         refuse_folder(path).with_context(named)?;
         let target = target_of(path).with_context(named)?;
-        check_input(path, &input).with_context(named)?;
-        Ok(Self { name, target, input })
+        inputs.refuse(path).with_context(named)?;
+        Ok(Self { name, target, inputs })
+    }
+
+    /// Checks that the file is none of `inputs`, which were not known before.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
+        match &self.target {
+            Target::File(path) => inputs.refuse(path).with_context(|| self.name.clone()),
+            Target::Stdout | Target::Stream(_) => Ok(()),
+        }
     }
 
     /// The path as the user gave it.
@@ -247,28 +298,6 @@ impl Sink {
      or write to a file"
 )]
 pub struct Cut;
-
-/// Refuses a closed standard output. The standard library opens `/dev/null` for reading and writing
-/// in its place, so the output would be lost silently.
-#[cfg(target_os = "linux")]
-fn refuse_closed_stdout() -> Result<()> {
-    use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
-    let is_null = match (fstat(io::stdout()), stat("/dev/null")) {
-        (Ok(out), Ok(null)) => out.st_rdev == null.st_rdev && null.st_rdev != 0,
-        _ => false,
-    };
-    let is_read_too =
-        fcntl_getfl(io::stdout()).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
-    match is_null && is_read_too {
-        true => bail!("standard output is closed: write to a file with -o FILE, or open it"),
-        false => Ok(()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn refuse_closed_stdout() -> Result<()> {
-    Ok(())
-}
 
 fn refuse_folder(path: &Path) -> Result<()> {
     match path.is_dir() {
@@ -318,20 +347,12 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
 /// A temporary file that can replace `path`.
 ///
 /// # Errors
-/// `path` is a link, a device or `input`; the folder is not writable.
-pub fn replaceable(path: &Path, input: &Path) -> Result<TemporaryFile> {
-    check_input(path, input)?;
+/// `path` is a link, a device or one of `inputs`; the folder is not writable.
+pub fn replaceable(path: &Path, inputs: &Inputs) -> Result<TemporaryFile> {
+    inputs.refuse(path)?;
     match target_of(path)? {
         Target::File(file) if file == path => TemporaryFile::beside(path),
         _ => bail!("is no file that can be replaced: name another output"),
-    }
-}
-
-fn check_input(path: &Path, input: &Path) -> Result<()> {
-    match fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(input).is_ok_and(|i| i == path))
-    {
-        true => bail!("is what is read: name another file"),
-        false => Ok(()),
     }
 }
 

@@ -62,8 +62,7 @@ impl Plan {
 /// 0.4 ms more, and 40 ns for each of `res * res` voxels.
 fn work(mesh: &Path, job: &Job) -> u64 {
     let bytes = fs::metadata(mesh).map_or(0, |file| file.len());
-    let dims = job.dims.and_then(|dims| dims.into_iter().max());
-    let res = u64::from(job.res.or(job.cube).or(dims).unwrap_or(DEFAULT_RES));
+    let res = u64::from(job.expected_res().unwrap_or(DEFAULT_RES));
     bytes + (128 << 10) + 14 * res * res
 }
 

@@ -16,7 +16,7 @@ use crate::program::diff::Side;
 use crate::program::frames::{Frames, Kind};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
-use crate::program::output::{Names, Sink, Written};
+use crate::program::output::{Inputs, Names, Sink, Written};
 use crate::program::pipeline::{Pipeline, sentences, sizing};
 use crate::program::render_backend::RenderBackend;
 use crate::program::summary::timed;
@@ -53,7 +53,8 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     let render_backend = RenderBackend::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let ((mut grid, mut warnings), load) = timed(|| load(args, &progress))?;
+    let ((mut grid, mut warnings, sidecars), load) = timed(|| load(args, &progress))?;
+    output.refuse(&sidecars)?;
     progress.finish();
     warnings.extend(render_backend.warning());
     turn_up(&mut grid, args.up.map(Up::from));
@@ -92,10 +93,19 @@ enum Output {
 
 impl Output {
     fn new(args: &RenderArgs) -> Result<Self> {
+        let inputs = Inputs::new([&*args.file]);
         Ok(match args.turntable {
-            Some(number) => Self::Frames(Frames::new(args.target(), &args.file, number, args.fps)?),
-            None => Self::Picture(Sink::new(args.target(), &args.file)?),
+            Some(number) => Self::Frames(Frames::new(args.target(), &inputs, number, args.fps)?),
+            None => Self::Picture(Sink::new(args.target(), &inputs)?),
         })
+    }
+
+    /// Checks that no picture is one of `inputs`, which were not known before.
+    fn refuse(&self, inputs: &Inputs) -> Result<()> {
+        match self {
+            Self::Picture(sink) => sink.refuse(inputs),
+            Self::Frames(frames) => frames.refuse(inputs),
+        }
     }
 
     fn write(
@@ -129,13 +139,21 @@ impl Preview {
         RenderOptions::new([512; 2]).with_samples(2)
     }
 
-    /// Checks that `path` can be written as a picture, and is not `input`.
+    /// Checks that `path` can be written as a picture, and is none of `inputs`.
     ///
     /// # Errors
     /// `path` is not suitable.
-    pub fn new(path: &Path, input: &Path) -> Result<Self> {
+    pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
         check_extension(path).with_context(|| path.display().to_string())?;
-        Ok(Self(Sink::new(path, input)?))
+        Ok(Self(Sink::new(path, inputs)?))
+    }
+
+    /// Checks that the picture is none of `inputs`, which were not known before.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
+        self.0.refuse(inputs)
     }
 
     /// Draws `grid`; returns the file's name.
@@ -198,8 +216,10 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     }
 }
 
-/// The grid, or the voxels of the mesh.
-fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<(VoxelGrid, Vec<String>)> {
+/// The grid or the voxels of the mesh, with warnings, and the sidecar files of the mesh.
+type Loaded = (VoxelGrid, Vec<String>, Inputs);
+
+fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<Loaded> {
     if is_mesh(&args.file) {
         return Memory::new(args.memory).divided(|memory| voxels_of(args, memory, progress));
     }
@@ -207,7 +227,7 @@ fn load(args: &RenderArgs, progress: &Arc<TerminalProgress>) -> Result<(VoxelGri
     if grid.brick_count() == 0 {
         warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
-    Ok((grid, warnings))
+    Ok((grid, warnings, Inputs::default()))
 }
 
 /// Voxelizes the mesh as the main command does.
@@ -215,7 +235,7 @@ fn voxels_of(
     args: &RenderArgs,
     memory: &Share,
     progress: &Arc<TerminalProgress>,
-) -> Result<(VoxelGrid, Vec<String>)> {
+) -> Result<Loaded> {
     let color = args.color.unwrap_or_default();
     let voxelizer = Voxelizer::new()
         .backend(BackendChoice::Cpu)
@@ -232,7 +252,7 @@ fn voxels_of(
     let made = pipeline.compute(&placed.mesh).with_context(named)?;
     let made = pipeline.color(&placed.mesh, made).with_context(named)?;
     let warnings = sentences(&placed.warnings).chain(sentences(&made.warnings)).collect();
-    Ok((made.grid, warnings))
+    Ok((made.grid, warnings, Inputs::of_sidecars(&placed.sidecars)))
 }
 
 /// Sets the up axis of the grid, if requested.

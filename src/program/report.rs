@@ -110,8 +110,8 @@ impl<'a> Report<'a> {
         let doubts: Vec<&str> = doubts.map(|doubt| doubt.text.as_str()).collect();
         let doubts = doubts.join("; ");
         let written = match (&self.job.output, &summary.output) {
-            (_, Some(output)) => format!("; written all the same: {output}"),
-            (Some(_), None) => "; nothing is written (--force does it all the same)".to_owned(),
+            (_, Some(output)) => format!("; written nevertheless: {output}"),
+            (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
             (None, None) => String::new(),
         };
         format!("error: {}: the fill is doubtful: {doubts}{written}\n", summary.mesh)

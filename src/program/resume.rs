@@ -55,6 +55,9 @@ impl Origin {
         let Job { format, up, strict, color, distance, tile, .. } = job;
         // As text: a number survives it.
         let lattice = job.lattice.as_deref().map(fs::read_to_string).transpose()?;
+        let PaletteArgs { palette, blocks, dither } = few;
+        let hash = |path: &Option<PathBuf>| path.as_deref().map(hash_of).transpose();
+        let (palette, blocks) = (hash(palette)?, hash(blocks)?);
         let VoxelArgs { keep_transparent: keep, interior_color: interior, .. } = voxels;
         let mode = voxels.mode();
         Ok(Self {
@@ -63,7 +66,7 @@ impl Origin {
             extension: mesh.extension().map(|end| end.to_string_lossy().into_owned()),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep \
-                 {keep}, {few:?}, {distance:?}, tile {tile:?} of {lattice:?}, interior \
+                 {keep}, palette {palette:?}, {blocks:?}, dither {dither}, {distance:?}, tile {tile:?} of {lattice:?}, interior \
                  {interior:?}",
                 place_options(job),
                 transform(job).ok()

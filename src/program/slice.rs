@@ -12,7 +12,7 @@ use trivox::grid::{DEFAULT_COLOR, Section};
 use crate::program::cli::SliceArgs;
 use crate::program::diff::Side;
 use crate::program::numbers::counted;
-use crate::program::output::Sink;
+use crate::program::output::{Inputs, Sink};
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
 use crate::program::slice::text::Style;
@@ -39,7 +39,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
         if !to_stdout {
             check_extension(output).with_context(|| output.display().to_string())?;
         }
-        Sink::new(output, &args.grid)
+        Sink::new(output, &Inputs::new([&*args.grid]))
     });
     let sink = sink.transpose()?;
     let named = || args.grid.display().to_string();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::{FillReport, FillSummary};
@@ -13,8 +13,9 @@ use trivox::{
 };
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
+use crate::program::destination::same_file;
 use crate::program::memory::Share;
-use crate::program::output::{Cut, Names, Output, Written};
+use crate::program::output::{Cut, Inputs, Names, Output, Written};
 use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
 use crate::program::plan::Task;
 use crate::program::render::Preview;
@@ -30,6 +31,8 @@ pub struct RunContext<'a> {
     pub voxels: &'a VoxelArgs,
     pub palette_args: &'a PaletteArgs,
     pub write_options: &'a WriteOptions,
+    /// The files that all tasks read.
+    pub inputs: &'a Inputs,
     /// With the shared options, and this share of the memory.
     pub voxelizer: Voxelizer,
     pub memory: &'a Share,
@@ -53,14 +56,16 @@ impl RunContext<'_> {
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
         }
+        let inputs = &self.inputs.with(&task.mesh);
         let output = task.target.as_ref();
-        let output = output.map(|path| Output::new(path, self.job.format, &task.mesh));
+        let output = output.map(|path| Output::new(path, self.job.format, inputs));
         let output = output.transpose()?;
         if let (Some(output), Some(_)) = (&output, self.job.distance) {
             output.check_distances()?;
         }
-        let preview = self.job.preview.as_ref().map(|path| Preview::new(path, &task.mesh));
+        let preview = self.job.preview.as_ref().map(|path| Preview::new(path, inputs));
         let preview = preview.transpose()?;
+        refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
 
         let format = output.as_ref().map(Output::format);
         let is_grid = self.job.distance.is_none();
@@ -68,7 +73,12 @@ impl RunContext<'_> {
         let has_colors = has_colors && is_grid;
         let pipeline = self.pipeline(has_colors)?;
         let placed = pipeline.place(&task.mesh)?;
-        output.as_ref().map_or(Ok(()), |o| o.check_dims(placed.mesh.window_dims()))?;
+        let sidecars = Inputs::of_sidecars(&placed.sidecars);
+        if let Some(output) = &output {
+            output.refuse(&sidecars)?;
+            output.check_dims(placed.mesh.window_dims())?;
+        }
+        preview.as_ref().map_or(Ok(()), |preview| preview.refuse(&sidecars))?;
         let notes = self.notes(&placed, format);
         let made =
             pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
@@ -219,6 +229,17 @@ impl RunContext<'_> {
 
     fn write(&self, write: impl FnOnce() -> Result<Written>) -> Result<(Written, f64)> {
         timed(write)
+    }
+}
+
+/// Refuses an output and a preview in one file.
+fn refuse_one_file(output: Option<&Path>, preview: Option<&Path>) -> Result<()> {
+    match output.zip(preview) {
+        Some((output, preview)) if same_file(output, preview) => bail!(
+            "{}: would be both the voxels and their picture: name another file for --preview",
+            output.display()
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -3,8 +3,8 @@
 //! folder.
 //!
 //! A process marks its temporary files with a unique tag, and holds a lock on at least one of them
-//! while any exist. Files whose tag has no lock belong to no living process, on this machine or
-//! another that shares the folder.
+//! while any exist. Files whose tag has no lock belong to no living process of this machine, nor of
+//! another one if the file system shares locks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -5,7 +5,15 @@ use trivox::transform::CenteredGrid;
 use trivox::{PlaceOptions, Transform};
 
 use crate::program::cli::Job;
-use crate::program::pipeline::sizing;
+use crate::program::pipeline::{DEFAULT_RES, sizing};
+
+impl Job {
+    /// Voxels along the longest axis, if they are known before a mesh is read.
+    pub fn expected_res(&self) -> Option<u32> {
+        let dims = self.dims.and_then(|dims| dims.into_iter().max());
+        self.cube.or(dims).or(self.res).or(self.voxel_size.is_none().then_some(DEFAULT_RES))
+    }
+}
 
 /// The transformation that a job specifies.
 ///

@@ -193,7 +193,7 @@ struct Picture {
     plane: [char; 2],
     /// The coordinates of the lower left character.
     from: [i64; 2],
-    /// The rows from the top: `.` empty, `#` correct, `-` missing, `+` extra.
+    /// The rows from the top: `.` empty, `#` correct, `-` missing, `+` spurious.
     rows: Vec<String>,
 }
 
@@ -297,7 +297,9 @@ impl PlacedBy {
     fn text(&self) -> String {
         match &self.fit {
             Some(Fit { res, pad }) => {
-                format!("fitted, as nobody says where: as with --res {res} --pad {pad}")
+                format!(
+                    "fitted to the grid, as no placement was given: as with --res {res} --pad {pad}"
+                )
             }
             None if self.by == "options" => "as the options say".into(),
             None => "as the grid's file says".into(),

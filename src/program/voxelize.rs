@@ -1,5 +1,6 @@
 //! The main command: voxelizes one or many meshes, several at once, and reports them in order.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -8,13 +9,13 @@ use trivox::{Lattice, Mesh, NoProgress, PlaceError, Progress, Voxelizer, place};
 use crate::program::cli::{ComputeArgs, Job, PaletteArgs, VoxelArgs};
 use crate::program::deadline::Deadline;
 use crate::program::memory::Memory;
-use crate::program::pipeline::DEFAULT_RES;
+use crate::program::output::Inputs;
 use crate::program::plan::{Plan, Task};
 use crate::program::report::Report;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{place_options, transform};
-use crate::program::{Verdict, batch, lattice, temporary};
+use crate::program::{Verdict, batch, inputs, lattice, temporary};
 
 /// Runs the job with these options.
 ///
@@ -39,6 +40,8 @@ pub fn run(
         bail!("--preview draws one mesh: use `voxelize render` for each of several");
     }
     let write_options = palette_args.write_options()?;
+    let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
+    let inputs = Inputs::new(palette_args.files().chain(job.lattice.as_deref()).chain(lists));
     let tasks = &plan.tasks;
     let progress = Arc::new(TerminalProgress::new(job.quiet));
     let mut report = Report::new(job, &plan, &progress);
@@ -52,7 +55,7 @@ pub fn run(
         .backends(Arc::new(compute.backends().for_meshes(tasks.len())))
         .time_stages(job.json || job.verbose > 0);
     let memory = Memory::new(compute.memory);
-    let at_once = batch::at_once(tasks, memory.total(), expected_res(job));
+    let at_once = batch::at_once(tasks, memory.total(), job.expected_res());
     let memory = memory.shared_by(at_once);
     if plan.several {
         progress.count("meshes", tasks.len());
@@ -65,6 +68,7 @@ pub fn run(
                 voxels,
                 palette_args,
                 write_options: &write_options,
+                inputs: &inputs,
                 voxelizer: share.of(&voxelizer).progress(deadline.clone()),
                 memory: share,
                 progress: &*steps,
@@ -80,12 +84,6 @@ pub fn run(
     };
     batch::run(tasks, at_once, work, |task, result| report.take(task, result))?;
     Ok(report.finish())
-}
-
-/// The resolution, or its default, if the size of grids is given as one.
-fn expected_res(job: &Job) -> Option<u32> {
-    let longest = job.dims.map(|dims| dims.into_iter().max().unwrap_or(0));
-    job.cube.or(longest).or(job.res).or(job.voxel_size.is_none().then_some(DEFAULT_RES))
 }
 
 /// Refuses options without effect, and contradictory options.

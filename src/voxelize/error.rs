@@ -52,7 +52,7 @@ pub enum BackendError {
     )]
     VoteTooLarge,
     /// A solid that cannot be decided in a tile: why, and what can.
-    #[error("a tile cannot be filled so: {0}")]
+    #[error("this fill is not available for tiles: {0}")]
     NotInTiles(&'static str),
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]

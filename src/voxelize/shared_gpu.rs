@@ -13,7 +13,7 @@ pub use without_gpu::SharedGpu;
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 mod with_gpu {
-    use std::sync::{Arc, OnceLock};
+    use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
     use super::{BackendError, Opened};
     use crate::gpu::{Adapter, GpuError};
@@ -24,7 +24,22 @@ mod with_gpu {
     pub struct SharedGpu {
         name: Option<String>,
         adapter: OnceLock<Result<Adapter, GpuError>>,
-        gpu: OnceLock<Result<Arc<Gpu>, BackendError>>,
+        open: Mutex<Open>,
+    }
+
+    /// How often a GPU that failed is opened again. One that hangs holds up each mesh for minutes.
+    const MAX_REOPENED: u32 = 3;
+
+    #[derive(Debug, Default)]
+    struct Open {
+        gpu: Option<Result<Arc<Gpu>, BackendError>>,
+        reopened: u32,
+    }
+
+    impl Open {
+        fn is_working(&self) -> bool {
+            matches!(&self.gpu, Some(Ok(gpu)) if gpu.device().check().is_ok())
+        }
     }
 
     impl SharedGpu {
@@ -40,7 +55,7 @@ mod with_gpu {
 
         /// Whether it is open and a hardware GPU.
         pub fn is_ready(&self) -> bool {
-            matches!(self.gpu.get(), Some(Ok(_))) && self.why_not().is_none()
+            self.open_gpu().is_working() && self.why_not().is_none()
         }
 
         /// The reason not to use it, if there is one: no adapter, or a software adapter.
@@ -54,20 +69,59 @@ mod with_gpu {
             }
         }
 
-        /// Opens it on first use.
+        /// Opens it on first use, and again if it was lost or ran out of memory: a mesh that is too
+        /// large for it must not fail the next.
         ///
         /// # Errors
         /// There is no adapter, none with that name, or it fails to open; the same error every
         /// time.
         pub fn open(&self) -> Result<Opened, BackendError> {
             let adapter = self.adapter()?;
-            let gpu = self.gpu.get_or_init(|| Gpu::new(adapter).map(Arc::new)).clone()?;
+            let mut open = self.open_gpu();
+            let has_failed = matches!(open.gpu, Some(Ok(_))) && !open.is_working();
+            if has_failed && open.reopened < MAX_REOPENED {
+                open.reopened += 1;
+                open.gpu = None;
+            }
+            let gpu = open.gpu.get_or_insert_with(|| Gpu::new(adapter).map(Arc::new)).clone()?;
             Ok((Box::new(gpu), adapter.label()))
+        }
+
+        fn open_gpu(&self) -> MutexGuard<'_, Open> {
+            self.open.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
         fn adapter(&self) -> Result<&Adapter, GpuError> {
             let found = self.adapter.get_or_init(|| Adapter::find(self.name.as_deref()));
             found.as_ref().map_err(Clone::clone)
+        }
+    }
+
+    #[cfg(test)]
+    #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_lost_gpu_is_opened_again_but_not_for_ever() {
+            let shared = SharedGpu::new(None);
+            if shared.open().is_err() {
+                println!("no adapter: skipped");
+                return;
+            }
+            let lose = || {
+                let gpu = shared.open_gpu().gpu.clone().unwrap().unwrap();
+                gpu.device().device.destroy();
+                while gpu.device().check().is_ok() {
+                    _ = gpu.device().device.poll(wgpu::PollType::Poll);
+                }
+            };
+            for _ in 0..MAX_REOPENED {
+                lose();
+                assert!(shared.open().is_ok() && shared.open_gpu().is_working());
+            }
+            lose();
+            assert!(shared.open().is_ok() && !shared.open_gpu().is_working());
         }
     }
 }

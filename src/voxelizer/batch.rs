@@ -93,13 +93,15 @@ fn run<T, R>(
     while turn.wait(most_ahead) {
         let (index, input) = {
             let mut inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(input) = inputs.next() else { return };
+            let next = catch_unwind(AssertUnwindSafe(|| inputs.next()));
+            let Some(input) = next.transpose() else { return };
             let mut state = turn.lock();
             state.taken += 1;
             (state.taken - 1, input)
         };
         // Fails once nobody takes results any more.
-        if sender.send((index, catch_unwind(AssertUnwindSafe(|| work(input))))).is_err() {
+        let result = input.and_then(|input| catch_unwind(AssertUnwindSafe(|| work(input))));
+        if sender.send((index, result)).is_err() {
             return;
         }
     }
@@ -109,7 +111,7 @@ impl<R> Iterator for Ordered<R> {
     type Item = R;
 
     /// # Panics
-    /// The work on this input panicked.
+    /// The work on this input panicked, or the iterator of inputs did.
     fn next(&mut self) -> Option<R> {
         let turn = self.turn.lock().given;
         let result = loop {
@@ -167,5 +169,9 @@ mod tests {
     fn a_panic_comes_to_whoever_takes_the_result() {
         let results = Ordered::new(0..3, 2, |input| assert_ne!(input, 1)).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| results.count())).is_err());
+        let inputs = (0..9).inspect(|&input| assert_ne!(input, 4));
+        let mut results = Ordered::new(inputs, 2, |input| input).unwrap();
+        assert_eq!(results.by_ref().take(4).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert!(catch_unwind(AssertUnwindSafe(|| results.next())).is_err());
     }
 }

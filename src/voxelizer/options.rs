@@ -22,12 +22,12 @@ impl Default for Voxelizer {
 
 /// The options; each has a default.
 impl Voxelizer {
-    /// The defaults: 128 voxels along the longest axis, the surface in the mesh's own colours, an
+    /// The defaults: 256 voxels along the longest axis, the surface in the mesh's own colours, an
     /// automatic choice of the backend, unlimited memory, rayon's current threads.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            place: PlaceOptions::new(Sizing::Resolution(128)),
+            place: PlaceOptions::new(Sizing::Resolution(256)),
             transform: Transform::default(),
             up: Up::default(),
             mode: Mode::default(),

@@ -18,7 +18,7 @@ pub(super) struct LazyPool {
 }
 
 impl LazyPool {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(super) const fn new(threads: usize) -> Self {
         Self { threads, pool: Mutex::new(None) }
     }
 

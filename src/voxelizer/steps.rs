@@ -17,6 +17,7 @@ use crate::place::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
 use crate::voxelize::{BackendError, ChosenBackend, RunOptions};
+use crate::voxelizer::pool::LazyPool;
 use crate::voxelizer::{
     ColorSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
@@ -167,16 +168,36 @@ impl Voxelizer {
         mesh: &PlacedMesh,
     ) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
-        // Taken outside the pool: a pool thread that waits for the GPU could hold up, by work
-        // stealing, the thread that has it.
-        let _turn = by.adapter().map(|_| self.backends.gpu_turn());
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
-        let voxels = self.install(run)??;
+        let voxels = match by.adapter() {
+            Some(_) => self.on_gpu(run)?,
+            None => self.install(run)?,
+        }?;
         let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
         let mut voxelized = self.placed_voxels(mesh, voxels, backend)?;
         voxelized.warnings.splice(..0, by.warning().map(Warning::Backend));
         voxelized.timings.start = start;
         Ok(voxelized)
+    }
+
+    /// Does `work` on the threads that were asked for, once no other has the GPU.
+    ///
+    /// A rayon thread that waits does other work of its pool meanwhile. If that waits for the GPU
+    /// too, it may wait for the thread beneath it. So none of the caller's waits here or has the
+    /// GPU: the turn is taken outside any pool, and the work done on another one.
+    fn on_gpu<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, BackendError> {
+        /// For callers on rayon threads, if they asked for none.
+        static APART: LazyPool = LazyPool::new(0);
+        if rayon::current_thread_index().is_none() {
+            let _turn = self.backends.gpu_turn();
+            return self.install(work);
+        }
+        let apart = || {
+            let _turn = self.backends.gpu_turn();
+            Ok(self.pool.as_deref().unwrap_or(&APART).get()?.install(work))
+        };
+        std::thread::scope(|scope| scope.spawn(apart).join())
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// The asynchronous form of [`voxelize`](Self::voxelize), on an open GPU with this label, for a
@@ -253,9 +274,8 @@ impl Voxelizer {
         let Colored { grid, transparent } = colored;
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
-        let is_solid = fill_report.is_some();
         let of_voxels =
-            || Warning::of_voxels(mesh, &grid, is_solid, self.interior.is_some(), transparent);
+            || Warning::of_voxels(mesh, &grid, self.mode, self.interior.is_some(), transparent);
         warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::grid::VoxelGrid;
+use crate::mode::Mode;
 use crate::place::PlacedMesh;
 use crate::solid::{FillReport, FillWarning};
 
@@ -37,6 +38,8 @@ pub enum Warning {
     /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
     /// surface in the tile: another one in each tile.
     InteriorOfTile,
+    /// The interior colour is that of no voxel: the voxels have no colours, or one colour.
+    InteriorWithoutEffect,
     /// No voxel is occupied.
     Empty {
         /// Why.
@@ -71,16 +74,20 @@ impl Warning {
     pub(super) fn of_voxels(
         mesh: &PlacedMesh,
         grid: &VoxelGrid,
-        is_solid: bool,
+        mode: Mode,
         has_interior_color: bool,
         transparent: u64,
     ) -> impl Iterator<Item = Self> {
-        let has_interior = || {
-            let colors = grid.colors.as_ref().filter(|colors| !colors.is_uniform());
-            colors.is_some_and(|colors| colors.own_count() < grid.occupied())
+        let is_solid = matches!(mode, Mode::Solid(_));
+        let colors = grid.colors.as_ref().filter(|colors| !colors.is_uniform());
+        let interior = match (is_solid && grid.occupied() > 0, has_interior_color, colors) {
+            (true, true, None) => Some(Self::InteriorWithoutEffect),
+            (true, false, Some(colors)) => {
+                let is_mean = mesh.window().is_some() && colors.own_count() < grid.occupied();
+                is_mean.then_some(Self::InteriorOfTile)
+            }
+            _ => None,
         };
-        let is_mean = is_solid && !has_interior_color && mesh.window().is_some() && has_interior();
-        let interior = is_mean.then_some(Self::InteriorOfTile);
         let left_out = (transparent > 0).then_some(Self::Transparent { voxels: transparent });
         let reason = match grid.occupied() {
             1.. => None,
@@ -89,6 +96,7 @@ impl Warning {
             _ if mesh.window().is_some() => Some("the mesh has no voxels in this tile"),
             _ if mesh.is_missed() => Some("the bounds miss the mesh"),
             _ if is_solid => Some("no voxel's centre is inside the mesh as it was filled"),
+            _ if mode == Mode::Surface => Some("the mesh touches no voxel of the grid"),
             _ => Some("no line through voxel centres in the grid crosses the mesh"),
         };
         left_out.into_iter().chain(interior).chain(reason.map(|reason| Self::Empty { reason }))
@@ -101,8 +109,9 @@ impl fmt::Display for Warning {
             Self::File(text) | Self::Backend(text) => f.write_str(text),
             Self::OutsideBounds { triangles } => write!(
                 f,
-                "{} reach outside the bounds; what lies there has no voxels",
-                counted(*triangles as u64, "triangle")
+                "{} reach{} outside the bounds; what lies there has no voxels",
+                counted(*triangles as u64, "triangle"),
+                if *triangles == 1 { "es" } else { "" }
             ),
             Self::CoarseLattice { units, of_grid } => write!(
                 f,
@@ -112,11 +121,15 @@ impl fmt::Display for Warning {
             Self::Fill(doubt) => write!(f, "the fill is doubtful: {doubt}"),
             Self::Transparent { voxels } => {
                 let voxels = counted(*voxels, "voxel");
-                write!(f, "{voxels} in which all is transparent were left out")
+                let were = if voxels == "1 voxel" { "was" } else { "were" };
+                write!(f, "{voxels} in which all is transparent {were} left out")
             }
             Self::InteriorOfTile => f.write_str(
                 "voxels far from the surface have the mean colour of the surface in this tile, \
                  which differs from tile to tile: set the interior colour",
+            ),
+            Self::InteriorWithoutEffect => f.write_str(
+                "the interior colour had no effect: the voxels have no colours, or one for all",
             ),
             Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
         }

@@ -85,7 +85,7 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
         ("convert mesh.obj b.npy", "mesh.obj: is a mesh, and not a grid of voxels: voxelize it"),
         ("convert long.npy b.stl", "b.stl: unknown file extension '.stl'"),
         ("convert long.npy - --format vox", "2001 voxels along the x axis"),
-        ("convert long.npy long.npy", "long.npy: is what is read: name another file"),
+        ("convert long.npy long.npy", "long.npy: would overwrite an input: name another file"),
         ("convert old.npy b.vox", "old.npy: "),
         ("convert long.npy .", ".: is a folder"),
         ("convert long.npy -", "give the format with --format"),

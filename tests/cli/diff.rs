@@ -217,6 +217,6 @@ fn a_picture_never_replaces_a_grid_that_is_read() {
         std::os::unix::fs::symlink(name, path.join("link.png")).unwrap();
         write(&path.join("a.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
         write(&path.join("b.npy"), &VoxelGrid::empty([4, 4, 4]).unwrap());
-        refuses(path, "diff a.npy b.npy --preview link.png", "link.png: is what is read");
+        refuses(path, "diff a.npy b.npy --preview link.png", "link.png: would overwrite an input");
     }
 }

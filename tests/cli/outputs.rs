@@ -102,7 +102,7 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
         ("mesh.obj --res 8 -o . --format obj", "./mesh.obj"),
         ("0.obj mesh.obj --res 8 -o . --format obj", "./0.obj"),
     ] {
-        refuses(path, args, &format!("{file}: is what is read: name another file"));
+        refuses(path, args, &format!("{file}: would overwrite an input: name another file"));
     }
     assert_eq!(fs::read(path.join("mesh.obj")).unwrap(), before);
     let run = voxelize(path, "0.obj mesh.obj --res 8 -o out --format obj");
@@ -123,6 +123,68 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
     }
 }
 
+#[test]
+fn no_file_that_a_run_reads_is_replaced() {
+    let folder = folder();
+    let path = folder.path();
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    for file in ["lighthouse.obj", "lighthouse.mtl", "lighthouse.png"] {
+        fs::copy(assets.join(file), path.join(file)).unwrap();
+    }
+    fs::copy(path.join("lighthouse.png"), path.join("p.png")).unwrap();
+    fs::write(path.join("b.txt"), "stone #777777\n").unwrap();
+    fs::write(path.join("list.txt"), "mesh.obj\n").unwrap();
+    let lattice = json(&voxelize(path, "mesh.obj --res 8 --json"))["lattice"].to_string();
+    fs::write(path.join("l.json"), lattice).unwrap();
+    let tiles = "mesh.obj --res 16 -o a.npz";
+    assert!(voxelize(path, tiles).status.success());
+    for (args, file) in [
+        ("lighthouse.obj --res 8 -o out.vox --preview lighthouse.png", "lighthouse.png"),
+        ("lighthouse.obj --res 8 -o lighthouse.mtl --format npz", "lighthouse.mtl"),
+        ("render lighthouse.obj --res 8 -o lighthouse.png", "lighthouse.png"),
+        ("mesh.obj --res 8 -o out.vox --palette p.png --preview p.png", "p.png"),
+        ("mesh.obj --res 8 -o b.txt --format schem --blocks b.txt", "b.txt"),
+        ("mesh.obj --lattice l.json -o l.json --format npz", "l.json"),
+        ("@list.txt --res 8 -o list.txt --format npz", "list.txt"),
+        ("convert a.npz p.png --format vox --palette p.png", "p.png"),
+        ("join a.npz -o a.npz", "a.npz"),
+    ] {
+        let before = fs::read(path.join(file)).unwrap();
+        let run = voxelize(path, args);
+        assert_eq!(run.status.code(), Some(2), "{args}: {}", stderr(&run));
+        // A list stands for several meshes, whose output is a folder.
+        let said = stderr(&run);
+        assert!(said.contains("would overwrite an input") || file == "list.txt", "{args}: {said}");
+        assert_eq!(fs::read(path.join(file)).unwrap(), before, "{args}");
+    }
+    assert!(!path.join("out.vox").exists());
+    let one = "mesh.obj --res 8 -o same.png --format npz --preview ./same.png";
+    refuses(path, one, "would be both the voxels and their picture");
+}
+
+#[test]
+fn resume_sees_a_changed_palette_and_changed_blocks() {
+    let folder = folder();
+    let path = folder.path();
+    let palette = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/lighthouse.png");
+    fs::copy(palette, path.join("p.png")).unwrap();
+    fs::write(path.join("b.txt"), "stone #777777\n").unwrap();
+    let skipped = |args: &str| stderr(&voxelize(path, args)).contains("skipped");
+    let (vox, schem) = (
+        "mesh.obj --res 8 -o a.vox --palette p.png --resume",
+        "mesh.obj --res 8 -o a.schem --blocks b.txt --resume",
+    );
+    for args in [vox, schem] {
+        assert!(!skipped(args) && skipped(args), "{args}");
+    }
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lighthouse.png"), path.join("p.png"))
+        .unwrap();
+    fs::write(path.join("b.txt"), "dirt #773311\n").unwrap();
+    for args in [vox, schem] {
+        assert!(!skipped(args), "{args}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_output_that_is_a_link_to_a_mesh_of_the_run_is_refused() {
@@ -130,7 +192,7 @@ fn an_output_that_is_a_link_to_a_mesh_of_the_run_is_refused() {
     let path = folder.path();
     fs::create_dir(path.join("out")).unwrap();
     std::os::unix::fs::symlink("../1.obj", path.join("out/0.obj")).unwrap();
-    let complaint = "out/0.obj: is what is read: name another file";
+    let complaint = "out/0.obj: would overwrite an input: name another file";
     refuses(path, "0.obj 1.obj --res 8 -o out --format obj", complaint);
     refuses(path, "0.obj 1.obj --res 8 -o out --format obj --shard 1/2", complaint);
 }

@@ -74,7 +74,7 @@ fn impossible_files_are_refused() {
         ("mesh.obj --res 8 -o out.xyz", "unknown file extension '.xyz': use one of .vox, .npy"),
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
-        ("mesh.obj --res 8 -o mesh.obj --format npy", "is what is read: name another"),
+        ("mesh.obj --res 8 -o mesh.obj --format npy", "would overwrite an input: name another"),
         ("mesh.obj --res 2001 -o - --format vox", "name a file, to have several written"),
         ("info gone.vox", "gone.vox: No such file"),
         ("info old.npy", "old.npy"),

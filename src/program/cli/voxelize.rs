@@ -25,10 +25,6 @@ pub struct Job {
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
 
-    /// With a folder: also take the meshes in the folders below it.
-    #[arg(long)]
-    pub recursive: bool,
-
     // Not flattened: clap does not see that an optional group with a flattened part is present.
     /// Format of the file that - reads from standard input, as an extension such as obj.
     #[arg(long, value_name = "FORMAT")]
@@ -49,44 +45,54 @@ pub struct Job {
     /// Voxels along the longest axis, 1 to 65536, with --tile to 1048576 [default: 256].
     #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = parse_res)]
+    #[arg(help_heading = "Size and place")]
     pub res: Option<u32>,
 
     /// Edge length of a voxel, in mesh units.
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
+    #[arg(help_heading = "Size and place")]
     pub voxel_size: Option<f64>,
 
-    /// Make a grid of N x N x N voxels with the mesh in its centre. With --res or --voxel-size
-    /// these set the size of the mesh in it; otherwise its longest axis takes all N voxels.
+    /// Make a grid of N x N x N voxels with the mesh, undistorted, in its centre. With --res or
+    /// --voxel-size these set the size of the mesh in it; otherwise its longest axis takes all N
+    /// voxels.
     #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
     #[arg(value_parser = parse_cube, allow_negative_numbers = true)]
+    #[arg(help_heading = "Size and place")]
     pub cube: Option<u32>,
 
     /// Make a grid of X x Y x Z voxels with the mesh in its centre, as --cube does.
     #[arg(long, value_name = "X,Y,Z", conflicts_with_all = ["bounds", "pad"])]
     #[arg(value_parser = parse_dims)]
+    #[arg(help_heading = "Size and place")]
     pub dims: Option<[u32; 3]>,
 
     /// Multiply the mesh's coordinates by S before it is voxelized.
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_number)]
+    #[arg(help_heading = "Size and place")]
     pub scale: Option<f64>,
 
     /// Rotate the mesh about an axis by an angle in degrees, counterclockwise as seen from the
     /// axis's tip, such as x:90. May be repeated: rotations apply in the order given.
     #[arg(long, value_name = "AXIS:DEGREES")]
+    #[arg(help_heading = "Size and place")]
     pub rotate: Vec<Rotation>,
 
     /// Move the centre of the mesh's bounding box to the origin, after scaling and rotation.
     #[arg(long)]
+    #[arg(help_heading = "Size and place")]
     pub center: bool,
 
     /// Box to voxelize, in mesh units [default: the mesh's own].
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = parse_bounds)]
     #[arg(allow_hyphen_values = true)]
+    #[arg(help_heading = "Size and place")]
     pub bounds: Option<Bounds>,
 
     /// Voxels to add on all six sides; the first layer holds what the outermost points touch.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     #[arg(value_parser = parse_count)]
+    #[arg(help_heading = "Size and place")]
     pub pad: u32,
 
     /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the
@@ -95,26 +101,33 @@ pub struct Job {
     /// sets, in mesh units), .npz and .npy (in voxels).
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["preview", "check", "mode", "shell"])]
+    #[arg(help_heading = "Voxels", display_order = 1000)]
     pub distance: Option<f32>,
 
-    /// With --mode solid: if the fill is doubtful, write nothing and exit with 1.
+    /// With --mode solid: if the fill is doubtful, write nothing and exit with 1. It is doubtful
+    /// if holes are larger than three tenths of the surface, for example; smaller ones are capped,
+    /// and the summary says so.
     #[arg(long)]
+    #[arg(help_heading = "Voxels", display_order = 1000)]
     pub strict: bool,
 
     /// With --strict: write a doubtful solid, but still exit with 1.
     #[arg(long)]
+    #[arg(help_heading = "Voxels", display_order = 1000)]
     pub force: bool,
 
     /// The mesh's up axis; formats with a fixed up axis (.vox, .glb, .schem,
     /// .litematic) are turned to it.
     #[arg(long, value_name = "AXIS", default_value = "y", ignore_case = true)]
     #[arg(allow_hyphen_values = true)]
+    #[arg(help_heading = "Size and place")]
     pub up: UpAxis,
 
     /// Colours of the voxels, in formats that hold colours: auto takes those of the mesh, none
     /// ignores them, and a CSS colour such as #C08040, #fff or red is used for all voxels.
     #[arg(long, alias = "colour", value_name = "COLOR", default_value = "auto")]
     #[arg(value_parser = parse_color)]
+    #[arg(help_heading = "Colours")]
     pub color: ColorSource,
 
     /// Also draw a picture of the voxels to a .png file, as `voxelize render --size 512 --samples
@@ -124,34 +137,45 @@ pub struct Job {
 
     /// Compute on both the CPU and the GPU; if any voxel differs, write nothing and exit with 1.
     #[arg(long = "compare-backends", visible_alias = "check")]
+    #[arg(help_heading = "Computing")]
     pub check: bool,
+
+    /// With a folder: also take the meshes in the folders below it.
+    #[arg(long)]
+    #[arg(help_heading = "Many meshes")]
+    pub recursive: bool,
 
     /// Process only part I of N of the meshes, counted from 1. Parts have about the same work,
     /// estimated by the sizes of the files: all N runs must find the same meshes.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
+    #[arg(help_heading = "Many meshes")]
     pub shard: Option<Shard>,
 
     /// Make only tile I of N of the grid, such as 3/8, or of X by Y by Z tiles, such as 3/2x2x2;
     /// counted from 1, x fastest. Tiles are whole bricks of 8 voxels. `voxelize join` puts them
     /// together.
     #[arg(long, value_name = "I/N")]
+    #[arg(help_heading = "Size and place")]
     pub tile: Option<Tile>,
 
     /// Place the mesh on the lattice in a JSON file: that of another run, as --json prints it.
     #[arg(long, value_name = "JSON")]
     #[arg(conflicts_with_all = ["res", "voxel_size", "bounds", "pad", "cube", "dims"])]
+    #[arg(help_heading = "Size and place")]
     pub lattice: Option<PathBuf>,
 
     /// Skip meshes whose output exists, if a run with --resume made it with the same options from
     /// files of the same content: give it in the first run too. The records for this are kept in a
     /// folder .voxelize beside the output.
     #[arg(long, requires = "output", conflicts_with = "check")]
+    #[arg(help_heading = "Many meshes")]
     pub resume: bool,
 
     /// Give up on a mesh that takes longer; the others go on. Reading and writing of a file are not
     /// interrupted.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true)]
+    #[arg(help_heading = "Many meshes")]
     pub time_limit: Option<Duration>,
 
     /// Print one JSON object to standard output; for several meshes one line for each.

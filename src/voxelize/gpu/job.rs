@@ -110,7 +110,7 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// A job by [`Rule::Conservative`], limited only by `budget`.
+    /// A job by [`Rule::Conservative`], limited only by `batch_limits`.
     pub(super) fn new(mesh: &'a PlacedMesh, batch_limits: BatchLimits) -> Self {
         Self {
             mesh,

@@ -139,7 +139,7 @@ impl Gpu {
         pollster::block_on(Self::open(adapter))
     }
 
-    /// Limits runs to `budget`, within the device's limits. Small budgets split the work into many
+    /// Limits runs to `batch_limits`, within the device's limits. Small ones split the work into many
     /// runs; the voxels are the same.
     #[must_use]
     pub fn with_batch_limits(self, batch_limits: BatchLimits) -> Self {
@@ -237,6 +237,9 @@ impl Gpu {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Backend for Gpu {
+    /// Waits for the GPU, and for other runs on it. Do not call it on several threads of one rayon
+    /// pool: a thread that waits may begin another run of the pool, which waits for it. A
+    /// [`Voxelizer`](crate::Voxelizer) may be called there.
     fn run(
         &self,
         mesh: &PlacedMesh,
@@ -430,7 +433,7 @@ impl std::fmt::Debug for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gpu")
             .field("device", &self.device)
-            .field("budget", &self.batch_limits)
+            .field("batch_limits", &self.batch_limits)
             .finish()
     }
 }

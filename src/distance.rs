@@ -49,10 +49,10 @@ const TASK: usize = 1 << 9;
 /// `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`.
 ///
 /// # Errors
-/// Too little memory; cancelled; `inside` is of other dimensions.
+/// Too little memory; cancelled.
 ///
 /// # Panics
-/// The width is not above 0, or above [`MAX_WIDTH`].
+/// The width is not above 0, or above [`MAX_WIDTH`]; `inside` has other dimensions than the grid.
 pub fn distances(
     mesh: &PlacedMesh,
     inside: VoxelGrid,

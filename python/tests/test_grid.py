@@ -202,3 +202,13 @@ def test_a_dense_array_may_be_judged_and_compared(grid):
         trivox.verify(torus(), grid.dense().tolist())
     with pytest.raises(trivox.OptionError, match=r"shape \(40, 40\)"):
         trivox.verify(torus(), np.ones((40, 40), bool))
+
+
+def test_without_colours_transparent_voxels_are_kept():
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
+    faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    clear = trivox.Mesh(corners, faces, vertex_colors=np.full((4, 4), [255, 0, 0, 0], np.uint8))
+    plain = trivox.Voxelizer(12)(trivox.Mesh(corners, faces))
+    assert trivox.Voxelizer(12)(clear).occupied == 0
+    assert trivox.Voxelizer(12, color=False)(clear) == plain
+    assert trivox.Voxelizer(12, keep_transparent=True)(clear).occupied == plain.occupied

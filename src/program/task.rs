@@ -7,9 +7,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::{FillReport, FillSummary};
-use trivox::voxelizer::{Placed, Timings as Times};
+use trivox::voxelizer::{Placed, Timings as Times, UsedBackend};
 use trivox::{
-    ColorSource, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized, Voxelizer,
+    ColorSource, DistanceField, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized,
+    Voxelizer,
 };
 
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
@@ -56,104 +57,96 @@ impl RunContext<'_> {
         if let Some(skipped) = origin.as_ref().and_then(|origin| resume::kept(task, origin)) {
             return Ok(Outcome::Skipped(skipped));
         }
+        let targets = self.targets(task)?;
+        let format = targets.format();
+        let pipeline = self.pipeline(targets.hold_colors() && self.job.distance.is_none())?;
+        let placed = pipeline.place(&task.mesh)?;
+        targets.check(&placed)?;
+        let made =
+            pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
+        let judgement = self.judge(&pipeline, &placed.mesh, &made)?;
+        let refused = judgement.refused;
+        let is_kept = judgement.is_kept(self.job.force);
+        let targets = if is_kept { targets } else { Targets::default() };
+        let made = pipeline.color(&placed.mesh, made)?;
+        let field = self
+            .job
+            .distance
+            .filter(|_| is_kept)
+            .map(|width| timed(|| pipeline.measure(&placed.mesh, made.grid.clone(), width)));
+        let field = field.transpose()?;
+        let files = self.write(&targets, &made.grid, field.as_ref().map(|(field, _)| field))?;
+
+        let mut summary = summarize(&task.mesh, &placed, &made);
+        let blocks = format.and_then(|format| format.blocks(&made.grid));
+        summary.warnings.extend(self.without_effect(format, blocks.is_some()));
+        summary.warnings.extend(blocks.and_then(too_high));
+        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
+        summary.notes.extend(self.notes(&placed, format));
+        judgement.add_to(&mut summary);
+        if let Some((field, time)) = &field {
+            add_distances(&mut summary, field, *time, &made.backend);
+        }
+        if let Some((written, _)) = &files.written {
+            // A doubtful solid must fail again in the next run.
+            let origin = origin.filter(|_| !refused);
+            let contents = || match &field {
+                Some((field, _)) => Contents::of_distances(field),
+                None => Contents::of(&made.grid),
+            };
+            let warning = self.remember(task, &written.names, origin, &placed.sidecars, contents);
+            summary.warnings.extend(warning);
+            summary.has_palette = format.is_some_and(GridFormat::has_palette);
+        }
+        files.add_to(&mut summary);
+        summary.timings_ms.total = milliseconds(began.elapsed());
+        Ok(Outcome::Made(Box::new(summary)))
+    }
+
+    /// Where the results of `task` go, checked before the work begins.
+    fn targets(&self, task: &Task) -> Result<Targets> {
         let inputs = &self.inputs.with(&task.mesh);
         let output = task.target.as_ref();
-        let output = output.map(|path| Output::new(path, self.job.format, inputs));
-        let output = output.transpose()?;
+        let output = output.map(|path| Output::new(path, self.job.format, inputs)).transpose()?;
         if let (Some(output), Some(_)) = (&output, self.job.distance) {
             output.check_distances()?;
         }
-        let preview = self.job.preview.as_ref().map(|path| Preview::new(path, inputs));
-        let preview = preview.transpose()?;
+        let preview = self.job.preview.as_ref();
+        let preview = preview.map(|path| Preview::new(path, inputs)).transpose()?;
         refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
+        Ok(Targets { output, preview })
+    }
 
-        let format = output.as_ref().map(Output::format);
-        let is_grid = self.job.distance.is_none();
-        let has_colors = preview.is_some() || format.is_some_and(|format| format.spec().has_colors);
-        let has_colors = has_colors && is_grid;
-        let pipeline = self.pipeline(has_colors)?;
-        let placed = pipeline.place(&task.mesh)?;
-        let sidecars = Inputs::of_sidecars(&placed.sidecars);
-        if let Some(output) = &output {
-            output.refuse(&sidecars)?;
-            output.check_dims(placed.mesh.window_dims())?;
-        }
-        preview.as_ref().map_or(Ok(()), |preview| preview.refuse(&sidecars))?;
-        let notes = self.notes(&placed, format);
-        let made =
-            pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let check = self.job.check.then(|| timed(|| check(&pipeline, &placed.mesh, &made)));
-        let check = check.transpose()?;
-        let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
-        let refused =
-            self.job.strict && made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
-        let is_kept = !differs && (!refused || self.job.force);
-        let (output, preview) = (output.filter(|_| is_kept), preview.filter(|_| is_kept));
-        let made = pipeline.color(&placed.mesh, made)?;
-        let grid = &made.grid;
-        let field = self.job.distance.filter(|_| is_kept);
-        let field =
-            field.map(|width| timed(|| pipeline.measure(&placed.mesh, grid.clone(), width)));
-        let (field, measured) = field.transpose()?.unzip();
-        let written = output.as_ref().map(|output| match &field {
-            Some(field) => self.write(|| output.write_distances(field, self.progress)),
-            None => self.write(|| output.write(grid, self.write_options, self.progress)),
-        });
-        let written = written.transpose();
+    /// Compares the backends, and refuses a doubtful solid, where that is asked for.
+    fn judge(&self, pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Judgement> {
+        let check = self.job.check.then(|| timed(|| check(pipeline, mesh, made))).transpose()?;
+        let is_doubtful = || made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
+        Ok(Judgement { check, refused: self.job.strict && is_doubtful() })
+    }
+
+    /// Writes the voxels or the distances, and draws the voxels.
+    fn write(
+        &self,
+        targets: &Targets,
+        grid: &VoxelGrid,
+        field: Option<&DistanceField>,
+    ) -> Result<Files> {
+        let write = |output: &Output| match field {
+            Some(field) => output.write_distances(field, self.progress),
+            None => output.write(grid, self.write_options, self.progress),
+        };
+        let written = targets.output.as_ref().map(|output| timed(|| write(output))).transpose();
         // A reader that closes standard output early does not prevent the preview.
         let (written, cut) = match written {
             Err(error) if error.is::<Cut>() => (None, Some(error)),
             written => (written?, None),
         };
-        let drawn = preview.map(|preview| self.draw(&preview, grid)).transpose()?;
-        if let Some(error) = cut {
-            return Err(error);
+        let draw = |preview: &Preview| timed(|| preview.draw(grid, self.progress));
+        let drawn = targets.preview.as_ref().map(draw).transpose()?;
+        match cut {
+            Some(error) => Err(error),
+            None => Ok(Files { written, drawn }),
         }
-
-        let mut summary = summarize(&task.mesh, &placed, &made);
-        summary.refused = refused;
-        let blocks = format.and_then(|format| format.blocks(grid));
-        summary.warnings.extend(self.without_effect(format, blocks.is_some()));
-        summary.warnings.extend(blocks.and_then(too_high));
-        summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
-        summary.notes.extend(notes);
-        if let Some(field) = &field {
-            let (width, voxels) = (field.width(), field.band().occupied());
-            summary.distances = Some(DistanceSummary { width, voxels });
-            summary.timings_ms.distance = measured;
-            summary.hash = field.hash();
-            let on_gpu = made.backend.adapter.is_some();
-            let note = "the GPU found the inside; distances are computed on the CPU";
-            summary.notes.extend(on_gpu.then(|| note.to_owned()));
-        }
-        if let Some((check, time)) = check {
-            summary.check = Some(check);
-            summary.timings_ms.check = Some(time);
-        }
-        if let Some((written, time)) = written {
-            summary.timings_ms.write = Some(time);
-            // A doubtful solid must fail again in the next run.
-            let origin = origin.filter(|_| !refused);
-            let contents =
-                || field.as_ref().map_or_else(|| Contents::of(grid), Contents::of_distances);
-            summary.warnings.extend(self.remember(
-                task,
-                &written.names,
-                origin,
-                &placed.sidecars,
-                contents,
-            ));
-            summary.bytes = Some(written.bytes);
-            summary.warnings.extend(written.warning);
-            summary.has_palette = format.is_some_and(GridFormat::has_palette);
-            summary.output = Some(written.names);
-        }
-        if let Some((preview, time)) = drawn {
-            summary.preview = Some(preview);
-            summary.timings_ms.preview = Some(time);
-        }
-        summary.timings_ms.total = milliseconds(began.elapsed());
-        Ok(Outcome::Made(Box::new(summary)))
     }
 
     fn pipeline(&self, has_colors: bool) -> Result<Pipeline<'_>> {
@@ -183,7 +176,9 @@ impl RunContext<'_> {
         });
         let lost = lost
             .map(|what| format!("the mesh has colours, but {what} hold none: they are left out"));
-        resolution.into_iter().chain(lost).collect()
+        let is_unwritten = format.is_none() && self.job.preview.is_none() && !self.job.check;
+        let unwritten = is_unwritten.then(|| "no file is written: name one with -o".to_owned());
+        resolution.into_iter().chain(lost).chain(unwritten).collect()
     }
 
     /// Warnings about options without effect on the output's format.
@@ -222,13 +217,81 @@ impl RunContext<'_> {
         };
         Some(format!("--resume will make the output again: its record cannot be written: {why:#}"))
     }
+}
 
-    fn draw(&self, preview: &Preview, grid: &VoxelGrid) -> Result<(String, f64)> {
-        timed(|| preview.draw(grid, self.progress))
+/// The destinations of a task.
+#[derive(Default)]
+struct Targets {
+    output: Option<Output>,
+    preview: Option<Preview>,
+}
+
+impl Targets {
+    fn format(&self) -> Option<GridFormat> {
+        self.output.as_ref().map(Output::format)
     }
 
-    fn write(&self, write: impl FnOnce() -> Result<Written>) -> Result<(Written, f64)> {
-        timed(write)
+    fn hold_colors(&self) -> bool {
+        self.preview.is_some() || self.format().is_some_and(|format| format.spec().has_colors)
+    }
+
+    /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid.
+    fn check(&self, placed: &Placed) -> Result<()> {
+        let sidecars = Inputs::of_sidecars(&placed.sidecars);
+        if let Some(output) = &self.output {
+            output.refuse(&sidecars)?;
+            output.check_dims(placed.mesh.window_dims())?;
+        }
+        self.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(&sidecars))
+    }
+}
+
+/// Reasons not to write the voxels.
+struct Judgement {
+    /// The comparison of the backends, and its time in milliseconds.
+    check: Option<(Check, f64)>,
+    /// Whether `--strict` refuses the solid.
+    refused: bool,
+}
+
+impl Judgement {
+    fn is_kept(&self, is_forced: bool) -> bool {
+        let differs = self.check.as_ref().is_some_and(|(check, _)| check.differing > 0);
+        !differs && (!self.refused || is_forced)
+    }
+
+    fn add_to(self, summary: &mut Summary) {
+        summary.refused = self.refused;
+        (summary.check, summary.timings_ms.check) = self.check.unzip();
+    }
+}
+
+/// The files of a task, and the time to make each, in milliseconds.
+struct Files {
+    written: Option<(Written, f64)>,
+    drawn: Option<(String, f64)>,
+}
+
+impl Files {
+    fn add_to(self, summary: &mut Summary) {
+        if let Some((Written { names, bytes, warning }, time)) = self.written {
+            summary.timings_ms.write = Some(time);
+            summary.bytes = Some(bytes);
+            summary.warnings.extend(warning);
+            summary.output = Some(names);
+        }
+        (summary.preview, summary.timings_ms.preview) = self.drawn.unzip();
+    }
+}
+
+fn add_distances(summary: &mut Summary, field: &DistanceField, time: f64, by: &UsedBackend) {
+    let (width, voxels) = (field.width(), field.band().occupied());
+    summary.distances = Some(DistanceSummary { width, voxels });
+    summary.timings_ms.distance = Some(time);
+    summary.hash = field.hash();
+    if by.adapter.is_some() {
+        let note = "the GPU found the inside; distances are computed on the CPU";
+        summary.notes.push(note.to_owned());
     }
 }
 

@@ -57,6 +57,26 @@ fn voxels_have_the_colours_of_the_mesh_and_what_is_transparent_none() {
 }
 
 #[test]
+fn the_interior_colour_holds_for_a_mesh_of_one_colour_and_is_missed_without_colours() {
+    let folder = folder();
+    let path = folder.path();
+    let cube = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cube.obj");
+    let cube = fs::read_to_string(cube).unwrap();
+    let shape: Vec<&str> =
+        cube.lines().filter(|l| l.starts_with("v ") || l.starts_with("f ")).collect();
+    fs::write(path.join("plain.obj"), shape.join("\n")).unwrap();
+    fs::write(path.join("red.obj"), format!("mtllib red.mtl\nusemtl red\n{}", shape.join("\n")))
+        .unwrap();
+    fs::write(path.join("red.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
+    let solid = "--res 16 --mode solid --interior-color #0000ff -o a.vox";
+    let run = voxelize(path, &format!("red.obj {solid}"));
+    assert!(run.status.success() && !stderr(&run).contains("no effect"), "{}", stderr(&run));
+    assert_eq!(colors(path, "a.vox"), [BLUE, RED]);
+    let run = voxelize(path, &format!("plain.obj {solid}"));
+    assert!(stderr(&run).contains("the interior colour had no effect"), "{}", stderr(&run));
+}
+
+#[test]
 fn transparent_voxels_are_kept_where_asked_and_where_looks_are_of_no_interest() {
     let folder = in_colors();
     let path = folder.path();

@@ -39,7 +39,10 @@ fn what_the_program_writes_is_right() {
         assert_eq!(report(path, &stated).0["right"], true, "{options}");
     }
     let text = stdout(&voxelize(path, "verify mesh.obj a.npy --backend cpu"));
-    assert!(text.contains("fitted to the grid, as no placement was given: as with --res 30 --pad 1"), "{text}");
+    assert!(
+        text.contains("fitted to the grid, as no placement was given: as with --res 30 --pad 1"),
+        "{text}"
+    );
     assert!(text.ends_with("verdict   right: every voxel is exact\n"), "{text}");
 }
 

@@ -84,23 +84,25 @@ def test_rows_of_distances_are_npz(cluster, meshes, tmp_path):
 
 def test_every_item_is_there_once_though_a_worker_is_killed(cluster, meshes, expected, tmp_path):
     output = str(tmp_path / "out")
-    killed = []
+    killed, done = [], threading.Event()
 
     def kill():
         while not glob.glob(f"{output}/*.index"):
             time.sleep(0.005)
         from psutil import process_iter
 
-        busy = [p for p in process_iter(["cmdline"]) if "ray::_write" in " ".join(p.info["cmdline"] or [])]
-        mine = [p for p in busy if p.pid != os.getpid()]
-        if mine:
-            os.kill(mine[0].pid, signal.SIGKILL)
-            killed.append(mine[0].pid)
+        # Between two batches a worker has another name.
+        while not killed and not done.is_set():
+            for process in process_iter(["cmdline"]):
+                if "ray::_write" in " ".join(process.info["cmdline"] or []) and not killed:
+                    os.kill(process.pid, signal.SIGKILL)
+                    killed.append(process.pid)
 
     killer = threading.Thread(target=kill)
     killer.start()
     slow = trivox.Voxelizer(RESOLUTION)
     summary = trivox.ray.voxelize(meshes, output, slow, batch_size=4, concurrency=3)
+    done.set()
     killer.join()
     assert killed, "no worker was found to be killed"
     assert (summary.done, summary.failed) == (60, 2)

@@ -363,7 +363,8 @@ def test_tiles_joined_are_the_whole():
     assert whole.report["tile"] is None
     vox = trivox.Voxelizer(50, mode="solid", tile="2/2x1x1", interior_color=(1, 2, 3))
     assert pickle.loads(pickle.dumps(vox)) == vox
-    assert vox(mesh).dims[0] < whole.dims[0]
+    with pytest.warns(trivox.TrivoxWarning, match="interior colour had no effect"):
+        assert vox(mesh).dims[0] < whole.dims[0]
     for tile in ("", "3/2", "1/2x2", "1/99x1x1"):
         with pytest.raises((trivox.OptionError, trivox.PlaceError)):
             trivox.Voxelizer(50, tile=tile)(mesh)

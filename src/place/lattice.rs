@@ -82,8 +82,8 @@ impl Lattice {
         Err(PlaceError::Lattice(problem))
     }
 
-    /// Whether voxels are `2^unit_bits` lattice units wide and the anchor is where its voxel is, but
-    /// for the rounding of each number.
+    /// Whether voxels are `2^unit_bits` lattice units wide and the anchor is where its voxel is, up
+    /// to the rounding of each number.
     fn is_consistent(&self) -> bool {
         let unit = f64::from(self.unit());
         let is_near = |a: f64, b: f64, size: f64| (a - b).abs() <= 1e-12 * size;

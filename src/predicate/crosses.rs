@@ -252,8 +252,8 @@ impl Height {
         self.area
     }
 
-    /// The height, rounded: its error is below [`RELATIVE_ERROR`] of the triangle's extent along the
-    /// axis, and below `2^-53` of itself.
+    /// The height, rounded: its error is at most [`RELATIVE_ERROR`] of the triangle's extent along
+    /// the axis plus `2^-53` of the height.
     #[inline]
     pub(crate) fn to_f64(self) -> f64 {
         f64::from(self.base) + self.rise()

@@ -1,5 +1,6 @@
 //! Writes files atomically: to a temporary file in the same folder, which is then renamed. A grid
-//! that exceeds the limits of a format is written as several files: none is renamed before all are complete.
+//! that exceeds the limits of a format is written as several files: none is renamed before all are
+//! complete.
 
 use std::fmt;
 use std::fs::{self, File};

@@ -274,8 +274,7 @@ impl Voxelizer {
         let Colored { grid, transparent } = colored;
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
-        let of_voxels =
-            || Warning::of_voxels(mesh, &grid, self.mode, self.interior.is_some(), transparent);
+        let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
         warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }

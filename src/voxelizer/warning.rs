@@ -6,6 +6,7 @@ use crate::grid::VoxelGrid;
 use crate::mode::Mode;
 use crate::place::PlacedMesh;
 use crate::solid::{FillReport, FillWarning};
+use crate::srgb::Rgba;
 
 /// What a caller may not expect of the voxels of a mesh: a sentence by [`Display`](fmt::Display).
 #[derive(Debug, Clone, PartialEq)]
@@ -75,18 +76,17 @@ impl Warning {
         mesh: &PlacedMesh,
         grid: &VoxelGrid,
         mode: Mode,
-        has_interior_color: bool,
+        interior_color: Option<Rgba>,
         transparent: u64,
     ) -> impl Iterator<Item = Self> {
         let is_solid = matches!(mode, Mode::Solid(_));
-        let colors = grid.colors.as_ref().filter(|colors| !colors.is_uniform());
-        let interior = match (is_solid && grid.occupied() > 0, has_interior_color, colors) {
-            (true, true, None) => Some(Self::InteriorWithoutEffect),
-            (true, false, Some(colors)) => {
-                let is_mean = mesh.window().is_some() && colors.own_count() < grid.occupied();
-                is_mean.then_some(Self::InteriorOfTile)
-            }
-            _ => None,
+        let (colors, occupied) = (grid.colors.as_ref(), grid.occupied());
+        let is_without = |color| colors.is_none_or(|all| all.is_uniform() && all.rest() != color);
+        let is_mean = || colors.is_some_and(|all| !all.is_uniform() && all.own_count() < occupied);
+        let interior = match interior_color {
+            _ if !is_solid || occupied == 0 => None,
+            Some(color) => is_without(color).then_some(Self::InteriorWithoutEffect),
+            None => (mesh.window().is_some() && is_mean()).then_some(Self::InteriorOfTile),
         };
         let left_out = (transparent > 0).then_some(Self::Transparent { voxels: transparent });
         let reason = match grid.occupied() {

@@ -10,7 +10,8 @@ fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
     assert!(stderr(&run).contains("note: no resolution given: 256 voxels"), "{}", stderr(&run));
     let grid = read_grid(&folder.path().join("a.npy")).unwrap().grid;
     assert_eq!(grid.dims(), [256, 256, 64]);
-    assert!(!stderr(&voxelize(folder.path(), "mesh.obj -r 8 --backend cpu")).contains("resolution"));
+    let said = stderr(&voxelize(folder.path(), "mesh.obj -r 8 --backend cpu"));
+    assert!(!said.contains("resolution") && said.contains("note: no file is written"), "{said}");
 }
 
 #[test]

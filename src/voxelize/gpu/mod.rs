@@ -139,8 +139,8 @@ impl Gpu {
         pollster::block_on(Self::open(adapter))
     }
 
-    /// Limits runs to `batch_limits`, within the device's limits. Small ones split the work into many
-    /// runs; the voxels are the same.
+    /// Limits runs to `batch_limits`, within the device's limits. Small ones split the work into
+    /// many runs; the voxels are the same.
     #[must_use]
     pub fn with_batch_limits(self, batch_limits: BatchLimits) -> Self {
         let batch_limits = self.batch_limits.at_most(&batch_limits);

@@ -522,6 +522,24 @@ mod tests {
     }
 
     #[test]
+    fn products_of_thousands_of_edges_stay_finite() {
+        let mut rng = Rng::with_seed(13);
+        for size in [300, 3000, 16_000] {
+            let mut points: Vec<[i32; 3]> =
+                (0..size).map(|_| [(); 3].map(|()| rng.i32(-(1 << 24)..1 << 24))).collect();
+            points.push(points[0]);
+            let (whole, p) = (Loop::new(&points), [0.5; 3]);
+            let angle = |ends: &[Point]| {
+                let [re, im] = End::new(ends[0], p).factor(&End::new(ends[1], p));
+                im.atan2(re) / (2.0 * PI)
+            };
+            let sum: f64 = whole.points.windows(2).map(angle).sum();
+            let product = number(&whole, p);
+            assert!((sum - product).abs() < 1e-9, "{sum}, {product}");
+        }
+    }
+
+    #[test]
     fn taylor_polynomials_are_as_near_as_their_bounds_say() {
         let mut rng = Rng::with_seed(8);
         let mut bounded = [0; 2];

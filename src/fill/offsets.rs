@@ -529,6 +529,7 @@ mod tests {
     use crate::fill::solid_angle::{dot, norm};
 
     const UNIT: i32 = 16;
+    const NO_OFFSET: i16 = i16::MAX;
 
     /// A field of random loops in and around the grid, most of them small.
     fn field(rng: &mut Rng, dims: [u32; 3]) -> Field {
@@ -554,7 +555,15 @@ mod tests {
         Field { loops, all, unit: f64::from(UNIT), arch: Arch::new(), dims, bricks }
     }
 
-    /// A voxel of `cube`, and the voxels from the cube's centre to it.
+    impl Brick {
+        /// A brick whose least value is below `bound`, with offsets that no field has.
+        fn below(bound: f64) -> Self {
+            let offsets = Box::new([NO_OFFSET; 512]);
+            Self { offsets, least: Candidates::below(bound), most: None }
+        }
+    }
+
+    /// A voxel of `cube`, and its centre relative to the cube's, in voxels.
     fn any_voxel(rng: &mut Rng, cube: &Cube) -> ([u32; 3], Point) {
         let voxel = cube.at.map(|c| c + rng.u32(0..cube.size));
         (voxel, from_center(cube, voxel))
@@ -670,12 +679,7 @@ mod tests {
             };
             let moved_error = 10_f64.powf(around(2.0) - 3.0);
             let all = Expansion { center, radius, number: around(3.0), taylor, moved_error };
-            const NONE: i16 = i16::MAX;
-            let mut brick = Brick {
-                offsets: Box::new([NONE; 512]),
-                least: Candidates::below(f64::INFINITY),
-                most: None,
-            };
+            let mut brick = Brick::below(f64::INFINITY);
             let mut open = Vec::new();
             let decide = Decide {
                 field: &field,
@@ -697,7 +701,7 @@ mod tests {
                 let distance = half_distance(number);
                 let is_open = open.contains(&voxel);
                 assert!(is_open == (distance <= error) || (distance - error).abs() < 1e-9);
-                assert_eq!(found, if is_open { NONE } else { (number + 0.5).floor() as i16 });
+                assert_eq!(found, if is_open { NO_OFFSET } else { (number + 0.5).floor() as i16 });
                 if !is_open && (0..3).all(|a| voxel[a] < dims[a]) {
                     least = least.min(distance);
                     most = most.min(error - distance);
@@ -705,9 +709,9 @@ mod tests {
                 *(if is_open { &mut undecided } else { &mut decided }) += 1;
                 with_steps += u32::from(step(&steps, &cube, voxel) != 0.0);
             }
-            let set = brick.offsets.iter().filter(|&&offset| offset != NONE).count();
+            let set = brick.offsets.iter().filter(|&&offset| offset != NO_OFFSET).count();
             assert_eq!(set + open.len(), size.pow(3) as usize);
-            // Both are compared with what is found otherwise, up to rounding.
+            // Eight at a time the numbers are rounded differently.
             let found = brick.most.map_or(f64::INFINITY, |(value, _)| value);
             assert!(found == most || (found - most).abs() < 1e-9, "{found}, {most}");
             let found = brick.least.least(|voxel| half_distance(number(voxel)));
@@ -734,11 +738,7 @@ mod tests {
             let taylor = Taylor::default();
             let all = Expansion { center, radius, number, taylor, moved_error: 0.25 };
             // Others are less certain, and more.
-            let mut brick = Brick {
-                offsets: Box::new([0; 512]),
-                least: Candidates::below(0.0),
-                most: Some((-0.4, [0; 3])),
-            };
+            let mut brick = Brick { most: Some((-0.4, [0; 3])), ..Brick::below(0.0) };
             let mut open = Vec::new();
             let decide = Decide {
                 field: &field,
@@ -750,6 +750,10 @@ mod tests {
             field.arch.dispatch(decide);
             assert_eq!(open.len(), if is_open { 512 } else { 0 }, "{number}");
         }
+        // Values are compared with sums that have an error of their own.
+        let (mut brick, least) = (Brick::below(f64::INFINITY), 0.2 + 0.1 + NOISE);
+        field.set(&mut brick, [0; 3], 0.3, 0.1);
+        assert!((brick.least.bound() - least).abs() < 1e-12);
         let is_inside = |number: f64| offset(number) == 1;
         assert_eq!([-1.1, -0.9].map(|n| is_inside(0.5 + n * NOISE)), [false, true]);
     }

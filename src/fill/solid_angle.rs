@@ -661,7 +661,7 @@ mod tests {
         let mut rng = Rng::with_seed(12);
         let (mut jumps, mut checked) = ([0; 3], 0);
         for (each, p) in cases() {
-            // Behind most edges as seen along `x`; a way along one, two or all axes.
+            // Past most edges, so that their rays pass; a way along one, two or all axes.
             let p = [2.0 * p[0].abs() + 8.0, p[1], p[2]];
             let (axes, reach) = (rng.u8(1..8), 1 << rng.i32(3..20));
             let q = [0, 1, 2].map(|a| match axes >> a & 1 {

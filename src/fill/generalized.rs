@@ -241,7 +241,7 @@ mod tests {
         // A square across a long grid. Its crossings are left out: columns behind it are inside.
         let dims = [401, 37, 43];
         let corner = |i: usize| [4.3, [3.2, 33.1][i & 1], [5.4, 36.9][i >> 1]];
-        let square = Mesh::new((0..4).map(corner).collect(), vec![[0, 2, 3], [0, 3, 1]]);
+        let square = Mesh::new((0..4).map(corner).collect(), vec![[0, 3, 2], [0, 1, 3]]);
         let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
         let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
         let mesh = place(&square.expect("a mesh"), &options).expect("it is small");

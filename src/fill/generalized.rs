@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn refusals_say_the_memory_of_each_step() {
         // A square across a long grid. Its crossings are left out: columns behind it are inside.
-        let dims = [401, 37, 43];
+        let dims = [801, 37, 43];
         let corner = |i: usize| [4.3, [3.2, 33.1][i & 1], [5.4, 36.9][i >> 1]];
         let square = Mesh::new((0..4).map(corner).collect(), vec![[0, 3, 2], [0, 1, 3]]);
         let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };

@@ -7,7 +7,9 @@ mod common;
 use std::f64::consts::PI;
 
 use common::shapes::mesh_of;
-use common::solids::{cube, inside_out, lidless_cube, sphere, together, torus, with_triangles};
+use common::solids::{
+    cube, cuboid, inside_out, lidless_cube, sphere, together, torus, with_triangles,
+};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::solid::{Fill, FillReport, Solid};
@@ -163,6 +165,20 @@ fn holes_before_the_grid_are_capped_within_it() {
         with_caps += usize::from(filling.caps.is_some());
     }
     assert!(inside > 10_000 && with_caps > 4, "{inside}, {with_caps}");
+}
+
+#[test]
+fn a_tube_that_begins_before_the_grid_is_filled_up_to_its_end_within_it() {
+    // Columns that begin inside cross no wall. In some bricks, columns on both sides of a wall begin.
+    let tube = cuboid([-12.3, 3.3, 5.2], [30.4, 21.7, 27.9]);
+    let tube = without(&tube, |index| index < 4);
+    let bounds = Bounds { min: [0.0; 3], max: [40.0, 26.0, 35.0] };
+    let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+    let mesh = place(&tube, &options).unwrap();
+    let (grid, filling) = solid(&mesh, Fill::Auto);
+    assert_eq!(filling.caps.unwrap().loops, 2);
+    let [inside, near] = assert_as_sum(&mesh, &grid, "a tube");
+    assert_eq!((inside, near), (30 * 19 * 23, 0));
 }
 
 #[test]

@@ -226,3 +226,75 @@ impl Columns {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Combine, GridBuilder, Writer};
+    use crate::mesh::Mesh;
+    use crate::place::{Bounds, PlaceOptions, Sizing, place};
+    use crate::progress::NoProgress;
+    use crate::topology::Topology;
+
+    #[test]
+    fn refusals_say_the_memory_of_each_step() {
+        // A square across a long grid. Its crossings are left out: columns behind it are inside.
+        let dims = [801, 37, 43];
+        let corner = |i: usize| [4.3, [3.2, 33.1][i & 1], [5.4, 36.9][i >> 1]];
+        let square = Mesh::new((0..4).map(corner).collect(), vec![[0, 3, 2], [0, 1, 3]]);
+        let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+        let mesh = place(&square.expect("a mesh"), &options).expect("it is small");
+        let (lattice, boundary) = (mesh.lattice(), Topology::with_boundary(&mesh).1);
+        let boundary = boundary.expect("four edges");
+        let builder = GridBuilder::new(dims).expect("a small grid").combining(Combine::Crossings);
+        let crossings = builder.finish_with_crossings().1.expect("there are none, but a list");
+        let run = |memory| generalized(&crossings, &boundary, lattice, memory, &NoProgress);
+        let expected = run(u64::MAX).expect("there is room");
+        assert!(expected.grid.occupied() > 10_000);
+
+        let field = Field::new(&boundary, lattice);
+        let Ok(Parts { parts, .. }) = field.parts(u64::MAX, &NoProgress) else {
+            panic!("there is room");
+        };
+        let caps = Caps::new(parts, lattice);
+        let bricks = caps.bricks.len() as u64;
+        let (rows, offsets) = (caps.starts.len() as u64, size_of::<Offsets>() as u64);
+        // A key, an address and the offsets of a brick; the offset of a row, if there is one.
+        assert_eq!(caps.bytes(), bricks * (8 + 8 + offsets) + rows * 4);
+        let (mut filled, mut uncropped) = (Vec::new(), 0);
+        let sweep = Sweep { crossings: &crossings, field: &field, caps: &caps };
+        (0..rows as usize).for_each(|row| sweep.row(row, &mut filled));
+        let note = |bytes| {
+            uncropped = bytes;
+            Ok::<(), ()>(())
+        };
+        let whole = dims.map(|d| d.next_multiple_of(BRICK));
+        let write = |filled: &Vec<Filled>, out: &mut Writer<'_>| {
+            filled.iter().for_each(|(start, len, mask)| out.push(*start, *len, mask));
+        };
+        let list = filled.len() as u64 * size_of::<Filled>() as u64;
+        in_order(whole, None, &[filled], note, write).expect("it fits");
+        let steps = [
+            bricks * BRICK_BYTES,
+            uncropped + caps.bytes() + list,
+            uncropped + expected.grid.bytes(),
+        ];
+        assert!(steps.is_sorted(), "{steps:?}");
+
+        let mut refusals = Vec::new();
+        let found = loop {
+            let memory = refusals.last().copied().unwrap_or(0);
+            match run(memory) {
+                Ok(found) => break found,
+                Err(BackendError::Memory { needed, allowed }) => {
+                    assert!(needed > allowed && allowed == memory);
+                    refusals.push(needed);
+                }
+                Err(other) => panic!("{other}"),
+            }
+        };
+        assert!(found == expected);
+        assert_eq!(refusals, steps);
+    }
+}

@@ -522,6 +522,24 @@ mod tests {
     }
 
     #[test]
+    fn products_of_thousands_of_edges_stay_finite() {
+        let mut rng = Rng::with_seed(13);
+        for size in [300, 3000, 16_000] {
+            let mut points: Vec<[i32; 3]> =
+                (0..size).map(|_| [(); 3].map(|()| rng.i32(-(1 << 24)..1 << 24))).collect();
+            points.push(points[0]);
+            let (whole, p) = (Loop::new(&points), [0.5; 3]);
+            let angle = |ends: &[Point]| {
+                let [re, im] = End::new(ends[0], p).factor(&End::new(ends[1], p));
+                im.atan2(re) / (2.0 * PI)
+            };
+            let sum: f64 = whole.points.windows(2).map(angle).sum();
+            let product = number(&whole, p);
+            assert!((sum - product).abs() < 1e-9, "{sum}, {product}");
+        }
+    }
+
+    #[test]
     fn taylor_polynomials_are_as_near_as_their_bounds_say() {
         let mut rng = Rng::with_seed(8);
         let mut bounded = [0; 2];
@@ -569,5 +587,118 @@ mod tests {
             let largest = Taylor { gradient, bend, error: 0.0 }.change([0.7; 3]);
             assert!((taylor.swing(0.7) - largest).abs() < 1e-12, "{taylor:?}");
         }
+    }
+
+    /// Loops, centres far from some of them and near others, and radii.
+    fn balls() -> impl Iterator<Item = (Loop, Point, f64)> {
+        let mut rng = Rng::with_seed(10);
+        cases().map(move |(each, p)| {
+            let away = f64::from(rng.i32(1..20));
+            (each, p.map(|c| c * away), f64::from(1 << rng.i32(3..22)))
+        })
+    }
+
+    fn assert_near(found: f64, expected: f64, what: &Loop) {
+        let is_near = found == expected || (found - expected).abs() < 1e-9 * expected.abs();
+        assert!(is_near, "{found}, not {expected}: {what:?}");
+    }
+
+    #[test]
+    fn the_bound_of_an_expansion_is_the_sum_of_those_of_its_edges() {
+        let (mut by_length, mut by_angle) = (0, 0);
+        for (each, center, radius) in balls() {
+            let mut sums = Sums::default();
+            each.expand(center, radius, &mut sums);
+            let bound = |ends: &[Point]| {
+                let along = minus(ends[1], ends[0]);
+                let at = -dot(minus(ends[0], center), along) / dot(along, along);
+                let nearest = [0, 1, 2].map(|a| ends[0][a] + at.clamp(0.0, 1.0) * along[a]);
+                let distance = norm(minus(nearest, center));
+                let (x, angle) = (radius / distance, norm(along) / distance);
+                if x >= 1.0 {
+                    return f64::INFINITY;
+                }
+                *(if angle < PI / 2.0 { &mut by_length } else { &mut by_angle }) += 1;
+                x.powi(3) / (1.0 - x) * angle.min(PI / 2.0) / (4.0 * PI)
+            };
+            let expected = each.points.windows(2).map(bound).sum();
+            assert_near(sums.total().1.error, expected, &each);
+        }
+        assert!(by_length > 1000 && by_angle > 500, "{by_length}, {by_angle}");
+    }
+
+    #[test]
+    fn the_bound_by_the_box_is_the_lesser_of_two_series() {
+        let (mut as_length, mut as_dipole, mut none) = (0, 0, 0);
+        for (each, center, radius) in balls() {
+            let nearest = [0, 1, 2].map(|a| center[a].clamp(each.lo[a], each.hi[a]));
+            let distance = norm(minus(nearest, center));
+            let (bound, x) = (each.error(center, radius), radius / distance);
+            if radius >= distance {
+                assert_eq!(bound, f64::INFINITY);
+                none += 1;
+            } else if x < 0.95 {
+                let length: f64 = each.points.windows(2).map(|e| norm(minus(e[1], e[0]))).sum();
+                let area = length * norm(minus(each.hi, each.lo)) / 2.0;
+                // The terms of degree 3 and higher, those above 900 are below the rounding errors.
+                let series = |of: &dyn Fn(f64) -> f64| {
+                    (3..900).rev().map(|k| x.powi(k) * of(f64::from(k))).sum::<f64>()
+                };
+                let by_length = series(&|_| length / distance);
+                let by_area = series(&|k| (k + 1.0) * area / distance.powi(2));
+                *(if by_length < by_area { &mut as_length } else { &mut as_dipole }) += 1;
+                assert_near(bound, by_length.min(by_area) / (4.0 * PI), &each);
+            }
+        }
+        assert!(
+            as_length > 100 && as_dipole > 500 && none > 500,
+            "{as_length}, {as_dipole}, {none}"
+        );
+    }
+
+    #[test]
+    fn steps_are_the_jumps_along_the_way() {
+        let mut rng = Rng::with_seed(12);
+        let (mut jumps, mut checked) = ([0; 3], 0);
+        for (each, p) in cases() {
+            // Past most edges, so that their rays pass; a way along one, two or all axes.
+            let p = [2.0 * p[0].abs() + 8.0, p[1], p[2]];
+            let (axes, reach) = (rng.u8(1..8), 1 << rng.i32(3..20));
+            let q = [0, 1, 2].map(|a| match axes >> a & 1 {
+                1 => p[a] + f64::from(16 * rng.i32(-reach..=reach)),
+                _ => p[a],
+            });
+            let [lo, hi] = [f64::min, f64::max].map(|f| [0, 1, 2].map(|a| f(p[a], q[a])));
+            let is_apart = |ends: &[Point]| {
+                (0..3).any(|a| {
+                    ends[0][a].max(ends[1][a]) < lo[a] || ends[0][a].min(ends[1][a]) > hi[a]
+                })
+            };
+            if !each.points.windows(2).all(is_apart) {
+                continue;
+            }
+            let mut before = number(&each, p);
+            let mut sum = 0.0;
+            let mut is_smooth = true;
+            for n in 1..=64 {
+                let at = [0, 1, 2].map(|a| p[a] + (q[a] - p[a]) * f64::from(n) / 64.0);
+                let after = number(&each, at);
+                let jump = (after - before).round();
+                is_smooth &= (after - before - jump).abs() < 0.1;
+                sum += jump;
+                before = after;
+            }
+            if !is_smooth {
+                continue;
+            }
+            let step = |ends: &[Point]| Edge([ends[0], ends[1]]).step(p, q);
+            let all: f64 = each.points.windows(2).map(step).sum();
+            assert_eq!(all, sum, "{each:?} from {p:?} to {q:?}");
+            let passing: f64 = each.shading(lo, hi).map(|edge| edge.step(p, q)).sum();
+            assert_eq!(passing, sum, "{each:?} from {p:?} to {q:?}");
+            jumps[(1.0 + sum.clamp(-1.0, 1.0)) as usize] += 1;
+            checked += 1;
+        }
+        assert!(checked > 1000 && jumps[0] > 100 && jumps[2] > 100, "{checked}, {jumps:?}");
     }
 }

@@ -121,6 +121,31 @@ fn npz_and_bricks_give_back_the_grid_that_was_written() {
     }
 }
 
+#[test]
+fn headers_of_bricks_of_every_length_are_padded_to_a_multiple_of_64_bytes() {
+    let mut lengths = BTreeSet::new();
+    for digits in 0..2 * 64 {
+        let dims = if digits < 64 { [1, 2, 3] } else { [10, 20, 30] };
+        // Up to 16 digits in each of four numbers.
+        let number = |n: usize| {
+            let count = (digits % 64 + n) / 4;
+            format!("0.{}5", &"123456789123456"[..count.min(15)]).parse().unwrap()
+        };
+        let origin = [number(0), number(1), number(2)];
+        let world = World { origin, voxel_size: number(3), up: Up::Y };
+        let grid = VoxelGrid::from_voxels(dims, [[0; 3]]).unwrap().with_world(world);
+        let bytes = written(&grid, GridFormat::Bricks);
+        let line = bytes.split(|&byte| byte == b'\n').next().unwrap();
+        // The line has room for four offsets of four digits each; they have three.
+        let text = line.trim_ascii_end().len();
+        assert_eq!(line.len() + 1, (text + 4 + 1).next_multiple_of(64), "{world:?}");
+        lengths.insert(text % 64);
+        let back = read(GridFormat::Bricks, &bytes).unwrap();
+        assert_eq!((&back, back.world), (&grid, Some(world)));
+    }
+    assert_eq!(lengths.len(), 64, "{lengths:?}");
+}
+
 /// Whether two numbers are the same but for rounding.
 fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 2.0 * f64::EPSILON * a.abs()

@@ -152,6 +152,20 @@ fn fastnbt_reads_stone_block_for_block() {
 }
 
 #[test]
+fn the_size_in_blocks_is_the_one_in_the_file() {
+    for up in [Up::Y, Up::Z] {
+        let world = World { origin: [0.0; 3], voxel_size: 1.0, up };
+        let grid = VoxelGrid::from_voxels([2, 3, 4], [[0; 3]]).unwrap().with_world(world);
+        let size = Schematic::of(&written(&grid, GridFormat::Schem)).size();
+        assert_eq!(size, if up == Up::Y { [2, 3, 4] } else { [2, 4, 3] });
+        for format in [GridFormat::Schem, GridFormat::Litematic] {
+            assert_eq!(format.blocks(&grid), Some(size), "{format:?}");
+        }
+        assert_eq!(GridFormat::Vox.blocks(&grid), None);
+    }
+}
+
+#[test]
 fn fastnbt_reads_the_blocks_of_colours() {
     // A grid in which each block is the nearest one of a voxel, and one of many colours.
     let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());

@@ -223,9 +223,24 @@ mod tests {
         ] {
             assert_eq!(new(name).expect(name).list()[0], (full.to_owned(), [1, 2, 3, 255]));
         }
-        for name in ["", "White Wool", "a:b:c", ":a", "a[", "a[b]", "a[b=c", "a[b=c]d", "Stone"] {
+        for name in [
+            "",
+            "White Wool",
+            "a:b:c",
+            ":a",
+            "a[",
+            "a[b]",
+            "a[b=c",
+            "a[b=c]d",
+            "a[b=]",
+            "a[=c]",
+            "a[b=c,]",
+            "Stone",
+        ] {
             assert_eq!(new(name), Err(BlocksError::Name(name.to_owned())));
         }
+        assert!(new(&"a".repeat(255)).is_ok());
+        assert!(matches!(new(&"a".repeat(256)), Err(BlocksError::Name(_))));
     }
 
     #[test]

@@ -84,18 +84,23 @@ impl Chunk {
         let mut crc = Hasher::new();
         crc.update(content);
         let deflated = if content == &[0; CHUNK][..] {
-            ZEROS.get_or_init(|| deflate(content)).clone()
+            ZEROS.get_or_init(|| deflate(content, room(content))).clone()
         } else {
-            deflate(content)
+            deflate(content, room(content))
         };
         Self { deflated, crc }
     }
 }
 
-fn deflate(content: &[u8]) -> Vec<u8> {
-    // What does not compress is stored, with a few bytes for each block. The output must fit: once
-    // it is full, the next call of `miniz_oxide` may end without the empty block.
-    let mut deflated = Vec::with_capacity(content.len() + content.len() / 16 + 1024);
+/// Bytes in which any chunk fits: what does not compress is stored, with a few bytes for each block.
+fn room(content: &[u8]) -> usize {
+    content.len() + content.len() / 16 + 1024
+}
+
+fn deflate(content: &[u8], room: usize) -> Vec<u8> {
+    // The output must fit: once it is full, the next call of `miniz_oxide` may end without the
+    // empty block.
+    let mut deflated = Vec::with_capacity(room);
     let mut compress = Compress::new(Compression::fast(), false);
     let status = compress.compress_vec(content, &mut deflated, FlushCompress::Sync);
     let is_complete = compress.total_in() == content.len() as u64 && deflated.ends_with(&FLUSHED);
@@ -108,6 +113,7 @@ fn deflate(content: &[u8]) -> Vec<u8> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::io::Read;
+    use std::panic::catch_unwind;
 
     use flate2::read::DeflateDecoder;
     use rayon::ThreadPoolBuilder;
@@ -154,6 +160,15 @@ mod tests {
                     assert!(deflated(&content, step, threads) == (stream.clone(), crc, found));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_does_not_fit_is_noticed() {
+        let content: Vec<u8> = (0..2000_u32).map(|n| (n * n % 251) as u8).collect();
+        let needed = deflate(&content, room(&content)).len();
+        for room in needed.saturating_sub(20)..needed {
+            assert!(catch_unwind(|| deflate(&content, room)).is_err(), "{room} of {needed} bytes");
         }
     }
 }

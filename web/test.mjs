@@ -374,6 +374,8 @@ try {
         const tracing = async (page) => { await page.tracing.start({ categories: ['toplevel', 'disabled-by-default-devtools.timeline'] }); };
         if (tab) await tracing(tab);
         await work(tracing);
+        // The last task answers before it ends, and is in the trace only then.
+        await tab.evaluate(() => 0);
         const { traceEvents } = JSON.parse(Buffer.from(await tab.tracing.stop()).toString());
         const of = ({ pid, tid }) => `${pid} ${tid}`;
         const mains = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain').map(of);

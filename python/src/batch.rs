@@ -37,7 +37,6 @@ enum Entry {
 }
 
 /// What is made of a mesh.
-#[expect(clippy::large_enum_variant, reason = "few exist at a time")]
 enum Made {
     Grid(PyGrid),
     Field(PyDistanceField),

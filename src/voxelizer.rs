@@ -83,7 +83,7 @@ pub enum ColorSource {
     /// The mesh's materials, textures and vertex colours.
     #[default]
     Mesh,
-    /// No colours. Transparent voxels are left out all the same, unless they are kept.
+    /// No colours. Fully transparent voxels are still left out, unless `keep_transparent` is set.
     None,
     /// All voxels have this colour.
     Uniform(Rgba),

@@ -8,8 +8,8 @@ use fastrand::Rng;
 use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, SPAN_BITS};
 use trivox::transform::CenteredGrid;
 use trivox::{
-    Bounds, Lattice, Mesh, MeshError, PlaceError, PlaceOptions, PlacedMesh, Sizing, Transform,
-    place, place_on,
+    Backend, Bounds, Cpu, Lattice, Mesh, MeshError, NoProgress, PlaceError, PlaceOptions,
+    PlacedMesh, Sizing, Transform, place, place_on,
 };
 
 fn resolution(n: u32) -> PlaceOptions {
@@ -509,6 +509,23 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
     transform.grid = Some(CenteredGrid { dims: [64; 3], fills: true });
     let options = transform.place(&point, PlaceOptions::new(Sizing::Resolution(8)));
     assert_eq!(place(&point, &options).unwrap_err(), PlaceError::NoExtent([1.0; 3]));
+}
+
+#[test]
+fn given_dimensions_cut_a_mesh_that_is_larger_and_pad_one_that_is_smaller() {
+    let mesh = unit_cube();
+    let voxels = |options: &PlaceOptions| {
+        let placed = place(&mesh, options).unwrap();
+        Cpu::default().voxelize(&placed, &NoProgress).unwrap()
+    };
+    let whole = voxels(&resolution(16));
+    let cut = voxels(&resolution(16).with_dims([5, 16, 20]));
+    assert_eq!(cut.dims(), [5, 16, 20]);
+    assert!(cut.occupied() > 0);
+    let is_within = |&[x, ..]: &[u32; 3]| x < 5;
+    let expected: Vec<_> = whole.voxels().filter(is_within).collect();
+    let found: Vec<_> = cut.voxels().filter(|&[.., z]| z < 16).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -187,6 +187,13 @@ fn threads_of_one_rayon_pool_may_share_a_gpu() {
     let shared = voxelizer.backends(Arc::new(Backends::new(BackendChoice::Gpu, None)));
     let expected = on_cpu().resolution(40).run(&octahedron(1.0)).unwrap();
     // Many small steps in each, so that a thread that waits finds work to steal.
+    let of_one_pool = |voxelizer: &Voxelizer| {
+        let run = |_| voxelizer.run(&octahedron(1.0)).unwrap().grid;
+        (0..24).into_par_iter().map(run).collect::<Vec<_>>()
+    };
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap());
+    let within = shared.clone().pool(Arc::clone(&pool));
+    assert!(pool.install(|| of_one_pool(&within)).iter().all(|grid| *grid == expected.grid));
     for own in [None, Some(2)] {
         let voxelizer = own.map_or(shared.clone(), |threads| shared.clone().threads(threads));
         let grids: Vec<_> =

@@ -105,7 +105,7 @@ impl Batch {
             let pool = job::pool(plan.threads)?;
             let threads = pool.current_num_threads();
             let items = received.into_iter().map(|source| ((), source));
-            let mut outcomes: Box<dyn Iterator<Item = Outcome> + Send> = match width {
+            let outcomes: Box<dyn Iterator<Item = Outcome> + Send> = match width {
                 None => Box::new(voxelizer.many(items)?.map(move |((), result)| {
                     Ok(Made::Grid(pool.install(|| result.map(core::grid_of))?))
                 })),
@@ -118,9 +118,11 @@ impl Batch {
             // It waits for results, so that the caller's thread can look for signals. Sending fails
             // once the batch is gone.
             job::start_thread(move || {
-                while let Some(outcome) = outcomes.next()
-                    && sender.send(Ok(outcome)).is_ok()
-                {}
+                for outcome in outcomes {
+                    if sender.send(Ok(outcome)).is_err() {
+                        return;
+                    }
+                }
             })?;
             Ok(threads)
         };

@@ -18,10 +18,10 @@ use crate::options::whole;
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
-/// Made by `Voxelizer.distances` and `many_distances`. A distance is in voxels, negative inside, and
-/// the float32 nearest to the exact one. Arrays list voxels in the order of ``Grid``'s. ``np.asarray(field)`` and
-/// ``torch.from_dlpack(field)`` are `dense`. Two fields are equal if their dimensions, width,
-/// voxels and distances are; their place is not compared.
+/// Made by `Voxelizer.distances` and `many_distances`. A distance is in voxels, negative inside,
+/// and the float32 nearest to the exact one. Arrays list voxels in the order of ``Grid``'s.
+/// ``np.asarray(field)`` and ``torch.from_dlpack(field)`` are `dense`. Two fields are equal if
+/// their dimensions, width, voxels and distances are; their place is not compared.
 #[pyclass(frozen, module = "trivox", name = "DistanceField")]
 pub struct PyDistanceField {
     field: Arc<DistanceField>,

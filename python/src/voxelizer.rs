@@ -26,9 +26,9 @@ use crate::options::{bounds_of, pad_of, whole, wholes};
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
 /// threads.
 ///
-/// Decisions are exact signs of integer polynomials (holes of a solid: sums in a fixed order, with
-/// an error bound), so that a mesh gives the same grid on every CPU and GPU, with any number of
-/// threads.
+/// A mesh gives the same grid on every CPU and GPU, with any number of threads. Voxels are decided
+/// by exact signs of integer polynomials; holes of solids are closed by floating-point sums in a
+/// fixed order, with an error bound.
 ///
 /// Parameters
 /// ----------
@@ -220,8 +220,8 @@ fn rotations(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Rotation>> {
 impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
-        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto", shell=false, up="y",
-        color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
+        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto", shell=false,
+        up="y", color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(

@@ -75,15 +75,15 @@ impl Lattice {
         } else if !finite || self.anchor_voxel.iter().any(|at| !(-largest..=largest).contains(at)) {
             "origin, anchor and anchor_voxel must be finite numbers, and the last within the grid"
         } else if !self.is_consistent() {
-            "scale, voxel_size, origin, anchor and anchor_voxel do not belong together"
+            "scale and voxel_size, or origin, anchor and anchor_voxel, contradict each other"
         } else {
             return Ok(());
         };
         Err(PlaceError::Lattice(problem))
     }
 
-    /// Whether voxels are `2^unit_bits` lattice units wide and the anchor is where its voxel is, up
-    /// to the rounding of each number.
+    /// Whether `scale` and `voxel_size` agree with `unit_bits`, and `origin` with `anchor` and
+    /// `anchor_voxel`, up to the rounding of each number.
     fn is_consistent(&self) -> bool {
         let unit = f64::from(self.unit());
         let is_near = |a: f64, b: f64, size: f64| (a - b).abs() <= 1e-12 * size;

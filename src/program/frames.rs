@@ -89,7 +89,7 @@ impl Frames {
     /// Checks that no file is one of `inputs`, which were not known before.
     ///
     /// # Errors
-    /// One is.
+    /// One of them is.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         match &self.target {
             Target::Animation { sink, .. } => sink.refuse(inputs),

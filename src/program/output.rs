@@ -45,7 +45,7 @@ impl Inputs {
         Self(paths.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
     }
 
-    /// These and one more.
+    /// With one more file.
     pub fn with(&self, path: &Path) -> Self {
         let mut inputs = self.clone();
         inputs.0.extend(fs::canonicalize(path).ok());
@@ -118,7 +118,7 @@ impl Output {
     /// Checks that the output is none of `inputs`, which were not known before.
     ///
     /// # Errors
-    /// It is.
+    /// It is one of them.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         self.sink.refuse(inputs)
     }
@@ -255,7 +255,7 @@ impl Sink {
     /// Checks that the file is none of `inputs`, which were not known before.
     ///
     /// # Errors
-    /// It is.
+    /// It is one of them.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         match &self.target {
             Target::File(path) => inputs.refuse(path).with_context(|| self.name.clone()),

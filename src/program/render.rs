@@ -54,8 +54,8 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let ((mut grid, mut warnings, sidecars), load) = timed(|| load(args, &progress))?;
-    output.refuse(&sidecars)?;
     progress.finish();
+    output.refuse(&sidecars)?;
     warnings.extend(render_backend.warning());
     turn_up(&mut grid, args.up.map(Up::from));
     let (written, draw) =
@@ -151,7 +151,7 @@ impl Preview {
     /// Checks that the picture is none of `inputs`, which were not known before.
     ///
     /// # Errors
-    /// It is.
+    /// It is one of them.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         self.0.refuse(inputs)
     }

@@ -66,8 +66,8 @@ impl Origin {
             extension: mesh.extension().map(|end| end.to_string_lossy().into_owned()),
             options: format!(
                 "{:?}, {:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, {color:?}, keep \
-                 {keep}, palette {palette:?}, blocks {blocks:?}, dither {dither}, {distance:?}, tile \
-                 {tile:?} of {lattice:?}, interior {interior:?}",
+                 {keep}, palette {palette:?}, blocks {blocks:?}, dither {dither}, {distance:?}, \
+                 tile {tile:?} of {lattice:?}, interior {interior:?}",
                 place_options(job),
                 transform(job).ok()
             ),

@@ -75,7 +75,7 @@ impl RunContext<'_> {
             .filter(|_| is_kept)
             .map(|width| timed(|| pipeline.measure(&placed.mesh, made.grid.clone(), width)));
         let field = field.transpose()?;
-        let files = self.write(&targets, &made.grid, field.as_ref().map(|(field, _)| field))?;
+        let outputs = self.write(&targets, &made.grid, field.as_ref().map(|(field, _)| field))?;
 
         let mut summary = summarize(&task.mesh, &placed, &made);
         let blocks = format.and_then(|format| format.blocks(&made.grid));
@@ -87,7 +87,7 @@ impl RunContext<'_> {
         if let Some((field, time)) = &field {
             add_distances(&mut summary, field, *time, &made.backend);
         }
-        if let Some((written, _)) = &files.written {
+        if let Some((written, _)) = &outputs.written {
             // A doubtful solid must fail again in the next run.
             let origin = origin.filter(|_| !refused);
             let contents = || match &field {
@@ -98,7 +98,7 @@ impl RunContext<'_> {
             summary.warnings.extend(warning);
             summary.has_palette = format.is_some_and(GridFormat::has_palette);
         }
-        files.add_to(&mut summary);
+        outputs.add_to(&mut summary);
         summary.timings_ms.total = milliseconds(began.elapsed());
         Ok(Outcome::Made(Box::new(summary)))
     }
@@ -130,7 +130,7 @@ impl RunContext<'_> {
         targets: &Targets,
         grid: &VoxelGrid,
         field: Option<&DistanceField>,
-    ) -> Result<Files> {
+    ) -> Result<Outputs> {
         let write = |output: &Output| match field {
             Some(field) => output.write_distances(field, self.progress),
             None => output.write(grid, self.write_options, self.progress),
@@ -145,7 +145,7 @@ impl RunContext<'_> {
         let drawn = targets.preview.as_ref().map(draw).transpose()?;
         match cut {
             Some(error) => Err(error),
-            None => Ok(Files { written, drawn }),
+            None => Ok(Outputs { written, drawn }),
         }
     }
 
@@ -266,13 +266,13 @@ impl Judgement {
     }
 }
 
-/// The files of a task, and the time to make each, in milliseconds.
-struct Files {
+/// What a task wrote and drew, and the time of each, in milliseconds.
+struct Outputs {
     written: Option<(Written, f64)>,
     drawn: Option<(String, f64)>,
 }
 
-impl Files {
+impl Outputs {
     fn add_to(self, summary: &mut Summary) {
         if let Some((Written { names, bytes, warning }, time)) = self.written {
             summary.timings_ms.write = Some(time);

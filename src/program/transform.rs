@@ -8,7 +8,7 @@ use crate::program::cli::Job;
 use crate::program::pipeline::{DEFAULT_RES, sizing};
 
 impl Job {
-    /// Voxels along the longest axis, if they are known before a mesh is read.
+    /// The resolution along the longest axis, if the options alone determine it.
     pub fn expected_res(&self) -> Option<u32> {
         let dims = self.dims.and_then(|dims| dims.into_iter().max());
         self.cube.or(dims).or(self.res).or(self.voxel_size.is_none().then_some(DEFAULT_RES))

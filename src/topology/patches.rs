@@ -246,14 +246,9 @@ impl Votes {
     /// Whether at least two thirds of the sightings are backs; `None` if neither side has as many.
     fn faces_back([front, back]: &[AtomicI64; 2]) -> Option<bool> {
         let [front, back] = [front.load(Relaxed), back.load(Relaxed)];
-        let most = |one: i64, other: i64| 2 * one <= other && other > 0;
-        if most(front, back) {
-            Some(true)
-        } else if most(back, front) {
-            Some(false)
-        } else {
-            None
-        }
+        let is_back = back > 0 && 2 * front <= back;
+        let is_front = front > 0 && 2 * back <= front;
+        (is_back || is_front).then_some(is_back)
     }
 }
 

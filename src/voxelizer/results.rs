@@ -30,7 +30,7 @@ pub struct Placed {
 pub struct Voxelized {
     /// The voxels, with their place in the world and colours where the mesh has any.
     pub grid: VoxelGrid,
-    /// The lattice of the mesh; of a tile, that of the whole grid.
+    /// The lattice of the mesh; for a tile, that of the whole grid.
     pub lattice: Lattice,
     /// The number of triangles.
     pub triangles: usize,

@@ -180,21 +180,28 @@ impl Voxelizer {
         Ok(voxelized)
     }
 
-    /// Does `work` on the threads that were asked for, once no other has the GPU.
+    /// Runs `work` on the selected threads, with exclusive use of the GPU.
     ///
-    /// A rayon thread that waits does other work of its pool meanwhile. If that waits for the GPU
-    /// too, it may wait for the thread beneath it. So none of the caller's waits here or has the
-    /// GPU: the turn is taken outside any pool, and the work done on another one.
+    /// A rayon thread that waits in a parallel operation executes other jobs of its pool. A job
+    /// that waited there for the lock on the GPU would deadlock if an operation further down the
+    /// same stack held it. So for a caller on a rayon thread the lock is held by a thread outside
+    /// any pool, and `work` runs in a pool other than the caller's, all of whose threads may be
+    /// blocked here.
     fn on_gpu<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, BackendError> {
-        /// For callers on rayon threads, if they asked for none.
+        /// For callers on threads of the selected pool.
         static APART: LazyPool = LazyPool::new(0);
         if rayon::current_thread_index().is_none() {
             let _turn = self.backends.gpu_turn();
             return self.install(work);
         }
+        let selected = self.pool.as_deref().map(LazyPool::get).transpose()?;
+        let pool = match selected.filter(|pool| pool.current_thread_index().is_none()) {
+            Some(pool) => pool,
+            None => APART.get()?,
+        };
         let apart = || {
             let _turn = self.backends.gpu_turn();
-            Ok(self.pool.as_deref().unwrap_or(&APART).get()?.install(work))
+            Ok(pool.install(work))
         };
         std::thread::scope(|scope| scope.spawn(apart).join())
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -39,7 +39,7 @@ pub enum Warning {
     /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
     /// surface in the tile: another one in each tile.
     InteriorOfTile,
-    /// The interior colour is that of no voxel: the voxels have no colours, or one colour.
+    /// The interior colour had no effect: the voxels have no colours, or all have the same.
     InteriorWithoutEffect,
     /// No voxel is occupied.
     Empty {
@@ -129,7 +129,7 @@ impl fmt::Display for Warning {
                  which differs from tile to tile: set the interior colour",
             ),
             Self::InteriorWithoutEffect => f.write_str(
-                "the interior colour had no effect: the voxels have no colours, or one for all",
+                "the interior colour had no effect: the voxels have no colours, or all have the same",
             ),
             Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
         }

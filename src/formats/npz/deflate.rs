@@ -92,7 +92,8 @@ impl Chunk {
     }
 }
 
-/// Bytes in which any chunk fits: what does not compress is stored, with a few bytes for each block.
+/// Bytes in which any chunk fits: data that does not compress is stored, with a few bytes per
+/// block.
 fn room(content: &[u8]) -> usize {
     content.len() + content.len() / 16 + 1024
 }

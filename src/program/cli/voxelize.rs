@@ -53,15 +53,14 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub voxel_size: Option<f64>,
 
-    /// Make a grid of N x N x N voxels with the mesh, undistorted, in its centre. With --res or
-    /// --voxel-size these set the size of the mesh in it; otherwise its longest axis takes all N
-    /// voxels.
+    /// Make a grid of N x N x N voxels, with the mesh centred and not distorted. --res or
+    /// --voxel-size sets the size of the mesh; by default its longest axis spans all N voxels.
     #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
     #[arg(value_parser = parse_cube, allow_negative_numbers = true)]
     #[arg(help_heading = "Size and place")]
     pub cube: Option<u32>,
 
-    /// Make a grid of X x Y x Z voxels with the mesh in its centre, as --cube does.
+    /// Make a grid of X x Y x Z voxels, with the mesh centred and not distorted, as --cube does.
     #[arg(long, value_name = "X,Y,Z", conflicts_with_all = ["bounds", "pad"])]
     #[arg(value_parser = parse_dims)]
     #[arg(help_heading = "Size and place")]

@@ -1,0 +1,349 @@
+//! Offsets against sums over all loops, and error bounds down the octree.
+
+use std::ops::Range;
+
+use fastrand::Rng;
+
+use super::*;
+use crate::fill::solid_angle::{dot, norm};
+
+const UNIT: i32 = 16;
+const NO_OFFSET: i16 = i16::MAX;
+
+/// A field of random loops in and around the grid, most of them small.
+fn field(rng: &mut Rng, dims: [u32; 3]) -> Field {
+    let count = rng.usize(1..12);
+    field_of(rng, dims, count, 0..5)
+}
+
+/// A field of random loops in and around the grid, of `2^sizes` voxels.
+fn field_of(rng: &mut Rng, dims: [u32; 3], count: usize, sizes: Range<i32>) -> Field {
+    let loops: Vec<Loop> = (0..count)
+        .map(|_| {
+            let size = UNIT << rng.i32(sizes.clone());
+            let corner = dims.map(|d| rng.i32(-size..UNIT * d as i32));
+            let point = |_| corner.map(|c| c + rng.i32(0..=size));
+            let mut points: Vec<[i32; 3]> = (0..3 + (corner[0] & 7)).map(point).collect();
+            points.dedup();
+            points.push(points[0]);
+            Loop::new(&points)
+        })
+        .collect();
+    let all = (0..loops.len() as u32).collect();
+    let bricks = dims.map(|d| d.div_ceil(BRICK));
+    Field { loops, all, unit: f64::from(UNIT), arch: Arch::new(), dims, bricks }
+}
+
+impl Brick {
+    /// A brick whose least value is below `bound`, with offsets that no field has.
+    fn below(bound: f64) -> Self {
+        let offsets = Box::new([NO_OFFSET; 512]);
+        Self { offsets, least: Candidates::below(bound), most: None }
+    }
+}
+
+/// Decides the voxels of `cube` by its polynomial; returns the undecided ones.
+fn decide(field: &Field, cube: &Cube, all: &Expansion, brick: &mut Brick) -> Vec<[u32; 3]> {
+    let mut open = Vec::new();
+    field.arch.dispatch(Decide { field, cube, all, brick, open: &mut open });
+    open
+}
+
+/// A voxel of `cube`, and its centre relative to the cube's, in voxels.
+fn any_voxel(rng: &mut Rng, cube: &Cube) -> ([u32; 3], Point) {
+    let voxel = cube.at.map(|c| c + rng.u32(0..cube.size));
+    (voxel, from_center(cube, voxel))
+}
+
+fn from_center(cube: &Cube, voxel: [u32; 3]) -> Point {
+    let middle = cube.at.map(|c| f64::from(c) + f64::from(cube.size) / 2.0);
+    [0, 1, 2].map(|a| f64::from(voxel[a]) + 0.5 - middle[a])
+}
+
+/// The integer steps to the column of a voxel.
+fn step(steps: &[Lanes], cube: &Cube, [_, y, z]: [u32; 3]) -> f64 {
+    let column = (cube.size * (y - cube.at[1]) + z - cube.at[2]) as usize;
+    steps[column / LANES].0[column % LANES]
+}
+
+#[test]
+fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
+    let mut rng = Rng::with_seed(1);
+    let (mut checked, mut far, mut largest) = (0, 0, 0.0_f64);
+    for _ in 0..300 {
+        let field = field(&mut rng, [64; 3]);
+        let near = field.all.clone();
+        let mut cube = Cube { at: [0; 3], size: 64, near, far: Expansion::default() };
+        let mut far_error = 0.0;
+        loop {
+            let (mut near, edge) = (cube.near.clone(), f64::from(cube.size));
+            let all = field.estimate(&mut cube);
+            // The centres of the voxels of a part of a brick; with the whole voxels otherwise.
+            let reach = 0.5 * if cube.size < BRICK { edge - 1.0 } else { edge };
+            let center = cube.at.map(|c| (f64::from(c) + 0.5 * edge) * field.unit);
+            let radius = norm([reach * field.unit; 3]);
+            let [lo, hi] = [0, cube.size].map(|d| cube.at.map(|c| f64::from(c + d) * field.unit));
+            near.retain(|&index| {
+                let each = &field.loops[index as usize];
+                let error = each.error(center, radius);
+                let is_near = error > FAR || each.shading(lo, hi).count() > 0;
+                far_error += if is_near { 0.0 } else { error };
+                is_near
+            });
+            assert_eq!((&cube.near, all.center), (&near, center));
+            assert!((all.radius / radius - 1.0).abs() < 1e-12);
+            let bound = |&index: &u32| field.expand(&[index], center, radius).1.error;
+            let expected = near.iter().map(bound).sum::<f64>() + far_error + NOISE;
+            let (moved, error) = (all.moved_error, all.error());
+            assert!(error == expected || (error / expected - 1.0).abs() < 1e-9);
+            if error < 1.0 {
+                let steps = field.steps(&cube, center);
+                for _ in 0..20 {
+                    let (voxel, h) = any_voxel(&mut rng, &cube);
+                    let p = field.center(voxel);
+                    let x = norm(h) * field.unit / radius;
+                    let whole = field.whole(p);
+                    let found = all.at(p) + step(&steps, &cube, voxel);
+                    let off = (found - whole).abs();
+                    let bound = moved + (error - moved) * x.powi(3);
+                    assert!(off <= bound, "{off}, {bound}: {voxel:?} of {cube:?}");
+                    let (number, own) = field.number(&cube, voxel);
+                    assert!((number - whole).abs() <= own, "{number}, {whole}: {cube:?}");
+                    assert!(own == NOISE || own == cube.far.error() + NOISE);
+                    let is_tie = half_distance(whole) < 1e-8;
+                    assert!(is_tie || offset(number) == offset(whole), "{number}, {whole}");
+                    checked += 1;
+                    largest = largest.max(off / bound);
+                }
+                far += field.loops.len() - near.len();
+            }
+            if cube.size == 2 {
+                break;
+            }
+            let parts: Vec<Cube> = children(&cube).collect();
+            cube = parts[rng.usize(0..8)].clone();
+        }
+    }
+    assert!(checked > 10_000 && far > 1000 && largest > 0.1, "{checked}, {far}, {largest}");
+}
+
+#[test]
+fn a_polynomial_stays_the_same_and_keeps_its_error_in_a_smaller_ball() {
+    let mut rng = Rng::with_seed(4);
+    for _ in 0..100 {
+        let mut number = || 2.0 * rng.f64() - 1.0;
+        let mut point = || [(); 3].map(|()| number());
+        let [center, other, p, gradient, [n, error, moved_error]] = [(); 5].map(|()| point());
+        let taylor = Taylor { gradient, bend: [(); 6].map(|()| number()), error };
+        let all = Expansion { center, radius: 2.0, number: n, taylor, moved_error };
+        let moved = all.moved(other, 0.5);
+        assert_eq!((moved.center, moved.radius, moved.taylor.error), (other, 0.5, 0.0));
+        assert_eq!((moved.error(), moved.moved_error), (all.error(), error + moved_error));
+        let (found, expected) = (moved.at(p), all.at(p));
+        assert!((found - expected).abs() < 1e-12, "{found}, not {expected}: {all:?}");
+    }
+}
+
+#[test]
+fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_its_error() {
+    let mut rng = Rng::with_seed(2);
+    let (mut decided, mut undecided, mut with_steps) = (0, 0, 0);
+    for round in 0..2000 {
+        let dims = [(); 3].map(|()| rng.u32(9..24));
+        let field = field(&mut rng, dims);
+        let size = 2 << (round % 3);
+        let at = [(); 3].map(|()| size * rng.u32(0..24 / size));
+        let near = if round % 2 == 0 { field.all.clone() } else { Vec::new() };
+        let cube = Cube { at, size, near, far: Expansion::default() };
+        let (center, radius) = field.ball(&cube);
+        let mut around = |size: f64| size * (2.0 * rng.f64() - 1.0);
+        let taylor = Taylor {
+            gradient: [(); 3].map(|()| around(2.0 / radius)),
+            bend: [(); 6].map(|()| around(2.0 / radius.powi(2))),
+            error: 10_f64.powf(around(1.5) - 1.5),
+        };
+        let moved_error = 10_f64.powf(around(2.0) - 3.0);
+        let all = Expansion { center, radius, number: around(3.0), taylor, moved_error };
+        let mut brick = Brick::below(f64::INFINITY);
+        let open = decide(&field, &cube, &all, &mut brick);
+
+        let steps = field.steps(&cube, center);
+        let number = |voxel: [u32; 3]| all.at(field.center(voxel)) + step(&steps, &cube, voxel);
+        let (mut least, mut most) = (f64::INFINITY, f64::INFINITY);
+        for voxel in (0..size.pow(3)).map(|index| cube.voxel(index)) {
+            let h = from_center(&cube, voxel).map(|c| c * field.unit / radius);
+            let squared = dot(h, h);
+            let error = moved_error + taylor.error * 0.5 * (squared + squared.powi(2));
+            let (number, found) = (number(voxel), brick.offsets[slot(voxel)]);
+            let distance = half_distance(number);
+            let is_open = open.contains(&voxel);
+            assert!(is_open == (distance <= error) || (distance - error).abs() < 1e-9);
+            assert_eq!(found, if is_open { NO_OFFSET } else { (number + 0.5).floor() as i16 });
+            if !is_open && (0..3).all(|a| voxel[a] < dims[a]) {
+                least = least.min(distance);
+                most = most.min(error - distance);
+            }
+            *(if is_open { &mut undecided } else { &mut decided }) += 1;
+            with_steps += u32::from(step(&steps, &cube, voxel) != 0.0);
+        }
+        let set = brick.offsets.iter().filter(|&&offset| offset != NO_OFFSET).count();
+        assert_eq!(set + open.len(), size.pow(3) as usize);
+        // Eight at a time the numbers are rounded differently.
+        let found = brick.most.map_or(f64::INFINITY, |(value, _)| value);
+        assert!(found == most || (found - most).abs() < 1e-9, "{found}, {most}");
+        let found = brick.least.least(|voxel| half_distance(number(voxel)));
+        let found = found.map_or(f64::INFINITY, |(value, _)| value);
+        assert!(found == least || (found - least).abs() < 1e-9, "{found}, {least}");
+    }
+    let counts = [decided, undecided, with_steps];
+    assert!(counts.iter().all(|&count| count > 5000), "{counts:?}");
+}
+
+#[test]
+fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
+    let mut rng = Rng::with_seed(5);
+    let field = field_of(&mut rng, [8; 3], 1, 0..1);
+    let cube = Cube { at: [0; 3], size: 8, near: Vec::new(), far: Expansion::default() };
+    let (center, radius) = field.ball(&cube);
+    for (number, is_open) in [
+        (0.25, true),
+        (0.25 + 0.5 * NOISE, true),
+        (0.25 - 0.5 * NOISE, false),
+        (0.75, true),
+        (0.75 + 0.5 * NOISE, false),
+    ] {
+        let taylor = Taylor::default();
+        let all = Expansion { center, radius, number, taylor, moved_error: 0.25 };
+        // Others are less certain, and more.
+        let mut brick = Brick { most: Some((-0.4, [0; 3])), ..Brick::below(0.0) };
+        let open = decide(&field, &cube, &all, &mut brick);
+        assert_eq!(open.len(), if is_open { 512 } else { 0 }, "{number}");
+    }
+    // Values are compared with sums that have an error of their own.
+    let (mut brick, least) = (Brick::below(f64::INFINITY), 0.2 + 0.1 + NOISE);
+    field.set(&mut brick, [0; 3], 0.3, 0.1);
+    assert!((brick.least.bound() - least).abs() < 1e-12);
+    let is_inside = |number: f64| offset(number) == 1;
+    assert_eq!([-1.1, -0.9].map(|n| is_inside(0.5 + n * NOISE)), [false, true]);
+}
+
+#[test]
+fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
+    let mut rng = Rng::with_seed(6);
+    for _ in 0..200 {
+        let field = field(&mut rng, [64; 3]);
+        let is_whole = rng.bool();
+        let near: Vec<u32> = field.all[usize::from(!is_whole)..].to_vec();
+        let mut cube = Cube { at: [24; 3], size: 8, near, far: Expansion::default() };
+        let (voxel, _) = any_voxel(&mut rng, &cube);
+        let p = field.center(voxel);
+        let sum = field.sum(&cube.near, p);
+        for away in [-3.0, -1.1, -0.9, -0.1, 0.1, 0.9, 1.1, 3.0] {
+            let moved_error = 1e-4;
+            let number = 0.5 - sum + away * moved_error;
+            cube.far = Expansion { number, moved_error, ..Expansion::default() };
+            let expected = match f64::abs(away) > 1.0 || is_whole {
+                true => (sum + number, moved_error + NOISE),
+                false => (field.whole(p), NOISE),
+            };
+            assert_eq!(field.number(&cube, voxel), expected, "{away}");
+        }
+    }
+}
+
+/// Counts what is done.
+#[derive(Default)]
+struct Done(AtomicU64);
+
+impl Progress for Done {
+    fn start(&self, _step: &str, _total: u64) {}
+
+    fn advance(&self, units: u64) {
+        self.0.fetch_add(units, Relaxed);
+    }
+}
+
+#[test]
+fn parts_have_the_offsets_of_the_sums_over_all_loops() {
+    let mut rng = Rng::with_seed(3);
+    let [mut at_caps, mut of_one, mut of_many] = [0; 3];
+    for round in 0..36 {
+        // Caps of large loops lie far from them, where numbers change little.
+        let (dims, field) = if round % 6 == 0 {
+            let dims = [(); 3].map(|()| rng.u32(40..50));
+            (dims, field_of(&mut rng, dims, 2, 6..7))
+        } else {
+            let dims = [(); 3].map(|()| rng.u32(1..36));
+            (dims, field(&mut rng, dims))
+        };
+        let done = Done::default();
+        let Ok(Parts { parts, extremes }) = field.parts(u64::MAX, &done) else {
+            panic!("there is room");
+        };
+        assert_eq!(done.0.into_inner(), field.work());
+        let [nx, ny, nz] = field.bricks;
+        let index = |[x, y, z]: [u32; 3]| ((z * ny + y) * nx + x) as usize;
+        let mut bricks: Vec<Option<Box<Offsets>>> = vec![None; (nx * ny * nz) as usize];
+        // The offset of a row, if there is one; whether it is the same for all columns.
+        let mut rows: Vec<Option<Option<i16>>> = vec![None; bricks.len()];
+        let mut count = 0;
+        for part in parts {
+            match part {
+                Part::Rows { from, to, offset } => {
+                    for z in from[1]..to[1] {
+                        for y in from[0]..to[0] {
+                            assert_eq!(rows[index([0, y, z])].replace(offset), None);
+                        }
+                    }
+                }
+                Part::Brick { at, offsets } => {
+                    assert!(bricks[index(at)].replace(offsets).is_none());
+                    count += 1;
+                }
+            }
+        }
+        at_caps += count;
+        let is_less = count > 0 && field.parts(count - 1, &Done::default()).err() != Some(count);
+        assert!(!is_less && field.parts(count, &Done::default()).is_ok());
+
+        let (mut least, mut most): (Option<Valued>, f64) = (None, 0.0);
+        for at in (0..nz).flat_map(|z| (0..ny).map(move |y| [0, y, z])) {
+            let start = rows[index(at)];
+            assert_eq!(start.is_none(), bricks[index(at)].is_some(), "{at:?}");
+            *(if start.flatten().is_some() { &mut of_one } else { &mut of_many }) += 1;
+            let mut columns: [Option<i16>; 64] = [start.flatten(); 64];
+            for x in 0..nx {
+                let at = [x, at[1], at[2]];
+                for slot in 0..512 {
+                    let inside = [slot / 64, slot / 8 % 8, slot % 8];
+                    let voxel = [0, 1, 2].map(|a| BRICK * at[a] + inside[a]);
+                    let number = field.whole(field.center(voxel));
+                    let distance = half_distance(number);
+                    let column = &mut columns[slot as usize % 64];
+                    if let Some(offsets) = &bricks[index(at)] {
+                        *column = Some(offsets[slot as usize]);
+                        if (0..3).all(|a| voxel[a] < dims[a]) {
+                            least = lesser(least, Some((distance, voxel)));
+                            most = most.max(distance);
+                        }
+                    }
+                    if distance > 1e-8 {
+                        let expected = (number + 0.5).floor() as i16;
+                        assert_eq!(field.offset(voxel), expected, "{voxel:?} of {dims:?}");
+                        let found = *column.get_or_insert(expected);
+                        assert_eq!(found, expected, "{voxel:?} of {dims:?}");
+                    }
+                }
+            }
+        }
+        let Some([found_least, found_most]) = extremes else {
+            assert_eq!(least, None);
+            continue;
+        };
+        assert_eq!(Some(found_least), least);
+        assert!((found_most.0 - most).abs() < 0.02, "{found_most:?}, {most}");
+        assert_eq!(found_most.0, field.distance(found_most.1));
+    }
+    let counts = [at_caps, of_one, of_many];
+    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+}

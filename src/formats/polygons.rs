@@ -31,7 +31,8 @@ impl Cutter {
     }
 
     /// The triangles, as indices into `corners`, of a polygon of at least four corners; every
-    /// corner is in one of them. A polygon without area gives triangles without area.
+    /// corner is in one of them, and there are at most [`most_triangles`]. A polygon without area
+    /// gives triangles without area.
     pub(in crate::formats) fn cut(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
         let n = corners.len() as u32;
         let fan: Vec<[u32; 3]> = (2..n).map(|i| [0, i - 1, i]).collect();
@@ -50,11 +51,25 @@ impl Cutter {
         if earcut::deviation(flat, &[], &cut) > 1e-9 {
             self.crossing += 1;
         }
+        if cut.is_empty() {
+            return fan;
+        }
         let mut triangles = cut.as_chunks::<3>().0.to_vec();
         if triangles.len() + 2 < corners.len() {
             triangles.extend(spikes(n, &cut));
         }
-        if triangles.is_empty() { fan } else { triangles }
+        triangles
+    }
+}
+
+/// The maximum number of triangles of a polygon: where ear clipping drops corners, it gives at most
+/// `corners - 3` triangles, of which one has three of the corners; each of the others becomes
+/// another triangle.
+pub(in crate::formats) fn most_triangles(corners: usize) -> usize {
+    match corners {
+        0..=2 => 0,
+        3 => 1,
+        _ => 2 * (corners - 3),
     }
 }
 
@@ -97,4 +112,28 @@ fn is_convex(flat: &[[f64; 2]]) -> bool {
     };
     (0..n).all(|i| turns_left(flat[i], flat[(i + 1) % n], flat[(i + 2) % n]))
         && (2..n).all(|i| turns_left(flat[0], flat[i - 1], flat[i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    #[test]
+    fn a_polygon_gives_at_most_as_many_triangles_as_are_counted_and_each_corner_is_in_one() {
+        let mut rng = Rng::with_seed(1);
+        for round in 0..200_000 {
+            let n = rng.usize(4..12);
+            let range = 1 + round % 5;
+            let corners: Vec<[f64; 3]> = (0..n)
+                .map(|_| [(); 3].map(|()| f64::from(rng.i32(0..=range))))
+                .map(|[x, y, z]| if round % 2 == 0 { [x, y, 0.0] } else { [x, y, z] })
+                .collect();
+            let triangles = Cutter::default().cut(&corners);
+            assert!(triangles.len() <= most_triangles(n), "{triangles:?}: {corners:?}");
+            let is_in = |corner: u32| triangles.iter().any(|triangle| triangle.contains(&corner));
+            assert!((0..n as u32).all(is_in), "{triangles:?}: {corners:?}");
+        }
+    }
 }

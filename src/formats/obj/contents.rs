@@ -9,7 +9,7 @@ use crate::formats::ReadError;
 use crate::formats::obj::names::{Names, Uses};
 use crate::formats::obj::parallel::{Fault, each};
 use crate::formats::obj::text::{Keyword, after_keyword, first_word, parts, visit};
-use crate::formats::polygons::CUT;
+use crate::formats::polygons::{CUT, most_triangles};
 use crate::formats::tally::Tally;
 
 /// Bytes of text that a thread parses at a time: little enough for the CPU cache.
@@ -200,13 +200,7 @@ impl Found {
     #[inline]
     fn face(&mut self, corners: usize) {
         self.faces += 1;
-        self.triangles += match corners {
-            0..=2 => 0,
-            3 => 1,
-            // Ear clipping gives at most `corners - 3` triangles where it drops corners, of which
-            // each becomes another triangle.
-            _ => 2 * (corners - 3),
-        };
+        self.triangles += most_triangles(corners);
         self.scratch = self.scratch.max(POLYGON * corners as u64);
         match self.material {
             Some(material) => self.materials.set_used(material),

@@ -19,10 +19,12 @@
 //! Simplification and Repair of Polygonal Models Using Volumetric Techniques, 2003.
 
 mod along_x;
+mod clusters;
 mod extremes;
 mod flood;
 mod generalized;
 mod lanes;
+mod multipoles;
 mod offsets;
 mod solid_angle;
 mod vote;

@@ -20,7 +20,7 @@ use crate::fill::{self, AxisDisagreement, Generalized};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
-use crate::topology::{Boundary, Flips, Topology, Turned};
+use crate::topology::{Boundary, Flips, MAX_EDGES, Topology, Turned};
 use crate::voxelize::BackendError;
 use crate::voxelize::finder::Finder;
 use crate::voxelize::{Rule, Run};
@@ -39,8 +39,8 @@ pub struct Solid {
 #[non_exhaustive]
 pub enum Fill {
     /// The first fill that suits the mesh: parity if it is closed; winding if parts overlap or it
-    /// is open. For a mesh with more than [`MAX_EDGES`](crate::topology::MAX_EDGES) boundary edges
-    /// a vote, or a flood fill if the axes disagree widely and no hole lets it in.
+    /// is open. For a mesh with more than 32,768 boundary edges a vote, which is faster, or a flood
+    /// fill if the axes disagree widely and no hole lets it in.
     #[default]
     Auto,
     /// Voxels after an odd number of crossings of a ray along `x`.
@@ -68,6 +68,8 @@ impl fmt::Display for Fill {
     }
 }
 
+/// For a mesh with more boundary edges, winding numbers take long.
+const MOST_EDGES: usize = 1 << 15;
 /// If the axes disagree on a larger fraction of the columns, most of the mesh is defective.
 const MUCH: f64 = 0.05;
 /// If a flood fill reaches a larger fraction of the voxels that rays find inside, it entered
@@ -193,12 +195,25 @@ impl Surface {
     ) -> Result<(Self, Option<Flips>), BackendError> {
         let whole = finder.mesh.whole();
         let (topology, boundary, flips) = finder.within(0, |memory| {
-            require(Topology::bytes_with_boundary(whole), memory)?;
-            Topology::with_flips(whole, |topology| {
+            let bytes = Topology::bytes(whole);
+            require(bytes, memory)?;
+            let most = ((memory - bytes) / Topology::boundary_bytes(1)).min(MAX_EDGES as u64);
+            let (topology, boundary, flips) = Topology::with_flips(whole, most, |topology| {
                 let flip = flip(topology);
-                require(if flip { Topology::turning_bytes(whole) } else { 0 }, memory)?;
-                Ok(flip)
-            })
+                let edges = Topology::boundary_bytes(topology.unbalanced_edges.min(most));
+                let turning = if flip { Topology::turning_bytes(whole) } else { 0 };
+                require(turning + edges, memory)?;
+                Ok::<_, BackendError>(flip)
+            })?;
+            let boundary = match boundary {
+                Ok(boundary) => Some(boundary),
+                Err(edges) if edges > MAX_EDGES as u64 => None,
+                Err(edges) => {
+                    let needed = bytes + Topology::boundary_bytes(edges);
+                    return Err(BackendError::Memory { needed, allowed: memory });
+                }
+            };
+            Ok((topology, boundary, flips))
         })?;
         let origin = finder.mesh.first_point();
         let surface = Self {
@@ -227,7 +242,7 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
         return along_x(finder, Fill::Parity, CLOSED.into()).await;
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
-    if surface.boundary.is_some() {
+    if surface.boundary.as_ref().is_some_and(|boundary| boundary.edges() <= MOST_EDGES) {
         return winding(finder, format!("the mesh has {holes}"), surface).await;
     }
     if finder.mesh.window().is_some() {

@@ -75,37 +75,45 @@ pub struct Topology {
     pub area: f64,
 }
 
+/// What [`Topology::with_flips`] finds.
+pub(crate) type Analysis = (Topology, Result<Boundary, u64>, Option<Flips>);
+
 impl Topology {
     /// The topology of `mesh`, computed in the current thread pool.
     #[must_use]
     pub fn of(mesh: &PlacedMesh) -> Self {
-        Self::with_boundary(mesh).0
+        Self::matched(&Matching::new(mesh), 0).0
     }
 
     /// The topology, and the mesh's boundary: `None` if it has more than [`MAX_EDGES`] edges.
     #[must_use]
     pub fn with_boundary(mesh: &PlacedMesh) -> (Self, Option<Boundary>) {
-        Self::matched(&Matching::new(mesh))
+        let (topology, boundary) = Self::matched(&Matching::new(mesh), MAX_EDGES as u64);
+        (topology, boundary.ok())
     }
 
-    /// The topology and the boundary; and the triangles to flip, if `flip` returns true for the
-    /// topology.
+    /// The topology and the boundary, or the number of its edges if there are more than `most`; and
+    /// the triangles to flip, if `flip` returns true for the topology.
     pub(crate) fn with_flips<E>(
         mesh: &PlacedMesh,
+        most: u64,
         flip: impl FnOnce(&Self) -> Result<bool, E>,
-    ) -> Result<(Self, Option<Boundary>, Option<Flips>), E> {
+    ) -> Result<Analysis, E> {
         let matching = Matching::new(mesh);
-        let (topology, boundary) = Self::matched(&matching);
+        let (topology, boundary) = Self::matched(&matching, most);
         let flips = flip(&topology)?.then(|| patches::flips(&matching, &topology));
         Ok((topology, boundary, flips))
     }
 
-    fn matched(matching: &Matching) -> (Self, Option<Boundary>) {
+    fn matched(matching: &Matching, most: u64) -> (Self, Result<Boundary, u64>) {
         let mesh = matching.mesh;
-        let tally = matching.tally();
+        let tally = matching.tally(most);
         let triangles = tally.half_edges / 3;
         let Measure { volume_times_six, area } = Measure::of(mesh);
-        let boundary = Boundary::of(tally.boundary);
+        let boundary = match tally.boundary_edges <= most {
+            true => Ok(Boundary::of(tally.boundary)),
+            false => Err(tally.boundary_edges),
+        };
         let topology = Self {
             collapsed: mesh.len() as u64 - triangles,
             shells: triangles - tally.joins,
@@ -154,13 +162,13 @@ impl Topology {
         QUEUES + weld::bytes(vertices).max(matching)
     }
 
-    /// Maximum memory that [`with_boundary`](Self::with_boundary) allocates, in bytes.
-    pub(crate) fn bytes_with_boundary(mesh: &PlacedMesh) -> u64 {
-        Self::bytes(mesh) + boundary::BYTES
+    /// Maximum memory of `edges` boundary edges, in bytes.
+    pub(crate) fn boundary_bytes(edges: u64) -> u64 {
+        edges * boundary::EDGE_BYTES
     }
 
     /// Maximum memory that flipping the patches of `mesh` allocates, in bytes.
     pub(crate) fn turning_bytes(mesh: &PlacedMesh) -> u64 {
-        Self::bytes_with_boundary(mesh) + patches::bytes(mesh.len())
+        Self::bytes(mesh) + patches::bytes(mesh.len())
     }
 }

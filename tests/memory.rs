@@ -931,11 +931,17 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
     let _alone = alone();
     let whole = solids::sphere(1.0, 40, 80);
     let open = solids::first_triangles(&whole, 6000);
-    let meshes =
-        [("sphere", whole), ("open sphere", open), ("strip", solids::moebius_strip(40, 8))];
+    let apart = solids::apart(&solids::sphere(1.0, 20, 40), 0.97);
+    let meshes = [
+        ("sphere", whole, 400),
+        ("open sphere", open, 400),
+        ("strip", solids::moebius_strip(40, 8), 400),
+        ("triangles apart", apart, 40),
+    ];
     let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
-    for ((name, mesh), fill) in meshes.iter().flat_map(|mesh| fills.map(|fill| (mesh, fill))) {
-        let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(400))).unwrap();
+    for ((name, mesh, size), fill) in meshes.iter().flat_map(|mesh| fills.map(|fill| (mesh, fill)))
+    {
+        let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(*size))).unwrap();
         let cpu = Cpu::default();
         let make = |memory| {
             let options = RunOptions { memory, ..RunOptions::default() };

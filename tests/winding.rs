@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 
 use common::shapes::mesh_of;
 use common::solids::{
-    cube, cuboid, inside_out, lidless_cube, sphere, together, torus, with_triangles,
+    apart, cube, cuboid, inside_out, lidless_cube, sphere, together, torus, with_triangles,
 };
 use fastrand::Rng;
 use rayon::prelude::*;
@@ -94,6 +94,7 @@ fn broken_meshes() -> Vec<(String, Mesh)> {
         ("a lidless cube", lidless_cube([-1.0; 3], 2.1)),
         ("balls that overlap", overlapping),
         ("a torus that is cut", without(&torus(4.0, 1.5, 24, 12), |index| index < 40)),
+        ("a ball of triangles apart", apart(&fine, 0.9)),
         ("a side twice", {
             let one = cube([0.0; 3], 3.0);
             let again = [one.triangles(), &one.triangles()[..2]].concat();
@@ -190,6 +191,7 @@ fn closed_meshes_that_lost_their_caps_keep_their_volume() {
         ("a ball", &ball, without(&ball, |index| index < 48 * 5)),
         ("a torus in two parts", &long, without(&long, |index| index % 2304 < 48)),
         ("a ball with a thousand holes", &ball, without(&ball, |index| index % 7 == 0)),
+        ("a ball of triangles apart", &ball, apart(&ball, 0.97)),
     ];
     assert!(count > 2000);
     for (name, whole, broken) in cases {
@@ -229,6 +231,17 @@ fn parts_that_face_the_wrong_way_are_turned_and_counted() {
         assert_eq!((summary.patches, summary.turned, summary.triangles), (1, 1, turned));
         assert_eq!(filling.doubts, []);
     }
+    // Triangles that are all apart, with gaps between them, each a patch of its own.
+    let apart = apart(&sphere(5.0, 24, 48), 0.95);
+    let mut rng = Rng::with_seed(9);
+    let turn = |&[a, b, c]: &[u32; 3]| if rng.bool() { [a, c, b] } else { [a, b, c] };
+    let mixed = with_triangles(&apart, apart.triangles().iter().map(turn).collect());
+    let [expected, found] =
+        [&apart, &mixed].map(|mesh| solid(&at_resolution(mesh, 40), Fill::Auto));
+    assert!(found.0 == expected.0);
+    assert_eq!(found.1.fill, Fill::Winding);
+    assert_eq!(found.1.caps.unwrap().loops, apart.triangles().len() as u64);
+
     // A part of its own, beside another.
     let aside = moved(&ball, [11.0, 0.0, 0.0]);
     let both = at_resolution(&together(&[ball.clone(), aside.clone()]), 40);

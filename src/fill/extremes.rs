@@ -42,6 +42,13 @@ impl Candidates {
         }
     }
 
+    /// Adds those of `other`.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.bound = self.bound.min(other.bound);
+        self.voxels.extend(other.voxels);
+        self.voxels.retain(|&(lower, _)| lower <= self.bound);
+    }
+
     /// The least value by `exact`, and its first voxel; `None` if all are above the bound.
     pub(super) fn least(mut self, exact: impl Fn([u32; 3]) -> f64) -> Option<Valued> {
         self.voxels.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -69,14 +76,17 @@ mod tests {
             // Few different values, so that many are equal.
             let values: Vec<f64> = (0..1 + case % 50).map(|_| f64::from(rng.u32(1..9))).collect();
             let bound = f64::from(rng.u32(0..12));
-            let mut candidates = Candidates::below(bound);
+            let mut groups = [bound, f64::INFINITY, bound].map(Candidates::below);
             let mut order: Vec<usize> = (0..values.len()).collect();
             rng.shuffle(&mut order);
             for &at in &order {
                 let error = 3.0 * rng.f64();
                 let known = values[at] + error * (2.0 * rng.f64() - 1.0);
-                candidates.add(known, error, [at as u32, 0, 0]);
+                groups[rng.usize(0..3)].add(known, error, [at as u32, 0, 0]);
             }
+            let [mut candidates, second, third] = groups;
+            candidates.merge(second);
+            candidates.merge(third);
             let found = candidates.least(|voxel| values[voxel[0] as usize]);
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             let first = values.iter().position(|&value| value == least).unwrap_or(0);

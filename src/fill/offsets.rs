@@ -19,9 +19,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::fill::clusters::{Clusters, Errors};
 use crate::fill::extremes::{Candidates, Valued, lesser};
 use crate::fill::lanes::{self, LANES, Lanes};
-use crate::fill::solid_angle::{Edge, Loop, Point, Sums, Taylor, Turns, minus};
+use crate::fill::solid_angle::{Edge, Point, Taylor, minus};
 use crate::grid::BRICK;
 use crate::place::Lattice;
 use crate::progress::Progress;
@@ -29,10 +30,15 @@ use crate::topology::Boundary;
 
 /// Error bound of a sum over loops: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors with
 /// relative errors of a few `2^-53`. A voxel within it of 1/2 is inside.
-const NOISE: f64 = 1e-9;
-/// Maximum error of a loop that is replaced by its polynomial. A larger value leaves fewer loops to
-/// sum at each voxel, but more voxels that the polynomial does not decide.
-const FAR: f64 = 1e-5;
+const NOISE: f64 = 1e-8;
+/// Maximum error of a cluster that is replaced by its polynomial. A larger value leaves fewer to sum
+/// at each voxel, but more voxels that the polynomial does not decide.
+const FAR: f64 = 3e-5;
+/// Maximum errors of a cluster in sums over all of them for one voxel: the second if the first leaves
+/// a doubt.
+const WHOLE: [f64; 2] = [1e-5, 1e-7];
+/// A near cluster whose reach is a larger multiple of a cube's radius is divided.
+const OPEN: f64 = 0.5;
 /// Above this error a polynomial does not decide any voxel.
 const MOST_ERROR: f64 = 1.0;
 /// With more undecided voxels a cube is divided: its eight parts cost as much as this many sums.
@@ -55,14 +61,14 @@ pub(super) struct Parts {
     /// Rows that cover the grid, and the bricks at caps, in any order.
     pub(super) parts: Vec<Part>,
     /// The least certain voxel of the bricks at caps, and one of the most certain, with the
-    /// distances of their winding numbers from the nearest `i + 1/2`, at most 1/2.
+    /// distances of their numbers from the nearest `i + 1/2`, at most 1/2.
     pub(super) extremes: Option<[Valued; 2]>,
 }
 
 /// The boundary of a surface, on its lattice.
 pub(super) struct Field {
-    loops: Vec<Loop>,
-    /// The indices of the loops.
+    clusters: Clusters,
+    /// The cluster of all loops.
     all: Vec<u32>,
     unit: f64,
     arch: Arch,
@@ -76,38 +82,54 @@ struct Bricks<'a> {
     /// Beyond this number they are only counted.
     room: u64,
     count: AtomicU64,
-    /// The least distance of a winding number from the nearest `i + 1/2`; and the least
-    /// `error - distance`, whose voxel is certainly far from it.
-    extremes: Mutex<[Option<Valued>; 2]>,
+    extremes: Mutex<Extremes>,
     progress: &'a dyn Progress,
 }
 
 impl Bricks<'_> {
-    fn extremes(&self) -> MutexGuard<'_, [Option<Valued>; 2]> {
+    fn extremes(&self) -> MutexGuard<'_, Extremes> {
         self.extremes.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Adds the extremes of a brick.
-    fn add(&self, brick: [Option<Valued>; 2]) {
-        let mut extremes = self.extremes();
-        *extremes = [0, 1].map(|i| lesser(extremes[i], brick[i]));
+/// The least and the most certain voxels.
+struct Extremes {
+    /// The distances of numbers from the nearest `i + 1/2`.
+    least: Candidates,
+    /// The least `error - distance`, whose voxel is certainly far from `i + 1/2`.
+    most: Option<Valued>,
+}
+
+impl Extremes {
+    /// No voxel has been added yet; uncertain ones count below `bound`.
+    fn below(bound: f64) -> Self {
+        Self { least: Candidates::below(bound), most: None }
+    }
+
+    /// A lower bound of the distance of the most certain voxel's number from `i + 1/2`.
+    #[inline]
+    fn certainty(&self) -> f64 {
+        self.most.map_or(f64::NEG_INFINITY, |(uncertainty, _)| -uncertainty)
+    }
+
+    /// Adds a voxel whose distance is known up to `error`.
+    #[inline]
+    fn add(&mut self, distance: f64, error: f64, voxel: [u32; 3]) {
+        // The sum over all edges, with which it is compared, has an error of its own.
+        self.least.add(distance, error + NOISE, voxel);
+        self.most = lesser(self.most, Some((error - distance, voxel)));
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.least.merge(other.least);
+        self.most = lesser(self.most, other.most);
     }
 }
 
 /// A brick at a cap.
 struct Brick {
     offsets: Box<Offsets>,
-    least: Candidates,
-    /// As in [`Bricks::extremes`].
-    most: Option<Valued>,
-}
-
-impl Brick {
-    /// A lower bound of the distance of the most certain voxel's number from `i + 1/2`.
-    #[inline]
-    fn certainty(&self) -> f64 {
-        self.most.map_or(f64::NEG_INFINITY, |(uncertainty, _)| -uncertainty)
-    }
+    extremes: Extremes,
 }
 
 /// A cube of voxels.
@@ -116,9 +138,9 @@ struct Cube {
     at: [u32; 3],
     /// The edge length in voxels, a power of two.
     size: u32,
-    /// Loops that are summed edge by edge.
+    /// Clusters of loops that have no polynomial here.
     near: Vec<u32>,
-    /// The other loops.
+    /// The others.
     far: Expansion,
 }
 
@@ -164,52 +186,10 @@ impl Expansion {
     }
 
     /// Adds the sum over other loops.
-    fn add(&mut self, number: f64, Taylor { gradient, bend, error }: Taylor) {
+    fn add(&mut self, number: f64, taylor: &Taylor, multipole_error: f64) {
         self.number += number;
-        (0..3).for_each(|a| self.taylor.gradient[a] += gradient[a]);
-        (0..6).for_each(|a| self.taylor.bend[a] += bend[a]);
-        self.taylor.error += error;
-    }
-}
-
-/// Expands the sum over loops.
-struct Expand<'a> {
-    field: &'a Field,
-    loops: &'a [u32],
-    center: Point,
-    radius: f64,
-}
-
-impl WithSimd for Expand<'_> {
-    type Output = (f64, Taylor);
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let mut sums = Sums::default();
-        for &index in self.loops {
-            self.field.loops[index as usize].expand(self.center, self.radius, &mut sums);
-        }
-        sums.total()
-    }
-}
-
-/// The sum over loops at a point.
-struct Sum<'a> {
-    field: &'a Field,
-    loops: &'a [u32],
-    p: Point,
-}
-
-impl WithSimd for Sum<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let mut turns = Turns::default();
-        for &index in self.loops {
-            self.field.loops[index as usize].turn(self.p, &mut turns);
-        }
-        turns.number()
+        self.taylor.add(taylor);
+        self.moved_error += multipole_error;
     }
 }
 
@@ -254,8 +234,8 @@ impl WithSimd for Decide<'_> {
                 + all.taylor.changes(h);
             let certainty = (number - number.floor() - half).abs() - error;
             // Most voxels are neither the least nor the most certain so far.
-            if certainty.least() > brick.least.bound() + NOISE
-                && certainty.greatest() <= brick.certainty()
+            if certainty.least() > brick.extremes.least.bound() + NOISE
+                && certainty.greatest() <= brick.extremes.certainty()
             {
                 let offsets = (number + Lanes::splat(0.5 + NOISE)).floor();
                 for (lane_slot, offset) in slots.iter().zip(offsets.0) {
@@ -276,17 +256,20 @@ impl WithSimd for Decide<'_> {
 
 impl Field {
     pub(super) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
-        let loops: Vec<Loop> = boundary.loops().iter().map(|points| Loop::new(points)).collect();
-        let unit = f64::from(lattice.unit());
-        let all = (0..loops.len() as u32).collect();
+        let clusters = Clusters::new(boundary.loops());
         Self {
-            loops,
-            all,
-            unit,
+            all: clusters.root().into_iter().collect(),
+            clusters,
+            unit: f64::from(lattice.unit()),
             arch: Arch::new(),
             dims: lattice.dims,
             bricks: lattice.dims.map(|d| d.div_ceil(BRICK)),
         }
+    }
+
+    /// Maximum memory of the field of a boundary, in bytes.
+    pub(super) fn bytes(boundary: &Boundary) -> u64 {
+        Clusters::bytes(boundary)
     }
 
     /// The bricks along an edge of the cube that is divided, a power of two.
@@ -307,14 +290,16 @@ impl Field {
         let near = self.all.clone();
         let whole =
             Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() };
-        let bricks =
-            Bricks { room, count: AtomicU64::new(0), extremes: Mutex::new([None; 2]), progress };
+        let extremes = Mutex::new(Extremes::below(f64::INFINITY));
+        let bricks = Bricks { room, count: AtomicU64::new(0), extremes, progress };
         let parts = self.divide(whole, &bricks);
         let count = bricks.count.load(Relaxed);
         if count > room {
             return Err(count);
         }
-        let [least, most] = *bricks.extremes();
+        let Extremes { least, most } =
+            bricks.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let least = least.least(|voxel| self.distance(voxel));
         let most = most.map(|(_, voxel)| (self.distance(voxel), voxel));
         Ok(Parts { parts, extremes: least.zip(most).map(|(least, most)| [least, most]) })
     }
@@ -333,7 +318,7 @@ impl Field {
         let half = f64::from(cube.size / 2) * self.unit;
         if half_distance(all.number) > all.taylor.swing(half) + all.error() {
             let to = [1, 2].map(|a| (brick[a] + size).min(self.bricks[a]));
-            let offset = self.shading(&cube).next().is_none().then(|| offset(all.number));
+            let offset = self.shading(&cube).is_empty().then(|| offset(all.number));
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
             return done(if brick[0] == 0 { vec![rows] } else { Vec::new() });
         }
@@ -347,45 +332,59 @@ impl Field {
         if bricks.count.fetch_add(1, Relaxed) >= bricks.room {
             return done(Vec::new());
         }
-        let bound = bricks.extremes()[0].map_or(f64::INFINITY, |(least, _)| least);
-        let mut filled =
-            Brick { offsets: Box::new([0; 512]), least: Candidates::below(bound), most: None };
+        let bound = bricks.extremes().least.bound();
+        let mut filled = Brick { offsets: Box::new([0; 512]), extremes: Extremes::below(bound) };
         self.fill(cube, &all, &mut filled);
-        let Brick { offsets, least, most } = filled;
-        bricks.add([least.least(|voxel| self.distance(voxel)), most]);
+        let Brick { offsets, extremes } = filled;
+        bricks.extremes().merge(extremes);
         done(vec![Part::Brick { at: brick, offsets }])
     }
 
-    /// Moves loops that are far from the cube into its polynomial; returns the polynomial of all.
+    /// Moves clusters that are far from the cube into its polynomial; returns the polynomial of all.
     fn estimate(&self, cube: &mut Cube) -> Expansion {
         let (center, radius) = self.ball(cube);
         cube.far = cube.far.moved(center, radius);
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        let (mut distant, mut error) = (Vec::new(), 0.0);
-        cube.near.retain(|&index| {
-            let each = &self.loops[index as usize];
-            let its = each.error(center, radius);
-            let is_far = its <= FAR && each.shading(lo, hi).next().is_none();
-            if is_far {
-                distant.push(index);
-                error += its;
+        let (mut near, mut distant, mut errors) = (Vec::new(), Vec::new(), Errors::default());
+        let (mut all_errors, mut open) = (0.0, std::mem::take(&mut cube.near));
+        while let Some(node) = open.pop() {
+            let its = self.clusters.errors(node, center, radius);
+            let is_far = its.sum() <= FAR;
+            if is_far && !self.clusters.may_shade(node, lo, hi) {
+                distant.push(node);
+                errors.taylor += its.taylor;
+                errors.multipoles += its.multipoles;
+                continue;
             }
-            !is_far
-        });
+            match self.clusters.parts(node) {
+                Some(parts) if is_far || self.clusters.reach(node) > OPEN * radius => {
+                    open.extend(parts);
+                }
+                Some(_) if self.clusters.may_shade(node, lo, hi) => {
+                    all_errors = f64::INFINITY;
+                    near.push(node);
+                }
+                Some(_) => {
+                    all_errors += its.sum();
+                    near.push(node);
+                }
+                None => near.push(node),
+            }
+        }
+        cube.near = near;
         if !distant.is_empty() {
-            let (number, taylor) = self.expand(&distant, center, radius);
-            cube.far.add(number, Taylor { error, ..taylor });
+            let (number, taylor) = self.clusters.expand(&distant, center, radius);
+            cube.far.add(number, &Taylor { error: errors.taylor, ..taylor }, errors.multipoles);
         }
         let mut all = cube.far;
-        let (number, taylor) = self.expand(&cube.near, center, radius);
-        all.add(number, taylor);
+        if all_errors < MOST_ERROR {
+            let (number, taylor) = self.clusters.expand(&cube.near, center, radius);
+            all.add(number, &taylor, all_errors);
+        } else {
+            all.moved_error = f64::INFINITY;
+        }
         all.moved_error += NOISE;
         all
-    }
-
-    /// The sum over `loops` at `center`, and its change in a ball.
-    fn expand(&self, loops: &[u32], center: Point, radius: f64) -> (f64, Taylor) {
-        self.arch.dispatch(Expand { field: self, loops, center, radius })
     }
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
@@ -415,7 +414,7 @@ impl Field {
     fn steps(&self, cube: &Cube, center: Point) -> Vec<Lanes> {
         let columns = cube.size.pow(2).max(LANES as u32);
         let mut steps = vec![Lanes::default(); columns as usize / LANES];
-        let shading: Vec<Edge> = self.shading(cube).collect();
+        let shading = self.shading(cube);
         if !shading.is_empty() {
             for column in 0..columns {
                 // Along a column there are no steps.
@@ -433,10 +432,7 @@ impl Field {
     fn set(&self, brick: &mut Brick, voxel: [u32; 3], number: f64, error: f64) {
         brick.offsets[slot(voxel)] = offset(number);
         if (0..3).all(|a| voxel[a] < self.dims[a]) {
-            let distance = half_distance(number);
-            // The sum over all loops, with which it is compared, has an error of its own.
-            brick.least.add(distance, error + NOISE, voxel);
-            brick.most = lesser(brick.most, Some((error - distance, voxel)));
+            brick.extremes.add(half_distance(number), error, voxel);
         }
     }
 
@@ -444,37 +440,44 @@ impl Field {
     /// bound.
     fn number(&self, cube: &Cube, voxel: [u32; 3]) -> (f64, f64) {
         let p = self.center(voxel);
-        let number = self.sum(&cube.near, p) + cube.far.at(p);
-        let error = cube.far.error() + NOISE;
-        match half_distance(number) > error || cube.near.len() == self.loops.len() {
+        let (number, error) = self.clusters.number(&cube.near, p, FAR);
+        let (number, error) = (number + cube.far.at(p), error + cube.far.error() + NOISE);
+        match half_distance(number) > error {
             true => (number, error),
-            false => (self.whole(p), NOISE),
+            false => self.decided(p),
         }
     }
 
     /// The offset of one voxel.
     pub(super) fn offset(&self, voxel: [u32; 3]) -> i16 {
-        offset(self.whole(self.center(voxel)))
+        offset(self.decided(self.center(voxel)).0)
     }
 
     /// The distance of `b` at the centre of a voxel from the nearest `i + 1/2`.
     fn distance(&self, voxel: [u32; 3]) -> f64 {
-        half_distance(self.whole(self.center(voxel)))
+        half_distance(self.exact(self.center(voxel)))
+    }
+
+    /// `b` or a number with the same offset, and its error bound.
+    fn decided(&self, p: Point) -> (f64, f64) {
+        for most in WHOLE {
+            let (number, error) = self.clusters.number(&self.all, p, most);
+            if half_distance(number) > error + NOISE {
+                return (number, error + NOISE);
+            }
+        }
+        (self.exact(p), NOISE)
     }
 
     /// `b`, the sum over all loops.
-    fn whole(&self, p: Point) -> f64 {
-        self.sum(&self.all, p)
-    }
-
-    fn sum(&self, loops: &[u32], p: Point) -> f64 {
-        self.arch.dispatch(Sum { field: self, loops, p })
+    fn exact(&self, p: Point) -> f64 {
+        self.clusters.number(&self.all, p, 0.0).0
     }
 
     /// The edges across whose rays `b` may have integer steps in the cube.
-    fn shading(&self, cube: &Cube) -> impl Iterator<Item = Edge> {
+    fn shading(&self, cube: &Cube) -> Vec<Edge> {
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        cube.near.iter().flat_map(move |&index| self.loops[index as usize].shading(lo, hi))
+        self.clusters.shading(&cube.near, lo, hi)
     }
 
     /// The centre, and the radius in which the bounds must hold: the whole cube if it has bricks or

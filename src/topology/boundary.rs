@@ -2,16 +2,16 @@
 //! than in the other, each with that multiplicity. It is a cycle, so it decomposes into closed
 //! loops.
 
-use std::collections::BTreeMap;
+use rayon::prelude::*;
 
 /// Maximum number of boundary edges that are kept.
-pub const MAX_EDGES: usize = 1 << 14;
+pub const MAX_EDGES: usize = 1 << 22;
 
 /// Two lattice points, and the multiplicity of the edge from the first to the second.
 pub(super) type BoundaryEdge = ([[i32; 3]; 2], i32);
 
-/// Maximum memory of boundary edges while they are matched and sorted, in bytes.
-pub(super) const BYTES: u64 = 16 * (MAX_EDGES * size_of::<BoundaryEdge>()) as u64;
+/// Maximum memory of a boundary edge while it is found, sorted and connected, in bytes.
+pub(super) const EDGE_BYTES: u64 = 4 * size_of::<BoundaryEdge>() as u64;
 
 /// The boundary of a mesh, as closed loops. It does not depend on the order of triangles and
 /// vertices, nor on the threads.
@@ -23,34 +23,47 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// The boundary of these edges; `None` if there are more than [`MAX_EDGES`].
-    pub(super) fn of(edges: Vec<BoundaryEdge>) -> Option<Self> {
-        // The successors of each point, with multiplicities.
-        let mut steps: BTreeMap<[i32; 3], BTreeMap<[i32; 3], u32>> = BTreeMap::new();
-        let mut count: usize = 0;
-        for ([from, to], number) in edges {
-            let [from, to] = if number > 0 { [from, to] } else { [to, from] };
-            count = count.saturating_add(number.unsigned_abs() as usize);
-            *steps.entry(from).or_default().entry(to).or_default() += number.unsigned_abs();
-        }
-        if count > MAX_EDGES {
-            return None;
-        }
-        let mut loops = Vec::new();
-        while let Some(&start) = steps.first_key_value().map(|(start, _)| start) {
-            let mut path = vec![start];
-            let mut at = start;
-            // Each point has as many edges in as out, so the walk ends at its start.
-            while let Some(next) = take_step(&mut steps, at) {
-                path.push(next);
-                at = next;
-                if at == start {
-                    break;
-                }
+    /// The boundary of these edges.
+    pub(super) fn of(mut edges: Vec<BoundaryEdge>) -> Self {
+        for ([from, to], number) in &mut edges {
+            if *number < 0 {
+                (*from, *to, *number) = (*to, *from, -*number);
             }
-            loops.push(path);
         }
-        Some(Self { loops })
+        edges.par_sort_unstable();
+        // The edges from each point, in ascending order.
+        let mut points: Vec<Edges> = Vec::new();
+        let from = |edge: usize| edges[edge].0[0];
+        for edge in 0..edges.len() {
+            match points.last_mut() {
+                Some(last) if from(last.next) == from(edge) => last.end = edge + 1,
+                _ => points.push(Edges { next: edge, end: edge + 1 }),
+            }
+        }
+        let firsts: Vec<[i32; 3]> = points.iter().map(|edges| from(edges.next)).collect();
+        let mut loops = Vec::new();
+        for start in 0..points.len() {
+            while points[start].next < points[start].end {
+                let mut path = vec![firsts[start]];
+                let mut at = start;
+                // Each point has as many edges in as out, so the walk ends at its start.
+                loop {
+                    let edge = points[at].next;
+                    let ([_, to], number) = &mut edges[edge];
+                    path.push(*to);
+                    *number -= 1;
+                    if *number == 0 {
+                        points[at].next += 1;
+                    }
+                    at = firsts.binary_search(to).unwrap_or(start);
+                    if at == start {
+                        break;
+                    }
+                }
+                loops.push(path);
+            }
+        }
+        Self { loops }
     }
 
     /// The same, moved so that `origin` becomes the origin.
@@ -85,20 +98,8 @@ impl Boundary {
     }
 }
 
-/// Takes the edge to the lowest successor of `at`.
-fn take_step(
-    steps: &mut BTreeMap<[i32; 3], BTreeMap<[i32; 3], u32>>,
-    at: [i32; 3],
-) -> Option<[i32; 3]> {
-    let ends = steps.get_mut(&at)?;
-    let mut entry = ends.first_entry()?;
-    let to = *entry.key();
-    *entry.get_mut() -= 1;
-    if *entry.get() == 0 {
-        entry.remove();
-    }
-    if ends.is_empty() {
-        steps.remove(&at);
-    }
-    Some(to)
+/// The edges from a point that no loop has yet, a half-open range.
+struct Edges {
+    next: usize,
+    end: usize,
 }

@@ -5,12 +5,14 @@
 //! within a part a counting sort groups the half-edges by vertex, rising ones (from it) before
 //! falling ones (to it). Both lists, which are short, are sorted by the other vertex and merged.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use crate::place::PlacedMesh;
 use crate::topology::Edge;
 use crate::topology::bins::{Bins, NO_BIN, part_bits};
-use crate::topology::boundary::{BoundaryEdge, MAX_EDGES};
+use crate::topology::boundary::BoundaryEdge;
 use crate::topology::patches::Pair;
 use crate::topology::shells::Shells;
 use crate::topology::weld::Weld;
@@ -30,7 +32,9 @@ pub(super) struct Tally {
     pub(super) joins: u64,
     /// The lowest of the worst edges.
     pub(super) worst: Option<(Fault, Edge)>,
-    /// The unbalanced edges, in any order; only some if there are more than [`MAX_EDGES`].
+    /// The number of unbalanced edges, with their multiplicities.
+    pub(super) boundary_edges: u64,
+    /// These edges, in any order; only some if there are more than wanted.
     pub(super) boundary: Vec<BoundaryEdge>,
 }
 
@@ -44,7 +48,13 @@ pub(super) enum Fault {
 
 impl Tally {
     /// Counts an edge that `rising` triangles traverse in one direction and `falling` in the other.
-    fn add(&mut self, rising: usize, falling: usize, edge: impl FnOnce() -> Edge) {
+    /// If it is on the boundary, `keep` decides by its multiplicity whether to keep it.
+    fn add(
+        &mut self,
+        [rising, falling]: [usize; 2],
+        edge: impl FnOnce() -> Edge,
+        keep: impl FnOnce(u64) -> bool,
+    ) {
         let triangles = rising + falling;
         self.half_edges += triangles as u64;
         self.edges += 1;
@@ -64,15 +74,15 @@ impl Tally {
         let edge = edge();
         self.worst =
             lowest(self.worst, Some((fault, [edge[0].min(edge[1]), edge[0].max(edge[1])])));
-        if self.boundary.len() <= MAX_EDGES {
+        let times = rising.abs_diff(falling) as u64;
+        self.boundary_edges += times;
+        if keep(times) {
             self.boundary.push((edge, rising as i32 - falling as i32));
         }
     }
 
     fn merged(mut self, mut other: Self) -> Self {
-        if self.boundary.len() <= MAX_EDGES {
-            self.boundary.append(&mut other.boundary);
-        }
+        self.boundary.append(&mut other.boundary);
         Self {
             half_edges: self.half_edges + other.half_edges,
             edges: self.edges + other.edges,
@@ -83,6 +93,7 @@ impl Tally {
             unbalanced: self.unbalanced + other.unbalanced,
             joins: self.joins + other.joins,
             worst: lowest(self.worst, other.worst),
+            boundary_edges: self.boundary_edges + other.boundary_edges,
             boundary: self.boundary,
         }
     }
@@ -117,13 +128,15 @@ impl<'a> Matching<'a> {
         Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }
     }
 
-    /// Matches all half-edges.
-    pub(super) fn tally(&self) -> Tally {
+    /// Matches all half-edges; keeps at most `most` of the boundary.
+    pub(super) fn tally(&self, most: u64) -> Tally {
         let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
-        parts.map(|part| self.tally_part(part)).reduce(Tally::default, Tally::merged)
+        let count = AtomicU64::new(0);
+        let keep = |times: u64| count.fetch_add(times, Relaxed) + times <= most;
+        parts.map(|part| self.tally_part(part, keep)).reduce(Tally::default, Tally::merged)
     }
 
-    fn tally_part(&self, part: usize) -> Tally {
+    fn tally_part(&self, part: usize, keep: impl Fn(u64) -> bool) -> Tally {
         let mut stars = Stars::of(self, part);
         let mut tally = Tally::default();
         let points = self.mesh.vertices();
@@ -132,7 +145,7 @@ impl<'a> Matching<'a> {
             let low = first + star;
             merge(rising, falling, |high, rising, falling| {
                 let edge = || [points[low], points[high as usize]];
-                tally.add(rising.len(), falling.len(), edge);
+                tally.add([rising.len(), falling.len()], edge, &keep);
                 tally.joins += self.join(rising.iter().chain(falling));
             });
         });

@@ -18,9 +18,14 @@ use crate::predicate::crosses::{Axis, Crossing};
 use crate::topology::Topology;
 use crate::topology::edges::Matching;
 
-/// Maximum number of columns along the longest axis of the coarse grid: if the fewer columns show
-/// all patches [clearly](Votes::are_clear), the first number, otherwise the second.
+/// Maximum numbers of columns along the longest axis of the coarse grid: the first that shows all
+/// patches [clearly](Votes::are_clear), or the last.
 const COLUMNS: [u32; 2] = [32, 128];
+/// Maximum number of columns for a mesh of many small patches: unless all but so few of them, and
+/// all but a small part, are seen along the others.
+const MANY_COLUMNS: u32 = 512;
+const MANY_UNSEEN: usize = 64;
+const UNSEEN_SHARE: usize = 64;
 /// With fewer sightings a patch is looked at again, along more columns.
 const CLEAR: i64 = 64;
 /// The unit of heights is this part of the lattice unit: far more than the rounding of a height, so
@@ -58,6 +63,10 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
     if !votes.are_clear() {
         votes = Votes::of(mesh, &patches, COLUMNS[1]);
     }
+    let unseen = votes.unseen();
+    if unseen > MANY_UNSEEN && unseen > patches.len() / UNSEEN_SHARE {
+        votes = Votes::of(mesh, &patches, MANY_COLUMNS);
+    }
     let all_face_back = Votes::faces_back(&votes.as_given) == Some(true);
     let seen = |patch: usize| Votes::faces_back(&votes.of_patches[patch]);
     // Twice the area of a patch's triangles that are oriented like its root, and of the others: if
@@ -92,7 +101,7 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
 pub(super) fn bytes(triangles: usize) -> u64 {
     let pairs = 3 * size_of::<Pair>() * triangles;
     let votes = 2 * size_of::<[i64; 2]>() * triangles;
-    (pairs + 2 * votes + 28 * triangles) as u64 + (6 * 8 * COLUMNS[1] * COLUMNS[1]) as u64
+    (pairs + 2 * votes + 28 * triangles) as u64 + u64::from(6 * 8 * MANY_COLUMNS * MANY_COLUMNS)
 }
 
 /// Two triangles at an edge, and whether they traverse it in the same direction.
@@ -243,6 +252,13 @@ impl Votes {
         })
     }
 
+    /// The number of patches that no column sees.
+    fn unseen(&self) -> usize {
+        let is_unseen =
+            |votes: &&[AtomicI64; 2]| votes.iter().all(|votes| votes.load(Relaxed) == 0);
+        self.of_patches.iter().filter(is_unseen).count()
+    }
+
     /// Whether at least two thirds of the sightings are backs; `None` if neither side has as many.
     fn faces_back([front, back]: &[AtomicI64; 2]) -> Option<bool> {
         let [front, back] = [front.load(Relaxed), back.load(Relaxed)];
@@ -271,9 +287,13 @@ impl Columns {
     fn new(mesh: &PlacedMesh, most: u32) -> Self {
         let lattice = mesh.lattice();
         let longest = lattice.dims.into_iter().max().unwrap_or(1);
-        let shift = longest.div_ceil(most).next_power_of_two().ilog2();
-        let hi = lattice.dims.map(|d| d.div_ceil(1 << shift) as i32 - 1);
-        Self { unit_bits: lattice.unit_bits + shift, grid: BoxRange { lo: [0; 3], hi } }
+        // Columns are at least a lattice unit wide.
+        let bits = longest.div_ceil(most).next_power_of_two().ilog2() as i32
+            - (most / longest).max(1).ilog2() as i32;
+        let unit_bits = (lattice.unit_bits as i32 + bits).max(1) as u32;
+        let units = |d: u32| (u64::from(d) << lattice.unit_bits).div_ceil(1 << unit_bits);
+        let hi = lattice.dims.map(|d| units(d) as i32 - 1);
+        Self { unit_bits, grid: BoxRange { lo: [0; 3], hi } }
     }
 
     /// The columns along an axis by the two others.
@@ -342,7 +362,7 @@ mod tests {
             let mesh = Mesh::new(vertices, triangles).unwrap();
             let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(20))).unwrap();
             let matching = Matching::new(&mesh);
-            assert_eq!(matching.tally().inconsistent, 0);
+            assert_eq!(matching.tally(0).inconsistent, 0);
             let by_shells = Patches::consistent(matching.shells());
             let by_pairs = Patches::new(mesh.len(), matching.pairs());
             assert_eq!(by_shells.parents, by_pairs.parents);

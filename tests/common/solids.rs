@@ -137,6 +137,17 @@ pub fn first_triangles(mesh: &Mesh, count: usize) -> Mesh {
     with_triangles(mesh, mesh.triangles()[..count].to_vec())
 }
 
+/// Its triangles apart from each other, each scaled by `factor` towards its centre.
+pub fn apart(mesh: &Mesh, factor: f64) -> Mesh {
+    let corners = mesh.triangles().iter().flat_map(|triangle| {
+        let corners = triangle.map(|corner| mesh.positions()[corner as usize]);
+        let center = [0, 1, 2].map(|a| (corners[0][a] + corners[1][a] + corners[2][a]) / 3.0);
+        corners.map(|p| [0, 1, 2].map(|a| center[a] + factor * (p[a] - center[a])))
+    });
+    let triangles = (0..mesh.triangles().len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
+    Mesh::new(corners.collect(), triangles.collect()).expect("a mesh")
+}
+
 /// The same vertices with other triangles.
 pub fn with_triangles(mesh: &Mesh, triangles: Vec<[u32; 3]>) -> Mesh {
     Mesh::new(mesh.positions().to_vec(), triangles).expect("a valid mesh")

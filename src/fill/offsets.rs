@@ -10,8 +10,8 @@
 //!
 //! `b` is smooth except for integer steps across the rays from the boundary towards `+x`, which do
 //! not affect the bound; between two points of a cube they are counted exactly. In a cube, loops
-//! that are small or far away are replaced by their Taylor polynomial of degree 2 at its centre, with
-//! an error bound.
+//! and [clusters](crate::fill::clusters) of them that are small or far away are replaced by their
+//! Taylor polynomial of degree 2 at its centre, with an error bound.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -344,9 +344,30 @@ impl Field {
     fn estimate(&self, cube: &mut Cube) -> Expansion {
         let (center, radius) = self.ball(cube);
         cube.far = cube.far.moved(center, radius);
+        let (distant, errors) = self.take_distant(cube);
+        if !distant.is_empty() {
+            let (number, taylor) = self.clusters.expand(&distant, center, radius);
+            cube.far.add(number, &Taylor { error: errors.taylor, ..taylor }, errors.multipoles);
+        }
+        let mut all = cube.far;
+        match self.near_error(cube) {
+            Some(error) => {
+                let (number, taylor) = self.clusters.expand(&cube.near, center, radius);
+                all.add(number, &taylor, error);
+            }
+            None => all.moved_error = f64::INFINITY,
+        }
+        all.moved_error += NOISE;
+        all
+    }
+
+    /// Takes the clusters, or parts of them, that are far from the cube and shade none of it; returns
+    /// their error bounds, too.
+    fn take_distant(&self, cube: &mut Cube) -> (Vec<u32>, Errors) {
+        let (center, radius) = self.ball(cube);
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        let (mut near, mut distant, mut errors) = (Vec::new(), Vec::new(), Errors::default());
-        let (mut all_errors, mut open) = (0.0, std::mem::take(&mut cube.near));
+        let (mut distant, mut errors) = (Vec::new(), Errors::default());
+        let mut open = std::mem::take(&mut cube.near);
         while let Some(node) = open.pop() {
             let its = self.clusters.errors(node, center, radius);
             let is_far = its.sum() <= FAR;
@@ -360,31 +381,23 @@ impl Field {
                 Some(parts) if is_far || self.clusters.reach(node) > OPEN * radius => {
                     open.extend(parts);
                 }
-                Some(_) if self.clusters.may_shade(node, lo, hi) => {
-                    all_errors = f64::INFINITY;
-                    near.push(node);
-                }
-                Some(_) => {
-                    all_errors += its.sum();
-                    near.push(node);
-                }
-                None => near.push(node),
+                _ => cube.near.push(node),
             }
         }
-        cube.near = near;
-        if !distant.is_empty() {
-            let (number, taylor) = self.clusters.expand(&distant, center, radius);
-            cube.far.add(number, &Taylor { error: errors.taylor, ..taylor }, errors.multipoles);
-        }
-        let mut all = cube.far;
-        if all_errors < MOST_ERROR {
-            let (number, taylor) = self.clusters.expand(&cube.near, center, radius);
-            all.add(number, &taylor, all_errors);
-        } else {
-            all.moved_error = f64::INFINITY;
-        }
-        all.moved_error += NOISE;
-        all
+        (distant, errors)
+    }
+
+    /// An error bound of the polynomials of the cube's near clusters, besides those of single loops;
+    /// `None` if it is too large to decide any voxel, or one shades the cube: only edges tell where
+    /// `b` has steps.
+    fn near_error(&self, cube: &Cube) -> Option<f64> {
+        let (center, radius) = self.ball(cube);
+        let [lo, hi] = self.bounds(cube.at, cube.size);
+        let mut clusters = cube.near.iter().filter(|&&node| self.clusters.parts(node).is_some());
+        clusters.try_fold(0.0, |sum, &node| {
+            let sum = sum + self.clusters.errors(node, center, radius).sum();
+            (sum < MOST_ERROR && !self.clusters.may_shade(node, lo, hi)).then_some(sum)
+        })
     }
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.

@@ -1,11 +1,12 @@
 //! A hierarchy of the boundary's loops. Far from a cluster of loops, their contribution to the
 //! winding number is replaced by that of three multipoles, as of charges in a gravity or fast
-//! multipole code (J. Barnes and P. Hut, *A hierarchical O(N log N) force-calculation algorithm*,
-//! 1986; for winding numbers G. Barill and others, *Fast Winding Numbers for Soups and Clouds*,
-//! 2018), with an error bound.
+//! multipole code (J. Barnes and P. Hut, *A Hierarchical O(N log N) Force-Calculation Algorithm*,
+//! 1986; L. Greengard and V. Rokhlin, *A Fast Algorithm for Particle Simulations*, 1987; for winding
+//! numbers G. Barill and others, *Fast Winding Numbers for Soups and Clouds*, 2018), with an error
+//! bound.
 //!
-//! A long loop is divided into loops of at most [`LANES`] edges by chords, which cancel: a part of
-//! it is then near, and the rest is far.
+//! A long loop is divided into loops of at most [`LONG`] edges by chords, which are in the sum in
+//! both directions: a part of it may then be near, and the rest far.
 
 use std::f64::consts::TAU;
 
@@ -182,10 +183,12 @@ impl Node {
     /// `x^k / r` per length, `x = radius / r` ([`Edges::expand`]). As dipoles on a cone over the
     /// loop they add up to at most `(k + 1) x^k / r^2` per area. The lesser bound holds.
     ///
-    /// The multipoles of degree 3 and higher at any point of the ball, which is at least
-    /// `d - radius` from the centre if the ball's is at `d`, are such a series, too: that of the
-    /// cones' points, which are at most `reach` from the centre. With both, a term that is of
-    /// degree 3 and higher in both is counted twice.
+    /// The multipoles lack the terms of degree 3 and higher in the positions of the cones' points.
+    /// Let `d` be the distance of the centres, `X = reach / d` and `Y = radius / d`. Per area, the
+    /// term of degree `m` in a position and `n` in the step from the ball's centre is at most
+    /// `(m + n + 1) C(m + n, m) X^m Y^n / d^2`, as the polar form of a polynomial has its norm (S.
+    /// Banach, 1938). For each `m`, those of all `n` add up to `(m + 1) reach^m / (d - radius)^(m +
+    /// 2)`: the same series, with `reach` as the step and `d - radius` as the distance.
     fn errors(&self, center: Point, radius: f64) -> Errors {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
         let distance = norm([0, 1, 2].map(outside));

@@ -571,6 +571,7 @@ mod tests {
             let nearest = [0, 1, 2].map(|a| center[a].clamp(lo[a], hi[a]));
             let distance = norm(minus(nearest, center));
             let errors = clusters.errors(node, center, radius);
+            assert_eq!(errors.sum(), errors.taylor + errors.multipoles);
             let x = radius / distance;
             if x >= 1.0 {
                 assert_eq!(errors.taylor, f64::INFINITY);

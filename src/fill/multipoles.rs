@@ -394,6 +394,11 @@ mod tests {
                 let moved = field(&all, [0, 1, 2].map(|a| v[a] + h[a])).0;
                 let off = (moved - number - taylor.change(h)).abs();
                 assert!(off < 1e-8 * f64::from(count), "{off}: {h:?}");
+                // Twice the term of degree 2: that of degree 1 cancels.
+                let back = field(&all, [0, 1, 2].map(|a| v[a] - h[a])).0;
+                let bend = Taylor { gradient: [0.0; 3], ..taylor }.change(h);
+                let off = (moved + back - 2.0 * number - 2.0 * bend).abs();
+                assert!(off < 1e-11 * f64::from(count), "{off}: {h:?}");
             }
         }
     }

@@ -45,8 +45,12 @@ impl Candidates {
     /// Adds those of `other`.
     pub(super) fn merge(&mut self, other: Self) {
         self.bound = self.bound.min(other.bound);
-        self.voxels.extend(other.voxels);
-        self.voxels.retain(|&(lower, _)| lower <= self.bound);
+        let full = self.voxels.len() + other.voxels.len() > self.voxels.capacity();
+        self.voxels.extend(other.voxels.into_iter().filter(|&(lower, _)| lower <= self.bound));
+        // Only where the list would grow: the time for a voxel does not depend on their number.
+        if full {
+            self.voxels.retain(|&(lower, _)| lower <= self.bound);
+        }
     }
 
     /// The least value by `exact`, and its first voxel; `None` if all are above the bound.

@@ -112,11 +112,13 @@ impl Extremes {
         self.most.map_or(f64::NEG_INFINITY, |(uncertainty, _)| -uncertainty)
     }
 
-    /// Adds a voxel whose distance is known up to `error`.
+    /// Adds a voxel whose distance is known up to `error`; 0 if it is that of the sum over all edges.
     #[inline]
     fn add(&mut self, distance: f64, error: f64, voxel: [u32; 3]) {
-        // The sum over all edges, with which it is compared, has an error of its own.
-        self.least.add(distance, error + NOISE, voxel);
+        // That sum, with which others are compared, has an error of its own. If a cap passes through
+        // the centres of many voxels, all distances are about 0: with an error they would be ties.
+        let noise = if error == 0.0 { 0.0 } else { NOISE };
+        self.least.add(distance, error + noise, voxel);
         self.most = lesser(self.most, Some((error - distance, voxel)));
     }
 
@@ -471,15 +473,19 @@ impl Field {
         half_distance(self.exact(self.center(voxel)))
     }
 
-    /// `b` or a number with the same offset, and its error bound.
+    /// `b` or a number with the same offset, and its error bound: 0 for the sum over all edges.
     fn decided(&self, p: Point) -> (f64, f64) {
         for most in WHOLE {
             let (number, error) = self.clusters.number(&self.all, p, most);
+            if error == 0.0 {
+                // No multipoles took part.
+                return (number, 0.0);
+            }
             if half_distance(number) > error + NOISE {
                 return (number, error + NOISE);
             }
         }
-        (self.exact(p), NOISE)
+        (self.exact(p), 0.0)
     }
 
     /// `b`, the sum over all loops.

@@ -102,6 +102,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
                     assert!(off <= bound, "{off}, {bound}: {voxel:?} of {cube:?}");
                     let (number, own) = field.number(&cube, voxel);
                     assert!((number - whole).abs() <= own, "{number}, {whole}: {cube:?}");
+                    assert!(own > 0.0 || number == whole);
                     let is_tie = half_distance(whole) < 2.0 * NOISE;
                     assert!(is_tie || offset(number) == offset(whole), "{number}, {whole}");
                     checked += 1;
@@ -218,6 +219,9 @@ fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
     let (mut brick, least) = (Brick::empty(), 0.2 + 0.1 + NOISE);
     field.set(&mut brick, [0; 3], 0.3, 0.1);
     assert!((brick.extremes.least.bound() - least).abs() < 1e-12);
+    // Only the sum itself is without.
+    field.set(&mut brick, [0; 3], 0.4, 0.0);
+    assert!((brick.extremes.least.bound() - 0.1).abs() < 1e-12);
     let is_inside = |number: f64| offset(number) == 1;
     assert_eq!([-1.1, -0.9].map(|n| is_inside(0.5 + n * NOISE)), [false, true]);
 }

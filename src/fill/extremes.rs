@@ -55,10 +55,11 @@ impl Candidates {
 
     /// The least value by `exact`, and its first voxel; `None` if all are above the bound.
     pub(super) fn least(mut self, exact: impl Fn([u32; 3]) -> f64) -> Option<Valued> {
-        self.voxels.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        self.voxels.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut least: Option<Valued> = None;
         for (lower, voxel) in self.voxels {
-            if lower > least.map_or(self.bound, |least| least.0) {
+            // Of equal values the first voxel's is the least.
+            if lower > self.bound || least.is_some_and(|least| (lower, voxel) > least) {
                 break;
             }
             least = lesser(least, Some((exact(voxel), voxel)));

@@ -39,8 +39,8 @@ pub struct Solid {
 #[non_exhaustive]
 pub enum Fill {
     /// The first fill that suits the mesh: parity if it is closed; winding if parts overlap or it
-    /// is open. For a mesh with more than 32,768 boundary edges a vote, which is faster, or a flood
-    /// fill if the axes disagree widely and no hole lets it in.
+    /// is open. For a mesh with more than 32,768 boundary edges vote, which is faster, or flood if
+    /// the axes disagree widely and no hole lets it in.
     #[default]
     Auto,
     /// Voxels after an odd number of crossings of a ray along `x`.
@@ -68,8 +68,8 @@ impl fmt::Display for Fill {
     }
 }
 
-/// For a mesh with more boundary edges, winding numbers take long.
-const MOST_EDGES: usize = 1 << 15;
+/// Maximum number of boundary edges for which [`Fill::Auto`] takes winding numbers; more take long.
+const AUTO_EDGES: usize = 1 << 15;
 /// If the axes disagree on a larger fraction of the columns, most of the mesh is defective.
 const MUCH: f64 = 0.05;
 /// If a flood fill reaches a larger fraction of the voxels that rays find inside, it entered
@@ -197,12 +197,13 @@ impl Surface {
         let (topology, boundary, flips) = finder.within(0, |memory| {
             let bytes = Topology::bytes(whole);
             require(bytes, memory)?;
-            let most = ((memory - bytes) / Topology::boundary_bytes(1)).min(MAX_EDGES as u64);
-            let (topology, boundary, flips) = Topology::with_flips(whole, most, |topology| {
+            let room = (memory - bytes) / Topology::boundary_bytes(1);
+            let max_edges = room.min(MAX_EDGES as u64);
+            let (topology, boundary, flips) = Topology::with_flips(whole, max_edges, |topology| {
                 let flip = flip(topology);
-                let edges = Topology::boundary_bytes(topology.unbalanced_edges.min(most));
+                let edges = topology.unbalanced_edges.min(max_edges);
                 let turning = if flip { Topology::turning_bytes(whole) } else { 0 };
-                require(turning + edges, memory)?;
+                require(turning + Topology::boundary_bytes(edges), memory)?;
                 Ok::<_, BackendError>(flip)
             })?;
             let boundary = match boundary {
@@ -242,7 +243,7 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
         return along_x(finder, Fill::Parity, CLOSED.into()).await;
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
-    if surface.boundary.as_ref().is_some_and(|boundary| boundary.edges() <= MOST_EDGES) {
+    if surface.boundary.as_ref().is_some_and(|boundary| boundary.edges() <= AUTO_EDGES) {
         return winding(finder, format!("the mesh has {holes}"), surface).await;
     }
     if finder.mesh.window().is_some() {
@@ -296,10 +297,11 @@ async fn winding(
         return Err(BackendError::Failed("it returned no crossings".into()));
     };
     let lattice = finder.mesh.lattice();
-    let Generalized { grid, confidences } = finder.within(crossings.bytes(), |memory| {
-        fill::generalized(&crossings, boundary, lattice, memory, finder.progress)
-    })?;
-    let caps = Caps { loops: boundary.loops().len() as u64, confidences };
+    let Generalized { grid, confidences, uncertain } = finder
+        .within(crossings.bytes(), |memory| {
+            fill::generalized(&crossings, boundary, lattice, memory, finder.progress)
+        })?;
+    let caps = Caps { loops: boundary.loops().len() as u64, confidences, uncertain };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
     Ok(Done { fill: Fill::Winding, reason, grid, findings })
 }

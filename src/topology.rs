@@ -92,25 +92,25 @@ impl Topology {
         (topology, boundary.ok())
     }
 
-    /// The topology and the boundary, or the number of its edges if there are more than `most`; and
+    /// The topology; the boundary, or the number of its edges if there are more than `max_edges`; and
     /// the triangles to flip, if `flip` returns true for the topology.
     pub(crate) fn with_flips<E>(
         mesh: &PlacedMesh,
-        most: u64,
+        max_edges: u64,
         flip: impl FnOnce(&Self) -> Result<bool, E>,
     ) -> Result<Analysis, E> {
         let matching = Matching::new(mesh);
-        let (topology, boundary) = Self::matched(&matching, most);
+        let (topology, boundary) = Self::matched(&matching, max_edges);
         let flips = flip(&topology)?.then(|| patches::flips(&matching, &topology));
         Ok((topology, boundary, flips))
     }
 
-    fn matched(matching: &Matching, most: u64) -> (Self, Result<Boundary, u64>) {
+    fn matched(matching: &Matching, max_edges: u64) -> (Self, Result<Boundary, u64>) {
         let mesh = matching.mesh;
-        let tally = matching.tally(most);
+        let tally = matching.tally(max_edges);
         let triangles = tally.half_edges / 3;
         let Measure { volume_times_six, area } = Measure::of(mesh);
-        let boundary = match tally.boundary_edges <= most {
+        let boundary = match tally.boundary_edges <= max_edges {
             true => Ok(Boundary::of(tally.boundary)),
             false => Err(tally.boundary_edges),
         };

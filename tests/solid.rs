@@ -11,8 +11,8 @@ use common::inside::{self, Surrounded, TIE_RULE};
 use common::paths;
 use common::shapes::{crumpled_torus, mesh_of, placed, tetrahedron};
 use common::solids::{
-    cube, cuboid, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere, together, torus,
-    with_flipped, with_triangles, with_vertices_repeated,
+    apart, cube, cuboid, inside_out, klein_bottle, lidless_cube, moebius_strip, sphere, together,
+    torus, with_flipped, with_triangles, with_vertices_repeated,
 };
 use fastrand::Rng;
 use trivox::formats::read_mesh;
@@ -750,6 +750,38 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
                     different axes disagree in 35 of 35 columns (100 %), most near voxel (1, 2, 3); \
                     try --fill winding";
     assert_eq!(slanted, disputed);
+}
+
+#[test]
+fn large_holes_are_doubtful_and_narrow_gaps_are_not() {
+    let ball = sphere(1.0, 24, 48);
+    let below = |z: f64| {
+        let is_below = |t: &&[u32; 3]| t.iter().all(|&v| ball.positions()[v as usize][2] < z);
+        with_triangles(&ball, ball.triangles().iter().filter(is_below).copied().collect())
+    };
+    for (what, mesh, expected) in [
+        ("triangles that are apart", apart(&ball, 0.9), None),
+        ("a ball with a small hole", below(0.9), None),
+        ("a cube without a side", open_cube(2, true), None),
+        ("half a ball", below(0.01), Some(0.6)),
+        ("a third of a ball", below(-0.3), Some(1.0)),
+    ] {
+        let (_, filling) = solid(&at_resolution(&mesh, 96), Fill::Auto);
+        assert_eq!(filling.fill, Fill::Winding, "{what}");
+        match (&filling.doubts[..], expected) {
+            ([], None) => {}
+            ([FillWarning::Uncertain { loops: 1, share }], Some(expected)) => {
+                assert!((share - expected).abs() < 0.1, "{what}: {share}");
+                let text = format!(
+                    "the mesh has large holes (1 boundary loop): the uncertain volume is {:.0} % of \
+                     the solid's; close the holes in the mesh",
+                    100.0 * share
+                );
+                assert_eq!(filling.doubts[0].to_string(), text);
+            }
+            (doubts, _) => panic!("{what}: {doubts:?}"),
+        }
+    }
 }
 
 #[test]

@@ -1,65 +1,67 @@
-//! A hierarchy of the boundary's loops. Far from a cluster of loops, their contribution to the
-//! winding number is replaced by that of three multipoles, as of charges in a gravity or fast
-//! multipole code (J. Barnes and P. Hut, *A Hierarchical O(N log N) Force-Calculation Algorithm*,
-//! 1986; L. Greengard and V. Rokhlin, *A Fast Algorithm for Particle Simulations*, 1987; for winding
-//! numbers G. Barill and others, *Fast Winding Numbers for Soups and Clouds*, 2018), with an error
-//! bound.
+//! A bounding volume hierarchy of the boundary loops. Far from a node, the winding number of its
+//! loops is approximated by a multipole expansion with an error bound, as in a treecode (J. Barnes
+//! and P. Hut, *A Hierarchical O(N log N) Force-Calculation Algorithm*, 1986; for winding numbers
+//! G. Barill and others, *Fast Winding Numbers for Soups and Clouds*, 2018).
 //!
-//! A long loop is divided into loops of at most [`LONG`] edges by chords, which are in the sum in
-//! both directions: a part of it may then be near, and the rest far.
+//! A long loop is split into loops of at most [`LONG`] edges by chords. Each chord belongs to two
+//! of these loops, in opposite directions, so its contributions cancel. One part of a long loop can
+//! then be near, and the others far.
 
 use std::f64::consts::TAU;
 
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::fill::lanes::LANES;
-use crate::fill::multipoles::{Fields, Multipoles};
+use crate::fill::multipoles::{MultipoleSum, Multipoles};
 use crate::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns, minus, norm};
 use crate::topology::Boundary;
 
-/// A node whose loops are small beside it has parts, whatever their number of edges.
+/// Maximum ratio of the diameter of a leaf to that of its largest loop.
 const SPREAD: f64 = 4.0;
-/// A longer loop is divided, by chords.
+/// Maximum number of edges of a loop; longer ones are split.
 const LONG: usize = 64;
 
-/// All loops.
+/// The hierarchy of all loops.
 pub(super) struct Clusters {
-    /// The root is the last.
+    /// Children come before their parent; the root is the last.
     nodes: Vec<Node>,
-    /// Those of the nodes.
+    /// One entry per node.
     multipoles: Vec<Multipoles>,
+    /// The edges of the leaves.
     edges: Vec<Edges>,
     arch: Arch,
 }
 
-/// Loops that are near each other.
+/// A cluster of loops.
 #[derive(Debug, Clone)]
 struct Node {
+    /// The bounding box.
     lo: Point,
     hi: Point,
-    /// The length of the edges.
+    /// The total length of the edges.
     length: f64,
-    /// The area of a cone over each loop.
+    /// The total area of the cones over the loops.
     area: f64,
+    /// The centre of the bounding box.
     center: Point,
-    /// A bound of the distance of the cones from the centre.
+    /// Half the diagonal of the bounding box: no point of a cone is farther from the centre.
     reach: f64,
-    parts: Parts,
+    content: Content,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Parts {
-    /// A half-open range of edges.
+enum Content {
+    /// Of a leaf, a half-open range of [`Clusters::edges`].
     Edges([u32; 2]),
-    Nodes([u32; 2]),
+    Children([u32; 2]),
 }
 
-/// Error bounds of a polynomial in a ball.
+/// Error bounds of the Taylor polynomial of a node in a ball.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Errors {
-    /// As [`Taylor::error`].
+    /// Of the truncated Taylor series, as [`Taylor::error`].
     pub(super) taylor: f64,
-    /// Of the multipoles, anywhere in the ball.
+    /// Of the truncated multipole expansion, anywhere in the ball.
     pub(super) multipoles: f64,
 }
 
@@ -70,14 +72,16 @@ impl Errors {
 }
 
 impl Clusters {
-    /// Maximum memory of a boundary's clusters, in bytes. A loop has at least three edges, and lists
-    /// may be twice as large as what is in them.
+    /// Maximum memory of a boundary's clusters while they are made, in bytes.
     pub(super) fn bytes(boundary: &Boundary) -> u64 {
+        // With both directions of each chord.
         let edges = boundary.edges() + boundary.edges() / (LONG / 2) + LANES;
-        let nodes = 2 * (size_of::<Node>() + size_of::<Multipoles>());
-        let short = size_of::<Short>() + 2 * size_of::<u64>() + size_of::<Point>();
-        (edges * (2 * (size_of::<Edges>() + nodes) + 2 * short) / 3
-            + 2 * edges * size_of::<Point>()) as u64
+        // A loop has at least three edges, and a leaf at least one loop.
+        let loops = edges / 3 + 1;
+        let of_leaf = size_of::<Edges>() + 2 * (size_of::<Node>() + size_of::<Multipoles>());
+        let of_loop = size_of::<Loop>() + 2 * size_of::<u64>() + size_of::<Point>();
+        // The capacity of a list that grows is at most twice its length.
+        2 * (loops * (of_leaf + of_loop) + edges * size_of::<Point>()) as u64
     }
 
     pub(super) fn new(loops: &[Vec<[i32; 3]>]) -> Self {
@@ -87,58 +91,59 @@ impl Clusters {
             edges: Vec::new(),
             arch: Arch::new(),
         };
-        let mut short: Vec<Short> = loops.iter().flat_map(|points| Short::divide(points)).collect();
-        if !short.is_empty() {
-            let lo = Node::around(&short).lo;
-            let key = |each: &Short| each.key(lo);
-            short.sort_by_cached_key(key);
-            let keys: Vec<u64> = short.iter().map(key).collect();
-            clusters.add(&short, &keys);
+        let mut loops: Vec<Loop> = loops.iter().flat_map(|points| Loop::split(points)).collect();
+        if !loops.is_empty() {
+            let lo = Node::around(&loops).lo;
+            let key = |each: &Loop| each.key(lo);
+            loops.sort_by_cached_key(key);
+            let keys: Vec<u64> = loops.iter().map(key).collect();
+            clusters.add(&loops, &keys);
         }
         clusters
     }
 
-    /// The whole boundary.
+    /// The node of all loops; `None` if there are none.
     pub(super) fn root(&self) -> Option<u32> {
         (self.nodes.len() as u32).checked_sub(1)
     }
 
-    /// Adds a node for loops in the order of their keys, after its parts; returns its index.
-    fn add(&mut self, short: &[Short], keys: &[u64]) -> u32 {
-        let (mut node, mut multipoles) = (Node::around(short), Multipoles::default());
-        let largest = short.iter().map(Short::diagonal).fold(0.0, f64::max);
-        let count: usize = short.iter().map(|each| each.points.len() - 1).sum();
+    /// Adds the node of loops, sorted by their keys, after its children; returns its index.
+    fn add(&mut self, loops: &[Loop], keys: &[u64]) -> u32 {
+        let (mut node, mut multipoles) = (Node::around(loops), Multipoles::default());
+        let largest = loops.iter().map(Loop::diagonal).fold(0.0, f64::max);
+        let count: usize = loops.iter().map(|each| each.points.len() - 1).sum();
         let is_leaf = count <= LANES && 2.0 * node.reach <= SPREAD * largest;
-        if is_leaf || short.len() == 1 {
+        if is_leaf || loops.len() == 1 {
             let ends: Vec<&[Point]> =
-                short.iter().flat_map(|each| each.points.windows(2)).collect();
+                loops.iter().flat_map(|each| each.points.windows(2)).collect();
             let first = self.edges.len();
             self.edges.extend(ends.chunks(LANES).map(Edges::new));
-            node.parts = Parts::Edges([first, self.edges.len()].map(|at| at as u32));
+            node.content = Content::Edges([first, self.edges.len()].map(|at| at as u32));
             node.length = self.edges[first..].iter().map(Edges::length).sum();
-            for each in short {
-                let (its, area) = Multipoles::of(&each.points, node.center);
-                multipoles = multipoles.plus(&its);
+            for each in loops {
+                let (of_loop, area) = Multipoles::of(&each.points, node.center);
+                multipoles = multipoles.plus(&of_loop);
                 node.area += area;
             }
         } else {
             let (first, last) = (keys[0], keys[keys.len() - 1]);
-            // The first key with the highest bit in which any two differ.
+            // Split at the highest bit in which the keys differ.
             let middle = match (first ^ last).checked_ilog2() {
                 Some(bit) => keys.partition_point(|key| key >> bit == first >> bit),
-                None => short.len() / 2,
+                None => loops.len() / 2,
             };
-            let parts = [
-                self.add(&short[..middle], &keys[..middle]),
-                self.add(&short[middle..], &keys[middle..]),
+            let children = [
+                self.add(&loops[..middle], &keys[..middle]),
+                self.add(&loops[middle..], &keys[middle..]),
             ];
-            node.parts = Parts::Nodes(parts);
-            for index in parts {
-                let part = self.node(index);
-                let its = &self.multipoles[index as usize];
-                multipoles = multipoles.plus(&its.moved(minus(part.center, node.center)));
-                node.length += part.length;
-                node.area += part.area;
+            node.content = Content::Children(children);
+            for index in children {
+                let child = self.node(index);
+                let of_child = &self.multipoles[index as usize];
+                let offset = minus(child.center, node.center);
+                multipoles = multipoles.plus(&of_child.translated(offset));
+                node.length += child.length;
+                node.area += child.area;
             }
         }
         self.nodes.push(node);
@@ -147,10 +152,11 @@ impl Clusters {
     }
 }
 
-/// The error of the terms of degree 3 and higher of the series of a surface of `area`, as dipoles
-/// at a distance of at least `distance`, over steps of `step`: of degree `k` they add up to at most
-/// `(k + 1) x^k / distance^2` per area, `x = step / distance`. Infinite unless `x` is below 1.
-fn beyond_octupoles(area: f64, step: f64, distance: f64) -> f64 {
+/// A bound of the terms of degree 3 and higher of the Taylor series of the winding number of a
+/// surface of `area`, over a step of length `step`, if no point of the surface is nearer than
+/// `distance`. A surface element is a dipole; its term of degree `k` is at most `(k + 1) x^k /
+/// distance^2` per area, with `x = step / distance`. Infinite unless `x` is below 1.
+fn taylor_remainder(area: f64, step: f64, distance: f64) -> f64 {
     if distance <= step {
         return f64::INFINITY;
     }
@@ -159,11 +165,11 @@ fn beyond_octupoles(area: f64, step: f64, distance: f64) -> f64 {
 }
 
 impl Node {
-    /// The bounds of loops, with nothing in it.
-    fn around(short: &[Short]) -> Self {
-        let bounds = |of: fn(f64, f64) -> f64, corner: fn(&Short) -> Point| {
+    /// An empty leaf with the bounding box of `loops`.
+    fn around(loops: &[Loop]) -> Self {
+        let bounds = |of: fn(f64, f64) -> f64, corner: fn(&Loop) -> Point| {
             let merge = |a: Point, b: Point| [0, 1, 2].map(|axis| of(a[axis], b[axis]));
-            short.iter().map(corner).reduce(merge).unwrap_or_default()
+            loops.iter().map(corner).reduce(merge).unwrap_or_default()
         };
         let (lo, hi) = (bounds(f64::min, |each| each.lo), bounds(f64::max, |each| each.hi));
         Self {
@@ -173,22 +179,24 @@ impl Node {
             area: 0.0,
             center: [0, 1, 2].map(|a| 0.5 * (lo[a] + hi[a])),
             reach: 0.5 * norm(minus(hi, lo)),
-            parts: Parts::Edges([0; 2]),
+            content: Content::Edges([0; 2]),
         }
     }
 
-    /// The error bounds of its polynomial of degree 2 in a ball.
+    /// The error bounds of its Taylor polynomial of degree 2 in a ball.
     ///
-    /// At a distance `r` from a point of a loop the terms of degree `k` add up to at most
-    /// `x^k / r` per length, `x = radius / r` ([`Edges::expand`]). As dipoles on a cone over the
-    /// loop they add up to at most `(k + 1) x^k / r^2` per area. The lesser bound holds.
+    /// `taylor`: an edge at a distance of at least `r` has a term of degree `k` of at most `x^k /
+    /// r` per length, with `x = radius / r` ([`Edges::expand`]). A cone over the loop has one of at
+    /// most `(k + 1) x^k / r^2` per area ([`taylor_remainder`]). Both bounds hold, so the lesser
+    /// one does.
     ///
-    /// The multipoles lack the terms of degree 3 and higher in the positions of the cones' points.
-    /// Let `d` be the distance of the centres, `X = reach / d` and `Y = radius / d`. Per area, the
-    /// term of degree `m` in a position and `n` in the step from the ball's centre is at most
-    /// `(m + n + 1) C(m + n, m) X^m Y^n / d^2`, as the polar form of a polynomial has its norm (S.
-    /// Banach, 1938). For each `m`, those of all `n` add up to `(m + 1) reach^m / (d - radius)^(m +
-    /// 2)`: the same series, with `reach` as the step and `d - radius` as the distance.
+    /// `multipoles`: the expansion lacks the terms of degree 3 and higher in the positions of the
+    /// cones' points, relative to the node's centre. Let `d` be the distance between the two
+    /// centres, `X = reach / d` and `Y = radius / d`. Per area, the term of degree `m` in the
+    /// position and `n` in the step from the ball's centre is at most `(m + n + 1) C(m + n, m) X^m
+    /// Y^n / d^2`, since a homogeneous polynomial and its polar form have the same norm (S. Banach,
+    /// 1938). For each `m`, the sum over `n` is `(m + 1) reach^m / (d - radius)^(m + 2)`: the
+    /// series of [`taylor_remainder`] for a step of `reach` at a distance of `d - radius`.
     fn errors(&self, center: Point, radius: f64) -> Errors {
         let outside = |a: usize| (self.lo[a] - center[a]).max(center[a] - self.hi[a]).max(0.0);
         let distance = norm([0, 1, 2].map(outside));
@@ -197,18 +205,18 @@ impl Node {
         }
         let x = radius / distance;
         let by_length = self.length * x * x * x / (distance * (1.0 - x)) / (2.0 * TAU);
-        let taylor = by_length.min(beyond_octupoles(self.area, radius, distance));
-        let multipoles = match self.parts {
-            Parts::Edges(_) => 0.0,
-            Parts::Nodes(_) => {
+        let taylor = by_length.min(taylor_remainder(self.area, radius, distance));
+        let multipoles = match self.content {
+            Content::Edges(_) => 0.0,
+            Content::Children(_) => {
                 let distance = norm(minus(self.center, center)) - radius;
-                beyond_octupoles(self.area, self.reach, distance)
+                taylor_remainder(self.area, self.reach, distance)
             }
         };
         Errors { taylor, multipoles }
     }
 
-    /// Whether the rays of the loops' box towards `+x` pass through the box from `lo` to `hi`.
+    /// Whether rays towards `+x` from the bounding box reach the box from `lo` to `hi`.
     fn may_shade(&self, lo: Point, hi: Point) -> bool {
         self.lo[0] <= hi[0] && (1..3).all(|a| self.lo[a] <= hi[a] && self.hi[a] >= lo[a])
     }
@@ -227,41 +235,43 @@ impl Clusters {
         self.edges(edges).iter().flat_map(Edges::ends)
     }
 
-    /// The two parts of a cluster of several loops.
-    pub(super) fn parts(&self, node: u32) -> Option<[u32; 2]> {
-        match self.node(node).parts {
-            Parts::Nodes(parts) => Some(parts),
-            Parts::Edges(_) => None,
+    /// The children of a node; `None` for a leaf.
+    pub(super) fn children(&self, node: u32) -> Option<[u32; 2]> {
+        match self.node(node).content {
+            Content::Children(children) => Some(children),
+            Content::Edges(_) => None,
         }
     }
 
+    /// Half the diagonal of its bounding box.
     pub(super) fn reach(&self, node: u32) -> f64 {
         self.node(node).reach
     }
 
-    /// The error bounds of [`expand`](Self::expand), from boxes alone.
+    /// The error bounds of [`expand`](Self::expand), from the bounding box alone.
     pub(super) fn errors(&self, node: u32, center: Point, radius: f64) -> Errors {
         self.node(node).errors(center, radius)
     }
 
-    /// Whether an edge's ray towards `+x` may pass through the box from `lo` to `hi`.
+    /// Whether rays towards `+x` from the node's edges may reach the box from `lo` to `hi`. Of a
+    /// node with children, its bounding box counts.
     pub(super) fn may_shade(&self, node: u32, lo: Point, hi: Point) -> bool {
         self.node(node).may_shade(lo, hi)
-            && match self.node(node).parts {
-                Parts::Edges(edges) => self.ends(edges).any(|edge| edge.may_shade(lo, hi)),
-                Parts::Nodes(_) => true,
+            && match self.node(node).content {
+                Content::Edges(edges) => self.ends(edges).any(|edge| edge.may_shade(lo, hi)),
+                Content::Children(_) => true,
             }
     }
 
-    /// The edges whose rays towards `+x` may pass through the box from `lo` to `hi`.
+    /// The edges of these nodes whose rays towards `+x` may reach the box from `lo` to `hi`.
     pub(super) fn shading(&self, nodes: &[u32], lo: Point, hi: Point) -> Vec<Edge> {
         let (mut shading, mut nodes) = (Vec::new(), nodes.to_vec());
         while let Some(node) = nodes.pop() {
             let node = self.node(node);
             if node.may_shade(lo, hi) {
-                match node.parts {
-                    Parts::Nodes(parts) => nodes.extend(parts),
-                    Parts::Edges(edges) => {
+                match node.content {
+                    Content::Children(children) => nodes.extend(children),
+                    Content::Edges(edges) => {
                         shading.extend(self.ends(edges).filter(|edge| edge.may_shade(lo, hi)));
                     }
                 }
@@ -270,16 +280,17 @@ impl Clusters {
         shading
     }
 
-    /// `b` at `center`, and its change in a ball. The clusters of several loops shade no part of
-    /// the ball.
+    /// `b` of these nodes at `center`, and its Taylor polynomial in a ball: from the edges of a
+    /// leaf, and from the multipoles of another node, whose rays towards `+x` must not reach the
+    /// ball.
     pub(super) fn expand(&self, nodes: &[u32], center: Point, radius: f64) -> (f64, Taylor) {
         self.arch.dispatch(Expand { clusters: self, nodes, center, radius })
     }
 
-    /// `b` at `p`, and an error bound: clusters of several loops count as multipoles where these
-    /// have an error below `most`.
-    pub(super) fn number(&self, nodes: &[u32], p: Point, most: f64) -> (f64, f64) {
-        self.arch.dispatch(Number { clusters: self, nodes, p, most })
+    /// `b` of these nodes at `p`, and its error bound. A node is approximated by its multipoles if
+    /// their error is below `tolerance`.
+    pub(super) fn number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
+        self.arch.dispatch(Number { clusters: self, nodes, p, tolerance })
     }
 }
 
@@ -297,19 +308,19 @@ impl WithSimd for Expand<'_> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { clusters, nodes, center, radius } = self;
         let mut sums = Sums::default();
-        let mut fields = Fields::of(&clusters.multipoles);
+        let mut far = MultipoleSum::of(&clusters.multipoles);
         for &index in nodes {
             let node = clusters.node(index);
-            match node.parts {
-                Parts::Edges(range) => {
+            match node.content {
+                Content::Edges(range) => {
                     for edges in clusters.edges(range) {
                         edges.expand(center, radius, &mut sums);
                     }
                 }
-                Parts::Nodes(_) => fields.add(index, minus(center, node.center)),
+                Content::Children(_) => far.add(index, minus(center, node.center)),
             }
         }
-        let (number, mut taylor) = fields.total();
+        let (number, mut taylor) = far.total();
         let (value, change) = sums.total();
         taylor.add(&change);
         (number + value, taylor)
@@ -320,7 +331,7 @@ struct Number<'a> {
     clusters: &'a Clusters,
     nodes: &'a [u32],
     p: Point,
-    most: f64,
+    tolerance: f64,
 }
 
 impl WithSimd for Number<'_> {
@@ -328,42 +339,42 @@ impl WithSimd for Number<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { clusters, nodes, p, most } = self;
-        let (mut turns, mut fields, mut error) =
-            (Turns::default(), Fields::of(&clusters.multipoles), 0.0);
+        let Self { clusters, nodes, p, tolerance } = self;
+        let (mut turns, mut far, mut error) =
+            (Turns::default(), MultipoleSum::of(&clusters.multipoles), 0.0);
         let mut nodes = nodes.to_vec();
         while let Some(index) = nodes.pop() {
             let node = clusters.node(index);
-            match node.parts {
-                Parts::Edges(range) => {
+            match node.content {
+                Content::Edges(range) => {
                     for edges in clusters.edges(range) {
                         edges.turn(p, &mut turns);
                     }
                 }
-                Parts::Nodes(parts) => {
+                Content::Children(children) => {
                     let Errors { multipoles, .. } = node.errors(p, 0.0);
-                    if multipoles < most && !node.may_shade(p, p) {
-                        fields.add(index, minus(p, node.center));
+                    if multipoles < tolerance && !node.may_shade(p, p) {
+                        far.add(index, minus(p, node.center));
                         error += multipoles;
                     } else {
-                        nodes.extend(parts);
+                        nodes.extend(children);
                     }
                 }
             }
         }
-        (fields.total().0 + turns.number(), error)
+        (far.total().0 + turns.number(), error)
     }
 }
 
-/// A closed loop of few edges.
-struct Short {
+/// A closed loop of at most [`LONG`] edges.
+struct Loop {
     /// The first point is also the last.
     points: Vec<Point>,
     lo: Point,
     hi: Point,
 }
 
-impl Short {
+impl Loop {
     fn new(points: Vec<Point>) -> Self {
         let corner = |of: fn(f64, f64) -> f64| {
             let merge = |a: Point, b: Point| [0, 1, 2].map(|axis| of(a[axis], b[axis]));
@@ -372,11 +383,11 @@ impl Short {
         Self { lo: corner(f64::min), hi: corner(f64::max), points }
     }
 
-    /// The loop as loops of at most [`LONG`] edges: parts of it, closed by chords, and recursively
-    /// the loop of chords in the opposite directions.
-    fn divide(points: &[[i32; 3]]) -> Vec<Self> {
+    /// Splits a loop into loops of at most [`LONG`] edges: its parts, each closed by a chord, and
+    /// the loop of the reversed chords, which is split likewise.
+    fn split(points: &[[i32; 3]]) -> Vec<Self> {
         let mut points: Vec<Point> = points.iter().map(|point| point.map(f64::from)).collect();
-        let mut short = Vec::new();
+        let mut loops = Vec::new();
         while points.len() - 1 > LONG {
             let mut chords = vec![points[0]];
             for start in (0..points.len() - 1).step_by(LONG - 1) {
@@ -387,31 +398,29 @@ impl Short {
                     part.push(first);
                 }
                 if part.len() > 3 {
-                    short.push(Self::new(part));
+                    loops.push(Self::new(part));
                 }
             }
             points = chords;
         }
-        // The edges of shorter ones cancel.
+        // The edges of a loop of two cancel.
         if points.len() > 3 {
-            short.push(Self::new(points));
+            loops.push(Self::new(points));
         }
-        short
+        loops
     }
 
     fn diagonal(&self) -> f64 {
         norm(minus(self.hi, self.lo))
     }
 
-    /// The order of loops: by size, then along a Z-order curve that begins at `lo`, so that near
-    /// ones are together.
+    /// The sort key: the size, a power of 4, then the Morton code of the centre relative to `lo`.
     fn key(&self, lo: Point) -> u64 {
-        let size = self.diagonal() as u64;
-        let class = u64::from(size.max(1).ilog2() / 2);
-        // Coordinates differ by less than 2^25.
+        let size = u64::from((self.diagonal() as u64).max(1).ilog2() / 2);
+        // Coordinates differ by less than 2^25, and Morton codes have 19 bits per axis.
         let cell = [0, 1, 2].map(|a| (0.5 * (self.lo[a] + self.hi[a]) - lo[a]) as u64 >> 6);
         let spread = |value: u64| (0..19).map(|bit| (value >> bit & 1) << (3 * bit)).sum::<u64>();
-        class << 57 | spread(cell[0]) << 2 | spread(cell[1]) << 1 | spread(cell[2])
+        size << 57 | spread(cell[0]) << 2 | spread(cell[1]) << 1 | spread(cell[2])
     }
 }
 
@@ -458,7 +467,7 @@ mod tests {
         let mut all = nodes.to_vec();
         let mut at = 0;
         while at < all.len() {
-            all.extend(clusters.parts(all[at]).into_iter().flatten());
+            all.extend(clusters.children(all[at]).into_iter().flatten());
             at += 1;
         }
         all
@@ -526,7 +535,7 @@ mod tests {
                 if errors.sum() > 0.1 || clusters.may_shade(node, lo, hi) {
                     continue;
                 }
-                bounded[usize::from(clusters.parts(node).is_some())] += 1;
+                bounded[usize::from(clusters.children(node).is_some())] += 1;
                 let (number, taylor) = clusters.expand(&[node], center, radius);
                 for _ in 0..10 {
                     let direction = [(); 3].map(|()| rng.f64() - 0.5);
@@ -548,7 +557,7 @@ mod tests {
         let mut rng = Rng::with_seed(24);
         let [mut as_length, mut as_dipole, mut none] = [0; 3];
         let series = |x: f64, of: &dyn Fn(f64) -> f64| {
-            // The terms of degree 3 and higher, those above 900 are below the rounding errors.
+            // The terms of degree 3 and higher. Those above 900 are below the rounding error.
             (3..900).rev().map(|k| x.powi(k) * of(f64::from(k))).sum::<f64>()
         };
         for round in 0..1000 {
@@ -589,7 +598,7 @@ mod tests {
             let middle = [0, 1, 2].map(|a| 0.5 * (lo[a] + hi[a]));
             let away = norm(minus(middle, center)) - radius;
             let reach = 0.5 * norm(minus(hi, lo));
-            if x < 0.95 && reach / away < 0.95 && clusters.parts(node).is_some() {
+            if x < 0.95 && reach / away < 0.95 && clusters.children(node).is_some() {
                 let by_length = series(x, &|_| length / distance);
                 let by_area = series(x, &|k| (k + 1.0) * area / distance.powi(2));
                 *(if by_length < by_area { &mut as_length } else { &mut as_dipole }) += 1;
@@ -602,7 +611,7 @@ mod tests {
             assert!(
                 away > reach
                     || errors.multipoles == f64::INFINITY
-                    || clusters.parts(node).is_none()
+                    || clusters.children(node).is_none()
             );
         }
         let counts = [as_length, as_dipole, none];
@@ -624,7 +633,7 @@ mod tests {
                 !shading.is_empty(),
                 root.iter().any(|&node| {
                     below(&clusters, &[node]).into_iter().any(|node| {
-                        clusters.parts(node).is_none() && clusters.may_shade(node, lo, hi)
+                        clusters.children(node).is_none() && clusters.may_shade(node, lo, hi)
                     })
                 })
             );

@@ -31,6 +31,9 @@ pub struct Generalized {
     /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if there
     /// are no caps.
     pub confidences: Option<[Confidence; 2]>,
+    /// The number of voxels, in the solid and outside, with a confidence below 1/2. An estimate,
+    /// except in bricks at caps.
+    pub uncertain: u64,
 }
 
 /// The confidence that a voxel is inside, or that it is outside.
@@ -64,7 +67,7 @@ pub fn generalized(
     progress.start("fill", field.work());
     let parts = field.parts((memory - kept) / BRICK_BYTES, progress);
     refuse_cancelled(progress)?;
-    let Parts { parts, extremes } = parts.map_err(|bricks| BackendError::Memory {
+    let Parts { parts, extremes, uncertain } = parts.map_err(|bricks| BackendError::Memory {
         needed: kept + bricks * BRICK_BYTES,
         allowed: memory,
     })?;
@@ -95,7 +98,7 @@ pub fn generalized(
         .map_err(|bytes| BackendError::Memory { needed: bytes + uncropped, allowed: memory })?;
     let confidences = extremes
         .map(|ends| ends.map(|(distance, voxel)| Confidence { value: 2.0 * distance, voxel }));
-    Ok(Generalized { grid, confidences })
+    Ok(Generalized { grid, confidences, uncertain })
 }
 
 /// Consecutive bricks along `x` with the same voxels.

@@ -1,11 +1,11 @@
-//! Multipoles of closed loops: the winding number of a distant surface, expanded around a centre.
+//! Multipole expansions of the winding number of closed loops.
 //!
-//! At `p`, the winding number of a surface is the sum of `dA . grad 1 / |p - q|` over its points
-//! `q`, in units of `4 pi`. With `v` from the centre to `p` and `s` from the centre to `q`, the
-//! series of `1 / |v - s|` in `s` gives a dipole, a quadrupole and an octupole: the sums of `dA`,
-//! `dA s` and `dA s s`. As `1 / |v|` is harmonic, only their symmetric parts without traces count.
-//! Any surface with the same boundary has the same number, up to an integer: here, a cone over each
-//! loop.
+//! The winding number of a surface at `p` is the integral of `dA . grad 1 / |p - q|` over its
+//! points `q`, in units of `4 pi`. With `v = p - center` and `s = q - center`, the Taylor series of
+//! `1 / |v - s|` in `s` gives a dipole, a quadrupole and an octupole: the integrals of `dA`, `dA s`
+//! and `dA s s`. As `1 / |v|` is harmonic, only their symmetric, traceless parts contribute. All
+//! surfaces with the same boundary have the same winding number modulo 1; here the surface is a
+//! cone over each loop.
 
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul};
@@ -13,11 +13,10 @@ use std::ops::{Add, Mul};
 use crate::fill::lanes::{self, LANES, Lanes};
 use crate::fill::solid_angle::{Point, Taylor, cross, minus, norm};
 
-/// Rows and columns of a symmetric matrix, in the order of its entries: `xx`, `yy`, `zz`, `yz`, `zx`
-/// and `xy`.
+/// The entries of a symmetric matrix, in the order `xx`, `yy`, `zz`, `yz`, `zx`, `xy`.
 const ENTRIES: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [1, 2], [2, 0], [0, 1]];
 
-/// Axes of a symmetric tensor of degree 3, in the order of its entries.
+/// The entries of a symmetric tensor of degree 3.
 const TRIPLES: [[usize; 3]; 10] = [
     [0, 0, 0],
     [1, 1, 1],
@@ -31,17 +30,17 @@ const TRIPLES: [[usize; 3]; 10] = [
     [0, 1, 2],
 ];
 
-/// The index in [`ENTRIES`].
+/// The index of `ab` in [`ENTRIES`].
 const fn entry(a: usize, b: usize) -> usize {
     if a == b { a } else { 6 - a - b }
 }
 
-/// The index in [`TRIPLES`].
+/// The index of `abc` in [`TRIPLES`].
 const fn triple(a: usize, b: usize, c: usize) -> usize {
     let mut at = 0;
     loop {
         let [i, j, k] = TRIPLES[at];
-        // As digits, each stands for its own power of 4: no three of them have a carry.
+        // Equal up to permutation: sums of three powers of 4 have no carry.
         if (1 << (2 * a)) + (1 << (2 * b)) + (1 << (2 * c))
             == (1 << (2 * i)) + (1 << (2 * j)) + (1 << (2 * k))
         {
@@ -51,7 +50,7 @@ const fn triple(a: usize, b: usize, c: usize) -> usize {
     }
 }
 
-/// For each of [`ENTRIES`], the indices in [`TRIPLES`] with each of the axes as the third.
+/// For each entry `ab` of [`ENTRIES`], the indices of `abx`, `aby` and `abz` in [`TRIPLES`].
 const CONTRACTED: [[usize; 3]; 6] = {
     let mut indices = [[0; 3]; 6];
     let mut at = 0;
@@ -63,7 +62,7 @@ const CONTRACTED: [[usize; 3]; 6] = {
     indices
 };
 
-/// The first three multipoles of a surface, around a centre.
+/// The multipole expansion of a surface around a centre, up to the octupole.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Multipoles {
     dipole: Point,
@@ -74,8 +73,8 @@ pub(super) struct Multipoles {
 }
 
 impl Multipoles {
-    /// The multipoles of the cone over a closed loop, whose last point is the first, from its first
-    /// point; and the cone's area.
+    /// The expansion of the cone over a closed loop, with its first point as the apex, and the
+    /// cone's area. The last point of a loop is the first.
     pub(super) fn of(points: &[Point], center: Point) -> (Self, f64) {
         let (mut sum, mut area) = (Self::default(), 0.0);
         for ends in points.windows(2) {
@@ -83,41 +82,46 @@ impl Multipoles {
             let doubled = cross(minus(corners[1], corners[0]), minus(corners[2], corners[0]));
             let normal = doubled.map(|value| 0.5 * value);
             let total = [0, 1, 2].map(|a| corners[0][a] + corners[1][a] + corners[2][a]);
-            let squares = |a: usize, b: usize| {
+            // The mean of `s s` over a triangle.
+            let second_moment = |a: usize, b: usize| {
                 let sum: f64 = corners.iter().map(|corner| corner[a] * corner[b]).sum();
                 (total[a] * total[b] + sum) / 12.0
             };
-            sum.add_dipole(normal, total.map(|value| value / 3.0), squares);
+            sum.add_dipole(normal, total.map(|value| value / 3.0), second_moment);
             area += norm(normal);
         }
-        (sum.without_traces(), area)
+        (sum.traceless(), area)
     }
 
-    /// Adds dipoles with the sum `n` whose positions have the mean `s`, and the mean products
-    /// `squares`.
-    fn add_dipole(&mut self, n: Point, s: Point, squares: impl Fn(usize, usize) -> f64) {
+    /// Adds a surface of parallel dipoles whose sum is `n`. `mean` is the mean of `s` over it, and
+    /// `second_moment` that of `s s`.
+    fn add_dipole(&mut self, n: Point, mean: Point, second_moment: impl Fn(usize, usize) -> f64) {
         (0..3).for_each(|a| self.dipole[a] += n[a]);
         for (value, [a, b]) in self.quadrupole.iter_mut().zip(ENTRIES) {
-            *value += (n[a] * s[b] + n[b] * s[a]) / 2.0;
+            *value += (n[a] * mean[b] + n[b] * mean[a]) / 2.0;
         }
         for (value, [a, b, c]) in self.octupole.iter_mut().zip(TRIPLES) {
-            *value += (n[a] * squares(b, c) + n[b] * squares(c, a) + n[c] * squares(a, b)) / 3.0;
+            let sum = n[a] * second_moment(b, c)
+                + n[b] * second_moment(c, a)
+                + n[c] * second_moment(a, b);
+            *value += sum / 3.0;
         }
     }
 
-    /// The same around a centre from which the current one is at `d`.
-    pub(super) fn moved(&self, d: Point) -> Self {
-        let mut moved = *self;
+    /// The expansion around another centre, with `d` from the new centre to the old one
+    /// (multipole-to-multipole translation).
+    pub(super) fn translated(&self, d: Point) -> Self {
+        let mut translated = *self;
         let q = |a: usize, b: usize| self.quadrupole[entry(a, b)];
-        for (value, [a, b, c]) in moved.octupole.iter_mut().zip(TRIPLES) {
+        for (value, [a, b, c]) in translated.octupole.iter_mut().zip(TRIPLES) {
             *value += (q(a, b) * d[c] + q(b, c) * d[a] + q(c, a) * d[b]) * (2.0 / 3.0);
         }
-        moved.dipole = Point::default();
-        moved.add_dipole(self.dipole, d, |a, b| d[a] * d[b]);
-        moved.without_traces()
+        translated.dipole = Point::default();
+        translated.add_dipole(self.dipole, d, |a, b| d[a] * d[b]);
+        translated.traceless()
     }
 
-    /// The sum of both, around the same centre.
+    /// The sum of two expansions around the same centre.
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
             dipole: std::array::from_fn(|a| self.dipole[a] + other.dipole[a]),
@@ -126,7 +130,8 @@ impl Multipoles {
         }
     }
 
-    fn without_traces(mut self) -> Self {
+    /// Subtracts the traces, which contribute nothing.
+    fn traceless(mut self) -> Self {
         let third = self.quadrupole[..3].iter().sum::<f64>() / 3.0;
         self.quadrupole[..3].iter_mut().for_each(|value| *value -= third);
         let trace = |c: usize| (0..3).map(|a| self.octupole[triple(a, a, c)]).sum::<f64>() / 5.0;
@@ -140,28 +145,29 @@ impl Multipoles {
     }
 }
 
-/// Sums the numbers of multipoles, and their changes, several at a time.
-pub(super) struct Fields<'a> {
+/// The sum of multipole expansions at one point, evaluated in batches of [`LANES`].
+pub(super) struct MultipoleSum<'a> {
     multipoles: &'a [Multipoles],
     sum: Jet,
-    /// The indices of multipoles that are not in the sum yet.
-    waiting: [u32; LANES],
-    /// The point as seen from their centres.
+    /// The indices of the current batch, which is not in the sum yet.
+    batch: [u32; LANES],
+    /// The point relative to the centres of the batch.
     v: [Lanes; 3],
+    /// The length of the batch.
     count: usize,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> MultipoleSum<'a> {
     #[inline(always)]
     pub(super) fn of(multipoles: &'a [Multipoles]) -> Self {
         let v = [Lanes::default(); 3];
-        Self { multipoles, sum: Jet::default(), waiting: [0; LANES], v, count: 0 }
+        Self { multipoles, sum: Jet::default(), batch: [0; LANES], v, count: 0 }
     }
 
-    /// Adds the multipoles from whose centre the point is at `v`.
+    /// Adds an expansion; `v` is the point relative to its centre.
     #[inline(always)]
     pub(super) fn add(&mut self, index: u32, v: Point) {
-        self.waiting[self.count] = index;
+        self.batch[self.count] = index;
         (0..3).for_each(|a| self.v[a].0[self.count] = v[a]);
         self.count += 1;
         if self.count == LANES {
@@ -169,7 +175,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The number at the point, and its change.
+    /// The winding number at the point, and its Taylor polynomial.
     #[inline(always)]
     pub(super) fn total(mut self) -> (f64, Taylor) {
         if self.count > 0 {
@@ -180,14 +186,14 @@ impl<'a> Fields<'a> {
         for (value, sum) in taylor.gradient.iter_mut().zip(&self.sum.gradient) {
             *value = unit * sum.sum();
         }
-        for (value, sum) in taylor.bend.iter_mut().zip(&self.sum.bend) {
+        for (value, sum) in taylor.hessian.iter_mut().zip(&self.sum.hessian) {
             *value = unit * sum.sum();
         }
         (unit * self.sum.value.sum(), taylor)
     }
 
-    /// In units of `-1 / (4 pi)`, the number is `(n . v) / r^3 + 3 q(v, v) / r^5 + 7.5 o(v, v, v) /
-    /// r^7` with `r = |v|`.
+    /// Adds the batch. In units of `-1 / (4 pi)`, the winding number is `(n . v) / r^3 + 3 q(v, v)
+    /// / r^5 + 7.5 o(v, v, v) / r^7`, with `r = |v|`.
     #[inline(always)]
     fn flush(&mut self) {
         let mut v = self.v;
@@ -199,7 +205,7 @@ impl<'a> Fields<'a> {
                 v[0].0[lane] = 1.0;
                 continue;
             }
-            let multipoles = &self.multipoles[self.waiting[lane] as usize];
+            let multipoles = &self.multipoles[self.batch[lane] as usize];
             for (value, from) in n.iter_mut().zip(multipoles.dipole) {
                 value.0[lane] = from;
             }
@@ -215,7 +221,7 @@ impl<'a> Fields<'a> {
         let all = Lanes::splat;
         let squared = all(1.0) / lanes::dot(v, v);
         let cubed = squared * squared.sqrt();
-        // Functions of `u = |v|^2`, with their first and second derivatives by `u`.
+        // `u^-1` and `u^-3/2` of `u = |v|^2`, with their derivatives by `u`.
         let by_square = Jet::radial(
             v,
             [squared, all(-1.0) * squared * squared, all(2.0) * squared * squared * squared],
@@ -224,7 +230,7 @@ impl<'a> Fields<'a> {
             v,
             [cubed, all(-1.5) * cubed * squared, all(3.75) * cubed * squared * squared],
         );
-        let dipole = Jet { value: lanes::dot(n, v), gradient: n, bend: [all(0.0); 6] };
+        let dipole = Jet { value: lanes::dot(n, v), gradient: n, hessian: [all(0.0); 6] };
         let quadrupole = Jet::form(q, v, 2.0, 3.0);
         let mut matrix = [Lanes::default(); 6];
         for (value, [x, y, z]) in matrix.iter_mut().zip(CONTRACTED) {
@@ -235,12 +241,13 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A function at points, with its first and second derivatives.
+/// A second-order jet: the value, the gradient and the Hessian of a function at a point, in each
+/// lane.
 #[derive(Debug, Clone, Copy, Default)]
 struct Jet {
     value: Lanes,
     gradient: [Lanes; 3],
-    bend: [Lanes; 6],
+    hessian: [Lanes; 6],
 }
 
 impl Jet {
@@ -248,12 +255,13 @@ impl Jet {
     #[inline(always)]
     fn radial(v: [Lanes; 3], [value, first, second]: [Lanes; 3]) -> Self {
         let (first, second) = (Lanes::splat(2.0) * first, Lanes::splat(4.0) * second);
-        let mut bend = ENTRIES.map(|[a, b]| second * v[a] * v[b]);
-        bend[..3].iter_mut().for_each(|value| *value = *value + first);
-        Self { value, gradient: v.map(|c| first * c), bend }
+        let mut hessian = ENTRIES.map(|[a, b]| second * v[a] * v[b]);
+        hessian[..3].iter_mut().for_each(|value| *value = *value + first);
+        Self { value, gradient: v.map(|c| first * c), hessian }
     }
 
-    /// `factor` times a form of `degree` 2 or 3 in `v`, of which `matrix` leaves two arguments open.
+    /// `factor * matrix(v, v)`, a homogeneous polynomial of `degree` 2 or 3. For degree 3, `matrix`
+    /// is the tensor contracted with `v` once.
     #[inline(always)]
     fn form(matrix: [Lanes; 6], v: [Lanes; 3], degree: f64, factor: f64) -> Self {
         let row = |a: usize| {
@@ -264,7 +272,7 @@ impl Jet {
         Self {
             value: Lanes::splat(factor) * lanes::dot(rows, v),
             gradient: rows.map(|value| once * value),
-            bend: matrix.map(|value| twice * value),
+            hessian: matrix.map(|value| twice * value),
         }
     }
 }
@@ -277,7 +285,7 @@ impl Add for Jet {
         Self {
             value: self.value + other.value,
             gradient: [0, 1, 2].map(|a| self.gradient[a] + other.gradient[a]),
-            bend: [0, 1, 2, 3, 4, 5].map(|i| self.bend[i] + other.bend[i]),
+            hessian: [0, 1, 2, 3, 4, 5].map(|i| self.hessian[i] + other.hessian[i]),
         }
     }
 }
@@ -288,14 +296,14 @@ impl Mul for Jet {
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
         let (f, g) = (self.gradient, other.gradient);
-        let mut bend = [Lanes::default(); 6];
+        let mut hessian = [Lanes::default(); 6];
         for (i, [a, b]) in ENTRIES.into_iter().enumerate() {
-            bend[i] = self.value * other.bend[i]
-                + other.value * self.bend[i]
+            hessian[i] = self.value * other.hessian[i]
+                + other.value * self.hessian[i]
                 + (f[a] * g[b] + f[b] * g[a]);
         }
         let gradient = [0, 1, 2].map(|a| self.value * g[a] + other.value * f[a]);
-        Self { value: self.value * other.value, gradient, bend }
+        Self { value: self.value * other.value, gradient, hessian }
     }
 }
 
@@ -315,7 +323,7 @@ mod tests {
     }
 
     fn field(all: &[Multipoles], v: Point) -> (f64, Taylor) {
-        let mut fields = Fields::of(all);
+        let mut fields = MultipoleSum::of(all);
         (0..all.len() as u32).for_each(|index| fields.add(index, v));
         fields.total()
     }
@@ -396,8 +404,8 @@ mod tests {
                 assert!(off < 1e-8 * f64::from(count), "{off}: {h:?}");
                 // Twice the term of degree 2: that of degree 1 cancels.
                 let back = field(&all, [0, 1, 2].map(|a| v[a] - h[a])).0;
-                let bend = Taylor { gradient: [0.0; 3], ..taylor }.change(h);
-                let off = (moved + back - 2.0 * number - 2.0 * bend).abs();
+                let hessian = Taylor { gradient: [0.0; 3], ..taylor }.change(h);
+                let off = (moved + back - 2.0 * number - 2.0 * hessian).abs();
                 assert!(off < 1e-11 * f64::from(count), "{off}: {h:?}");
             }
         }
@@ -411,7 +419,7 @@ mod tests {
             let center = [(); 3].map(|()| 4.0 * (rng.f64() - 0.5));
             let to = [(); 3].map(|()| 4.0 * (rng.f64() - 0.5));
             let [(here, _), (there, _)] = [center, to].map(|at| Multipoles::of(&points, at));
-            let moved = here.moved(minus(center, to));
+            let moved = here.translated(minus(center, to));
             let sum = moved.plus(&here);
             let values = |of: &Multipoles| [&of.dipole[..], &of.quadrupole, &of.octupole].concat();
             let [moved, there, sum, here] = [&moved, &there, &sum, &here].map(values);

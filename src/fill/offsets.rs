@@ -22,27 +22,32 @@ use rayon::prelude::*;
 use crate::fill::clusters::{Clusters, Errors};
 use crate::fill::extremes::{Candidates, Valued, lesser};
 use crate::fill::lanes::{self, LANES, Lanes};
-use crate::fill::solid_angle::{Edge, Point, Taylor, minus};
+use crate::fill::solid_angle::{Edge, Point, Taylor, minus, norm};
 use crate::grid::BRICK;
 use crate::place::Lattice;
 use crate::progress::Progress;
 use crate::topology::Boundary;
 
-/// Error bound of a sum over loops: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors with
-/// relative errors of a few `2^-53`. A voxel within it of 1/2 is inside.
-const NOISE: f64 = 1e-8;
-/// Maximum error of a cluster that is replaced by its polynomial. A larger value leaves fewer to sum
-/// at each voxel, but more voxels that the polynomial does not decide.
-const FAR: f64 = 3e-5;
-/// Maximum errors of a cluster in sums over all of them for one voxel: the second if the first leaves
-/// a doubt.
-const WHOLE: [f64; 2] = [1e-5, 1e-7];
-/// A near cluster whose reach is a larger multiple of a cube's radius is divided.
-const OPEN: f64 = 0.5;
-/// Above this error a polynomial does not decide any voxel.
-const MOST_ERROR: f64 = 1.0;
-/// With more undecided voxels a cube is divided: its eight parts cost as much as this many sums.
-const MOST_OPEN: usize = 40;
+/// Bound of the rounding error of a sum over all edges: at most
+/// [`MAX_EDGES`](crate::topology::MAX_EDGES) factors with relative errors of a few `2^-53`. A voxel
+/// whose winding number is less than this below 1/2 is inside.
+const ROUNDING: f64 = 1e-8;
+/// Maximum error of a far cluster in a cube (the acceptance criterion). A larger tolerance leaves
+/// fewer clusters to sum at each voxel, but more voxels that the polynomial does not decide.
+const CUBE_TOLERANCE: f64 = 3e-5;
+/// Maximum errors of a cluster in a sum for one voxel; the second if the first does not decide.
+const VOXEL_TOLERANCES: [f64; 2] = [1e-5, 1e-7];
+/// Maximum ratio of the reach of a near cluster to the radius of a cube; a larger one is replaced
+/// by its children.
+const MAX_REACH: f64 = 0.5;
+/// Below this distance of its number from the nearest `i + 1/2` a voxel is uncertain: the number is
+/// nearer to that than to an integer.
+const UNCERTAIN: f64 = 0.25;
+/// With a larger error a polynomial decides no voxel.
+const MAX_ERROR: f64 = 1.0;
+/// Maximum number of undecided voxels of a cube that is not divided: about what its eight parts
+/// cost.
+const MAX_UNDECIDED: usize = 40;
 
 /// Offsets of the voxels of a brick; voxel `(x, y, z)` has index `64 x + 8 y + z`.
 pub(super) type Offsets = [i16; 512];
@@ -63,6 +68,8 @@ pub(super) struct Parts {
     /// The least certain voxel of the bricks at caps, and one of the most certain, with the
     /// distances of their numbers from the nearest `i + 1/2`, at most 1/2.
     pub(super) extremes: Option<[Valued; 2]>,
+    /// The number of voxels below [`UNCERTAIN`]; in cubes that are decided as a whole, an estimate.
+    pub(super) uncertain: u64,
 }
 
 /// The boundary of a surface, on its lattice.
@@ -83,6 +90,8 @@ struct Bricks<'a> {
     room: u64,
     count: AtomicU64,
     extremes: Mutex<Extremes>,
+    /// The number of uncertain voxels, also outside these bricks.
+    uncertain: AtomicU64,
     progress: &'a dyn Progress,
 }
 
@@ -94,14 +103,14 @@ impl Bricks<'_> {
 
 /// The least and the most certain voxels.
 struct Extremes {
-    /// The distances of numbers from the nearest `i + 1/2`.
+    /// By the distance of the number from the nearest `i + 1/2`.
     least: Candidates,
-    /// The least `error - distance`, whose voxel is certainly far from `i + 1/2`.
+    /// The voxel with the least `error - distance`: with the greatest lower bound of the distance.
     most: Option<Valued>,
 }
 
 impl Extremes {
-    /// No voxel has been added yet; uncertain ones count below `bound`.
+    /// Without voxels. Voxels whose distance is above `bound` cannot be the least certain.
     fn below(bound: f64) -> Self {
         Self { least: Candidates::below(bound), most: None }
     }
@@ -112,13 +121,14 @@ impl Extremes {
         self.most.map_or(f64::NEG_INFINITY, |(uncertainty, _)| -uncertainty)
     }
 
-    /// Adds a voxel whose distance is known up to `error`; 0 if it is that of the sum over all edges.
+    /// Adds a voxel whose distance differs by at most `error` from that of the sum over all edges.
     #[inline]
     fn add(&mut self, distance: f64, error: f64, voxel: [u32; 3]) {
-        // That sum, with which others are compared, has an error of its own. If a cap passes through
-        // the centres of many voxels, all distances are about 0: with an error they would be ties.
-        let noise = if error == 0.0 { 0.0 } else { NOISE };
-        self.least.add(distance, error + noise, voxel);
+        // An approximation and the sum have different rounding errors. Where a cap passes through
+        // the centres of many voxels, the distances of sums are compared as they are: all are about
+        // 0, and with an error bound all would be candidates.
+        let rounding = if error == 0.0 { 0.0 } else { ROUNDING };
+        self.least.add(distance, error + rounding, voxel);
         self.most = lesser(self.most, Some((error - distance, voxel)));
     }
 
@@ -132,6 +142,8 @@ impl Extremes {
 struct Brick {
     offsets: Box<Offsets>,
     extremes: Extremes,
+    /// The number of uncertain voxels.
+    uncertain: u64,
 }
 
 /// A cube of voxels.
@@ -140,9 +152,9 @@ struct Cube {
     at: [u32; 3],
     /// The edge length in voxels, a power of two.
     size: u32,
-    /// Clusters of loops that have no polynomial here.
+    /// The clusters that are not in `far`.
     near: Vec<u32>,
-    /// The others.
+    /// The sum over the other clusters.
     far: Expansion,
 }
 
@@ -156,17 +168,18 @@ impl Cube {
     }
 }
 
-/// A sum over loops in a ball, as a Taylor polynomial.
+/// The Taylor polynomial of a sum over clusters in a ball.
 #[derive(Debug, Clone, Copy, Default)]
 struct Expansion {
     center: Point,
     radius: f64,
     /// The sum at the centre.
     number: f64,
-    /// Its change, modulo integer steps. The error bound is that of loops expanded at this centre.
+    /// Its change, modulo integer steps. The error bound is that of clusters expanded at this
+    /// centre.
     taylor: Taylor,
-    /// The error bound of loops expanded in larger balls, around other centres.
-    moved_error: f64,
+    /// The error bound of clusters expanded in larger balls, and of multipole expansions.
+    constant_error: f64,
 }
 
 impl Expansion {
@@ -177,21 +190,21 @@ impl Expansion {
 
     /// A bound of the error anywhere in the ball.
     fn error(&self) -> f64 {
-        self.taylor.error + self.moved_error
+        self.taylor.error + self.constant_error
     }
 
-    /// The same polynomial in a ball within its own.
-    fn moved(&self, center: Point, radius: f64) -> Self {
+    /// The same polynomial in a ball within its own (local-to-local translation).
+    fn translated(&self, center: Point, radius: f64) -> Self {
         let gradient = self.taylor.slope(minus(center, self.center));
         let taylor = Taylor { gradient, error: 0.0, ..self.taylor };
-        Self { center, radius, number: self.at(center), taylor, moved_error: self.error() }
+        Self { center, radius, number: self.at(center), taylor, constant_error: self.error() }
     }
 
-    /// Adds the sum over other loops.
+    /// Adds the sum over other clusters, expanded in the same ball.
     fn add(&mut self, number: f64, taylor: &Taylor, multipole_error: f64) {
         self.number += number;
         self.taylor.add(taylor);
-        self.moved_error += multipole_error;
+        self.constant_error += multipole_error;
     }
 }
 
@@ -202,21 +215,22 @@ struct Decide<'a> {
     cube: &'a Cube,
     all: &'a Expansion,
     brick: &'a mut Brick,
-    /// The other voxels.
-    open: &'a mut Vec<[u32; 3]>,
+    /// The undecided voxels.
+    undecided: &'a mut Vec<[u32; 3]>,
 }
 
 impl WithSimd for Decide<'_> {
     type Output = ();
 
-    /// The error of expanded loops falls with `x^3`, and `x <= (1 + x^2) / 2`.
+    /// The Taylor error falls with `x^3`, at `x` times the radius; `x^3 <= (x^2 + x^4) / 2`.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { field, cube, all, brick, open } = self;
+        let Self { field, cube, all, brick, undecided } = self;
         let steps = field.steps(cube, all.center);
+        let is_whole = field.volume(cube) == u64::from(cube.size).pow(3);
         let half = Lanes::splat(0.5);
         let by_squared = Lanes::splat(1.0 / (all.radius * all.radius));
-        // The first voxels; the others are the same, moved.
+        // Of the first voxels; the others differ from them by a translation.
         let (mut first, mut slots) = ([Lanes::default(); 3], [0; LANES]);
         for (lane, lane_slot) in slots.iter_mut().enumerate() {
             let voxel = cube.voxel(lane as u32);
@@ -229,27 +243,30 @@ impl WithSimd for Decide<'_> {
             let step = |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * field.unit);
             let h = [first[0] + step(0), first[1] + step(1), first[2] + step(2)];
             let squared = lanes::dot(h, h) * by_squared;
-            let error = Lanes::splat(all.moved_error)
+            let error = Lanes::splat(all.constant_error)
                 + Lanes::splat(0.5 * all.taylor.error) * (squared + squared * squared);
             let number = Lanes::splat(all.number)
                 + steps[start as usize / LANES % steps.len()]
                 + all.taylor.changes(h);
-            let certainty = (number - number.floor() - half).abs() - error;
+            let distance = (number - number.floor() - half).abs();
+            let certainty = distance - error;
             // Most voxels are neither the least nor the most certain so far.
-            if certainty.least() > brick.extremes.least.bound() + NOISE
+            if is_whole
+                && certainty.least() > brick.extremes.least.bound() + ROUNDING
                 && certainty.greatest() <= brick.extremes.certainty()
             {
-                let offsets = (number + Lanes::splat(0.5 + NOISE)).floor();
+                let offsets = (number + Lanes::splat(0.5 + ROUNDING)).floor();
                 for (lane_slot, offset) in slots.iter().zip(offsets.0) {
                     brick.offsets[slot(at) + lane_slot] = offset as i16;
                 }
+                brick.uncertain += distance.0.iter().filter(|&&d| d < UNCERTAIN).count() as u64;
                 continue;
             }
             for lane in 0..LANES {
                 let voxel = cube.voxel(start + lane as u32);
                 match certainty.0[lane] > 0.0 {
                     true => field.set(brick, voxel, number.0[lane], error.0[lane]),
-                    false => open.push(voxel),
+                    false => undecided.push(voxel),
                 }
             }
         }
@@ -293,7 +310,8 @@ impl Field {
         let whole =
             Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() };
         let extremes = Mutex::new(Extremes::below(f64::INFINITY));
-        let bricks = Bricks { room, count: AtomicU64::new(0), extremes, progress };
+        let (count, uncertain) = (AtomicU64::new(0), AtomicU64::new(0));
+        let bricks = Bricks { room, count, extremes, uncertain, progress };
         let parts = self.divide(whole, &bricks);
         let count = bricks.count.load(Relaxed);
         if count > room {
@@ -303,7 +321,8 @@ impl Field {
             bricks.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let least = least.least(|voxel| self.distance(voxel));
         let most = most.map(|(_, voxel)| (self.distance(voxel), voxel));
-        Ok(Parts { parts, extremes: least.zip(most).map(|(least, most)| [least, most]) })
+        let extremes = least.zip(most).map(|(least, most)| [least, most]);
+        Ok(Parts { parts, extremes, uncertain: bricks.uncertain.into_inner() })
     }
 
     fn divide(&self, mut cube: Cube, bricks: &Bricks) -> Vec<Part> {
@@ -318,7 +337,8 @@ impl Field {
         }
         let all = self.estimate(&mut cube);
         let half = f64::from(cube.size / 2) * self.unit;
-        if half_distance(all.number) > all.taylor.swing(half) + all.error() {
+        if half_distance(all.number) > all.taylor.max_change(half) + all.error() {
+            bricks.uncertain.fetch_add(self.uncertain(&cube, &all), Relaxed);
             let to = [1, 2].map(|a| (brick[a] + size).min(self.bricks[a]));
             let offset = self.shading(&cube).is_empty().then(|| offset(all.number));
             let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
@@ -335,20 +355,23 @@ impl Field {
             return done(Vec::new());
         }
         let bound = bricks.extremes().least.bound();
-        let mut filled = Brick { offsets: Box::new([0; 512]), extremes: Extremes::below(bound) };
+        let extremes = Extremes::below(bound);
+        let mut filled = Brick { offsets: Box::new([0; 512]), extremes, uncertain: 0 };
         self.fill(cube, &all, &mut filled);
-        let Brick { offsets, extremes } = filled;
+        let Brick { offsets, extremes, uncertain } = filled;
         bricks.extremes().merge(extremes);
+        bricks.uncertain.fetch_add(uncertain, Relaxed);
         done(vec![Part::Brick { at: brick, offsets }])
     }
 
-    /// Moves clusters that are far from the cube into its polynomial; returns the polynomial of all.
+    /// Adds clusters that are far from the cube to its polynomial; returns the polynomial of all
+    /// clusters.
     fn estimate(&self, cube: &mut Cube) -> Expansion {
         let (center, radius) = self.ball(cube);
-        cube.far = cube.far.moved(center, radius);
-        let (distant, errors) = self.take_distant(cube);
-        if !distant.is_empty() {
-            let (number, taylor) = self.clusters.expand(&distant, center, radius);
+        cube.far = cube.far.translated(center, radius);
+        let (far, errors) = self.split_near(cube);
+        if !far.is_empty() {
+            let (number, taylor) = self.clusters.expand(&far, center, radius);
             cube.far.add(number, &Taylor { error: errors.taylor, ..taylor }, errors.multipoles);
         }
         let mut all = cube.far;
@@ -357,69 +380,72 @@ impl Field {
                 let (number, taylor) = self.clusters.expand(&cube.near, center, radius);
                 all.add(number, &taylor, error);
             }
-            None => all.moved_error = f64::INFINITY,
+            None => all.constant_error = f64::INFINITY,
         }
-        all.moved_error += NOISE;
+        all.constant_error += ROUNDING;
         all
     }
 
-    /// Takes the clusters, or parts of them, that are far from the cube and shade none of it; returns
-    /// their error bounds, too.
-    fn take_distant(&self, cube: &mut Cube) -> (Vec<u32>, Errors) {
+    /// Removes from the near clusters, and their descendants, those that are far from the cube and
+    /// whose rays towards `+x` do not reach it; returns them, and the sum of their error bounds.
+    fn split_near(&self, cube: &mut Cube) -> (Vec<u32>, Errors) {
         let (center, radius) = self.ball(cube);
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        let (mut distant, mut errors) = (Vec::new(), Errors::default());
-        let mut open = std::mem::take(&mut cube.near);
-        while let Some(node) = open.pop() {
-            let its = self.clusters.errors(node, center, radius);
-            let is_far = its.sum() <= FAR;
+        let (mut far, mut sum) = (Vec::new(), Errors::default());
+        let mut nodes = std::mem::take(&mut cube.near);
+        while let Some(node) = nodes.pop() {
+            let errors = self.clusters.errors(node, center, radius);
+            let is_far = errors.sum() <= CUBE_TOLERANCE;
             if is_far && !self.clusters.may_shade(node, lo, hi) {
-                distant.push(node);
-                errors.taylor += its.taylor;
-                errors.multipoles += its.multipoles;
+                far.push(node);
+                sum.taylor += errors.taylor;
+                sum.multipoles += errors.multipoles;
                 continue;
             }
-            match self.clusters.parts(node) {
-                Some(parts) if is_far || self.clusters.reach(node) > OPEN * radius => {
-                    open.extend(parts);
+            match self.clusters.children(node) {
+                Some(children) if is_far || self.clusters.reach(node) > MAX_REACH * radius => {
+                    nodes.extend(children);
                 }
                 _ => cube.near.push(node),
             }
         }
-        (distant, errors)
+        (far, sum)
     }
 
-    /// An error bound of the polynomials of the cube's near clusters, besides those of single loops;
-    /// `None` if it is too large to decide any voxel, or one shades the cube: only edges tell where
-    /// `b` has steps.
+    /// An error bound of the polynomials of the cube's near clusters, except leaves, whose bound
+    /// [`Clusters::expand`] computes. `None` if it is too large to decide any voxel, or if a
+    /// cluster's rays towards `+x` may reach the cube: only edges tell where `b` has steps.
     fn near_error(&self, cube: &Cube) -> Option<f64> {
         let (center, radius) = self.ball(cube);
         let [lo, hi] = self.bounds(cube.at, cube.size);
-        let mut clusters = cube.near.iter().filter(|&&node| self.clusters.parts(node).is_some());
+        let mut clusters = cube.near.iter().filter(|&&node| self.clusters.children(node).is_some());
         clusters.try_fold(0.0, |sum, &node| {
             let sum = sum + self.clusters.errors(node, center, radius).sum();
-            (sum < MOST_ERROR && !self.clusters.may_shade(node, lo, hi)).then_some(sum)
+            (sum < MAX_ERROR && !self.clusters.may_shade(node, lo, hi)).then_some(sum)
         })
     }
 
     /// Computes the offsets of a cube within a brick, given the polynomial of all loops.
     fn fill(&self, cube: Cube, all: &Expansion, brick: &mut Brick) {
-        let mut open = Vec::new();
-        let is_smooth = all.error() < MOST_ERROR;
+        let mut undecided = Vec::new();
+        let is_smooth = all.error() < MAX_ERROR;
+        let uncertain = brick.uncertain;
         if is_smooth {
-            let field = self;
-            self.arch.dispatch(Decide { field, cube: &cube, all, brick, open: &mut open });
+            let undecided = &mut undecided;
+            self.arch.dispatch(Decide { field: self, cube: &cube, all, brick, undecided });
         } else if cube.size == 2 {
-            open.extend((0..8).map(|index| cube.voxel(index)));
+            undecided.extend((0..8).map(|index| cube.voxel(index)));
         }
-        if cube.size > 2 && (!is_smooth || open.len() > MOST_OPEN) {
+        if cube.size > 2 && (!is_smooth || undecided.len() > MAX_UNDECIDED) {
+            // The decided voxels are counted again.
+            brick.uncertain = uncertain;
             for mut child in children(&cube) {
                 let all = self.estimate(&mut child);
                 self.fill(child, &all, brick);
             }
             return;
         }
-        for voxel in open {
+        for voxel in undecided {
             let (number, error) = self.number(&cube, voxel);
             self.set(brick, voxel, number, error);
         }
@@ -447,7 +473,9 @@ impl Field {
     fn set(&self, brick: &mut Brick, voxel: [u32; 3], number: f64, error: f64) {
         brick.offsets[slot(voxel)] = offset(number);
         if (0..3).all(|a| voxel[a] < self.dims[a]) {
-            brick.extremes.add(half_distance(number), error, voxel);
+            let distance = half_distance(number);
+            brick.extremes.add(distance, error, voxel);
+            brick.uncertain += u64::from(distance < UNCERTAIN);
         }
     }
 
@@ -455,8 +483,8 @@ impl Field {
     /// bound.
     fn number(&self, cube: &Cube, voxel: [u32; 3]) -> (f64, f64) {
         let p = self.center(voxel);
-        let (number, error) = self.clusters.number(&cube.near, p, FAR);
-        let (number, error) = (number + cube.far.at(p), error + cube.far.error() + NOISE);
+        let (number, error) = self.clusters.number(&cube.near, p, CUBE_TOLERANCE);
+        let (number, error) = (number + cube.far.at(p), error + cube.far.error() + ROUNDING);
         match half_distance(number) > error {
             true => (number, error),
             false => self.decided(p),
@@ -475,20 +503,20 @@ impl Field {
 
     /// `b` or a number with the same offset, and its error bound: 0 for the sum over all edges.
     fn decided(&self, p: Point) -> (f64, f64) {
-        for most in WHOLE {
-            let (number, error) = self.clusters.number(&self.all, p, most);
+        for tolerance in VOXEL_TOLERANCES {
+            let (number, error) = self.clusters.number(&self.all, p, tolerance);
             if error == 0.0 {
-                // No multipoles took part.
+                // No cluster was approximated.
                 return (number, 0.0);
             }
-            if half_distance(number) > error + NOISE {
-                return (number, error + NOISE);
+            if half_distance(number) > error + ROUNDING {
+                return (number, error + ROUNDING);
             }
         }
         (self.exact(p), 0.0)
     }
 
-    /// `b`, the sum over all loops.
+    /// `b`, the sum over all edges.
     fn exact(&self, p: Point) -> f64 {
         self.clusters.number(&self.all, p, 0.0).0
     }
@@ -506,6 +534,23 @@ impl Field {
         let reach = if cube.size < BRICK { half - 0.5 } else { half };
         let center = cube.at.map(|c| (f64::from(c) + half) * self.unit);
         (center, reach * self.unit * 3f64.sqrt())
+    }
+
+    /// The number of uncertain voxels of a cube without caps, estimated as if numbers were
+    /// uniformly distributed: by the polynomial's gradient `g`, with a standard deviation of `half
+    /// |g| / sqrt(3)` from the number at the centre.
+    fn uncertain(&self, cube: &Cube, all: &Expansion) -> u64 {
+        let half = f64::from(cube.size / 2) * self.unit;
+        let below = UNCERTAIN - half_distance(all.number);
+        let share = 0.5 + 0.5 * below / (half * norm(all.taylor.gradient));
+        (share.clamp(0.0, 1.0) * self.volume(cube) as f64).round() as u64
+    }
+
+    /// The number of voxels of a cube within the grid.
+    fn volume(&self, cube: &Cube) -> u64 {
+        let length =
+            |a: usize| (cube.at[a] + cube.size).min(self.dims[a]) - cube.at[a].min(self.dims[a]);
+        (0..3).map(|a| u64::from(length(a))).product()
     }
 
     fn bounds(&self, at: [u32; 3], size: u32) -> [Point; 2] {
@@ -538,7 +583,7 @@ fn half_distance(number: f64) -> f64 {
 
 /// The offset for `b`; a voxel within the error bound of a cap is inside.
 fn offset(number: f64) -> i16 {
-    (number + 0.5 + NOISE).floor() as i16
+    (number + 0.5 + ROUNDING).floor() as i16
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub(super) struct Edges {
 pub(super) struct Taylor {
     pub(super) gradient: Point,
     /// The second derivatives by `xx`, `yy`, `zz`, `yz`, `zx` and `xy`.
-    pub(super) bend: [f64; 6],
+    pub(super) hessian: [f64; 6],
     /// A bound of the error in the ball; infinite if the loop passes through it. All terms are of
     /// degree 3 or higher, so at `x` times the radius the error is at most `x^3` times the bound.
     pub(super) error: f64,
@@ -56,7 +56,7 @@ impl Taylor {
     #[inline(always)]
     pub(super) fn add(&mut self, other: &Self) {
         (0..3).for_each(|a| self.gradient[a] += other.gradient[a]);
-        (0..6).for_each(|a| self.bend[a] += other.bend[a]);
+        (0..6).for_each(|a| self.hessian[a] += other.hessian[a]);
         self.error += other.error;
     }
 
@@ -72,7 +72,7 @@ impl Taylor {
     pub(super) fn changes(&self, [x, y, z]: [Lanes; 3]) -> Lanes {
         let all = Lanes::splat;
         let [gx, gy, gz] = self.gradient;
-        let [xx, yy, zz, yz, zx, xy] = self.bend.map(|bend| 0.5 * bend);
+        let [xx, yy, zz, yz, zx, xy] = self.hessian.map(|hessian| 0.5 * hessian);
         x * (all(gx) + all(xx) * x + all(xy) * y + all(zx) * z)
             + y * (all(gy) + all(xy) * x + all(yy) * y + all(yz) * z)
             + z * (all(gz) + all(zx) * x + all(yz) * y + all(zz) * z)
@@ -81,7 +81,7 @@ impl Taylor {
     /// The gradient after a step of `h` from the centre.
     #[inline]
     pub(super) fn slope(&self, [x, y, z]: Point) -> Point {
-        let ([gx, gy, gz], [xx, yy, zz, yz, zx, xy]) = (self.gradient, self.bend);
+        let ([gx, gy, gz], [xx, yy, zz, yz, zx, xy]) = (self.gradient, self.hessian);
         [
             gx + xx * x + xy * y + zx * z,
             gy + xy * x + yy * y + yz * z,
@@ -90,9 +90,9 @@ impl Taylor {
     }
 
     /// A bound of the change in the cube with edges of twice `half` around the centre.
-    pub(super) fn swing(&self, half: f64) -> f64 {
+    pub(super) fn max_change(&self, half: f64) -> f64 {
         let sum = |values: &[f64]| values.iter().map(|value| value.abs()).sum::<f64>();
-        let mixed = sum(&self.bend[..3]) + 2.0 * sum(&self.bend[3..]);
+        let mixed = sum(&self.hessian[..3]) + 2.0 * sum(&self.hessian[3..]);
         half * (sum(&self.gradient) + 0.5 * half * mixed)
     }
 }
@@ -132,9 +132,9 @@ impl Edge {
     }
 }
 
-/// The sign of `product`, the cross product that tells on which side of a line along `along` a point
-/// is. If it is 0, the tie rule moves the point by an infinitesimal step up `y` and a far smaller one
-/// down `z`.
+/// The sign of `product`, the cross product that tells on which side of a line in the direction
+/// `along` a point is. If it is 0, the tie rule of columns decides (simulation of simplicity): the
+/// point is moved by an infinitesimal step towards `+y`, and a far smaller one towards `-z`.
 fn side(product: f64, along: Point) -> f64 {
     let first = [product, along[2], along[1]].into_iter().find(|&value| value != 0.0);
     first.map_or(0.0, f64::signum)
@@ -145,7 +145,7 @@ fn side(product: f64, along: Point) -> f64 {
 pub(super) struct Sums {
     turns: Turns,
     gradient: [Lanes; 3],
-    bend: [Lanes; 6],
+    hessian: [Lanes; 6],
     error: Lanes,
 }
 
@@ -158,7 +158,7 @@ impl Sums {
         for (value, sum) in taylor.gradient.iter_mut().zip(&self.gradient) {
             *value = unit * sum.sum();
         }
-        for (value, sum) in taylor.bend.iter_mut().zip(&self.bend) {
+        for (value, sum) in taylor.hessian.iter_mut().zip(&self.hessian) {
             *value = unit * sum.sum();
         }
         (self.turns.number(), taylor)
@@ -301,8 +301,8 @@ impl Seen {
         for a in 0..3 {
             let (b, d) = ((a + 1) % 3, (a + 2) % 3);
             sums.gradient[a] = sums.gradient[a] + s * c[a];
-            sums.bend[a] = sums.bend[a] + c[a] * sw[a];
-            sums.bend[3 + a] = sums.bend[3 + a] + half * (c[b] * sw[d] + c[d] * sw[b]);
+            sums.hessian[a] = sums.hessian[a] + c[a] * sw[a];
+            sums.hessian[3 + a] = sums.hessian[3 + a] + half * (c[b] * sw[d] + c[d] * sw[b]);
         }
 
         // The parameter of the edge's point nearest to the centre.
@@ -566,8 +566,8 @@ mod tests {
         for _ in 0..1000 {
             let mut number = || rng.f64() - 0.5;
             let gradient = [0; 3].map(|_: i32| number());
-            let bend = [0; 6].map(|_: i32| number());
-            let taylor = Taylor { gradient, bend, error: 0.0 };
+            let hessian = [0; 6].map(|_: i32| number());
+            let taylor = Taylor { gradient, hessian, error: 0.0 };
             let steps = [0; 3].map(|_: i32| Lanes(std::array::from_fn(|_| number())));
             let changes = taylor.changes(steps);
             for lane in 0..LANES {
@@ -575,9 +575,9 @@ mod tests {
                 assert!((changes.0[lane] - change).abs() < 1e-12, "{taylor:?}, {steps:?}");
             }
             // If no term is negative, the change is largest at the cube's corner.
-            let (gradient, bend) = (gradient.map(f64::abs), bend.map(f64::abs));
-            let largest = Taylor { gradient, bend, error: 0.0 }.change([0.7; 3]);
-            assert!((taylor.swing(0.7) - largest).abs() < 1e-12, "{taylor:?}");
+            let (gradient, hessian) = (gradient.map(f64::abs), hessian.map(f64::abs));
+            let largest = Taylor { gradient, hessian, error: 0.0 }.change([0.7; 3]);
+            assert!((taylor.max_change(0.7) - largest).abs() < 1e-12, "{taylor:?}");
         }
     }
 

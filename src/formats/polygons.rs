@@ -62,9 +62,9 @@ impl Cutter {
     }
 }
 
-/// The maximum number of triangles of a polygon: where ear clipping drops corners, it gives at most
-/// `corners - 3` triangles, of which one has three of the corners; each of the others becomes
-/// another triangle.
+/// Maximum number of triangles of a polygon. Ear clipping that drops corners gives at most
+/// `corners - 3` triangles. Their union has at least three corners, so at most `corners - 3` are
+/// dropped, and each of these becomes a triangle without area.
 pub(in crate::formats) fn most_triangles(corners: usize) -> usize {
     match corners {
         0..=2 => 0,

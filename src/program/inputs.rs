@@ -1,9 +1,11 @@
 //! The meshes of a run, in the order given: from arguments, folders, patterns and `@` lists.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
@@ -12,6 +14,8 @@ use trivox::formats::is_mesh;
 use crate::program::cli::{Cli, Command};
 use crate::program::info::is_read_grid;
 
+/// The name of standard input in messages.
+const STDIN: &str = "standard input";
 /// The prefix of a list.
 const LIST: &str = "@";
 
@@ -98,6 +102,17 @@ fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
     }
 }
 
+/// The temporary file that is a copy of standard input.
+static STDIN_COPY: OnceLock<String> = OnceLock::new();
+
+/// `text` for the user, with "standard input" for the name of its copy.
+pub fn with_stdin_named(text: &str) -> Cow<'_, str> {
+    match STDIN_COPY.get() {
+        Some(path) => text.replace(path, STDIN).into(),
+        None => text.into(),
+    }
+}
+
 /// Copies standard input to a temporary file if a command names it as `-`, and replaces that name.
 ///
 /// # Errors
@@ -141,6 +156,7 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
             let copied = File::create(&copy)
                 .and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
             copied.context("cannot copy standard input to a file")?;
+            _ = STDIN_COPY.set(copy.display().to_string());
             *path = copy;
             Ok(Some(folder))
         }
@@ -150,7 +166,7 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
 fn read_list(name: &str) -> Result<Vec<PathBuf>> {
     let (bytes, named) = match name {
         "" => bail!("'@' names no list: write @list.txt, or @- for standard input"),
-        "-" => (read_stdin(), "standard input"),
+        "-" => (read_stdin(), STDIN),
         file => (fs::read(file), file),
     };
     let bytes =

@@ -77,7 +77,9 @@ pub fn stdout_error(error: io::Error) -> anyhow::Error {
 /// Standard output cannot be written to, or is [`Closed`].
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(stdout_error)
+    writeln!(out, "{}", inputs::with_stdin_named(text))
+        .and_then(|()| out.flush())
+        .map_err(stdout_error)
 }
 
 /// Writes `value` to standard output as one line of JSON.
@@ -105,5 +107,5 @@ pub fn print_warnings(warnings: &[String], quiet: bool) {
 
 /// Writes `text` to standard error; ignores failures, which cannot be reported.
 pub fn print_error(text: &str) {
-    _ = io::stderr().lock().write_all(text.as_bytes());
+    _ = io::stderr().lock().write_all(inputs::with_stdin_named(text).as_bytes());
 }

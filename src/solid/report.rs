@@ -51,6 +51,10 @@ pub struct Caps {
     /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if there
     /// are no caps.
     pub confidences: Option<[Confidence; 2]>,
+    /// The number of voxels with a confidence below 1/2 ([`Generalized::uncertain`]).
+    ///
+    /// [`Generalized::uncertain`]: crate::fill::Generalized::uncertain
+    pub uncertain: u64,
 }
 
 impl fmt::Display for Caps {
@@ -114,12 +118,11 @@ pub enum FillWarning {
     },
     /// Rays along different axes disagree.
     AxisDisagreement(AxisDisagreement),
-    /// Generalized winding numbers for a mesh with large holes.
-    Wide {
+    /// Generalized winding numbers for a mesh whose holes are large.
+    Uncertain {
         /// Boundary loops.
         loops: u64,
-        /// The area of discs with the circumference of the loops, as a fraction of the mesh's area;
-        /// infinite if that is 0.
+        /// The number of voxels with a confidence below 1/2, as a fraction of the solid's.
         share: f64,
     },
     /// A mesh that encloses no voxel centre.
@@ -144,7 +147,7 @@ impl FillWarning {
             Self::Overlap { .. } => "overlap",
             Self::InsideOut { .. } => "inside out",
             Self::AxisDisagreement(_) => "dispute",
-            Self::Wide { .. } => "wide",
+            Self::Uncertain { .. } => "uncertain",
             Self::Nothing => "nothing",
             Self::Leak { .. } => "leak",
         }
@@ -199,14 +202,10 @@ impl fmt::Display for FillWarning {
                 }
                 f.write_str("; try --fill winding")
             }
-            Self::Wide { share, .. } if share.is_infinite() => f.write_str(
-                "the mesh has no area: the corners of each triangle are on one line, so it \
-                 encloses nothing",
-            ),
-            Self::Wide { loops, share } => write!(
+            Self::Uncertain { loops, share } => write!(
                 f,
-                "the holes of the mesh ({}) are as large as {} of its surface, and where the solid \
-                 ends in them is a guess; close them in the mesh",
+                "the mesh has large holes ({}): the uncertain volume is {} of the solid's; close \
+                 the holes in the mesh",
                 counted(*loops, "boundary loop"),
                 percent(*share)
             ),
@@ -272,7 +271,7 @@ impl FillReport {
         grid: &VoxelGrid,
     ) -> Self {
         let volume = Volume::new(mesh, &surface.topology, grid);
-        let mut doubts = doubts(fill, &surface, &findings);
+        let mut doubts = doubts(fill, &surface, &findings, grid.occupied());
         let is_empty = grid.occupied() == 0 && mesh.window().is_none();
         if is_empty && doubts.is_empty() && !surface.topology.is_closed() {
             doubts.push(FillWarning::Nothing);
@@ -351,30 +350,31 @@ impl FillReport {
     }
 }
 
-/// If the holes exceed this fraction of the surface's area, the solid depends on how they are
-/// closed.
-const WIDE: f64 = 0.3;
+/// Maximum number of uncertain voxels, as a fraction of the solid's. It is 0.20 for a cube without
+/// a side, and 0.54 for half a sphere.
+const MAX_UNCERTAIN: f64 = 0.3;
 
-fn doubts(fill: Fill, surface: &Surface, findings: &Findings) -> Vec<FillWarning> {
+fn doubts(fill: Fill, surface: &Surface, findings: &Findings, occupied: u64) -> Vec<FillWarning> {
     let topology = &surface.topology;
+    if let Some(caps) = &findings.caps {
+        return doubts_of_caps(topology, caps, occupied);
+    }
     match fill {
         Fill::Auto | Fill::Parity => doubts_of_parity(topology, findings),
-        Fill::Winding if findings.caps.is_some() => doubts_of_caps(surface),
         Fill::Winding => doubts_of_winding(topology, findings),
         Fill::Vote => doubts_of_vote(topology, findings),
         Fill::Flood => doubts_of_flood(findings),
     }
 }
 
-fn doubts_of_caps(surface: &Surface) -> Vec<FillWarning> {
-    let topology = &surface.topology;
+fn doubts_of_caps(topology: &Topology, caps: &Caps, occupied: u64) -> Vec<FillWarning> {
     let edges = topology.unbalanced_edges - topology.odd_edges;
     let orientation = (edges > 0).then_some(FillWarning::Orientation { edges });
-    let wide = surface.boundary.as_ref().and_then(|boundary| {
-        let (loops, share) = (boundary.loops().len() as u64, boundary.discs() / topology.area);
-        (share > WIDE).then_some(FillWarning::Wide { loops, share })
-    });
-    orientation.into_iter().chain(wide).collect()
+    let &Caps { loops, uncertain, .. } = caps;
+    let share = uncertain as f64 / occupied as f64;
+    let is_uncertain = occupied > 0 && share > MAX_UNCERTAIN;
+    let uncertain = is_uncertain.then_some(FillWarning::Uncertain { loops, share });
+    orientation.into_iter().chain(uncertain).collect()
 }
 
 fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {

@@ -50,6 +50,9 @@ pub struct FillSummary {
     /// The most certain one sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_confidence: Option<ConfidenceSummary>,
+    /// Voxels with a confidence below 1/2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncertain_voxels: Option<u64>,
     /// Triangles whose orientation was flipped.
     pub turned_triangles: u64,
     /// The patches of those triangles.
@@ -85,8 +88,8 @@ pub struct FillSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DoubtSummary {
-    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `wide`, `nothing`
-    /// or `leak`.
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `uncertain`,
+    /// `nothing` or `leak`.
     pub kind: &'static str,
     /// A sentence.
     pub text: String,
@@ -163,6 +166,7 @@ impl FillSummary {
         };
         Self {
             boundary_loops: caps.map(|caps| caps.loops),
+            uncertain_voxels: caps.map(|caps| caps.uncertain),
             lowest_confidence,
             highest_confidence,
             turned_triangles: triangles,

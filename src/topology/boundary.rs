@@ -80,17 +80,6 @@ impl Boundary {
         &self.loops
     }
 
-    /// The area of discs with the circumference of the loops, in square lattice units.
-    #[must_use]
-    pub fn discs(&self) -> f64 {
-        let squared = |ends: &[[i32; 3]]| {
-            let d = [0, 1, 2].map(|a| f64::from(ends[1][a]) - f64::from(ends[0][a]));
-            d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
-        };
-        let length = |points: &Vec<[i32; 3]>| points.windows(2).map(|e| squared(e).sqrt()).sum();
-        self.loops.iter().map(length).map(|l: f64| l * l / (2.0 * std::f64::consts::TAU)).sum()
-    }
-
     /// The total number of edges.
     #[must_use]
     pub fn edges(&self) -> usize {

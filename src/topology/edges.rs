@@ -128,11 +128,11 @@ impl<'a> Matching<'a> {
         Self { mesh, weld, part_bits, bins, shells: Shells::new(mesh.len()) }
     }
 
-    /// Matches all half-edges; keeps at most `most` of the boundary.
-    pub(super) fn tally(&self, most: u64) -> Tally {
+    /// Matches all half-edges; keeps at most `max_edges` of the boundary.
+    pub(super) fn tally(&self, max_edges: u64) -> Tally {
         let parts = (0..part_count(self.mesh.vertices().len())).into_par_iter();
         let count = AtomicU64::new(0);
-        let keep = |times: u64| count.fetch_add(times, Relaxed) + times <= most;
+        let keep = |times: u64| count.fetch_add(times, Relaxed) + times <= max_edges;
         parts.map(|part| self.tally_part(part, keep)).reduce(Tally::default, Tally::merged)
     }
 

@@ -21,15 +21,16 @@ use crate::topology::edges::Matching;
 /// Maximum numbers of columns along the longest axis of the coarse grid: the first that shows all
 /// patches [clearly](Votes::are_clear), or the last.
 const COLUMNS: [u32; 2] = [32, 128];
-/// Maximum number of columns for a mesh of many small patches: unless all but so few of them, and
-/// all but a small part, are seen along the others.
-const MANY_COLUMNS: u32 = 512;
-const MANY_UNSEEN: usize = 64;
-const UNSEEN_SHARE: usize = 64;
-/// With fewer sightings a patch is looked at again, along more columns.
+/// Maximum number of columns for a mesh of which [`COLUMNS`] leave many small patches unseen.
+const FINE_COLUMNS: u32 = 512;
+/// Unseen patches are many if there are more of them than this,
+const MAX_UNSEEN: usize = 64;
+/// and if more than one patch in so many is unseen.
+const MAX_UNSEEN_PER: usize = 64;
+/// With fewer sightings of a patch the mesh is looked at along more columns.
 const CLEAR: i64 = 64;
-/// The unit of heights is this part of the lattice unit: far more than the rounding of a height, so
-/// that of triangles that coincide hardly any two differ.
+/// Heights are in units of this fraction of the lattice unit: far more than the rounding error of a
+/// height, so that heights of coincident triangles rarely differ.
 const HEIGHTS_PER_UNIT: f64 = 4096.0;
 
 /// Statistics of flipped patches.
@@ -64,8 +65,8 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
         votes = Votes::of(mesh, &patches, COLUMNS[1]);
     }
     let unseen = votes.unseen();
-    if unseen > MANY_UNSEEN && unseen > patches.len() / UNSEEN_SHARE {
-        votes = Votes::of(mesh, &patches, MANY_COLUMNS);
+    if unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER {
+        votes = Votes::of(mesh, &patches, FINE_COLUMNS);
     }
     let all_face_back = Votes::faces_back(&votes.as_given) == Some(true);
     let seen = |patch: usize| Votes::faces_back(&votes.of_patches[patch]);
@@ -101,7 +102,7 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
 pub(super) fn bytes(triangles: usize) -> u64 {
     let pairs = 3 * size_of::<Pair>() * triangles;
     let votes = 2 * size_of::<[i64; 2]>() * triangles;
-    (pairs + 2 * votes + 28 * triangles) as u64 + u64::from(6 * 8 * MANY_COLUMNS * MANY_COLUMNS)
+    (pairs + 2 * votes + 28 * triangles) as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
 }
 
 /// Two triangles at an edge, and whether they traverse it in the same direction.

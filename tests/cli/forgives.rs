@@ -140,6 +140,13 @@ fn standard_input_is_read_wherever_a_file_is() {
     assert!(from("a.npy", "diff - b.npy --input-format npy").status.success());
     assert!(from("a.npy", "convert - -o c.npy --input-format npy").status.success());
     assert_eq!(fs::read(path.join("a.npy")).unwrap(), fs::read(path.join("c.npy")).unwrap());
+    // Its copy is not named.
+    let run = from("mesh.obj", "- --input-format obj --res 8 --json");
+    assert_eq!(json_lines(&run)[0]["mesh"], "standard input");
+    fs::write(path.join("bad.obj"), "v 0 0 0\nf 1 2 9\n").unwrap();
+    let run = from("bad.obj", "- --input-format obj --res 8 -o bad.npy");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).starts_with("error: standard input: line 2: "), "{}", stderr(&run));
 }
 
 #[test]

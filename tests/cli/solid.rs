@@ -215,7 +215,7 @@ fn an_empty_solid_says_why() {
     assert!(missed.contains(&format!("{empty}the bounds miss the mesh")), "{missed}");
     fs::write(path.join("line.obj"), "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").unwrap();
     let line = said("line.obj --res 8 --mode solid");
-    assert!(line.contains("doubtful: the mesh has no area: the corners"), "{line}");
+    assert!(line.contains("doubtful: the mesh encloses no voxel; try --mode surface"), "{line}");
 }
 
 #[test]

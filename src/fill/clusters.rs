@@ -14,7 +14,6 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::fill::lanes::LANES;
 use crate::fill::multipoles::{MultipoleSum, Multipoles};
 use crate::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns, minus, norm};
-use crate::topology::Boundary;
 
 /// Maximum ratio of the diameter of a leaf to that of its largest loop.
 const SPREAD: f64 = 4.0;
@@ -72,16 +71,17 @@ impl Errors {
 }
 
 impl Clusters {
-    /// Maximum memory of a boundary's clusters while they are made, in bytes.
-    pub(super) fn bytes(boundary: &Boundary) -> u64 {
-        // With both directions of each chord.
-        let edges = boundary.edges() + boundary.edges() / (LONG / 2) + LANES;
+    /// Maximum memory of the clusters of a boundary with `edges` while they are made, in bytes.
+    pub(super) fn bytes(edges: usize) -> u64 {
+        // A split loop has at least 65 edges; its chords, in both directions, are at most 1/16 more.
+        let edges = edges + edges / 16;
         // A loop has at least three edges, and a leaf at least one loop.
-        let loops = edges / 3 + 1;
+        let loops = edges / 3;
         let of_leaf = size_of::<Edges>() + 2 * (size_of::<Node>() + size_of::<Multipoles>());
-        let of_loop = size_of::<Loop>() + 2 * size_of::<u64>() + size_of::<Point>();
-        // The capacity of a list that grows is at most twice its length.
-        2 * (loops * (of_leaf + of_loop) + edges * size_of::<Point>()) as u64
+        // With its sort key and, while they are sorted, the key's index; its first point is repeated.
+        let of_loop = size_of::<Loop>() + 3 * size_of::<u64>() + size_of::<Point>();
+        // The capacity of a list that grows is at most twice its length, or four elements.
+        2 * ((loops + 4) * (of_leaf + of_loop) + edges * size_of::<Point>()) as u64
     }
 
     pub(super) fn new(loops: &[Vec<[i32; 3]>]) -> Self {
@@ -426,6 +426,8 @@ impl Loop {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use fastrand::Rng;
 
     use super::*;
@@ -494,6 +496,131 @@ mod tests {
         assert_eq!(Clusters::new(&[]).root(), None);
         // There and back: the edges cancel.
         assert_eq!(Clusters::new(&[vec![[0; 3], [1; 3], [0; 3]]]).root(), None);
+    }
+
+    /// The memory of the lists in `clusters`, and of what they are made of.
+    fn allocated(clusters: &Clusters, loops: &[Loop]) -> u64 {
+        let Clusters { nodes, multipoles, edges, arch: _ } = clusters;
+        let points: usize = loops.iter().map(|each| each.points.capacity()).sum();
+        let bytes = nodes.capacity() * size_of::<Node>()
+            + multipoles.capacity() * size_of::<Multipoles>()
+            + edges.capacity() * size_of::<Edges>()
+            + size_of_val(loops)
+            + loops.len() * 3 * size_of::<u64>()
+            + points * size_of::<Point>();
+        bytes as u64
+    }
+
+    #[test]
+    fn memory_is_bounded_by_the_number_of_edges() {
+        let ring = |count: i32, at: i32| {
+            let mut points: Vec<[i32; 3]> = (0..count).map(|i| [at, i % 50, i / 50]).collect();
+            points.push(points[0]);
+            points
+        };
+        for (count, loops) in [(3, 1), (3, 2000), (4, 1000), (9, 500), (64, 100), (65, 100)]
+            .into_iter()
+            .chain([(127, 50), (190, 50), (4000, 3), (4096, 1)])
+        {
+            let boundary: Vec<_> = (0..loops).map(|at| ring(count, 100 * at)).collect();
+            let split: Vec<Loop> = boundary.iter().flat_map(|points| Loop::split(points)).collect();
+            let needed = allocated(&Clusters::new(&boundary), &split);
+            let bound = Clusters::bytes((count * loops) as usize);
+            assert!(needed <= bound, "{count}, {loops}: {needed}, {bound}");
+            assert!(loops < 100 || bound < 8 * needed, "{count}, {loops}: {needed}, {bound}");
+        }
+    }
+
+    #[test]
+    fn a_long_loop_is_split_and_its_chords_cancel() {
+        let mut rng = Rng::with_seed(26);
+        for count in (3..600).chain([4095, 4096, 4097, 5000]) {
+            // A figure of eight in some.
+            let range = if count % 2 == 0 { 1 << 20 } else { 40 };
+            let mut points: Vec<[i32; 3]> =
+                (0..count).map(|_| [(); 3].map(|()| rng.i32(0..range))).collect();
+            points.dedup();
+            points.push(points[0]);
+            let mut edges = BTreeMap::new();
+            let mut add = |[u, v]: [[i32; 3]; 2], times: i32| {
+                let (ends, sign) = if u < v { ([u, v], 1) } else { ([v, u], -1) };
+                *edges.entry(ends).or_insert(0) += sign * times;
+            };
+            points.windows(2).for_each(|ends| add([ends[0], ends[1]], -1));
+            let loops = Loop::split(&points);
+            for Loop { points: part, .. } in &loops {
+                assert!(part[0] == part[part.len() - 1], "{count}");
+                assert!((4..=LONG + 1).contains(&part.len()), "{count}: {}", part.len());
+                let integer = |point: Point| point.map(|c| c as i32);
+                part.windows(2).for_each(|ends| add([integer(ends[0]), integer(ends[1])], 1));
+            }
+            assert!(edges.iter().all(|([u, v], &times)| times == 0 || u == v), "{count}");
+            assert!(points.len() > LONG + 1 || points.len() < 4 || loops.len() == 1, "{count}");
+        }
+    }
+
+    #[test]
+    fn loops_are_sorted_by_size_then_along_a_z_order_curve() {
+        let mut rng = Rng::with_seed(27);
+        for _ in 0..1000 {
+            let lo = [(); 3].map(|()| f64::from(rng.i32(-1000..0)));
+            let half = f64::from(1 << rng.i32(0..12));
+            let center = [(); 3].map(|()| f64::from(rng.i32(1 << 12..1 << 24)));
+            let each = Loop {
+                points: Vec::new(),
+                lo: center.map(|c| c - half),
+                hi: center.map(|c| c + half),
+            };
+            // The bits of the size, then one of each axis in turn.
+            let diagonal = (half * 12f64.sqrt()) as u32;
+            let mut bits = format!("{:07b}", diagonal.ilog(4));
+            let cells = [0, 1, 2].map(|a| format!("{:019b}", (center[a] - lo[a]) as u64 / 64));
+            (0..19).for_each(|bit| cells.iter().for_each(|cell| bits.push_str(&cell[bit..=bit])));
+            let expected = u64::from_str_radix(&bits, 2).expect("64 bits");
+            assert_eq!(each.key(lo), expected, "{center:?}, {half}");
+        }
+        let point = Loop { points: Vec::new(), lo: [0.0; 3], hi: [0.0; 3] };
+        assert_eq!((point.diagonal(), point.key([0.0; 3])), (0.0, 0));
+    }
+
+    #[test]
+    fn a_leaf_has_few_edges_of_loops_that_are_close_for_their_size() {
+        // Squares with edges of 100, whose diagonal is 141.4: two have eight edges.
+        let square = |x: i32| {
+            [[0, 0], [100, 0], [100, 100], [0, 100], [0, 0]].map(|[y, z]| [x, y, z]).to_vec()
+        };
+        let triangle = |x: i32| [[x, 0, 0], [x, 100, 0], [x, 0, 100], [x, 0, 0]].to_vec();
+        let nodes = |loops: &[Vec<[i32; 3]>]| Clusters::new(loops).nodes.len();
+        assert_eq!(nodes(&[square(0)]), 1);
+        assert_eq!(nodes(&[square(0), square(50)]), 1);
+        assert_eq!(nodes(&[square(0), triangle(50), triangle(60)]), 3);
+        // The diagonal of both is four times that of one, or a little more.
+        assert_eq!(nodes(&[square(0), square(547)]), 1);
+        assert_eq!(nodes(&[square(0), square(549)]), 3);
+    }
+
+    #[test]
+    fn a_box_shades_what_is_behind_it_along_x() {
+        let mut rng = Rng::with_seed(28);
+        let mut counts = [0; 2];
+        for _ in 0..10_000 {
+            // Integers, so that sides touch.
+            let [a, b, c, d] = [(); 4].map(|()| [(); 3].map(|()| f64::from(rng.i32(0..6))));
+            let lower = |p: Point, q: Point| [0, 1, 2].map(|i| p[i].min(q[i]));
+            let upper = |p: Point, q: Point| [0, 1, 2].map(|i| p[i].max(q[i]));
+            let node = Node { lo: lower(a, b), hi: upper(a, b), ..Node::around(&[]) };
+            let (lo, hi) = (lower(c, d), upper(c, d));
+            // Corners have integer coordinates: if boxes overlap, an integer point is in both.
+            let reaches = |axis: usize, end: f64| {
+                (0..6).map(f64::from).any(|at| {
+                    (node.lo[axis]..=end).contains(&at) && (lo[axis]..=hi[axis]).contains(&at)
+                })
+            };
+            let expected = reaches(0, f64::INFINITY) && (1..3).all(|a| reaches(a, node.hi[a]));
+            assert_eq!(node.may_shade(lo, hi), expected, "{node:?}, {lo:?}, {hi:?}");
+            counts[usize::from(expected)] += 1;
+        }
+        assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
     }
 
     #[test]

@@ -288,7 +288,7 @@ impl Field {
 
     /// Maximum memory of the field of a boundary, in bytes.
     pub(super) fn bytes(boundary: &Boundary) -> u64 {
-        Clusters::bytes(boundary)
+        Clusters::bytes(boundary.edges())
     }
 
     /// The bricks along an edge of the cube that is divided, a power of two.

@@ -49,7 +49,7 @@ const TASK: usize = 1 << 9;
 /// `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`.
 ///
 /// # Errors
-/// Too little memory; cancelled.
+/// Too little memory; cancelled; a mesh in a window.
 ///
 /// # Panics
 /// The width is not above 0, or above [`MAX_WIDTH`]; `inside` has other dimensions than the grid.
@@ -61,6 +61,11 @@ pub fn distances(
     progress: &dyn Progress,
 ) -> Result<DistanceField, BackendError> {
     assert!(width > 0.0 && width <= MAX_WIDTH, "a band of {width} voxels");
+    if mesh.window().is_some() {
+        return Err(BackendError::NotInTiles(
+            "distances depend on the surface beyond the tile: compute them for the whole grid",
+        ));
+    }
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
     let layers = dims[2].div_ceil(BRICK);

@@ -100,7 +100,7 @@ fn refuse_cancelled(progress: &dyn Progress) -> Result<(), BackendError> {
 
 /// # Errors
 /// `needed` exceeds `allowed`, both in bytes.
-fn check_memory(needed: u64, allowed: u64) -> Result<(), BackendError> {
+pub(crate) fn check_memory(needed: u64, allowed: u64) -> Result<(), BackendError> {
     if needed > allowed {
         return Err(BackendError::Memory { needed, allowed });
     }

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::compare::compare;
-use crate::fill::{self, AxisDisagreement, Generalized};
+use crate::fill::{self, AxisDisagreement, Generalized, check_memory};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
@@ -196,16 +196,16 @@ impl Surface {
         let whole = finder.mesh.whole();
         let (topology, boundary, flips) = finder.within(0, |memory| {
             let bytes = Topology::bytes(whole);
-            require(bytes, memory)?;
+            check_memory(bytes, memory)?;
             let room = (memory - bytes) / Topology::boundary_bytes(1);
             let max_edges = room.min(MAX_EDGES as u64);
-            let (topology, boundary, flips) = Topology::with_flips(whole, max_edges, |topology| {
+            let allow = |topology: &Topology, edges| {
                 let flip = flip(topology);
-                let edges = topology.unbalanced_edges.min(max_edges);
                 let turning = if flip { Topology::turning_bytes(whole) } else { 0 };
-                require(turning + Topology::boundary_bytes(edges), memory)?;
+                check_memory(turning + Topology::boundary_bytes(edges), memory)?;
                 Ok::<_, BackendError>(flip)
-            })?;
+            };
+            let (topology, boundary, flips) = Topology::with_flips(whole, max_edges, allow)?;
             let boundary = match boundary {
                 Ok(boundary) => Some(boundary),
                 Err(edges) if edges > MAX_EDGES as u64 => None,
@@ -224,10 +224,6 @@ impl Surface {
         };
         Ok((surface, flips))
     }
-}
-
-fn require(needed: u64, allowed: u64) -> Result<(), BackendError> {
-    if needed > allowed { Err(BackendError::Memory { needed, allowed }) } else { Ok(()) }
 }
 
 /// Fills by the method that suits the mesh.
@@ -301,7 +297,13 @@ async fn winding(
         .within(crossings.bytes(), |memory| {
             fill::generalized(&crossings, boundary, lattice, memory, finder.progress)
         })?;
-    let caps = Caps { loops: boundary.loops().len() as u64, confidences, uncertain };
+    // Of a part, voxels outside the window would count.
+    let is_whole = finder.mesh.window().is_none();
+    let caps = Caps {
+        loops: boundary.loops().len() as u64,
+        confidences: confidences.filter(|_| is_whole),
+        uncertain: is_whole.then_some(uncertain),
+    };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
     Ok(Done { fill: Fill::Winding, reason, grid, findings })
 }

@@ -93,15 +93,16 @@ impl Topology {
     }
 
     /// The topology; the boundary, or the number of its edges if there are more than `max_edges`; and
-    /// the triangles to flip, if `flip` returns true for the topology.
+    /// the triangles to flip, if `flip` returns true for the topology and the edges that are kept.
     pub(crate) fn with_flips<E>(
         mesh: &PlacedMesh,
         max_edges: u64,
-        flip: impl FnOnce(&Self) -> Result<bool, E>,
+        flip: impl FnOnce(&Self, u64) -> Result<bool, E>,
     ) -> Result<Analysis, E> {
         let matching = Matching::new(mesh);
         let (topology, boundary) = Self::matched(&matching, max_edges);
-        let flips = flip(&topology)?.then(|| patches::flips(&matching, &topology));
+        let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
+        let flips = flip(&topology, kept)?.then(|| patches::flips(&matching, &topology));
         Ok((topology, boundary, flips))
     }
 

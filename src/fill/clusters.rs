@@ -73,12 +73,14 @@ impl Errors {
 impl Clusters {
     /// Maximum memory of the clusters of a boundary with `edges` while they are made, in bytes.
     pub(super) fn bytes(edges: usize) -> u64 {
-        // A split loop has at least 65 edges; its chords, in both directions, are at most 1/16 more.
+        // A split loop has at least 65 edges; its chords, in both directions, are at most 1/16
+        // more.
         let edges = edges + edges / 16;
         // A loop has at least three edges, and a leaf at least one loop.
         let loops = edges / 3;
         let of_leaf = size_of::<Edges>() + 2 * (size_of::<Node>() + size_of::<Multipoles>());
-        // With its sort key and, while they are sorted, the key's index; its first point is repeated.
+        // With its sort key and, while they are sorted, the key's index; its first point is
+        // repeated.
         let of_loop = size_of::<Loop>() + 3 * size_of::<u64>() + size_of::<Point>();
         // The capacity of a list that grows is at most twice its length, or four elements.
         2 * ((loops + 4) * (of_leaf + of_loop) + edges * size_of::<Point>()) as u64
@@ -353,7 +355,8 @@ impl WithSimd for Number<'_> {
                 }
                 Content::Children(children) => {
                     let Errors { multipoles, .. } = node.errors(p, 0.0);
-                    if multipoles < tolerance && !node.may_shade(p, p) {
+                    // An error of 0 is the caller's sign that no node was approximated.
+                    if multipoles > 0.0 && multipoles < tolerance && !node.may_shade(p, p) {
                         far.add(index, minus(p, node.center));
                         error += multipoles;
                     } else {

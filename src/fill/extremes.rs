@@ -15,8 +15,10 @@ pub(super) fn lesser(a: Option<Valued>, b: Option<Valued>) -> Option<Valued> {
 /// The voxels that may have the least value.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// The voxels, with lower bounds of their values.
+    /// The voxels of which the values are not known exactly, with lower bounds of these.
     voxels: Vec<Valued>,
+    /// The least value that is known exactly.
+    exact: Option<Valued>,
     /// An upper bound of the least value.
     bound: f64,
 }
@@ -24,7 +26,7 @@ pub(super) struct Candidates {
 impl Candidates {
     /// No voxel has been added yet; those above `bound` need not be found.
     pub(super) fn below(bound: f64) -> Self {
-        Self { voxels: Vec::new(), bound }
+        Self { voxels: Vec::new(), exact: None, bound }
     }
 
     /// An upper bound of the least value.
@@ -36,15 +38,21 @@ impl Candidates {
     /// Adds a voxel whose value is known up to `error`.
     #[inline]
     pub(super) fn add(&mut self, value: f64, error: f64, voxel: [u32; 3]) {
-        if value - error <= self.bound {
-            self.bound = self.bound.min(value + error);
-            self.voxels.push((value - error, voxel));
+        if value - error > self.bound {
+            return;
+        }
+        self.bound = self.bound.min(value + error);
+        match error == 0.0 {
+            // Where a cap passes through voxel centres, many values are equal.
+            true => self.exact = lesser(self.exact, Some((value, voxel))),
+            false => self.voxels.push((value - error, voxel)),
         }
     }
 
     /// Adds those of `other`.
     pub(super) fn merge(&mut self, other: Self) {
         self.bound = self.bound.min(other.bound);
+        self.exact = lesser(self.exact, other.exact);
         let full = self.voxels.len() + other.voxels.len() > self.voxels.capacity();
         self.voxels.extend(other.voxels.into_iter().filter(|&(lower, _)| lower <= self.bound));
         // Only where the list would grow: the time for a voxel does not depend on their number.
@@ -56,7 +64,7 @@ impl Candidates {
     /// The least value by `exact`, and its first voxel; `None` if all are above the bound.
     pub(super) fn least(mut self, exact: impl Fn([u32; 3]) -> f64) -> Option<Valued> {
         self.voxels.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut least: Option<Valued> = None;
+        let mut least = self.exact;
         for (lower, voxel) in self.voxels {
             // Of equal values the first voxel's is the least.
             if lower > self.bound || least.is_some_and(|least| (lower, voxel) > least) {

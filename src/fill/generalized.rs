@@ -6,9 +6,11 @@
 //! Parts may overlap. A sweep along each row of bricks counts crossings, and adds the offsets that
 //! follow from the boundary ([`offsets`](crate::fill::offsets)).
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
-use crate::fill::offsets::{Field, Offsets, Part, Parts};
+use crate::fill::offsets::{CapBrick, Field, Part, Parts};
 use crate::fill::{check_memory, refuse_cancelled};
 use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
 use crate::place::Lattice;
@@ -17,7 +19,7 @@ use crate::topology::Boundary;
 use crate::voxelize::BackendError;
 
 /// Maximum memory of a brick at a cap, in bytes: its offsets, and its entries in two lists.
-const BRICK_BYTES: u64 = (size_of::<Offsets>() + 4 * size_of::<Part>()) as u64;
+const BRICK_BYTES: u64 = (size_of::<CapBrick>() + 4 * size_of::<Part>()) as u64;
 
 /// Rows of bricks filled per task.
 const TASK: usize = 64;
@@ -28,19 +30,20 @@ const TASK: usize = 64;
 pub struct Generalized {
     /// The voxels at whose centres the winding number is at least 1/2.
     pub grid: VoxelGrid,
-    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if there
-    /// are no caps.
+    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if no
+    /// voxel of these bricks has a confidence below 1/2.
     pub confidences: Option<[Confidence; 2]>,
-    /// The number of voxels, in the solid and outside, with a confidence below 1/2. An estimate,
-    /// except in bricks at caps.
+    /// The number of voxels of the solid with a winding number below 3/4. An estimate outside the
+    /// bricks at caps.
     pub uncertain: u64,
 }
 
-/// The confidence that a voxel is inside, or that it is outside.
+/// The confidence that a voxel is inside, or that it is outside. Where parts overlap it may be low
+/// although the voxel is certainly inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Confidence {
-    /// From 0, for a winding number of 1/2, to 1, for an integer.
+    /// From 0, for a winding number of `i + 1/2`, to 1, for an integer.
     pub value: f64,
     /// The voxel.
     pub voxel: [u32; 3],
@@ -67,7 +70,7 @@ pub fn generalized(
     progress.start("fill", field.work());
     let parts = field.parts((memory - kept) / BRICK_BYTES, progress);
     refuse_cancelled(progress)?;
-    let Parts { parts, extremes, uncertain } = parts.map_err(|bricks| BackendError::Memory {
+    let Parts { parts, extremes } = parts.map_err(|bricks| BackendError::Memory {
         needed: kept + bricks * BRICK_BYTES,
         allowed: memory,
     })?;
@@ -76,10 +79,13 @@ pub fn generalized(
     check_memory(kept, memory)?;
     let rows: Vec<usize> = (0..caps.starts.len()).collect();
     let sweep = Sweep { crossings, field: &field, caps: &caps };
+    let uncertain = AtomicU64::new(0);
     let filled: Vec<Vec<Filled>> = (rows.par_chunks(TASK))
         .map(|rows| {
             let mut filled = Vec::new();
-            rows.iter().for_each(|&row| sweep.row(row, &mut filled));
+            let of_row = |&row: &usize| sweep.row(row, &mut filled);
+            let count: u64 = rows.iter().map(of_row).sum();
+            uncertain.fetch_add(count, Relaxed);
             filled
         })
         .collect();
@@ -91,6 +97,9 @@ pub fn generalized(
     let (grid, _) = in_order(dims, None, &filled, fits, |filled, out| {
         filled.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
     })?;
+    let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
+    let estimated: u64 = caps.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();
+    let uncertain = uncertain.into_inner() + estimated;
     drop((filled, field));
     let uncropped = grid.bytes();
     let grid = grid
@@ -109,16 +118,22 @@ struct Caps {
     /// The number of rows along `x`, and of bricks along `y`.
     dims: [u32; 2],
     /// The offset at the start of each row, if it is the same for all columns.
-    starts: Vec<Option<i16>>,
+    starts: Vec<Option<i32>>,
     /// The bricks with offsets of their own, in canonical order.
-    bricks: Vec<(BrickKey, Box<Offsets>)>,
+    bricks: Vec<(BrickKey, Box<CapBrick>)>,
+    /// The centres of other cubes, and their uncertain voxels if these are inside.
+    uncertain: Vec<([u32; 3], u64)>,
 }
 
 impl Caps {
     fn new(parts: Vec<Part>, lattice: &Lattice) -> Self {
         let [x, y, z] = lattice.dims.map(|d| d.div_ceil(BRICK));
-        let mut caps =
-            Self { dims: [x, y], starts: vec![None; (y * z) as usize], bricks: Vec::new() };
+        let mut caps = Self {
+            dims: [x, y],
+            starts: vec![None; (y * z) as usize],
+            bricks: Vec::new(),
+            uncertain: Vec::new(),
+        };
         for part in parts {
             match part {
                 Part::Rows { from, to, offset } => {
@@ -127,7 +142,8 @@ impl Caps {
                         caps.starts[row(from[0])..row(to[0])].fill(offset);
                     }
                 }
-                Part::Brick { at, offsets } => caps.bricks.push((BrickKey::new(at), offsets)),
+                Part::Brick { at, content } => caps.bricks.push((BrickKey::new(at), content)),
+                Part::Uncertain { center, voxels } => caps.uncertain.push((center, voxels)),
             }
         }
         caps.bricks.sort_unstable_by_key(|&(key, _)| key);
@@ -135,8 +151,9 @@ impl Caps {
     }
 
     fn bytes(&self) -> u64 {
-        let brick = size_of::<(BrickKey, Box<Offsets>)>() + size_of::<Offsets>();
-        (self.bricks.len() * brick + size_of_val(&self.starts[..])) as u64
+        let brick = size_of::<(BrickKey, Box<CapBrick>)>() + size_of::<CapBrick>();
+        let lists = size_of_val(&self.starts[..]) + size_of_val(&self.uncertain[..]);
+        (self.bricks.len() * brick + lists) as u64
     }
 }
 
@@ -147,8 +164,8 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Fills a row of bricks.
-    fn row(&self, row: usize, out: &mut Vec<Filled>) {
+    /// Fills a row of bricks; returns the number of uncertain voxels inside in bricks at caps.
+    fn row(&self, row: usize, out: &mut Vec<Filled>) -> u64 {
         let [width, depth] = self.caps.dims;
         let [y, z] = [row as u32 % depth, row as u32 / depth];
         let begin = BrickKey::new([0, y, z]);
@@ -168,7 +185,7 @@ impl Sweep<'_> {
             };
             columns.update(u64::MAX);
         }
-        let mut next = begin;
+        let (mut next, mut uncertain) = (begin, 0);
         loop {
             let keys = [caps.peek().map(|&&(key, _)| key), crossings.peek().map(|&(key, ..)| key)];
             let at = keys.into_iter().flatten().min().unwrap_or(end);
@@ -176,14 +193,15 @@ impl Sweep<'_> {
                 out.push((next, next.bricks_to(at), [columns.inside; 8]));
             }
             if at == end {
-                return;
+                return uncertain;
             }
             let mut steps = Vec::new();
             while let Some((_, step, mask)) = crossings.next_if(|&(key, ..)| key == at) {
                 steps.push((step, mask));
             }
-            let offsets = caps.next_if(|&&(key, _)| key == at).map(|(_, offsets)| &**offsets);
-            let mask = columns.through(&steps, offsets);
+            let cap = caps.next_if(|&&(key, _)| key == at).map(|(_, content)| &**content);
+            let (mask, count) = columns.through(&steps, cap);
+            uncertain += count;
             if !is_empty(&mask) {
                 out.push((at, 1, mask));
             }
@@ -195,43 +213,51 @@ impl Sweep<'_> {
 /// The state of the 64 columns of a row, by `8 y + z`, at the current position of the sweep.
 struct Columns {
     crossings: [i32; 64],
-    offsets: [i16; 64],
+    offsets: [i32; 64],
+    /// The columns that are inside: whose crossings and offset add up to 1 or more.
     inside: u64,
+    /// Those where they add up to 1.
+    once: u64,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        Self { crossings: [0; 64], offsets: [0; 64], inside: 0 }
+        Self { crossings: [0; 64], offsets: [0; 64], inside: 0, once: 0 }
     }
 }
 
 impl Columns {
-    /// Updates which of `columns` are inside.
+    /// Updates the masks of `columns`.
     fn update(&mut self, columns: u64) {
         for column in set_bits(columns) {
-            let number = self.crossings[column as usize] + i32::from(self.offsets[column as usize]);
+            let number = self.crossings[column as usize] + self.offsets[column as usize];
             self.inside = self.inside & !(1 << column) | u64::from(number > 0) << column;
+            self.once = self.once & !(1 << column) | u64::from(number == 1) << column;
         }
     }
 
-    /// The voxels inside, in a brick with crossings or with offsets of its own.
-    fn through(&mut self, steps: &[(i32, &Mask)], offsets: Option<&Offsets>) -> Mask {
-        std::array::from_fn(|x| {
+    /// The voxels inside, in a brick with crossings or at a cap, and the number of uncertain ones.
+    fn through(&mut self, steps: &[(i32, &Mask)], cap: Option<&CapBrick>) -> (Mask, u64) {
+        let mut uncertain = 0;
+        let inside = std::array::from_fn(|x| {
             let mut changed = 0;
             for (step, mask) in steps {
                 changed |= mask[x];
                 set_bits(mask[x]).for_each(|column| self.crossings[column as usize] += step);
             }
-            if let Some(offsets) = offsets {
-                let offsets = &offsets[64 * x..][..64];
+            if let Some(cap) = cap {
+                let offsets = &cap.offsets[64 * x..][..64];
                 if self.offsets != offsets {
                     self.offsets.copy_from_slice(offsets);
                     changed = u64::MAX;
                 }
             }
             self.update(changed);
+            let of_layer = cap.map_or(0, |cap| cap.uncertain[x] & self.once);
+            uncertain += u64::from(of_layer.count_ones());
             self.inside
-        })
+        });
+        (inside, uncertain)
     }
 }
 
@@ -267,12 +293,14 @@ mod tests {
         };
         let caps = Caps::new(parts, lattice);
         let bricks = caps.bricks.len() as u64;
-        let (rows, offsets) = (caps.starts.len() as u64, size_of::<Offsets>() as u64);
-        // A key, an address and the offsets of a brick; the offset of a row, if there is one.
-        assert_eq!(caps.bytes(), bricks * (8 + 8 + offsets) + rows * 4);
+        let (rows, content) = (caps.starts.len() as u64, size_of::<CapBrick>() as u64);
+        // A key, an address and the content of a brick; the offset of a row, if there is one; the
+        // centre of a cube, and a number.
+        let cubes = caps.uncertain.len() as u64;
+        assert_eq!(caps.bytes(), bricks * (8 + 8 + content) + rows * 8 + cubes * 24);
         let (mut filled, mut uncropped) = (Vec::new(), 0);
         let sweep = Sweep { crossings: &crossings, field: &field, caps: &caps };
-        (0..rows as usize).for_each(|row| sweep.row(row, &mut filled));
+        (0..rows as usize).for_each(|row| _ = sweep.row(row, &mut filled));
         let note = |bytes| {
             uncropped = bytes;
             Ok::<(), ()>(())

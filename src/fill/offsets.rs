@@ -23,14 +23,15 @@ use crate::fill::clusters::{Clusters, Errors};
 use crate::fill::extremes::{Candidates, Valued, lesser};
 use crate::fill::lanes::{self, LANES, Lanes};
 use crate::fill::solid_angle::{Edge, Point, Taylor, minus, norm};
-use crate::grid::BRICK;
+use crate::grid::{BRICK, Mask};
 use crate::place::Lattice;
 use crate::progress::Progress;
 use crate::topology::Boundary;
 
-/// Bound of the rounding error of a sum over all edges: at most
-/// [`MAX_EDGES`](crate::topology::MAX_EDGES) factors with relative errors of a few `2^-53`. A voxel
-/// whose winding number is less than this below 1/2 is inside.
+/// Bound of the rounding error of a sum over all edges, at points that are at least one lattice
+/// unit from every edge: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors, each with an
+/// error of a few `2^-53`. At a smaller distance `d` an edge of length `l` has an error of about
+/// `2^-53 l / d`. A voxel whose winding number is less than this below 1/2 is inside.
 const ROUNDING: f64 = 1e-8;
 /// Maximum error of a far cluster in a cube (the acceptance criterion). A larger tolerance leaves
 /// fewer clusters to sum at each voxel, but more voxels that the polynomial does not decide.
@@ -43,6 +44,9 @@ const MAX_REACH: f64 = 0.5;
 /// Below this distance of its number from the nearest `i + 1/2` a voxel is uncertain: the number is
 /// nearer to that than to an integer.
 const UNCERTAIN: f64 = 0.25;
+/// Maximum error of a decided voxel: it cannot be the least certain one if its number is near an
+/// integer, as most are even where polynomials have large errors.
+const MAX_VOXEL_ERROR: f64 = 0.2;
 /// With a larger error a polynomial decides no voxel.
 const MAX_ERROR: f64 = 1.0;
 /// Maximum number of undecided voxels of a cube that is not divided: about what its eight parts
@@ -50,15 +54,34 @@ const MAX_ERROR: f64 = 1.0;
 const MAX_UNDECIDED: usize = 40;
 
 /// Offsets of the voxels of a brick; voxel `(x, y, z)` has index `64 x + 8 y + z`.
-pub(super) type Offsets = [i16; 512];
+pub(super) type Offsets = [i32; 512];
 
 /// A region of the grid.
 pub(super) enum Part {
     /// Rows of bricks, a half-open range in `y` and `z`, whose first brick has one offset in all
     /// voxels; `None` if the offset must be computed per column.
-    Rows { from: [u32; 2], to: [u32; 2], offset: Option<i16> },
+    Rows { from: [u32; 2], to: [u32; 2], offset: Option<i32> },
     /// A brick whose voxels have offsets of their own.
-    Brick { at: [u32; 3], offsets: Box<Offsets> },
+    Brick { at: [u32; 3], content: Box<CapBrick> },
+    /// The estimated number of uncertain voxels of a cube with one offset, where the voxels are
+    /// inside, and the voxel at its centre.
+    Uncertain { center: [u32; 3], voxels: u64 },
+}
+
+/// A brick at a cap.
+#[derive(Debug, Clone)]
+pub(super) struct CapBrick {
+    pub(super) offsets: Offsets,
+    /// The voxels whose number is less than [`UNCERTAIN`] above an `i + 1/2`.
+    pub(super) uncertain: Mask,
+}
+
+impl CapBrick {
+    /// Marks a voxel as uncertain, if it is: by its number, relative to the offset.
+    #[inline(always)]
+    fn mark(&mut self, slot: usize, above: f64) {
+        self.uncertain[slot / 64] |= u64::from(above < UNCERTAIN - 0.5) << (slot % 64);
+    }
 }
 
 /// What [`Field::parts`] finds.
@@ -66,10 +89,9 @@ pub(super) struct Parts {
     /// Rows that cover the grid, and the bricks at caps, in any order.
     pub(super) parts: Vec<Part>,
     /// The least certain voxel of the bricks at caps, and one of the most certain, with the
-    /// distances of their numbers from the nearest `i + 1/2`, at most 1/2.
+    /// distances of their numbers from the nearest `i + 1/2`, at most 1/2. `None` if no voxel of
+    /// these bricks is below [`UNCERTAIN`].
     pub(super) extremes: Option<[Valued; 2]>,
-    /// The number of voxels below [`UNCERTAIN`]; in cubes that are decided as a whole, an estimate.
-    pub(super) uncertain: u64,
 }
 
 /// The boundary of a surface, on its lattice.
@@ -90,8 +112,6 @@ struct Bricks<'a> {
     room: u64,
     count: AtomicU64,
     extremes: Mutex<Extremes>,
-    /// The number of uncertain voxels, also outside these bricks.
-    uncertain: AtomicU64,
     progress: &'a dyn Progress,
 }
 
@@ -138,12 +158,10 @@ impl Extremes {
     }
 }
 
-/// A brick at a cap.
+/// A brick at a cap, and its extremes.
 struct Brick {
-    offsets: Box<Offsets>,
+    content: Box<CapBrick>,
     extremes: Extremes,
-    /// The number of uncertain voxels.
-    uncertain: u64,
 }
 
 /// A cube of voxels.
@@ -227,7 +245,6 @@ impl WithSimd for Decide<'_> {
     fn with_simd<S: Simd>(self, _: S) {
         let Self { field, cube, all, brick, undecided } = self;
         let steps = field.steps(cube, all.center);
-        let is_whole = field.volume(cube) == u64::from(cube.size).pow(3);
         let half = Lanes::splat(0.5);
         let by_squared = Lanes::splat(1.0 / (all.radius * all.radius));
         // Of the first voxels; the others differ from them by a translation.
@@ -248,23 +265,27 @@ impl WithSimd for Decide<'_> {
             let number = Lanes::splat(all.number)
                 + steps[start as usize / LANES % steps.len()]
                 + all.taylor.changes(h);
-            let distance = (number - number.floor() - half).abs();
-            let certainty = distance - error;
+            let certainty = (number - number.floor() - half).abs() - error;
             // Most voxels are neither the least nor the most certain so far.
-            if is_whole
-                && certainty.least() > brick.extremes.least.bound() + ROUNDING
-                && certainty.greatest() <= brick.extremes.certainty()
+            if certainty.least() > brick.extremes.least.bound() + ROUNDING
+                && certainty.greatest() < brick.extremes.certainty()
+                && error.greatest() < MAX_VOXEL_ERROR
             {
                 let offsets = (number + Lanes::splat(0.5 + ROUNDING)).floor();
+                let above = number - offsets;
                 for (lane_slot, offset) in slots.iter().zip(offsets.0) {
-                    brick.offsets[slot(at) + lane_slot] = offset as i16;
+                    brick.content.offsets[slot(at) + lane_slot] = offset as i32;
                 }
-                brick.uncertain += distance.0.iter().filter(|&&d| d < UNCERTAIN).count() as u64;
+                if above.least() < UNCERTAIN - 0.5 {
+                    for (lane_slot, above) in slots.iter().zip(above.0) {
+                        brick.content.mark(slot(at) + lane_slot, above);
+                    }
+                }
                 continue;
             }
             for lane in 0..LANES {
                 let voxel = cube.voxel(start + lane as u32);
-                match certainty.0[lane] > 0.0 {
+                match certainty.0[lane] > 0.0 && error.0[lane] < MAX_VOXEL_ERROR {
                     true => field.set(brick, voxel, number.0[lane], error.0[lane]),
                     false => undecided.push(voxel),
                 }
@@ -309,9 +330,8 @@ impl Field {
         let near = self.all.clone();
         let whole =
             Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() };
-        let extremes = Mutex::new(Extremes::below(f64::INFINITY));
-        let (count, uncertain) = (AtomicU64::new(0), AtomicU64::new(0));
-        let bricks = Bricks { room, count, extremes, uncertain, progress };
+        let extremes = Mutex::new(Extremes::below(UNCERTAIN));
+        let bricks = Bricks { room, count: AtomicU64::new(0), extremes, progress };
         let parts = self.divide(whole, &bricks);
         let count = bricks.count.load(Relaxed);
         if count > room {
@@ -319,10 +339,9 @@ impl Field {
         }
         let Extremes { least, most } =
             bricks.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let least = least.least(|voxel| self.distance(voxel));
+        let least = least.least(|voxel| self.distance(voxel)).filter(|&(d, _)| d < UNCERTAIN);
         let most = most.map(|(_, voxel)| (self.distance(voxel), voxel));
-        let extremes = least.zip(most).map(|(least, most)| [least, most]);
-        Ok(Parts { parts, extremes, uncertain: bricks.uncertain.into_inner() })
+        Ok(Parts { parts, extremes: least.zip(most).map(|(least, most)| [least, most]) })
     }
 
     fn divide(&self, mut cube: Cube, bricks: &Bricks) -> Vec<Part> {
@@ -338,11 +357,19 @@ impl Field {
         let all = self.estimate(&mut cube);
         let half = f64::from(cube.size / 2) * self.unit;
         if half_distance(all.number) > all.taylor.max_change(half) + all.error() {
-            bricks.uncertain.fetch_add(self.uncertain(&cube, &all), Relaxed);
+            let mut parts = Vec::new();
+            let voxels = self.uncertain(&cube, &all);
+            if voxels > 0 {
+                let center = [0, 1, 2].map(|a| (cube.at[a] + cube.size / 2).min(self.dims[a] - 1));
+                parts.push(Part::Uncertain { center, voxels });
+            }
+            if brick[0] > 0 {
+                return done(parts);
+            }
             let to = [1, 2].map(|a| (brick[a] + size).min(self.bricks[a]));
             let offset = self.shading(&cube).is_empty().then(|| offset(all.number));
-            let rows = Part::Rows { from: [brick[1], brick[2]], to, offset };
-            return done(if brick[0] == 0 { vec![rows] } else { Vec::new() });
+            parts.push(Part::Rows { from: [brick[1], brick[2]], to, offset });
+            return done(parts);
         }
         if size > 1 {
             let children: Vec<Cube> = children(&cube).collect();
@@ -355,13 +382,20 @@ impl Field {
             return done(Vec::new());
         }
         let bound = bricks.extremes().least.bound();
-        let extremes = Extremes::below(bound);
-        let mut filled = Brick { offsets: Box::new([0; 512]), extremes, uncertain: 0 };
+        let content = Box::new(CapBrick { offsets: [0; 512], uncertain: Mask::default() });
+        let mut filled = Brick { content, extremes: Extremes::below(bound) };
         self.fill(cube, &all, &mut filled);
-        let Brick { offsets, extremes, uncertain } = filled;
+        let Brick { mut content, extremes } = filled;
         bricks.extremes().merge(extremes);
-        bricks.uncertain.fetch_add(uncertain, Relaxed);
-        done(vec![Part::Brick { at: brick, offsets }])
+        let [_, y, z] = brick.map(|c| c * BRICK);
+        let is_in_grid =
+            |&column: &u32| y + column / 8 < self.dims[1] && z + column % 8 < self.dims[2];
+        let columns: u64 = (0..64).filter(is_in_grid).map(|column| 1 << column).sum();
+        for (x, layer) in content.uncertain.iter_mut().enumerate() {
+            let is_in_grid = brick[0] * BRICK + (x as u32) < self.dims[0];
+            *layer &= if is_in_grid { columns } else { 0 };
+        }
+        done(vec![Part::Brick { at: brick, content }])
     }
 
     /// Adds clusters that are far from the cube to its polynomial; returns the polynomial of all
@@ -429,7 +463,6 @@ impl Field {
     fn fill(&self, cube: Cube, all: &Expansion, brick: &mut Brick) {
         let mut undecided = Vec::new();
         let is_smooth = all.error() < MAX_ERROR;
-        let uncertain = brick.uncertain;
         if is_smooth {
             let undecided = &mut undecided;
             self.arch.dispatch(Decide { field: self, cube: &cube, all, brick, undecided });
@@ -437,8 +470,6 @@ impl Field {
             undecided.extend((0..8).map(|index| cube.voxel(index)));
         }
         if cube.size > 2 && (!is_smooth || undecided.len() > MAX_UNDECIDED) {
-            // The decided voxels are counted again.
-            brick.uncertain = uncertain;
             for mut child in children(&cube) {
                 let all = self.estimate(&mut child);
                 self.fill(child, &all, brick);
@@ -471,11 +502,11 @@ impl Field {
     /// an error of at most `error`.
     #[inline]
     fn set(&self, brick: &mut Brick, voxel: [u32; 3], number: f64, error: f64) {
-        brick.offsets[slot(voxel)] = offset(number);
+        let offset = offset(number);
+        brick.content.offsets[slot(voxel)] = offset;
+        brick.content.mark(slot(voxel), number - f64::from(offset));
         if (0..3).all(|a| voxel[a] < self.dims[a]) {
-            let distance = half_distance(number);
-            brick.extremes.add(distance, error, voxel);
-            brick.uncertain += u64::from(distance < UNCERTAIN);
+            brick.extremes.add(half_distance(number), error, voxel);
         }
     }
 
@@ -492,7 +523,7 @@ impl Field {
     }
 
     /// The offset of one voxel.
-    pub(super) fn offset(&self, voxel: [u32; 3]) -> i16 {
+    pub(super) fn offset(&self, voxel: [u32; 3]) -> i32 {
         offset(self.decided(self.center(voxel)).0)
     }
 
@@ -536,13 +567,16 @@ impl Field {
         (center, reach * self.unit * 3f64.sqrt())
     }
 
-    /// The number of uncertain voxels of a cube without caps, estimated as if numbers were
-    /// uniformly distributed: by the polynomial's gradient `g`, with a standard deviation of `half
-    /// |g| / sqrt(3)` from the number at the centre.
+    /// The number of voxels of a cube without caps whose number is less than [`UNCERTAIN`] above an
+    /// `i + 1/2`, estimated as if numbers were uniformly distributed: by the polynomial's gradient
+    /// `g`, with a standard deviation of `half |g| / sqrt(3)` from the number at the centre.
     fn uncertain(&self, cube: &Cube, all: &Expansion) -> u64 {
         let half = f64::from(cube.size / 2) * self.unit;
-        let below = UNCERTAIN - half_distance(all.number);
-        let share = 0.5 + 0.5 * below / (half * norm(all.taylor.gradient));
+        let above = all.number - all.number.floor() - 0.5;
+        if above < 0.0 {
+            return 0;
+        }
+        let share = 0.5 + 0.5 * (UNCERTAIN - above) / (half * norm(all.taylor.gradient));
         (share.clamp(0.0, 1.0) * self.volume(cube) as f64).round() as u64
     }
 
@@ -582,8 +616,8 @@ fn half_distance(number: f64) -> f64 {
 }
 
 /// The offset for `b`; a voxel within the error bound of a cap is inside.
-fn offset(number: f64) -> i16 {
-    (number + 0.5 + ROUNDING).floor() as i16
+fn offset(number: f64) -> i32 {
+    (number + 0.5 + ROUNDING).floor() as i32
 }
 
 #[cfg(test)]

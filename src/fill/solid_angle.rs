@@ -384,22 +384,23 @@ struct End {
     /// The position in the plane perpendicular to `x`; `(-1, 0)` for an end straight towards `-x`,
     /// as the tie rule implies.
     z: [f64; 2],
-    /// `y` and `z`, for ties.
-    across: [f64; 2],
+    /// Relative to the point; exact.
+    q: Point,
 }
 
 impl End {
     #[inline]
     fn new(end: Point, p: Point) -> Self {
-        let [x, y, z] = minus(end, p);
+        let q = minus(end, p);
+        let [x, y, z] = q;
         let squared = y * y + z * z;
         let distance = (x * x + squared).sqrt();
         if squared == 0.0 && x <= 0.0 {
-            return Self { a: 0.0, z: [-1.0, 0.0], across: [y, z] };
+            return Self { a: 0.0, z: [-1.0, 0.0], q };
         }
         // Without cancellation.
         let a = if x >= 0.0 { distance + x } else { squared / (distance - x) };
-        Self { a, z: [y, z], across: [y, z] }
+        Self { a, z: [y, z], q }
     }
 
     /// The complex number of the edge from this end to `to`.
@@ -417,10 +418,10 @@ impl End {
     /// by an infinitesimal step up `y`, and a far smaller one down `z`.
     #[cold]
     fn tie(&self, to: &Self, re: f64) -> [f64; 2] {
-        let by_y = self.across[1] - to.across[1];
-        let by_z = self.across[0] - to.across[0];
-        let sign = if by_y != 0.0 { by_y } else { by_z };
-        match (re == 0.0, sign == 0.0) {
+        let along = minus(self.q, to.q);
+        let sign = if along[2] != 0.0 { along[2] } else { along[1] };
+        let is_on_edge = cross(self.q, to.q) == [0.0; 3] && dot(self.q, to.q) <= 0.0;
+        match (is_on_edge, sign == 0.0) {
             // The point is on an edge along `x`, or beyond its end.
             (_, true) => [1.0, 0.0],
             // The point is on the edge: the mean of both sides.

@@ -4,7 +4,7 @@ use std::iter;
 
 use trivox::solid::FillSummary;
 
-use crate::program::numbers::{counted, grouped};
+use crate::program::numbers::counted;
 
 /// The summary as lines of text, each with its label.
 pub fn lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)> {
@@ -16,13 +16,11 @@ pub fn lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)>
         (fill.inconsistent_edges, "inconsistent"),
     ];
     let faults = faults.iter().filter(|(number, _)| *number > 0);
-    facts.extend(faults.map(|(number, what)| {
-        let edges = if *number == 1 { "edge" } else { "edges" };
-        format!("{} {what} {edges}", grouped(*number))
-    }));
+    facts.extend(faults.map(|(number, what)| counted(*number, &format!("{what} edge"))));
     if fill.turned_triangles > 0 {
-        let [triangles, patches] = [fill.turned_triangles, fill.turned_patches].map(grouped);
-        facts.push(format!("turned around: {triangles} triangles, of {patches} patches"));
+        let triangles = counted(fill.turned_triangles, "triangle");
+        let patches = counted(fill.turned_patches, "patch");
+        facts.push(format!("turned around: {triangles} in {patches}"));
     }
     let more = iter::once(facts.join(", ")).chain(fill.caps.clone());
     let first = ("fill", format!("{}: {}", fill.rule, fill.reason));

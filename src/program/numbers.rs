@@ -28,7 +28,7 @@ pub fn ratio(part: f64) -> String {
 pub fn counted(number: u64, thing: &str) -> String {
     let plural = match number {
         1 => "",
-        _ if thing.ends_with("sh") => "es",
+        _ if thing.ends_with(['h']) => "es",
         _ => "s",
     };
     format!("{} {thing}{plural}", grouped(number))

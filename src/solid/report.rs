@@ -48,13 +48,14 @@ pub struct FillReport {
 pub struct Caps {
     /// Boundary loops.
     pub loops: u64,
-    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if there
-    /// are no caps.
+    /// The least certain voxel of the bricks at caps, and one of the most certain; `None` if no
+    /// voxel of these bricks has a confidence below 1/2, and for a tile.
     pub confidences: Option<[Confidence; 2]>,
-    /// The number of voxels with a confidence below 1/2 ([`Generalized::uncertain`]).
+    /// The number of voxels of the solid with a winding number below 3/4
+    /// ([`Generalized::uncertain`]); `None` for a tile.
     ///
     /// [`Generalized::uncertain`]: crate::fill::Generalized::uncertain
-    pub uncertain: u64,
+    pub uncertain: Option<u64>,
 }
 
 impl fmt::Display for Caps {
@@ -122,7 +123,7 @@ pub enum FillWarning {
     Uncertain {
         /// Boundary loops.
         loops: u64,
-        /// The number of voxels with a confidence below 1/2, as a fraction of the solid's.
+        /// The fraction of the solid's voxels with a winding number below 3/4.
         share: f64,
     },
     /// A mesh that encloses no voxel centre.
@@ -204,8 +205,8 @@ impl fmt::Display for FillWarning {
             }
             Self::Uncertain { loops, share } => write!(
                 f,
-                "the mesh has large holes ({}): the uncertain volume is {} of the solid's; close \
-                 the holes in the mesh",
+                "the mesh has large holes ({}): {} of the solid is uncertain; close the holes in the \
+                 mesh",
                 counted(*loops, "boundary loop"),
                 percent(*share)
             ),
@@ -350,8 +351,8 @@ impl FillReport {
     }
 }
 
-/// Maximum number of uncertain voxels, as a fraction of the solid's. It is 0.20 for a cube without
-/// a side, and 0.54 for half a sphere.
+/// Maximum fraction of the solid that is uncertain. It is 0.20 for a cube without a side, and 0.54
+/// for half a sphere.
 const MAX_UNCERTAIN: f64 = 0.3;
 
 fn doubts(fill: Fill, surface: &Surface, findings: &Findings, occupied: u64) -> Vec<FillWarning> {
@@ -371,9 +372,8 @@ fn doubts_of_caps(topology: &Topology, caps: &Caps, occupied: u64) -> Vec<FillWa
     let edges = topology.unbalanced_edges - topology.odd_edges;
     let orientation = (edges > 0).then_some(FillWarning::Orientation { edges });
     let &Caps { loops, uncertain, .. } = caps;
-    let share = uncertain as f64 / occupied as f64;
-    let is_uncertain = occupied > 0 && share > MAX_UNCERTAIN;
-    let uncertain = is_uncertain.then_some(FillWarning::Uncertain { loops, share });
+    let share = uncertain.unwrap_or(0) as f64 / occupied as f64;
+    let uncertain = (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain { loops, share });
     orientation.into_iter().chain(uncertain).collect()
 }
 

@@ -50,7 +50,7 @@ pub struct FillSummary {
     /// The most certain one sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_confidence: Option<ConfidenceSummary>,
-    /// Voxels with a confidence below 1/2.
+    /// Voxels of the solid with a winding number below 3/4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertain_voxels: Option<u64>,
     /// Triangles whose orientation was flipped.
@@ -166,7 +166,7 @@ impl FillSummary {
         };
         Self {
             boundary_loops: caps.map(|caps| caps.loops),
-            uncertain_voxels: caps.map(|caps| caps.uncertain),
+            uncertain_voxels: caps.and_then(|caps| caps.uncertain),
             lowest_confidence,
             highest_confidence,
             turned_triangles: triangles,

@@ -8,6 +8,7 @@
 //! (compare K. Takayama and others, *A Simple Method for Correcting Facet Orientations in Polygon
 //! Meshes Based on Ray Casting*, 2014, who cast rays from each patch outwards).
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -29,6 +30,11 @@ const MAX_UNSEEN: usize = 64;
 const MAX_UNSEEN_PER: usize = 64;
 /// With fewer sightings of a patch the mesh is looked at along more columns.
 const CLEAR: i64 = 64;
+/// Triangles per task.
+const TASK: usize = 1 << 10;
+/// A patch is judged if at least one in so many of its crossings is a sighting. Through holes and
+/// gaps of a shell, less is seen of what is inside, such as the back of a cavity's wall.
+const CROSSINGS_PER_SIGHTING: i64 = 4;
 /// Heights are in units of this fraction of the lattice unit: far more than the rounding error of a
 /// height, so that heights of coincident triangles rarely differ.
 const HEIGHTS_PER_UNIT: f64 = 4096.0;
@@ -50,9 +56,10 @@ pub(crate) type Flips = (Turned, Option<Vec<bool>>);
 
 /// The triangles to flip in a mesh of this topology.
 ///
-/// A patch is flipped if at least two thirds of the columns that see it see its back. A patch that
-/// is not seen, or is seen from both sides, keeps the orientation of most of its area; but if two
-/// thirds of all sightings of the mesh are backs, such patches are flipped too.
+/// A patch is flipped if at least two thirds of the columns that see it see its back. A patch of
+/// which little is seen, or both sides, keeps the orientation of most of its area; if both
+/// orientations have the same area, that of its first triangle in [canonical](canonical) order. But
+/// if two thirds of all sightings of the mesh are backs, such patches are flipped too.
 pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
     let mesh = matching.mesh;
     let patches = if topology.non_manifold_edges == 0 && topology.inconsistent_edges == 0 {
@@ -68,8 +75,8 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
     if unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN_PER {
         votes = Votes::of(mesh, &patches, FINE_COLUMNS);
     }
-    let all_face_back = Votes::faces_back(&votes.as_given) == Some(true);
-    let seen = |patch: usize| Votes::faces_back(&votes.of_patches[patch]);
+    let all_face_back = most_face_back(votes.as_given) == Some(true);
+    let seen = |patch: usize| votes.of_patches[patch].faces_back();
     // Twice the area of a patch's triangles that are oriented like its root, and of the others: if
     // a patch is undecided.
     let mut areas = vec![[0; 2]; patches.len()];
@@ -80,10 +87,21 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
             *area += twice_area(&mesh.triangle(triangle));
         }
     }
-    let faces_back = |(patch, [kept, flipped]): (usize, [i128; 2])| {
-        seen(patch).unwrap_or((flipped > kept) != all_face_back)
+    let is_tied = |patch: usize| areas[patch][0] == areas[patch][1] && areas[patch][0] > 0;
+    let tied = (0..mesh.len()).filter(|&triangle| is_tied(patches.patch(triangle)));
+    let mut least: BTreeMap<usize, (Canonical, bool)> = BTreeMap::new();
+    for triangle in tied {
+        let its = (canonical(&mesh.triangle(triangle)), patches.is_flipped(triangle));
+        let least = least.entry(patches.patch(triangle)).or_insert(its);
+        *least = its.min(*least);
+    }
+    let is_mostly_flipped = |patch: usize| match least.get(&patch) {
+        Some(&(_, is_flipped)) => is_flipped,
+        None => areas[patch][1] > areas[patch][0],
     };
-    let faces_back: Vec<bool> = areas.into_iter().enumerate().map(faces_back).collect();
+    let faces_back: Vec<bool> = (0..patches.len())
+        .map(|patch| seen(patch).unwrap_or_else(|| is_mostly_flipped(patch) != all_face_back))
+        .collect();
     let is_turned =
         |triangle: usize| patches.is_flipped(triangle) != faces_back[patches.patch(triangle)];
     let turned: Vec<bool> = (0..mesh.len()).into_par_iter().map(is_turned).collect();
@@ -101,8 +119,8 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
 /// An upper bound of the memory of [`flips`], in bytes, besides that of the topology.
 pub(super) fn bytes(triangles: usize) -> u64 {
     let pairs = 3 * size_of::<Pair>() * triangles;
-    let votes = 2 * size_of::<[i64; 2]>() * triangles;
-    (pairs + 2 * votes + 28 * triangles) as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
+    let votes = (2 * size_of::<Sightings>() + size_of::<[i128; 2]>()) * triangles;
+    (pairs + votes + 28 * triangles) as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
 }
 
 /// Two triangles at an edge, and whether they traverse it in the same direction.
@@ -194,12 +212,56 @@ impl Patches {
     }
 }
 
-/// The columns that see a front or a back.
+/// What is seen along columns.
 struct Votes {
-    /// Those of each patch, if all triangles are oriented like its root.
-    of_patches: Vec<[AtomicI64; 2]>,
-    /// Those of the mesh as given.
-    as_given: [AtomicI64; 2],
+    /// Of each patch, if all triangles are oriented like its root.
+    of_patches: Vec<Sightings>,
+    /// The sightings of fronts and of backs of the mesh as given.
+    as_given: [i64; 2],
+}
+
+/// The crossings of columns with a surface, and how many of them are the first or last of a column.
+#[derive(Default)]
+struct Sightings {
+    /// Sightings of the front, and of the back.
+    sides: [AtomicI64; 2],
+    crossings: AtomicI64,
+}
+
+impl Sightings {
+    fn add(&self, [front, back]: [i64; 2], crossings: i64) {
+        self.sides[0].fetch_add(front, Relaxed);
+        self.sides[1].fetch_add(back, Relaxed);
+        self.crossings.fetch_add(crossings, Relaxed);
+    }
+
+    fn sides(&self) -> [i64; 2] {
+        [0, 1].map(|side| self.sides[side].load(Relaxed))
+    }
+
+    /// Whether it is seen often, and one side at least four times as often as the other.
+    fn is_clear(&self) -> bool {
+        let [front, back] = self.sides();
+        front.max(back) >= (4 * front.min(back)).max(CLEAR)
+    }
+
+    /// As [`most_face_back`]; `None` if too little is seen.
+    fn faces_back(&self) -> Option<bool> {
+        let [front, back] = self.sides();
+        let is_seen = CROSSINGS_PER_SIGHTING * (front + back) >= self.crossings.load(Relaxed);
+        most_face_back([front, back]).filter(|_| is_seen)
+    }
+}
+
+/// Whether at least two thirds are backs; `None` if neither side has as many.
+fn most_face_back([front, back]: [i64; 2]) -> Option<bool> {
+    let is_back = back > 0 && 2 * front <= back;
+    let is_front = front > 0 && 2 * back <= front;
+    (is_back || is_front).then_some(is_back)
+}
+
+fn sum(a: [i64; 2], b: [i64; 2]) -> [i64; 2] {
+    [a[0] + b[0], a[1] + b[1]]
 }
 
 impl Votes {
@@ -225,48 +287,58 @@ impl Votes {
             crosses
         };
         let crossing: Vec<u32> = (0..mesh.len() as u32).into_par_iter().filter(crosses).collect();
-        let of_patches = (0..patches.len()).map(|_| Default::default()).collect();
-        let votes = Self { of_patches, as_given: Default::default() };
-        crossing.into_par_iter().for_each(|index| {
-            let index = index as usize;
-            let (patch, is_flipped) = (patches.patch(index), patches.is_flipped(index));
-            columns.cross(&mesh.triangle(index), |column, height, winding| {
-                for (end, facing) in [(0, 1), (1, -1)] {
-                    if ends[column][end].load(Relaxed) == height {
-                        let is_back = winding != facing;
-                        votes.as_given[usize::from(is_back)].fetch_add(1, Relaxed);
-                        votes.of_patches[patch][usize::from(is_back != is_flipped)]
-                            .fetch_add(1, Relaxed);
+        let of_patches: Vec<Sightings> = (0..patches.len()).map(|_| Sightings::default()).collect();
+        let as_given = crossing
+            .par_chunks(TASK)
+            .map(|triangles| {
+                let mut as_given = [0; 2];
+                let of_patch =
+                    |a: &u32, b: &u32| patches.patch(*a as usize) == patches.patch(*b as usize);
+                for triangles in triangles.chunk_by(of_patch) {
+                    let (mut of_run, mut crossings) = ([0; 2], 0);
+                    for &index in triangles {
+                        let mut sides = [0; 2];
+                        columns.cross(&mesh.triangle(index as usize), |column, height, winding| {
+                            crossings += 1;
+                            for (end, facing) in [(0, 1), (1, -1)] {
+                                if ends[column][end].load(Relaxed) == height {
+                                    sides[usize::from(winding != facing)] += 1;
+                                }
+                            }
+                        });
+                        as_given = sum(as_given, sides);
+                        if patches.is_flipped(index as usize) {
+                            sides.reverse();
+                        }
+                        of_run = sum(of_run, sides);
                     }
+                    of_patches[patches.patch(triangles[0] as usize)].add(of_run, crossings);
                 }
-            });
-        });
-        votes
+                as_given
+            })
+            .reduce(|| [0; 2], sum);
+        Self { of_patches, as_given }
     }
 
-    /// Whether each patch is seen often, and one of its sides at least four times as often as the
-    /// other.
+    /// Whether each patch is seen clearly.
     fn are_clear(&self) -> bool {
-        self.of_patches.iter().all(|[front, back]| {
-            let [front, back] = [front.load(Relaxed), back.load(Relaxed)];
-            front.max(back) >= (4 * front.min(back)).max(CLEAR)
-        })
+        self.of_patches.iter().all(Sightings::is_clear)
     }
 
     /// The number of patches that no column sees.
     fn unseen(&self) -> usize {
-        let is_unseen =
-            |votes: &&[AtomicI64; 2]| votes.iter().all(|votes| votes.load(Relaxed) == 0);
-        self.of_patches.iter().filter(is_unseen).count()
+        self.of_patches.iter().filter(|patch| patch.sides() == [0; 2]).count()
     }
+}
 
-    /// Whether at least two thirds of the sightings are backs; `None` if neither side has as many.
-    fn faces_back([front, back]: &[AtomicI64; 2]) -> Option<bool> {
-        let [front, back] = [front.load(Relaxed), back.load(Relaxed)];
-        let is_back = back > 0 && 2 * front <= back;
-        let is_front = front > 0 && 2 * back <= front;
-        (is_back || is_front).then_some(is_back)
-    }
+/// The corners of a triangle in ascending order, and whether that is an odd permutation.
+type Canonical = (Triangle, bool);
+
+/// Independent of the order of the triangles, and of which corner is the first.
+fn canonical(&[a, b, c]: &Triangle) -> Canonical {
+    let mut sorted = [a, b, c];
+    sorted.sort_unstable();
+    (sorted, ![[a, b, c], [b, c, a], [c, a, b]].contains(&sorted))
 }
 
 /// Rounded down.

@@ -51,8 +51,8 @@ pub enum BackendError {
          resolution, or another fill", MAX_DIM - 1
     )]
     VoteTooLarge,
-    /// A solid that cannot be decided in a tile: why, and what can.
-    #[error("this fill is not available for tiles: {0}")]
+    /// A fill or distances that depend on more than a tile: why, and what to do instead.
+    #[error("not available for tiles: {0}")]
     NotInTiles(&'static str),
     /// The result is not a valid grid: a bug in this library.
     #[error("{0}: this is a bug in trivox")]

@@ -20,7 +20,7 @@ use crate::voxelizer::{
 pub struct Distances {
     /// The distances, with their place in the world.
     pub field: DistanceField,
-    /// The lattice of the mesh; of a tile, that of the whole grid.
+    /// The lattice of the mesh.
     pub lattice: Lattice,
     /// The number of triangles.
     pub triangles: usize,

@@ -87,6 +87,7 @@ fn what_cannot_be_is_refused() {
         ("--distance 3 --shell", "cannot be used with"),
         ("--distance 3 --check", "cannot be used with"),
         ("--distance 3 --preview out.png", "cannot be used with"),
+        ("--distance 3 --tile 1/2", "cannot be used with"),
     ] {
         let output = voxelize(path, &format!("solid.obj --res 8 {args}"));
         assert_eq!(output.status.code(), Some(2), "{args}");

@@ -99,13 +99,13 @@ pub struct Job {
     /// Without --bounds, --cube or --dims the grid is padded by W. Formats: .vdb and .nvdb (level
     /// sets, in mesh units), .npz and .npy (in voxels).
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
-    #[arg(conflicts_with_all = ["preview", "check", "mode", "shell"])]
+    #[arg(conflicts_with_all = ["preview", "check", "mode", "shell", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]
     pub distance: Option<f32>,
 
     /// With --mode solid: if the fill is doubtful, write nothing and exit with 1. It is doubtful
-    /// if holes are larger than three tenths of the surface, for example; smaller ones are capped,
-    /// and the summary says so.
+    /// if holes are so large that 30 % of the solid is uncertain, for example; smaller ones are
+    /// capped, and the summary says so.
     #[arg(long)]
     #[arg(help_heading = "Voxels", display_order = 1000)]
     pub strict: bool,

@@ -764,7 +764,7 @@ fn large_holes_are_doubtful_and_narrow_gaps_are_not() {
         ("a ball with a small hole", below(0.9), None),
         ("a cube without a side", open_cube(2, true), None),
         ("half a ball", below(0.01), Some(0.54)),
-        ("a third of a ball", below(-0.3), Some(1.0)),
+        ("a third of a ball", below(-0.3), Some(0.9)),
     ] {
         let (_, filling) = solid(&at_resolution(&mesh, 96), Fill::Auto);
         assert_eq!(filling.fill, Fill::Winding, "{what}");

@@ -7,9 +7,7 @@ use serde::Serialize;
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
 use trivox::palette::count_colors;
 use trivox::voxelize::{Rule, RunOptions};
-use trivox::{
-    Backend, Cpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, Topology, Up, place,
-};
+use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, Up, place};
 
 use crate::program::cli::InfoArgs;
 use crate::program::inputs::sorted;
@@ -190,7 +188,9 @@ struct SurfaceInfo {
     area: f64,
     /// In cubic mesh units, negative if the mesh is inside out; `None` unless it is oriented.
     volume: Option<f64>,
-    /// Whether parts overlap, by columns at 256 voxels; `None` unless it is oriented.
+    /// Whether parts are inside out, by columns at 256 voxels; `None` unless it is oriented.
+    inside_out: Option<bool>,
+    /// Whether parts overlap, likewise; also `None` if parts are inside out.
     overlaps: Option<bool>,
 }
 
@@ -204,6 +204,14 @@ impl SurfaceInfo {
         let (topology, boundary) = Topology::with_boundary(&placed);
         let scale = placed.lattice().scale;
         let volume = topology.volume_times_six as f64 / 6.0 / scale.powi(3);
+        let windings = match topology.is_oriented() {
+            true => {
+                let options = RunOptions::default();
+                Cpu::default().run(&placed, Rule::Winding, &options, &NoProgress)?.windings
+            }
+            false => None,
+        };
+        let inside_out = windings.map(|windings| windings.opposed > 0);
         Ok(Some(Self {
             closed: topology.is_closed(),
             oriented: topology.is_oriented(),
@@ -217,10 +225,10 @@ impl SurfaceInfo {
             collapsed_triangles: topology.collapsed,
             area: topology.area / scale / scale,
             volume: topology.is_oriented().then_some(volume),
-            overlaps: match topology.is_oriented() {
-                true => Some(overlaps(&placed)?),
-                false => None,
-            },
+            inside_out,
+            overlaps: windings
+                .filter(|_| inside_out == Some(false))
+                .map(|windings| windings.overlapping > 0),
         }))
     }
 
@@ -243,12 +251,16 @@ impl SurfaceInfo {
             (true, true, Some(volume)) if volume < 0.0 => "closed, inside out".to_owned(),
             (true, true, _) => "closed, consistently oriented".to_owned(),
         };
-        let overlaps = match self.overlaps {
-            Some(true) => "parts overlap",
-            Some(false) => "none found at 256 voxels",
-            None => "not known: the mesh is not closed and oriented",
+        let overlaps = match (self.overlaps, self.inside_out) {
+            (Some(true), _) => "parts overlap",
+            (Some(false), _) => "none found at 256 voxels",
+            (None, Some(true)) => "not known: some parts are inside out",
+            (None, _) => "not known: the mesh is not closed and oriented",
         };
         let volume = match self.volume {
+            Some(volume) if self.inside_out == Some(true) => {
+                format!("{} (negative for parts that are inside out)", significant(volume))
+            }
             Some(volume) => significant(volume),
             None => "none: the mesh is not closed and oriented".to_owned(),
         };
@@ -266,12 +278,6 @@ impl SurfaceInfo {
             format!("area      {}", significant(self.area)),
         ]
     }
-}
-
-/// Whether the winding number of any column is 2 or more.
-fn overlaps(mesh: &PlacedMesh) -> Result<bool> {
-    let run = Cpu::default().run(mesh, Rule::Winding, &RunOptions::default(), &NoProgress)?;
-    Ok(run.windings.is_some_and(|windings| windings.overlapping > 0))
 }
 
 impl MeshInfo {

@@ -161,9 +161,10 @@ impl fmt::Display for FillWarning {
             Self::Holes { open_edges, odd_edges, unended } => {
                 let holes = holes(*open_edges, *odd_edges);
                 write!(f, "rays pass through holes of the mesh, which has {holes}")?;
-                if let Some(unended) = unended {
+                if let Some(unended @ 1..) = unended {
                     let columns = counted(*unended, "column");
-                    write!(f, ": {columns} are still inside at the grid's end")?;
+                    let are = if *unended == 1 { "is" } else { "are" };
+                    write!(f, ": {columns} {are} still inside at the grid's end")?;
                 }
                 f.write_str("; try --fill winding")
             }

@@ -58,8 +58,8 @@ pub(crate) type Flips = (Turned, Option<Vec<bool>>);
 ///
 /// A patch is flipped if at least two thirds of the columns that see it see its back. A patch of
 /// which little is seen, or both sides, keeps the orientation of most of its area; if both
-/// orientations have the same area, that of its first triangle in [canonical](canonical) order. But
-/// if two thirds of all sightings of the mesh are backs, such patches are flipped too.
+/// orientations have the same area, that of its first triangle in [`canonical`] order. But if two
+/// thirds of all sightings of the mesh are backs, such patches are flipped too.
 pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
     let mesh = matching.mesh;
     let patches = if topology.non_manifold_edges == 0 && topology.inconsistent_edges == 0 {

@@ -44,6 +44,7 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
     }
     let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>())
         .context("the grids are not tiles of one")?;
+    warnings.extend(gap(&grid, &tiles));
     drop(tiles);
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
@@ -54,6 +55,17 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;
     Ok(Verdict::Done)
+}
+
+/// A warning if the tiles do not cover the whole.
+fn gap(whole: &VoxelGrid, tiles: &[VoxelGrid]) -> Option<String> {
+    // At most 2^60 voxels in each.
+    let voxels = |grid: &VoxelGrid| grid.dims().map(u128::from).into_iter().product::<u128>();
+    let missing = voxels(whole).saturating_sub(tiles.iter().map(voxels).sum());
+    (missing > 0).then(|| {
+        let missing = counted(missing as u64, "voxel");
+        format!("the tiles leave {missing} of the whole grid empty: is one missing?")
+    })
 }
 
 #[derive(Debug, Serialize)]

@@ -86,6 +86,22 @@ fn other_formats_refuse_distances_and_say_which_hold_them() {
 }
 
 #[test]
+fn distances_that_no_float_holds_are_refused_in_world_units() {
+    for (size, fits) in [(1e30, true), (1e-30, true), (1e39, false), (1e-37, false)] {
+        let corners = vec![[0.0; 3], [size, 0.0, 0.0], [0.0, size, 0.0]];
+        let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+        let field = Voxelizer::new().resolution(8).distances(&mesh, 3.0).unwrap().field;
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            match write_distances(&field, format, &mut Vec::new()) {
+                Ok(()) => assert!(fits, "{size}"),
+                Err(error) => assert!(!fits && error.to_string().contains("write .npz"), "{size}"),
+            }
+        }
+        assert!(!written(&field, GridFormat::Npz).is_empty());
+    }
+}
+
+#[test]
 fn an_npz_of_distances_reads_as_the_solid_inside() {
     for (name, field) in fields() {
         let grid = read(GridFormat::Npz, &written(&field, GridFormat::Npz)).unwrap();

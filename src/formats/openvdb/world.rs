@@ -1,5 +1,6 @@
 //! The transform from index space, where voxel centres are integers, to the world.
 
+use crate::distance::DistanceField;
 use crate::formats::WriteError;
 use crate::formats::description::is_possible;
 use crate::grid::{Up, VoxelGrid, World};
@@ -21,6 +22,25 @@ impl WorldFromIndex {
             Some(world) => Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}"))),
             None => Ok(Self::of_world(grid.world)),
         }
+    }
+
+    /// The transform of a band of distances.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of); distances in world units are not in the normal range of 32-bit floats.
+    pub(super) fn of_distances(field: &DistanceField) -> Result<Self, WriteError> {
+        let transform = Self::of(field.band())?;
+        let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+        // The nearest voxel centre may be on the surface; most are farther than 2^-10 voxels.
+        let [least, most] = [2f64.powi(-10), field.width().into()].map(|d| d * transform.scale);
+        if range.contains(&least) && range.contains(&most) {
+            return Ok(transform);
+        }
+        Err(WriteError::Unsupported(format!(
+            "distances in units of {:e} do not fit in 32-bit floats: scale the mesh, or write .npz, \
+             which holds distances in voxels",
+            transform.scale
+        )))
     }
 
     /// The transform of a world; by default the corner is at the origin, and voxels have size 1.

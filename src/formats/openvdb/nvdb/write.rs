@@ -38,23 +38,24 @@ const NO_STATISTICS: [f32; 8] = [0.0; 8];
 /// # Errors
 /// `out` fails; an impossible world position or voxel size; more nodes than the format can count.
 pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
-    write_channels(grid, Channel::all(grid), out)
+    write_channels(grid, Channel::all(grid), &WorldFromIndex::of(grid)?, out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
 ///
 /// # Errors
-/// As [`write`](fn@write).
+/// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
 pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
-    write_channels(field.band(), [Channel::Distance(field)].into_iter(), out)
+    let transform = WorldFromIndex::of_distances(field)?;
+    write_channels(field.band(), [Channel::Distance(field)].into_iter(), &transform, out)
 }
 
 fn write_channels<'a>(
     grid: &'a VoxelGrid,
     channels: impl Iterator<Item = Channel<'a>>,
+    world_from_index: &WorldFromIndex,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let world_from_index = WorldFromIndex::of(grid)?;
     let planned = channels.map(|channel| {
         let tree = Tree::of(grid, channel);
         Layout::of(&tree).map(|layout| (tree, layout))
@@ -67,11 +68,11 @@ fn write_channels<'a>(
     // No codec.
     head.each([planned.len() as u16, 0], Record::u16);
     for (tree, layout) in &planned {
-        put_description(&mut head, tree, layout, &world_from_index);
+        put_description(&mut head, tree, layout, world_from_index);
     }
     out.write_all(&head.0)?;
     for (tree, layout) in &planned {
-        write_grid(tree, layout, &world_from_index, &mut out)?;
+        write_grid(tree, layout, world_from_index, &mut out)?;
     }
     Ok(out.flush()?)
 }

@@ -45,30 +45,33 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         None => grid.hash().to_string(),
         Some(colors) => hash_with(grid, colors),
     };
-    write_channels(grid, &channels, &uuid(digits), out)
+    let transform = WorldFromIndex::of(grid)?;
+    write_channels(grid, &channels, &transform, &uuid(digits), out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
 ///
 /// # Errors
-/// As [`write`](fn@write).
+/// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
 pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(), WriteError> {
-    write_channels(field.band(), &[Channel::Distance(field)], &uuid(field.hash()), out)
+    let transform = WorldFromIndex::of_distances(field)?;
+    let channels = [Channel::Distance(field)];
+    write_channels(field.band(), &channels, &transform, &uuid(field.hash()), out)
 }
 
 fn write_channels(
     grid: &VoxelGrid,
     channels: &[Channel],
+    world_from_index: &WorldFromIndex,
     uuid: &str,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let world_from_index = WorldFromIndex::of(grid)?;
     let mut out = BufWriter::with_capacity(1 << 18, out);
     let head = head(channels.len(), uuid);
     out.write_all(&head.0)?;
     let mut at = head.0.len() as u64;
     for &channel in channels {
-        at = write_grid(&Tree::of(grid, channel), at, &world_from_index, &mut out)?;
+        at = write_grid(&Tree::of(grid, channel), at, world_from_index, &mut out)?;
     }
     Ok(out.flush()?)
 }

@@ -21,6 +21,7 @@ use crate::color::sums::{Sums, Weights};
 use crate::color::texel_polygon::TexelPolygon;
 use crate::color::texels::MAX_INTERPOLATED;
 use crate::color::touched::brick_masks;
+use crate::fill::check_memory;
 use crate::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, is_empty, set_bits};
 use crate::mode::Mode;
 use crate::place::PlacedMesh;
@@ -102,12 +103,14 @@ pub fn color(
         return Ok(Colored { grid, transparent: 0 });
     }
     progress.start("color", octree::SHARES);
-    let needed = memory_bound(mesh, &grid);
-    if needed > options.memory {
-        return Err(BackendError::Memory { needed, allowed: options.memory });
-    }
+    let needed = memory_bound(mesh, &grid) + Shading::bytes(appearance);
+    check_memory(needed, options.memory)?;
     let shading = Shading::new(appearance);
-    let painted = Painter { mesh, shading, grid: &grid, is_solid, progress }.paint();
+    let painter = Painter { mesh, shading, grid: &grid, is_solid, progress };
+    let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {
+        needed: needed + lists,
+        allowed: options.memory,
+    })?;
     if progress.is_cancelled() {
         return Err(BackendError::Cancelled);
     }
@@ -142,14 +145,14 @@ fn without_transparent(
     })
 }
 
-/// An upper estimate of bytes: triangle lists of bricks, coloured bricks, the colours of the
+/// An upper estimate of bytes: the list of all triangles, coloured bricks, the colours of the
 /// surface and of the grid.
 fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid) -> u64 {
     let bricks = grid.keys().len() as u64;
     let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
     let brick_bytes = (size_of::<ColoredBrick>() + 2 * size_of::<(BrickKey, Mask, u64)>()) as u64;
     let voxel_bytes = 3 * size_of::<Rgba>() as u64;
-    mesh.len() as u64 * 16 + bricks * brick_bytes + voxels * voxel_bytes
+    mesh.len() as u64 * 4 + bricks * brick_bytes + voxels * voxel_bytes
 }
 
 /// A brick with coloured voxels.
@@ -291,7 +294,10 @@ impl Default for Scratch {
 
 impl Painter<'_> {
     /// The bricks that triangles touch, in no order.
-    fn paint(&self) -> Vec<Painted> {
+    ///
+    /// # Errors
+    /// As [`octree::bricks`].
+    fn paint(&self, memory: u64) -> Result<Vec<Painted>, u64> {
         let weights = Weights::new(self.mesh.whole().len());
         let arch = Arch::new();
         let paint = |scratch: &mut Scratch, painted: &mut Painted, key, triangles: &[u32]| {
@@ -302,7 +308,7 @@ impl Painter<'_> {
             }
         };
         let done = |shares| self.progress.advance(shares);
-        octree::bricks(self.mesh, self.grid, self.is_solid, &paint, &done)
+        octree::bricks(self.mesh, self.grid, self.is_solid, memory, &paint, &done)
     }
 }
 
@@ -322,28 +328,22 @@ impl WithSimd for PaintBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Painter { shading, mesh, grid, is_solid, .. } = self.painter;
-        // Of a solid also the voxels outside it: exposed neighbours take their colours.
+        let Painter { grid, is_solid, .. } = self.painter;
+        // For a solid, voxels outside too: the exposed voxels next to them take the mean of their
+        // colours.
         let wanted = if *is_solid { FULL } else { grid.mask_of(self.key) };
-        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
-        let first = self.triangles.first().and_then(flat);
-        let color = first.and_then(color_of);
-        if let Some(color) = color.filter(|_| !is_solid)
-            && self.triangles.iter().all(|triangle| flat(triangle) == first)
-        {
+        if let Some(color) = self.uniform_color().filter(|_| !is_solid) {
             return self.push(wanted, wanted, |colors| {
                 colors.extend(std::iter::repeat_n(color, count(&wanted) as usize));
             });
         }
         let shadings: Vec<_> = self.triangles.iter().map(|&index| self.shading(index)).collect();
-        let has_flat = shadings.iter().any(|shading| shading.uniform().is_some());
-        let base = self.base();
-        let masks = match has_flat {
-            true => brick_masks(simd, self.painter.mesh, self.triangles, base),
+        let masks = match shadings.iter().any(|shading| shading.uniform().is_some()) {
+            true => brick_masks(simd, self.painter.mesh, self.triangles, self.base()),
             false => Vec::new(),
         };
-        let (mut touched, mut visible, mut mixed) = ([0; 8], [0; 8], wanted);
-        if has_flat {
+        let (mut touched, mut visible, mut mixed) = (Mask::default(), Mask::default(), wanted);
+        if !masks.is_empty() {
             let by_shade = ByShade::new(&shadings, &masks);
             mixed = std::array::from_fn(|x| wanted[x] & by_shade.mixed[x]);
             for (shade, mask) in &by_shade.shades {
@@ -356,21 +356,54 @@ impl WithSimd for PaintBrick<'_> {
             }
         }
         if !is_empty(&mixed) {
-            let brick = BoxRange { lo: base, hi: self.last_voxel(base) };
-            for index in 0..shadings.len() {
-                let range = match masks.get(index) {
-                    Some(mask) => bounds(&std::array::from_fn(|x| mask[x] & mixed[x]), base),
-                    None => Some(brick),
-                };
-                if let Some(range) = range {
-                    self.add(simd, index, &shadings, &range.intersect(&brick), &mixed);
-                }
-            }
-            let Scratch { queues, sums, .. } = &mut *self.scratch;
-            queues.finish(simd, |integrated| add_pieces(integrated, &shadings, sums));
+            self.sum(simd, &shadings, &masks, &mixed);
         }
+        self.resolve(&mixed, &mut touched, &mut visible);
+        let colors = std::mem::take(&mut self.scratch.colors);
+        self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
+        self.scratch.colors = colors;
+    }
+}
+
+impl<'a> PaintBrick<'a> {
+    /// The colour of all triangles, if it is the same and constant.
+    fn uniform_color(&self) -> Option<Rgba> {
+        let Painter { shading, mesh, .. } = self.painter;
+        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
+        let first = flat(self.triangles.first()?);
+        let is_uniform = self.triangles.iter().all(|triangle| flat(triangle) == first);
+        first.and_then(color_of).filter(|_| is_uniform)
+    }
+
+    /// Sums the shades of all triangles in the `mixed` voxels. `masks` are the voxels that each
+    /// triangle touches, or empty.
+    #[inline(always)]
+    fn sum<S: Simd>(
+        &mut self,
+        simd: S,
+        shadings: &[TriangleShading],
+        masks: &[Mask],
+        mixed: &Mask,
+    ) {
+        let base = self.base();
+        let brick = BoxRange { lo: base, hi: self.last_voxel(base) };
+        for index in 0..shadings.len() {
+            let range = match masks.get(index) {
+                Some(mask) => bounds(&std::array::from_fn(|x| mask[x] & mixed[x]), base),
+                None => Some(brick),
+            };
+            if let Some(range) = range {
+                self.add(simd, index, shadings, &range.intersect(&brick), mixed);
+            }
+        }
+        let Scratch { queues, sums, .. } = &mut *self.scratch;
+        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
+    }
+
+    /// Converts the sums of the `mixed` voxels to colours.
+    fn resolve(&mut self, mixed: &Mask, touched: &mut Mask, visible: &mut Mask) {
         let Scratch { sums, colors, .. } = &mut *self.scratch;
-        for voxel in voxels_of(&mixed) {
+        for voxel in voxels_of(mixed) {
             let sums = std::mem::take(&mut sums[voxel]);
             let bit = 1 << (voxel % 64);
             touched[voxel / 64] |= if sums.is_touched() { bit } else { 0 };
@@ -379,13 +412,8 @@ impl WithSimd for PaintBrick<'_> {
                 colors[voxel] = rgba_of(mean);
             }
         }
-        let colors = std::mem::take(colors);
-        self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
-        self.scratch.colors = colors;
     }
-}
 
-impl<'a> PaintBrick<'a> {
     fn push(&mut self, touched: Mask, visible: Mask, colors: impl FnOnce(&mut Vec<Rgba>)) {
         let first = self.painted.colors.len();
         colors(&mut self.painted.colors);

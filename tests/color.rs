@@ -10,8 +10,8 @@ use trivox::grid::Colors;
 use trivox::solid::Solid;
 use trivox::srgb::{linear_of, linear_of_rgba, rgba_of};
 use trivox::{
-    Appearance, Backend, Bounds, ColorOptions, Colored, Cpu, Mesh, Mode, NoProgress, PlaceOptions,
-    PlacedMesh, Sizing, color, place, voxelize,
+    Appearance, Backend, BackendError, Bounds, ColorOptions, Colored, Cpu, Mesh, Mode, NoProgress,
+    PlaceOptions, PlacedMesh, Sizing, color, place, voxelize,
 };
 
 const RED: [u8; 4] = [255, 0, 0, 255];
@@ -358,6 +358,88 @@ fn what_is_cut_out_leaves_no_voxels_unless_they_are_to_be_kept() {
         let kept = color(&mesh, grid, &keep, &NoProgress).unwrap();
         assert_eq!((kept.grid.occupied(), kept.transparent), (64, 0));
     }
+}
+
+#[test]
+fn an_opacity_map_has_wrap_modes_of_its_own_however_far_the_coordinates_are() {
+    // Repeated, the map would hide the half of each tile that is transparent.
+    let opacity = (0..64 * 4).map(|i| if i % 64 < 32 { [0; 4] } else { [0, 0, 0, 255] });
+    for tile in [1.0, 2.0, 3.0, 8.0] {
+        for (wrap, expected) in [(Wrap::Clamp, 64), (Wrap::Mirror, 32)] {
+            let map = TextureRef { texture: 1, ..read_linearly([wrap; 2]) };
+            let uv = |u: f32, v: f32| [tile + 0.1 + 0.8 * u, tile + 0.1 + 0.8 * v];
+            let look = Appearance {
+                materials: vec![Material {
+                    texture: Some(read_linearly([Wrap::Repeat; 2])),
+                    opacity: Some(map),
+                    alpha: Alpha::Mask(32768),
+                    ..Material::default()
+                }],
+                textures: vec![
+                    Texture::new([1, 1], vec![RED]),
+                    Texture::new([64, 4], opacity.clone().collect()),
+                ],
+                uvs: vec![
+                    [uv(0.0, 0.0), uv(1.0, 0.0), uv(1.0, 1.0)],
+                    [uv(0.0, 0.0), uv(1.0, 1.0), uv(0.0, 1.0)],
+                ],
+                ..Appearance::default()
+            };
+            let plain = half_a_leaf(Alpha::Opaque);
+            let mesh = Mesh::new(plain.positions().to_vec(), plain.triangles().to_vec()).unwrap();
+            let mesh = mesh.with_appearance(look).unwrap();
+            let bounds = Bounds { min: [0.0; 3], max: [8.0, 8.0, 1.0] };
+            let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+            let colored = painted(&place(&mesh, &options).unwrap(), Mode::Surface);
+            assert_eq!(colored.grid.occupied(), expected, "{tile}, {wrap:?}");
+        }
+    }
+}
+
+#[test]
+fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
+    let texture = Texture::new([2, 1], vec![RED, BLUE]);
+    let written = serde_json::to_string(&texture).unwrap();
+    assert_eq!(serde_json::from_str::<Texture>(&written).unwrap(), texture);
+    for (from, to) in [("[2,1]", "[2,2]"), ("[2,1]", "[0,0]"), ("[2,1]", "[4294967295,2]")] {
+        let wrong = written.replace(from, to);
+        assert!(wrong != written && serde_json::from_str::<Texture>(&wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn many_triangles_in_the_same_bricks_need_memory_for_their_lists() {
+    let corners = [[0.0, 0.0, 0.5], [255.0, 0.0, 0.5], [0.0, 255.0, 0.5]];
+    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 20_000]).unwrap();
+    let look = Appearance {
+        materials: vec![plain(RED), plain(BLUE)],
+        material_of: (0..20_000).map(|index| index % 2).collect(),
+        ..Appearance::default()
+    };
+    let mesh = placed(&mesh.with_appearance(look).unwrap(), 1.0);
+    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let within = |memory| {
+        let mut options = ColorOptions::new(Mode::Surface);
+        options.memory = memory;
+        color(&mesh, grid.clone(), &options, &NoProgress)
+    };
+    let whole = within(u64::MAX).unwrap();
+    let mut refused = 0;
+    let mut memory = 0;
+    let found = loop {
+        match within(memory) {
+            Ok(found) => break found,
+            Err(BackendError::Memory { needed, allowed }) => {
+                assert!(needed > allowed && allowed == memory, "{needed} > {allowed}");
+                memory = needed;
+                refused += 1;
+            }
+            Err(other) => panic!("{other}"),
+        }
+    };
+    // Each triangle is in the list of at least 10 children of the root.
+    assert!(refused > 1 && memory > 20_000 * 4 * 10, "{refused}, {memory}");
+    assert!(found.grid == whole.grid);
 }
 
 #[test]

@@ -64,31 +64,43 @@ fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], Str
 
 /// An sRGB image with opacity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(into = "Image", try_from = "Image")]
 pub struct Texture {
     size: [u32; 2],
     /// Row by row, from the top left.
-    #[serde(with = "shared")]
     texels: Arc<Vec<Rgba>>,
     /// Its mip levels by alpha mode, made on first use and shared by clones.
-    #[serde(skip)]
     pyramids: Arc<Mutex<BTreeMap<TexelAlpha, Arc<Pyramid>>>>,
 }
 
-/// Serde's own support for `Arc` is a feature that all dependents would be compiled with.
-mod shared {
-    use std::sync::Arc;
+/// A [`Texture`] in serde's formats.
+#[derive(Serialize, Deserialize)]
+struct Image {
+    size: [u32; 2],
+    texels: Vec<Rgba>,
+}
 
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use crate::srgb::Rgba;
-
-    pub fn serialize<S: Serializer>(of: &Arc<Vec<Rgba>>, to: S) -> Result<S::Ok, S::Error> {
-        of.as_slice().serialize(to)
+impl From<Texture> for Image {
+    fn from(texture: Texture) -> Self {
+        Self { size: texture.size, texels: Arc::unwrap_or_clone(texture.texels) }
     }
+}
 
-    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<Vec<Rgba>>, D::Error> {
-        Vec::deserialize(from).map(Arc::new)
+impl TryFrom<Image> for Texture {
+    type Error = String;
+
+    fn try_from(Image { size, texels }: Image) -> Result<Self, String> {
+        match is_whole(size, &texels) {
+            true => Ok(Self::new(size, texels)),
+            false => Err(format!("a texture of {size:?} texels has {}", texels.len())),
+        }
     }
+}
+
+/// Whether an image of `size` has these texels, and at least one.
+fn is_whole(size: [u32; 2], texels: &[Rgba]) -> bool {
+    let [width, height] = size.map(u64::from);
+    width * height > 0 && width * height == texels.len() as u64
 }
 
 impl PartialEq for Texture {
@@ -105,8 +117,7 @@ impl Texture {
     /// `size` has a zero, or its product is not the number of texels.
     #[must_use]
     pub fn new(size: [u32; 2], texels: Vec<Rgba>) -> Self {
-        let [width, height] = size.map(u64::from);
-        assert!(width * height > 0 && width * height == texels.len() as u64, "{size:?} texels");
+        assert!(is_whole(size, &texels), "{size:?} texels");
         Self { size, texels: Arc::new(texels), pyramids: Arc::default() }
     }
 

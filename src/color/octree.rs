@@ -1,11 +1,13 @@
 //! Assigns triangles to the bricks that they touch, by descending a tree of boxes: a node has up to
 //! 4 x 4 x 4 children.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::color::touched::{Block, block_masks};
-use crate::grid::{BRICK, BrickKey, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
 use crate::place::PlacedMesh;
 use crate::predicate::blocks::BlockMask;
 
@@ -29,24 +31,64 @@ pub(super) const SHARES: u64 = 1 << 32;
 /// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`. Calls
 /// `done` with the shares of each task that ends, [`SHARES`] in all. Returns the results, in no
 /// order.
+///
+/// # Errors
+/// The memory of the lists of triangles, if it exceeds `memory`, in bytes.
 pub(super) fn bricks<M: Default, T: Default + Send>(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
     with_neighbors: bool,
+    memory: u64,
     work: &(impl Fn(&mut M, &mut T, BrickKey, &[u32]) + Sync),
     done: &(impl Fn(u64) + Sync),
-) -> Vec<T> {
+) -> Result<Vec<T>, u64> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = (0..mesh.len() as u32).collect();
-    let traversal = Traversal { mesh, grid, with_neighbors, work, done };
-    traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES)
+    let lists = ListMemory { allowed: memory, ..ListMemory::default() };
+    let traversal = Traversal { mesh, grid, with_neighbors, lists: &lists, work, done };
+    let results = traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES);
+    match lists.most.into_inner() {
+        most if most > memory => Err(most),
+        _ => Ok(results),
+    }
+}
+
+/// The memory of the lists of triangles of all nodes that are being visited, in bytes.
+#[derive(Default)]
+struct ListMemory {
+    allowed: u64,
+    now: AtomicU64,
+    most: AtomicU64,
+}
+
+impl ListMemory {
+    /// Adds a list; `None` if it would exceed the memory, which is recorded.
+    fn add(&self, bytes: u64) -> Option<ListBytes<'_>> {
+        let now = self.now.fetch_add(bytes, Relaxed) + bytes;
+        self.most.fetch_max(now, Relaxed);
+        let list = ListBytes { of: self, bytes };
+        (now <= self.allowed).then_some(list)
+    }
+}
+
+/// The memory of one list, until it is dropped.
+struct ListBytes<'a> {
+    of: &'a ListMemory,
+    bytes: u64,
+}
+
+impl Drop for ListBytes<'_> {
+    fn drop(&mut self) {
+        self.of.now.fetch_sub(self.bytes, Relaxed);
+    }
 }
 
 struct Traversal<'a, W, D> {
     mesh: &'a PlacedMesh,
     grid: &'a VoxelGrid,
     with_neighbors: bool,
+    lists: &'a ListMemory,
     work: &'a W,
     done: &'a D,
 }
@@ -98,14 +140,14 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
         }
     }
 
-    /// The triangles of each wanted child.
-    fn children(&self, node: Node, triangles: &[u32]) -> Children {
+    /// The triangles of each wanted child; none if they would take too much memory.
+    fn children(&self, node: Node, triangles: &[u32]) -> Children<'_> {
         let masks = Arch::new().dispatch(Touched { mesh: self.mesh, node, triangles });
         let touched = masks.iter().fold(0, |any, mask| any | mask);
         let children = (0..64).filter(|&index| touched >> index & 1 == 1);
         let wanted = children.filter(|&index| self.is_wanted(node.child(index)));
         let wanted = wanted.fold(0, |wanted, index| wanted | 1 << index);
-        Children::new(triangles, &masks, wanted)
+        Children::new(triangles, &masks, wanted, self.lists)
     }
 
     /// Whether the grid has voxels in the node, or next to it if neighbours are wanted.
@@ -157,36 +199,42 @@ impl WithSimd for Touched<'_> {
 }
 
 /// Triangles, grouped by child.
-struct Children {
+struct Children<'a> {
     triangles: Vec<u32>,
     /// The end of each child's group.
     ends: [usize; 64],
+    /// `None` if there was not enough.
+    _memory: Option<ListBytes<'a>>,
 }
 
-impl Children {
-    fn new(triangles: &[u32], masks: &[BlockMask], wanted: BlockMask) -> Self {
-        let bits = |mask: BlockMask| {
-            let mut mask = mask & wanted;
-            std::iter::from_fn(move || {
-                let bit = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
-                mask &= mask - 1;
-                Some(bit)
-            })
-        };
+impl<'a> Children<'a> {
+    fn new(
+        triangles: &[u32],
+        masks: &[BlockMask],
+        wanted: BlockMask,
+        memory: &'a ListMemory,
+    ) -> Self {
         let mut ends = [0; 64];
-        masks.iter().flat_map(|&mask| bits(mask)).for_each(|bit| ends[bit] += 1);
-        let mut total = 0;
+        masks.iter().flat_map(|&mask| set_bits(mask & wanted)).for_each(|bit| {
+            ends[bit as usize] += 1;
+        });
+        let mut total: usize = 0;
         for end in &mut ends {
             total += std::mem::replace(end, total);
         }
+        let memory = memory.add((total * size_of::<u32>() + size_of_val(masks)) as u64);
+        if memory.is_none() {
+            return Self { triangles: Vec::new(), ends: [0; 64], _memory: None };
+        }
         let mut grouped = vec![0; total];
         for (&triangle, &mask) in triangles.iter().zip(masks) {
-            for bit in bits(mask) {
-                grouped[ends[bit]] = triangle;
-                ends[bit] += 1;
+            for bit in set_bits(mask & wanted) {
+                let end = &mut ends[bit as usize];
+                grouped[*end] = triangle;
+                *end += 1;
             }
         }
-        Self { triangles: grouped, ends }
+        Self { triangles: grouped, ends, _memory: memory }
     }
 
     fn triangles_of(&self, child: usize) -> &[u32] {

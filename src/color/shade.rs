@@ -1,9 +1,10 @@
 //! Shading: the mean colour and opacity of a clipped polygon of a triangle.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::appearance::texture::Texture;
-use crate::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha};
+use crate::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha, level_bytes};
 use crate::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
 use crate::color::clip::{Plane, Polygon, TexelMap};
 use crate::color::coverage::{Coverage, Scratch, has_room};
@@ -74,35 +75,68 @@ struct PreparedMaterial {
 
 impl PreparedMaterial {
     fn new(appearance: &Appearance, material: &Material) -> Self {
-        let Material { color, texture, opacity, has_vertex_colors, alpha } = *material;
-        let factor = fraction(color);
-        // An opaque material ignores its opacity map.
-        let alpha = if alpha.is_opaque() { Alpha::Opaque } else { alpha };
-        let opacity = opacity.filter(|_| alpha != Alpha::Opaque);
-        let image = |texture: &TextureRef| &appearance.textures[texture.texture as usize];
-        let mut opacity_map = None;
-        let source = match (texture, opacity) {
-            (None, None) => None,
-            (Some(base), None) => Some((image(&base).clone(), base)),
-            (None, Some(opacity)) => Some((white_with_opacity(image(&opacity)), opacity)),
-            (Some(base), Some(opacity)) if base.wrap == opacity.wrap => {
-                Some((multiply_opacity(image(&base), image(&opacity)), base))
+        let Material { color, has_vertex_colors, .. } = *material;
+        let image = |of: TextureRef| &appearance.textures[of.texture as usize];
+        let (source, opacity_map) = match Sources::of(material) {
+            Sources::None => (None, None),
+            Sources::Base(base) => (Some((image(base).clone(), base)), None),
+            Sources::White(opacity) => (Some((white_with_opacity(image(opacity)), opacity)), None),
+            Sources::Product(base, opacity) => {
+                (Some((multiply_opacity(image(base), image(opacity)), base)), None)
             }
-            (Some(base), Some(opacity)) => {
-                let map = image(&opacity).clone();
-                opacity_map = Some(PreparedTexture::new(map, opacity, TexelAlpha::Blend));
-                Some((image(&base).clone(), base))
+            Sources::Both(base, opacity) => {
+                let map = PreparedTexture::new(image(opacity).clone(), opacity, TexelAlpha::Blend);
+                (Some((image(base).clone(), base)), Some(map))
             }
         };
-        let texel_alpha = match alpha {
-            Alpha::Opaque => TexelAlpha::Opaque,
-            Alpha::Blend => TexelAlpha::Blend,
-            Alpha::Mask(cutoff) => TexelAlpha::Cutoff(texel_cutoff(cutoff, factor[3])),
-        };
+        let (alpha, texel_alpha, factor) =
+            (effective_alpha(material), texel_alpha(material), fraction(color));
         let base = source.map(|(texture, of)| PreparedTexture::new(texture, of, texel_alpha));
         let is_flat = base.is_none() && !has_vertex_colors;
         let flat = is_flat.then(|| shade([1.0; 5], factor, alpha, false));
         Self { alpha, factor, has_vertex_colors, base, opacity_map, flat }
+    }
+}
+
+/// An opaque material ignores its opacity map.
+fn effective_alpha(&Material { alpha, .. }: &Material) -> Alpha {
+    if alpha.is_opaque() { Alpha::Opaque } else { alpha }
+}
+
+fn texel_alpha(material: &Material) -> TexelAlpha {
+    match effective_alpha(material) {
+        Alpha::Opaque => TexelAlpha::Opaque,
+        Alpha::Blend => TexelAlpha::Blend,
+        Alpha::Mask(cutoff) => {
+            TexelAlpha::Cutoff(texel_cutoff(cutoff, fraction(material.color)[3]))
+        }
+    }
+}
+
+/// The textures that a material samples.
+enum Sources {
+    None,
+    Base(TextureRef),
+    /// White, with the opacity of a texture.
+    White(TextureRef),
+    /// A base texture, with its opacity multiplied by that of another.
+    Product(TextureRef, TextureRef),
+    /// A base texture, and an opacity map with other wrap modes.
+    Both(TextureRef, TextureRef),
+}
+
+impl Sources {
+    fn of(material: &Material) -> Self {
+        let is_opaque = effective_alpha(material) == Alpha::Opaque;
+        match (material.texture, material.opacity.filter(|_| !is_opaque)) {
+            (None, None) => Self::None,
+            (Some(base), None) => Self::Base(base),
+            (None, Some(opacity)) => Self::White(opacity),
+            (Some(base), Some(opacity)) if base.wrap == opacity.wrap => {
+                Self::Product(base, opacity)
+            }
+            (Some(base), Some(opacity)) => Self::Both(base, opacity),
+        }
     }
 }
 
@@ -168,6 +202,35 @@ pub(super) struct Shading<'a> {
 }
 
 impl<'a> Shading<'a> {
+    /// An upper estimate of the bytes of [`new`](Self::new): mip levels, and textures made of
+    /// others.
+    pub(super) fn bytes(appearance: &Appearance) -> u64 {
+        let size = |of: TextureRef| appearance.textures[of.texture as usize].size();
+        // Clones of a texture share their levels.
+        let mut shared = BTreeSet::new();
+        let mut levels = |of: TextureRef, alpha| match shared.insert((of.texture, alpha)) {
+            true => level_bytes(size(of)),
+            false => 0,
+        };
+        let made = |size: [u32; 2]| {
+            let texels: u64 = size.map(u64::from).into_iter().product();
+            level_bytes(size) + texels * size_of::<Rgba>() as u64
+        };
+        let of_material = |material: &Material| match Sources::of(material) {
+            Sources::None => 0,
+            Sources::Base(base) => levels(base, texel_alpha(material)),
+            Sources::White(opacity) => made(size(opacity)),
+            Sources::Product(base, opacity) => {
+                let (base, opacity) = (size(base), size(opacity));
+                made([0, 1].map(|a| base[a].max(opacity[a])))
+            }
+            Sources::Both(base, opacity) => {
+                levels(base, texel_alpha(material)) + levels(opacity, TexelAlpha::Blend)
+            }
+        };
+        appearance.materials.iter().map(of_material).sum()
+    }
+
     pub(super) fn new(appearance: &'a Appearance) -> Self {
         let prepare = |material| PreparedMaterial::new(appearance, material);
         Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
@@ -196,7 +259,11 @@ impl<'a> Shading<'a> {
             && uvs.as_flattened().iter().all(|c| c.is_finite())
         {
             shading.sampler = Some(base.sampler());
-            shading.uvs = near_zero(uvs.map(|uv| uv.map(f64::from)), base.parameters.wrap);
+            let maps = [Some(base), material.opacity_map.as_ref()];
+            let repeats = [0, 1].map(|axis| {
+                maps.iter().flatten().all(|map| map.parameters.wrap[axis] != Wrap::Clamp)
+            });
+            shading.uvs = near_zero(uvs.map(|uv| uv.map(f64::from)), repeats);
         }
         let has_equal_corners = corners.is_none_or(|[a, b, c]| a == b && b == c);
         if has_equal_corners && shading.sampler.is_none() {
@@ -206,10 +273,11 @@ impl<'a> Shading<'a> {
     }
 }
 
-/// Shifts the coordinates of a repeated texture by whole periods towards 0, for precision.
-fn near_zero(mut uvs: [[f64; 2]; 3], wrap: [Wrap; 2]) -> [[f64; 2]; 3] {
-    for (axis, wrap) in wrap.into_iter().enumerate() {
-        if wrap != Wrap::Clamp {
+/// Shifts coordinates by whole periods towards 0, for precision, on each axis on which the textures
+/// are repeated.
+fn near_zero(mut uvs: [[f64; 2]; 3], repeats: [bool; 2]) -> [[f64; 2]; 3] {
+    for (axis, repeats) in repeats.into_iter().enumerate() {
+        if repeats {
             // The remainder is exact. A mirrored texture has a period of two tiles.
             let first = uvs[0][axis];
             let shift = first - first % 2.0;

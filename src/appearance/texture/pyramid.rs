@@ -69,15 +69,27 @@ impl Level {
     }
 }
 
+/// The sizes of the mip levels above a base of `size` texels, down to one texel.
+fn smaller_sizes(size: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
+    let half = |size: &[u32; 2]| (*size != [1, 1]).then(|| size.map(|s| s.div_ceil(2)));
+    std::iter::successors(half(&size), half)
+}
+
+/// The memory of the mip levels of a texture of `size` texels, in bytes.
+pub(crate) fn level_bytes(size: [u32; 2]) -> u64 {
+    let texels: u64 =
+        smaller_sizes(size).map(|[width, height]| u64::from(width) * u64::from(height)).sum();
+    texels * size_of::<[u16; 5]>() as u64
+}
+
 /// The mip levels above a base of `size` texels, down to one texel.
 fn smaller_levels(size: [u32; 2], base: impl Fn(u32, u32) -> Sample) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     let mut shape = size;
-    while shape != [1, 1] {
+    for half in smaller_sizes(size) {
         let edge = 1_u64 << levels.len();
         // A texel at the far edge may cover fewer base texels than the others.
         let width = |a: usize, i: u32| edge.min(u64::from(size[a]) - u64::from(i) * edge) as f64;
-        let half = shape.map(|s| s.div_ceil(2));
         let pair = |i: u32, end: u32| 2 * i..end.min(2 * i + 2);
         let level = Level::new(half, |x, y| {
             let (mut sum, mut area) = ([0.0; 5], 0.0);

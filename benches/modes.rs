@@ -50,9 +50,9 @@ fn main() -> Result<()> {
 
     println!("CPU: {}", common::cpu_name());
     let mut modes = vec![("surface".to_owned(), Mode::Surface), ("thin".to_owned(), Mode::Thin)];
-    modes.extend(
-        FILLS.map(|fill| (format!("solid, {fill}"), Mode::Solid(Solid { fill, shell: false }))),
-    );
+    modes.extend(FILLS.map(|fill| {
+        (format!("solid, {fill}"), Mode::Solid(Solid { fill, include_surface: false }))
+    }));
     let columns = "| mesh | res | mode | occupied | bricks | cpu ms | / surface | peak MiB | gpu ms | / surface |";
     let mut head = Some(columns);
     for path in models() {

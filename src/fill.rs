@@ -53,7 +53,7 @@ pub struct Voted {
     /// The voxels that most rays find inside.
     pub grid: VoxelGrid,
     /// The disagreement of the rays.
-    pub dispute: AxisDisagreement,
+    pub disagreement: AxisDisagreement,
 }
 
 /// The disagreement of the rays of a [`vote()`].

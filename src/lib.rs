@@ -62,6 +62,8 @@ pub mod grid;
 pub mod mesh;
 pub mod mesher;
 pub mod mode;
+#[doc(hidden)]
+pub mod numbers;
 #[cfg(feature = "palette")]
 pub mod palette;
 pub mod place;
@@ -73,7 +75,6 @@ pub mod srgb;
 pub mod topology;
 pub mod trace;
 pub mod transform;
-mod units;
 pub mod verify;
 pub mod voxelize;
 pub mod voxelizer;

@@ -51,9 +51,9 @@ pub struct Voxels {
     /// What the backend's stages did; `None` from a backend without stages.
     pub report: Option<RunReport>,
     /// Time that the backend took.
-    pub voxelize: Duration,
+    pub voxelize_time: Duration,
     /// Time that filling took, the analysis of the mesh included.
-    pub fill: Duration,
+    pub fill_time: Duration,
 }
 
 /// Voxelizes `mesh` as `mode` says.
@@ -118,7 +118,7 @@ async fn voxelize_by(
             (grid, Some(fill_report))
         }
     };
-    let Finder { report, time: voxelize, .. } = finder;
-    let fill = began.elapsed().saturating_sub(voxelize);
-    Ok(Voxels { grid, fill_report, report, voxelize, fill })
+    let Finder { report, time: voxelize_time, .. } = finder;
+    let fill_time = began.elapsed().saturating_sub(voxelize_time);
+    Ok(Voxels { grid, fill_report, report, voxelize_time, fill_time })
 }

@@ -1,10 +1,69 @@
-//! Units in messages.
+//! Numbers in messages, of the library and of the program.
 
 /// Formats a number of bytes in the largest binary unit that is not larger, rounded up.
-pub(crate) fn binary_bytes(number: u64) -> String {
+#[must_use]
+pub fn binary_bytes(number: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.iter().find(|(bits, _)| number >> bits >= 1);
     unit.map_or(format!("{number} bytes"), |(bits, unit)| {
         format!("{:.1} {unit}", (number as f64 / f64::from(1u32 << bits) * 10.0).ceil() / 10.0)
     })
+}
+
+/// A count and its noun.
+#[must_use]
+pub fn counted(number: u64, one: &str) -> String {
+    let plural = if one.ends_with('h') { "es" } else { "s" };
+    counted_as(number, one, &format!("{one}{plural}"))
+}
+
+/// A count and its noun, which is `one` or `more`.
+#[must_use]
+pub fn counted_as(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { more })
+}
+
+/// A number with commas between thousands.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Formats a number for a message, with an exponent where it would have many zeros.
+#[must_use]
+pub fn short(number: &f64) -> String {
+    match number.abs() {
+        size if size != 0.0 && size.is_finite() && !(1e-5..1e15).contains(&size) => {
+            format!("{number:e}")
+        }
+        _ => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        let numbers = [0, 999, 1000, 123_456, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn nouns_have_their_plural() {
+        let meshes = [0, 1, 2].map(|number| counted(number, "mesh"));
+        assert_eq!(meshes, ["0 meshes", "1 mesh", "2 meshes"]);
+        assert_eq!(counted(1000, "voxel"), "1,000 voxels");
+        assert_eq!(counted_as(1, "face has", "faces have"), "1 face has");
+        assert_eq!(counted_as(0, "face has", "faces have"), "0 faces have");
+    }
 }

@@ -43,6 +43,7 @@ use thiserror::Error;
 
 use crate::appearance::Appearance;
 use crate::mesh::Mesh;
+use crate::numbers::short;
 pub use crate::place::lattice::Lattice;
 use crate::place::lattice::{MAX_SPAN, choose};
 use crate::place::window::Part;
@@ -138,16 +139,6 @@ pub enum PlaceError {
     /// A tile or window that the lattice does not have.
     #[error(transparent)]
     Tile(#[from] TileError),
-}
-
-/// Formats a number for a message, with an exponent where it would have many zeros.
-pub(crate) fn short(number: &f64) -> String {
-    match number.abs() {
-        size if size != 0.0 && size.is_finite() && !(1e-5..1e15).contains(&size) => {
-            format!("{number:e}")
-        }
-        _ => number.to_string(),
-    }
 }
 
 /// The voxel size.

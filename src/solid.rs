@@ -10,7 +10,7 @@ mod report;
 mod summary;
 
 pub use report::{Caps, FillReport, FillWarning, Volume};
-pub use summary::{AxesSummary, ConfidenceSummary, DoubtSummary, FillSummary};
+pub use summary::{ConfidenceSummary, DisagreementSummary, DoubtSummary, FillSummary};
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::fill::{self, AxisDisagreement, Generalized, check_memory};
 use crate::grid::{VoxelGrid, Windings};
 use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
-use crate::topology::{Boundary, Flips, MAX_EDGES, Topology, Turned};
+use crate::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
 use crate::voxelize::BackendError;
 use crate::voxelize::finder::Finder;
 use crate::voxelize::{Rule, Run};
@@ -31,7 +31,7 @@ pub struct Solid {
     /// The definition of the inside.
     pub fill: Fill,
     /// Whether to include the voxels that the surface touches.
-    pub shell: bool,
+    pub include_surface: bool,
 }
 
 /// The definition of the inside.
@@ -81,7 +81,7 @@ const LEAK: f64 = 0.01;
 struct Findings {
     unended: Option<u64>,
     windings: Option<Windings>,
-    dispute: Option<AxisDisagreement>,
+    disagreement: Option<AxisDisagreement>,
     enclosed: Option<u64>,
     leaked: Option<u64>,
     caps: Option<Caps>,
@@ -100,8 +100,8 @@ impl Done {
         self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
     }
 
-    fn share_in_dispute(&self) -> f64 {
-        self.findings.dispute.as_ref().map_or(0.0, AxisDisagreement::share)
+    fn axis_disagreement(&self) -> f64 {
+        self.findings.disagreement.as_ref().map_or(0.0, AxisDisagreement::share)
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) async fn solidify(
     let kept = finder.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
     let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, kept);
-    let grid = if solid.shell { with_shell(finder, grid).await? } else { grid };
+    let grid = if solid.include_surface { with_surface(finder, grid).await? } else { grid };
     Ok((grid, filling))
 }
 
@@ -145,8 +145,8 @@ struct Surface {
     topology: Topology,
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
-    /// The flipped parts; `None` if the mesh is closed and oriented as given.
-    turned: Option<Turned>,
+    /// `None` if the mesh is closed and oriented as given.
+    flips: Option<FlipStatistics>,
 }
 
 impl Surface {
@@ -154,36 +154,39 @@ impl Surface {
     fn of(finder: &mut Finder) -> Result<Self, BackendError> {
         let (mut surface, flips) = Self::as_given(finder, |topology| !topology.is_oriented())?;
         if let Some(flips) = flips {
-            surface.turn(finder, flips)?;
+            surface.flip(finder, flips)?;
         }
         Ok(surface)
     }
 
     /// Flips the parts with inverted orientation; returns whether there are any.
-    fn turn(&mut self, finder: &mut Finder, (turned, which): Flips) -> Result<bool, BackendError> {
-        if let Some(which) = &which {
-            finder.mesh = Cow::Owned(finder.mesh.with_turned(which));
+    fn flip(&mut self, finder: &mut Finder, flips: Flips) -> Result<bool, BackendError> {
+        let Flips { statistics, is_flipped } = flips;
+        if let Some(is_flipped) = &is_flipped {
+            finder.mesh = Cow::Owned(finder.mesh.with_flipped(is_flipped));
             (*self, _) = Self::as_given(finder, |_| false)?;
         }
-        self.turned = Some(turned);
-        Ok(which.is_some())
+        self.flips = Some(statistics);
+        Ok(is_flipped.is_some())
     }
 
-    /// Whether patches are turned of a closed mesh that is oriented depends on columns of the whole
+    /// Whether patches of a closed and oriented mesh are flipped depends on columns of the whole
     /// grid.
     ///
     /// # Errors
-    /// A mesh in a window of which some patches would be turned, and others not. To turn all of
+    /// A mesh in a window of which some patches would be flipped, and others not. To flip all of
     /// them changes no voxel.
-    fn refuse_to_turn_some(&self, finder: &Finder) -> Result<(), BackendError> {
-        if self.turned.is_some() {
+    fn refuse_to_flip_some(&self, finder: &Finder) -> Result<(), BackendError> {
+        if self.flips.is_some() {
             return Ok(());
         }
         match Self::as_given(finder, |_| true)?.1 {
-            Some((_, Some(which))) if which.contains(&false) => Err(BackendError::NotInTiles(
-                "parts of the mesh face the wrong way, and whether they are turned depends on the \
-                 whole grid: use the fill parity or vote, or turn them in the mesh",
-            )),
+            Some(Flips { is_flipped: Some(which), .. }) if which.contains(&false) => {
+                Err(BackendError::NotInTiles(
+                    "parts of the mesh have inverted orientation, and whether they are flipped depends \
+                 on the whole grid: use the fill vote, or flip them in the mesh",
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -201,8 +204,8 @@ impl Surface {
             let max_edges = room.min(MAX_EDGES as u64);
             let allow = |topology: &Topology, edges| {
                 let flip = flip(topology);
-                let turning = if flip { Topology::turning_bytes(whole) } else { 0 };
-                check_memory(turning + Topology::boundary_bytes(edges), memory)?;
+                let flipping = if flip { Topology::flipping_bytes(whole) } else { 0 };
+                check_memory(flipping + Topology::boundary_bytes(edges), memory)?;
                 Ok::<_, BackendError>(flip)
             };
             let (topology, boundary, flips) = Topology::with_flips(whole, max_edges, allow)?;
@@ -220,7 +223,7 @@ impl Surface {
         let surface = Self {
             topology: topology.relative_to(origin),
             boundary: boundary.map(|boundary| boundary.relative_to(origin)),
-            turned: None,
+            flips: None,
         };
         Ok((surface, flips))
     }
@@ -249,7 +252,7 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
         ));
     }
     let voted = vote(finder, format!("the mesh has {holes}")).await?;
-    let share = voted.share_in_dispute();
+    let share = voted.axis_disagreement();
     if share <= MUCH {
         return Ok(voted);
     }
@@ -273,14 +276,14 @@ async fn winding(
     let Some(boundary) = boundary else {
         let wound = along_x(finder, Fill::Winding, reason).await?;
         if finder.mesh.window().is_some() {
-            surface.refuse_to_turn_some(finder)?;
+            surface.refuse_to_flip_some(finder)?;
             return Ok(wound);
         }
         let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
-        if opposed && surface.turned.is_none() {
+        if opposed && surface.flips.is_none() {
             let (_, flips) = Surface::as_given(finder, |_| true)?;
             if let Some(flips) = flips
-                && surface.turn(finder, flips)?
+                && surface.flip(finder, flips)?
             {
                 // Patches that met at edges of more than two triangles may have a boundary now.
                 return Box::pin(winding(finder, wound.reason, surface)).await;
@@ -373,8 +376,8 @@ async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendEr
     let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory, finder.progress))?;
     drop((x, y, z));
     // Of a part, the columns and voxels outside the window would count.
-    let dispute = finder.mesh.window().is_none().then_some(voted.dispute);
-    let findings = Findings { windings, dispute, ..Findings::default() };
+    let disagreement = finder.mesh.window().is_none().then_some(voted.disagreement);
+    let findings = Findings { windings, disagreement, ..Findings::default() };
     Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid)?, findings })
 }
 
@@ -389,14 +392,14 @@ async fn flood(
     let kept = kept + surface.bytes();
     let flooded = finder.within(kept, |memory| fill::flood(&surface, memory, finder.progress))?;
     let leaked = voted.map(|voted| compare(&voted.grid, &flooded.grid, 0).only[0]);
-    let dispute = voted.and_then(|voted| voted.findings.dispute.clone());
+    let disagreement = voted.and_then(|voted| voted.findings.disagreement.clone());
     let enclosed = Some(flooded.enclosed);
-    let findings = Findings { enclosed, leaked, dispute, ..Findings::default() };
+    let findings = Findings { enclosed, leaked, disagreement, ..Findings::default() };
     Ok(Done { fill: Fill::Flood, reason, grid: flooded.grid, findings })
 }
 
 /// The union of `grid` and the voxels that the surface touches.
-async fn with_shell(finder: &mut Finder<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
+async fn with_surface(finder: &mut Finder<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
     let surface = finder.find(Rule::Conservative, grid.bytes()).await?.grid;
     // An upper bound: the sum of both, regardless of shared voxels.
     let both = grid.bytes() + surface.bytes();

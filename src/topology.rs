@@ -27,8 +27,8 @@ mod weld;
 
 use crate::place::PlacedMesh;
 pub use crate::topology::boundary::{Boundary, MAX_EDGES};
+pub use crate::topology::patches::FlipStatistics;
 pub(crate) use crate::topology::patches::Flips;
-pub use crate::topology::patches::Turned;
 
 use crate::topology::edges::Matching;
 use crate::topology::measure::Measure;
@@ -169,7 +169,7 @@ impl Topology {
     }
 
     /// Maximum memory that flipping the patches of `mesh` allocates, in bytes.
-    pub(crate) fn turning_bytes(mesh: &PlacedMesh) -> u64 {
+    pub(crate) fn flipping_bytes(mesh: &PlacedMesh) -> u64 {
         Self::bytes(mesh) + patches::bytes(mesh.len())
     }
 }

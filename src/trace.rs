@@ -38,7 +38,7 @@
 
 use thiserror::Error;
 
-use crate::place::short;
+use crate::numbers::short;
 pub use crate::trace::scene::{Node, Scene};
 pub(crate) use crate::trace::traverse::Touch;
 

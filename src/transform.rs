@@ -55,6 +55,18 @@ pub struct Rotation {
     pub degrees: f64,
 }
 
+/// A mesh cannot be transformed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TransformError {
+    /// A scale that is not a positive finite number.
+    #[error("a scale of {0} is not possible: use a positive number")]
+    Scale(f64),
+    /// The transformed mesh is not valid.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+}
+
 /// A text is not a [`Rotation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("use an axis and degrees, such as x:90 or z:-45")]
@@ -74,15 +86,18 @@ impl FromStr for Rotation {
 impl Transform {
     /// Whether coordinates change.
     #[must_use]
-    pub fn moves(&self) -> bool {
+    pub fn changes_coordinates(&self) -> bool {
         self.scale.is_some() || !self.rotations.is_empty() || self.center
     }
 
     /// The mesh with its coordinates transformed.
     ///
     /// # Errors
-    /// A transformed coordinate is not finite.
-    pub fn apply(&self, mut mesh: Mesh) -> Result<Mesh, MeshError> {
+    /// A scale that is not positive; a transformed coordinate is not finite.
+    pub fn apply(&self, mut mesh: Mesh) -> Result<Mesh, TransformError> {
+        if let Some(scale) = self.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
+            return Err(TransformError::Scale(scale));
+        }
         if self.scale.is_some() || !self.rotations.is_empty() {
             let scale = self.scale.unwrap_or(1.0);
             let turn = |turn: &Rotation| (turn.axis, sin_cos(turn.degrees));
@@ -100,8 +115,12 @@ impl Transform {
 
     /// The placement of `mesh`: as in `options`, or centred in a grid of given dimensions.
     #[must_use]
-    pub fn place(&self, mesh: &Mesh, options: PlaceOptions) -> PlaceOptions {
+    pub fn place_options(&self, mesh: &Mesh, options: PlaceOptions) -> PlaceOptions {
         let Some(CenteredGrid { dims, fills }) = self.grid else { return options };
+        if dims.contains(&0) {
+            // Placing a mesh in it is an error.
+            return options.with_dims(dims);
+        }
         let [min, max] = mesh.bounds();
         let extent = [0, 1, 2].map(|a| max[a] - min[a]);
         let longest = extent.into_iter().fold(0.0, f64::max);

@@ -134,11 +134,11 @@ fn voted(flips: &[Dense; 3]) -> Voted {
             disputed.flip(voxel);
         }
     }
-    let dispute = dispute(flips, &inside, &disputed);
-    Voted { grid: inside.grid(), dispute }
+    let disagreement = disagreement(flips, &inside, &disputed);
+    Voted { grid: inside.grid(), disagreement }
 }
 
-fn dispute(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDisagreement {
+fn disagreement(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDisagreement {
     let dims = inside.dims;
     let starts = |axis: usize| voxels(dims).filter(move |v| v[axis] == 0);
     let columns_with = |sets: &[&Dense]| {
@@ -230,7 +230,7 @@ fn six_rays_vote_as_they_do_one_by_one() {
         let dims = random_dims(rng);
         let flips = random_flips(rng, dims);
         let (voted, expected) = (vote_of(&flips), voted(&flips));
-        assert_eq!(voted.dispute, expected.dispute, "seed {seed}, {dims:?}");
+        assert_eq!(voted.disagreement, expected.disagreement, "seed {seed}, {dims:?}");
         assert!(voted.grid == expected.grid, "seed {seed}, {dims:?}");
     }
 }
@@ -260,7 +260,7 @@ fn a_flip_more_or_less_is_noticed() {
         wrong.iter_mut().for_each(|flips| flips.flip(voxel));
         let wrong_x = along_x(&wrong[0].grid(), u64::MAX, &NoProgress).unwrap();
         assert!(wrong_x != filled(&flips[0]), "seed {seed}");
-        assert!(vote_of(&wrong).dispute.odd != voted(&flips).dispute.odd, "seed {seed}");
+        assert!(vote_of(&wrong).disagreement.odd != voted(&flips).disagreement.odd, "seed {seed}");
         assert!(
             flood_of(&wrong[0]).grid != flooded(&flips[0]).grid || {
                 // The voxel was enclosed, and is.
@@ -271,7 +271,7 @@ fn a_flip_more_or_less_is_noticed() {
 }
 
 #[test]
-fn the_flips_of_a_solid_give_it_back_without_dispute() {
+fn the_flips_of_a_solid_give_it_back_without_disagreement() {
     for seed in 0..300 {
         let rng = &mut Rng::with_seed(seed);
         // Clear of the last voxels, so that all columns end.
@@ -288,11 +288,11 @@ fn the_flips_of_a_solid_give_it_back_without_dispute() {
         assert_eq!(filled, Filled { grid: grid.clone(), unended: 0 });
         let rows =
             Dense::from_fn([1, dims[1], dims[2]], |v| column(dims, v, 0).any(|v| solid.get(v)));
-        let dispute = AxisDisagreement {
+        let disagreement = AxisDisagreement {
             of_columns: rows.set().count() as u64,
             ..AxisDisagreement::default()
         };
-        assert_eq!(vote_of(&flips), Voted { grid, dispute });
+        assert_eq!(vote_of(&flips), Voted { grid, disagreement });
     }
 }
 
@@ -323,9 +323,9 @@ fn columns_that_contradict_themselves_do_not_vote() {
         let voted = vote_of(&columns_through_one_voxel(states));
         assert_eq!(voted.grid.contains([1, 1, 1]), inside > outside, "{states:?}");
         let agreed = inside >= 2 && outside == 0 || outside >= 2 && inside == 0;
-        let is_worst = voted.dispute.worst == Some([1, 1, 1]);
+        let is_worst = voted.disagreement.worst == Some([1, 1, 1]);
         assert_eq!(is_worst, !agreed, "{states:?}");
-        assert_eq!(voted.dispute.odd, states.map(|state| u64::from(state == ODD)));
+        assert_eq!(voted.disagreement.odd, states.map(|state| u64::from(state == ODD)));
     }
 }
 
@@ -366,7 +366,7 @@ fn a_missing_side_is_outvoted_and_counted() {
         odd: [0, 0, 24 * 17],
         ..AxisDisagreement::default()
     };
-    assert_eq!(voted.dispute, expected);
+    assert_eq!(voted.disagreement, expected);
     // One ray a column leaves all of it inside up to the end.
     flips[0] = Dense::from_fn([30; 3], |v| v[0] == 3 && solid.get(v));
     assert_eq!(along_x(&flips[0].grid(), u64::MAX, &NoProgress).unwrap().unended, 17 * 8);
@@ -616,8 +616,11 @@ fn grids_without_voxels_and_grids_of_one_are_filled() {
             flood(&none, u64::MAX, &NoProgress).unwrap(),
             Flooded { grid: none.clone(), enclosed: 0 }
         );
-        let dispute = AxisDisagreement::default();
-        assert_eq!(vote([&none; 3], u64::MAX, &NoProgress).unwrap(), Voted { grid: none, dispute });
+        let disagreement = AxisDisagreement::default();
+        assert_eq!(
+            vote([&none; 3], u64::MAX, &NoProgress).unwrap(),
+            Voted { grid: none, disagreement }
+        );
     }
     let one = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
     assert_eq!(
@@ -630,8 +633,8 @@ fn grids_without_voxels_and_grids_of_one_are_filled() {
     );
     // No column votes, so that nothing says inside.
     let voted = vote([&one; 3], u64::MAX, &NoProgress).unwrap();
-    assert_eq!((voted.grid.occupied(), voted.dispute.odd), (0, [1; 3]));
-    assert_eq!(voted.dispute.worst, Some([0; 3]));
+    assert_eq!((voted.grid.occupied(), voted.disagreement.odd), (0, [1; 3]));
+    assert_eq!(voted.disagreement.worst, Some([0; 3]));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 mod common;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use common::gpu::adapters;
 use common::shapes::mesh_of;
@@ -16,7 +17,9 @@ use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
 use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::{Rule, RunOptions};
-use trivox::{Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{
+    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, Progress, Sizing, place,
+};
 
 /// Buffers of less than 10 MB in all.
 const SMALL: BatchLimits = BatchLimits {
@@ -99,6 +102,34 @@ fn models_at_full_size_have_the_hash_of_the_cpu() {
             compare(&gpu, &path.display().to_string(), &mesh, 4096);
         }
     }
+}
+
+/// Cancelled after the first part.
+#[derive(Default)]
+struct AfterOne(AtomicU64);
+
+impl Progress for AfterOne {
+    fn start(&self, _: &str, _: u64) {}
+
+    fn advance(&self, _: u64) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Relaxed) > 0
+    }
+}
+
+#[test]
+fn a_run_is_cancelled_between_its_parts() {
+    let Some(adapter) = adapter() else { return };
+    let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(SMALL);
+    let options = PlaceOptions::new(Sizing::Resolution(700));
+    let mesh = place(&asset("torus-knot.obj"), &options).unwrap();
+    let progress = AfterOne::default();
+    let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &progress);
+    assert!(matches!(run, Err(BackendError::Cancelled)));
+    assert_eq!(progress.0.into_inner(), 1);
 }
 
 #[test]

@@ -945,7 +945,7 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
         let cpu = Cpu::default();
         let make = |memory| {
             let options = RunOptions { memory, ..RunOptions::default() };
-            let mode = Mode::Solid(Solid { fill, shell: true });
+            let mode = Mode::Solid(Solid { fill, include_surface: true });
             voxelize(&cpu, &mesh, mode, &options, &NoProgress)
         };
         let expected = make(u64::MAX).unwrap().grid;

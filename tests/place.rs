@@ -497,7 +497,7 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
         let mut transform = Transform::default();
         let dims = [(); 3].map(|()| rng.u32(1..=1000));
         transform.grid = Some(CenteredGrid { dims, fills: true });
-        let options = transform.place(&mesh, PlaceOptions::new(Sizing::Resolution(8)));
+        let options = transform.place_options(&mesh, PlaceOptions::new(Sizing::Resolution(8)));
         let placed = place(&mesh, &options).unwrap();
         assert_eq!(placed.lattice().dims, dims, "{base}, {extent:?}");
     }
@@ -507,7 +507,7 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
     let point = Mesh::new(vec![[1.0; 3]], vec![[0; 3]]).unwrap();
     let mut transform = Transform::default();
     transform.grid = Some(CenteredGrid { dims: [64; 3], fills: true });
-    let options = transform.place(&point, PlaceOptions::new(Sizing::Resolution(8)));
+    let options = transform.place_options(&point, PlaceOptions::new(Sizing::Resolution(8)));
     assert_eq!(place(&point, &options).unwrap_err(), PlaceError::NoExtent([1.0; 3]));
 }
 

@@ -567,6 +567,11 @@ fn a_picture_is_laid_over_another_by_its_opacity() {
     };
     assert_eq!(laid(1.0), [middle.0, corner.1]);
     assert_eq!(laid(0.0), [middle.1, corner.1]);
+    // Over nothing, the colour is that of the picture above.
+    let mut above_nothing = clear.clone();
+    above_nothing.overlay(&blue, 0.5);
+    let [r, g, b, _] = corner.1;
+    assert_eq!(above_nothing.at(0, 0), [r, g, b, 128]);
     let [half, _] = laid(0.5);
     for (i, channel) in half.into_iter().enumerate().take(3) {
         let mean = (f64::from(middle.0[i]) + f64::from(middle.1[i])) / 2.0;
@@ -632,6 +637,22 @@ fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
     for fps in [0, 51] {
         assert!(GifAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
     }
+    assert!(GifAnimation::new(Vec::new(), &RenderOptions::new([65_536, 8]), 24).is_err());
+    // The last byte, the end of the file, does not fit.
+    let mut room = [0; 800];
+    let lengths: Vec<bool> = (0..2)
+        .map(|less| {
+            let mut bytes = Vec::new();
+            let write = |out: &mut dyn std::io::Write| {
+                let mut animation = GifAnimation::new(out, &options, 24)?;
+                animation.add(&draw(&lopsided(), &options))?;
+                animation.finish()
+            };
+            write(&mut bytes).unwrap();
+            write(&mut &mut room[..bytes.len() - less]).is_ok()
+        })
+        .collect();
+    assert_eq!(lengths, [true, false]);
     let mut animation = GifAnimation::new(Vec::new(), &options, 50).unwrap();
     assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
 }

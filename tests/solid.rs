@@ -30,7 +30,7 @@ const UNIT: i32 = 1 << 16;
 const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
 
 fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
-    let mode = Mode::Solid(Solid { fill, shell: false });
+    let mode = Mode::Solid(Solid { fill, include_surface: false });
     let voxels = voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress);
     let voxels = voxels.unwrap();
     (voxels.grid, voxels.fill_report.unwrap())
@@ -192,7 +192,11 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
         assert_eq!(filling.reason, "the mesh has 4 open edges", "{what}");
         let mut odd = [0; 3];
         odd[axis] = 100;
-        assert_eq!(assert_certain(&mesh, Fill::Vote, &whole).dispute.unwrap().odd, odd, "{what}");
+        assert_eq!(
+            assert_certain(&mesh, Fill::Vote, &whole).disagreement.unwrap().odd,
+            odd,
+            "{what}"
+        );
 
         let (grid, filling) = solid(&mesh, Fill::Parity);
         let expected = match (axis, is_upper) {
@@ -387,15 +391,15 @@ fn parity_and_winding_find_the_centres_that_cones_surround() {
         odd += expected.occupied();
         let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.winding != 0);
         let (grid, filling) = solid(&mesh, Fill::Winding);
-        // A part that is turned by itself encloses something else.
-        let turned = filling.turned.map_or(0, |turned| turned.triangles);
-        if turned > 0 && turned < mesh.len() as u64 {
+        // A part that is flipped by itself encloses something else.
+        let flipped = filling.flips.map_or(0, |flips| flips.flipped_triangles);
+        if flipped > 0 && flipped < mesh.len() as u64 {
             continue;
         }
         as_given += 1;
         assert!(grid == expected, "{what}, winding: {grid:?} rather than {expected:?}");
         // What turns itself inside out is said to.
-        let is_known = matches!(filling.doubts[..], [] | [FillWarning::InsideOut { .. }]);
+        let is_known = matches!(filling.doubts[..], [] | [FillWarning::Opposed { .. }]);
         assert!(filling.topology.is_oriented() && is_known, "{what}: {:?}", filling.doubts);
         more += expected.subtract(&solid(&mesh, Fill::Parity).0).occupied();
     }
@@ -459,7 +463,7 @@ fn the_shell_adds_the_surface_and_nothing_else() {
     let meshes = closed_meshes().take(12).map(|(_, mesh)| mesh);
     for mesh in meshes.chain([in_grid(&open_cube(1, true), [12; 3])]) {
         for fill in FILLS {
-            let mode = Mode::Solid(Solid { fill, shell: true });
+            let mode = Mode::Solid(Solid { fill, include_surface: true });
             let with_shell =
                 voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress);
             let (grid, filling) = solid(&mesh, fill);
@@ -572,7 +576,7 @@ fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
         for fill in FILLS {
             let of = |threads: usize| {
                 let cpu = Cpu::with_threads(threads).unwrap();
-                let mode = Mode::Solid(Solid { fill, shell: true });
+                let mode = Mode::Solid(Solid { fill, include_surface: true });
                 let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let voxels = pool.install(work).unwrap();
@@ -659,7 +663,7 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
 }
 
 #[test]
-fn a_shell_inside_out_beside_or_in_another_is_turned_for_winding_and_doubtful_by_parity() {
+fn a_shell_inside_out_beside_or_in_another_is_flipped_for_winding_and_doubtful_by_parity() {
     let dims = [180, 82, 82];
     let one = block(dims, [1; 3], [81; 3]);
     for (at, overlap) in [(90, 0), (21, 60 * 80 * 80)] {
@@ -676,9 +680,46 @@ fn a_shell_inside_out_beside_or_in_another_is_turned_for_winding_and_doubtful_by
         }
         for fill in [Fill::Auto, Fill::Winding] {
             let filling = assert_certain(&mesh, fill, &one.union(&other));
-            assert_eq!(filling.turned.unwrap().turned, 1);
+            assert_eq!(filling.flips.unwrap().flipped_patches, 1);
         }
         assert_certain(&mesh, Fill::Flood, &one.union(&other));
+    }
+}
+
+/// A prism over a polygon that crosses itself: its two wings have opposite orientation.
+fn bow_tie() -> Mesh {
+    let outline = [[1.25, 1.25], [21.25, 11.25], [21.25, 1.25], [1.25, 11.25]];
+    let corners = [1.25, 8.25].map(|z| outline.map(|[x, y]| [x, y, z])).concat();
+    let mut triangles = vec![[0, 2, 1], [0, 3, 2], [4, 5, 6], [4, 6, 7]];
+    for i in 0..4 {
+        let j = (i + 1) % 4;
+        triangles.extend([[i, j, j + 4], [i, j + 4, i + 4]]);
+    }
+    Mesh::new(corners, triangles).unwrap()
+}
+
+#[test]
+fn a_mesh_that_no_flip_orients_is_doubtful_by_winding() {
+    let mesh = in_grid(&bow_tie(), [24, 14, 10]);
+    let (grid, filling) = solid(&mesh, Fill::Winding);
+    let [FillWarning::Opposed { columns }] = filling.doubts[..] else {
+        panic!("{:?}", filling.doubts);
+    };
+    assert!(columns > 0 && filling.flips.unwrap().flipped_triangles == 0);
+    let (by_parity, filling) = solid(&mesh, Fill::Parity);
+    assert!(grid == by_parity && grid.occupied() > 300);
+    assert_eq!(filling.doubts, [FillWarning::InsideOut { columns }]);
+}
+
+#[test]
+fn a_sheet_in_a_cube_is_not_said_to_be_inside_out() {
+    let sheet = Mesh::new(vec![[4.0, 4.0, 4.0], [4.0, 8.0, 4.0], [4.5, 4.0, 8.0]], vec![[0, 1, 2]]);
+    for sheet in [sheet.clone().unwrap(), inside_out(&sheet.unwrap())] {
+        let mesh = in_grid(&together(&[cube([1.25; 3], 9.5), sheet]), [12; 3]);
+        let (grid, filling) = solid(&mesh, Fill::Vote);
+        assert_eq!(grid, block([12; 3], [1; 3], [11; 3]));
+        let is_about_sign = |doubt: &FillWarning| matches!(doubt, FillWarning::InsideOut { .. });
+        assert!(!filling.doubts.iter().any(is_about_sign), "{:?}", filling.doubts);
     }
 }
 
@@ -724,25 +765,26 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
     let wound = sentence(&bottle, Fill::Winding);
     let begin = "1 shell, closed, but not consistently oriented: filled by winding, asked for, capped \
                  at 2 boundary loops with a confidence from ";
-    let end = "; doubtful, as triangles at 24 edges face different ways, whichever are turned, so \
-               winding numbers are wrong behind; try --fill vote";
+    let end = "; doubtful, as triangles at 24 edges are inconsistently oriented, and flipping cannot \
+               repair it, so the solid may be wrong behind them; try --fill vote";
     assert!(wound.starts_with(begin) && wound.ends_with(end), "{wound}");
     let twice = in_grid(&together(&[cube([1.25; 3], 39.5), cube([1.25; 3], 39.5)]), [42; 3]);
     assert_eq!(
         sentence(&twice, Fill::Parity),
         "1 shell, closed: filled by parity, asked for; the voxels have 0.00 % of the mesh's volume; \
-         doubtful, as overlapping parts cancel in 1600 columns, leaving cavities; try --fill winding"
+         doubtful, as overlapping or nested parts cancel in 1,600 columns, leaving cavities; to fill \
+         these, try --fill winding"
     );
     assert_eq!(
         sentence(&bottle, Fill::Parity),
         "1 shell, closed, but not consistently oriented: filled by parity, asked for; doubtful, as \
-         triangles at 24 edges face different ways, so overlapping parts, if there are any, cancel \
-         and leave cavities; try --fill flood"
+         triangles at 24 edges are inconsistently oriented, so overlapping parts, if there are any, \
+         cancel and leave cavities; try --fill flood"
     );
     let apart = [cube([1.25; 3], 3.0), inside_out(&cuboid([6.25, 1.25, 1.25], [9.25, 4.25, 4.25]))];
     let apart = sentence(&in_grid(&together(&apart), dims), Fill::Parity);
-    let inside_out = "parts that are inside out cancel others in up to 9 columns, leaving cavities; \
-                      try --fill winding, which turns them, or flood";
+    let inside_out = "parts with inverted orientation cancel others in up to 9 columns, leaving \
+                      cavities; try --fill winding, which flips them, or flood";
     assert!(apart.ends_with(&format!("; doubtful, as {inside_out}")), "{apart}");
     let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
     let slanted = sentence(&in_grid(&slanted, dims), Fill::Vote);
@@ -785,7 +827,7 @@ fn large_holes_are_doubtful_and_narrow_gaps_are_not() {
 }
 
 #[test]
-fn the_wall_of_a_cavity_is_not_turned_because_it_is_seen_through_a_hole_or_through_gaps() {
+fn the_wall_of_a_cavity_is_not_flipped_because_it_is_seen_through_a_hole_or_through_gaps() {
     let shells = |outer: Mesh, inner: Mesh| together(&[outer, inside_out(&inner)]);
     let boxes = || (cuboid([0.0; 3], [1.0; 3]), cuboid([0.1; 3], [0.9; 3]));
     let balls = || (sphere(1.0, 24, 48), sphere(0.5, 24, 48));
@@ -806,8 +848,8 @@ fn the_wall_of_a_cavity_is_not_turned_because_it_is_seen_through_a_hole_or_throu
         let [whole, mesh] = [shells(outer, inner), mesh].map(|mesh| at_resolution(&mesh, 48));
         let (expected, _) = solid(&whole, Fill::Auto);
         let (found, filling) = solid(&mesh, Fill::Auto);
-        let turned = filling.turned.unwrap().triangles;
-        assert!(turned <= mesh.len() as u64 / 100, "{index}: {turned}");
+        let flipped = filling.flips.unwrap().flipped_triangles;
+        assert!(flipped <= mesh.len() as u64 / 100, "{index}: {flipped}");
         // Caps are not where the triangles were.
         let wrong = found.difference(&expected).count();
         assert!((wrong as u64) < expected.occupied() / 20, "{index}: {wrong}");
@@ -841,7 +883,7 @@ fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
     for (mesh, fill) in meshes.iter().flat_map(|mesh| FILLS.map(|fill| (mesh, fill))) {
         let within = |memory: u64| {
             let options = RunOptions { memory, ..RunOptions::default() };
-            let mode = Mode::Solid(Solid { fill, shell: true });
+            let mode = Mode::Solid(Solid { fill, include_surface: true });
             voxelize(&Cpu::with_threads(2).unwrap(), mesh, mode, &options, &NoProgress)
         };
         let expected = within(u64::MAX).unwrap();

@@ -36,7 +36,7 @@ fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
 }
 
 fn inside(mesh: &PlacedMesh) -> VoxelGrid {
-    voxels(mesh, Mode::Solid(Solid { fill: Fill::Parity, shell: false }))
+    voxels(mesh, Mode::Solid(Solid { fill: Fill::Parity, include_surface: false }))
 }
 
 /// A step from face to face between voxels that are not of `thin`, one inside and one outside; past

@@ -31,10 +31,10 @@ fn asset(name: &str) -> Mesh {
 }
 
 fn solid(fill: Fill) -> Mode {
-    Mode::Solid(Solid { fill, shell: false })
+    Mode::Solid(Solid { fill, include_surface: false })
 }
 
-const SHELL: Mode = Mode::Solid(Solid { fill: Fill::Winding, shell: true });
+const SHELL: Mode = Mode::Solid(Solid { fill: Fill::Winding, include_surface: true });
 
 /// The windows between `cuts` along each axis.
 fn windows(dims: [u32; 3], cuts: [&[u32]; 3]) -> Vec<Window> {
@@ -315,7 +315,7 @@ fn fills_that_depend_on_the_whole_grid_are_refused_in_tiles() {
     // One of two shells faces the wrong way: the whole decides by its columns.
     let flipped = solids::inside_out(&solids::cube([15.0, 0.0, 0.0], 10.0));
     let mixed = solids::together(&[cube, flipped]);
-    assert!(refused(&mixed, solid(Fill::Winding)).contains("parity or vote"));
+    assert!(refused(&mixed, solid(Fill::Winding)).contains("use the fill vote"));
     let parity = on_cpu().mode(solid(Fill::Parity));
     check("mixed", &parity, &mixed, resolution(64), [2; 3]);
 }

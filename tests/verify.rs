@@ -135,7 +135,7 @@ fn in_mode(placed: &PlacedMesh, mode: Mode) -> Result<VoxelGrid, BackendError> {
     Ok(voxels.grid)
 }
 
-const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, shell: false });
+const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
 
 #[test]
 fn every_planted_fault_in_a_solid_or_a_thin_surface_is_found_in_runs_of_full_bricks_too() {

@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::solid::Solid;
-use trivox::transform::CenteredGrid;
+use trivox::transform::{CenteredGrid, TransformError};
 use trivox::voxelize::BackendChoice;
 #[cfg(feature = "gpu")]
 use trivox::voxelize::Backends;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
     Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode, NoProgress,
-    PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized, Voxelizer, place,
+    PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized, Voxelizer,
+    place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
@@ -61,7 +62,7 @@ fn a_mesh_is_transformed_before_it_is_placed_wherever_it_comes_from() {
     transform.center = true;
     transform.grid = Some(CenteredGrid { dims: [40, 32, 24], fills: true });
     let moved = transform.apply(mesh.clone()).unwrap();
-    let place = transform.place(&moved, PlaceOptions::new(Sizing::Resolution(1)));
+    let place = transform.place_options(&moved, PlaceOptions::new(Sizing::Resolution(1)));
     let expected = on_cpu().place_options(place).run(&moved).unwrap().grid;
     assert_eq!(expected.dims(), [40, 32, 24]);
     let voxelizer = on_cpu().transform(transform);
@@ -306,6 +307,33 @@ fn cancelling_ends_the_work_soon_whenever_it_is() {
 }
 
 #[test]
+fn a_scale_that_is_not_positive_is_refused() {
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let mut transform = Transform::default();
+        transform.scale = Some(scale);
+        let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
+        assert!(matches!(error, VoxelizeError::Transform(TransformError::Scale(_))), "{error}");
+    }
+    let mut transform = Transform::default();
+    transform.grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
+    let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
+    assert!(matches!(error, VoxelizeError::Place(PlaceError::Resolution(0))), "{error}");
+}
+
+#[test]
+fn given_dimensions_are_not_padded_for_distances() {
+    let mut centered = Transform::default();
+    centered.grid = Some(CenteredGrid { dims: [24; 3], fills: false });
+    let inside = |voxelizer: Voxelizer| {
+        let field = voxelizer.distances(&octahedron(1.0), 3.0).unwrap().field;
+        (field.dims(), field.inside().occupied())
+    };
+    let whole = inside(on_cpu().resolution(16));
+    assert_eq!(whole.0, [22; 3]);
+    assert_eq!(inside(on_cpu().resolution(16).transform(centered)), ([24; 3], whole.1));
+}
+
+#[test]
 fn an_estimate_is_about_what_the_work_takes() {
     let voxelizer = on_cpu().resolution(512);
     let mesh = octahedron(1.0);
@@ -315,6 +343,8 @@ fn an_estimate_is_about_what_the_work_takes() {
     assert_eq!(estimate.dims, grid.dims());
     assert!((bricks..20 * bricks).contains(&estimate.brick_pairs), "{estimate:?} {bricks}");
     assert!(estimate.memory >= grid.bytes(), "{estimate:?} {}", grid.bytes());
+    let tile = voxelizer.clone().tile(Some("2/2x1x1".parse().unwrap()));
+    assert_eq!(tile.estimate(&mesh).unwrap().dims, tile.run(&mesh).unwrap().grid.dims());
     let finer = voxelizer.resolution(1024).estimate(&mesh).unwrap();
     assert!(finer.core_seconds > 3.0 * estimate.core_seconds);
 }

@@ -19,7 +19,7 @@ use trivox::{
 };
 
 fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
-    let mode = Mode::Solid(Solid { fill, shell: false });
+    let mode = Mode::Solid(Solid { fill, include_surface: false });
     let voxels = voxelize(&Cpu::default(), mesh, mode, &Default::default(), &NoProgress).unwrap();
     (voxels.grid, voxels.fill_report.unwrap())
 }
@@ -148,7 +148,7 @@ fn a_solid_is_where_the_solid_angles_of_all_triangles_add_up_to_half_of_all_dire
             let mesh = at_resolution(&mesh, resolution);
             let (grid, filling) = solid(&mesh, Fill::Auto);
             assert_eq!(filling.fill, Fill::Winding, "{name}");
-            assert_eq!(filling.turned.unwrap().triangles, 0, "{name}");
+            assert_eq!(filling.flips.unwrap().flipped_triangles, 0, "{name}");
             let what = format!("{name} at {resolution}");
             with_confidences += u32::from(assert_confidences(&mesh, &filling, &what));
             let [inside, near] = assert_as_sum(&mesh, &grid, &what);
@@ -214,10 +214,10 @@ fn closed_meshes_that_lost_their_caps_keep_their_volume() {
 }
 
 #[test]
-fn parts_that_face_the_wrong_way_are_turned_and_counted() {
+fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
     let ball = without(&sphere(5.0, 16, 24), |index| index % 50 == 7);
     let (expected, filling) = solid(&at_resolution(&ball, 40), Fill::Auto);
-    assert_eq!(filling.turned.unwrap().triangles, 0);
+    assert_eq!(filling.flips.unwrap().flipped_triangles, 0);
     let flipped = |is_flipped: &dyn Fn(usize) -> bool| {
         let turn = |(index, &[a, b, c]): (usize, &[u32; 3])| match is_flipped(index) {
             true => [a, c, b],
@@ -232,8 +232,11 @@ fn parts_that_face_the_wrong_way_are_turned_and_counted() {
     ] {
         let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);
         assert!(grid == expected, "{turned}");
-        let summary = filling.turned.unwrap();
-        assert_eq!((summary.patches, summary.turned, summary.triangles), (1, 1, turned));
+        let summary = filling.flips.unwrap();
+        assert_eq!(
+            (summary.patches, summary.flipped_patches, summary.flipped_triangles),
+            (1, 1, turned)
+        );
         assert_eq!(filling.doubts, []);
     }
     // Triangles that are all apart, with gaps between them, each a patch of its own.
@@ -254,14 +257,14 @@ fn parts_that_face_the_wrong_way_are_turned_and_counted() {
     let mesh = at_resolution(&together(&[ball.clone(), inside_out(&aside)]), 40);
     let (grid, filling) = solid(&mesh, Fill::Auto);
     assert!(grid == expected);
-    let summary = filling.turned.unwrap();
-    assert_eq!((summary.patches, summary.turned), (2, 1));
-    assert_eq!(summary.triangles, aside.triangles().len() as u64);
+    let summary = filling.flips.unwrap();
+    assert_eq!((summary.patches, summary.flipped_patches), (2, 1));
+    assert_eq!(summary.flipped_triangles, aside.triangles().len() as u64);
 }
 
 #[test]
 fn order_and_threads_change_nothing() {
-    let mode = Mode::Solid(Solid { fill: Fill::Auto, shell: false });
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
     let mut rng = Rng::with_seed(9);
     for (name, mesh) in broken_meshes() {
         let expected = solid(&at_resolution(&mesh, 48), Fill::Auto);
@@ -284,7 +287,7 @@ fn order_and_threads_change_nothing() {
 #[cfg(feature = "gpu")]
 #[test]
 fn every_backend_gives_the_same_solid_and_the_same_report() {
-    let mode = Mode::Solid(Solid { fill: Fill::Auto, shell: false });
+    let mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
     for adapter in common::gpu::adapters() {
         let gpu = trivox::Gpu::new(&adapter).unwrap();
         for (name, mesh) in broken_meshes() {

@@ -14,7 +14,8 @@ use trivox::{
 };
 
 /// The inside and the surface.
-pub const SOLID: Mode = Mode::Solid(Solid { fill: trivox::solid::Fill::Auto, shell: true });
+pub const SOLID: Mode =
+    Mode::Solid(Solid { fill: trivox::solid::Fill::Auto, include_surface: true });
 
 /// Reads a mesh.
 pub fn mesh_of(path: &Path) -> Result<Mesh> {

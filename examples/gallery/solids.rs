@@ -35,7 +35,7 @@ pub fn broken_meshes_cut_open() -> Result<Vec<u8>> {
 
 /// The half of the solid that is away from the eye, and its cut in another colour.
 fn cut_open(mesh: &Mesh, fill: Fill) -> Result<VoxelGrid> {
-    let solid = voxels_of(mesh, Mode::Solid(Solid { fill, shell: false }), 48, Up::Z)?;
+    let solid = voxels_of(mesh, Mode::Solid(Solid { fill, include_surface: false }), 48, Up::Z)?;
     let middle = solid.dims()[1] / 2;
     painted(&solid, |[_, y, _]| match y {
         y if y < middle => None,

@@ -10,6 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 use trivox::formats::{ReadError, WriteError};
 use trivox::render::RenderError;
+use trivox::transform::TransformError;
 use trivox::verify::VerifyError;
 use trivox::{BackendError, GpuError, GridError, MeshError, PlaceError, VoxelizeError};
 
@@ -235,7 +236,8 @@ impl From<VoxelizeError> for Failure {
     fn from(error: VoxelizeError) -> Self {
         match error {
             VoxelizeError::Read(error) => error.into(),
-            VoxelizeError::Mesh(error) => error.into(),
+            VoxelizeError::Transform(TransformError::Mesh(error)) => error.into(),
+            VoxelizeError::Transform(error) => Self::own("PlaceError", "place.scale", error),
             VoxelizeError::Place(error) => error.into(),
             VoxelizeError::Backend(error) => error.into(),
             other => Self::own("TrivoxError", "trivox", other),

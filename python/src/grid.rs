@@ -258,7 +258,7 @@ impl PyGrid {
         PyModule::import(py, "json")?.call_method1("loads", (&self.report,))
     }
 
-    /// What the caller may not expect, a sentence each.
+    /// What the caller might not expect, a sentence each.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.warnings)

@@ -97,7 +97,7 @@ pub fn diff<'py>(
 /// mesh : Mesh, path, or a mesh of another package
 /// grid : Grid, or dense array of shape (nx, ny, nz)
 ///     What is not zero in an array is occupied; ``Grid.from_dense`` also takes its place.
-/// mode, fill, shell
+/// mode, fill, include_surface
 ///     What the grid's voxels are, as in `Voxelizer`.
 /// resolution, voxel_size, bounds, pad
 ///     How the mesh was placed, where that is known. Otherwise the grid's origin and voxel size
@@ -112,7 +112,7 @@ pub fn diff<'py>(
 /// Verdict
 ///     Truthy if no voxel is wrong.
 #[pyfunction]
-#[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", shell=false, resolution=None,
+#[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", include_surface=false, resolution=None,
     voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn verify<'py>(
@@ -120,7 +120,7 @@ pub fn verify<'py>(
     grid: &Bound<'py, PyAny>,
     mode: &str,
     fill: &str,
-    shell: bool,
+    include_surface: bool,
     resolution: Option<&Bound<'py, PyAny>>,
     voxel_size: Option<f64>,
     bounds: Option<&Bound<'py, PyAny>>,
@@ -129,7 +129,7 @@ pub fn verify<'py>(
     #[pyo3(from_py_with = named_of)] named: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = mesh.py();
-    let mode = parse_mode(py, mode, fill, shell)?;
+    let mode = parse_mode(py, mode, fill, include_surface)?;
     let mut options = VerifyOptions::default();
     options.as_placed = as_placed;
     options.named = named as usize;

@@ -60,7 +60,7 @@ use crate::options::{bounds_of, pad_of, whole, wholes};
 ///     "solid": those whose centre is inside.
 /// fill : {"auto", "parity", "winding", "flood", "vote"}, default "auto"
 ///     How a solid decides what is inside; "auto" suits the mesh, and the report says why.
-/// shell : bool, default False
+/// include_surface : bool, default False
 ///     Whether a solid also has the voxels that its surface touches.
 /// up : {"y", "z"}, default "y"
 ///     The mesh's up axis; files and pictures turn accordingly.
@@ -138,7 +138,7 @@ where
 ///
 /// # Errors
 /// A name that is not known; a fill for what is no solid.
-pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, shell: bool) -> PyResult<Mode> {
+pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, include_surface: bool) -> PyResult<Mode> {
     let fills = [
         ("auto", Fill::Auto),
         ("parity", Fill::Parity),
@@ -146,11 +146,11 @@ pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, shell: bool) -> PyResu
         ("flood", Fill::Flood),
         ("vote", Fill::Vote),
     ];
-    let solid = Solid { fill: parsed(py, "fill", fill, &fills)?, shell };
+    let solid = Solid { fill: parsed(py, "fill", fill, &fills)?, include_surface };
     let modes = [("surface", Mode::Surface), ("thin", Mode::Thin), ("solid", Mode::Solid(solid))];
     let parsed = parsed(py, "mode", mode, &modes)?;
-    if mode != "solid" && (fill != "auto" || shell) {
-        let message = "fill and shell are of solids: give mode='solid'";
+    if mode != "solid" && (fill != "auto" || include_surface) {
+        let message = "fill and include_surface are of solids: give mode='solid'";
         return Err(option_error(py, "option.combination", message));
     }
     Ok(parsed)
@@ -220,7 +220,7 @@ fn rotations(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Rotation>> {
 impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
-        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto", shell=false,
+        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto", include_surface=false,
         up="y", color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
@@ -237,7 +237,7 @@ impl PyVoxelizer {
         center: bool,
         mode: &str,
         fill: &str,
-        shell: bool,
+        include_surface: bool,
         up: &str,
         color: bool,
         keep_transparent: bool,
@@ -283,7 +283,7 @@ impl PyVoxelizer {
             (None, Some(size)) => Sizing::VoxelSize(size),
             (resolution, None) => Sizing::Resolution(resolution.unwrap_or(256)),
         };
-        let mode_of = parse_mode(py, mode, fill, shell)?;
+        let mode_of = parse_mode(py, mode, fill, include_surface)?;
         let backends = [
             ("auto", BackendChoice::Auto),
             ("cpu", BackendChoice::Cpu),
@@ -348,7 +348,7 @@ impl PyVoxelizer {
         set("backend", backend != "auto", any(backend))?;
         for (name, value, default) in [
             ("center", center, false),
-            ("shell", shell, false),
+            ("include_surface", include_surface, false),
             ("color", color, true),
             ("keep_transparent", keep_transparent, false),
         ] {
@@ -417,7 +417,7 @@ impl PyVoxelizer {
     /// Warns
     /// -----
     /// TrivoxWarning
-    ///     Something that the caller may not expect: see ``grid.warnings``.
+    ///     Something that the caller might not expect: see ``grid.warnings``.
     #[pyo3(signature = (mesh, *, progress=None))]
     fn voxelize(
         &self,
@@ -474,7 +474,7 @@ impl PyVoxelizer {
     /// Warns
     /// -----
     /// TrivoxWarning
-    ///     Something that the caller may not expect, such as a doubtful inside.
+    ///     Something that the caller might not expect, such as a doubtful inside.
     #[pyo3(signature = (mesh, width=3.0, *, progress=None))]
     fn distances(
         &self,

@@ -132,7 +132,7 @@ def test_the_report_of_a_fill_has_what_the_program_prints(tetrahedron):
         report = trivox.Voxelizer(16, mode="solid")(holed).report
     fill = report["fill"]
     assert report["triangles"] == 3 and report["lattice"]["dims"] == [16, 16, 16]
-    assert (fill["open_edges"], fill["boundary_loops"], fill["turned_patches"]) == (3, 1, 0)
+    assert (fill["open_edges"], fill["boundary_loops"], fill["flipped_patches"]) == (3, 1, 0)
     assert 0 <= fill["lowest_confidence"]["value"] <= 1
     assert trivox.Voxelizer(16)(holed).report["fill"] is None
 

@@ -3,14 +3,14 @@
 //!
 //! The winding number at a voxel is the signed solid angle of the surface as seen from its centre,
 //! as a fraction of the sphere: 1 inside a closed surface, 0 outside, and in between near a hole.
-//! Parts may overlap. A sweep along each row of bricks counts crossings, and adds the offsets that
+//! Regions may overlap. A sweep along each row of bricks counts crossings, and adds the offsets that
 //! follow from the boundary ([`offsets`](crate::fill::offsets)).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use crate::fill::offsets::{CapBrick, Field, Part, Parts};
+use crate::fill::offsets::{CapBrick, Field, Region, Regions};
 use crate::fill::{check_memory, refuse_cancelled};
 use crate::grid::{BRICK, BrickKey, Crossings, Mask, VoxelGrid, in_order, is_empty, set_bits};
 use crate::place::Lattice;
@@ -19,7 +19,7 @@ use crate::topology::Boundary;
 use crate::voxelize::BackendError;
 
 /// Maximum memory of a brick at a cap, in bytes: its offsets, and its entries in two lists.
-const BRICK_BYTES: u64 = (size_of::<CapBrick>() + 4 * size_of::<Part>()) as u64;
+const BRICK_BYTES: u64 = (size_of::<CapBrick>() + 4 * size_of::<Region>()) as u64;
 
 /// Rows of bricks filled per task.
 const TASK: usize = 64;
@@ -68,39 +68,29 @@ pub fn generalized(
     check_memory(kept, memory)?;
     let field = Field::new(boundary, lattice);
     progress.start("fill", field.work());
-    let parts = field.parts((memory - kept) / BRICK_BYTES, progress);
+    let regions = field.regions((memory - kept) / BRICK_BYTES, progress);
     refuse_cancelled(progress)?;
-    let Parts { parts, extremes } = parts.map_err(|bricks| BackendError::Memory {
+    let Regions { regions, extremes } = regions.map_err(|bricks| BackendError::Memory {
         needed: kept + bricks * BRICK_BYTES,
         allowed: memory,
     })?;
-    let caps = Caps::new(parts, lattice);
+    let caps = Caps::new(regions, lattice);
     let kept = kept + caps.bytes();
     check_memory(kept, memory)?;
-    let rows: Vec<usize> = (0..caps.starts.len()).collect();
     let sweep = Sweep { crossings, field: &field, caps: &caps };
-    let uncertain = AtomicU64::new(0);
-    let filled: Vec<Vec<Filled>> = (rows.par_chunks(TASK))
-        .map(|rows| {
-            let mut filled = Vec::new();
-            let of_row = |&row: &usize| sweep.row(row, &mut filled);
-            let count: u64 = rows.iter().map(of_row).sum();
-            uncertain.fetch_add(count, Relaxed);
-            filled
-        })
-        .collect();
-    let count: usize = filled.iter().map(Vec::len).sum();
-    let working = kept + (count * size_of::<Filled>()) as u64;
-    let fits = |bytes| check_memory(bytes + working, memory);
+    let Swept { runs, bytes, uncertain } = sweep.all(memory - kept);
+    let kept = kept + bytes;
+    check_memory(kept, memory)?;
+    let fits = |bytes| check_memory(bytes + kept, memory);
     // Whole bricks; voxels beyond the end of the grid are removed afterwards.
     let dims = lattice.dims.map(|d| d.next_multiple_of(BRICK));
-    let (grid, _) = in_order(dims, None, &filled, fits, |filled, out| {
-        filled.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
+    let (grid, _) = in_order(dims, None, &runs, fits, |runs, out| {
+        runs.iter().for_each(|&(start, len, mask)| out.push(start, len, &mask));
     })?;
     let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
     let estimated: u64 = caps.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();
-    let uncertain = uncertain.into_inner() + estimated;
-    drop((filled, field));
+    let uncertain = uncertain + estimated;
+    drop((runs, field));
     let uncropped = grid.bytes();
     let grid = grid
         .cropped(lattice.dims, memory.saturating_sub(uncropped))
@@ -111,7 +101,7 @@ pub fn generalized(
 }
 
 /// Consecutive bricks along `x` with the same voxels.
-type Filled = (BrickKey, u32, Mask);
+type BrickRun = (BrickKey, u32, Mask);
 
 /// The offsets of all rows of bricks.
 struct Caps {
@@ -126,7 +116,7 @@ struct Caps {
 }
 
 impl Caps {
-    fn new(parts: Vec<Part>, lattice: &Lattice) -> Self {
+    fn new(regions: Vec<Region>, lattice: &Lattice) -> Self {
         let [x, y, z] = lattice.dims.map(|d| d.div_ceil(BRICK));
         let mut caps = Self {
             dims: [x, y],
@@ -134,16 +124,16 @@ impl Caps {
             bricks: Vec::new(),
             uncertain: Vec::new(),
         };
-        for part in parts {
-            match part {
-                Part::Rows { from, to, offset } => {
+        for region in regions {
+            match region {
+                Region::Rows { from, to, offset } => {
                     for z in from[1]..to[1] {
                         let row = |at: u32| (z * y + at) as usize;
                         caps.starts[row(from[0])..row(to[0])].fill(offset);
                     }
                 }
-                Part::Brick { at, content } => caps.bricks.push((BrickKey::new(at), content)),
-                Part::Uncertain { center, voxels } => caps.uncertain.push((center, voxels)),
+                Region::Brick { at, content } => caps.bricks.push((BrickKey::new(at), content)),
+                Region::Uncertain { center, voxels } => caps.uncertain.push((center, voxels)),
             }
         }
         caps.bricks.sort_unstable_by_key(|&(key, _)| key);
@@ -163,9 +153,38 @@ struct Sweep<'a> {
     caps: &'a Caps,
 }
 
+/// What a sweep finds.
+struct Swept {
+    /// The bricks inside, in canonical order.
+    runs: Vec<Vec<BrickRun>>,
+    /// Their memory. If that is more than allowed, `runs` is incomplete.
+    bytes: u64,
+    /// The number of uncertain voxels inside in bricks at caps.
+    uncertain: u64,
+}
+
 impl Sweep<'_> {
+    /// Fills all rows, and keeps at most about `memory` bytes.
+    fn all(&self, memory: u64) -> Swept {
+        let rows: Vec<usize> = (0..self.caps.starts.len()).collect();
+        let [bytes, uncertain] = [0, 0].map(AtomicU64::new);
+        let runs = (rows.par_chunks(TASK))
+            .map(|rows| {
+                let mut runs = Vec::new();
+                let count: u64 = rows.iter().map(|&row| self.row(row, &mut runs)).sum();
+                uncertain.fetch_add(count, Relaxed);
+                let new = size_of_val(&runs[..]) as u64;
+                match bytes.fetch_add(new, Relaxed) + new <= memory {
+                    true => runs,
+                    false => Vec::new(),
+                }
+            })
+            .collect();
+        Swept { runs, bytes: bytes.into_inner(), uncertain: uncertain.into_inner() }
+    }
+
     /// Fills a row of bricks; returns the number of uncertain voxels inside in bricks at caps.
-    fn row(&self, row: usize, out: &mut Vec<Filled>) -> u64 {
+    fn row(&self, row: usize, out: &mut Vec<BrickRun>) -> u64 {
         let [width, depth] = self.caps.dims;
         let [y, z] = [row as u32 % depth, row as u32 / depth];
         let begin = BrickKey::new([0, y, z]);
@@ -288,39 +307,42 @@ mod tests {
         assert!(expected.grid.occupied() > 10_000);
 
         let field = Field::new(&boundary, lattice);
-        let Ok(Parts { parts, .. }) = field.parts(u64::MAX, &NoProgress) else {
+        let Ok(Regions { regions, .. }) = field.regions(u64::MAX, &NoProgress) else {
             panic!("there is room");
         };
-        let caps = Caps::new(parts, lattice);
+        let caps = Caps::new(regions, lattice);
         let bricks = caps.bricks.len() as u64;
         let (rows, content) = (caps.starts.len() as u64, size_of::<CapBrick>() as u64);
         // A key, an address and the content of a brick; the offset of a row, if there is one; the
         // centre of a cube, and a number.
         let cubes = caps.uncertain.len() as u64;
         assert_eq!(caps.bytes(), bricks * (8 + 8 + content) + rows * 8 + cubes * 24);
-        let (mut filled, mut uncropped) = (Vec::new(), 0);
+        let mut uncropped = 0;
         let sweep = Sweep { crossings: &crossings, field: &field, caps: &caps };
-        (0..rows as usize).for_each(|row| _ = sweep.row(row, &mut filled));
+        let Swept { runs, bytes: list, .. } = sweep.all(u64::MAX);
+        assert_eq!(list, 80 * runs.iter().map(Vec::len).sum::<usize>() as u64);
+        let without_room = sweep.all(0);
+        assert!(without_room.bytes == list && without_room.runs.iter().all(Vec::is_empty));
         let note = |bytes| {
             uncropped = bytes;
             Ok::<(), ()>(())
         };
         let whole = dims.map(|d| d.next_multiple_of(BRICK));
-        let write = |filled: &Vec<Filled>, out: &mut Writer<'_>| {
-            filled.iter().for_each(|(start, len, mask)| out.push(*start, *len, mask));
+        let write = |runs: &Vec<BrickRun>, out: &mut Writer<'_>| {
+            runs.iter().for_each(|(start, len, mask)| out.push(*start, *len, mask));
         };
-        let list = filled.len() as u64 * size_of::<Filled>() as u64;
-        in_order(whole, None, &[filled], note, write).expect("it fits");
+        in_order(whole, None, &runs, note, write).expect("it fits");
         let kept = Field::bytes(&boundary);
         let mut steps = vec![
             kept,
             kept + bricks * BRICK_BYTES,
+            kept + caps.bytes() + list,
             kept + caps.bytes() + list + uncropped,
             uncropped + expected.grid.bytes(),
         ];
         // The clusters are no longer there for the last one.
-        assert!(steps[..3].is_sorted() && steps[3] > kept, "{steps:?}");
-        if steps[3] < steps[2] {
+        assert!(steps[..4].is_sorted() && steps[4] > kept, "{steps:?}");
+        if steps[4] < steps[3] {
             steps.pop();
         }
 

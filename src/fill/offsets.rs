@@ -49,7 +49,7 @@ const UNCERTAIN: f64 = 0.25;
 const MAX_VOXEL_ERROR: f64 = 0.2;
 /// With a larger error a polynomial decides no voxel.
 const MAX_ERROR: f64 = 1.0;
-/// Maximum number of undecided voxels of a cube that is not divided: about what its eight parts
+/// Maximum number of undecided voxels of a cube that is not divided: about what its eight children
 /// cost.
 const MAX_UNDECIDED: usize = 40;
 
@@ -57,7 +57,7 @@ const MAX_UNDECIDED: usize = 40;
 pub(super) type Offsets = [i32; 512];
 
 /// A region of the grid.
-pub(super) enum Part {
+pub(super) enum Region {
     /// Rows of bricks, a half-open range in `y` and `z`, whose first brick has one offset in all
     /// voxels; `None` if the offset must be computed per column.
     Rows { from: [u32; 2], to: [u32; 2], offset: Option<i32> },
@@ -84,10 +84,10 @@ impl CapBrick {
     }
 }
 
-/// What [`Field::parts`] finds.
-pub(super) struct Parts {
+/// What [`Field::regions`] finds.
+pub(super) struct Regions {
     /// Rows that cover the grid, and the bricks at caps, in any order.
-    pub(super) parts: Vec<Part>,
+    pub(super) regions: Vec<Region>,
     /// The least certain voxel of the bricks at caps, and one of the most certain, with the
     /// distances of their numbers from the nearest `i + 1/2`, at most 1/2. `None` if no voxel of
     /// these bricks is below [`UNCERTAIN`].
@@ -317,7 +317,7 @@ impl Field {
         self.bricks.into_iter().max().unwrap_or(1).next_power_of_two()
     }
 
-    /// The bricks of the cube that is divided: what [`parts`](Self::parts) advances by.
+    /// The bricks of the cube that is divided: what [`regions`](Self::regions) advances by.
     pub(super) fn work(&self) -> u64 {
         u64::from(self.longest()).pow(3)
     }
@@ -326,13 +326,13 @@ impl Field {
     ///
     /// # Errors
     /// The number of bricks at caps, if it exceeds `room`.
-    pub(super) fn parts(&self, room: u64, progress: &dyn Progress) -> Result<Parts, u64> {
+    pub(super) fn regions(&self, room: u64, progress: &dyn Progress) -> Result<Regions, u64> {
         let near = self.all.clone();
         let whole =
             Cube { at: [0; 3], size: self.longest() * BRICK, near, far: Expansion::default() };
         let extremes = Mutex::new(Extremes::below(UNCERTAIN));
         let bricks = Bricks { room, count: AtomicU64::new(0), extremes, progress };
-        let parts = self.divide(whole, &bricks);
+        let regions = self.divide(whole, &bricks);
         let count = bricks.count.load(Relaxed);
         if count > room {
             return Err(count);
@@ -341,15 +341,15 @@ impl Field {
             bricks.extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let least = least.least(|voxel| self.distance(voxel)).filter(|&(d, _)| d < UNCERTAIN);
         let most = most.map(|(_, voxel)| (self.distance(voxel), voxel));
-        Ok(Parts { parts, extremes: least.zip(most).map(|(least, most)| [least, most]) })
+        Ok(Regions { regions, extremes: least.zip(most).map(|(least, most)| [least, most]) })
     }
 
-    fn divide(&self, mut cube: Cube, bricks: &Bricks) -> Vec<Part> {
+    fn divide(&self, mut cube: Cube, bricks: &Bricks) -> Vec<Region> {
         let brick = cube.at.map(|c| c / BRICK);
         let size = cube.size / BRICK;
-        let done = |parts: Vec<Part>| {
+        let done = |regions: Vec<Region>| {
             bricks.progress.advance(u64::from(size).pow(3));
-            parts
+            regions
         };
         if (0..3).any(|a| brick[a] >= self.bricks[a]) || bricks.progress.is_cancelled() {
             return done(Vec::new());
@@ -357,19 +357,19 @@ impl Field {
         let all = self.estimate(&mut cube);
         let half = f64::from(cube.size / 2) * self.unit;
         if half_distance(all.number) > all.taylor.max_change(half) + all.error() {
-            let mut parts = Vec::new();
+            let mut regions = Vec::new();
             let voxels = self.uncertain(&cube, &all);
             if voxels > 0 {
                 let center = [0, 1, 2].map(|a| (cube.at[a] + cube.size / 2).min(self.dims[a] - 1));
-                parts.push(Part::Uncertain { center, voxels });
+                regions.push(Region::Uncertain { center, voxels });
             }
             if brick[0] > 0 {
-                return done(parts);
+                return done(regions);
             }
             let to = [1, 2].map(|a| (brick[a] + size).min(self.bricks[a]));
             let offset = self.shading(&cube).is_empty().then(|| offset(all.number));
-            parts.push(Part::Rows { from: [brick[1], brick[2]], to, offset });
-            return done(parts);
+            regions.push(Region::Rows { from: [brick[1], brick[2]], to, offset });
+            return done(regions);
         }
         if size > 1 {
             let children: Vec<Cube> = children(&cube).collect();
@@ -395,7 +395,7 @@ impl Field {
             let is_in_grid = brick[0] * BRICK + (x as u32) < self.dims[0];
             *layer &= if is_in_grid { columns } else { 0 };
         }
-        done(vec![Part::Brick { at: brick, content }])
+        done(vec![Region::Brick { at: brick, content }])
     }
 
     /// Adds clusters that are far from the cube to its polynomial; returns the polynomial of all
@@ -518,13 +518,13 @@ impl Field {
         let (number, error) = (number + cube.far.at(p), error + cube.far.error() + ROUNDING);
         match half_distance(number) > error {
             true => (number, error),
-            false => self.decided(p),
+            false => self.number_from_root(p),
         }
     }
 
     /// The offset of one voxel.
     pub(super) fn offset(&self, voxel: [u32; 3]) -> i32 {
-        offset(self.decided(self.center(voxel)).0)
+        offset(self.number_from_root(self.center(voxel)).0)
     }
 
     /// The distance of `b` at the centre of a voxel from the nearest `i + 1/2`.
@@ -533,7 +533,7 @@ impl Field {
     }
 
     /// `b` or a number with the same offset, and its error bound: 0 for the sum over all edges.
-    fn decided(&self, p: Point) -> (f64, f64) {
+    fn number_from_root(&self, p: Point) -> (f64, f64) {
         for tolerance in VOXEL_TOLERANCES {
             let (number, error) = self.clusters.number(&self.all, p, tolerance);
             if error == 0.0 {

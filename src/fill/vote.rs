@@ -42,7 +42,7 @@ const AFFORDABLE: u64 = 64 << 20;
 /// let along_z = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 1, 2]])?;
 /// let voted = fill::vote([&along_x, &along_y, &along_z], u64::MAX, &NoProgress)?;
 /// assert_eq!(voted.grid, both);
-/// assert_eq!((voted.dispute.voxels, voted.dispute.odd), (0, [1, 0, 0]));
+/// assert_eq!((voted.disagreement.voxels, voted.disagreement.odd), (0, [1, 0, 0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -59,7 +59,7 @@ pub fn vote(
     // Beyond these bounds two columns of each voxel have no flips, and agree.
     let Some(bounds) = flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(join) else {
         let grid = OrderedGrid::new(dims, world, Vec::new()).finish();
-        return Ok(Voted { grid, dispute: AxisDisagreement::default() });
+        return Ok(Voted { grid, disagreement: AxisDisagreement::default() });
     };
     let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)), progress };
     progress.start("fill", 2 * sweep.len(2) as u64);
@@ -88,8 +88,8 @@ pub fn vote(
     slabs.par_iter().zip(&mut layers).zip(grid.writers()).for_each(write);
 
     let mut tally = tallies.into_iter().fold(Tally::default(), Tally::and);
-    tally.dispute.odd[2] = ones(&odd);
-    Ok(Voted { grid: grid.finish(), dispute: tally.dispute() })
+    tally.disagreement.odd[2] = ones(&odd);
+    Ok(Voted { grid: grid.finish(), disagreement: tally.disagreement() })
 }
 
 fn ones(words: &[u64]) -> u64 {
@@ -188,7 +188,7 @@ impl Sweep<'_> {
                 let [x, ..] = piece.start.position();
                 y_odd[(x - self.bounds[0][0]) as usize] ^= parity_along_y(&piece.mask);
             }
-            tally.dispute.odd[1] += ones(&y_odd);
+            tally.disagreement.odd[1] += ones(&y_odd);
             let mut is_in_y = any(&y_odd);
             let rows = layer.chunks_exact_mut(width).zip(odd.chunks_exact(width));
             for (row, (z_inside, z_odd)) in rows.enumerate() {
@@ -256,9 +256,9 @@ impl Row<'_, '_> {
             }
         }
         self.decide_without_flips(next..self.columns.z_odd.len(), &mut x_columns);
-        self.tally.dispute.odd[0] += u64::from(x_odd.count_ones());
-        self.tally.dispute.columns += u64::from(x_columns.disputed.count_ones());
-        self.tally.dispute.of_columns += u64::from(x_columns.counted.count_ones());
+        self.tally.disagreement.odd[0] += u64::from(x_odd.count_ones());
+        self.tally.disagreement.columns += u64::from(x_columns.disputed.count_ones());
+        self.tally.disagreement.of_columns += u64::from(x_columns.counted.count_ones());
     }
 
     fn decide_without_flips(&mut self, bricks: Range<usize>, x_columns: &mut XColumns) {
@@ -389,7 +389,7 @@ fn parity_along_z(flips: &Mask) -> u64 {
 /// Statistics of some layers.
 #[derive(Default)]
 struct Tally {
-    dispute: AxisDisagreement,
+    disagreement: AxisDisagreement,
     /// The maximum number of disputed voxels in a brick, and the first brick that has it.
     worst: Option<(u32, BrickKey, Mask)>,
 }
@@ -398,7 +398,7 @@ impl Tally {
     /// Counts the disputed voxels of `bricks` bricks along `x`. Calls must be in canonical order.
     fn add(&mut self, start: BrickKey, bricks: usize, disputed: &Mask) {
         let voxels = count(disputed);
-        self.dispute.voxels += u64::from(voxels) * bricks as u64;
+        self.disagreement.voxels += u64::from(voxels) * bricks as u64;
         if voxels > self.worst.map_or(0, |(most, ..)| most) {
             self.worst = Some((voxels, start, *disputed));
         }
@@ -406,25 +406,25 @@ impl Tally {
 
     /// Adds the statistics of the layers that follow.
     fn and(self, after: Self) -> Self {
-        let (a, b) = (self.dispute, after.dispute);
+        let (a, b) = (self.disagreement, after.disagreement);
         let worst = match (self.worst, after.worst) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
-        let dispute = AxisDisagreement {
+        let disagreement = AxisDisagreement {
             voxels: a.voxels + b.voxels,
             columns: a.columns + b.columns,
             of_columns: a.of_columns + b.of_columns,
             odd: std::array::from_fn(|axis| a.odd[axis] + b.odd[axis]),
             worst: None,
         };
-        Self { dispute, worst }
+        Self { disagreement, worst }
     }
 
-    fn dispute(self) -> AxisDisagreement {
+    fn disagreement(self) -> AxisDisagreement {
         let first = |(_, key, mask): (u32, BrickKey, Mask)| {
             mask_voxels(key.position().map(|b| b * BRICK), mask).next()
         };
-        AxisDisagreement { worst: self.worst.and_then(first), ..self.dispute }
+        AxisDisagreement { worst: self.worst.and_then(first), ..self.disagreement }
     }
 }

@@ -398,14 +398,6 @@ fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
     }
 }
 
-/// A count and its noun, in the plural unless the count is 1.
-fn counted(count: u64, one: &str, more: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {more}"),
-    }
-}
-
 fn extension_of(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }

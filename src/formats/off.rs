@@ -10,8 +10,9 @@ use crate::appearance::{Appearance, Material};
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::polygons::{CUT, Cutter};
 use crate::formats::tokens::{Tokens, number, quoted};
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
+use crate::numbers::counted_as;
 use crate::srgb::{Linear, Rgba, linear_of_rgba};
 
 /// Geomview's.
@@ -373,12 +374,12 @@ impl Build {
     fn finish(self, header: &Header) -> Result<Loaded, ReadError> {
         let mut warnings = Vec::new();
         if self.lean > 0 {
-            let lean = counted(self.lean, "point or line was", "points and lines were");
+            let lean = counted_as(self.lean, "point or line was", "points and lines were");
             warnings.push(format!("{lean} skipped: no surface"));
         }
         warnings.extend(self.cutter.warning());
         if self.indexed > 0 {
-            let faces = counted(self.indexed, "face has", "faces have");
+            let faces = counted_as(self.indexed, "face has", "faces have");
             warnings.push(format!("{faces} no colour of three or four numbers, and the plain one"));
         }
         let mesh = Mesh::new(self.positions, self.triangles)?;

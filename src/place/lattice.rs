@@ -133,7 +133,8 @@ impl Lattice {
     #[must_use]
     pub fn unit_bits_of_grid(&self) -> u32 {
         let longest = self.dims[0].max(self.dims[1]).max(self.dims[2]);
-        MAX_UNIT_BITS.min(SPAN_BITS - longest.next_power_of_two().ilog2())
+        let bits = longest.checked_next_power_of_two().map_or(u32::BITS, u32::ilog2);
+        MAX_UNIT_BITS.min(SPAN_BITS.saturating_sub(bits))
     }
 
     /// A voxel's edge in lattice units, `S`.

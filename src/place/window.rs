@@ -6,7 +6,7 @@
 //! surface treats the grid's far face apart, and a solid's exposed voxels take colours of their
 //! neighbours.
 //!
-//! What depends on the whole mesh (whether it is closed, which parts are turned) is found on the
+//! What depends on the whole mesh (whether it is closed, which parts are flipped) is found on the
 //! whole mesh, which the mesh of a window keeps.
 
 use std::fmt;
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::numbers::counted;
 use crate::place::lattice::cube;
 use crate::place::{
     AXES, Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle,
@@ -105,7 +106,7 @@ pub enum TileError {
     /// More tiles than bricks.
     #[error(
         "{tiles} tiles along the {axis} axis are too many: the grid has {} of 8 voxels there",
-        counted_bricks(*.bricks)
+        counted((*.bricks).into(), "brick")
     )]
     TooMany {
         /// `x`, `y` or `z`.
@@ -117,8 +118,8 @@ pub enum TileError {
     },
     /// A window that is empty, outside the lattice or not of bricks.
     #[error(
-        "the window from {from} to {to} along the {axis} axis is not possible: use multiples of 8, \
-         from below to, up to the grid's end at {dim}"
+        "the window from {from} to {to} along the {axis} axis is not possible: it must begin at a \
+         multiple of 8, and end after that at a multiple of 8 or at the grid's end, {dim}"
     )]
     Window {
         /// `x`, `y` or `z`.
@@ -141,10 +142,6 @@ pub enum TileError {
         /// Voxels along it.
         voxels: u32,
     },
-}
-
-fn counted_bricks(number: u32) -> String {
-    format!("{number} {}", if number == 1 { "brick" } else { "bricks" })
 }
 
 impl Tiles {
@@ -423,7 +420,7 @@ impl PlacedMesh {
     }
 
     /// The same mesh, with the orientation of the flagged triangles of the whole mesh reversed.
-    pub(crate) fn with_turned(&self, is_reversed: &[bool]) -> Self {
+    pub(crate) fn with_flipped(&self, is_reversed: &[bool]) -> Self {
         match &self.part {
             None => self.with_reversed(is_reversed),
             Some(part) => {

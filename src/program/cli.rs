@@ -151,7 +151,7 @@ pub struct VoxelArgs {
     /// With --mode solid: also fill the voxels that the surface touches.
     #[arg(long = "include-surface", visible_alias = "shell")]
     #[arg(help_heading = "Voxels")]
-    pub shell: bool,
+    pub include_surface: bool,
 
     /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity
     /// 0).

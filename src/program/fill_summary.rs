@@ -17,10 +17,10 @@ pub fn lines(fill: &FillSummary) -> impl Iterator<Item = (&'static str, String)>
     ];
     let faults = faults.iter().filter(|(number, _)| *number > 0);
     facts.extend(faults.map(|(number, what)| counted(*number, &format!("{what} edge"))));
-    if fill.turned_triangles > 0 {
-        let triangles = counted(fill.turned_triangles, "triangle");
-        let patches = counted(fill.turned_patches, "patch");
-        facts.push(format!("turned around: {triangles} in {patches}"));
+    if fill.flipped_triangles > 0 {
+        let triangles = counted(fill.flipped_triangles, "triangle");
+        let patches = counted(fill.flipped_patches, "patch");
+        facts.push(format!("flipped: {triangles} in {patches}"));
     }
     let more = iter::once(facts.join(", ")).chain(fill.caps.clone());
     let first = ("fill", format!("{}: {}", fill.rule, fill.reason));

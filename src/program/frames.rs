@@ -134,6 +134,7 @@ impl Frames {
                         Kind::Gif => {
                             let mut animation = GifAnimation::new(out, options, *fps)?;
                             draw_all(&mut |picture| animation.add(picture))?;
+                            animation.finish()?;
                         }
                         Kind::Webp => {
                             let mut animation = WebpAnimation::new(out, options, *fps)?;

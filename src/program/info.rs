@@ -11,7 +11,7 @@ use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, Up,
 
 use crate::program::cli::InfoArgs;
 use crate::program::inputs::sorted;
-use crate::program::numbers::{counted, grouped, significant, sized};
+use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print, print_error, print_json};
 
@@ -162,7 +162,7 @@ struct MeshInfo {
     extent: [f64; 3],
     materials: usize,
     textures: usize,
-    /// The topology; `None` for a mesh without extent.
+    /// The topology; `None` for a mesh without extent, and for one that cannot be placed.
     surface: Option<SurfaceInfo>,
     warnings: Vec<String>,
 }
@@ -200,7 +200,8 @@ impl SurfaceInfo {
         if min == max {
             return Ok(None);
         }
-        let placed = place(mesh, &PlaceOptions::new(Sizing::Resolution(OVERLAP_RESOLUTION)))?;
+        let options = PlaceOptions::new(Sizing::Resolution(OVERLAP_RESOLUTION));
+        let placed = place(mesh, &options).context("its topology is unknown")?;
         let (topology, boundary) = Topology::with_boundary(&placed);
         let scale = placed.lattice().scale;
         let volume = topology.volume_times_six as f64 / 6.0 / scale.powi(3);
@@ -286,6 +287,11 @@ impl MeshInfo {
         let mesh = &loaded.mesh;
         let [min, max] = mesh.bounds();
         let appearance = mesh.appearance();
+        let mut warnings = loaded.warnings;
+        let surface = SurfaceInfo::of(mesh).unwrap_or_else(|error| {
+            warnings.push(format!("{error:#}"));
+            None
+        });
         Ok(Self {
             format: MeshSpec::of_path(path)?.extension,
             vertices: mesh.positions().len(),
@@ -294,8 +300,8 @@ impl MeshInfo {
             extent: [0, 1, 2].map(|a| max[a] - min[a]),
             materials: appearance.map_or(0, |appearance| appearance.materials.len()),
             textures: appearance.map_or(0, |appearance| appearance.textures.len()),
-            surface: SurfaceInfo::of(mesh)?,
-            warnings: loaded.warnings,
+            surface,
+            warnings,
         })
     }
 
@@ -308,13 +314,14 @@ impl MeshInfo {
     }
 
     fn text(&self) -> String {
-        let [[x0, y0, z0], [x1, y1, z1]] = self.bounds;
+        let [min, max] = self.bounds;
+        let point = |corner: [f64; 3]| corner.map(|c| short(&c)).join(", ");
         let [x, y, z] = self.extent.map(significant);
         let triangles = counted(self.triangles as u64, "triangle");
         let mut lines = vec![
             format!("format    {}", self.format),
             format!("mesh      {triangles}, {} vertices", grouped(self.vertices as u64)),
-            format!("bounds    from ({x0}, {y0}, {z0}) to ({x1}, {y1}, {z1})"),
+            format!("bounds    from ({}) to ({})", point(min), point(max)),
             format!("extent    {x} x {y} x {z}"),
             format!(
                 "colours   {}, {}",

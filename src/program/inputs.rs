@@ -149,8 +149,9 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
         (Some(path), Some(format)) => {
             let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
             let extension = format.trim_start_matches('.');
-            let copy = folder.path().join("standard-input").with_extension(extension);
-            if !is_mesh(&copy) && !is_read_grid(&copy) {
+            let copy = folder.path().join(format!("standard-input.{extension}"));
+            let is_name = !extension.contains(std::path::is_separator);
+            if !is_name || !is_mesh(&copy) && !is_read_grid(&copy) {
                 bail!("--input-format {format} is not read: see `voxelize formats`");
             }
             let copied = File::create(&copy)

@@ -14,7 +14,7 @@ impl VoxelArgs {
             ModeName::Thin => Mode::Thin,
             ModeName::Solid => {
                 let fill = self.fill.map_or(Fill::default(), Fill::from);
-                Mode::Solid(Solid { fill, shell: self.shell })
+                Mode::Solid(Solid { fill, include_surface: self.include_surface })
             }
         }
     }
@@ -32,7 +32,7 @@ impl VoxelArgs {
     pub fn refuse_contradictions(&self) -> Result<()> {
         let of_solids = [
             ("--fill", self.fill.is_some()),
-            ("--include-surface", self.shell),
+            ("--include-surface", self.include_surface),
             ("--interior-color", self.interior_color.is_some()),
         ];
         of_solids.iter().try_for_each(|&(option, is_given)| self.only_for_solids(option, is_given))

@@ -228,7 +228,7 @@ fn format_of(path: &Path) -> Result<GridFormat> {
              .litematic, which Litematica does"
         ),
         "" if path.to_str().is_some_and(|name| GridFormat::of_extension(name).is_ok()) => {
-            bail!("a file has a name before its extension: use such as out.{}", path.display())
+            bail!("this is an extension without a name: use, for example, out.{}", path.display())
         }
         _ => GridFormat::of_path(path).map_err(anyhow::Error::msg),
     }

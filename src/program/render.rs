@@ -198,13 +198,13 @@ fn refuse_contradictions(args: &RenderArgs) -> Result<()> {
     if is_mesh(&args.file) {
         return args.voxels.refuse_contradictions();
     }
-    let VoxelArgs { mode, fill, shell, keep_transparent, interior_color } = args.voxels;
+    let VoxelArgs { mode, fill, include_surface, keep_transparent, interior_color } = args.voxels;
     let of_meshes = [
         ("--res", args.res.is_some()),
         ("--voxel-size", args.voxel_size.is_some()),
         ("--mode", mode.is_some()),
         ("--fill", fill.is_some()),
-        ("--include-surface", shell),
+        ("--include-surface", include_surface),
         ("--interior-color", interior_color.is_some()),
         ("--keep-transparent", keep_transparent),
         ("--color", args.color.is_some()),

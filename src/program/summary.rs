@@ -12,7 +12,7 @@ use trivox::voxelize::report::{RunReport, StageReport};
 use trivox::{DistanceField, Lattice, VoxelGrid};
 
 use crate::program::fill_summary;
-use crate::program::numbers::{counted, duration, grouped, significant, sized};
+use crate::program::numbers::{counted, duration, grouped, short, significant, sized};
 use crate::program::output::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
@@ -191,10 +191,16 @@ impl fmt::Display for Check {
         if self.differing == 0 {
             return write!(f, "{two}: the same, bit for bit");
         }
-        write!(f, "{one} and {two} differ in {} voxels:", self.differing)?;
-        self.voxels.iter().try_for_each(|([x, y, z], by)| {
-            write!(f, " ({x}, {y}, {z}) only on {};", self.backends[*by])
-        })
+        let differing = counted(self.differing as u64, "voxel");
+        let name = |([x, y, z], by): &([u32; 3], usize)| {
+            format!("({x}, {y}, {z}) only on {}", self.backends[*by])
+        };
+        let mut named: Vec<String> = self.voxels.iter().map(name).collect();
+        match self.differing - named.len() {
+            0 => {}
+            more => named.push(format!("and {} more", grouped(more as u64))),
+        }
+        write!(f, "{one} and {two} differ in {differing}: {}", named.join("; "))
     }
 }
 
@@ -266,8 +272,7 @@ impl Summary {
         line("mesh", format!("{}, {triangles}{degenerate}", self.mesh));
         line("grid", format!("{} of {}", sized(self.dims), significant(self.voxel_size)));
         if verbose {
-            let [x, y, z] = self.origin;
-            line("origin", format!("{x}, {y}, {z}"));
+            line("origin", self.origin.map(|c| short(&c)).join(", "));
             if let Some(TileSummary { from: [x, y, z], .. }) = &self.tile {
                 let whole = sized(self.lattice.dims);
                 line("tile", format!("from voxel ({x}, {y}, {z}) of {whole}"));
@@ -394,7 +399,7 @@ mod tests {
         let check = Check::new(&one, &two, backends());
         assert_eq!(
             check.to_string(),
-            "cpu and gpu differ in 2 voxels: (19, 0, 4) only on gpu; (9, 9, 9) only on cpu;"
+            "cpu and gpu differ in 2 voxels: (19, 0, 4) only on gpu; (9, 9, 9) only on cpu"
         );
         let same = Check::new(&one, &one, backends());
         assert_eq!((same.differing, same.to_string().as_str()), (0, "gpu: the same, bit for bit"));

@@ -3,8 +3,7 @@
 
 use std::io::{self, Write};
 
-use image::codecs::gif::{GifEncoder, Repeat};
-use image::{Delay, Frame, ImageError, RgbaImage};
+use gif::{DisposalMethod, EncodingError, Frame, Repeat};
 use png::{BitDepth, ColorType, Encoder, Filter, Writer};
 
 use crate::render::picture::opaque_bytes;
@@ -36,13 +35,13 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// Begins an animation of `pictures` frames drawn with `options`, at `fps` frames per second.
+    /// Begins an animation of `frames` frames drawn with `options`, at `fps` frames per second.
     ///
     /// # Errors
     /// 0 frames, 0 frames per second, or `out` cannot be written to.
-    pub fn new(out: W, options: &RenderOptions, pictures: u32, fps: u16) -> io::Result<Self> {
+    pub fn new(out: W, options: &RenderOptions, frames: u32, fps: u16) -> io::Result<Self> {
         if fps == 0 {
-            return Err(invalid("0 pictures a second are none: use 1 or more".to_owned()));
+            return Err(invalid("0 frames per second are not possible: use 1 or more".to_owned()));
         }
         let size = options.size;
         let has_opacity = options.background == Background::Transparent;
@@ -50,7 +49,7 @@ impl<W: Write> Animation<W> {
         encoder.set_color(if has_opacity { ColorType::Rgba } else { ColorType::Rgb });
         encoder.set_depth(BitDepth::Eight);
         encoder.set_filter(Filter::Adaptive);
-        encoder.set_animated(pictures, 0)?;
+        encoder.set_animated(frames, 0)?;
         encoder.set_frame_delay(1, fps)?;
         encoder.validate_sequence(true);
         Ok(Self { writer: encoder.write_header()?, size, has_opacity })
@@ -93,26 +92,30 @@ const GIF_SPEED: i32 = 10;
 /// colour quantization*, 1994). Opacity is thresholded at one half. Delays are rounded down to
 /// 1/100 second: 24 Hz become 25.
 pub struct GifAnimation<W: Write> {
-    encoder: GifEncoder<W>,
-    size: [u32; 2],
-    delay: Delay,
+    encoder: gif::Encoder<W>,
+    size: [u16; 2],
+    /// In 1/100 second.
+    delay: u16,
 }
 
 impl<W: Write> GifAnimation<W> {
     /// Starts a file for frames drawn with `options`, at `fps` Hz, 1 to [`MAX_GIF_FPS`].
     ///
     /// # Errors
-    /// Another `fps`, or `out` cannot be written to.
+    /// Another `fps`; a picture larger than GIF allows; `out` cannot be written to.
     pub fn new(out: W, options: &RenderOptions, fps: u16) -> io::Result<Self> {
         if !(1..=MAX_GIF_FPS).contains(&fps) {
             return Err(invalid(format!(
-                "{fps} pictures a second are not possible in a GIF: use 1 to {MAX_GIF_FPS}"
+                "{fps} frames per second are not possible in a GIF: use 1 to {MAX_GIF_FPS}"
             )));
         }
-        let mut encoder = GifEncoder::new_with_speed(out, GIF_SPEED);
-        encoder.set_repeat(Repeat::Infinite).map_err(image_error)?;
-        let delay = Delay::from_numer_denom_ms(1000, fps.into());
-        Ok(Self { encoder, size: options.size, delay })
+        let [Ok(width), Ok(height)] = options.size.map(u16::try_from) else {
+            let [width, height] = options.size;
+            return Err(invalid(format!("a GIF of {width}x{height} pixels is not possible")));
+        };
+        let mut encoder = gif::Encoder::new(out, width, height, &[]).map_err(gif_error)?;
+        encoder.set_repeat(Repeat::Infinite).map_err(gif_error)?;
+        Ok(Self { encoder, size: [width, height], delay: 100 / fps })
     }
 
     /// Writes the next frame.
@@ -120,23 +123,30 @@ impl<W: Write> GifAnimation<W> {
     /// # Errors
     /// `picture` has another size; the output cannot be written.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
-        let [size, expected] = [picture.size(), self.size];
+        let [size, expected] = [picture.size(), self.size.map(u32::from)];
         if size != expected {
             return Err(invalid(format!("a picture of {size:?} pixels in one of {expected:?}")));
         }
         let whole = |&[r, g, b, a]: &Rgba| [r, g, b, if a < 128 { 0 } else { u8::MAX }];
-        let bytes = picture.pixels().iter().flat_map(whole).collect();
-        let image = RgbaImage::from_raw(size[0], size[1], bytes);
-        let image =
-            image.ok_or_else(|| invalid("a picture without all of its pixels".to_owned()))?;
-        let frame = Frame::from_parts(image, 0, 0, self.delay);
-        self.encoder.encode_frame(frame).map_err(image_error)
+        let mut bytes: Vec<u8> = picture.pixels().iter().flat_map(whole).collect();
+        let [width, height] = self.size;
+        let frame = Frame::from_rgba_speed(width, height, &mut bytes, GIF_SPEED);
+        let frame = Frame { delay: self.delay, dispose: DisposalMethod::Background, ..frame };
+        self.encoder.write_frame(&frame).map_err(gif_error)
+    }
+
+    /// Writes the end of the file.
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    pub fn finish(self) -> io::Result<()> {
+        self.encoder.into_inner().map_err(gif_error)?.flush()
     }
 }
 
-pub(super) fn image_error(error: ImageError) -> io::Error {
+fn gif_error(error: EncodingError) -> io::Error {
     match error {
-        ImageError::IoError(error) => error,
+        EncodingError::Io(error) => error,
         other => io::Error::other(other),
     }
 }

@@ -6,10 +6,8 @@ use std::io::{self, Write};
 #[cfg(feature = "images")]
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 #[cfg(feature = "images")]
-use image::{ExtendedColorType, ImageEncoder};
+use image::{ExtendedColorType, ImageEncoder, ImageError};
 
-#[cfg(feature = "images")]
-use crate::render::animation::image_error;
 use crate::srgb::Rgba;
 
 /// An sRGB image with straight (not premultiplied) alpha, row by row from the top left.
@@ -47,24 +45,27 @@ impl Picture {
         self.pixels[row as usize * width as usize + column as usize]
     }
 
-    /// Lays `above`, of the same size, over this picture: its opacity is multiplied by `opacity`, 0
-    /// to 1. Colours are mixed as they are, in sRGB.
+    /// Composites `above`, of the same size, over this picture (T. Porter and T. Duff, *Compositing
+    /// Digital Images*, 1984): its opacity is multiplied by `opacity`, 0 to 1. Colours are mixed as
+    /// they are, in sRGB.
     ///
     /// # Panics
     /// The sizes differ.
     pub fn overlay(&mut self, above: &Self, opacity: f64) {
         assert_eq!(self.size, above.size, "pictures of different sizes");
-        let part = (opacity.clamp(0.0, 1.0) * 255.0).round_ties_even() as u32;
+        let factor = (opacity.clamp(0.0, 1.0) * 255.0).round_ties_even() as u32;
         for (pixel, &[r, g, b, a]) in self.pixels.iter_mut().zip(&above.pixels) {
-            // In 255ths of 255ths.
-            let cover = u32::from(a) * part;
-            let whole = 255 * 255;
-            let mix = |below: u8, above: u8| {
-                let sum = u32::from(below) * (whole - cover) + u32::from(above) * cover;
+            let [r0, g0, b0, a0] = *pixel;
+            // The weights of both colours and the opacity, in 255ths of 255ths: at most 65,025.
+            let weight = u32::from(a) * factor;
+            let below = u32::from(a0) * (255 * 255 - weight) / 255;
+            let whole = (weight + below).max(1);
+            let mix = |c0: u8, c: u8| {
+                let sum = u32::from(c0) * below + u32::from(c) * weight;
                 ((sum + whole / 2) / whole) as u8
             };
-            let [r0, g0, b0, a0] = *pixel;
-            *pixel = [mix(r0, r), mix(g0, g), mix(b0, b), mix(a0, u8::MAX)];
+            let opacity = ((weight + below + 127) / 255) as u8;
+            *pixel = [mix(r0, r), mix(g0, g), mix(b0, b), opacity];
         }
     }
 
@@ -92,4 +93,12 @@ impl Picture {
 #[cfg(feature = "images")]
 pub(super) fn opaque_bytes(pixels: &[Rgba]) -> Vec<u8> {
     pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()
+}
+
+#[cfg(feature = "images")]
+pub(super) fn image_error(error: ImageError) -> io::Error {
+    match error {
+        ImageError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
 }

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use image::codecs::webp::WebPEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 
-use crate::render::animation::{image_error, invalid};
+use crate::render::animation::invalid;
+use crate::render::picture::image_error;
 use crate::render::picture::opaque_bytes;
 use crate::render::{Background, Picture, RenderOptions};
 

@@ -4,9 +4,10 @@ use std::fmt;
 
 use crate::fill::{AxisDisagreement, Confidence};
 use crate::grid::{VoxelGrid, Windings};
+use crate::numbers::{counted, grouped};
 use crate::place::{Lattice, PlacedMesh};
 use crate::solid::{Fill, Findings, MUCH, Surface};
-use crate::topology::{Topology, Turned};
+use crate::topology::{FlipStatistics, Topology};
 
 /// The report of a fill.
 #[derive(Debug, Clone)]
@@ -20,8 +21,8 @@ pub struct FillReport {
     pub reason: String,
     /// The topology of the mesh, after parts were flipped.
     pub topology: Topology,
-    /// The parts flipped to face outside; `None` if the mesh is closed and oriented as given.
-    pub turned: Option<Turned>,
+    /// The triangles flipped to face outside; `None` if the mesh is closed and oriented as given.
+    pub flips: Option<FlipStatistics>,
     /// The caps of holes, for generalized winding numbers.
     pub caps: Option<Caps>,
     /// Columns that are still inside at the end of the grid, for parity and winding.
@@ -31,7 +32,7 @@ pub struct FillReport {
     pub windings: Option<Windings>,
     /// The disagreement of rays along different axes, for a vote, and for a flood fill of a mesh
     /// with holes.
-    pub dispute: Option<AxisDisagreement>,
+    pub disagreement: Option<AxisDisagreement>,
     /// Enclosed voxels that are not on the surface, for a flood fill.
     pub enclosed: Option<u64>,
     /// Voxels that a flood fill reached though most rays find them inside, for a mesh with holes.
@@ -87,7 +88,7 @@ pub struct Volume {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FillWarning {
-    /// Parity or winding for a mesh with holes.
+    /// Parity for a mesh with holes, or winding for one with too many boundary edges.
     Holes {
         /// Edges with one triangle.
         open_edges: u64,
@@ -96,6 +97,8 @@ pub enum FillWarning {
         /// Columns that are still inside at the end of the grid; `None` if the grid has no room to
         /// tell.
         unended: Option<u64>,
+        /// A fill that suits the mesh.
+        better: Fill,
     },
     /// Winding for a mesh that is closed, but not consistently oriented.
     Orientation {
@@ -112,9 +115,14 @@ pub enum FillWarning {
         /// Columns along `x` with a winding number of 2 or more.
         columns: u64,
     },
-    /// A mesh of which some parts have inverted orientation.
+    /// Parity or a vote for a closed mesh of which some parts have inverted orientation.
     InsideOut {
         /// Columns along `x` through such parts and through others.
+        columns: u64,
+    },
+    /// Winding for such a mesh, if its parts cannot be oriented alike.
+    Opposed {
+        /// Columns along `x` with positive and negative winding numbers.
         columns: u64,
     },
     /// Rays along different axes disagree.
@@ -147,7 +155,8 @@ impl FillWarning {
             Self::MayOverlap { .. } => "may overlap",
             Self::Overlap { .. } => "overlap",
             Self::InsideOut { .. } => "inside out",
-            Self::AxisDisagreement(_) => "dispute",
+            Self::Opposed { .. } => "opposed",
+            Self::AxisDisagreement(_) => "axis disagreement",
             Self::Uncertain { .. } => "uncertain",
             Self::Nothing => "nothing",
             Self::Leak { .. } => "leak",
@@ -158,7 +167,7 @@ impl FillWarning {
 impl fmt::Display for FillWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Holes { open_edges, odd_edges, unended } => {
+            Self::Holes { open_edges, odd_edges, unended, better } => {
                 let holes = holes(*open_edges, *odd_edges);
                 write!(f, "rays pass through holes of the mesh, which has {holes}")?;
                 if let Some(unended @ 1..) = unended {
@@ -166,39 +175,47 @@ impl fmt::Display for FillWarning {
                     let are = if *unended == 1 { "is" } else { "are" };
                     write!(f, ": {columns} {are} still inside at the grid's end")?;
                 }
-                f.write_str("; try --fill winding")
+                write!(f, "; try --fill {better}")
             }
             Self::Orientation { edges } => write!(
                 f,
-                "triangles at {} face different ways, whichever are turned, so winding numbers are \
-                 wrong behind; try --fill vote",
+                "triangles at {} are inconsistently oriented, and flipping cannot repair it, so the \
+                 solid may be wrong behind them; try --fill vote",
                 counted(*edges, "edge")
             ),
             Self::MayOverlap { edges } => write!(
                 f,
-                "triangles at {} face different ways, so overlapping parts, if there are any, \
-                 cancel and leave cavities; try --fill flood",
+                "triangles at {} are inconsistently oriented, so overlapping parts, if there are \
+                 any, cancel and leave cavities; try --fill flood",
                 counted(*edges, "edge")
             ),
             Self::Overlap { columns } => write!(
                 f,
-                "overlapping parts cancel in {}, leaving cavities; try --fill winding",
+                "overlapping or nested parts cancel in {}, leaving cavities; to fill these, try \
+                 --fill winding",
                 counted(*columns, "column")
             ),
             Self::InsideOut { columns } => write!(
                 f,
-                "parts that are inside out cancel others in up to {}, leaving cavities; try --fill \
-                 winding, which turns them, or flood",
+                "parts with inverted orientation cancel others in up to {}, leaving cavities; try \
+                 --fill winding, which flips them, or flood",
                 counted(*columns, "column")
             ),
-            Self::AxisDisagreement(dispute) => {
-                let AxisDisagreement { columns, of_columns, worst, .. } = dispute;
-                let share = percent(dispute.share());
+            Self::Opposed { columns } => write!(
+                f,
+                "parts of opposite orientation, which flipping cannot repair, cancel in up to {}, \
+                 leaving cavities; try --fill flood",
+                counted(*columns, "column")
+            ),
+            Self::AxisDisagreement(disagreement) => {
+                let AxisDisagreement { columns, of_columns, worst, .. } = disagreement;
                 write!(
                     f,
-                    "rays along different axes disagree in {columns} of {of_columns} columns"
+                    "rays along different axes disagree in {} of {} ({})",
+                    grouped(*columns),
+                    counted(*of_columns, "column"),
+                    percent(disagreement.share())
                 )?;
-                write!(f, " ({share})")?;
                 if let Some([x, y, z]) = worst {
                     write!(f, ", most near voxel ({x}, {y}, {z})")?;
                 }
@@ -212,13 +229,15 @@ impl fmt::Display for FillWarning {
                 percent(*share)
             ),
             Self::Nothing => {
-                f.write_str("the mesh encloses no voxel; try --mode surface, or smaller voxels")
+                f.write_str("the mesh encloses no voxel; try smaller voxels, or --mode surface")
             }
             Self::Leak { voxels, enclosed } => write!(
                 f,
                 "the flood came in through holes wider than a voxel, or where the bounds cut the \
-                 mesh: it enclosed {enclosed} voxels, and reached {voxels} that most rays find \
-                 inside; try --fill winding, or larger voxels"
+                 mesh: it enclosed {}, and reached {} that most rays find inside; try --fill winding, \
+                 or larger voxels",
+                counted(*enclosed, "voxel"),
+                grouped(*voxels)
             ),
         }
     }
@@ -230,15 +249,6 @@ pub(super) fn holes(open_edges: u64, odd_edges: u64) -> String {
         0 => counted(odd_edges, "odd edge"),
         open => counted(open, "open edge"),
     }
-}
-
-fn counted(number: u64, what: &str) -> String {
-    let plural = match number {
-        1 => "",
-        _ if what.ends_with("ch") => "es",
-        _ => "s",
-    };
-    format!("{number} {what}{plural}")
 }
 
 /// A percentage with two significant digits.
@@ -278,18 +288,18 @@ impl FillReport {
         if is_empty && doubts.is_empty() && !surface.topology.is_closed() {
             doubts.push(FillWarning::Nothing);
         }
-        let Findings { unended, windings, dispute, enclosed, leaked, caps } = findings;
-        let Surface { topology, turned, .. } = surface;
+        let Findings { unended, windings, disagreement, enclosed, leaked, caps } = findings;
+        let Surface { topology, flips, .. } = surface;
         Self {
             lattice: *mesh.lattice(),
             fill,
             reason,
             topology,
-            turned,
+            flips,
             caps,
             unended,
             windings,
-            dispute,
+            disagreement,
             enclosed,
             leaked,
             volume,
@@ -307,18 +317,21 @@ impl FillReport {
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { fill, reason, .. } = self;
-        let agreement = match &self.dispute {
-            Some(dispute) if dispute.voxels == 0 && *fill == Fill::Vote => {
+        let agreement = match &self.disagreement {
+            Some(disagreement) if disagreement.voxels == 0 && *fill == Fill::Vote => {
                 ", and rays along all axes agree"
             }
             _ => "",
         };
-        let turned = match self.turned {
-            Some(Turned { turned, triangles, .. }) if triangles > 0 => format!(
-                ", after {} in {} were turned around",
-                counted(triangles, "triangle"),
-                counted(turned, "patch")
-            ),
+        let flips = match self.flips {
+            Some(FlipStatistics {
+                flipped_patches, flipped_triangles: triangles @ 1.., ..
+            }) => {
+                let were = if triangles == 1 { "was" } else { "were" };
+                let (triangles, patches) =
+                    (counted(triangles, "triangle"), counted(flipped_patches, "patch"));
+                format!(", after {triangles} in {patches} {were} flipped")
+            }
             _ => String::new(),
         };
         let caps = self.caps.as_ref().map(|caps| format!(", {caps}")).unwrap_or_default();
@@ -335,7 +348,7 @@ impl FillReport {
             _ => format!("; doubtful, as {}", doubts.join(", and ")),
         };
         let mesh = self.mesh();
-        format!("{mesh}: filled by {fill}, {reason}{turned}{caps}{agreement}{volume}{doubts}")
+        format!("{mesh}: filled by {fill}, {reason}{flips}{caps}{agreement}{volume}{doubts}")
     }
 
     /// The mesh's topology, in words.
@@ -379,7 +392,7 @@ fn doubts_of_caps(topology: &Topology, caps: &Caps, occupied: u64) -> Vec<FillWa
 }
 
 fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
-    match through_holes(topology, findings) {
+    match through_holes(topology, findings, Fill::Winding) {
         Some(holes) => vec![holes],
         None => overlap(topology, findings).into_iter().collect(),
     }
@@ -387,17 +400,18 @@ fn doubts_of_parity(topology: &Topology, findings: &Findings) -> Vec<FillWarning
 
 fn doubts_of_winding(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
     let edges = topology.unbalanced_edges;
-    let doubt = match through_holes(topology, findings) {
+    let columns = opposed(findings);
+    let doubt = match through_holes(topology, findings, Fill::Vote) {
         None if edges > 0 => Some(FillWarning::Orientation { edges }),
-        None => inside_out(findings),
+        None => (columns > 0).then_some(FillWarning::Opposed { columns }),
         holes => holes,
     };
     doubt.into_iter().collect()
 }
 
 fn doubts_of_vote(topology: &Topology, findings: &Findings) -> Vec<FillWarning> {
-    let dispute = findings.dispute.clone().filter(|dispute| dispute.voxels > 0);
-    dispute
+    let disagreement = findings.disagreement.clone().filter(|found| found.voxels > 0);
+    disagreement
         .map(FillWarning::AxisDisagreement)
         .into_iter()
         .chain(overlap(topology, findings))
@@ -406,32 +420,35 @@ fn doubts_of_vote(topology: &Topology, findings: &Findings) -> Vec<FillWarning> 
 
 fn doubts_of_flood(findings: &Findings) -> Vec<FillWarning> {
     // Where rays disagree only locally, a flood fill helps.
-    let dispute = findings.dispute.clone().filter(|dispute| dispute.share() > MUCH);
+    let disagreement = findings.disagreement.clone().filter(|found| found.share() > MUCH);
     let leak = findings.leaked.and_then(|voxels| {
         let enclosed = findings.enclosed.unwrap_or(0);
         (voxels > 0 || enclosed == 0).then_some(FillWarning::Leak { voxels, enclosed })
     });
-    leak.into_iter().chain(dispute.map(FillWarning::AxisDisagreement)).collect()
+    leak.into_iter().chain(disagreement.map(FillWarning::AxisDisagreement)).collect()
 }
 
-fn through_holes(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
+fn through_holes(topology: &Topology, findings: &Findings, better: Fill) -> Option<FillWarning> {
     let &Topology { open_edges, odd_edges, .. } = topology;
     let unended = findings.unended;
-    (!topology.is_closed()).then_some(FillWarning::Holes { open_edges, odd_edges, unended })
+    let holes = FillWarning::Holes { open_edges, odd_edges, unended, better };
+    (!topology.is_closed()).then_some(holes)
 }
 
 /// Whether parity may leave voxels empty whose winding number is 2 or more.
 fn overlap(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     let columns = findings.windings.map_or(0, |windings| windings.overlapping);
     let edges = topology.unbalanced_edges - topology.odd_edges;
-    match (columns, edges) {
-        (0, 0) => inside_out(findings),
-        (0, edges) => Some(FillWarning::MayOverlap { edges }),
-        (columns, _) => Some(FillWarning::Overlap { columns }),
+    match (columns, edges, opposed(findings)) {
+        (1.., ..) => Some(FillWarning::Overlap { columns }),
+        (_, 1.., _) => Some(FillWarning::MayOverlap { edges }),
+        // Through a hole, winding numbers have both signs whatever the orientation.
+        (.., columns @ 1..) if topology.is_closed() => Some(FillWarning::InsideOut { columns }),
+        _ => None,
     }
 }
 
-fn inside_out(findings: &Findings) -> Option<FillWarning> {
-    let columns = findings.windings.map_or(0, |windings| windings.opposed);
-    (columns > 0).then_some(FillWarning::InsideOut { columns })
+/// Columns along `x` with positive and negative winding numbers.
+fn opposed(findings: &Findings) -> u64 {
+    findings.windings.map_or(0, |windings| windings.opposed)
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::fill::{AxisDisagreement, Confidence};
 use crate::place::Lattice;
 use crate::solid::FillReport;
-use crate::topology::{Topology, Turned};
+use crate::topology::{FlipStatistics, Topology};
 
 /// A [`FillReport`] in mesh units, for serde. Fields that do not apply to the fill are left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,19 +44,19 @@ pub struct FillSummary {
     /// Boundary loops that were capped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary_loops: Option<u64>,
-    /// The least certain voxel at a cap.
+    /// The least certain voxel in bricks at caps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lowest_confidence: Option<ConfidenceSummary>,
-    /// The most certain one sampled.
+    /// One of the most certain voxels in bricks at caps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_confidence: Option<ConfidenceSummary>,
     /// Voxels of the solid with a winding number below 3/4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertain_voxels: Option<u64>,
     /// Triangles whose orientation was flipped.
-    pub turned_triangles: u64,
+    pub flipped_triangles: u64,
     /// The patches of those triangles.
-    pub turned_patches: u64,
+    pub flipped_patches: u64,
     /// The caps as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caps: Option<String>,
@@ -69,9 +69,9 @@ pub struct FillSummary {
     /// Columns through parts with inverted orientation, and through others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opposed_columns: Option<u64>,
-    /// The agreement of rays along the three axes.
+    /// Where rays along the three axes disagree, for a vote.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub axes: Option<AxesSummary>,
+    pub axis_disagreement: Option<DisagreementSummary>,
     /// Enclosed voxels found by the flood fill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enclosed: Option<u64>,
@@ -88,8 +88,8 @@ pub struct FillSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DoubtSummary {
-    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `dispute`, `uncertain`,
-    /// `nothing` or `leak`.
+    /// `holes`, `orientation`, `may overlap`, `overlap`, `inside out`, `opposed`, `axis
+    /// disagreement`, `uncertain`, `nothing` or `leak`.
     pub kind: &'static str,
     /// A sentence.
     pub text: String,
@@ -119,17 +119,17 @@ fn center(voxel: [u32; 3], lattice: &Lattice) -> [f64; 3] {
     [0, 1, 2].map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * size)
 }
 
-/// The agreement of rays along the three axes.
+/// Where rays along the three axes disagree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct AxesSummary {
+pub struct DisagreementSummary {
     /// Voxels that the axes disagree on.
-    pub disputed_voxels: u64,
+    pub voxels: u64,
     /// Columns with such a voxel.
-    pub disputed_columns: u64,
-    /// Columns with a voxel that is inside or disputed.
     pub columns: u64,
-    /// The share of such columns.
+    /// Columns with a voxel that is inside, or that the axes disagree on.
+    pub of_columns: u64,
+    /// `columns` as a fraction of `of_columns`.
     pub share: f64,
     /// Columns along x, y and z that cross the surface an odd number of times.
     pub odd_columns: [u64; 3],
@@ -158,7 +158,8 @@ impl FillSummary {
         let in_mesh_units = |point: [i32; 3]| {
             [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
         };
-        let Turned { turned, triangles, .. } = filling.turned.unwrap_or_default();
+        let FlipStatistics { flipped_patches, flipped_triangles, .. } =
+            filling.flips.unwrap_or_default();
         let caps = filling.caps.as_ref();
         let [lowest_confidence, highest_confidence] = match caps.and_then(|caps| caps.confidences) {
             Some(ends) => ends.map(|end| Some(ConfidenceSummary::new(&end, lattice))),
@@ -169,8 +170,8 @@ impl FillSummary {
             uncertain_voxels: caps.and_then(|caps| caps.uncertain),
             lowest_confidence,
             highest_confidence,
-            turned_triangles: triangles,
-            turned_patches: turned,
+            flipped_triangles,
+            flipped_patches,
             caps: caps.map(ToString::to_string),
             rule: filling.fill.to_string(),
             reason: filling.reason.clone(),
@@ -194,7 +195,8 @@ impl FillSummary {
             unended_columns: filling.unended,
             overlapping_columns: filling.windings.map(|windings| windings.overlapping),
             opposed_columns: filling.windings.map(|windings| windings.opposed),
-            axes: filling.dispute.as_ref().map(|dispute| AxesSummary::new(dispute, lattice)),
+            axis_disagreement: (filling.disagreement.as_ref())
+                .map(|disagreement| DisagreementSummary::new(disagreement, lattice)),
             enclosed: filling.enclosed,
             leaked: filling.leaked,
             voxel_volume: filling.volume.voxels,
@@ -203,16 +205,16 @@ impl FillSummary {
     }
 }
 
-impl AxesSummary {
-    fn new(dispute: &AxisDisagreement, lattice: &Lattice) -> Self {
+impl DisagreementSummary {
+    fn new(disagreement: &AxisDisagreement, lattice: &Lattice) -> Self {
         Self {
-            disputed_voxels: dispute.voxels,
-            disputed_columns: dispute.columns,
-            columns: dispute.of_columns,
-            share: dispute.share(),
-            odd_columns: dispute.odd,
-            worst: dispute.worst,
-            worst_position: dispute.worst.map(|voxel| center(voxel, lattice)),
+            voxels: disagreement.voxels,
+            columns: disagreement.columns,
+            of_columns: disagreement.of_columns,
+            share: disagreement.share(),
+            odd_columns: disagreement.odd,
+            worst: disagreement.worst,
+            worst_position: disagreement.worst.map(|voxel| center(voxel, lattice)),
         }
     }
 }

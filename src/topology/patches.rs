@@ -39,20 +39,24 @@ const CROSSINGS_PER_SIGHTING: i64 = 4;
 /// height, so that heights of coincident triangles rarely differ.
 const HEIGHTS_PER_UNIT: f64 = 4096.0;
 
-/// Statistics of flipped patches.
+/// Statistics of flipped triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Turned {
+pub struct FlipStatistics {
     /// Patches of the mesh.
     pub patches: u64,
     /// Patches with a flipped triangle.
-    pub turned: u64,
+    pub flipped_patches: u64,
     /// Flipped triangles.
-    pub triangles: u64,
+    pub flipped_triangles: u64,
 }
 
-/// The statistics of flipped patches, and the triangles to flip, if any.
-pub(crate) type Flips = (Turned, Option<Vec<bool>>);
+/// The triangles to flip.
+pub(crate) struct Flips {
+    pub(crate) statistics: FlipStatistics,
+    /// Whether each triangle is flipped; `None` if none is.
+    pub(crate) is_flipped: Option<Vec<bool>>,
+}
 
 /// The triangles to flip in a mesh of this topology.
 ///
@@ -102,18 +106,22 @@ pub(super) fn flips(matching: &Matching, topology: &Topology) -> Flips {
     let faces_back: Vec<bool> = (0..patches.len())
         .map(|patch| seen(patch).unwrap_or_else(|| is_mostly_flipped(patch) != all_face_back))
         .collect();
-    let is_turned =
-        |triangle: usize| patches.is_flipped(triangle) != faces_back[patches.patch(triangle)];
-    let turned: Vec<bool> = (0..mesh.len()).into_par_iter().map(is_turned).collect();
-    let mut has_turned = vec![false; patches.len()];
-    let mut triangles = 0;
-    for (triangle, _) in turned.iter().enumerate().filter(|&(_, &is_turned)| is_turned) {
-        has_turned[patches.patch(triangle)] = true;
-        triangles += 1;
+    let is_flipped: Vec<bool> = (0..mesh.len())
+        .into_par_iter()
+        .map(|triangle| patches.is_flipped(triangle) != faces_back[patches.patch(triangle)])
+        .collect();
+    let mut has_flipped = vec![false; patches.len()];
+    let mut flipped_triangles = 0;
+    for triangle in (0..mesh.len()).filter(|&triangle| is_flipped[triangle]) {
+        has_flipped[patches.patch(triangle)] = true;
+        flipped_triangles += 1;
     }
-    let count = has_turned.iter().filter(|&&has| has).count() as u64;
-    let summary = Turned { patches: patches.len() as u64, turned: count, triangles };
-    (summary, (triangles > 0).then_some(turned))
+    let statistics = FlipStatistics {
+        patches: patches.len() as u64,
+        flipped_patches: has_flipped.iter().filter(|&&has| has).count() as u64,
+        flipped_triangles,
+    };
+    Flips { statistics, is_flipped: (flipped_triangles > 0).then_some(is_flipped) }
 }
 
 /// An upper bound of the memory of [`flips`], in bytes, besides that of the topology.

@@ -24,7 +24,7 @@ pub enum BackendChoice {
 }
 
 /// A backend ready to run, with the reason for its choice. If [`BackendChoice::Auto`] chose a GPU
-/// and it fails, this run and all later ones use the CPU, with a warning.
+/// and it fails, this and all later runs of this value use the CPU, with a warning.
 pub struct ChosenBackend {
     backend: Box<dyn Backend + Send + Sync>,
     adapter: Option<String>,

@@ -5,8 +5,8 @@ use thiserror::Error;
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
 use crate::grid::GridError;
+use crate::numbers::binary_bytes;
 use crate::place::MAX_DIM;
-use crate::units::binary_bytes;
 
 /// A backend could not voxelize.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -13,7 +13,7 @@ pub use without_gpu::SharedGpu;
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 mod with_gpu {
-    use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+    use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
     use super::{BackendError, Opened};
     use crate::gpu::{Adapter, GpuError};
@@ -53,9 +53,14 @@ mod with_gpu {
             self.name.is_some()
         }
 
-        /// Whether it is open and a hardware GPU.
+        /// Whether it is open and a hardware GPU. Does not wait while another thread opens it.
         pub fn is_ready(&self) -> bool {
-            self.open_gpu().is_working() && self.why_not().is_none()
+            let is_working = match self.open.try_lock() {
+                Ok(open) => open.is_working(),
+                Err(TryLockError::Poisoned(open)) => open.into_inner().is_working(),
+                Err(TryLockError::WouldBlock) => false,
+            };
+            is_working && self.why_not().is_none()
         }
 
         /// The reason not to use it, if there is one: no adapter, or a software adapter.

@@ -37,8 +37,9 @@ pub struct Distances {
 /// Distances.
 impl Voxelizer {
     /// The signed distances of the voxels nearer than `width` voxels to the surface of `mesh`; the
-    /// inside is that of [`Mode::Solid`], with the fill of this mode if it is set. Without explicit
-    /// bounds the padding is at least the width, so that the band is whole.
+    /// inside is that of [`Mode::Solid`], with the fill of this mode if it is set. The
+    /// padding is at least the width, so that the band is whole, unless bounds, dimensions or a
+    /// lattice are given.
     ///
     /// ```
     /// use trivox::{Mesh, Voxelizer};
@@ -97,8 +98,8 @@ impl Voxelizer {
             Mode::Solid(solid) => solid.fill,
             _ => Default::default(),
         };
-        voxelizer.mode = Mode::Solid(Solid { fill, shell: false });
-        if voxelizer.place.bounds.is_none() {
+        voxelizer.mode = Mode::Solid(Solid { fill, include_surface: false });
+        if voxelizer.place.bounds.is_none() && voxelizer.place.dims.is_none() {
             voxelizer.place.pad = voxelizer.place.pad.max(width.ceil() as u32);
         }
         voxelizer

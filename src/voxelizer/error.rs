@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::formats::ReadError;
-use crate::mesh::MeshError;
 use crate::place::PlaceError;
+use crate::transform::TransformError;
 use crate::voxelize::BackendError;
 
 /// A mesh could not be voxelized.
@@ -14,9 +14,9 @@ pub enum VoxelizeError {
     /// The mesh cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The transformed mesh is not valid.
+    /// The mesh cannot be transformed.
     #[error(transparent)]
-    Mesh(#[from] MeshError),
+    Transform(#[from] TransformError),
     /// The mesh cannot be placed on a lattice.
     #[error(transparent)]
     Place(#[from] PlaceError),

@@ -9,7 +9,7 @@ use crate::voxelizer::{Placed, VoxelizeError, Voxelizer};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// Voxels along each axis.
+    /// Voxels along each axis; of a tile, those of the tile.
     pub dims: [u32; 3],
     /// The estimated number of (triangle, brick) pairs, the measure of the work.
     pub brick_pairs: u64,
@@ -34,7 +34,7 @@ impl Voxelizer {
         let vertices = size_of_val(mesh.vertices()) as u64;
         let a_brick = 2 * GridBuilder::BYTES_KEPT + GridBuilder::BYTES_TO_ADD;
         Ok(Estimate {
-            dims,
+            dims: mesh.window_dims(),
             brick_pairs,
             core_seconds: brick_pairs as f64 * 30e-9,
             memory: vertices + brick_pairs.min(all_bricks).saturating_mul(a_brick),

@@ -35,7 +35,8 @@ impl Voxelizer {
     /// The voxels of many meshes, several at once, in the order of `items`, each with its key. An
     /// item that fails has an error, and the others go on. Each of the meshes that are worked on at
     /// the same time has an equal share of the memory; one that needs more is tried again with all
-    /// of it, alone.
+    /// of it, alone. The results that wait for the caller, up to four per thread, are not part of
+    /// it.
     ///
     /// # Errors
     /// The threads cannot be started.

@@ -52,7 +52,7 @@ impl Voxelizer {
 
     /// The mesh with its coordinates transformed.
     fn moved<'a>(&self, mesh: Cow<'a, Mesh>) -> Result<Cow<'a, Mesh>, VoxelizeError> {
-        if !self.transform.moves() {
+        if !self.transform.changes_coordinates() {
             return Ok(mesh);
         }
         let mesh = mesh.into_owned();
@@ -61,7 +61,7 @@ impl Voxelizer {
 
     fn place_moved(&self, mesh: &Mesh) -> Result<Placed, VoxelizeError> {
         self.place_by(|| {
-            let options = self.transform.place(mesh, self.place);
+            let options = self.transform.place_options(mesh, self.place);
             let lattice = match (&self.lattice, &self.tile) {
                 (None, None) => return place(mesh, &options),
                 (Some(lattice), _) => *lattice,
@@ -119,8 +119,9 @@ impl Voxelizer {
         let loaded = self.install(read)??;
         let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
         let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
-        // The placed mesh has half as many bytes for each vertex. What a process takes by measure
-        // is more than the mesh itself.
+        // The placed mesh has half as many bytes for each vertex. A measured limit has fallen by
+        // more than the mesh, since freed buffers of the reader still count: at least what was left
+        // before, less the mesh, can be used.
         let needed = size_of_val(positions) as u64 / 2;
         let limit = (self.memory)().max(before.saturating_sub(held));
         if needed > limit {
@@ -142,7 +143,8 @@ impl Voxelizer {
         Ok(placed)
     }
 
-    /// The second step: the voxels, without colours.
+    /// The second step: the voxels, without colours. The grid of a mesh in a window has a halo of a
+    /// brick around the window, which [`paint`](Self::paint) needs, and removes.
     ///
     /// # Errors
     /// The backend failed; too little memory; cancelled.
@@ -156,7 +158,11 @@ impl Voxelizer {
     ///
     /// # Errors
     /// The other backend cannot be started, or failed; too little memory; cancelled.
-    pub fn check(&self, mesh: &PlacedMesh, used: &UsedBackend) -> Result<Voxelized, BackendError> {
+    pub fn run_on_other_backend(
+        &self,
+        mesh: &PlacedMesh,
+        used: &UsedBackend,
+    ) -> Result<Voxelized, BackendError> {
         let (by, start) = timed(|| self.backends.other_than(used.adapter.as_deref()))?;
         self.voxelize_on(by, start, mesh)
     }
@@ -238,12 +244,12 @@ impl Voxelizer {
         voxels: Voxels,
         backend: UsedBackend,
     ) -> Result<Voxelized, BackendError> {
-        let Voxels { mut grid, fill_report, report, voxelize, fill } = voxels;
+        let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
         self.refuse_cancelled()?;
         grid.world = Some(World::of(mesh.lattice(), self.up));
         let warnings = fill_report.iter().flat_map(Warning::of_filling).collect();
-        let fill = fill_report.as_ref().map(|_| fill);
-        let timings = Timings { voxelize, fill, ..Timings::default() };
+        let fill = fill_report.as_ref().map(|_| fill_time);
+        let timings = Timings { voxelize: voxelize_time, fill, ..Timings::default() };
         Ok(Voxelized {
             grid,
             lattice: *mesh.whole().lattice(),

@@ -1,14 +1,16 @@
-//! What a caller may not expect of the voxels of a mesh.
+//! Properties of voxels that a caller might not expect.
 
 use std::fmt;
 
 use crate::grid::VoxelGrid;
 use crate::mode::Mode;
+use crate::numbers::counted;
 use crate::place::PlacedMesh;
 use crate::solid::{FillReport, FillWarning};
 use crate::srgb::Rgba;
 
-/// What a caller may not expect of the voxels of a mesh: a sentence by [`Display`](fmt::Display).
+/// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
+/// sentence.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -134,17 +136,4 @@ impl fmt::Display for Warning {
             Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
         }
     }
-}
-
-/// A number, with commas between thousands, and what it counts.
-fn counted(number: u64, thing: &str) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{text} {thing}{}", if number == 1 { "" } else { "s" })
 }

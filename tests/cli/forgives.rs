@@ -32,6 +32,7 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj --scale -1", "--scale -1 is not possible: use a positive number"),
         ("- --res 8", "standard input: its format is not known"),
         ("mesh.obj --input-format obj", "--input-format is for standard input"),
+        ("- --input-format a/b", "error: --input-format a/b is not read: see `voxelize formats`"),
         ("- --input-format foo", "error: --input-format foo is not read: see `voxelize formats`"),
         ("mesh.obj --force", "(files are replaced without it)"),
         ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
@@ -39,7 +40,10 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
             "mesh.obj old.npy",
             "old.npy: is a grid of voxels, and not a mesh: use `voxelize convert`",
         ),
-        ("convert old.npy vox", "vox: a file has a name before its extension: use such as out.vox"),
+        (
+            "convert old.npy vox",
+            "vox: this is an extension without a name: use, for example, out.vox",
+        ),
     ] {
         refuses(folder.path(), args, complaint);
     }
@@ -123,6 +127,11 @@ fn a_folder_stands_for_the_meshes_in_it() {
     assert_eq!(table.lines().count(), 3, "{table}");
     assert!(table.contains("mesh.obj  2 triangles, 4 x 4 x 1 units"), "{table}");
     assert!(table.contains("mesh.vox  8 x 8 x 2 voxels, "), "{table}");
+    let far = "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n";
+    fs::write(path.join("far.obj"), far).unwrap();
+    let far = String::from_utf8(voxelize(path, "info far.obj").stdout).unwrap();
+    assert!(far.contains("from (-1e308, 0, 0) to (1e308, 1, 0)"), "{far}");
+    assert!(far.contains("warning: its topology is unknown: the mesh is inf units long"), "{far}");
 }
 
 #[test]

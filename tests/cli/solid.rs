@@ -79,8 +79,8 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "inconsistent_edges": 0,
         "odd_edges": 0,
         "unbalanced_edges": 0,
-        "turned_triangles": 0,
-        "turned_patches": 0,
+        "flipped_triangles": 0,
+        "flipped_patches": 0,
         "example": null,
         "unended_columns": 0,
         "overlapping_columns": 0,
@@ -94,13 +94,13 @@ fn a_solid_says_how_it_was_filled_and_why() {
     assert_eq!((&open["rule"], &open["doubtful"]), (&"winding".into(), &false.into()), "{open}");
     assert_eq!(open["reason"], "the mesh has 4 open edges");
     assert_eq!((&open["open_edges"], &open["mesh_volume"]), (&4.into(), &().into()), "{open}");
-    assert_eq!((&open["boundary_loops"], &open["turned_triangles"]), (&1.into(), &0.into()));
+    assert_eq!((&open["boundary_loops"], &open["flipped_triangles"]), (&1.into(), &0.into()));
     let [lowest, highest] =
         ["lowest_confidence", "highest_confidence"].map(|end| &open[end]["value"]);
     assert!(lowest.as_f64() < highest.as_f64(), "{open}");
     let voted = fill("open.obj --res 8 --fill vote");
-    assert_eq!(voted["axes"]["odd_columns"], serde_json::json!([64, 0, 0]));
-    assert_eq!(voted["axes"]["share"], 0.0);
+    assert_eq!(voted["axis_disagreement"]["odd_columns"], serde_json::json!([64, 0, 0]));
+    assert_eq!(voted["axis_disagreement"]["share"], 0.0);
     let ends = open["example"].as_array().unwrap();
     assert!(ends.iter().all(|end| end[0] == 4.0), "the open edges are at x = 4: {open}");
 
@@ -119,8 +119,8 @@ fn a_doubtful_fill_is_said_with_the_place_where_it_is_worst() {
     assert!(said.contains(&format!("warning: {doubt}")), "{said}");
     let json = json(&output);
     assert!(json["warnings"][0].as_str().unwrap().starts_with(doubt), "{json}");
-    assert_eq!(json["fill"]["axes"]["disputed_columns"], 64);
-    let worst = |field: &str| json["fill"]["axes"][field][0].as_f64().unwrap();
+    assert_eq!(json["fill"]["axis_disagreement"]["columns"], 64);
+    let worst = |field: &str| json["fill"]["axis_disagreement"][field][0].as_f64().unwrap();
     assert_eq!(worst("worst_position"), (worst("worst") + 0.5) * 0.5);
     assert!(folder.path().join("torn.npy").is_file());
 }
@@ -215,7 +215,10 @@ fn an_empty_solid_says_why() {
     assert!(missed.contains(&format!("{empty}the bounds miss the mesh")), "{missed}");
     fs::write(path.join("line.obj"), "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").unwrap();
     let line = said("line.obj --res 8 --mode solid");
-    assert!(line.contains("doubtful: the mesh encloses no voxel; try --mode surface"), "{line}");
+    assert!(
+        line.contains("doubtful: the mesh encloses no voxel; try smaller voxels, or --mode"),
+        "{line}"
+    );
 }
 
 #[test]

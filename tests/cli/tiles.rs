@@ -23,6 +23,13 @@ fn tiles_joined_are_the_file_of_the_whole() {
         let tiles = tiles.iter().map(|name| format!("tiles/{name}")).collect::<Vec<_>>().join(" ");
         let joined = voxelize(path, &format!("join {tiles} -o joined.{format} --json"));
         assert_eq!(json(&joined)["tiles"], 6, "{}", stderr(&joined));
+        let joined = voxelize(
+            path,
+            &format!("join {} -o less.{format} --json", &tiles[tiles.find(' ').unwrap()..]),
+        );
+        assert!(joined.status.success());
+        let missing = &json(&joined)["warnings"][0];
+        assert!(missing.as_str().unwrap().ends_with("of the whole grid empty: is one missing?"));
         let diff = voxelize(path, &format!("diff --exact whole.{format} joined.{format}"));
         assert!(diff.status.success(), "{options}: {}", stderr(&diff));
         // An .nvdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is its

@@ -56,7 +56,7 @@ fn placed(mesh: &Mesh, grid: &VoxelGrid) -> PlacedMesh {
 }
 
 fn solid(mesh: &PlacedMesh) -> VoxelGrid {
-    let mode = Mode::Solid(Solid { fill: Fill::Parity, shell: false });
+    let mode = Mode::Solid(Solid { fill: Fill::Parity, include_surface: false });
     voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress).unwrap().grid
 }
 

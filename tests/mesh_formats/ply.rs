@@ -215,13 +215,13 @@ fn bad_headers_are_refused_with_the_reason() {
         (
             "vertex 4",
             "vertex 4000000000",
-            "the header says that there are 4000000000 records of the \
+            "the header says that there are 4,000,000,000 records of the \
           element 'vertex', but the file is too short for that: it is cut off, or the header is wrong",
         ),
         (
             "face 1",
             "face 99999999999",
-            "the header says that there are 99999999999 records of the \
+            "the header says that there are 99,999,999,999 records of the \
           element 'face', but the file is too short for that: it is cut off, or the header is wrong",
         ),
         ("float x", "flat x", "line 4: 'flat' is no type of PLY, such as float or uchar"),

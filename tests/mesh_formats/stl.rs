@@ -111,7 +111,7 @@ fn counts_that_lie_are_refused_or_said() {
         "the header (bytes 80 to 83) says that 3 triangles follow, but there is room for 2: the file \
          is cut off, or no STL file"
     );
-    assert!(said(u32::MAX).contains("4294967295 triangles follow"));
+    assert!(said(u32::MAX).contains("4,294,967,295 triangles follow"));
     assert_eq!(
         said(0),
         "the header says that there are no triangles, but 100 bytes follow, which would be 2: write \

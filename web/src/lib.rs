@@ -120,7 +120,7 @@ impl Options {
                 let fill = fill.ok_or_else(|| {
                     unknown("fill", &self.fill, "auto, parity, winding, flood or vote")
                 })?;
-                Ok(Mode::Solid(Solid { fill, shell: self.include_surface }))
+                Ok(Mode::Solid(Solid { fill, include_surface: self.include_surface }))
             }
             mode => Err(unknown("mode", mode, "surface, thin or solid")),
         }

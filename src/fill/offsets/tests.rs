@@ -114,8 +114,8 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
             if cube.size == 2 {
                 break;
             }
-            let parts: Vec<Cube> = children(&cube).collect();
-            cube = parts[rng.usize(0..8)].clone();
+            let octants: Vec<Cube> = children(&cube).collect();
+            cube = octants[rng.usize(0..8)].clone();
         }
     }
     assert!(checked > 10_000 && far > 100 && largest > 0.1, "{checked}, {far}, {largest}");
@@ -244,7 +244,7 @@ fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
             cube.far = Expansion { number, constant_error, ..Expansion::default() };
             let expected = match f64::abs(away) > 1.0 {
                 true => (sum + number, error + constant_error + ROUNDING),
-                false => field.decided(p),
+                false => field.number_from_root(p),
             };
             assert_eq!(field.number(&cube, voxel), expected, "{away}");
         }
@@ -277,7 +277,7 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
             (dims, field(&mut rng, dims))
         };
         let done = Done::default();
-        let Ok(Parts { parts, extremes }) = field.parts(u64::MAX, &done) else {
+        let Ok(Regions { regions, extremes }) = field.regions(u64::MAX, &done) else {
             panic!("there is room");
         };
         assert_eq!(done.0.into_inner(), field.work());
@@ -288,21 +288,21 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
         // The offset of a row, if there is one; whether it is the same for all columns.
         let mut rows: Vec<Option<Option<i32>>> = vec![None; bricks.len()];
         let mut count = 0;
-        for part in parts {
-            match part {
-                Part::Rows { from, to, offset } => {
+        for region in regions {
+            match region {
+                Region::Rows { from, to, offset } => {
                     for z in from[1]..to[1] {
                         for y in from[0]..to[0] {
                             assert_eq!(rows[index([0, y, z])].replace(offset), None);
                         }
                     }
                 }
-                Part::Brick { at, content } => {
+                Region::Brick { at, content } => {
                     uncertain += u64::from(crate::grid::count(&content.uncertain));
                     assert!(bricks[index(at)].replace(content).is_none());
                     count += 1;
                 }
-                Part::Uncertain { center, voxels } => {
+                Region::Uncertain { center, voxels } => {
                     let above = field.exact(field.center(center)).rem_euclid(1.0) - 0.5;
                     assert!(above > -0.3 && above < 0.5, "{center:?} of {dims:?}: {above}");
                     uncertain += voxels;
@@ -310,8 +310,8 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
             }
         }
         at_caps += count;
-        let is_less = count > 0 && field.parts(count - 1, &Done::default()).err() != Some(count);
-        assert!(!is_less && field.parts(count, &Done::default()).is_ok());
+        let is_less = count > 0 && field.regions(count - 1, &Done::default()).err() != Some(count);
+        assert!(!is_less && field.regions(count, &Done::default()).is_ok());
 
         let (mut least, mut most): (Option<Valued>, f64) = (None, 0.0);
         let mut expected_uncertain = 0_u64;

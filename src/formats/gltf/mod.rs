@@ -24,10 +24,9 @@ use crate::formats::gltf::json::Document;
 use crate::formats::gltf::parts::{DECOMPRESS, DRACO, LeftOut, Parts};
 use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
-use crate::formats::{
-    Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted, excerpt,
-};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt};
 use crate::mesh::MeshError;
+use crate::numbers::counted_as;
 
 /// Khronos'.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
@@ -189,7 +188,7 @@ fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
     ReadError::Content(match left_out.points_and_lines {
         0 => "no triangles in the scene: nothing to voxelize".into(),
         n => {
-            let sets = counted(n, "set", "sets");
+            let sets = counted_as(n, "set", "sets");
             format!(
                 "no triangles in the scene, only {sets} of points or lines: nothing to voxelize"
             )
@@ -201,7 +200,7 @@ fn warnings(document: &Document, left_out: &LeftOut, scenes_left_out: usize) -> 
     let mut warnings = Vec::new();
     let mut warn = |count: u64, one: &str, more: &str, what: &str| {
         if count > 0 {
-            warnings.push(format!("{} {what}", counted(count, one, more)));
+            warnings.push(format!("{} {what}", counted_as(count, one, more)));
         }
     };
     let LeftOut { points_and_lines, without_positions, zero } = *left_out;

@@ -31,8 +31,9 @@ use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::text::{check_text, clean};
 use crate::formats::obj::vertices::{Vertices, fault_of_vertex};
 use crate::formats::polygons::crossing_warning;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::{Mesh, MeshError};
+use crate::numbers::counted_as;
 
 /// Wavefront's.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -106,7 +107,7 @@ fn nothing_found(left_out: &LeftOut, faces: &Faces) -> ReadError {
     ReadError::Content(match left_out.points_and_lines + faces.lean {
         0 => "no faces found: is this an OBJ mesh?".into(),
         n => {
-            let lean = counted(n as u64, "point or line", "points and lines");
+            let lean = counted_as(n as u64, "point or line", "points and lines");
             format!("no faces found, only {lean}: nothing to voxelize")
         }
     })
@@ -117,7 +118,7 @@ fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<Stri
     let mut warnings = Vec::new();
     let mut warn = |count: usize, one: &str, more: &str, what: &str| {
         if count > 0 {
-            warnings.push(format!("{} {what}", counted(count as u64, one, more)));
+            warnings.push(format!("{} {what}", counted_as(count as u64, one, more)));
         }
     };
     let lean = points_and_lines + faces.lean;

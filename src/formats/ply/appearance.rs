@@ -5,11 +5,11 @@
 
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
-use crate::formats::counted;
 use crate::formats::flat_colors::{ALL_TRANSPARENT, FlatColors};
 use crate::formats::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::ply::header::{Element, Header, Role};
 use crate::formats::textures::{Textures, file_bytes};
+use crate::numbers::counted_as;
 use crate::srgb::{Linear, Rgba};
 
 /// The appearance properties that are read.
@@ -222,7 +222,7 @@ impl AppearanceBuilder {
     /// The appearance of all triangles, if the file has any.
     pub(super) fn finish(self, warnings: &mut Vec<String>) -> Option<Appearance> {
         if self.misplaced > 0 {
-            let faces = counted(self.misplaced, "face has", "faces have");
+            let faces = counted_as(self.misplaced, "face has", "faces have");
             warnings.push(format!(
                 "{faces} a texture that the header does not name, or not two coordinates a corner: \
                  a plain colour is shown"

@@ -16,8 +16,9 @@ use crate::formats::ply::body::{Binary, FaceCounts, Text, Values, count_faces, r
 use crate::formats::ply::build::{Build, Part};
 use crate::formats::ply::header::{Encoding, Header, Role};
 use crate::formats::polygons::CUT;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, counted};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
+use crate::numbers::counted_as;
 
 /// Stanford's.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -113,7 +114,7 @@ impl File<'_> {
             read_records(header, values, Part::All, &mut build)?
         };
         if end.extra() > 0 {
-            let lines = counted(end.extra(), "line has", "lines have");
+            let lines = counted_as(end.extra(), "line has", "lines have");
             warnings
                 .push(format!("{lines} more numbers than the header declares: they were skipped"));
         }
@@ -168,11 +169,11 @@ fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
     ReadError::Content(match (vertices, lean) {
         (0, 0) => "no faces found: is this a PLY mesh?".into(),
         (points, 0) => {
-            let points = counted(points, "point", "points");
+            let points = counted_as(points, "point", "points");
             format!("no faces found, only {points}: reconstruct the surface of a point cloud first")
         }
         (_, lean) => {
-            let lean = counted(lean, "point or line", "points and lines");
+            let lean = counted_as(lean, "point or line", "points and lines");
             format!("no faces found, only {lean}: nothing to voxelize")
         }
     })
@@ -180,12 +181,12 @@ fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
 
 fn warn_of_rest(lean: u64, crossing: Option<String>, left: usize, warnings: &mut Vec<String>) {
     if lean > 0 {
-        let lean = counted(lean, "point or line was", "points and lines were");
+        let lean = counted_as(lean, "point or line was", "points and lines were");
         warnings.push(format!("{lean} skipped: no surface"));
     }
     warnings.extend(crossing);
     if left > 0 {
-        let left = counted(left as u64, "byte", "bytes");
+        let left = counted_as(left as u64, "byte", "bytes");
         warnings.push(format!("{left} after the last element were skipped"));
     }
 }

@@ -12,9 +12,10 @@ mod text;
 
 use crate::formats::flat_colors::FlatColors;
 use crate::formats::stl::colors::Scheme;
-use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory, counted};
+use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
 use crate::mesh::MeshError;
+use crate::numbers::counted_as;
 
 /// 3D Systems'.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -103,7 +104,7 @@ fn too_short(count: usize, room: u64) -> ReadError {
     ReadError::Content(format!(
         "the header (bytes 80 to 83) says that {} follow, but there is room for {room}: the file \
          is cut off, or no STL file",
-        counted(count as u64, "triangle", "triangles"),
+        counted_as(count as u64, "triangle", "triangles"),
     ))
 }
 
@@ -128,7 +129,7 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     }
     let behind = (records.len() - count) * RECORD + rest.len();
     let warning = (behind > 0).then(|| {
-        let bytes = counted(behind as u64, "byte", "bytes");
+        let bytes = counted_as(behind as u64, "byte", "bytes");
         format!(
             "{bytes} after the last of the {count} triangles that the header counts were skipped"
         )

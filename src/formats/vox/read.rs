@@ -11,7 +11,8 @@ use std::io::BufRead;
 use super::scene::{self, Assembled, Rotation};
 use super::{ATTRIBUTE, MAX_MODEL};
 use crate::formats::description::Region;
-use crate::formats::{LoadedGrid, ReadError, counted, excerpt};
+use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::numbers::counted_as;
 use crate::srgb::Rgba;
 
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
@@ -173,7 +174,7 @@ impl<'a> Scene<'a> {
             0 => {}
             n => warnings.push(format!(
                 "materials are not read: {} of glass, metal or light, but for the colour",
-                counted(n as u64, "colour is", "colours are")
+                counted_as(n as u64, "colour is", "colours are")
             )),
         }
         warnings

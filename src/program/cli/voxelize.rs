@@ -37,7 +37,7 @@ pub struct Job {
     pub output: Option<PathBuf>,
 
     /// Format to write, as an extension that `voxelize formats` lists, such as vox or npy [default:
-    /// the extension of the output; in a folder vox].
+    /// the extension of the output; in a folder vox, with --distance vdb].
     #[arg(long, value_name = "FORMAT", requires = "output")]
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
@@ -96,10 +96,10 @@ pub struct Job {
 
     /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the
     /// surface, from their centres, negative inside; --fill finds the inside. W is at most 1024.
-    /// Without --bounds, --cube or --dims the grid is padded by W. Formats: .vdb and .nvdb (level
+    /// Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb and .nvdb (level
     /// sets, in mesh units), .npz and .npy (in voxels).
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
-    #[arg(conflicts_with_all = ["preview", "check", "mode", "shell", "tile"])]
+    #[arg(conflicts_with_all = ["preview", "check", "mode", "include_surface", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]
     pub distance: Option<f32>,
 

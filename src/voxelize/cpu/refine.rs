@@ -6,6 +6,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use crate::grid::set_bits;
 use crate::place::{MAX_DIM, PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
 use crate::predicate::boxes::BoxRange;
@@ -230,11 +231,10 @@ impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
 }
 
 /// The boxes of `range` in `mask`.
-fn boxes_of(range: &BoxRange, mut mask: BlockMask) -> impl Iterator<Item = [i32; 3]> {
+fn boxes_of(range: &BoxRange, mask: BlockMask) -> impl Iterator<Item = [i32; 3]> {
     let [x, y, z] = range.lo;
-    std::iter::from_fn(move || {
-        let bit = (mask != 0).then(|| mask.trailing_zeros() as i32)?;
-        mask &= mask - 1;
-        Some([x + (bit >> 4), y + (bit >> 2 & 3), z + (bit & 3)])
+    set_bits(mask).map(move |bit| {
+        let bit = bit as i32;
+        [x + (bit >> 4), y + (bit >> 2 & 3), z + (bit & 3)]
     })
 }

@@ -304,6 +304,9 @@ impl Gpu {
 
         let mut sub_batches = vec![SubBatch::whole(batch, job.mesh.lattice())];
         while let Some(sub_batch) = sub_batches.pop() {
+            if job.progress.is_cancelled() {
+                return Err(BackendError::Cancelled);
+            }
             match workspace.run(&self.device, job, &sub_batch, results).await? {
                 None => {
                     results.limit_to(job.room);
@@ -413,7 +416,7 @@ impl Gpu {
 fn estimate(output: Output, mesh: &PlacedMesh) -> u32 {
     let (pairs, dims) = (brick_pairs(mesh).max(1), mesh.lattice().dims);
     let most = match output {
-        Output::Bricks => pairs.min(shell_bricks(dims)),
+        Output::Bricks => pairs.min(outer_bricks(dims)),
         // A closed surface that fills the grid is crossed twice by each column along x.
         Output::Crossings => {
             let [_, y, z] = dims.map(u64::from);
@@ -423,8 +426,8 @@ fn estimate(output: Output, mesh: &PlacedMesh) -> u32 {
     u32::try_from(most).unwrap_or(u32::MAX)
 }
 
-/// Bricks of the shell of a grid: about as many as a closed surface that fills the grid has.
-fn shell_bricks(dims: [u32; 3]) -> u64 {
+/// Bricks of the outer layer of a grid: about as many as a closed surface that fills the grid has.
+fn outer_bricks(dims: [u32; 3]) -> u64 {
     let [x, y, z] = dims.map(|d| u64::from(d.div_ceil(BRICK)));
     2 * (x * y + y * z + z * x)
 }

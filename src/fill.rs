@@ -23,7 +23,6 @@ mod clusters;
 mod extremes;
 mod flood;
 mod generalized;
-mod lanes;
 mod multipoles;
 mod offsets;
 mod solid_angle;

@@ -59,6 +59,7 @@ pub mod formats;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod grid;
+mod lanes;
 pub mod mesh;
 pub mod mesher;
 pub mod mode;

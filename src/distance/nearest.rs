@@ -20,7 +20,8 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::distance::Pair;
 use crate::distance::exact;
 use crate::distance::vector::{Vector, cross, dot, minus};
-use crate::grid::{BRICK, Mask};
+use crate::grid::{BRICK, Mask, set_bits};
+use crate::lanes::{LANES, Lanes};
 use crate::place::{PlacedMesh, Triangle};
 
 /// Relative error of a distance before it is rounded to `f32`, twice what is needed.
@@ -30,17 +31,17 @@ const EXACT: f64 = (1_u64 << 53) as f64;
 /// Rows are skipped only if they are farther than this from mattering, in voxels: more than any
 /// error.
 const MARGIN: f64 = 1.0 / (1 << 16) as f64;
-/// Voxels in a row along `z`.
-const LANES: usize = BRICK as usize;
+/// The voxels of a row along `z`.
+const _: () = assert!(LANES == BRICK as usize);
 const ROWS: usize = LANES * LANES;
-
-type Lanes = [f64; LANES];
+/// The positions of a row's voxels, in voxels.
+const ALONG: Lanes = Lanes([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
 
 /// Squared distances in lattice units, by rows along `z`: row `8 x + y`.
 pub(super) struct Nearest {
     squared: [Lanes; ROWS],
-    /// Whatever is as far cannot change the row.
-    limits: [f64; ROWS],
+    /// For each row, by `x` and then `y`, a squared distance from which on nothing changes it.
+    limits: [Lanes; LANES],
     /// A bit for each row that some triangle may have lowered.
     reached: u64,
     slack: f64,
@@ -65,8 +66,14 @@ struct Linear {
 
 impl Linear {
     #[inline(always)]
-    fn row(&self, x: f64, y: f64) -> f64 {
+    fn at(&self, x: f64, y: f64) -> f64 {
         self.at + x * self.step[0] + y * self.step[1]
+    }
+
+    /// In the row at `x` and `y`, in voxels.
+    #[inline(always)]
+    fn row(&self, x: f64, y: f64) -> Lanes {
+        Lanes::splat(self.at(x, y)) + ALONG * Lanes::splat(self.step[2])
     }
 }
 
@@ -81,8 +88,6 @@ struct Seen {
     /// For each edge, above 0 on the triangle's side of it.
     inward: [Linear; 3],
     edges: [Edge; 3],
-    lo: Vector,
-    hi: Vector,
     slack: f64,
 }
 
@@ -108,10 +113,15 @@ impl WithSimd for Task<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let unit = f64::from(1u32 << self.brick.unit_bits);
-        for &(_, index) in self.indices {
-            let seen = Seen::new(&self.mesh.triangle(index as usize), self.brick.origin, unit);
-            self.nearest.add(&seen, unit);
+        let Self { nearest, mesh, brick, indices } = self;
+        let count = indices.len();
+        // Neighbours in the mesh are often neighbours in space: in another order, all voxels soon
+        // have a near triangle.
+        let stride = coprime_stride(count);
+        let mut at = 0;
+        for _ in 0..count {
+            nearest.add(&mesh.triangle(indices[at].1 as usize), brick);
+            at = (at + stride) % count;
         }
     }
 }
@@ -121,45 +131,49 @@ impl Nearest {
     pub(super) fn of(arch: Arch, mesh: &PlacedMesh, brick: &Brick, indices: &[Pair]) -> Self {
         let unit = f64::from(1u32 << brick.unit_bits);
         let most = (f64::from(brick.width) + MARGIN) * unit;
-        let limits = [most * most; ROWS];
+        let most = Lanes::splat(most * most);
         let mut nearest =
-            Self { squared: [[most * most; LANES]; ROWS], limits, reached: 0, slack: 0.0 };
+            Self { squared: [most; ROWS], limits: [most; LANES], reached: 0, slack: 0.0 };
         arch.dispatch(Task { nearest: &mut nearest, mesh, brick, indices });
         nearest
     }
 
     #[inline(always)]
-    fn add(&mut self, seen: &Seen, unit: f64) {
-        self.slack = self.slack.max(seen.slack);
-        let last = (LANES - 1) as f64;
-        let gap =
-            |axis: usize, lo: f64, hi: f64| (seen.lo[axis] - hi).max(lo - seen.hi[axis]).max(0.0);
-        let gap_z = gap(2, 0.0, last * unit).powi(2);
-        let gaps = |axis: usize| -> Lanes {
-            std::array::from_fn(|i| {
-                let at = i as f64 * unit;
-                gap(axis, at, at).powi(2)
-            })
+    fn add(&mut self, triangle: &Triangle, brick: &Brick) {
+        let unit = f64::from(1u32 << brick.unit_bits);
+        // The squared distances of voxels from the bounding box, by axis; exact.
+        let gaps = |axis: usize| {
+            let corner = |i: usize| f64::from(triangle[i][axis] - brick.origin[axis]);
+            let [a, b, c] = [corner(0), corner(1), corner(2)];
+            let (lo, hi) = (Lanes::splat(a.min(b).min(c)), Lanes::splat(a.max(b).max(c)));
+            let at = ALONG * Lanes::splat(unit);
+            let gap = (lo - at).max(at - hi).max(Lanes::default());
+            gap * gap
         };
-        let [gaps_x, gaps_y] = [gaps(0), gaps(1)];
-        let half_z = 0.5 * last * seen.height.step[2];
-        for (x, gap_x) in gaps_x.into_iter().enumerate() {
-            for (y, gap_y) in gaps_y.into_iter().enumerate() {
-                let row = LANES * x + y;
-                let limit = self.limits[row];
-                if gap_x + gap_y + gap_z > limit {
+        let [gaps_x, gaps_y, gaps_z] = [gaps(0), gaps(1), gaps(2)];
+        let nearest_z = Lanes::splat(gaps_z.least());
+        let mut seen = None;
+        for x in 0..LANES {
+            let gaps = Lanes::splat(gaps_x.0[x]) + gaps_y;
+            let rows = (gaps + nearest_z).bits_below(self.limits[x]);
+            for y in set_bits(rows.into()).map(|y| y as usize) {
+                let squared = &mut self.squared[LANES * x + y];
+                let is_near = (Lanes::splat(gaps.0[y]) + gaps_z).bits_below(limit(*squared, unit));
+                if is_near == 0 {
                     continue;
                 }
+                if seen.is_none() {
+                    seen = Some(Seen::new(triangle, brick.origin, unit));
+                }
+                let Some(seen) = &seen else { continue };
                 let (fx, fy) = (x as f64, y as f64);
-                let height = (seen.height.row(fx, fy) + half_z).abs() - half_z.abs();
-                if height > 0.0 && height * height * seen.per_normal > limit {
+                if seen.height_of_row(fx, fy) > self.limits[x].0[y] {
                     continue;
                 }
-                self.reached |= 1 << row;
-                seen.lower(fx, fy, unit, &mut self.squared[row]);
-                let most = self.squared[row].into_iter().fold(0.0, f64::max);
-                let margin = MARGIN * MARGIN * unit * unit;
-                self.limits[row] = limit.min(most * (1.0 + MARGIN) + margin);
+                self.reached |= 1 << (LANES * x + y);
+                seen.lower(fx, fy, unit, squared);
+                self.limits[x].0[y] = limit(*squared, unit).greatest();
+                self.slack = self.slack.max(seen.slack);
             }
         }
     }
@@ -216,7 +230,7 @@ impl WithSimd for Round<'_> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let per_unit = 1.0 / f64::from(1u32 << self.brick.unit_bits);
         let slack = self.slack * per_unit;
-        let distances = self.squared.map(|squared| squared.sqrt() * per_unit);
+        let distances = self.squared.sqrt().0.map(|distance| distance * per_unit);
         let least = distances.map(|d| (d * (1.0 - RELATIVE) - slack).max(0.0) as f32);
         let most = distances.map(|d| (d * (1.0 + RELATIVE) + slack) as f32);
         std::array::from_fn(|z| [least[z], most[z]])
@@ -269,69 +283,79 @@ impl Seen {
                 area,
             }
         });
-        // Relative to the first voxel's centre.
-        let least = |axis: usize| corners[0][axis].max(corners[1][axis]).max(corners[2][axis]);
-        let most = |axis: usize| corners[0][axis].min(corners[1][axis]).min(corners[2][axis]);
         Self {
             corners,
             height: Linear { at: dot(normal, corners[0]), step: steps(normal) },
             per_normal: if squared > 0.0 { 1.0 / squared } else { 0.0 },
             inward,
             edges,
-            lo: [-least(0), -least(1), -least(2)],
-            hi: [-most(0), -most(1), -most(2)],
             slack,
         }
     }
 
+    /// A lower bound of the squared distances of the row at `x` and `y` from the plane.
+    #[inline(always)]
+    fn height_of_row(&self, x: f64, y: f64) -> f64 {
+        let half = 0.5 * (LANES - 1) as f64 * self.height.step[2];
+        let height = ((self.height.at(x, y) + half).abs() - half.abs()).max(0.0);
+        height * height * self.per_normal
+    }
+
     /// Lowers the squared distances of the row at `x` and `y`, in voxels, to this triangle's.
     #[inline(always)]
-    #[expect(clippy::needless_range_loop, reason = "lanes of several vectors")]
     fn lower(&self, x: f64, y: f64, unit: f64, squared: &mut Lanes) {
-        let height = self.height.row(x, y);
-        let inward = [0, 1, 2].map(|i: usize| self.inward[i].row(x, y));
-        let is_flat = self.per_normal == 0.0;
-        // Whether any voxel of the row is beyond the edge.
-        let mut is_beyond = [is_flat; 3];
-        for z in 0..LANES {
-            let at = z as f64;
-            let beyond = [0, 1, 2].map(|i: usize| inward[i] + at * self.inward[i].step[2] < 0.0);
-            let height = height + at * self.height.step[2];
-            let to_plane = height * height * self.per_normal;
-            let is_above = !(beyond[0] | beyond[1] | beyond[2] | is_flat);
-            squared[z] = if is_above { squared[z].min(to_plane) } else { squared[z] };
-            is_beyond = [0, 1, 2].map(|i: usize| is_beyond[i] | beyond[i]);
+        let zero = Lanes::default();
+        let inward = [self.inward[0].row(x, y), self.inward[1].row(x, y), self.inward[2].row(x, y)];
+        // The edges that a voxel of the row is beyond.
+        let mut beyond = [true; 3];
+        if self.per_normal > 0.0 {
+            let height = self.height.row(x, y);
+            let to_plane = height * height * Lanes::splat(self.per_normal);
+            let least = inward[0].min(inward[1]).min(inward[2]);
+            *squared = least.select_below(zero, *squared, squared.min(to_plane));
+            beyond = [0, 1, 2].map(|i: usize| inward[i].bits_below(zero) != 0);
         }
-        if is_beyond == [false; 3] {
-            return;
-        }
-        let corner = |i: usize| -> Lanes {
-            let [px, py, pz] = self.corners[i];
-            let (px, py) = (px + x * unit, py + y * unit);
-            let in_layer = px * px + py * py;
-            std::array::from_fn(|z| {
-                let pz = pz + z as f64 * unit;
-                in_layer + pz * pz
-            })
-        };
-        let corners = [corner(0), corner(1), corner(2)];
-        for (i, edge) in self.edges.iter().enumerate().filter(|&(i, _)| is_beyond[i]) {
+        for (i, edge) in self.edges.iter().enumerate().filter(|&(i, _)| beyond[i]) {
             let along = edge.along.row(x, y);
-            let area = [0, 1, 2].map(|axis: usize| edge.area[axis].row(x, y));
+            let area = [edge.area[0].row(x, y), edge.area[1].row(x, y)];
             // The component along z does not change with z.
-            let area_z = area[2] * area[2];
-            for z in 0..LANES {
-                let at = z as f64;
-                let along = along + at * edge.along.step[2];
-                let ax = area[0] + at * edge.area[0].step[2];
-                let ay = area[1] + at * edge.area[1].step[2];
-                let to_line = (ax * ax + ay * ay + area_z) * edge.per_squared;
-                let to_edge = if along >= edge.squared { corners[(i + 1) % 3][z] } else { to_line };
-                let to_edge = if along <= 0.0 { corners[i][z] } else { to_edge };
-                squared[z] = squared[z].min(to_edge);
-            }
+            let area_z = Lanes::splat(edge.area[2].at(x, y));
+            let area = area[0] * area[0] + area[1] * area[1] + area_z * area_z;
+            let to_line = area * Lanes::splat(edge.per_squared);
+            let to_end = self.to_corner((i + 1) % 3, x, y, unit);
+            let to_edge = along.select_below(Lanes::splat(edge.squared), to_line, to_end);
+            let to_edge = zero.select_below(along, to_edge, self.to_corner(i, x, y, unit));
+            *squared = squared.min(to_edge);
         }
     }
+
+    /// The squared distances of the row at `x` and `y` from a corner.
+    #[inline(always)]
+    fn to_corner(&self, corner: usize, x: f64, y: f64, unit: f64) -> Lanes {
+        let [px, py, pz] = self.corners[corner];
+        let (px, py) = (px + x * unit, py + y * unit);
+        let pz = Lanes::splat(pz) + ALONG * Lanes::splat(unit);
+        Lanes::splat(px * px + py * py) + pz * pz
+    }
+}
+
+/// What is certainly farther than each of these squared distances.
+#[inline(always)]
+fn limit(squared: Lanes, unit: f64) -> Lanes {
+    squared * Lanes::splat(1.0 + MARGIN) + Lanes::splat(MARGIN * MARGIN * unit * unit)
+}
+
+/// A number without a common factor with `count`, near its golden section: its multiples are spread
+/// evenly.
+fn coprime_stride(count: usize) -> usize {
+    let greatest_common_divisor = |mut a: usize, mut b: usize| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let near = (count as f64 * 0.618) as usize;
+    (near.max(1)..).find(|&stride| greatest_common_divisor(stride, count) == 1).unwrap_or(1)
 }
 
 /// `normal` divided by its length if it lies along an axis, otherwise by a power of two: integers

@@ -11,9 +11,9 @@ use std::f64::consts::TAU;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::fill::lanes::LANES;
 use crate::fill::multipoles::{MultipoleSum, Multipoles};
 use crate::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns, minus, norm};
+use crate::lanes::LANES;
 
 /// Maximum ratio of the diameter of a leaf to that of its largest loop.
 const SPREAD: f64 = 4.0;

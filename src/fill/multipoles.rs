@@ -10,8 +10,8 @@
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul};
 
-use crate::fill::lanes::{self, LANES, Lanes};
 use crate::fill::solid_angle::{Point, Taylor, cross, minus, norm};
+use crate::lanes::{self, LANES, Lanes};
 
 /// The entries of a symmetric matrix, in the order `xx`, `yy`, `zz`, `yz`, `zx`, `xy`.
 const ENTRIES: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [1, 2], [2, 0], [0, 1]];

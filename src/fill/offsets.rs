@@ -21,9 +21,9 @@ use rayon::prelude::*;
 
 use crate::fill::clusters::{Clusters, Errors};
 use crate::fill::extremes::{Candidates, Valued, lesser};
-use crate::fill::lanes::{self, LANES, Lanes};
 use crate::fill::solid_angle::{Edge, Point, Taylor, minus, norm};
 use crate::grid::{BRICK, Mask};
+use crate::lanes::{self, LANES, Lanes};
 use crate::place::Lattice;
 use crate::progress::Progress;
 use crate::topology::Boundary;

@@ -21,7 +21,7 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use crate::fill::lanes::{self, LANES, Lanes};
+use crate::lanes::{self, LANES, Lanes};
 
 /// Products are rescaled after this many factors: each is at most `2^52`.
 const SCALE_AFTER: u32 = 8;
@@ -212,8 +212,8 @@ impl Edges {
 
     #[inline(always)]
     fn seen_from(&self, p: Point) -> Seen {
-        let ends = [lanes::relative(&self.from, p), lanes::relative(&self.to, p)];
-        let across = [lanes::across(&ends[0]), lanes::across(&ends[1])];
+        let ends = [relative(&self.from, p), relative(&self.to, p)];
+        let across = [across(&ends[0]), across(&ends[1])];
         let distances = [
             (ends[0][0] * ends[0][0] + across[0]).sqrt(),
             (ends[1][0] * ends[1][0] + across[1]).sqrt(),
@@ -232,6 +232,17 @@ impl Edges {
         }
         [re, im]
     }
+}
+
+#[inline(always)]
+fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
+    [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
+}
+
+/// The squared distance in the plane perpendicular to `x`.
+#[inline(always)]
+fn across(end: &[Lanes; 3]) -> Lanes {
+    end[1] * end[1] + end[2] * end[2]
 }
 
 /// Edges, relative to a point.

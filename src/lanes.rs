@@ -4,18 +4,16 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use crate::fill::solid_angle::Point;
-
 /// Doubles in the widest vector.
-pub(super) const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
-/// One value for each of several edges.
+/// One value for each of several edges or voxels.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Lanes(pub(super) [f64; LANES]);
+pub(crate) struct Lanes(pub(crate) [f64; LANES]);
 
 impl Lanes {
     #[inline(always)]
-    pub(super) fn splat(value: f64) -> Self {
+    pub(crate) fn splat(value: f64) -> Self {
         Self([value; LANES])
     }
 
@@ -30,23 +28,23 @@ impl Lanes {
     }
 
     #[inline(always)]
-    pub(super) fn sqrt(self) -> Self {
+    pub(crate) fn sqrt(self) -> Self {
         self.zip(self, |value, _| value.sqrt())
     }
 
     #[inline(always)]
-    pub(super) fn min(self, other: Self) -> Self {
+    pub(crate) fn min(self, other: Self) -> Self {
         self.zip(other, |a, b| if a < b { a } else { b })
     }
 
     #[inline(always)]
-    pub(super) fn max(self, other: Self) -> Self {
+    pub(crate) fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if a > b { a } else { b })
     }
 
     /// `yes` where this is below `other`, else `no`.
     #[inline(always)]
-    pub(super) fn select_below(self, other: Self, yes: Self, no: Self) -> Self {
+    pub(crate) fn select_below(self, other: Self, yes: Self, no: Self) -> Self {
         let mut values = no.0;
         for (lane, value) in values.iter_mut().enumerate() {
             if self.0[lane] < other.0[lane] {
@@ -56,38 +54,46 @@ impl Lanes {
         Self(values)
     }
 
+    /// A bit for each lane in which this is below `other`.
     #[inline(always)]
-    pub(super) fn floor(self) -> Self {
+    pub(crate) fn bits_below(self, other: Self) -> u8 {
+        let mut bits = 0;
+        for lane in 0..LANES {
+            bits |= u8::from(self.0[lane] < other.0[lane]) << lane;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    pub(crate) fn floor(self) -> Self {
         self.zip(self, |value, _| value.floor())
     }
 
     #[inline(always)]
-    pub(super) fn abs(self) -> Self {
+    pub(crate) fn abs(self) -> Self {
         self.zip(self, |value, _| value.abs())
     }
 
     /// The least of all values.
     #[inline(always)]
-    pub(super) fn least(&self) -> f64 {
-        let mut least = self.0[0];
-        for value in self.0 {
-            least = if value < least { value } else { least };
-        }
-        least
+    pub(crate) fn least(&self) -> f64 {
+        self.reduced(|a, b| if a < b { a } else { b })
     }
 
     /// The greatest of all values.
     #[inline(always)]
-    pub(super) fn greatest(&self) -> f64 {
-        let mut greatest = self.0[0];
-        for value in self.0 {
-            greatest = if value > greatest { value } else { greatest };
-        }
-        greatest
+    pub(crate) fn greatest(&self) -> f64 {
+        self.reduced(|a, b| if a > b { a } else { b })
     }
 
     #[inline(always)]
-    pub(super) fn sum(&self) -> f64 {
+    fn reduced(&self, f: impl Fn(f64, f64) -> f64) -> f64 {
+        let [a, b, c, d, e, g, h, i] = self.0;
+        f(f(f(a, b), f(c, d)), f(f(e, g), f(h, i)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn sum(&self) -> f64 {
         let mut sum = 0.0;
         for value in self.0 {
             sum += value;
@@ -133,23 +139,12 @@ impl Div for Lanes {
 }
 
 #[inline(always)]
-pub(super) fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
-    [end[0] - Lanes::splat(p[0]), end[1] - Lanes::splat(p[1]), end[2] - Lanes::splat(p[2])]
-}
-
-/// The squared distance in the plane perpendicular to `x`.
-#[inline(always)]
-pub(super) fn across(end: &[Lanes; 3]) -> Lanes {
-    end[1] * end[1] + end[2] * end[2]
-}
-
-#[inline(always)]
-pub(super) fn dot(a: [Lanes; 3], b: [Lanes; 3]) -> Lanes {
+pub(crate) fn dot(a: [Lanes; 3], b: [Lanes; 3]) -> Lanes {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[inline(always)]
-pub(super) fn cross(a: [Lanes; 3], b: [Lanes; 3]) -> [Lanes; 3] {
+pub(crate) fn cross(a: [Lanes; 3], b: [Lanes; 3]) -> [Lanes; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
@@ -165,6 +160,7 @@ mod tests {
             assert_eq!((low.least(), low.greatest()), (-7.5, 2.5));
             assert_eq!((high.least(), high.greatest()), (-2.5, 7.5));
             assert_eq!(low.abs().0[lane], 7.5);
+            assert_eq!((low.bits_below(high), high.bits_below(low)), (1 << lane, !(1 << lane)));
         }
     }
 }

@@ -14,6 +14,11 @@
 //! the nearest point is on one of them, as the triangle is convex. If an edge is missed within
 //! `2^-48 d` of its plane, the others are farther by at most twice that. All together are the
 //! `slack`. The squares, divisions and the root add less than 16 roundings.
+//!
+//! # Culling
+//! A triangle is skipped in a row of voxels if its bounding box is farther from each of them than
+//! what was found for that voxel, by a margin that exceeds all errors. So what is skipped is not
+//! the nearest triangle of any voxel.
 
 use pulp::{Arch, Simd, WithSimd};
 

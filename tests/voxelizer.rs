@@ -330,7 +330,15 @@ fn given_dimensions_are_not_padded_for_distances() {
     };
     let whole = inside(on_cpu().resolution(16));
     assert_eq!(whole.0, [22; 3]);
-    assert_eq!(inside(on_cpu().resolution(16).transform(centered)), ([24; 3], whole.1));
+    assert_eq!(inside(on_cpu().resolution(16).transform(centered.clone())), ([24; 3], whole.1));
+    let warnings = |voxelizer: Voxelizer, width: f32| {
+        voxelizer.distances(&octahedron(1.0), width).unwrap().warnings
+    };
+    // Four voxels are around the mesh: the centre of the fifth is at 4.5.
+    let voxelizer = on_cpu().resolution(16).transform(centered);
+    assert_eq!(warnings(voxelizer.clone(), 4.5), []);
+    assert_eq!(warnings(voxelizer, 4.75), [Warning::CutBand { width: 4.75 }]);
+    assert_eq!(warnings(on_cpu().resolution(16), 4.75), []);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //
 // #import trace/tree
 
-@group(0) @binding(4) var<storage, read> entries: array<u32>;
-@group(0) @binding(5) var<storage, read> numbers: array<u32>;
+@group(0) @binding(4) var<storage, read> entry_of_item: array<u32>;
+@group(0) @binding(5) var<storage, read> node_of_entry: array<u32>;
 @group(0) @binding(7) var<storage, read_write> nodes: array<atomic<u32>>;
 
 @compute @workgroup_size(GROUP)
@@ -16,7 +16,7 @@ fn tree_fill(
     if item >= params.items {
         return;
     }
-    let node = params.first_node + numbers[entries[item]];
+    let node = params.first_node + node_of_entry[entry_of_item[item]];
     let bit = bit_of_item(item);
     atomicOr(&nodes[node * NODE_WORDS + bit.x], 1u << bit.y);
 }

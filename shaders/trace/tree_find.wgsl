@@ -9,9 +9,9 @@
 @group(0) @binding(2) var<storage, read_write> counters: array<atomic<u32>>;
 @group(0) @binding(3) var<storage, read_write> table: array<atomic<u32>>;
 // The table entry of each item.
-@group(0) @binding(4) var<storage, read_write> entries: array<u32>;
+@group(0) @binding(4) var<storage, read_write> entry_of_item: array<u32>;
 // The node index of each table entry, relative to the level's first node.
-@group(0) @binding(5) var<storage, read_write> numbers: array<u32>;
+@group(0) @binding(5) var<storage, read_write> node_of_entry: array<u32>;
 // The positions of the nodes, packed as in an item.
 @group(0) @binding(6) var<storage, read_write> positions: array<u32>;
 
@@ -36,10 +36,10 @@ fn tree_find(
         if holder == FREE {
             let exchange = atomicCompareExchangeWeak(&table[entry], FREE, item + 1u);
             if exchange.exchanged {
-                let number = atomicAdd(&counters[0], 1u);
-                numbers[entry] = number;
-                positions[2u * number] = position.x;
-                positions[2u * number + 1u] = position.y;
+                let node = atomicAdd(&counters[0], 1u);
+                node_of_entry[entry] = node;
+                positions[2u * node] = position.x;
+                positions[2u * node + 1u] = position.y;
                 break;
             }
             holder = exchange.old_value;
@@ -52,5 +52,5 @@ fn tree_find(
             entry = (entry + 1u) & params.table_mask;
         }
     }
-    entries[item] = entry;
+    entry_of_item[item] = entry;
 }

@@ -3,8 +3,8 @@
 //
 // #import trace/tree
 
-@group(0) @binding(4) var<storage, read> entries: array<u32>;
-@group(0) @binding(5) var<storage, read> numbers: array<u32>;
+@group(0) @binding(4) var<storage, read> entry_of_item: array<u32>;
+@group(0) @binding(5) var<storage, read> node_of_entry: array<u32>;
 @group(0) @binding(7) var<storage, read_write> nodes: array<u32>;
 @group(0) @binding(8) var<storage, read_write> children: array<u32>;
 
@@ -17,8 +17,8 @@ fn tree_link(
     if item >= params.items {
         return;
     }
-    let number = params.first_node + numbers[entries[item]];
-    let node = number * NODE_WORDS;
+    let index = params.first_node + node_of_entry[entry_of_item[item]];
+    let node = index * NODE_WORDS;
     let bit = bit_of_item(item);
     let x = bit.x >> 1u;
     var rank = (nodes[node + BEFORE + (x >> 1u)] >> (16u * (x & 1u))) & 0xffffu;
@@ -28,6 +28,6 @@ fn tree_link(
     rank += countOneBits(nodes[node + bit.x] & ((1u << bit.y) - 1u));
     children[nodes[node + FIRST] + rank] = params.first_item + item;
     if params.are_nodes == 1u {
-        nodes[(params.first_item + item) * NODE_WORDS + PARENT] = number;
+        nodes[(params.first_item + item) * NODE_WORDS + PARENT] = index;
     }
 }

@@ -11,9 +11,9 @@
 
 @group(0) @binding(8) var<storage, read_write> table: array<atomic<u32>>;
 // The table entry of each pair.
-@group(0) @binding(9) var<storage, read_write> entries: array<u32>;
+@group(0) @binding(9) var<storage, read_write> entry_of_pair: array<u32>;
 // The brick index of each table entry.
-@group(0) @binding(10) var<storage, read_write> numbers: array<u32>;
+@group(0) @binding(10) var<storage, read_write> brick_of_entry: array<u32>;
 @group(0) @binding(11) var<storage, read_write> bricks: array<u32>;
 
 const FREE: u32 = 0u;
@@ -67,13 +67,13 @@ fn claim_entry(index: u32, pair: Pair) -> Claim {
     return Claim(NO_ENTRY, false);
 }
 
-fn new_brick(number: u32, entry: u32, pair: Pair) {
-    if number >= params.brick_capacity {
+fn new_brick(index: u32, entry: u32, pair: Pair) {
+    if index >= params.brick_capacity {
         atomicOr(&counters[FAILURES], BRICKS_FULL);
         return;
     }
-    numbers[entry] = number;
-    let first = number * BRICK_WORDS;
+    brick_of_entry[entry] = index;
+    let first = index * BRICK_WORDS;
     bricks[first] = pair.node_xy;
     bricks[first + 1u] = node_z(pair);
     for (var word = KEY_WORDS; word < BRICK_WORDS; word++) {
@@ -94,7 +94,7 @@ fn find_bricks(
     if index < count {
         pair = pairs[index];
         claim = claim_entry(index, pair);
-        entries[index] = claim.entry;
+        entry_of_pair[index] = claim.entry;
     }
     // One addition to the counter per workgroup, not per brick.
     if claim.is_new {

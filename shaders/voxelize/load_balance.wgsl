@@ -21,19 +21,19 @@ var<workgroup> window: array<u32, GROUP>;
 // The candidate of this invocation on the pass's level. Call it from all invocations of the
 // workgroup.
 fn candidate_of(group: vec3<u32>, lane: u32) -> Candidate {
-    let number = group.y * params.max_groups + group.x;
-    let candidate = number * GROUP + lane;
+    let group_index = group.y * params.max_groups + group.x;
+    let candidate = group_index * GROUP + lane;
     let count = min(atomicLoad(&counters[PAIRS + params.level]), capacity_of(params.level));
     // Groups past the last only fill the rectangular dispatch, and have no first pair.
     var first_pair = count;
-    if number < atomicLoad(&counters[GROUPS + params.level]) {
-        first_pair = first_pairs[groups_of(params.level) + number];
+    if group_index < atomicLoad(&counters[GROUPS + params.level]) {
+        first_pair = first_pairs[groups_of(params.level) + group_index];
     }
     window[lane] = NO_CANDIDATE;
     if first_pair + lane < count {
         // Other blocks' pairs begin in their own workgroups.
         let first = pairs[list_of(params.level) + first_pair + lane].first;
-        if (lane == 0u) || (first / GROUP == number) {
+        if (lane == 0u) || (first / GROUP == group_index) {
             window[lane] = first;
         }
     }

@@ -2,13 +2,13 @@
 //
 // #import voxelize/params
 
-@group(0) @binding(9) var<storage, read> entries: array<u32>;
-@group(0) @binding(10) var<storage, read> numbers: array<u32>;
+@group(0) @binding(9) var<storage, read> entry_of_pair: array<u32>;
+@group(0) @binding(10) var<storage, read> brick_of_entry: array<u32>;
 @group(0) @binding(11) var<storage, read_write> bricks: array<atomic<u32>>;
 
 // The index of a pair's brick.
 fn brick_of(pair: u32) -> u32 {
-    return numbers[entries[pair]];
+    return brick_of_entry[entry_of_pair[pair]];
 }
 
 // Words 2x and 2x + 1 of a mask are the 64 bits 8y + z of slice x, low half first: a row along z is

@@ -5,8 +5,8 @@
 
 @group(0) @binding(1) var<storage, read> mesh: array<u32>;
 
-fn vertex_at(number: u32) -> vec3<i32> {
-    let i = params.vertex_words + 3u * number;
+fn vertex_at(index: u32) -> vec3<i32> {
+    let i = params.vertex_words + 3u * index;
     return bitcast<vec3<i32>>(vec3<u32>(mesh[i], mesh[i + 1u], mesh[i + 2u]));
 }
 

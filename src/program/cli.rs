@@ -103,7 +103,7 @@ pub enum Command {
     /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or places),
     /// 2 bad usage or input.
     Diff(DiffArgs),
-    /// Judge a voxel grid, whoever made it, by the exact voxels of its mesh.
+    /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///
     /// The mesh is placed as the options below say; without any, where the grid's file says that it
     /// lies; else so that its longest axis fills the grid, or what is occupied of it. If the grid

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::{FillReport, FillSummary};
-use trivox::voxelizer::{Placed, Timings as Times, UsedBackend};
+use trivox::voxelizer::{Placed, Timings as Times, UsedBackend, Warning};
 use trivox::{
     ColorSource, DistanceField, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized,
     Voxelizer,
@@ -86,6 +86,8 @@ impl RunContext<'_> {
         judgement.add_to(&mut summary);
         if let Some((field, time)) = &field {
             add_distances(&mut summary, field, *time, &made.backend);
+            let cut = Warning::of_distances(&placed.mesh, field.width());
+            summary.warnings.extend(cut.map(|warning| warning.to_string()));
         }
         if let Some((written, _)) = &outputs.written {
             // A doubtful solid must fail again in the next run.

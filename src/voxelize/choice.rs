@@ -129,7 +129,7 @@ impl fmt::Display for ChosenBackend {
 }
 
 /// CPU time per (triangle, brick) pair: 15 to 60 ns per thread on the models measured.
-const NANOSECONDS_PER_PAIR: u64 = 30;
+pub(crate) const NANOSECONDS_PER_PAIR: u64 = 30;
 /// Time to open a GPU. An assumption, not measured on hardware.
 const START_MILLISECONDS: u64 = 200;
 /// Fixed overhead of a run on an open GPU: transfers and a wait. An assumption, not measured on

@@ -111,6 +111,7 @@ impl Voxelizer {
         let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
         let (field, time) = timed(|| self.measure(&mesh, grid, width))?;
         warnings.extend(voxelized.warnings);
+        warnings.extend(Warning::of_distances(&mesh, width));
         let timings = Timings { load, place, distance: Some(time), ..voxelized.timings };
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }

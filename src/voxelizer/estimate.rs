@@ -3,6 +3,7 @@
 use crate::grid::{BRICK, GridBuilder};
 use crate::mesh::Mesh;
 use crate::voxelize::brick_pairs;
+use crate::voxelize::choice::NANOSECONDS_PER_PAIR;
 use crate::voxelizer::{Placed, VoxelizeError, Voxelizer};
 
 /// The estimated cost of voxelizing a mesh. No result depends on it.
@@ -36,7 +37,7 @@ impl Voxelizer {
         Ok(Estimate {
             dims: mesh.window_dims(),
             brick_pairs,
-            core_seconds: brick_pairs as f64 * 30e-9,
+            core_seconds: (brick_pairs * NANOSECONDS_PER_PAIR) as f64 * 1e-9,
             memory: vertices + brick_pairs.min(all_bricks).saturating_mul(a_brick),
         })
     }

@@ -43,6 +43,11 @@ pub enum Warning {
     InteriorOfTile,
     /// The interior colour had no effect: the voxels have no colours, or all have the same.
     InteriorWithoutEffect,
+    /// The grid ends within the band of distances.
+    CutBand {
+        /// In voxels.
+        width: f32,
+    },
     /// No voxel is occupied.
     Empty {
         /// Why.
@@ -66,6 +71,20 @@ impl Warning {
             });
         }
         warnings
+    }
+
+    /// That about the distances of voxels nearer than `width` voxels to a mesh.
+    #[must_use]
+    pub fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
+        let lattice = mesh.lattice();
+        let unit = f64::from(lattice.unit());
+        // The centres of the first voxels beyond the grid's end are half a voxel from it.
+        let least = (f64::from(width) - 0.5) * unit;
+        let most = lattice.dims.map(|d| f64::from(d) * unit - least);
+        let is_near_end = |vertex: &[i32; 3]| {
+            (0..3).any(|a| f64::from(vertex[a]) < least || f64::from(vertex[a]) > most[a])
+        };
+        mesh.vertices().iter().any(is_near_end).then_some(Self::CutBand { width })
     }
 
     /// Those about how a solid was filled.
@@ -132,6 +151,11 @@ impl fmt::Display for Warning {
             ),
             Self::InteriorWithoutEffect => f.write_str(
                 "the interior colour had no effect: the voxels have no colours, or all have the same",
+            ),
+            Self::CutBand { width } => write!(
+                f,
+                "the band of distances is cut off, as the grid ends within {width} voxels of the \
+                 mesh: use a larger grid"
             ),
             Self::Empty { reason } => write!(f, "no voxel is occupied: {reason}"),
         }

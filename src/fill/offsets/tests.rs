@@ -122,6 +122,47 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
 }
 
 #[test]
+fn the_error_of_an_estimate_is_the_sum_of_those_of_its_clusters() {
+    let mut rng = Rng::with_seed(8);
+    let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
+    let [mut with_far, mut with_clusters, mut hopeless] = [0; 3];
+    for _ in 0..600 {
+        let field = field_of(&mut rng, [64; 3], 60, 0..3);
+        let size = 2 << rng.u32(0..5);
+        let at = [(); 3].map(|()| size * rng.u32(0..64 / size));
+        let taylor = Taylor { error: 1e-7, ..Taylor::default() };
+        let far = Expansion { taylor, constant_error: 3e-7, ..Expansion::default() };
+        let mut cube = Cube { at, size, near: field.all.clone(), far };
+        let (far, errors) = field.split_near(&mut cube.clone());
+        let all = field.estimate(&mut cube);
+        // What was there was expanded in a larger ball.
+        assert!(is_near(cube.far.taylor.error, errors.taylor), "{cube:?}");
+        assert!(is_near(cube.far.constant_error, 4e-7 + errors.multipoles), "{cube:?}");
+        with_far += u32::from(!far.is_empty());
+
+        let (center, radius) = field.ball(&cube);
+        let [lo, hi] = [0, size].map(|d| at.map(|c| f64::from(c + d) * field.unit));
+        let (clusters, leaves): (Vec<u32>, Vec<u32>) =
+            cube.near.iter().partition(|&&node| field.clusters.children(node).is_some());
+        let of_cluster = |&node: &u32| field.clusters.errors(node, center, radius).sum();
+        let sum: f64 = clusters.iter().map(of_cluster).sum();
+        let may_shade = clusters.iter().any(|&node| field.clusters.may_shade(node, lo, hi));
+        if may_shade || sum >= MAX_ERROR {
+            assert_eq!(all.error(), f64::INFINITY);
+            hopeless += 1;
+            continue;
+        }
+        let of_leaves = field.clusters.expand(&leaves, center, radius).1.error;
+        let expected = cube.far.error() + sum + of_leaves + ROUNDING;
+        assert!(all.error() == expected || is_near(all.error(), expected), "{all:?}, {expected}");
+        assert!(all.constant_error > cube.far.constant_error + sum, "{all:?}");
+        with_clusters += u32::from(!clusters.is_empty());
+    }
+    let counts = [with_far, with_clusters, hopeless];
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
+}
+
+#[test]
 fn a_polynomial_stays_the_same_and_keeps_its_error_in_a_smaller_ball() {
     let mut rng = Rng::with_seed(4);
     for _ in 0..100 {

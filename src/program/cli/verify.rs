@@ -14,7 +14,7 @@ pub struct VerifyArgs {
     #[arg(value_name = "MESH")]
     pub mesh: PathBuf,
 
-    /// The voxel grid to judge, in a format that is read (see `voxelize formats`).
+    /// The voxel grid to check, in a format that is read (see `voxelize formats`).
     #[arg(value_name = "GRID")]
     pub grid: PathBuf,
 
@@ -43,7 +43,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub voxels: VoxelArgs,
 
-    /// Judge the grid only as it is placed: turned, mirrored or shifted is wrong.
+    /// Check the grid only as it is placed: rotated, mirrored or shifted is wrong.
     #[arg(long)]
     pub as_placed: bool,
 

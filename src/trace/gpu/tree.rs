@@ -34,8 +34,8 @@ pub struct TreeParams {
 struct Level {
     params: TreeParams,
     items: wgpu::Buffer,
-    entries: wgpu::Buffer,
-    numbers: wgpu::Buffer,
+    entry_of_item: wgpu::Buffer,
+    node_of_entry: wgpu::Buffer,
     /// Positions of the nodes.
     positions: wgpu::Buffer,
 }
@@ -130,8 +130,16 @@ impl<'a> Builder<'a> {
         let mut level = Level {
             params,
             items: items.clone(),
-            entries: self.device.checked_buffer("entries", count.into(), Usage::STORAGE)?,
-            numbers: self.device.checked_buffer("numbers", table_size, Usage::STORAGE)?,
+            entry_of_item: self.device.checked_buffer(
+                "entry_of_item",
+                count.into(),
+                Usage::STORAGE,
+            )?,
+            node_of_entry: self.device.checked_buffer(
+                "node_of_entry",
+                table_size,
+                Usage::STORAGE,
+            )?,
             positions: self.device.checked_buffer(
                 "positions",
                 2 * u64::from(count),
@@ -168,7 +176,7 @@ impl<'a> Builder<'a> {
         level: &Level,
         more: &[(&str, &wgpu::Buffer)],
     ) -> Result<(), GpuError> {
-        let Level { params, items, entries, numbers, positions } = level;
+        let Level { params, items, entry_of_item, node_of_entry, positions } = level;
         let is_count = kernel.name() == kernels::TREE_COUNT.name();
         let invocations = if is_count { params.nodes } else { params.items };
         let params = bytemuck::bytes_of(params);
@@ -177,8 +185,8 @@ impl<'a> Builder<'a> {
             ("params", &params),
             ("items", items),
             ("counters", &self.counters),
-            ("entries", entries),
-            ("numbers", numbers),
+            ("entry_of_item", entry_of_item),
+            ("node_of_entry", node_of_entry),
             ("positions", positions),
         ];
         let buffers = [&own[..], more].concat();

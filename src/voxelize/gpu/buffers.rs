@@ -71,9 +71,9 @@ pub(super) struct Buffers {
     /// The pair lists of all levels.
     pub(super) pairs: wgpu::Buffer,
     pub(super) table: wgpu::Buffer,
-    pub(super) entries: wgpu::Buffer,
+    pub(super) entry_of_pair: wgpu::Buffer,
     /// The brick index of each table entry.
-    pub(super) numbers: wgpu::Buffer,
+    pub(super) brick_of_entry: wgpu::Buffer,
     pub(super) bricks: wgpu::Buffer,
     pub(super) crossings: wgpu::Buffer,
 }
@@ -109,8 +109,8 @@ impl Buffers {
             first_pairs: storage("first pairs", GROUPS_PER_PAIR * all_pairs, Usage::empty()),
             pairs: storage("pairs", PAIR_WORDS * all_pairs, Usage::empty()),
             table: storage("table", sizes.table().into(), Usage::COPY_DST),
-            entries: scratch("entries", pairs),
-            numbers: scratch("numbers", sizes.table()),
+            entry_of_pair: scratch("entry_of_pair", pairs),
+            brick_of_entry: scratch("brick_of_entry", sizes.table()),
             bricks: storage("bricks", brick_words, Usage::COPY_SRC),
             crossings: storage("crossings", crossing_words, Usage::COPY_SRC),
         }
@@ -148,8 +148,8 @@ impl Buffers {
                 "first_pairs" => &self.first_pairs,
                 "pairs" => &self.pairs,
                 "table" => &self.table,
-                "entries" => &self.entries,
-                "numbers" => &self.numbers,
+                "entry_of_pair" => &self.entry_of_pair,
+                "brick_of_entry" => &self.brick_of_entry,
                 "bricks" => &self.bricks,
                 "crossings" => &self.crossings,
                 _ => return None,

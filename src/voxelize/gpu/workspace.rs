@@ -355,8 +355,8 @@ mod tests {
         let written = [
             (&buffers.pairs, all_pairs * pair_words),
             (&buffers.first_pairs, 2 * all_pairs),
-            (&buffers.entries, told.pairs),
-            (&buffers.numbers, told.table()),
+            (&buffers.entry_of_pair, told.pairs),
+            (&buffers.brick_of_entry, told.table()),
             (&buffers.bricks, BRICK_WORDS as u32 * told.bricks),
             (&buffers.crossings, CROSSING_WORDS as u32 * told.crossings),
         ];

@@ -122,14 +122,18 @@ impl DistanceField {
     }
 
     /// The signed distances of a brick in the band, in the order of its mask; none elsewhere.
-    pub(crate) fn of_brick(&self, key: BrickKey) -> impl Iterator<Item = f32> + '_ {
+    pub(crate) fn of_brick(&self, key: BrickKey) -> Vec<f32> {
         let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
-        let bits =
-            (0..8).flat_map(move |x| set_bits(mask[x]).map(move |bit| inside[x] >> bit & 1 == 1));
-        self.unsigned(key)
-            .iter()
-            .zip(bits)
-            .map(|(&distance, is_inside)| signed(distance, is_inside))
+        let mut values = self.unsigned(key).to_vec();
+        let mut rest = &mut values[..];
+        for (word, inside) in mask.into_iter().zip(inside) {
+            let (layer, others) = rest.split_at_mut(rest.len().min(word.count_ones() as usize));
+            for (distance, bit) in layer.iter_mut().zip(set_bits(word)) {
+                *distance = signed(*distance, inside >> bit & 1 == 1);
+            }
+            rest = others;
+        }
+        values
     }
 
     /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or

@@ -6,6 +6,8 @@
 
 use std::io::{BufWriter, Write};
 
+use rayon::prelude::*;
+
 use super::{
     ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
@@ -15,7 +17,9 @@ use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::{Channel, Value, float, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::source::Hashing;
-use crate::formats::openvdb::tree::{Bounds, Entry, Lower, Tree, UPPER_VOXELS, brick_at};
+use crate::formats::openvdb::tree::{
+    Bounds, Entry, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, UPPER_VOXELS, brick_at,
+};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, is_empty, run_bounds, set_bits};
@@ -387,29 +391,37 @@ fn write_leaves(
     lower: &Lower,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    let mut leaf = vec![0; sizes.leaf];
-    let background: Vec<u8> =
-        channel.background().floats(float).flat_map(f32::to_le_bytes).collect();
-    lower.leaves().try_for_each(|(corner, mask)| {
-        let (head, values) = leaf.split_at_mut(sizes.leaf - 512 * sizes.value);
-        put_leaf_head(head, corner, mask);
-        match channel {
-            Channel::Density => {
-                put_statistics_of_leaf(head);
-                put_densities(values, mask);
-            }
-            Channel::Color(colors) => {
-                values.chunks_exact_mut(sizes.value).for_each(|v| v.copy_from_slice(&background));
-                put_colors(values, colors, corner, mask);
-            }
-            Channel::Distance(field) => {
-                let distances = field.brick(brick_at(corner));
-                let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
-                values.copy_from_slice(distances.as_flattened());
-            }
+    let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
+    let mut buffer = vec![0; leaves.len().min(LEAVES_AT_ONCE) * sizes.leaf];
+    for leaves in leaves.chunks(LEAVES_AT_ONCE) {
+        let buffer = &mut buffer[..leaves.len() * sizes.leaf];
+        let parts = buffer.par_chunks_mut(sizes.leaf).zip(leaves).with_min_len(LEAVES_PER_TASK);
+        parts.for_each(|(leaf, &(corner, mask))| put_leaf(leaf, channel, sizes, corner, mask));
+        out.write_all(buffer)?;
+    }
+    Ok(())
+}
+
+fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], mask: &Mask) {
+    let (head, values) = leaf.split_at_mut(sizes.leaf - 512 * sizes.value);
+    put_leaf_head(head, corner, mask);
+    match channel {
+        Channel::Density => {
+            put_statistics_of_leaf(head);
+            put_densities(values, mask);
         }
-        out.write_all(&leaf)
-    })
+        Channel::Color(colors) => {
+            let background = channel.background().floats(float);
+            let background: Vec<u8> = background.flat_map(f32::to_le_bytes).collect();
+            values.chunks_exact_mut(sizes.value).for_each(|v| v.copy_from_slice(&background));
+            put_colors(values, colors, corner, mask);
+        }
+        Channel::Distance(field) => {
+            let distances = field.brick(brick_at(corner));
+            let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
+            values.copy_from_slice(distances.as_flattened());
+        }
+    }
 }
 
 /// A leaf's bounding box, flag and mask.

@@ -4,6 +4,7 @@
 use std::io::{BufWriter, Write};
 
 use half::f16;
+use rayon::prelude::*;
 
 use super::{
     ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
@@ -13,7 +14,9 @@ use crate::distance::DistanceField;
 use crate::formats::openvdb::TEXT;
 use crate::formats::openvdb::channel::{Channel, colors_of, half, rounded, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
-use crate::formats::openvdb::tree::{Counts, Entry, Lower, Tree, brick_at};
+use crate::formats::openvdb::tree::{
+    Counts, Entry, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, brick_at,
+};
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};
 use crate::grid::{Colors, Mask, VoxelGrid, count};
@@ -283,9 +286,18 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
 }
 
 fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::io::Result<()> {
+    let leaves: Vec<([u32; 3], &Mask)> = lower.leaves().collect();
+    for leaves in leaves.chunks(LEAVES_AT_ONCE) {
+        let parts = leaves.par_chunks(LEAVES_PER_TASK).map(|leaves| buffers_of(channel, leaves));
+        let parts: Vec<Record> = parts.collect();
+        parts.iter().try_for_each(|part| out.write_all(&part.0))?;
+    }
+    Ok(())
+}
+
+fn buffers_of(channel: Channel, leaves: &[([u32; 3], &Mask)]) -> Record {
     let mut buffer = Record::default();
-    lower.leaves().try_for_each(|(corner, mask)| {
-        buffer.0.clear();
+    for &(corner, mask) in leaves {
         buffer.each(*mask, Record::u64);
         buffer.bytes(&[match channel {
             Channel::Density | Channel::Color(_) => BACKGROUND_ELSEWHERE,
@@ -297,11 +309,13 @@ fn write_buffers(channel: Channel, lower: &Lower, out: &mut dyn Write) -> std::i
             Channel::Distance(field) => {
                 let key = brick_at(corner);
                 buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
-                buffer.f32s(field.of_brick(key).map(|voxels| world_distance(field, voxels)));
+                let distances = field.of_brick(key).into_iter();
+                let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
+                buffer.bytes(distances.collect::<Vec<_>>().as_flattened());
             }
         }
-        out.write_all(&buffer.0)
-    })
+    }
+    buffer
 }
 
 fn put_colors(buffer: &mut Record, colors: &Colors, corner: [u32; 3], mask: &Mask) {

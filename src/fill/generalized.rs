@@ -3,7 +3,7 @@
 //!
 //! The winding number at a voxel is the signed solid angle of the surface as seen from its centre,
 //! as a fraction of the sphere: 1 inside a closed surface, 0 outside, and in between near a hole.
-//! Regions may overlap. A sweep along each row of bricks counts crossings, and adds the offsets that
+//! Parts may overlap. A sweep along each row of bricks counts crossings, and adds the offsets that
 //! follow from the boundary ([`offsets`](crate::fill::offsets)).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -15,7 +15,7 @@ use crate::formats::stl::colors::Scheme;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, check_memory};
 use crate::mesh::Mesh;
 use crate::mesh::MeshError;
-use crate::numbers::counted_as;
+use crate::numbers::{counted, grouped};
 
 /// 3D Systems'.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -102,9 +102,10 @@ fn check_start(start: &[u8], len: Option<u64>) -> Result<(), ReadError> {
 
 fn too_short(count: usize, room: u64) -> ReadError {
     ReadError::Content(format!(
-        "the header (bytes 80 to 83) says that {} follow, but there is room for {room}: the file \
+        "the header (bytes 80 to 83) says that {} follow, but there is room for {}: the file \
          is cut off, or no STL file",
-        counted_as(count as u64, "triangle", "triangles"),
+        counted(count as u64, "triangle"),
+        grouped(room)
     ))
 }
 
@@ -129,7 +130,7 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     }
     let behind = (records.len() - count) * RECORD + rest.len();
     let warning = (behind > 0).then(|| {
-        let bytes = counted_as(behind as u64, "byte", "bytes");
+        let bytes = counted(behind as u64, "byte");
         format!(
             "{bytes} after the last of the {count} triangles that the header counts were skipped"
         )

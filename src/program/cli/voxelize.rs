@@ -96,8 +96,8 @@ pub struct Job {
 
     /// Compute signed distances instead of voxels: of the voxels nearer than W voxels to the
     /// surface, from their centres, negative inside; --fill finds the inside. W is at most 1024.
-    /// Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb and .nvdb (level
-    /// sets, in mesh units), .npz and .npy (in voxels).
+    /// Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb and
+    /// .nvdb (level sets, in mesh units), .npz and .npy (in voxels).
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["preview", "check", "mode", "include_surface", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]

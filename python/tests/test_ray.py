@@ -68,7 +68,8 @@ def test_rows_of_a_cube_are_of_one_shape(meshes):
 
 
 def test_rows_of_distances_are_npz(cluster, meshes, tmp_path):
-    vox = trivox.Voxelizer(cube=24)
+    # Three voxels remain around each mesh.
+    vox = trivox.Voxelizer(18, cube=24)
     output = str(tmp_path / "out")
     summary = trivox.ray.voxelize([*meshes[:3], "none.obj"], output, vox, width=2.5)
     assert (summary.done, summary.failed) == (3, 1)

@@ -366,7 +366,7 @@ impl WithSimd for PaintBrick<'_> {
 }
 
 impl<'a> PaintBrick<'a> {
-    /// The colour of all triangles, if it is the same and constant.
+    /// The colour of the brick, if all its triangles have the same constant colour.
     fn uniform_color(&self) -> Option<Rgba> {
         let Painter { shading, mesh, .. } = self.painter;
         let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
@@ -375,8 +375,8 @@ impl<'a> PaintBrick<'a> {
         first.and_then(color_of).filter(|_| is_uniform)
     }
 
-    /// Sums the shades of all triangles in the `mixed` voxels. `masks` are the voxels that each
-    /// triangle touches, or empty.
+    /// Adds the shades of all triangles to the sums of the `mixed` voxels. `masks` has the voxels
+    /// that each triangle touches; empty if they are unknown.
     #[inline(always)]
     fn sum<S: Simd>(
         &mut self,

@@ -87,9 +87,9 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn reduced(&self, f: impl Fn(f64, f64) -> f64) -> f64 {
-        let [a, b, c, d, e, g, h, i] = self.0;
-        f(f(f(a, b), f(c, d)), f(f(e, g), f(h, i)))
+    fn reduced(&self, merge: impl Fn(f64, f64) -> f64) -> f64 {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        merge(merge(merge(a, b), merge(c, d)), merge(merge(e, f), merge(g, h)))
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Numbers in messages, of the library and of the program.
+//! Formats numbers for the messages of the library and the program.
 
 /// Formats a number of bytes in the largest binary unit that is not larger, rounded up.
 #[must_use]

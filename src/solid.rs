@@ -145,7 +145,7 @@ struct Surface {
     topology: Topology,
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
-    /// `None` if the mesh is closed and oriented as given.
+    /// Statistics of the flipped triangles; `None` if the mesh is closed and oriented as given.
     flips: Option<FlipStatistics>,
 }
 

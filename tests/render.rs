@@ -567,7 +567,7 @@ fn a_picture_is_laid_over_another_by_its_opacity() {
     };
     assert_eq!(laid(1.0), [middle.0, corner.1]);
     assert_eq!(laid(0.0), [middle.1, corner.1]);
-    // Over nothing, the colour is that of the picture above.
+    // Over transparent pixels the colour is that of the picture above.
     let mut above_nothing = clear.clone();
     above_nothing.overlay(&blue, 0.5);
     let [r, g, b, _] = corner.1;

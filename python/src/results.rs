@@ -112,8 +112,8 @@ pub fn diff<'py>(
 /// Verdict
 ///     Truthy if no voxel is wrong.
 #[pyfunction]
-#[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", include_surface=false, resolution=None,
-    voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
+#[pyo3(signature = (mesh, grid, *, mode="surface", fill="auto", include_surface=false,
+    resolution=None, voxel_size=None, bounds=None, pad=None, as_placed=false, named=8))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn verify<'py>(
     mesh: &Bound<'py, PyAny>,

@@ -220,9 +220,9 @@ fn rotations(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Rotation>> {
 impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, voxel_size=None, bounds=None, pad=0, cube=None,
-        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto", include_surface=false,
-        up="y", color=true, keep_transparent=false, interior_color=None, tile=None, backend="auto",
-        adapter=None, threads=None, memory=None, time_limit=None))]
+        dims=None, scale=None, rotate=None, center=false, mode="surface", fill="auto",
+        include_surface=false, up="y", color=true, keep_transparent=false, interior_color=None,
+        tile=None, backend="auto", adapter=None, threads=None, memory=None, time_limit=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,

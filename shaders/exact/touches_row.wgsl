@@ -137,8 +137,10 @@ fn row_verdict(v: Triangle, half: i32, count: u32) -> RowVerdict {
     row = row_with(row, plane_axis(v, h, last), last);
 
     let zero = vec4<f32>(0.0);
-    let certainly_separated = bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
-    let maybe_separated = bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
+    let certainly_separated =
+        bits_of(row.low.at_least > zero) | (bits_of(row.high.at_least > zero) << 4u);
+    let maybe_separated =
+        bits_of(row.low.at_most > zero) | (bits_of(row.high.at_most > zero) << 4u);
     let all_voxels = (1u << count) - 1u;
     return RowVerdict(
         all_voxels & ~maybe_separated,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[cfg(feature = "images")]
 use image::{ImageError, ImageFormat, ImageReader, Limits};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::appearance::texture::pyramid::{Pyramid, TexelAlpha};
 use crate::srgb::Rgba;
@@ -64,26 +64,27 @@ fn dimensions(bytes: &[u8], format: Option<ImageFormat>) -> Result<[u32; 2], Str
 
 /// An sRGB image with opacity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(into = "Image", try_from = "Image")]
+#[serde(try_from = "Image")]
 pub struct Texture {
     size: [u32; 2],
     /// Row by row, from the top left.
+    #[serde(serialize_with = "serialize_texels")]
     texels: Arc<Vec<Rgba>>,
     /// Its mip levels by alpha mode, made on first use and shared by clones.
+    #[serde(skip)]
     pyramids: Arc<Mutex<BTreeMap<TexelAlpha, Arc<Pyramid>>>>,
 }
 
-/// A [`Texture`] in serde's formats.
-#[derive(Serialize, Deserialize)]
+/// Serde's own support for `Arc` is a feature that all dependents would be compiled with.
+fn serialize_texels<S: Serializer>(texels: &Arc<Vec<Rgba>>, to: S) -> Result<S::Ok, S::Error> {
+    texels.as_slice().serialize(to)
+}
+
+/// A deserialized [`Texture`] before it is checked.
+#[derive(Deserialize)]
 struct Image {
     size: [u32; 2],
     texels: Vec<Rgba>,
-}
-
-impl From<Texture> for Image {
-    fn from(texture: Texture) -> Self {
-        Self { size: texture.size, texels: Arc::unwrap_or_clone(texture.texels) }
-    }
 }
 
 impl TryFrom<Image> for Texture {

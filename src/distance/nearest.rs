@@ -45,7 +45,7 @@ const ALONG: Lanes = Lanes([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
 /// Squared distances in lattice units, by rows along `z`: row `8 x + y`.
 pub(super) struct Nearest {
     squared: [Lanes; ROWS],
-    /// For each row, by `x` and then `y`, a squared distance from which on nothing changes it.
+    /// For each row, by `x` and then `y`, an upper bound of its squared distances.
     limits: [Lanes; LANES],
     /// A bit for each row that some triangle may have lowered.
     reached: u64,
@@ -75,7 +75,7 @@ impl Linear {
         self.at + x * self.step[0] + y * self.step[1]
     }
 
-    /// In the row at `x` and `y`, in voxels.
+    /// The values in the row at `x` and `y`, in voxels.
     #[inline(always)]
     fn row(&self, x: f64, y: f64) -> Lanes {
         Lanes::splat(self.at(x, y)) + ALONG * Lanes::splat(self.step[2])
@@ -120,8 +120,8 @@ impl WithSimd for Task<'_> {
     fn with_simd<S: Simd>(self, _: S) {
         let Self { nearest, mesh, brick, indices } = self;
         let count = indices.len();
-        // Neighbours in the mesh are often neighbours in space: in another order, all voxels soon
-        // have a near triangle.
+        // Consecutive triangles are often close together. In a scattered order, the distances of
+        // all voxels soon become small, and more triangles are culled.
         let stride = coprime_stride(count);
         let mut at = 0;
         for _ in 0..count {
@@ -344,14 +344,14 @@ impl Seen {
     }
 }
 
-/// What is certainly farther than each of these squared distances.
+/// Squared distances with the margin: beyond these, triangles are culled.
 #[inline(always)]
 fn limit(squared: Lanes, unit: f64) -> Lanes {
     squared * Lanes::splat(1.0 + MARGIN) + Lanes::splat(MARGIN * MARGIN * unit * unit)
 }
 
-/// A number without a common factor with `count`, near its golden section: its multiples are spread
-/// evenly.
+/// A number coprime to `count`, near its golden section: its multiples modulo `count` are all
+/// indices, evenly scattered.
 fn coprime_stride(count: usize) -> usize {
     let greatest_common_divisor = |mut a: usize, mut b: usize| {
         while b > 0 {

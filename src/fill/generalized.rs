@@ -101,7 +101,7 @@ pub fn generalized(
 }
 
 /// Consecutive bricks along `x` with the same voxels.
-type BrickRun = (BrickKey, u32, Mask);
+type MaskRun = (BrickKey, u32, Mask);
 
 /// The offsets of all rows of bricks.
 struct Caps {
@@ -156,7 +156,7 @@ struct Sweep<'a> {
 /// What a sweep finds.
 struct Swept {
     /// The bricks inside, in canonical order.
-    runs: Vec<Vec<BrickRun>>,
+    runs: Vec<Vec<MaskRun>>,
     /// Their memory. If that is more than allowed, `runs` is incomplete.
     bytes: u64,
     /// The number of uncertain voxels inside in bricks at caps.
@@ -184,7 +184,7 @@ impl Sweep<'_> {
     }
 
     /// Fills a row of bricks; returns the number of uncertain voxels inside in bricks at caps.
-    fn row(&self, row: usize, out: &mut Vec<BrickRun>) -> u64 {
+    fn row(&self, row: usize, out: &mut Vec<MaskRun>) -> u64 {
         let [width, depth] = self.caps.dims;
         let [y, z] = [row as u32 % depth, row as u32 / depth];
         let begin = BrickKey::new([0, y, z]);
@@ -328,7 +328,7 @@ mod tests {
             Ok::<(), ()>(())
         };
         let whole = dims.map(|d| d.next_multiple_of(BRICK));
-        let write = |runs: &Vec<BrickRun>, out: &mut Writer<'_>| {
+        let write = |runs: &Vec<MaskRun>, out: &mut Writer<'_>| {
             runs.iter().for_each(|(start, len, mask)| out.push(*start, *len, mask));
         };
         in_order(whole, None, &runs, note, write).expect("it fits");

@@ -162,7 +162,7 @@ struct MeshInfo {
     extent: [f64; 3],
     materials: usize,
     textures: usize,
-    /// The topology; `None` for a mesh without extent, and for one that cannot be placed.
+    /// The topology; `None` if the mesh has no extent or cannot be placed.
     surface: Option<SurfaceInfo>,
     warnings: Vec<String>,
 }

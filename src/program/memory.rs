@@ -112,9 +112,14 @@ impl Share {
     pub fn explain_step(&self, error: impl Into<VoxelizeError>, others_follow: bool) -> Error {
         let how_much = if others_follow { "at least" } else { "up to" };
         let error = error.into();
-        let (what, needed) = match error {
-            VoxelizeError::Read(ReadError::Memory { needed, .. }) => ("reading the mesh", needed),
-            VoxelizeError::Backend(BackendError::Memory { needed, .. }) => ("the grid", needed),
+        // A mesh takes as much memory at every resolution.
+        let (what, needed, remedy) = match error {
+            VoxelizeError::Read(ReadError::Memory { needed, .. }) => {
+                ("reading the mesh", needed, "divide the mesh")
+            }
+            VoxelizeError::Backend(BackendError::Memory { needed, .. }) => {
+                ("the grid", needed, "use a lower resolution, divide the mesh")
+            }
             error => return error.into(),
         };
         let Memory { total, is_asked, .. } = &self.memory;
@@ -124,8 +129,7 @@ impl Share {
             let needed = needed.div_ceil(1 << 20);
             let message = format!(
                 "for {what} the program needs {how_much} {needed} MiB more memory, but the limit \
-                 of its address space is {} MiB: use a lower resolution, divide the mesh, or raise \
-                 the limit (ulimit -v)",
+                 of its address space is {} MiB: {remedy}, or raise the limit (ulimit -v)",
                 limit >> 20
             );
             return Short(message).into();
@@ -140,8 +144,8 @@ impl Share {
             false => format!("the machine has {total} MiB to give"),
         };
         let message = format!(
-            "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: use a \
-             lower resolution, divide the mesh, or allow --memory {needed}MiB"
+            "for {what} the program needs {how_much} {needed} MiB of memory, but {bound}: \
+             {remedy}, or allow --memory {needed}MiB"
         );
         Short(message).into()
     }

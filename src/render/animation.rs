@@ -35,7 +35,7 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// Begins an animation of `frames` frames drawn with `options`, at `fps` frames per second.
+    /// Begins a file of `frames` frames, drawn with `options`, at `fps` frames per second.
     ///
     /// # Errors
     /// 0 frames, 0 frames per second, or `out` cannot be written to.

@@ -21,7 +21,8 @@ pub struct FillReport {
     pub reason: String,
     /// The topology of the mesh, after parts were flipped.
     pub topology: Topology,
-    /// The triangles flipped to face outside; `None` if the mesh is closed and oriented as given.
+    /// Statistics of the triangles flipped to face outside; `None` if the mesh is closed and
+    /// oriented as given.
     pub flips: Option<FlipStatistics>,
     /// The caps of holes, for generalized winding numbers.
     pub caps: Option<Caps>,

@@ -119,9 +119,9 @@ impl Voxelizer {
         let loaded = self.install(read)??;
         let (positions, triangles) = (loaded.mesh.positions(), loaded.mesh.triangles());
         let held = size_of_val(positions) as u64 + size_of_val(triangles) as u64;
-        // The placed mesh has half as many bytes for each vertex. A measured limit has fallen by
-        // more than the mesh, since freed buffers of the reader still count: at least what was left
-        // before, less the mesh, can be used.
+        // The placed mesh has half as many bytes per vertex. The limit may be measured, and then
+        // the reader's freed buffers still count: the memory left is at least that of before,
+        // minus the mesh.
         let needed = size_of_val(positions) as u64 / 2;
         let limit = (self.memory)().max(before.saturating_sub(held));
         if needed > limit {
@@ -143,8 +143,8 @@ impl Voxelizer {
         Ok(placed)
     }
 
-    /// The second step: the voxels, without colours. The grid of a mesh in a window has a halo of a
-    /// brick around the window, which [`paint`](Self::paint) needs, and removes.
+    /// The second step: the voxels, without colours. For a mesh in a window, the grid includes a
+    /// halo of one brick. [`paint`](Self::paint) needs the halo, and removes it.
     ///
     /// # Errors
     /// The backend failed; too little memory; cancelled.

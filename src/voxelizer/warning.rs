@@ -73,7 +73,7 @@ impl Warning {
         warnings
     }
 
-    /// That about the distances of voxels nearer than `width` voxels to a mesh.
+    /// The warning that the grid cuts off a band of `width` voxels around a mesh, if it does.
     #[must_use]
     pub fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
         let lattice = mesh.lattice();

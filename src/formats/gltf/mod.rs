@@ -26,7 +26,7 @@ use crate::formats::gltf::pose::Skins;
 use crate::formats::gltf::scene::{Instance, expanded, instance_count, scene};
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, excerpt};
 use crate::mesh::MeshError;
-use crate::numbers::counted_as;
+use crate::numbers::{counted, counted_as};
 
 /// Khronos'.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
@@ -188,7 +188,7 @@ fn nothing_to_voxelize(left_out: &LeftOut) -> ReadError {
     ReadError::Content(match left_out.points_and_lines {
         0 => "no triangles in the scene: nothing to voxelize".into(),
         n => {
-            let sets = counted_as(n, "set", "sets");
+            let sets = counted(n, "set");
             format!(
                 "no triangles in the scene, only {sets} of points or lines: nothing to voxelize"
             )

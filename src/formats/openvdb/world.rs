@@ -31,14 +31,14 @@ impl WorldFromIndex {
     pub(super) fn of_distances(field: &DistanceField) -> Result<Self, WriteError> {
         let transform = Self::of(field.band())?;
         let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
-        // The nearest voxel centre may be on the surface; most are farther than 2^-10 voxels.
+        // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
         let [least, most] = [2f64.powi(-10), field.width().into()].map(|d| d * transform.scale);
         if range.contains(&least) && range.contains(&most) {
             return Ok(transform);
         }
         Err(WriteError::Unsupported(format!(
-            "distances in units of {:e} do not fit in 32-bit floats: scale the mesh, or write .npz, \
-             which holds distances in voxels",
+            "distances in units of {:e} do not fit in 32-bit floats: scale the mesh, or write \
+             .npz, which holds distances in voxels",
             transform.scale
         )))
     }

@@ -3,7 +3,7 @@
 use crate::formats::ReadError;
 use crate::formats::tally::Tally;
 use crate::formats::tokens::{Tokens, quoted};
-use crate::numbers::counted_as;
+use crate::numbers::counted;
 
 /// The encoding of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -264,7 +264,7 @@ impl<'a> Header<'a> {
             let record: u64 = element.properties.iter().map(bytes).sum();
             let needed = element.count.saturating_mul(record);
             left = left.checked_sub(needed).ok_or_else(|| {
-                let records = counted_as(element.count, "record", "records");
+                let records = counted(element.count, "record");
                 ReadError::Content(format!(
                     "the header says that there are {records} of the element {}, but the file is \
                      too short for that: it is cut off, or the header is wrong",

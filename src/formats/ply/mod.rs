@@ -18,7 +18,7 @@ use crate::formats::ply::header::{Encoding, Header, Role};
 use crate::formats::polygons::CUT;
 use crate::formats::{Loaded, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
-use crate::numbers::counted_as;
+use crate::numbers::{counted, counted_as};
 
 /// Stanford's.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -169,7 +169,7 @@ fn nothing_to_voxelize(vertices: u64, lean: u64) -> ReadError {
     ReadError::Content(match (vertices, lean) {
         (0, 0) => "no faces found: is this a PLY mesh?".into(),
         (points, 0) => {
-            let points = counted_as(points, "point", "points");
+            let points = counted(points, "point");
             format!("no faces found, only {points}: reconstruct the surface of a point cloud first")
         }
         (_, lean) => {
@@ -186,7 +186,7 @@ fn warn_of_rest(lean: u64, crossing: Option<String>, left: usize, warnings: &mut
     }
     warnings.extend(crossing);
     if left > 0 {
-        let left = counted_as(left as u64, "byte", "bytes");
+        let left = counted(left as u64, "byte");
         warnings.push(format!("{left} after the last element were skipped"));
     }
 }

@@ -43,7 +43,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub voxels: VoxelArgs,
 
-    /// Check the grid only as it is placed: rotated, mirrored or shifted is wrong.
+    /// Do not look for a rotation, mirroring or shift under which the grid fits the mesh.
     #[arg(long)]
     pub as_placed: bool,
 

@@ -5,45 +5,36 @@
 //! rounded once to `f32`. It is inside if its centre is, by the same fills as a solid
 //! ([`solid`](crate::solid)).
 //!
-//! Triangles are sorted into the bricks that they may reach; then bricks are computed
-//! independently, each in `f64` with a bound of the error. Where that leaves the rounding open, it
-//! is decided in integers. The result is the same for any number of threads and any order of
-//! triangles, because each distance is a function of the triangles alone.
+//! The grid is halved down to bricks. Of the triangles, in clusters, each half keeps those that may
+//! be the nearest to one of its voxels: not farther than the width, nor than the farthest point of
+//! another cluster. Bricks are computed in `f64` with a bound of the error. Where that leaves the
+//! rounding open, it is decided in integers. The result is the same for any number of threads and
+//! any order of triangles, because each distance is a function of the triangles alone.
 
-mod bricks;
+mod clusters;
 mod exact;
 mod field;
 mod nearest;
+mod reach;
 mod vector;
 
 pub use field::DistanceField;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pulp::Arch;
-use rayon::prelude::*;
 
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid, count};
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::voxelize::BackendError;
 
-use bricks::Finder;
-use nearest::{Brick, Nearest};
+use clusters::{Aabb, Clusters};
+use nearest::{Brick, Near, Nearest};
+use reach::Reach;
 
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
-
-/// Most pairs of a brick and a triangle that are sorted at a time, 256 MiB, unless a layer has
-/// more.
-const PAIRS: u64 = 1 << 24;
-/// A brick and a triangle.
-type Pair = (u64, u32);
-/// Triangles per task.
-const TRIANGLES: usize = 1 << 10;
-/// Pairs per task, at least; all of a brick are in one.
-const TASK: usize = 1 << 9;
 
 /// The distances of the voxels of `mesh`'s grid that are nearer than `width` voxels, negative where
 /// `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`.
@@ -68,18 +59,64 @@ pub fn distances(
     }
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
-    let layers = dims[2].div_ceil(BRICK);
-    progress.start("distances", layers.into());
-    let work = Work { mesh, width, memory, progress };
-    let mut parts = Vec::new();
-    work.solve(0..layers, &mut parts)?;
-    let (bricks, values): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    let bricks = bricks.concat();
-    let mut distances = Vec::with_capacity(values.iter().map(Vec::len).sum());
-    values.into_iter().for_each(|part| distances.extend(part));
-    let mut band = VoxelGrid::from_bricks(dims, bricks.clone())?;
+    let needed = Clusters::BYTES * mesh.len() as u64;
+    let Some(room) = memory.checked_sub(needed) else {
+        return Err(BackendError::Memory { needed, allowed: memory });
+    };
+    let bricks = Bricks { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) };
+    progress.start("distances", bricks.rows());
+    let work = Work {
+        mesh,
+        clusters: Clusters::new(mesh),
+        width,
+        memory,
+        room: AtomicU64::new(room),
+        rows: AtomicU64::new(0),
+        progress,
+    };
+    let all: Vec<u32> = (0..work.clusters.len()).collect();
+    let parts = work.visit(bricks, &all)?;
+    let (bricks, distances): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let mut band = GridBuilder::new(dims)?;
+    band.append(&bricks)?;
+    drop(bricks);
+    let mut band = band.finish();
     band.world = inside.world;
-    Ok(DistanceField::new(width, [band, inside], &bricks, distances))
+    Ok(DistanceField::new(width, [band, inside], distances.concat()))
+}
+
+/// A half-open range of bricks.
+#[derive(Debug, Clone, Copy)]
+struct Bricks {
+    from: [u32; 3],
+    to: [u32; 3],
+}
+
+impl Bricks {
+    /// The number of rows along `x`.
+    fn rows(&self) -> u64 {
+        u64::from(self.len(1)) * u64::from(self.len(2))
+    }
+
+    fn len(&self, axis: usize) -> u32 {
+        self.to[axis] - self.from[axis]
+    }
+
+    /// Both halves, in canonical order; `None` of one brick.
+    fn halves(&self) -> Option<[Self; 2]> {
+        let axis = (0..3).rev().find(|&axis| self.len(axis) > 1)?;
+        let [mut before, mut after] = [*self; 2];
+        before.to[axis] -= self.len(axis) / 2;
+        after.from[axis] = before.to[axis];
+        Some([before, after])
+    }
+
+    /// The bounds of the voxels' centres.
+    fn centers(&self, unit_bits: u32) -> Aabb {
+        let half = 1 << (unit_bits - 1);
+        let at = |brick: u32| ((brick * BRICK) << unit_bits).cast_signed();
+        Aabb { lo: self.from.map(|c| at(c) + half), hi: self.to.map(|c| at(c) - half) }
+    }
 }
 
 /// Bricks of the band, and their distances.
@@ -87,111 +124,108 @@ type Part = (Vec<(BrickKey, Mask)>, Vec<f32>);
 
 struct Work<'a> {
     mesh: &'a PlacedMesh,
+    clusters: Clusters,
     width: f32,
     memory: u64,
+    /// Bytes of `memory` that are left.
+    room: AtomicU64,
+    /// Finished rows of bricks.
+    rows: AtomicU64,
     progress: &'a dyn Progress,
 }
 
 impl Work<'_> {
-    /// Computes the bricks in `layers`, in slabs whose pairs there is memory for.
-    fn solve(&self, layers: Range<u32>, parts: &mut Vec<Part>) -> Result<(), BackendError> {
+    /// Computes `bricks`, of which triangles of only these clusters may be near; a part for each
+    /// row.
+    fn visit(&self, bricks: Bricks, clusters: &[u32]) -> Result<Vec<Part>, BackendError> {
         if self.progress.is_cancelled() {
             return Err(BackendError::Cancelled);
         }
-        let is_one = layers.end - layers.start == 1;
-        let most = self.memory / 4 / size_of::<Pair>() as u64;
-        let most = if is_one { most } else { most.min(PAIRS) };
-        let (pairs, count) = self.pairs(&layers, most);
-        if count > most {
-            drop(pairs);
-            let middle = layers.start + (layers.end - layers.start) / 2;
-            if is_one {
-                let needed = count.saturating_mul(4 * size_of::<Pair>() as u64);
-                return Err(BackendError::Memory { needed, allowed: self.memory });
-            }
-            self.solve(layers.start..middle, parts)?;
-            return self.solve(middle..layers.end, parts);
+        let near = self.near(&bricks, clusters);
+        let halves = bricks.halves().filter(|_| !near.is_empty() && bricks.rows() > 1);
+        if let Some([before, after]) = halves {
+            let (before, after) =
+                rayon::join(|| self.visit(before, &near), || self.visit(after, &near));
+            let mut parts = before?;
+            parts.append(&mut after?);
+            return Ok(parts);
         }
-        let kept = parts.iter().map(|(bricks, values)| 2 * bytes(bricks.len(), values.len())).sum();
-        let room = AtomicU64::new((self.memory - self.memory / 4).saturating_sub(kept));
-        let found: Vec<Option<Part>> =
-            tasks(&pairs).into_par_iter().map(|pairs| self.bricks(pairs, &room)).collect();
-        let done = f64::from(layers.end) / f64::from(self.mesh.lattice().dims[2].div_ceil(BRICK));
-        if found.iter().any(Option::is_none) {
-            if self.progress.is_cancelled() {
-                return Err(BackendError::Cancelled);
-            }
-            let needed = (self.memory as f64 / done).max(self.memory as f64 * 1.25) as u64;
-            return Err(BackendError::Memory { needed, allowed: self.memory });
-        }
-        parts.extend(found.into_iter().flatten());
-        self.progress.advance((layers.end - layers.start).into());
-        Ok(())
+        let mut part = Part::default();
+        self.visit_row(bricks, &near, &mut part)?;
+        self.rows.fetch_add(bricks.rows(), Ordering::Relaxed);
+        self.progress.advance(bricks.rows());
+        part.0.shrink_to_fit();
+        part.1.shrink_to_fit();
+        Ok(if part.0.is_empty() { Vec::new() } else { vec![part] })
     }
 
-    /// The pairs of a brick in `layers` and a triangle near it, sorted; and their number, of which
-    /// only `most` are returned.
-    fn pairs(&self, layers: &Range<u32>, most: u64) -> (Vec<Pair>, u64) {
-        let [nx, ny, _] = self.mesh.lattice().dims.map(|d| d.div_ceil(BRICK) as i32);
-        let lo = [0, 0, layers.start as i32];
-        let hi = [nx - 1, ny - 1, layers.end as i32 - 1];
-        let finder = Finder::new(self.mesh, self.width, [lo, hi]);
-        let total = AtomicU64::new(0);
-        let tasks = (0..self.mesh.len().div_ceil(TRIANGLES)).into_par_iter();
-        let pairs = tasks.flat_map_iter(|task| {
-            let first = task * TRIANGLES;
-            let mut pairs = Vec::new();
-            let mut before = 0;
-            for index in first..self.mesh.len().min(first + TRIANGLES) {
-                let is_full = total.load(Ordering::Relaxed) > most;
-                finder.each(&self.mesh.triangle(index), &mut |key| {
-                    if !is_full {
-                        pairs.push((key.packed(), index as u32));
-                    }
-                    before += 1;
-                });
-                total.fetch_add(std::mem::take(&mut before), Ordering::Relaxed);
-            }
-            pairs
-        });
-        let mut pairs: Vec<Pair> = pairs.collect();
-        let total = total.into_inner();
-        if total <= most {
-            pairs.par_sort_unstable();
+    /// Computes bricks of one row.
+    fn visit_row(&self, bricks: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
+        if near.is_empty() {
+            return Ok(());
         }
-        (pairs, total)
+        let Some(halves) = bricks.halves() else { return self.brick(bricks, near, part) };
+        let mut visit = |half: Bricks| self.visit_row(half, &self.near(&half, near), part);
+        halves.into_iter().try_for_each(&mut visit)
     }
 
-    /// The bricks of `pairs` and their distances; `None` if there is no room for them.
-    fn bricks(&self, pairs: &[Pair], room: &AtomicU64) -> Option<Part> {
+    /// The clusters, of `clusters`, with triangles that may be the nearest to a voxel of `bricks`
+    /// within the width.
+    fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
+        let reach = self.reach(bricks, clusters);
+        let is_brick = bricks.halves().is_none();
+        let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
+            [index] if is_brick || self.clusters.is_long(cluster) => {
+                reach.meets_triangle(&self.mesh.triangle(index as usize))
+            }
+            _ => reach.meets(self.clusters.bounds(cluster)),
+        };
+        clusters.iter().filter(is_near).copied().collect()
+    }
+
+    /// Of `bricks`, near which there are triangles in each of `clusters`.
+    fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
+        let lattice = self.mesh.lattice();
+        let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
+        Reach::new(bricks.centers(lattice.unit_bits), self.width, lattice.unit(), boxes)
+    }
+
+    /// Computes one brick.
+    fn brick(&self, brick: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
         if self.progress.is_cancelled() {
-            return None;
+            return Err(BackendError::Cancelled);
         }
         let arch = Arch::new();
         let unit_bits = self.mesh.lattice().unit_bits;
-        let of_bricks = || pairs.chunk_by(|a, b| a.0 == b.0);
-        let count = of_bricks().count();
-        // Twice: while they shrink, and while parts are joined, both copies exist.
-        let most = 2 * bytes(count, 512 * count);
-        let claim = |room: u64| room.checked_sub(most);
-        room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).ok()?;
-        let (mut bricks, mut values) = (Vec::with_capacity(count), Vec::with_capacity(512 * count));
-        for indices in of_bricks() {
-            let key = BrickKey::from_packed(indices[0].0)?;
-            let half = 1 << (unit_bits - 1);
-            let origin = key.position().map(|b| ((b * BRICK) << unit_bits) as i32 + half);
-            let brick = Brick { origin, unit_bits, width: self.width };
-            let nearest = Nearest::of(arch, self.mesh, &brick, indices);
-            let mask = nearest.finish(arch, self.mesh, &brick, indices, &mut values);
-            let mask = self.clipped(key, mask, &mut values);
-            if mask != [0; 8] {
-                bricks.push((key, mask));
-            }
+        let reach = self.reach(&brick, near);
+        let key = BrickKey::new(brick.from);
+        let brick = Brick { origin: reach.centers.lo, unit_bits, width: self.width };
+        let (bricks, values) = part;
+        let before = values.len();
+        let near = Near { mesh: self.mesh, clusters: &self.clusters, near, reach: &reach };
+        let nearest = Nearest::of(arch, &near, &brick);
+        let mask = nearest.finish(arch, &near, &brick, values);
+        let mask = self.clipped(key, mask, values);
+        if mask == [0; 8] {
+            return Ok(());
         }
-        bricks.shrink_to_fit();
-        values.shrink_to_fit();
-        room.fetch_add(most - 2 * bytes(bricks.len(), values.len()), Ordering::Relaxed);
-        Some((bricks, values))
+        bricks.push((key, mask));
+        // Twice: both the parts and the field exist while parts are joined.
+        let needed = 2 * bytes(1, values.len() - before);
+        let claim = |room: u64| room.checked_sub(needed);
+        match self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.too_little_memory()),
+        }
+    }
+
+    /// The memory that was enough for the finished rows, for all rows.
+    fn too_little_memory(&self) -> BackendError {
+        let dims = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
+        let done = self.rows.load(Ordering::Relaxed) as f64 / (dims[1] * dims[2]) as f64;
+        let allowed = self.memory as f64;
+        let needed = (allowed / done.max(0.01)).max(allowed * 1.25) as u64;
+        BackendError::Memory { needed, allowed: self.memory }
     }
 
     /// Without the voxels past the grid's end, nor their values, which are the last ones.
@@ -215,19 +249,6 @@ impl Work<'_> {
         values.extend(kept);
         std::array::from_fn(|x| mask[x] & within[x])
     }
-}
-
-/// Divides sorted pairs where a brick ends.
-fn tasks(pairs: &[Pair]) -> Vec<&[Pair]> {
-    let mut tasks = Vec::with_capacity(pairs.len() / TASK + 1);
-    let mut rest = pairs;
-    while !rest.is_empty() {
-        let last = rest[TASK.min(rest.len()) - 1].0;
-        let (task, others) = rest.split_at(rest.partition_point(|pair| pair.0 <= last));
-        tasks.push(task);
-        rest = others;
-    }
-    tasks
 }
 
 /// Bytes of memory of a field with this many bricks and distances.

@@ -124,6 +124,17 @@ pub enum PlaceError {
         /// The most: [`MAX_DIM`] for a grid, [`MAX_SPAN_VOXELS`] for a lattice.
         limit: u32,
     },
+    /// Explicit dimensions that no grid can have.
+    #[error(
+        "a grid of {} x {} x {} voxels is not possible: each must be from 1 to {limit}",
+        .dims[0], .dims[1], .dims[2]
+    )]
+    Dims {
+        /// The dimensions.
+        dims: [u32; 3],
+        /// The most: [`MAX_DIM`] for a grid, [`MAX_SPAN_VOXELS`] for a lattice.
+        limit: u32,
+    },
     /// The mesh reaches so far past the bounds that its vertices do not fit the lattice.
     #[error(
         "the mesh and the bounds together span {} voxels; at most {MAX_SPAN_VOXELS} can be \

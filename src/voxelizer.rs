@@ -26,7 +26,7 @@ use crate::place::{Lattice, PlaceOptions, Tile, Window};
 use crate::progress::Progress;
 use crate::srgb::Rgba;
 use crate::transform::Transform;
-use crate::voxelize::{BackendChoice, Backends};
+use crate::voxelize::Backends;
 use crate::voxelizer::pool::LazyPool;
 
 pub use crate::voxelizer::distances::Distances;
@@ -65,8 +65,6 @@ pub struct Voxelizer {
     tile: Option<Tile>,
     memory: Memory,
     time_stages: bool,
-    choice: BackendChoice,
-    adapter: Option<String>,
     backends: Arc<Backends>,
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,
@@ -170,7 +168,7 @@ impl Voxelizer {
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
-        let Self { lattice, tile, choice, adapter, .. } = self;
+        let Self { lattice, tile, backends, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("transform", transform)
@@ -181,8 +179,8 @@ impl fmt::Debug for Voxelizer {
             .field("interior", interior)
             .field("lattice", lattice)
             .field("tile", tile)
-            .field("choice", choice)
-            .field("adapter", adapter)
+            .field("choice", &backends.choice())
+            .field("adapter", &backends.adapter())
             .finish_non_exhaustive()
     }
 }

@@ -170,6 +170,21 @@ fn every_distance_is_the_float_nearest_to_the_exact_one() {
 }
 
 #[test]
+fn culling_clusters_of_triangles_misses_no_nearest_one() {
+    let mut random = fastrand::Rng::with_seed(18);
+    for width in [2.0, 7.5, 40.0] {
+        let (small, large) = (random_mesh(200, &mut random), random_mesh(3, &mut random));
+        let first = small.positions().len() as u32;
+        let positions = [small.positions(), large.positions()].concat();
+        let large = large.triangles().iter().map(|triangle| triangle.map(|v| v + first));
+        let triangles = small.triangles().iter().copied().chain(large).collect();
+        let mesh = Mesh::new(positions, triangles).unwrap();
+        let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(18))).unwrap();
+        check(&mesh, &field(&mesh, nothing(&mesh), width));
+    }
+}
+
+#[test]
 fn triangles_across_a_large_lattice_are_as_exact() {
     // A window of 16 voxels in the middle of triangles that span 2^24 lattice units.
     let mut random = fastrand::Rng::with_seed(16);

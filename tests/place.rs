@@ -503,7 +503,12 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
     }
     let zero = PlaceOptions::new(Sizing::Resolution(8)).with_dims([8, 0, 8]);
     let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
-    assert_eq!(place(&triangle, &zero).unwrap_err(), PlaceError::Resolution(0));
+    let error = place(&triangle, &zero).unwrap_err();
+    let expected =
+        "a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65536".to_owned();
+    assert_eq!(error.to_string(), expected);
+    let wide = PlaceOptions::new(Sizing::Resolution(8)).with_dims([8, 8, 70_000]);
+    assert!(matches!(place(&triangle, &wide).unwrap_err(), PlaceError::Dims { .. }));
     let point = Mesh::new(vec![[1.0; 3]], vec![[0; 3]]).unwrap();
     let mut transform = Transform::default();
     transform.grid = Some(CenteredGrid { dims: [64; 3], fills: true });

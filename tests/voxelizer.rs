@@ -317,7 +317,7 @@ fn a_scale_that_is_not_positive_is_refused() {
     let mut transform = Transform::default();
     transform.grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
     let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
-    assert!(matches!(error, VoxelizeError::Place(PlaceError::Resolution(0))), "{error}");
+    assert!(matches!(error, VoxelizeError::Place(PlaceError::Dims { .. })), "{error}");
 }
 
 #[test]
@@ -339,6 +339,22 @@ fn given_dimensions_are_not_padded_for_distances() {
     assert_eq!(warnings(voxelizer.clone(), 4.5), []);
     assert_eq!(warnings(voxelizer, 4.75), [Warning::CutBand { width: 4.75 }]);
     assert_eq!(warnings(on_cpu().resolution(16), 4.75), []);
+}
+
+#[test]
+fn a_vertex_of_no_triangle_cuts_no_band() {
+    let octahedron = octahedron(1.0);
+    let positions = [octahedron.positions(), &[[1e3; 3]]].concat();
+    let mesh = Mesh::new(positions, octahedron.triangles().to_vec()).unwrap();
+    assert_eq!(on_cpu().resolution(16).distances(&mesh, 3.0).unwrap().warnings, []);
+}
+
+#[test]
+fn backend_and_adapter_can_be_set_in_any_order() {
+    let text = |voxelizer: Voxelizer| format!("{voxelizer:?}");
+    let one = text(Voxelizer::new().backend(BackendChoice::Gpu).adapter("llvm"));
+    assert!(one.contains("choice: Gpu, adapter: Some(\"llvm\")"), "{one}");
+    assert_eq!(text(Voxelizer::new().adapter("llvm").backend(BackendChoice::Gpu)), one);
 }
 
 #[test]

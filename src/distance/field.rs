@@ -4,7 +4,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::grid::{BRICK, BrickKey, Mask, VoxelGrid, World, count, mask_voxels, set_bits};
+use crate::grid::{BRICK, BrickKey, VoxelGrid, World, count, mask_voxels, set_bits};
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
 /// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
@@ -27,21 +27,17 @@ pub struct DistanceField {
 }
 
 impl DistanceField {
-    /// Of bricks in canonical order, each with the number of its distances; the grids must agree in
-    /// dimensions.
-    pub(super) fn new(
-        width: f32,
-        [band, inside]: [VoxelGrid; 2],
-        bricks: &[(BrickKey, Mask)],
-        distances: Vec<f32>,
-    ) -> Self {
-        let counts = bricks.iter().map(|(_, mask)| count(mask) as usize);
-        let ends = counts.scan(0, |end, count| {
-            *end += count;
-            Some(*end)
-        });
-        let starts = [0].into_iter().chain(ends).collect();
-        let keys = bricks.iter().map(|&(key, _)| key).collect();
+    /// `distances` are without signs, in the order of [`distances`](Self::distances); the grids
+    /// must agree in dimensions.
+    pub(super) fn new(width: f32, [band, inside]: [VoxelGrid; 2], distances: Vec<f32>) -> Self {
+        let mut keys = Vec::with_capacity(band.brick_count() as usize);
+        let mut starts = vec![0];
+        let mut end = 0;
+        for (key, mask) in band.bricks() {
+            end += count(&mask) as usize;
+            keys.push(key);
+            starts.push(end);
+        }
         Self { width, band, inside, keys, starts, distances }
     }
 
@@ -54,13 +50,12 @@ impl DistanceField {
         [band, inside]: [VoxelGrid; 2],
         distances: Vec<f32>,
     ) -> Option<Self> {
-        let is_distance = |distance: &f32| distance.abs() <= width;
+        let is_distance = |distance: &f32| distance.abs() < width;
         let is_whole = band.dims() == inside.dims()
             && band.occupied() == distances.len() as u64
             && distances.iter().all(is_distance);
-        let bricks: Vec<_> = band.bricks().collect();
         let distances = distances.into_iter().map(f32::abs).collect();
-        is_whole.then(|| Self::new(width, [band, inside], &bricks, distances))
+        is_whole.then(|| Self::new(width, [band, inside], distances))
     }
 
     /// Voxels along each axis.
@@ -163,9 +158,10 @@ impl DistanceField {
     /// outside the band plus or minus the width.
     ///
     /// # Panics
-    /// `out` is shorter than the number of voxels.
+    /// `out` does not have one element for each voxel.
     pub fn fill_dense(&self, out: &mut [f32]) {
-        let [_, ny, nz] = self.dims().map(|d| d as usize);
+        let [nx, ny, nz] = self.dims().map(|d| d as usize);
+        assert_eq!(out.len(), nx * ny * nz, "elements");
         let layers = out.par_chunks_mut(ny * nz).enumerate();
         layers.for_each(|(x, layer)| self.fill_layer(x as u32, layer));
     }

@@ -22,9 +22,10 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::distance::Pair;
+use crate::distance::clusters::{Aabb, Clusters};
 use crate::distance::exact;
-use crate::distance::vector::{Vector, cross, dot, minus};
+use crate::distance::reach::Reach;
+use crate::distance::vector::{Vector, cross, dot, minus, times};
 use crate::grid::{BRICK, Mask, set_bits};
 use crate::lanes::{LANES, Lanes};
 use crate::place::{PlacedMesh, Triangle};
@@ -70,6 +71,12 @@ struct Linear {
 }
 
 impl Linear {
+    /// The product of `along` and the position, which is `at` for the first voxel.
+    #[inline(always)]
+    fn product(along: Vector, at: Vector, unit: f64) -> Self {
+        Self { at: dot(along, at), step: times(along, unit) }
+    }
+
     #[inline(always)]
     fn at(&self, x: f64, y: f64) -> f64 {
         self.at + x * self.step[0] + y * self.step[1]
@@ -106,11 +113,57 @@ struct Edge {
     area: [Linear; 3],
 }
 
+impl Edge {
+    /// The edge `side` from a corner, which is at `p` from the first voxel's centre.
+    #[inline(always)]
+    fn new(p: Vector, [x, y, z]: Vector, unit: f64) -> Self {
+        let squared = dot([x, y, z], [x, y, z]);
+        let at = cross(p, [x, y, z]);
+        Self {
+            along: Linear::product([x, y, z], p, unit),
+            squared,
+            per_squared: if squared > 0.0 { 1.0 / squared } else { 0.0 },
+            area: [
+                Linear { at: at[0], step: times([0.0, z, -y], unit) },
+                Linear { at: at[1], step: times([-z, 0.0, x], unit) },
+                Linear { at: at[2], step: times([y, -x, 0.0], unit) },
+            ],
+        }
+    }
+}
+
+#[inline(always)]
+fn seen_from(origin: [i32; 3], corner: [i32; 3]) -> Vector {
+    [
+        f64::from(origin[0] - corner[0]),
+        f64::from(origin[1] - corner[1]),
+        f64::from(origin[2] - corner[2]),
+    ]
+}
+
+#[inline(always)]
+fn norm_1(v: Vector) -> f64 {
+    v[0].abs() + v[1].abs() + v[2].abs()
+}
+
+#[inline(always)]
+fn norm_max(v: Vector) -> f64 {
+    v[0].abs().max(v[1].abs()).max(v[2].abs())
+}
+
+/// The triangles near a brick.
+pub(super) struct Near<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) clusters: &'a Clusters,
+    /// Clusters that the brick's reach meets.
+    pub(super) near: &'a [u32],
+    pub(super) reach: &'a Reach,
+}
+
 struct Task<'a> {
     nearest: &'a mut Nearest,
-    mesh: &'a PlacedMesh,
+    near: &'a Near<'a>,
     brick: &'a Brick,
-    indices: &'a [Pair],
 }
 
 impl WithSimd for Task<'_> {
@@ -118,53 +171,97 @@ impl WithSimd for Task<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { nearest, mesh, brick, indices } = self;
-        let count = indices.len();
-        // Consecutive triangles are often close together. In a scattered order, the distances of
+        let Self { nearest, near: Near { mesh, clusters, near, reach }, brick } = self;
+        let count = near.len();
+        // Consecutive clusters are often close together. In a scattered order, the distances of
         // all voxels soon become small, and more triangles are culled.
         let stride = coprime_stride(count);
         let mut at = 0;
         for _ in 0..count {
-            nearest.add(&mesh.triangle(indices[at].1 as usize), brick);
+            let cluster = near[at];
             at = (at + stride) % count;
+            let triangles = clusters.triangles(cluster);
+            let bounds = clusters.bounds(cluster);
+            if triangles.len() > 1 && !nearest.is_near(&Gaps::new(bounds, brick)) {
+                continue;
+            }
+            for &index in triangles {
+                let triangle = mesh.triangle(index as usize);
+                // Single ones were tested before.
+                if triangles.len() == 1 || reach.meets_triangle(&triangle) {
+                    nearest.add(&triangle, brick);
+                }
+            }
         }
     }
 }
 
+/// The squared distances of a brick's voxels from a box, by axis; exact.
+struct Gaps {
+    axes: [Lanes; 3],
+    least_z: Lanes,
+}
+
+impl Gaps {
+    #[inline(always)]
+    fn new(bounds: &Aabb, brick: &Brick) -> Self {
+        let unit = f64::from(1u32 << brick.unit_bits);
+        let mut axes = [Lanes::default(); 3];
+        for (axis, squared) in axes.iter_mut().enumerate() {
+            let lo = Lanes::splat(f64::from(bounds.lo[axis] - brick.origin[axis]));
+            let hi = Lanes::splat(f64::from(bounds.hi[axis] - brick.origin[axis]));
+            let at = ALONG * Lanes::splat(unit);
+            let gap = (lo - at).max(at - hi).max(Lanes::default());
+            *squared = gap * gap;
+        }
+        Self { axes, least_z: Lanes::splat(axes[2].least()) }
+    }
+
+    /// Of the rows along `z` at `x`, by `y`.
+    #[inline(always)]
+    fn rows(&self, x: usize) -> Lanes {
+        Lanes::splat(self.axes[0].0[x]) + self.axes[1] + self.least_z
+    }
+
+    /// Of the voxels of a row.
+    #[inline(always)]
+    fn voxels(&self, x: usize, y: usize) -> Lanes {
+        Lanes::splat(self.axes[0].0[x] + self.axes[1].0[y]) + self.axes[2]
+    }
+}
+
 impl Nearest {
-    /// Of the triangles of `mesh` with these `indices`, where they are nearer than the width.
-    pub(super) fn of(arch: Arch, mesh: &PlacedMesh, brick: &Brick, indices: &[Pair]) -> Self {
+    /// Of the triangles `near` the brick, where they are nearer than the width.
+    pub(super) fn of(arch: Arch, near: &Near, brick: &Brick) -> Self {
         let unit = f64::from(1u32 << brick.unit_bits);
         let most = (f64::from(brick.width) + MARGIN) * unit;
         let most = Lanes::splat(most * most);
         let mut nearest =
             Self { squared: [most; ROWS], limits: [most; LANES], reached: 0, slack: 0.0 };
-        arch.dispatch(Task { nearest: &mut nearest, mesh, brick, indices });
+        arch.dispatch(Task { nearest: &mut nearest, near, brick });
         nearest
+    }
+
+    /// Whether what has these gaps may be nearer to a voxel than what was found.
+    #[inline(always)]
+    fn is_near(&self, gaps: &Gaps) -> bool {
+        let mut is_near = false;
+        for x in 0..LANES {
+            is_near |= gaps.rows(x).bits_below(self.limits[x]) != 0;
+        }
+        is_near
     }
 
     #[inline(always)]
     fn add(&mut self, triangle: &Triangle, brick: &Brick) {
         let unit = f64::from(1u32 << brick.unit_bits);
-        // The squared distances of voxels from the bounding box, by axis; exact.
-        let gaps = |axis: usize| {
-            let corner = |i: usize| f64::from(triangle[i][axis] - brick.origin[axis]);
-            let [a, b, c] = [corner(0), corner(1), corner(2)];
-            let (lo, hi) = (Lanes::splat(a.min(b).min(c)), Lanes::splat(a.max(b).max(c)));
-            let at = ALONG * Lanes::splat(unit);
-            let gap = (lo - at).max(at - hi).max(Lanes::default());
-            gap * gap
-        };
-        let [gaps_x, gaps_y, gaps_z] = [gaps(0), gaps(1), gaps(2)];
-        let nearest_z = Lanes::splat(gaps_z.least());
+        let gaps = Gaps::new(&Aabb::of(triangle), brick);
         let mut seen = None;
         for x in 0..LANES {
-            let gaps = Lanes::splat(gaps_x.0[x]) + gaps_y;
-            let rows = (gaps + nearest_z).bits_below(self.limits[x]);
+            let rows = gaps.rows(x).bits_below(self.limits[x]);
             for y in set_bits(rows.into()).map(|y| y as usize) {
                 let squared = &mut self.squared[LANES * x + y];
-                let is_near = (Lanes::splat(gaps.0[y]) + gaps_z).bits_below(limit(*squared, unit));
-                if is_near == 0 {
+                if gaps.voxels(x, y).bits_below(limit(*squared, unit)) == 0 {
                     continue;
                 }
                 if seen.is_none() {
@@ -188,12 +285,14 @@ impl Nearest {
     pub(super) fn finish(
         &self,
         arch: Arch,
-        mesh: &PlacedMesh,
+        near: &Near,
         brick: &Brick,
-        indices: &[Pair],
         values: &mut Vec<f32>,
     ) -> Mask {
         let mut mask = [0; 8];
+        if self.reached == 0 {
+            return mask;
+        }
         for (row, squared) in self.squared.iter().enumerate() {
             if self.reached >> row & 1 == 0 {
                 continue;
@@ -209,7 +308,7 @@ impl Nearest {
                 } else {
                     let at = [x, y, z].map(|i| (i as i32) << brick.unit_bits);
                     let p = std::array::from_fn(|i| brick.origin[i] + at[i]);
-                    exactly(mesh, p, brick.unit_bits, indices)
+                    exactly(near, p, brick.unit_bits)
                 };
                 if rounded < brick.width {
                     mask[x] |= 1 << (LANES * y + z);
@@ -244,9 +343,10 @@ impl WithSimd for Round<'_> {
 
 /// The rounded distance from `p` to the nearest triangle.
 #[cold]
-fn exactly(mesh: &PlacedMesh, p: [i32; 3], unit_bits: u32, indices: &[Pair]) -> f32 {
-    let distances = indices.iter().map(|&(_, index)| {
-        let triangle = mesh.triangle(index as usize);
+fn exactly(near: &Near, p: [i32; 3], unit_bits: u32) -> f32 {
+    let triangles = near.near.iter().flat_map(|&cluster| near.clusters.triangles(cluster));
+    let distances = triangles.map(|&index| {
+        let triangle = near.mesh.triangle(index as usize);
         exact::distance(p, &triangle, unit_bits)
     });
     distances.fold(f32::INFINITY, f32::min)
@@ -255,45 +355,38 @@ fn exactly(mesh: &PlacedMesh, p: [i32; 3], unit_bits: u32, indices: &[Pair]) -> 
 impl Seen {
     #[inline(always)]
     fn new(triangle: &Triangle, origin: [i32; 3], unit: f64) -> Self {
-        let corners: [Vector; 3] = [0, 1, 2].map(|corner: usize| {
-            [0, 1, 2].map(|axis: usize| f64::from(origin[axis] - triangle[corner][axis]))
-        });
-        let sides = [0, 1, 2].map(|i: usize| minus(corners[i], corners[(i + 1) % 3]));
+        let corners = [
+            seen_from(origin, triangle[0]),
+            seen_from(origin, triangle[1]),
+            seen_from(origin, triangle[2]),
+        ];
+        let sides = [
+            minus(corners[0], corners[1]),
+            minus(corners[1], corners[2]),
+            minus(corners[2], corners[0]),
+        ];
         let normal = primitive(cross(sides[0], sides[1]));
         let squared = dot(normal, normal);
-        let steps = |v: Vector| v.map(|c| c * unit);
-        let norm_1 = |v: Vector| v[0].abs() + v[1].abs() + v[2].abs();
-        let norm_max = |v: Vector| v[0].abs().max(v[1].abs()).max(v[2].abs());
         let across = 3.0 * (LANES - 1) as f64 * unit;
         let far = norm_1(corners[0]).max(norm_1(corners[1])).max(norm_1(corners[2])) + across;
         let longest = norm_max(sides[0]).max(norm_max(sides[1])).max(norm_max(sides[2]));
         // Both bound all partial sums as well.
         let largest = 2.0 * norm_max(normal) * longest.max(1.0) * far;
         let slack = if largest < EXACT { 0.0 } else { far / (1_u64 << 47) as f64 };
-        let inward = [0, 1, 2].map(|i: usize| {
-            let inward = cross(normal, sides[i]);
-            Linear { at: dot(inward, corners[i]), step: steps(inward) }
-        });
-        let edges = [0, 1, 2].map(|i: usize| {
-            let (p, e) = (corners[i], sides[i]);
-            let squared = dot(e, e);
-            // The products of the axes with e.
-            let by_axis = [[0.0, e[2], -e[1]], [-e[2], 0.0, e[0]], [e[1], -e[0], 0.0]];
-            let at = cross(p, e);
-            let area = [0, 1, 2].map(|i: usize| Linear { at: at[i], step: steps(by_axis[i]) });
-            Edge {
-                along: Linear { at: dot(p, e), step: steps(e) },
-                squared,
-                per_squared: if squared > 0.0 { 1.0 / squared } else { 0.0 },
-                area,
-            }
-        });
         Self {
             corners,
-            height: Linear { at: dot(normal, corners[0]), step: steps(normal) },
+            height: Linear::product(normal, corners[0], unit),
             per_normal: if squared > 0.0 { 1.0 / squared } else { 0.0 },
-            inward,
-            edges,
+            inward: [
+                Linear::product(cross(normal, sides[0]), corners[0], unit),
+                Linear::product(cross(normal, sides[1]), corners[1], unit),
+                Linear::product(cross(normal, sides[2]), corners[2], unit),
+            ],
+            edges: [
+                Edge::new(corners[0], sides[0], unit),
+                Edge::new(corners[1], sides[1], unit),
+                Edge::new(corners[2], sides[2], unit),
+            ],
             slack,
         }
     }
@@ -318,7 +411,11 @@ impl Seen {
             let to_plane = height * height * Lanes::splat(self.per_normal);
             let least = inward[0].min(inward[1]).min(inward[2]);
             *squared = least.select_below(zero, *squared, squared.min(to_plane));
-            beyond = [0, 1, 2].map(|i: usize| inward[i].bits_below(zero) != 0);
+            beyond = [
+                inward[0].bits_below(zero) != 0,
+                inward[1].bits_below(zero) != 0,
+                inward[2].bits_below(zero) != 0,
+            ];
         }
         for (i, edge) in self.edges.iter().enumerate().filter(|&(i, _)| beyond[i]) {
             let along = edge.along.row(x, y);
@@ -367,11 +464,11 @@ fn coprime_stride(count: usize) -> usize {
 /// still, and smaller.
 #[inline(always)]
 fn primitive(normal: Vector) -> Vector {
-    let [x, y, z] = normal.map(|c| (c as i64).unsigned_abs());
-    let divisor = if [x, y, z].iter().filter(|&&c| c > 0).count() == 1 {
-        x | y | z
-    } else {
-        1 << (x | y | z | 1 << 62).trailing_zeros()
-    };
-    normal.map(|c| c / divisor as f64)
+    let [x, y, z] = [normal[0] as i64, normal[1] as i64, normal[2] as i64];
+    let (x, y, z) = (x.unsigned_abs(), y.unsigned_abs(), z.unsigned_abs());
+    let is_axis = u32::from(x > 0) + u32::from(y > 0) + u32::from(z > 0) == 1;
+    let bits = x | y | z;
+    let divisor = if is_axis { bits } else { 1 << (bits | 1 << 62).trailing_zeros() };
+    let divisor = divisor as f64;
+    [normal[0] / divisor, normal[1] / divisor, normal[2] / divisor]
 }

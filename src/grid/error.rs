@@ -37,8 +37,11 @@ pub enum GridError {
     /// A tile that does not say where it lies, or no tile.
     #[error("a tile has no place in the world")]
     NoPlace,
-    /// Tiles with voxels of other sizes, or shifted by parts of a voxel.
-    #[error("a tile is not on the lattice of the others: its voxels have another size or place")]
+    /// Tiles with voxels of other sizes, shifted by parts of a voxel, or with other up axes.
+    #[error(
+        "a tile is not on the lattice of the others: its voxels have another size or \
+             place, or its up axis is another"
+    )]
     OtherLattice,
     /// Two tiles have voxels in the same brick.
     #[error("two tiles overlap at voxel ({}, {}, {})", .voxel[0], .voxel[1], .voxel[2])]

@@ -118,7 +118,8 @@ impl VoxelGrid {
     /// The grid that `tiles` make together, each at the place in the world that it has.
     ///
     /// # Errors
-    /// There is none; one has no place, or another voxel size, or lies between voxels of the first;
+    /// There is none; one has no place, or another voxel size or up axis than the first, or lies
+    /// between voxels of it;
     /// as [`assemble`](Self::assemble).
     pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
         let worlds: Option<Vec<World>> = tiles.iter().map(|tile| tile.world).collect();
@@ -134,7 +135,7 @@ impl VoxelGrid {
             // Formats that keep a place in 32 bits round it.
             let is_near = distance.iter().all(|d| (d - d.round()).abs() < 0.05);
             let is_same_size = (world.voxel_size - size).abs() <= 1e-5 * size;
-            if !is_near || !is_same_size {
+            if !is_near || !is_same_size || world.up != first.up {
                 return Err(GridError::OtherLattice);
             }
             at.push(distance.map(|d| d.round() as u32));

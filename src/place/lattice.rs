@@ -161,8 +161,8 @@ pub(super) fn choose(
         None => Bounds { min: mesh_min, max: mesh_max },
     };
     check_sizing(options.sizing, &bounds, limit)?;
-    if options.dims.is_some_and(|dims| dims.contains(&0)) {
-        return Err(PlaceError::Resolution(0));
+    if let Some(dims) = options.dims.filter(|dims| dims.iter().any(|d| !(1..=limit).contains(d))) {
+        return Err(PlaceError::Dims { dims, limit });
     }
 
     let bits = || (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev();

@@ -219,8 +219,11 @@ impl SurfaceInfo {
             shells: topology.shells,
             edges: topology.edges,
             open_edges: topology.open_edges,
+            // A loop passes an edge of several triangles several times.
+            boundary_edges: boundary
+                .as_ref()
+                .map_or(topology.unbalanced_edges, |boundary| boundary.edges() as u64),
             boundary_loops: boundary.map(|boundary| boundary.loops().len()),
-            boundary_edges: topology.unbalanced_edges,
             non_manifold_edges: topology.non_manifold_edges,
             inconsistent_edges: topology.inconsistent_edges,
             collapsed_triangles: topology.collapsed,

@@ -180,6 +180,21 @@ impl Backends {
         Self { meshes: meshes.max(1) as u64, ..self }
     }
 
+    /// The choice that was made.
+    pub(crate) fn choice(&self) -> BackendChoice {
+        self.choice
+    }
+
+    /// A part of the label of the GPU to use.
+    pub(crate) fn adapter(&self) -> Option<&str> {
+        self.gpu.name()
+    }
+
+    /// By another choice and adapter, with nothing opened.
+    pub(crate) fn with(&self, choice: BackendChoice, adapter: Option<String>) -> Self {
+        Self { meshes: self.meshes, ..Self::new(choice, adapter) }
+    }
+
     /// The backend for `mesh`. A GPU is opened when it is first chosen.
     ///
     /// # Errors
@@ -188,7 +203,9 @@ impl Backends {
         match self.choice {
             BackendChoice::Cpu => Ok(ChosenBackend::cpu("asked for")),
             BackendChoice::Gpu => self.open("asked for"),
-            BackendChoice::Auto if self.gpu.is_named() => self.open("its adapter was asked for"),
+            BackendChoice::Auto if self.gpu.name().is_some() => {
+                self.open("its adapter was asked for")
+            }
             BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh))),
         }
     }

@@ -48,9 +48,9 @@ mod with_gpu {
             Self { name, ..Self::default() }
         }
 
-        /// Whether an adapter was requested by name.
-        pub fn is_named(&self) -> bool {
-            self.name.is_some()
+        /// The name of the adapter that was requested.
+        pub fn name(&self) -> Option<&str> {
+            self.name.as_deref()
         }
 
         /// Whether it is open and a hardware GPU. Does not wait while another thread opens it.
@@ -154,9 +154,9 @@ mod without_gpu {
             Self { name }
         }
 
-        /// Whether an adapter was requested by name.
-        pub fn is_named(&self) -> bool {
-            self.name.is_some()
+        /// The name of the adapter that was requested.
+        pub fn name(&self) -> Option<&str> {
+            self.name.as_deref()
         }
 
         /// Always `false`.

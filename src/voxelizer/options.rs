@@ -38,8 +38,6 @@ impl Voxelizer {
             tile: None,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
-            choice: BackendChoice::Auto,
-            adapter: None,
             backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
             pool: None,
             progress: Arc::new(NoProgress),
@@ -142,16 +140,15 @@ impl Voxelizer {
     /// Selects the backend. A GPU is opened for the first mesh that needs it.
     #[must_use]
     pub fn backend(self, choice: BackendChoice) -> Self {
-        let backends = Arc::new(Backends::new(choice, self.adapter.clone()));
-        Self { choice, backends, ..self }
+        let adapter = self.backends.adapter().map(str::to_owned);
+        Self { backends: Arc::new(self.backends.with(choice, adapter)), ..self }
     }
 
     /// Selects the GPU adapter by a part of its label.
     #[must_use]
     pub fn adapter(self, name: impl Into<String>) -> Self {
-        let adapter = Some(name.into());
-        let backends = Arc::new(Backends::new(self.choice, adapter.clone()));
-        Self { adapter, backends, ..self }
+        let choice = self.backends.choice();
+        Self { backends: Arc::new(self.backends.with(choice, Some(name.into()))), ..self }
     }
 
     /// Uses backends that are shared with others.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rayon::prelude::*;
+
 use crate::grid::VoxelGrid;
 use crate::mode::Mode;
 use crate::numbers::counted;
@@ -81,10 +83,13 @@ impl Warning {
         // The centres of the first voxels beyond the grid's end are half a voxel from it.
         let least = (f64::from(width) - 0.5) * unit;
         let most = lattice.dims.map(|d| f64::from(d) * unit - least);
-        let is_near_end = |vertex: &[i32; 3]| {
-            (0..3).any(|a| f64::from(vertex[a]) < least || f64::from(vertex[a]) > most[a])
+        let is_near_end = |corner: &[i32; 3]| {
+            (0..3).any(|a| f64::from(corner[a]) < least || f64::from(corner[a]) > most[a])
         };
-        mesh.vertices().iter().any(is_near_end).then_some(Self::CutBand { width })
+        // Vertices of no triangle may be anywhere.
+        let triangles = (0..mesh.len()).into_par_iter().map(|index| mesh.triangle(index));
+        let is_cut = triangles.any(|triangle| triangle.iter().any(is_near_end));
+        is_cut.then_some(Self::CutBand { width })
     }
 
     /// Those about how a solid was filled.

@@ -135,6 +135,15 @@ fn a_folder_stands_for_the_meshes_in_it() {
 }
 
 #[test]
+fn loops_and_edges_of_a_boundary_are_counted_alike() {
+    let folder = folder();
+    let twice = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n";
+    fs::write(folder.path().join("twice.obj"), twice).unwrap();
+    let info = String::from_utf8(voxelize(folder.path(), "info twice.obj").stdout).unwrap();
+    assert!(info.contains("2 loops of 6 boundary edges"), "{info}");
+}
+
+#[test]
 fn standard_input_is_read_wherever_a_file_is() {
     let folder = folder();
     let path = folder.path();

@@ -41,6 +41,18 @@ fn tiles_joined_are_the_file_of_the_whole() {
 }
 
 #[test]
+fn tiles_with_other_up_axes_are_not_joined() {
+    let folder = folder();
+    for (number, up) in [(1, "y"), (2, "z")] {
+        let args = format!("mesh.obj --res 32 --tile {number}/2 --up {up} -o {up}.npz -q");
+        assert!(voxelize(folder.path(), &args).status.success());
+    }
+    let joined = voxelize(folder.path(), "join y.npz z.npz -o both.npz");
+    assert_eq!(joined.status.code(), Some(2));
+    assert!(stderr(&joined).contains("up axis"), "{}", stderr(&joined));
+}
+
+#[test]
 fn a_tile_says_where_it_lies_and_of_which_lattice() {
     let folder = folder();
     let run = voxelize(folder.path(), "mesh.obj --res 1048576 --tile 1/2048x2048x512 --json -q");

@@ -1,0 +1,140 @@
+//! Clusters of triangles that are close to each other, which are culled together.
+
+use rayon::prelude::*;
+
+use crate::grid::BRICK;
+use crate::place::{PlacedMesh, Triangle};
+
+/// Triangles of a cluster, at most.
+const TRIANGLES: usize = 8;
+/// Triangles longer than this many voxels are alone: together they would reach too many bricks.
+const LONG: u32 = BRICK / 2;
+/// The bit of a sort key that says that a triangle is alone.
+const ALONE: u64 = 1 << 63;
+
+/// An axis-aligned bounding box in lattice units, whose bounds are inclusive. Coordinates of two
+/// boxes differ by less than `2^30`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Aabb {
+    pub(super) lo: [i32; 3],
+    pub(super) hi: [i32; 3],
+}
+
+/// The triangles of a mesh in clusters of up to eight. Long ones are alone.
+pub(super) struct Clusters {
+    /// By cluster.
+    triangles: Vec<u32>,
+    /// The first triangle of each cluster, and at the end the number of triangles (CSR offsets).
+    starts: Vec<u32>,
+    bounds: Vec<Aabb>,
+    /// The edge of a brick, in lattice units.
+    brick: i32,
+}
+
+impl Clusters {
+    /// Bytes of memory for each triangle, at most, while clusters are made.
+    pub(super) const BYTES: u64 =
+        (size_of::<(u64, u32)>() + 2 * size_of::<u32>() + size_of::<Aabb>()) as u64;
+
+    pub(super) fn new(mesh: &PlacedMesh) -> Self {
+        let unit_bits = mesh.lattice().unit_bits;
+        let long = (LONG << unit_bits).cast_signed();
+        let bounds = |index: u32| Aabb::of(&mesh.triangle(index as usize));
+        let entry = |index| (key(&bounds(index), long), index);
+        let mut sorted: Vec<_> = (0..mesh.len() as u32).into_par_iter().map(entry).collect();
+        sorted.par_sort_unstable();
+        let short = sorted.partition_point(|&(key, _)| key & ALONE == 0);
+        let triangles: Vec<u32> = sorted.into_iter().map(|(_, index)| index).collect();
+        let starts = (0..short).step_by(TRIANGLES).chain(short..=triangles.len());
+        let starts: Vec<u32> = starts.map(|start| start as u32).collect();
+        let of_cluster = |ends: &[u32]| {
+            let [first, rest @ ..] = &triangles[ends[0] as usize..ends[1] as usize] else {
+                return Aabb { lo: [0; 3], hi: [0; 3] };
+            };
+            rest.iter().fold(bounds(*first), |all, &index| all.union(bounds(index)))
+        };
+        let bounds = starts.par_windows(2).map(of_cluster).collect();
+        Self { triangles, starts, bounds, brick: (BRICK << unit_bits).cast_signed() }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.bounds.len() as u32
+    }
+
+    pub(super) fn bounds(&self, cluster: u32) -> &Aabb {
+        &self.bounds[cluster as usize]
+    }
+
+    /// Indices in the mesh.
+    pub(super) fn triangles(&self, cluster: u32) -> &[u32] {
+        let [start, end] = [0, 1].map(|next| self.starts[cluster as usize + next] as usize);
+        &self.triangles[start..end]
+    }
+
+    /// Whether the cluster is longer than a brick.
+    pub(super) fn is_long(&self, cluster: u32) -> bool {
+        self.bounds(cluster).length() > self.brick
+    }
+}
+
+impl Aabb {
+    #[inline]
+    pub(super) fn of(&[a, b, c]: &Triangle) -> Self {
+        Self { lo: lowest(lowest(a, b), c), hi: highest(highest(a, b), c) }
+    }
+
+    /// The longest edge.
+    fn length(&self) -> i32 {
+        let [x, y, z] = minus(self.hi, self.lo);
+        x.max(y).max(z)
+    }
+
+    fn union(self, other: Self) -> Self {
+        Self { lo: lowest(self.lo, other.lo), hi: highest(self.hi, other.hi) }
+    }
+
+    /// The squared distance between the nearest points of two boxes.
+    #[inline]
+    pub(super) fn nearest_squared(&self, other: &Self) -> i64 {
+        squared(highest(highest(minus(self.lo, other.hi), minus(other.lo, self.hi)), [0; 3]))
+    }
+
+    /// The squared distance between the farthest points of two boxes.
+    #[inline]
+    pub(super) fn farthest_squared(&self, other: &Self) -> i64 {
+        squared(highest(minus(self.hi, other.lo), minus(other.hi, self.lo)))
+    }
+}
+
+#[inline]
+fn lowest(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
+    [a[0].min(b[0]), a[1].min(b[1]), a[2].min(b[2])]
+}
+
+#[inline]
+fn highest(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
+    [a[0].max(b[0]), a[1].max(b[1]), a[2].max(b[2])]
+}
+
+#[inline]
+fn minus(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+#[inline]
+fn squared(v: [i32; 3]) -> i64 {
+    let [x, y, z] = [i64::from(v[0]), i64::from(v[1]), i64::from(v[2])];
+    x * x + y * y + z * z
+}
+
+/// The sort key of a triangle with these bounds: whether it is longer than `long`, its length as a
+/// power of 4, and the Morton code of its centre.
+fn key(bounds: &Aabb, long: i32) -> u64 {
+    let (Aabb { lo, hi }, length) = (bounds, bounds.length());
+    let size = u64::from(length.max(1).ilog2() / 2);
+    // Coordinates are within 2^25 of 0, and Morton codes have 19 bits per axis.
+    let cell = [0, 1, 2].map(|i| (i64::from(lo[i]) + i64::from(hi[i]) + (1 << 26)) as u64 >> 8);
+    let spread = |value: u64| (0..19).map(|bit| (value >> bit & 1) << (3 * bit)).sum::<u64>();
+    let code = spread(cell[0]) << 2 | spread(cell[1]) << 1 | spread(cell[2]);
+    if length > long { ALONE | size << 57 | code } else { size << 57 | code }
+}

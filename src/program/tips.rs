@@ -42,9 +42,9 @@ const OPTIONS: [(&[&str], &str); 24] = [
 /// The tip for `--json=FILE`.
 const TO_STDOUT: &str = "--json writes to standard output: use `> out.json`";
 
-/// `error` with a tip in place of clap's guess, if there is one for an option that is not known,
-/// or for a value that an option does not take. Clap's tip to pass an option as a value is kept where a file has
-/// that name.
+/// `error` with a tip in place of clap's guess, if there is one for an option that is not known, or
+/// for a value that an option does not take. Clap's tip to pass an option as a value is kept where
+/// a file has that name.
 pub fn with_tip(mut error: Error) -> Error {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return error;

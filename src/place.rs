@@ -103,8 +103,9 @@ pub enum PlaceError {
     NoExtent([f64; 3]),
     /// The extent, or a length divided by it, leaves the range of 64-bit floating point.
     #[error(
-        "the mesh is {extent:e} units long, which cannot be divided into voxels of the size asked \
-         for in 64-bit floating point: scale the mesh"
+        "the mesh is {} units long, which cannot be divided into voxels of the size asked for in \
+         64-bit floating point: scale the mesh",
+        if extent.is_finite() { format!("{extent:e}") } else { "more than 1.8e308".to_owned() }
     )]
     ExtentRange {
         /// Longest extent in mesh units.

@@ -135,8 +135,9 @@ pub(crate) async fn solidify(
     let Done { fill, reason, grid, findings } = done;
     let kept = finder.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
-    let filling = FillReport::new(&finder.mesh, (fill, reason), surface, findings, kept);
-    let grid = if solid.include_surface { with_surface(finder, grid).await? } else { grid };
+    let (how, include) = ((fill, reason), solid.include_surface);
+    let filling = FillReport::new(&finder.mesh, how, surface, findings, kept, include);
+    let grid = if include { with_surface(finder, grid).await? } else { grid };
     Ok((grid, filling))
 }
 

@@ -197,7 +197,7 @@ impl PyDistanceField {
     ///     Another extension.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let field = Arc::clone(&self.field);
-        job::run(py, None, None, move |_| {
+        job::run(py, move |_| {
             let format = GridFormat::of_path(&path).map_err(|message| {
                 Failure::own("WriteError", "write.unsupported", message).at(&path)
             })?;
@@ -219,7 +219,7 @@ impl PyDistanceField {
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let field = Arc::clone(&self.field);
-        let bytes = job::run(py, None, None, move |_| {
+        let bytes = job::run(py, move |_| {
             let mut bytes = Vec::new();
             job::pool(None)?.install(|| write_distances(&field, format, &mut bytes))?;
             Ok(bytes)

@@ -1,5 +1,7 @@
 //! What is easier said in Python: other packages' meshes, `warnings` and `logging`.
 
+use std::path::Path;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -11,14 +13,22 @@ pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     Ok(module.bind(py).clone())
 }
 
-/// Issues each sentence as a `TrivoxWarning` of the calling line of Python.
+/// Issues each sentence as a `TrivoxWarning` of the calling line of Python, with the path of the
+/// file that it is about.
 ///
 /// # Errors
 /// The caller turned warnings into exceptions.
-pub fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
+pub fn warn(py: Python<'_>, path: Option<&Path>, warnings: &[String]) -> PyResult<()> {
+    let named = |warning: &String| match path {
+        Some(path) => format!("{}: {warning}", path.display()),
+        None => warning.clone(),
+    };
     match warnings.is_empty() {
         true => Ok(()),
-        false => module(py)?.call_method1("warn", (warnings,)).map(|_| ()),
+        false => {
+            let warnings: Vec<String> = warnings.iter().map(named).collect();
+            module(py)?.call_method1("warn", (warnings,)).map(|_| ())
+        }
     }
 }
 

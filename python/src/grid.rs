@@ -35,7 +35,7 @@ use crate::options::{samples_of, shaped, whole, wholes};
 /// (8x8x8 voxels; bricks by z, then y, then x), in a brick by x, then y, then z.
 ///
 /// ``==``, ``hash()`` and `hash` are of dimensions and voxels; place and colours are not compared.
-/// ``a.to_bytes("bricks") == b.to_bytes("bricks")`` compares all.
+/// ``trivox.diff(a, b).other_colors`` counts the voxels of another colour.
 #[pyclass(frozen, module = "trivox", name = "Grid")]
 pub struct PyGrid {
     pub grid: Arc<VoxelGrid>,
@@ -404,12 +404,12 @@ impl PyGrid {
         let format = GridFormat::of_path(&path).map_err(|message| {
             Failure::own("WriteError", "write.unsupported", message).at(&path).into_py(py)
         })?;
-        let grid = Arc::clone(&self.grid);
-        let lost = job::run(py, None, None, move |_| {
-            job::pool(None)?.install(|| write_file(&path, |out| write_grid(&grid, format, out)))?;
+        let (grid, file) = (Arc::clone(&self.grid), path.clone());
+        let lost = job::run(py, move |_| {
+            job::pool(None)?.install(|| write_file(&file, |out| write_grid(&grid, format, out)))?;
             Ok(format.lost(&grid))
         })?;
-        glue::warn(py, &lost)
+        glue::warn(py, Some(&path), &lost)
     }
 
     /// The bytes of a file.
@@ -425,7 +425,7 @@ impl PyGrid {
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let grid = Arc::clone(&self.grid);
-        let bytes = job::run(py, None, None, move |_| {
+        let bytes = job::run(py, move |_| {
             let mut bytes = Vec::new();
             job::pool(None)?.install(|| write_grid(&grid, format, &mut bytes))?;
             Ok(bytes)

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +27,8 @@ pub struct Job {
     /// Those of a batch have one in common.
     is_cancelled: Arc<AtomicBool>,
     deadline: Option<Instant>,
+    /// The file that the work is on.
+    path: Option<PathBuf>,
     /// Of each mesh of a batch.
     time_limit: Option<Duration>,
     step: Mutex<String>,
@@ -59,7 +62,11 @@ impl Job {
             return Err(Failure::Cancelled);
         }
         if self.is_late() {
-            return Err(late());
+            let late = late();
+            return Err(match &self.path {
+                Some(path) => late.at(path),
+                None => late,
+            });
         }
         Ok(())
     }
@@ -98,19 +105,29 @@ pub fn late() -> Failure {
     Failure::own("TimeLimitError", "time_limit", message)
 }
 
-/// Does `work` on a thread of its own, detached. `progress` is called now and then, by the thread
-/// that waits, with the step, how much of it is done, and its length.
+/// As [`run_on`], without a time limit.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<T> {
+    run_on(py, None, None, None, work)
+}
+
+/// Does `work` on a mesh, from the file at `path` if it is from one, on a thread of its own,
+/// detached. `progress` is called now and then, by the thread that waits, with the step, how much
+/// of it is done, and its length.
 ///
 /// # Errors
 /// Those of `work`; a signal's, such as `KeyboardInterrupt`; those of `progress`. In the latter two
 /// cases the work is told to stop, and not waited for.
-pub fn run<T: Send + 'static>(
+pub fn run_on<T: Send + 'static>(
     py: Python<'_>,
+    path: Option<PathBuf>,
     time_limit: Option<Duration>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
-    let job = Arc::new(Job::new(time_limit));
+    let job = Arc::new(Job { path, ..Job::new(time_limit) });
     let (sender, mut receiver) = channel();
     let shared = Arc::clone(&job);
     start_thread(move || {

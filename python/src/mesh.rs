@@ -1,6 +1,7 @@
 //! Meshes: from arrays, files, bytes, and objects of other packages.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -136,8 +137,7 @@ impl PyMesh {
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mesh = Arc::clone(&self.mesh);
-        let bounds =
-            job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| mesh.bounds())))?;
+        let bounds = job::run(py, move |_| Ok(job::pool(None)?.install(|| mesh.bounds())))?;
         PyArray1::from_slice(py, bounds.as_flattened()).reshape([2, 3])
     }
 
@@ -271,34 +271,38 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     if array.ndim() != 2 || (array.shape()[1] != 3 && array.shape()[0] > 0) {
         return Err(shape_failure("faces", "(m, 3): triangulate polygons first", &array));
     }
-    let negative = |index: i64| {
-        let message = format!("a triangle uses vertex {index}: vertices are counted from 0");
-        Failure::own("MeshError", "mesh.index_out_of_range", message).into_py(py)
-    };
     if array.shape()[0] == 0 {
         return Ok(vec![]);
-    }
-    if let Ok(array) = array.extract::<PyReadonlyArray2<'_, i32>>() {
-        let least = array.as_array().iter().copied().min().unwrap_or(0);
-        if least < 0 {
-            return Err(negative(least.into()));
-        }
-        return Ok(rows(&array, |i| i as u32));
     }
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u32>>() {
         return Ok(rows(&array, |i| i));
     }
     let kind: String = array.dtype().getattr("kind")?.extract()?;
-    if kind != "i" && kind != "u" {
-        let message = format!("faces of type {} are not possible: use integers", array.dtype());
-        return Err(Failure::own("MeshError", "mesh.type", message).into_py(py));
+    match &*kind {
+        "i" => match array.extract::<PyReadonlyArray2<'_, i32>>() {
+            Ok(array) => indices(&array),
+            Err(_) => indices::<i64>(&converted::<i64>(&array)?.extract()?),
+        },
+        "u" => indices::<u64>(&converted::<u64>(&array)?.extract()?),
+        _ => {
+            let message = format!("faces of type {} are not possible: use integers", array.dtype());
+            Err(Failure::own("MeshError", "mesh.type", message).into_py(py))
+        }
     }
-    let array = converted::<i64>(&array)?.extract::<PyReadonlyArray2<'_, i64>>()?;
-    let view = array.as_array();
-    if let Some(&index) = view.iter().find(|&&index| u32::try_from(index).is_err()) {
-        return Err(negative(index));
+}
+
+fn indices<T>(array: &PyReadonlyArray2<'_, T>) -> PyResult<Vec<[u32; 3]>>
+where
+    T: Element + Copy + Sync + Display,
+    u32: TryFrom<T>,
+{
+    if let Some(index) = array.as_array().iter().find(|&&index| u32::try_from(index).is_err()) {
+        let message =
+            format!("a triangle uses vertex {index}, which no mesh has: vertices count from 0");
+        let failure = Failure::own("MeshError", "mesh.index_out_of_range", message);
+        return Err(failure.into_py(array.py()));
     }
-    Ok(rows(&array, |i| i as u32))
+    Ok(rows(array, |index| u32::try_from(index).unwrap_or_default()))
 }
 
 /// What of a mesh's look the caller gave.
@@ -480,6 +484,14 @@ impl Source {
         }
     }
 
+    /// The file that the caller named.
+    pub fn path(&self) -> Option<PathBuf> {
+        match self {
+            Self::Path(path) => Some(path.clone()),
+            Self::Mesh(_) => None,
+        }
+    }
+
     pub fn load(self) -> Result<PyMesh, Failure> {
         match self {
             Self::Mesh(mesh) => Ok(mesh),
@@ -556,15 +568,15 @@ pub fn read_mesh(
             };
             let bytes = bytes.as_bytes().to_vec();
             let sidecars = Sidecars::in_memory(sidecars.unwrap_or_default());
-            job::run(py, None, None, move |_| {
+            job::run(py, move |_| {
                 job::pool(None)?.install(|| load_bytes(bytes, &format, &sidecars))
             })?
         }
         Err(_) => {
             let path: PathBuf = source.extract()?;
-            job::run(py, None, None, move |_| job::pool(None)?.install(|| load(path)))?
+            job::run(py, move |_| job::pool(None)?.install(|| load(path)))?
         }
     };
-    glue::warn(py, &mesh.warnings)?;
+    glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;
     Ok(mesh)
 }

@@ -40,10 +40,16 @@ pub fn wholes<T: TryFrom<i64> + PartialOrd + Display + Clone, const N: usize>(
     value: &Bound<'_, PyAny>,
     range: RangeInclusive<T>,
 ) -> PyResult<[T; N]> {
-    let wrong = || format!("{name} takes {N} whole numbers");
+    let (least, most) = (range.start(), range.end());
+    let wrong = || format!("{name} takes {N} whole numbers from {least} to {most}");
     let items = value.try_iter().map_err(|_| PyTypeError::new_err(wrong()))?;
     let numbers = items.map(|item| whole(name, &item?, range.clone()));
-    let numbers = numbers.collect::<PyResult<Vec<T>>>()?;
+    let numbers = numbers.collect::<PyResult<Vec<T>>>().map_err(|error| {
+        match error.is_instance_of::<PyTypeError>(value.py()) {
+            true => PyTypeError::new_err(wrong()),
+            false => error,
+        }
+    })?;
     numbers.try_into().map_err(|numbers: Vec<T>| {
         let message = format!("{}, and got {}", wrong(), numbers.len());
         option_error(value.py(), "option.shape", message)
@@ -84,6 +90,24 @@ pub fn bounds_of(value: &Bound<'_, PyAny>) -> PyResult<trivox::Bounds> {
     };
     Ok(trivox::Bounds { min: [x0, y0, z0], max: [x1, y1, z1] })
 }
+
+/// Functions for `from_py_with`, which cannot know the option.
+macro_rules! flags {
+    ($($of:ident $name:literal),*) => {$(
+        pub fn $of(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+            let kind = value.get_type().name()?;
+            let message = || format!("{} takes True or False, not {kind}", $name);
+            value.extract().map_err(|_: PyErr| PyTypeError::new_err(message()))
+        }
+    )*};
+}
+
+flags!(
+    center_of "center",
+    include_surface_of "include_surface",
+    color_of "color",
+    keep_transparent_of "keep_transparent"
+);
 
 pub fn pad_of(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     whole("pad", value, 0..=MAX_DIM)

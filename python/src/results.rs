@@ -48,7 +48,7 @@ pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
         let tiles: Vec<&VoxelGrid> = grids.iter().map(|grid| &**grid).collect();
         Ok(job::pool(None)?.install(|| VoxelGrid::join(&tiles))?)
     };
-    let whole = job::run(py, None, None, work)?;
+    let whole = job::run(py, work)?;
     PyGrid::restored(py, whole, vec![])
 }
 
@@ -73,9 +73,8 @@ pub fn diff<'py>(
     #[pyo3(from_py_with = named_of)] named: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (a, b) = (PyGrid::given(a)?, PyGrid::given(b)?);
-    let found = job::run(py, None, None, move |_| {
-        Ok(job::pool(None)?.install(|| compare(&a, &b, named as usize)))
-    })?;
+    let found =
+        job::run(py, move |_| Ok(job::pool(None)?.install(|| compare(&a, &b, named as usize))))?;
     let fields = PyDict::new(py);
     fields.set_item("equal", found.is_equal())?;
     fields.set_item("dims", (found.dims[0], found.dims[1]))?;
@@ -140,7 +139,7 @@ pub fn verify<'py>(
         pad: pad.map(|pad| pad_of(pad)).transpose()?,
     };
     let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
-    let found = job::run(py, None, None, move |job| {
+    let found = job::run(py, move |job| {
         let pool = job::pool(None)?;
         let mesh = pool.install(|| source.load())?;
         let judge = || {
@@ -183,7 +182,7 @@ pub fn verify<'py>(
 ///     ``label``, ``driver`` and ``is_software`` of each, best first.
 #[pyfunction]
 pub fn adapters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let found = job::run(py, None, None, |_| Ok::<_, Failure>(Adapter::all()))?;
+    let found = job::run(py, |_| Ok::<_, Failure>(Adapter::all()))?;
     let entry = |adapter: &Adapter| {
         let entry = PyDict::new(py);
         entry.set_item("label", adapter.label())?;

@@ -21,7 +21,9 @@ use crate::glue;
 use crate::grid::{PyGrid, up_of};
 use crate::job::{self, Job};
 use crate::mesh::Source;
-use crate::options::{bounds_of, pad_of, whole, wholes};
+use crate::options::{
+    bounds_of, center_of, color_of, include_surface_of, keep_transparent_of, pad_of, whole, wholes,
+};
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
 /// threads.
@@ -198,6 +200,16 @@ fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
 }
 
+/// A time limit.
+fn seconds(py: Python<'_>, limit: f64) -> PyResult<Duration> {
+    let time = Duration::try_from_secs_f64(limit).ok().filter(|time| !time.is_zero());
+    time.ok_or_else(|| {
+        let message =
+            format!("time_limit {limit} is not possible: use a positive number of seconds");
+        option_error(py, "option.range", message)
+    })
+}
+
 /// One text, or several.
 fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let texts = value.extract::<String>().map(|text| vec![text]);
@@ -234,13 +246,13 @@ impl PyVoxelizer {
         dims: Option<&Bound<'_, PyAny>>,
         scale: Option<f64>,
         rotate: Option<&Bound<'_, PyAny>>,
-        center: bool,
+        #[pyo3(from_py_with = center_of)] center: bool,
         mode: &str,
         fill: &str,
-        include_surface: bool,
+        #[pyo3(from_py_with = include_surface_of)] include_surface: bool,
         up: &str,
-        color: bool,
-        keep_transparent: bool,
+        #[pyo3(from_py_with = color_of)] color: bool,
+        #[pyo3(from_py_with = keep_transparent_of)] keep_transparent: bool,
         interior_color: Option<&Bound<'_, PyAny>>,
         tile: Option<&str>,
         backend: &str,
@@ -301,13 +313,7 @@ impl PyVoxelizer {
             Err(error) => return Err(option_error(py, "option.tile", error)),
         };
         let memory = memory.map(parse_memory).transpose()?;
-        let time = match time_limit.map(Duration::try_from_secs_f64).transpose() {
-            Ok(time) => time,
-            Err(_) => {
-                let message = "time_limit is not possible: use a number of seconds from 0";
-                return Err(option_error(py, "option.range", message));
-            }
-        };
+        let time = time_limit.map(|limit| seconds(py, limit)).transpose()?;
         let mut place = PlaceOptions::new(sizing).with_pad(pad);
         if let Some(bounds) = bounds {
             place = place.with_bounds(bounds);
@@ -426,11 +432,11 @@ impl PyVoxelizer {
     ) -> PyResult<PyGrid> {
         let py = mesh.py();
         let source = Source::of(mesh)?;
-        let name = source.name();
+        let (name, path) = (source.name(), source.path());
         let plan = self.plan.clone();
         let work = move |job: &Arc<Job>| core::run(&plan, &source, job);
-        let made = job::run(py, self.plan.time_limit, progress, work)?;
-        glue::warn(py, &made.warnings)?;
+        let made = job::run_on(py, path.clone(), self.plan.time_limit, progress, work)?;
+        glue::warn(py, path.as_deref(), &made.warnings)?;
         glue::log_done(py, &name, &made.report)?;
         Ok(made)
     }
@@ -485,10 +491,11 @@ impl PyVoxelizer {
         let py = mesh.py();
         check_width(py, width)?;
         let source = Source::of(mesh)?;
+        let path = source.path();
         let plan = self.plan.clone();
         let work = move |job: &Arc<Job>| core::distances(&plan, &source, width, job);
-        let found = job::run(py, self.plan.time_limit, progress, work)?;
-        glue::warn(py, found.sentences())?;
+        let found = job::run_on(py, path.clone(), self.plan.time_limit, progress, work)?;
+        glue::warn(py, path.as_deref(), found.sentences())?;
         Ok(found)
     }
 
@@ -553,7 +560,8 @@ impl PyVoxelizer {
         let py = mesh.py();
         let source = Source::of(mesh)?;
         let plan = self.plan.clone();
-        let estimate = job::run(py, self.plan.time_limit, None, move |job| {
+        let (path, limit) = (source.path(), self.plan.time_limit);
+        let estimate = job::run_on(py, path, limit, None, move |job| {
             let voxelizer = plan.voxelizer(job)?;
             Ok(voxelizer.estimate(&source.load()?.mesh)?)
         })?;

@@ -29,6 +29,7 @@ def test_arrays_of_any_layout_are_the_same_mesh(tetrahedron):
         (CORNERS, [[0, 1, 4]], "mesh.index_out_of_range", "vertex 4, but there are 4"),
         (CORNERS, [[0, 1, -1]], "mesh.index_out_of_range", "vertex -1"),
         (CORNERS, [[0, 1, 1 << 40]], "mesh.index_out_of_range", str(1 << 40)),
+        (CORNERS, np.uint64([[0, 1, 1 << 63]]), "mesh.index_out_of_range", str(1 << 63)),
         (CORNERS, [[0.0, 1.0, 2.0]], "mesh.type", "use integers"),
         (CORNERS, [[0, 1, 2, 3]], "mesh.shape", "triangulate"),
         (CORNERS[:, :2], SIDES, "mesh.shape", "(n, 3)"),
@@ -153,6 +154,8 @@ def test_any_object_with_vertices_and_faces_is_a_mesh(tetrahedron):
     assert trivox.Voxelizer(8)(Plain()) == trivox.Voxelizer(8)(tetrahedron)
     with pytest.raises(TypeError, match="int is no mesh"):
         trivox.Voxelizer(8)(3)
+    with pytest.raises(TypeError, match="use trivox.read_mesh"):
+        trivox.Mesh("spot.obj")
 
 
 def test_trimesh_meshes_and_scenes_are_meshes(tetrahedron):

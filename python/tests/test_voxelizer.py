@@ -45,6 +45,7 @@ def test_a_voxelizer_is_its_options():
         ({"memory": "much"}, "2 GiB"),
         ({"threads": 0}, "threads 0 is not possible: use 1 to 65535"),
         ({"time_limit": -1}, "seconds"),
+        ({"time_limit": 0}, "time_limit 0 is not possible: use a positive number of seconds"),
         ({"resolution": -1}, "resolution -1 is not possible: use 1 to 65536"),
         ({"resolution": 1 << 70}, "use 1 to 65536"),
         ({"resolution": 1 << 30, "tile": "1/8"}, "use 1 to 1048576"),
@@ -74,7 +75,8 @@ def test_impossible_options_are_refused_at_once(options, message):
         ({"bounds": "all"}, "bounds"),
         ({"dims": 8}, "dims"),
         ({"rotate": 90}, "rotate"),
-        ({"color": "red"}, "color"),
+        ({"color": "red"}, "color takes True or False, not str"),
+        ({"interior_color": "red", "mode": "solid"}, "3 whole numbers from 0 to 255"),
     ],
 )
 def test_options_of_another_type_are_a_type_error_that_names_them(options, name):
@@ -168,6 +170,14 @@ def test_what_is_unexpected_is_a_warning_of_the_callers_line():
     assert caught[0].filename == __file__ and len(grid.warnings) == len(caught)
 
 
+def test_a_warning_about_a_file_names_it(torus_obj):
+    vox = trivox.Voxelizer(16, bounds=[[0, 0, 0], [1, 1, 1]])
+    for step in (vox, vox.distances):
+        with pytest.warns(trivox.TrivoxWarning) as caught:
+            made = step(torus_obj)
+        assert [str(one.message) for one in caught] == [f"{torus_obj}: {w}" for w in made.warnings]
+
+
 def test_runs_are_logged(caplog, tetrahedron):
     with caplog.at_level(logging.DEBUG, "trivox"):
         trivox.Voxelizer(8)(tetrahedron)
@@ -245,6 +255,13 @@ def test_a_time_limit_ends_a_run():
     with pytest.raises(trivox.TimeLimitError) as caught:
         trivox.Voxelizer(3000, mode="solid", time_limit=0.1)(torus(400, 200))
     assert caught.value.code == "time_limit" and isinstance(caught.value, TimeoutError)
+
+
+def test_the_error_of_a_time_limit_names_the_file(tmp_path):
+    path = str(write_obj(tmp_path / "slow.obj", torus(400, 200)))
+    with pytest.raises(trivox.TimeLimitError, match="slow.obj: the time limit") as caught:
+        trivox.Voxelizer(3000, mode="solid", time_limit=0.1)(path)
+    assert caught.value.path == path
 
 
 def test_a_time_limit_holds_for_each_mesh_of_a_batch(tetrahedron):

@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import logging
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ def log_failed(key: object, error: BaseException) -> None:
 
 def mesh_arrays(mesh: Any) -> dict[str, Any]:
     """The arguments of :class:`trivox.Mesh` for a mesh of another package."""
+    if isinstance(mesh, (str, os.PathLike)):
+        raise TypeError("a path is no mesh: use trivox.read_mesh(path)")
     package = type(mesh).__module__.partition(".")[0]
     known = {"trimesh": _trimesh, "open3d": _open3d, "pyvista": _pyvista, "meshio": _meshio}
     if package in known:

@@ -29,7 +29,7 @@ mod tokens;
 pub mod vox;
 pub mod vti;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
@@ -338,11 +338,13 @@ impl GridFormat {
         Self::of_extension(&extension_of(path))
     }
 
-    /// The format that files with this extension, in lower case and without the dot, have.
+    /// The format that files with this extension have, with or without its dot.
     ///
     /// # Errors
     /// As [`of_path`](Self::of_path).
     pub fn of_extension(extension: &str) -> Result<Self, String> {
+        let extension = extension.strip_prefix('.').unwrap_or(extension);
+        let extension = &*extension.to_lowercase();
         let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
         found.ok_or_else(|| unknown_extension(extension, &Self::ALL.map(Self::extension)))
     }
@@ -437,6 +439,8 @@ pub(crate) fn read_mesh_reporting(
     progress: &dyn Progress,
 ) -> Result<Loaded, ReadError> {
     refuse_folder(path)?;
+    // That there is no such file is said before that its format is not read.
+    fs::metadata(path)?;
     let spec = MeshSpec::of_path(path)?;
     let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
     progress.start("parse", 0);

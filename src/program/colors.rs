@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use trivox::formats::WriteOptions;
 use trivox::formats::schem::Blocks;
+use trivox::formats::{GridFormat, WriteOptions};
 use trivox::palette::Palette;
 use trivox::srgb::Rgba;
-use trivox::{ColorSource, Voxelizer};
+use trivox::{ColorSource, VoxelGrid, Voxelizer};
 
 use crate::program::cli::{PaletteArgs, VoxelArgs};
 
@@ -50,6 +50,28 @@ impl PaletteArgs {
         self.palette.iter().chain(&self.blocks).map(PathBuf::as_path)
     }
 
+    /// Warnings about those that have no effect on a file of `grid` in this format.
+    pub fn without_effect(&self, format: GridFormat, grid: &VoxelGrid) -> Vec<String> {
+        let Self { palette, blocks, dither } = self;
+        let extension = format.extension();
+        let [has_palette, has_blocks] = [format.has_palette(), format.blocks(grid).is_some()];
+        [
+            ("--palette", palette.is_some(), has_palette, "palette"),
+            ("--blocks", blocks.is_some(), has_blocks, "blocks"),
+            ("--dither", *dither, has_palette || has_blocks, "palette"),
+        ]
+        .into_iter()
+        .filter(|&(_, is_given, ..)| is_given)
+        .filter_map(|(option, _, is_held, what)| match is_held {
+            false => Some(format!("{option} had no effect: .{extension} files hold no {what}")),
+            true if grid.colors.is_none() => {
+                Some(format!("{option} had no effect: the voxels have no colours"))
+            }
+            true => None,
+        })
+        .collect()
+    }
+
     /// The options for writing formats that have a palette.
     ///
     /// # Errors
@@ -69,7 +91,9 @@ impl PaletteArgs {
 /// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that
 /// begin with `//` are skipped.
 fn read_blocks(path: &Path) -> Result<Blocks> {
-    let text = fs::read_to_string(path)?;
+    let text = String::from_utf8(fs::read(path)?).ok().context(
+        "is no text: write a block and its CSS colour on each line, such as 'oak_planks #a2834f'",
+    )?;
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
     let blocks: Result<Vec<_>> = lines

@@ -35,6 +35,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     }
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));
+    warnings.extend(args.write.palette_args.without_effect(output.format(), &grid));
     let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
     progress.finish();
     warnings.extend(warning);

@@ -1,13 +1,15 @@
 //! The outputs of a run: none, one file, or files in a folder.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf, is_separator};
 
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::Tile;
 use trivox::formats::GridFormat;
 
+use crate::program::inputs::Input;
 use crate::program::output::behind_links;
 use crate::program::temporary::{TemporaryFile, folder_of};
 
@@ -18,8 +20,8 @@ pub enum Destination {
     Nowhere,
     /// One file or device; `-` is standard output.
     File(PathBuf),
-    /// One file per mesh in a folder, with the mesh's name, the tile's suffix if any, and this
-    /// format's extension.
+    /// One file per mesh in a folder, in the mesh's folder below that, with the mesh's name, the
+    /// tile's suffix if any, and this format's extension.
     Folder(PathBuf, GridFormat, String),
 }
 
@@ -64,12 +66,13 @@ impl Destination {
     ///
     /// # Errors
     /// Two meshes would have the same output, or an output is one of the meshes.
-    pub fn targets(&self, meshes: &[PathBuf]) -> Result<Vec<Option<PathBuf>>> {
-        let inputs: HashSet<PathBuf> = meshes.iter().map(|mesh| led_to(mesh)).collect();
+    pub fn targets(&self, meshes: &[Input]) -> Result<Vec<Option<PathBuf>>> {
+        let inputs: HashSet<PathBuf> = meshes.iter().map(|input| led_to(&input.mesh)).collect();
         let mut meshes_by_target = HashMap::new();
         let mut targets = Vec::with_capacity(meshes.len());
-        for mesh in meshes {
-            let target = self.target(mesh)?;
+        for input in meshes {
+            let mesh = &*input.mesh;
+            let target = self.target(input)?;
             let key = target.as_deref().map(led_to);
             if let Some(target) =
                 target.as_deref().filter(|_| key.as_ref().is_some_and(|key| inputs.contains(key)))
@@ -82,11 +85,11 @@ impl Destination {
             if let Some(other) = key.and_then(|key| meshes_by_target.insert(key, mesh)) {
                 let target = target.unwrap_or_default();
                 bail!(
-                    "{}: {} and {} would both be written there: give them folders of their own \
-                     in two runs, or rename one",
+                    "{}: {} and {} would both be written there: {}",
                     target.display(),
                     other.display(),
-                    mesh.display()
+                    mesh.display(),
+                    way_out(other, mesh)
                 );
             }
             targets.push(target);
@@ -94,7 +97,7 @@ impl Destination {
         Ok(targets)
     }
 
-    fn target(&self, mesh: &Path) -> Result<Option<PathBuf>> {
+    fn target(&self, Input { mesh, below }: &Input) -> Result<Option<PathBuf>> {
         Ok(match self {
             Self::Nowhere => None,
             Self::File(path) => Some(path.clone()),
@@ -104,22 +107,38 @@ impl Destination {
                 name.push(tile);
                 name.push(".");
                 name.push(format.extension());
-                Some(folder.join(name))
+                Some(folder.join(below).join(name))
             }
         })
     }
 
-    /// Creates the folder if necessary, and checks that it is writable.
+    /// Creates the folder and those of `targets` if necessary, and checks that they are writable.
     ///
     /// # Errors
-    /// The folder cannot be created or written in.
-    pub fn prepare(&self) -> Result<()> {
+    /// A folder cannot be created or written in.
+    pub fn prepare<'a>(&'a self, targets: impl Iterator<Item = &'a Path>) -> Result<()> {
         let Self::Folder(folder, format, _) = self else {
             return Ok(());
         };
-        let named = || folder.display().to_string();
-        fs::create_dir_all(folder).context("cannot make the folder").with_context(named)?;
-        TemporaryFile::beside(&folder.join(format.extension())).map(drop).with_context(named)
+        let below: BTreeSet<&Path> = targets.map(folder_of).collect();
+        for folder in iter::once(&**folder).chain(below) {
+            let named = || folder.display().to_string();
+            fs::create_dir_all(folder).context("cannot make the folder").with_context(named)?;
+            let file = TemporaryFile::beside(&folder.join(format.extension()));
+            file.map(drop).with_context(named)?;
+        }
+        Ok(())
+    }
+}
+
+/// How two meshes get outputs of their own.
+fn way_out(one: &Path, other: &Path) -> &'static str {
+    match one.parent() == other.parent() {
+        true => "leave one out, by a pattern such as '*.glb', or rename one",
+        false => {
+            "name a folder that holds both, with --recursive, to keep the folders below it, or use \
+             two runs"
+        }
     }
 }
 

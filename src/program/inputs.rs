@@ -19,26 +19,41 @@ const STDIN: &str = "standard input";
 /// The prefix of a list.
 const LIST: &str = "@";
 
+/// A mesh of a run.
+#[derive(Debug)]
+pub struct Input {
+    pub mesh: PathBuf,
+    /// Its folder, relative to the folder that was named; empty if it lies there or was named
+    /// itself.
+    pub below: PathBuf,
+}
+
+impl From<PathBuf> for Input {
+    fn from(mesh: PathBuf) -> Self {
+        Self { mesh, below: PathBuf::new() }
+    }
+}
+
 /// The distinct meshes that `args` name, and whether an argument stands for several.
 ///
 /// # Errors
 /// A list that cannot be read or is empty; a mesh that is named twice.
-pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<PathBuf>, bool)> {
-    let mut meshes = Vec::new();
+pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Input>, bool)> {
+    let mut meshes: Vec<Input> = Vec::new();
     let mut has_list = false;
     let mut has_folder = false;
     for arg in args {
         if let Some(list) = list(arg) {
-            meshes.extend(read_list(list)?);
+            meshes.extend(read_list(list)?.into_iter().map(Input::from));
             has_list = true;
         } else if arg.is_dir() {
             meshes.extend(meshes_in(arg, recursive)?);
             (has_list, has_folder) = (true, true);
         } else if let Some(found) = matching(arg)? {
-            meshes.extend(found);
+            meshes.extend(found.into_iter().map(Input::from));
             has_list = true;
         } else {
-            meshes.push(arg.clone());
+            meshes.push(arg.clone().into());
         }
     }
     if recursive && !has_folder {
@@ -54,9 +69,10 @@ pub fn list(arg: &Path) -> Option<&str> {
 }
 
 /// The meshes in a folder, by name; with `recursive` also those in subfolders.
-fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
+fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Input>> {
     let mut meshes = Vec::new();
-    add_meshes(folder, recursive, &mut meshes).with_context(|| folder.display().to_string())?;
+    add_meshes(folder, Path::new(""), recursive, &mut meshes)
+        .with_context(|| folder.display().to_string())?;
     if meshes.is_empty() {
         let deeper = if recursive { "" } else { ", or look below it with --recursive" };
         bail!("{}: no mesh is in this folder: name another{deeper}", folder.display());
@@ -64,13 +80,19 @@ fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     Ok(meshes)
 }
 
-fn add_meshes(folder: &Path, recursive: bool, meshes: &mut Vec<PathBuf>) -> io::Result<()> {
+fn add_meshes(
+    folder: &Path,
+    below: &Path,
+    recursive: bool,
+    meshes: &mut Vec<Input>,
+) -> io::Result<()> {
     for path in sorted(folder)? {
         // Links to folders are not followed: they may be cyclic.
         if recursive && path.is_dir() && !path.is_symlink() {
-            add_meshes(&path, recursive, meshes)?;
+            let below = below.join(path.file_name().unwrap_or_default());
+            add_meshes(&path, &below, recursive, meshes)?;
         } else if is_mesh(&path) && path.is_file() {
-            meshes.push(path);
+            meshes.push(Input { mesh: path, below: below.to_owned() });
         }
     }
     Ok(())
@@ -222,9 +244,9 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf> {
     Ok(std::str::from_utf8(bytes).context("is not UTF-8 text: save the list as UTF-8")?.into())
 }
 
-fn refuse_repeated(meshes: &[PathBuf]) -> Result<()> {
+fn refuse_repeated(meshes: &[Input]) -> Result<()> {
     let mut names = HashMap::new();
-    for mesh in meshes {
+    for Input { mesh, .. } in meshes {
         // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
         if let Some(before) = names.insert(file, mesh) {
@@ -238,7 +260,8 @@ fn repeated(before: &Path, mesh: &Path) -> String {
     if before == mesh {
         "the mesh is named twice: name it once".into()
     } else {
-        format!("the same mesh as {}: name it once", before.display())
+        let before = before.display();
+        format!("the same mesh as {before}: name it once (a list, @LIST, may leave links out)")
     }
 }
 

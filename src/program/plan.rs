@@ -9,7 +9,7 @@ use trivox::formats::{GridFormat, is_mesh};
 use crate::program::cli::Job;
 use crate::program::destination::Destination;
 use crate::program::info::is_read_grid;
-use crate::program::inputs;
+use crate::program::inputs::{self, Input};
 use crate::program::pipeline::DEFAULT_RES;
 
 /// One mesh to voxelize.
@@ -33,7 +33,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Determines the tasks of `job`, and creates the output folder.
+    /// Determines the tasks of `job`, and creates the output folders.
     ///
     /// # Errors
     /// An unreadable list; a mesh named twice; two meshes with one output; a folder that is not
@@ -48,12 +48,13 @@ impl Plan {
             Destination::new(job.output.as_deref(), job.format, in_folder, job.tile, several)?;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let targets = destination.targets(&meshes)?;
-        let tasks = meshes.into_iter().zip(targets).map(|(mesh, target)| Task { mesh, target });
+        let task = |(Input { mesh, .. }, target)| Task { mesh, target };
+        let tasks = meshes.into_iter().zip(targets).map(task);
         let mut tasks: Vec<Task> = tasks.collect();
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks, |task| work(&task.mesh, job));
         }
-        destination.prepare()?;
+        destination.prepare(tasks.iter().filter_map(|task| task.target.as_deref()))?;
         Ok(Self { tasks, named, several })
     }
 }

@@ -48,7 +48,11 @@ impl<'a> Report<'a> {
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
         let outcome = match result {
             Ok(outcome) => outcome,
-            Err(error) if !self.plan.several => return Err(error),
+            Err(error) if !self.plan.several => {
+                // If nobody reads the line, the error counts.
+                _ = self.print(&Outcome::Failed(Failure::new(&task.mesh, &error)));
+                return Err(error);
+            }
             Err(error) => Outcome::Failed(Failure::new(&task.mesh, &error)),
         };
         self.totals.add(&outcome);

@@ -79,7 +79,9 @@ impl RunContext<'_> {
 
         let mut summary = summarize(&task.mesh, &placed, &made);
         let blocks = format.and_then(|format| format.blocks(&made.grid));
-        summary.warnings.extend(self.without_effect(format, blocks.is_some()));
+        summary.warnings.extend(self.without_effect(format));
+        let lost = format.map(|format| self.palette_args.without_effect(format, &made.grid));
+        summary.warnings.extend(lost.unwrap_or_default());
         summary.warnings.extend(blocks.and_then(too_high));
         summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
         summary.notes.extend(self.notes(&placed, format));
@@ -183,24 +185,12 @@ impl RunContext<'_> {
         resolution.into_iter().chain(lost).chain(unwritten).collect()
     }
 
-    /// Warnings about options without effect on the output's format.
-    fn without_effect(&self, format: Option<GridFormat>, has_blocks: bool) -> Vec<String> {
-        let Some(format) = format else { return Vec::new() };
-        let PaletteArgs { palette, blocks, dither } = self.palette_args;
-        let color = self.job.color;
-        let [holds_any, holds_few] = [format.spec().has_colors, format.has_palette()];
-        let options = [
-            ("--color", matches!(color, ColorSource::Uniform(_)) && !holds_any, "no colours"),
-            ("--palette", palette.is_some() && !holds_few, "no palette"),
-            ("--blocks", blocks.is_some() && !has_blocks, "no blocks"),
-            ("--dither", *dither && !holds_few && !has_blocks, "no palette"),
-        ];
-        let lost = options.into_iter().filter(|&(_, is_lost, _)| is_lost);
+    /// The warning about a colour that the output's format does not hold.
+    fn without_effect(&self, format: Option<GridFormat>) -> Option<String> {
+        let format = format.filter(|format| !format.spec().has_colors)?;
         let extension = format.extension();
-        lost.map(|(option, _, what)| {
-            format!("{option} had no effect: .{extension} files hold {what}")
-        })
-        .collect()
+        matches!(self.job.color, ColorSource::Uniform(_))
+            .then(|| format!("--color had no effect: .{extension} files hold no colours"))
     }
 
     /// Writes the record for `--resume`; on failure a warning, since the voxels exist.

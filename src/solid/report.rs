@@ -229,9 +229,10 @@ impl fmt::Display for FillWarning {
                 counted(*loops, "boundary loop"),
                 percent(*share)
             ),
-            Self::Nothing => {
-                f.write_str("the mesh encloses no voxel; try smaller voxels, or --mode surface")
-            }
+            Self::Nothing => f.write_str(
+                "no voxel of the grid has its centre inside the mesh; use smaller voxels or larger \
+                 bounds (a sheet has no inside, only a surface)",
+            ),
             Self::Leak { voxels, enclosed } => write!(
                 f,
                 "the flood came in through holes wider than a voxel, or where the bounds cut the \
@@ -282,11 +283,14 @@ impl FillReport {
         surface: Surface,
         findings: Findings,
         grid: &VoxelGrid,
+        include_surface: bool,
     ) -> Self {
         let volume = Volume::new(mesh, &surface.topology, grid);
         let mut doubts = doubts(fill, &surface, &findings, grid.occupied());
         let is_empty = grid.occupied() == 0 && mesh.window().is_none();
-        if is_empty && doubts.is_empty() && !surface.topology.is_closed() {
+        // The included surface is a solid where it is closed.
+        let has_voxels = include_surface && surface.topology.is_closed();
+        if is_empty && doubts.is_empty() && !has_voxels {
             doubts.push(FillWarning::Nothing);
         }
         let Findings { unended, windings, disagreement, enclosed, leaked, caps } = findings;

@@ -14,6 +14,7 @@ use crate::mesh::Mesh;
 use crate::mode::voxelize_async;
 use crate::mode::{Mode, Voxels, voxelize};
 use crate::place::{Lattice, PlaceError, PlacedMesh, Window, place, place_on};
+use crate::solid::FillWarning;
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
 use crate::voxelize::{BackendError, ChosenBackend, RunOptions};
@@ -288,7 +289,10 @@ impl Voxelizer {
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
-        warnings.extend(self.install(|| of_voxels().collect::<Vec<_>>())?);
+        // An empty solid is doubtful, which says why it is empty.
+        let is_said = warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
+        let is_new = |warning: &Warning| !is_said || !matches!(warning, Warning::Empty { .. });
+        warnings.extend(self.install(|| of_voxels().filter(is_new).collect::<Vec<_>>())?);
         Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
     }
 

@@ -171,6 +171,9 @@ fn blocks_can_be_given() {
         fs::write(path.join("bad.txt"), text).unwrap();
         refuses(path, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
     }
+    fs::write(path.join("bad.txt"), b"VOX \xff").unwrap();
+    let why = "bad.txt: is no text: write a block and its CSS colour on each line";
+    refuses(path, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
     refuses(path, "three.obj --res 9 --blocks nowhere.txt -o new.schem", "nowhere.txt: ");
 }
 
@@ -187,6 +190,21 @@ fn options_that_a_format_has_no_use_for_are_said() {
         let said = stderr(&voxelize(path, &format!("three.obj --res 9 {args}")));
         assert!(said.contains(warning), "{said}");
     }
+}
+
+#[test]
+fn options_of_colors_that_the_voxels_do_not_have_are_said() {
+    let folder = in_colors();
+    let path = folder.path();
+    fs::write(path.join("blocks.txt"), "stone grey\n").unwrap();
+    let lost = |args: &str| {
+        let said = stderr(&voxelize(path, args));
+        said.matches("had no effect: the voxels have no colours").count()
+    };
+    assert_eq!(lost("three.obj --res 9 --color none -o a.npz"), 0);
+    assert_eq!(lost("three.obj --res 9 --color none --dither -o a.vox"), 1);
+    assert_eq!(lost("convert a.npz b.schem --dither --blocks blocks.txt"), 2);
+    assert_eq!(lost("three.obj --res 9 --dither -o c.vox"), 0);
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("- --input-format a/b", "error: --input-format a/b is not read: see `voxelize formats`"),
         ("- --input-format foo", "error: --input-format foo is not read: see `voxelize formats`"),
         ("mesh.obj --force", "(files are replaced without it)"),
+        ("gone.vox -o a.npz", "gone.vox: No such file"),
         ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
         (
             "mesh.obj old.npy",
@@ -60,6 +61,8 @@ fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
         "render a.npz c.png --size 16,16 --samples 1 --view Front",
         "render a.npz a.png --size 16x16 --samples 1",
         "render a.npz -o b.png --size 16x16 --samples 1",
+        "mesh.obj --res 8 -o out/ --format .VOX",
+        "convert a.npz - --format Npy",
     ] {
         let run = voxelize(path, args);
         assert!(run.status.success(), "{args}: {}", stderr(&run));
@@ -85,6 +88,18 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj -j 4", "tip: use --threads N"),
         ("mesh.obj --device 0", "tip: use --adapter NAME"),
         ("slice a.npz --layer 3", "tip: use -x N, -y N or -z N"),
+        ("mesh.obj --axis z", "tip: use --up AXIS for the up axis"),
+        ("mesh.obj --output-format npz", "tip: use --format F"),
+        ("mesh.obj -t binvox", "tip: use --format F"),
+        ("-f mesh.obj", "a mesh has no option: voxelize mesh.obj"),
+        ("mesh.obj --sdf", "tip: use --distance W"),
+        ("mesh.obj --z-up", "tip: use --up z"),
+        ("mesh.obj --cuda", "tip: use --backend gpu"),
+        ("mesh.obj -d 64", "tip: use --res N"),
+        ("mesh.obj -s 64", "tip: use --res N"),
+        ("mesh.obj -m solid", "tip: use --mode M"),
+        ("mesh.obj --outdir out", "tip: use -o DIR/"),
+        ("mesh.obj --json=out.json", "--json writes to standard output: use `> out.json`"),
         ("slice a.npz -z -1", "use a whole number, 0 or more"),
         ("render a.npz a.png --resolution 512", "tip: use --size WxH for the pixels"),
         ("render mesh.obj", "--output <OUT>"),
@@ -131,7 +146,10 @@ fn a_folder_stands_for_the_meshes_in_it() {
     fs::write(path.join("far.obj"), far).unwrap();
     let far = String::from_utf8(voxelize(path, "info far.obj").stdout).unwrap();
     assert!(far.contains("from (-1e308, 0, 0) to (1e308, 1, 0)"), "{far}");
-    assert!(far.contains("warning: its topology is unknown: the mesh is inf units long"), "{far}");
+    assert!(
+        far.contains("warning: its topology is unknown: the mesh is more than 1.8e308 units long"),
+        "{far}"
+    );
 }
 
 #[test]

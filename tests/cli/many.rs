@@ -43,6 +43,16 @@ fn a_mesh_that_fails_does_not_stop_the_others() {
 }
 
 #[test]
+fn one_mesh_that_fails_has_a_json_line_too() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("broken.obj"), "v 0 0 zero\n").unwrap();
+    let of = |args: &str| json_lines(&voxelize(path, &format!("{args} --res 8 --json")));
+    let [one, several] = [of("broken.obj"), of("broken.obj mesh.obj")];
+    assert_eq!((one.len(), &one[0]), (1, &several[0]));
+}
+
+#[test]
 fn a_mesh_that_takes_longer_than_the_time_limit_fails() {
     let folder = with_meshes(2);
     let path = folder.path();

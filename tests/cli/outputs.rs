@@ -65,7 +65,8 @@ fn impossible_outputs_are_refused_before_anything_starts() {
             "0.obj mesh.obj sub/0.obj -o out",
             "out/0.vox: 0.obj and sub/0.obj would both be written there",
         ),
-        ("0.obj sub/0.obj -o out --shard 1/2", "would both be written there"),
+        ("0.obj sub/0.obj -o out --shard 1/2", "with --recursive, to keep the folders below it"),
+        ("0.obj 0.stl -o out", "leave one out, by a pattern such as '*.glb', or rename one"),
     ] {
         refuses(path, &format!("{args} --res 8"), complaint);
     }
@@ -73,6 +74,29 @@ fn impossible_outputs_are_refused_before_anything_starts() {
     refuses(path, "0.obj 1.obj -o out --voxel-size nan", "a voxel size of NaN is not possible");
     assert!(voxelize(path, "0.obj 1.obj -o new.vox/ --res 8").status.success());
     assert_eq!(files(&path.join("new.vox")), ["0.vox", "1.vox"]);
+}
+
+#[test]
+fn outputs_of_a_folder_lie_in_its_folders() {
+    let folder = with_meshes(2);
+    let path = folder.path();
+    for (mesh, home) in [("0.obj", "set/a/models"), ("1.obj", "set/b/models")] {
+        fs::create_dir_all(path.join(home)).unwrap();
+        fs::rename(path.join(mesh), path.join(home).join("model.obj")).unwrap();
+    }
+    fs::rename(path.join("mesh.obj"), path.join("set/mesh.obj")).unwrap();
+    let args = "set --recursive --res 8 -o out --resume --json -q";
+    // Each part makes only the folders of its own meshes.
+    for part in 1..=3 {
+        let run = voxelize(path, &format!("{args} --shard {part}/3"));
+        assert!(run.status.success(), "{}", stderr(&run));
+    }
+    let outputs = ["out/a/models/model.vox", "out/b/models/model.vox", "out/mesh.vox"];
+    let lines = json_lines(&voxelize(path, args));
+    assert!(lines.iter().all(|line| line["skipped"] == true), "{lines:?}");
+    let made: Vec<&str> = lines.iter().map(|line| line["output"].as_str().unwrap()).collect();
+    assert_eq!(made, outputs);
+    assert_ne!(lines[0]["hash"], lines[1]["hash"]);
 }
 
 #[cfg(unix)]

@@ -209,16 +209,31 @@ fn an_empty_solid_says_why() {
     let path = folder.path();
     let said = |args: &str| stderr(&voxelize(path, args));
     let empty = "warning: no voxel is occupied: ";
-    let sheet = said("mesh.obj --res 8 --mode solid");
-    assert!(sheet.contains(&format!("{empty}no voxel's centre is inside the mesh")), "{sheet}");
     let missed = said("cube.obj --voxel-size 1 --mode solid --bounds 8,8,8,9,9,9");
     assert!(missed.contains(&format!("{empty}the bounds miss the mesh")), "{missed}");
     fs::write(path.join("line.obj"), "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").unwrap();
-    let line = said("line.obj --res 8 --mode solid");
-    assert!(
-        line.contains("doubtful: the mesh encloses no voxel; try smaller voxels, or --mode"),
-        "{line}"
-    );
+    for args in ["line.obj --res 8", "mesh.obj --res 8", "cube.obj --voxel-size 100"] {
+        let said = said(&format!("{args} --mode solid"));
+        let why = "doubtful: no voxel of the grid has its centre inside the mesh; use smaller";
+        assert!(said.contains(why) && !said.contains(empty), "{said}");
+    }
+}
+
+#[test]
+fn strict_refuses_an_empty_solid() {
+    let folder = cubes();
+    let path = folder.path();
+    let run = |args: &str| voxelize(path, &format!("cube.obj --voxel-size 100 --strict {args}"));
+    for fill in ["auto", "parity", "winding", "vote"] {
+        let run = run(&format!("--mode solid --fill {fill} -o empty.npz"));
+        assert_eq!(run.status.code(), Some(1), "{fill}: {}", stderr(&run));
+        assert!(!path.join("empty.npz").exists(), "{fill}");
+    }
+    // One with its surface is not empty, and a tile may be.
+    for args in ["--include-surface", "--tile 1/1"] {
+        let run = run(&format!("--mode solid {args}"));
+        assert!(run.status.success(), "{args}: {}", stderr(&run));
+    }
 }
 
 #[test]

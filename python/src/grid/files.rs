@@ -14,8 +14,7 @@ use crate::grid::PyGrid;
 use crate::job;
 
 pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
-    let extension = name.trim_start_matches('.').to_lowercase();
-    GridFormat::of_extension(&extension)
+    GridFormat::of_extension(name)
         .map_err(|message| Failure::own("WriteError", "write.unsupported", message))
 }
 
@@ -86,11 +85,12 @@ pub fn restore_grid(
 ///     A file that is malformed, or of a format that is not read.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
-    let loaded = job::run(py, None, None, move |_| {
-        let read = || read_grid(&path);
-        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
+    let file = path.clone();
+    let loaded = job::run(py, move |_| {
+        let read = || read_grid(&file);
+        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&file))
     })?;
-    glue::warn(py, &loaded.warnings)?;
+    glue::warn(py, Some(&path), &loaded.warnings)?;
     PyGrid::restored(py, loaded.grid, loaded.warnings)
 }
 
@@ -113,10 +113,10 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
 #[pyfunction]
 pub fn load_bytes(py: Python<'_>, data: Vec<u8>, format: &str) -> PyResult<PyGrid> {
     let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
-    let loaded = job::run(py, None, None, move |_| {
+    let loaded = job::run(py, move |_| {
         let read = || read_grid_from(&mut &data[..], format);
         Ok(job::pool(None)?.install(read)?)
     })?;
-    glue::warn(py, &loaded.warnings)?;
+    glue::warn(py, None, &loaded.warnings)?;
     PyGrid::restored(py, loaded.grid, loaded.warnings)
 }

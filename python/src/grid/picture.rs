@@ -13,7 +13,7 @@ use crate::options::{whole, wholes};
 impl PyGrid {
     pub fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
         let grid = Arc::clone(&self.grid);
-        job::run(py, None, None, move |_| Ok(job::pool(None)?.install(|| render(&grid, &options))?))
+        job::run(py, move |_| Ok(job::pool(None)?.install(|| render(&grid, &options))?))
     }
 }
 

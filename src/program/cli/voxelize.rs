@@ -139,7 +139,7 @@ pub struct Job {
     #[arg(help_heading = "Computing")]
     pub check: bool,
 
-    /// With a folder: also take the meshes in the folders below it.
+    /// With a folder: also take the meshes in the folders below it; -o gets the same folders.
     #[arg(long)]
     #[arg(help_heading = "Many meshes")]
     pub recursive: bool,

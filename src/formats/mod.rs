@@ -439,7 +439,7 @@ pub(crate) fn read_mesh_reporting(
     progress: &dyn Progress,
 ) -> Result<Loaded, ReadError> {
     refuse_folder(path)?;
-    // That there is no such file is said before that its format is not read.
+    // A missing file is reported before an unknown format.
     fs::metadata(path)?;
     let spec = MeshSpec::of_path(path)?;
     let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;

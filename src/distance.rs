@@ -59,11 +59,14 @@ pub fn distances(
     }
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
-    let needed = Clusters::BYTES * mesh.len() as u64;
+    let bricks = Bricks { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) };
+    // At each depth there is a list of clusters, of which there are at most as many as triangles.
+    let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
+    let lists = u64::from(depth) * size_of::<u32>() as u64;
+    let needed = (Clusters::BYTES + lists) * mesh.len() as u64;
     let Some(room) = memory.checked_sub(needed) else {
         return Err(BackendError::Memory { needed, allowed: memory });
     };
-    let bricks = Bricks { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) };
     progress.start("distances", bricks.rows());
     let work = Work {
         mesh,
@@ -135,8 +138,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Computes `bricks`, of which triangles of only these clusters may be near; a part for each
-    /// row.
+    /// Computes `bricks`, near which there are triangles of only these clusters. Returns a part for
+    /// each row that has voxels of the band.
     fn visit(&self, bricks: Bricks, clusters: &[u32]) -> Result<Vec<Part>, BackendError> {
         if self.progress.is_cancelled() {
             return Err(BackendError::Cancelled);

@@ -60,6 +60,17 @@ pub enum Up {
     Z,
 }
 
+impl Up {
+    /// `y` or `z`.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Self::Y => 'y',
+            Self::Z => 'z',
+        }
+    }
+}
+
 /// Where a grid lies in its mesh's coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct World {
@@ -69,6 +80,13 @@ pub struct World {
     pub voxel_size: f64,
     /// Which axis points up.
     pub up: Up,
+}
+
+impl Default for World {
+    /// The place of a grid that has none: its corner at the origin, voxels of size 1.
+    fn default() -> Self {
+        Self { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() }
+    }
 }
 
 impl World {

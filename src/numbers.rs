@@ -1,4 +1,7 @@
-//! Formats numbers for the messages of the library and the program.
+//! Formats numbers and axes for the messages of the library and the program.
+
+/// The names of the axes.
+pub const AXES: [char; 3] = ['x', 'y', 'z'];
 
 /// Formats a number of bytes in the largest binary unit that is not larger, rounded up.
 #[must_use]

@@ -81,11 +81,8 @@ impl PyDistanceField {
 
     /// The axis that points up, ``"y"`` or ``"z"``.
     #[getter]
-    fn up(&self) -> &'static str {
-        match self.field.world().map_or(Up::default(), |world| world.up) {
-            Up::Y => "y",
-            Up::Z => "z",
-        }
+    fn up(&self) -> char {
+        self.field.world().map_or(Up::default(), |world| world.up).letter()
     }
 
     /// Bytes of memory.

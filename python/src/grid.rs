@@ -219,11 +219,8 @@ impl PyGrid {
 
     /// The axis that points up, ``"y"`` or ``"z"``.
     #[getter]
-    fn up(&self) -> &'static str {
-        match self.world().map_or(Up::default(), |world| world.up) {
-            Up::Y => "y",
-            Up::Z => "z",
-        }
+    fn up(&self) -> char {
+        self.world().map_or(Up::default(), |world| world.up).letter()
     }
 
     /// Smallest and largest occupied voxel along each axis, as voxel indices, int32 of shape

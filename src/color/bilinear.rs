@@ -8,6 +8,7 @@
 use pulp::{Simd, WithSimd};
 
 use crate::color::shade::Color;
+use crate::color::texel_polygon::area;
 
 /// Polygons integrated together: the doubles in the widest vector.
 const LANES: usize = 8;
@@ -182,18 +183,6 @@ impl WithSimd for Integrate<'_> {
 fn floor(x: f64) -> f64 {
     let whole = x as i64 as f64;
     if whole > x { whole - 1.0 } else { whole }
-}
-
-#[inline(always)]
-fn area(vertices: &[[f64; 2]]) -> f64 {
-    let [first, rest @ ..] = vertices else { return 0.0 };
-    let (mut double, mut before) = (0.0, [0.0; 2]);
-    for point in rest {
-        let now = [point[0] - first[0], point[1] - first[1]];
-        double += before[0] * now[1] - before[1] * now[0];
-        before = now;
-    }
-    f64::abs(double) / 2.0
 }
 
 struct Edges<S> {

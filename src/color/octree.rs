@@ -23,8 +23,8 @@ struct Node {
 const SEQUENTIAL_BITS: u32 = 2;
 const PARALLEL_TRIANGLES: usize = 1 << 9;
 
-/// The shares of all the work. A node passes its shares on to its children in proportion to their
-/// numbers of triangles.
+/// Units of progress of the whole traversal. A node divides its shares among its children in
+/// proportion to their numbers of triangles.
 pub(super) const SHARES: u64 = 1 << 32;
 
 /// Calls `work` for each brick of `grid` that triangles touch and, `with_neighbors`, for the

@@ -112,13 +112,20 @@ impl TexelPolygon {
     }
 
     pub(super) fn area(&self) -> f64 {
-        let [first, rest @ ..] = self.points() else { return 0.0 };
-        let cross = |pair: &[[f64; 2]]| {
-            let [p, q] = [pair[0], pair[1]].map(|p| [p[0] - first[0], p[1] - first[1]]);
-            p[0] * q[1] - p[1] * q[0]
-        };
-        (rest.windows(2).map(cross).sum::<f64>() / 2.0).abs()
+        area(self.points())
     }
+}
+
+#[inline(always)]
+pub(super) fn area(vertices: &[[f64; 2]]) -> f64 {
+    let [first, rest @ ..] = vertices else { return 0.0 };
+    let (mut double, mut before) = (0.0, [0.0; 2]);
+    for point in rest {
+        let now = [point[0] - first[0], point[1] - first[1]];
+        double += before[0] * now[1] - before[1] * now[0];
+        before = now;
+    }
+    f64::abs(double) / 2.0
 }
 
 /// Minimum and maximum along each axis.

@@ -1,4 +1,4 @@
-//! The least of many values of which only bounds are known: few are computed exactly.
+//! The minimum of values of which only bounds are known: only those that can be it are computed.
 
 /// A value of a voxel.
 pub(super) type Valued = (f64, [u32; 3]);

@@ -94,10 +94,7 @@ struct WorldHeader {
 impl Header {
     fn of(grid: &VoxelGrid) -> Self {
         let world = grid.world.map(|World { origin, voxel_size, up }| {
-            let up = match up {
-                Up::Y => 'y',
-                Up::Z => 'z',
-            };
+            let up = up.letter();
             WorldHeader { origin, voxel_size, up }
         });
         let (bricks, runs) = (grid.masks().len() as u64, grid.full_runs().len() as u64);

@@ -29,10 +29,7 @@ impl fmt::Display for Description {
         let Self { dims: [x, y, z], world, part } = self;
         write!(f, "1 dims={x},{y},{z}")?;
         if let Some(World { origin: [x, y, z], voxel_size, up }) = world {
-            let up = match up {
-                Up::Y => 'y',
-                Up::Z => 'z',
-            };
+            let up = up.letter();
             write!(f, " up={up} origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
         }
         if let Some(Region { base: [x, y, z], of: [dx, dy, dz] }) = part {

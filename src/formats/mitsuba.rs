@@ -9,7 +9,7 @@
 use std::io::{BufWriter, Write};
 
 use crate::formats::{GridSpec, WriteError, dense, lost_colors, lost_up};
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{VoxelGrid, World};
 
 /// Mitsuba's `.vol`.
 pub const SPEC: GridSpec = GridSpec {
@@ -67,8 +67,7 @@ fn lost_digits(grid: &VoxelGrid) -> Vec<String> {
 }
 
 fn corners(grid: &VoxelGrid) -> [[f64; 3]; 2] {
-    let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-    let World { origin, voxel_size, .. } = grid.world.unwrap_or(default);
+    let World { origin, voxel_size, .. } = grid.world.unwrap_or_default();
     let dims = grid.dims().map(f64::from);
     let corner = |n: f64| [0, 1, 2].map(|a| origin[a] + n * dims[a] * voxel_size);
     [corner(0.0), corner(1.0)]

@@ -49,8 +49,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
 /// Everything before the first array's length.
 fn head(dims: [u32; 3], world: Option<World>, has_colors: bool) -> String {
     let [nx, ny, nz] = dims;
-    let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-    let World { origin: [x, y, z], voxel_size: s, .. } = world.unwrap_or(default);
+    let World { origin: [x, y, z], voxel_size: s, .. } = world.unwrap_or_default();
     let up = match world.map(|world| world.up) {
         Some(up) => field(match up {
             Up::Y => 1,

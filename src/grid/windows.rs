@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Colors, GridError, Mask, VoxelGrid, World, in_order, key_ranges,
 };
+use crate::numbers::AXES;
 use crate::place::{WINDOW_STEP, Window};
 use crate::srgb::Rgba;
 
@@ -89,7 +90,7 @@ impl VoxelGrid {
             let is_inside =
                 |a: usize| at[a].checked_add(tile.dims[a]).is_some_and(|end| end <= dims[a]);
             if let Some(a) = (0..3).find(|&a| !at[a].is_multiple_of(BRICK) || !is_inside(a)) {
-                return Err(GridError::Tile { axis: ['x', 'y', 'z'][a], at: at[a], dim: dims[a] });
+                return Err(GridError::Tile { axis: AXES[a], at: at[a], dim: dims[a] });
             }
             let moved = |run: BrickRun| BrickRun { start: moved(run.start, at), ..run };
             runs.extend(tile.brick_runs().map(moved));

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::mesh::Mesh;
+use crate::numbers::AXES;
 #[cfg(doc)]
 use crate::place::place;
 use crate::place::{
-    AXES, Bounds, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, PlaceError,
-    PlaceOptions, SPAN_BITS, Sizing,
+    Bounds, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, PlaceError, PlaceOptions,
+    SPAN_BITS, Sizing,
 };
 
 /// [`SPAN_BITS`] as a length.

@@ -16,10 +16,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::numbers::counted;
+use crate::numbers::{AXES, counted};
 use crate::place::lattice::cube;
 use crate::place::{
-    AXES, Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle,
+    Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle,
 };
 
 /// Windows begin at multiples of this many voxels: the edge of a brick.

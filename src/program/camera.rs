@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use trivox::render::{Camera, Projection, RenderOptions};
-use trivox::{Up, VoxelGrid, World};
+use trivox::{VoxelGrid, World};
 
 /// The camera in the output of `render --json`.
 #[derive(Debug, Serialize)]
@@ -23,8 +23,7 @@ pub struct CameraReport {
 impl CameraReport {
     /// The camera that frames `grid`.
     pub fn new(grid: &VoxelGrid, options: &RenderOptions) -> Self {
-        let unplaced = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-        let World { origin, voxel_size, up } = grid.world.unwrap_or(unplaced);
+        let World { origin, voxel_size, up } = grid.world.unwrap_or_default();
         let camera = Camera::new(grid, up, options);
         let eye = camera.eye();
         let [right, above, back] = camera.axes();

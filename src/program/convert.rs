@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use serde::Serialize;
+use trivox::World;
 use trivox::formats::LoadedGrid;
-use trivox::{Up, World};
 
 use crate::program::cli::ConvertArgs;
 use crate::program::diff::Side;
@@ -30,8 +30,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let progress = TerminalProgress::new(args.report.quiet);
     let LoadedGrid { mut grid, mut warnings, .. } = progress.load(&args.grid)?;
     if let Some(axis) = args.up {
-        let unplaced = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
-        grid.world = Some(World { up: axis.into(), ..grid.world.unwrap_or(unplaced) });
+        grid.world = Some(World { up: axis.into(), ..grid.world.unwrap_or_default() });
     }
     output.check_dims(grid.dims())?;
     warnings.extend(output.format().lost(&grid));

@@ -104,10 +104,7 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
 /// The placement of a grid.
 pub fn described(world: &World) -> String {
     let World { origin: [x, y, z], voxel_size, up } = world;
-    let up = match up {
-        Up::Y => 'y',
-        Up::Z => 'z',
-    };
+    let up = up.letter();
     format!("voxels of {voxel_size} from ({x}, {y}, {z}), {up} up")
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, is_mesh, read_grid, read_mesh};
 use trivox::palette::count_colors;
 use trivox::voxelize::{Rule, RunOptions};
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, Up, place};
+use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, place};
 
 use crate::program::cli::InfoArgs;
 use crate::program::inputs::sorted;
@@ -90,7 +90,7 @@ struct GridInfo {
     colors: Option<usize>,
     voxel_size: Option<f64>,
     origin: Option<[f64; 3]>,
-    up: Option<&'static str>,
+    up: Option<char>,
     warnings: Vec<String>,
 }
 
@@ -107,10 +107,7 @@ impl GridInfo {
             colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
             voxel_size: grid.world.map(|world| world.voxel_size),
             origin: grid.world.map(|world| world.origin),
-            up: grid.world.map(|world| match world.up {
-                Up::Y => "y",
-                Up::Z => "z",
-            }),
+            up: grid.world.map(|world| world.up.letter()),
             warnings,
         }
     }

@@ -257,9 +257,8 @@ fn voxels_of(
 
 /// Sets the up axis of the grid, if requested.
 fn turn_up(grid: &mut VoxelGrid, up: Option<Up>) {
-    let unplaced = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
     if let Some(up) = up {
-        grid.world = Some(World { up, ..grid.world.unwrap_or(unplaced) });
+        grid.world = Some(World { up, ..grid.world.unwrap_or_default() });
     }
 }
 

@@ -11,7 +11,7 @@ use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::program::cli::SliceArgs;
 use crate::program::diff::Side;
-use crate::program::numbers::counted;
+use crate::program::numbers::{AXES, counted};
 use crate::program::output::{Inputs, Sink};
 use crate::program::render::check_extension;
 use crate::program::slice::picture::Drawing;
@@ -21,8 +21,6 @@ use crate::program::{Verdict, print_error, print_json, print_warnings, stdout_er
 
 mod picture;
 mod text;
-
-const AXES: [char; 3] = ['x', 'y', 'z'];
 
 /// Reads the grid, and prints or draws the slice.
 ///

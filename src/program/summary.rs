@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use trivox::palette::MAX_COLORS;
 use trivox::solid::FillSummary;
 use trivox::voxelize::report::{RunReport, StageReport};
-use trivox::{DistanceField, Lattice, VoxelGrid};
+use trivox::{Comparison, DistanceField, Lattice, VoxelGrid, compare};
 
 use crate::program::fill_summary;
 use crate::program::numbers::{counted, duration, grouped, short, significant, sized};
@@ -165,7 +165,7 @@ pub struct Check {
     /// Both backends, with their adapters.
     pub backends: [String; 2],
     /// The number of differing voxels.
-    pub differing: usize,
+    pub differing: u64,
     /// The first of them, each with the index in `backends` of the one that has it.
     pub voxels: Vec<([u32; 3], usize)>,
 }
@@ -176,12 +176,8 @@ const NAMED: usize = 8;
 impl Check {
     /// Compares the grids of two backends.
     pub fn new(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
-        let named = one.difference(two).take(NAMED);
-        Self {
-            backends,
-            differing: one.difference(two).count(),
-            voxels: named.map(|(voxel, in_one)| (voxel, usize::from(!in_one))).collect(),
-        }
+        let Comparison { only, first, .. } = compare(one, two, NAMED);
+        Self { backends, differing: only[0] + only[1], voxels: first }
     }
 }
 
@@ -191,12 +187,12 @@ impl fmt::Display for Check {
         if self.differing == 0 {
             return write!(f, "{two}: the same, bit for bit");
         }
-        let differing = counted(self.differing as u64, "voxel");
+        let differing = counted(self.differing, "voxel");
         let name = |([x, y, z], by): &([u32; 3], usize)| {
             format!("({x}, {y}, {z}) only on {}", self.backends[*by])
         };
         let mut named: Vec<String> = self.voxels.iter().map(name).collect();
-        match self.differing - named.len() {
+        match self.differing - named.len() as u64 {
             0 => {}
             more => named.push(format!("and {} more", grouped(more as u64))),
         }

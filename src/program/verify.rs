@@ -17,7 +17,7 @@ use crate::program::cli::VerifyArgs;
 use crate::program::diff::{Side, described};
 use crate::program::fill_summary;
 use crate::program::memory::{Memory, Share};
-use crate::program::numbers::{counted, grouped, ratio, significant, sized};
+use crate::program::numbers::{AXES, counted, grouped, ratio, significant, sized};
 use crate::program::pipeline::sentences;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{self, ignore_closed, print, print_json, print_warnings};
@@ -196,8 +196,6 @@ struct Picture {
     /// The rows from the top: `.` empty, `#` correct, `-` missing, `+` spurious.
     rows: Vec<String>,
 }
-
-const AXES: [char; 3] = ['x', 'y', 'z'];
 
 impl Report {
     fn new(

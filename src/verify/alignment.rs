@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
+use crate::numbers::AXES;
 use crate::place::MAX_DIM;
 
 /// A transform from the exact grid to the verified grid: one of the 48 permutations and mirrors of
@@ -58,8 +59,6 @@ impl Alignment {
         }
     }
 }
-
-const AXES: [char; 3] = ['x', 'y', 'z'];
 
 impl fmt::Display for Alignment {
     /// `mirrored in x and z and shifted by (0, 1, 0)`, or `turned to axes (z, -x, y)`.

@@ -18,7 +18,7 @@ use std::io::{BufWriter, Write};
 
 use crate::distance::DistanceField;
 use crate::formats::{GridSpec, WriteError, npy};
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{VoxelGrid, World};
 
 pub use read::read;
 
@@ -95,10 +95,7 @@ pub fn write_distances(field: &DistanceField, out: &mut dyn Write) -> Result<(),
 
 fn put_world(zip: &mut zip::Writer<impl Write>, world: Option<World>) -> Result<(), WriteError> {
     if let Some(World { origin, voxel_size, up }) = world {
-        let up = match up {
-            Up::Y => 'y',
-            Up::Z => 'z',
-        };
+        let up = up.letter();
         let origin: Vec<u8> = origin.iter().flat_map(|c| c.to_le_bytes()).collect();
         for (name, descr, shape, bytes) in [
             (ORIGIN, "<f8", "(3,)", &origin[..]),

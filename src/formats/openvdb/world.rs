@@ -45,8 +45,7 @@ impl WorldFromIndex {
 
     /// The transform of a world; by default the corner is at the origin, and voxels have size 1.
     pub(super) fn of_world(world: Option<World>) -> Self {
-        let default = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() };
-        let World { origin, voxel_size, up: _ } = world.unwrap_or(default);
+        let World { origin, voxel_size, up: _ } = world.unwrap_or_default();
         Self { scale: voxel_size, translation: origin.map(|c| c + 0.5 * voxel_size) }
     }
 

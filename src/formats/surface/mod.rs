@@ -15,7 +15,7 @@ pub mod ply;
 mod share;
 
 use crate::formats::WriteError;
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{VoxelGrid, World};
 use crate::mesher;
 use crate::srgb::Rgba;
 
@@ -87,7 +87,7 @@ impl Size {
 
 /// The world of `grid`; by default its corner is at the origin and voxels have size 1.
 fn world(grid: &VoxelGrid) -> World {
-    grid.world.unwrap_or(World { origin: [0.0; 3], voxel_size: 1.0, up: Up::default() })
+    grid.world.unwrap_or_default()
 }
 
 /// The position, in mesh units, of a corner of voxels.

@@ -6,6 +6,7 @@ use super::parts::{Part, parts};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE, is_possible};
 use crate::formats::{WriteError, WriteOptions};
 use crate::grid::{BRICK, BrickKey, Colors, VoxelGrid, World, count, mask_voxels};
+use crate::numbers::AXES;
 use crate::palette::IndexedColors;
 use crate::srgb::Rgba;
 
@@ -37,7 +38,7 @@ pub fn write(
 /// # Errors
 /// It cannot.
 pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
-    let too_long = ['x', 'y', 'z'].into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
+    let too_long = AXES.into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
     too_long.map_or(Ok(()), |(axis, voxels)| {
         Err(WriteError::Unsupported(format!(
             "the grid is {voxels} voxels along the {axis} axis, but MagicaVoxel holds at most \

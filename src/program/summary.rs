@@ -194,7 +194,7 @@ impl fmt::Display for Check {
         let mut named: Vec<String> = self.voxels.iter().map(name).collect();
         match self.differing - named.len() as u64 {
             0 => {}
-            more => named.push(format!("and {} more", grouped(more as u64))),
+            more => named.push(format!("and {} more", grouped(more))),
         }
         write!(f, "{one} and {two} differ in {differing}: {}", named.join("; "))
     }

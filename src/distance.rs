@@ -201,6 +201,10 @@ impl Work<'_> {
         let arch = Arch::new();
         let unit_bits = self.mesh.lattice().unit_bits;
         let reach = self.reach(&brick, near);
+        let meets = |&index: &u32| reach.meets_triangle(&self.mesh.triangle(index as usize));
+        if !near.iter().any(|&cluster| self.clusters.triangles(cluster).iter().any(meets)) {
+            return Ok(());
+        }
         let key = BrickKey::new(brick.from);
         let brick = Brick { origin: reach.centers.lo, unit_bits, width: self.width };
         let (bricks, values) = part;

@@ -186,7 +186,7 @@ impl Work<'_> {
         clusters.iter().filter(is_near).copied().collect()
     }
 
-    /// Of `bricks`, near which there are triangles in each of `clusters`.
+    /// The reach of `bricks`, given that there are triangles in each of `clusters`.
     fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
         let lattice = self.mesh.lattice();
         let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
@@ -217,7 +217,7 @@ impl Work<'_> {
             return Ok(());
         }
         bricks.push((key, mask));
-        // Twice: both the parts and the field exist while parts are joined.
+        // Counted twice: the parts and the field that they are copied to exist at the same time.
         let needed = 2 * bytes(1, values.len() - before);
         let claim = |room: u64| room.checked_sub(needed);
         match self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim) {
@@ -226,7 +226,7 @@ impl Work<'_> {
         }
     }
 
-    /// The memory that was enough for the finished rows, for all rows.
+    /// Extrapolates the memory of the finished rows to all rows.
     fn too_little_memory(&self) -> BackendError {
         let dims = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
         let done = self.rows.load(Ordering::Relaxed) as f64 / (dims[1] * dims[2]) as f64;

@@ -63,6 +63,7 @@ mod lanes;
 pub mod mesh;
 pub mod mesher;
 pub mod mode;
+mod morton;
 #[doc(hidden)]
 pub mod numbers;
 #[cfg(feature = "palette")]

@@ -17,8 +17,8 @@
 //! - every box that is tested, of `2^k <= P` voxels a side and aligned to its size, lies in that
 //!   cube, so its centre does too (no backend tests larger ones);
 //! - a box centre is at least half a voxel from the ends of the cube, so a vertex moved up by half
-//!   a voxel still differs from box centres by at most `2^24` (the GPU backend moves triangles this way, so
-//!   that box tests find the voxels with the next centres above);
+//!   a voxel still differs from box centres by at most `2^24` (the GPU backend moves triangles this
+//!   way, so that box tests find the voxels with the next centres above);
 //! - without explicit bounds all vertices lie in the grid, and `F = min(16, 24 - ceil_log2(M))`
 //!   where `M` is the largest dimension.
 //!

@@ -75,7 +75,7 @@ pub struct Texture {
     pyramids: Arc<Mutex<BTreeMap<TexelAlpha, Arc<Pyramid>>>>,
 }
 
-/// Serde's own support for `Arc` is a feature that all dependents would be compiled with.
+/// Serde serializes `Arc` only with its feature `rc`, which would be enabled in all dependents.
 fn serialize_texels<S: Serializer>(texels: &Arc<Vec<Rgba>>, to: S) -> Result<S::Ok, S::Error> {
     texels.as_slice().serialize(to)
 }

@@ -3,13 +3,15 @@
 use rayon::prelude::*;
 
 use crate::grid::BRICK;
+use crate::morton;
 use crate::place::{PlacedMesh, Triangle};
 
 /// Triangles of a cluster, at most.
 const TRIANGLES: usize = 8;
-/// Triangles longer than this many voxels are alone: together they would reach too many bricks.
+/// Triangles longer than this, in voxels, get a cluster each: the bounding box of several would
+/// overlap too many bricks.
 const LONG: u32 = BRICK / 2;
-/// The bit of a sort key that says that a triangle is alone.
+/// The bit of the sort key of a triangle that gets a cluster of its own.
 const ALONE: u64 = 1 << 63;
 
 /// An axis-aligned bounding box in lattice units, whose bounds are inclusive. Coordinates of two
@@ -20,7 +22,7 @@ pub(super) struct Aabb {
     pub(super) hi: [i32; 3],
 }
 
-/// The triangles of a mesh in clusters of up to eight. Long ones are alone.
+/// The triangles of a mesh in clusters of up to eight; each long triangle is its own cluster.
 pub(super) struct Clusters {
     /// By cluster.
     triangles: Vec<u32>,
@@ -65,13 +67,13 @@ impl Clusters {
         &self.bounds[cluster as usize]
     }
 
-    /// Indices in the mesh.
+    /// The indices of the cluster's triangles in the mesh.
     pub(super) fn triangles(&self, cluster: u32) -> &[u32] {
         let [start, end] = [0, 1].map(|next| self.starts[cluster as usize + next] as usize);
         &self.triangles[start..end]
     }
 
-    /// Whether the cluster is longer than a brick.
+    /// Whether the bounding box is longer than a brick.
     pub(super) fn is_long(&self, cluster: u32) -> bool {
         self.bounds(cluster).length() > self.brick
     }
@@ -134,7 +136,6 @@ fn key(bounds: &Aabb, long: i32) -> u64 {
     let size = u64::from(length.max(1).ilog2() / 2);
     // Coordinates are within 2^25 of 0, and Morton codes have 19 bits per axis.
     let cell = [0, 1, 2].map(|i| (i64::from(lo[i]) + i64::from(hi[i]) + (1 << 26)) as u64 >> 8);
-    let spread = |value: u64| (0..19).map(|bit| (value >> bit & 1) << (3 * bit)).sum::<u64>();
-    let code = spread(cell[0]) << 2 | spread(cell[1]) << 1 | spread(cell[2]);
-    if length > long { ALONE | size << 57 | code } else { size << 57 | code }
+    let key = size << 57 | morton::code(cell);
+    if length > long { ALONE | key } else { key }
 }

@@ -71,7 +71,7 @@ struct Linear {
 }
 
 impl Linear {
-    /// The product of `along` and the position, which is `at` for the first voxel.
+    /// The dot product of `along` and a voxel's position; `at` is the position of the first voxel.
     #[inline(always)]
     fn product(along: Vector, at: Vector, unit: f64) -> Self {
         Self { at: dot(along, at), step: times(along, unit) }
@@ -187,7 +187,7 @@ impl WithSimd for Task<'_> {
             }
             for &index in triangles {
                 let triangle = mesh.triangle(index as usize);
-                // Single ones were tested before.
+                // Clusters of one triangle were tested before.
                 if triangles.len() == 1 || reach.meets_triangle(&triangle) {
                     nearest.add(&triangle, brick);
                 }

@@ -4,10 +4,10 @@ use crate::distance::clusters::Aabb;
 use crate::distance::vector::{Vector, cross, dot, minus, plus, times};
 use crate::place::Triangle;
 
-/// More than any rounding, in voxels: no triangle may be missed.
+/// Exceeds all rounding errors, in voxels and in lattice units, so that culling stays conservative.
 const MARGIN: f64 = 1.0 / (1 << 16) as f64;
 
-/// How far from some bricks the nearest triangle to one of their voxels may be.
+/// An upper bound of the distance from any voxel of some bricks to the triangle nearest to it.
 pub(super) struct Reach {
     /// The bounds of the voxels' centres.
     pub(super) centers: Aabb,
@@ -31,23 +31,23 @@ impl Reach {
         Self { centers, distance: (squared as f64).sqrt() + MARGIN, squared }
     }
 
-    /// Whether a point of the box may be near enough.
+    /// Whether the box is within the bound, so that its triangles may be the nearest to a voxel.
     #[inline]
     pub(super) fn meets(&self, bounds: &Aabb) -> bool {
         self.centers.nearest_squared(bounds) <= self.squared
     }
 
-    /// Whether a point of the triangle may be near enough.
+    /// Whether the triangle may be within the bound. May be `true` for one that is not.
     #[inline]
     pub(super) fn meets_triangle(&self, triangle: &Triangle) -> bool {
         self.meets(&Aabb::of(triangle)) && !is_farther(triangle, &self.centers, self.distance)
     }
 }
 
-/// Whether all of the box `bounds` is farther than `reach` from `triangle`, in lattice units, along
-/// the triangle's normal or, in its plane, along the normal of an edge: axes along which all of the
-/// triangle is on one side of a corner. `false` may be wrong. So may `true` if the distance exceeds
-/// the reach by less than `2^-20`.
+/// Whether the box `bounds` is separated from `triangle` by more than `reach`, in lattice units,
+/// along the triangle's normal or along an edge's normal in its plane. The test is conservative:
+/// other separating axes are not tried, so `false` does not mean that the box is near. `true` means
+/// that it is farther than `reach - 2^-20`.
 fn is_farther(triangle: &Triangle, bounds: &Aabb, reach: f64) -> bool {
     let corners = [vector(triangle[0]), vector(triangle[1]), vector(triangle[2])];
     let (lo, hi) = (vector(bounds.lo), vector(bounds.hi));
@@ -59,7 +59,9 @@ fn is_farther(triangle: &Triangle, bounds: &Aabb, reach: f64) -> bool {
         minus(corners[0], corners[2]),
     ];
     let normal = cross(edges[0], edges[1]);
-    // Coordinates are below 2^25, so all errors are below 2^-20 of the norm of `axis`.
+    // The normal is exact: its terms are products of integers below 2^25. An edge and the normal
+    // are perpendicular, so their product has a relative error below 2^-50. Positions are below
+    // 2^26, so the errors of a gap sum to less than 2^-20 times the norm of `axis`.
     let limit = |axis: Vector| {
         let extent = axis[0].abs() * half[0] + axis[1].abs() * half[1] + axis[2].abs() * half[2];
         extent + reach * dot(axis, axis).sqrt()

@@ -14,6 +14,7 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::fill::multipoles::{MultipoleSum, Multipoles};
 use crate::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns, minus, norm};
 use crate::lanes::LANES;
+use crate::morton;
 
 /// Maximum ratio of the diameter of a leaf to that of its largest loop.
 const SPREAD: f64 = 4.0;
@@ -422,8 +423,7 @@ impl Loop {
         let size = u64::from((self.diagonal() as u64).max(1).ilog2() / 2);
         // Coordinates differ by less than 2^25, and Morton codes have 19 bits per axis.
         let cell = [0, 1, 2].map(|a| (0.5 * (self.lo[a] + self.hi[a]) - lo[a]) as u64 >> 6);
-        let spread = |value: u64| (0..19).map(|bit| (value >> bit & 1) << (3 * bit)).sum::<u64>();
-        size << 57 | spread(cell[0]) << 2 | spread(cell[1]) << 1 | spread(cell[2])
+        size << 57 | morton::code(cell)
     }
 }
 

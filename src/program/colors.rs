@@ -50,7 +50,7 @@ impl PaletteArgs {
         self.palette.iter().chain(&self.blocks).map(PathBuf::as_path)
     }
 
-    /// Warnings about those that have no effect on a file of `grid` in this format.
+    /// Warnings about options that do not change a file of `grid` in this format.
     pub fn without_effect(&self, format: GridFormat, grid: &VoxelGrid) -> Vec<String> {
         let Self { palette, blocks, dither } = self;
         let extension = format.extension();

@@ -49,7 +49,7 @@ impl<'a> Report<'a> {
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(error) if !self.plan.several => {
-                // If nobody reads the line, the error counts.
+                // A closed pipe must not hide the mesh's error.
                 _ = self.print(&Outcome::Failed(Failure::new(&task.mesh, &error)));
                 return Err(error);
             }

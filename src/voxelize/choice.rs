@@ -190,7 +190,7 @@ impl Backends {
         self.gpu.name()
     }
 
-    /// By another choice and adapter, with nothing opened.
+    /// The same with another choice and adapter; no GPU is opened yet.
     pub(crate) fn with(&self, choice: BackendChoice, adapter: Option<String>) -> Self {
         Self { meshes: self.meshes, ..Self::new(choice, adapter) }
     }

@@ -289,7 +289,7 @@ impl Voxelizer {
         self.refuse_cancelled()?;
         timings.color = mesh.appearance().map(|_| time);
         let of_voxels = || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
-        // An empty solid is doubtful, which says why it is empty.
+        // The doubt about an empty solid already says why it is empty.
         let is_said = warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
         let is_new = |warning: &Warning| !is_said || !matches!(warning, Warning::Empty { .. });
         warnings.extend(self.install(|| of_voxels().filter(is_new).collect::<Vec<_>>())?);

@@ -86,7 +86,7 @@ impl Warning {
         let is_near_end = |corner: &[i32; 3]| {
             (0..3).any(|a| f64::from(corner[a]) < least || f64::from(corner[a]) > most[a])
         };
-        // Vertices of no triangle may be anywhere.
+        // Not vertices: those that no triangle uses may lie anywhere.
         let triangles = (0..mesh.len()).into_par_iter().map(|index| mesh.triangle(index));
         let is_cut = triangles.any(|triangle| triangle.iter().any(is_near_end));
         is_cut.then_some(Self::CutBand { width })

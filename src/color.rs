@@ -215,6 +215,9 @@ impl Surface {
     }
 }
 
+/// Linear red, green, blue and opacity from 0 to 1; straight alpha.
+type Color = [f64; 4];
+
 /// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
 

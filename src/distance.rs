@@ -16,7 +16,6 @@ mod exact;
 mod field;
 mod nearest;
 mod reach;
-mod vector;
 
 pub use field::DistanceField;
 

@@ -138,16 +138,6 @@ impl Div for Lanes {
     }
 }
 
-#[inline(always)]
-pub(crate) fn dot(a: [Lanes; 3], b: [Lanes; 3]) -> Lanes {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-pub(crate) fn cross(a: [Lanes; 3], b: [Lanes; 3]) -> [Lanes; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -77,6 +77,7 @@ pub mod srgb;
 pub mod topology;
 pub mod trace;
 pub mod transform;
+mod vector;
 pub mod verify;
 pub mod voxelize;
 pub mod voxelizer;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-#[cfg(feature = "gpu")]
-use crate::Gpu;
 use crate::grid::VoxelGrid;
 use crate::place::{PlacedMesh, Reach};
 use crate::progress::Progress;
 use crate::solid::{Fill, FillReport, Solid, solidify};
 use crate::voxelize::finder::{By, Finder, without_waiting};
+#[cfg(feature = "gpu")]
+use crate::voxelize::gpu::Gpu;
 use crate::voxelize::report::RunReport;
 use crate::voxelize::{Backend, BackendError, Rule, RunOptions};
 

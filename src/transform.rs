@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::mesh::{Mesh, MeshError};
 use crate::place::{Bounds, PlaceOptions, Sizing};
+use crate::vector::{minus, rotated, sin_cos};
 
 /// The transformation of a mesh's coordinates, in order of application, and the grid around them.
 ///
@@ -108,7 +109,7 @@ impl Transform {
         }
         if self.center {
             let center = center(mesh.bounds());
-            mesh = mesh.with_positions(|p| [0, 1, 2].map(|a| p[a] - center[a]))?;
+            mesh = mesh.with_positions(|p| minus(p, center))?;
         }
         Ok(mesh)
     }
@@ -147,23 +148,4 @@ impl Transform {
 
 fn center([min, max]: [[f64; 3]; 2]) -> [f64; 3] {
     [0, 1, 2].map(|a| min[a] / 2.0 + max[a] / 2.0)
-}
-
-/// Sine and cosine of an angle in degrees; exact for multiples of 90.
-fn sin_cos(degrees: f64) -> (f64, f64) {
-    match degrees.rem_euclid(360.0) {
-        0.0 => (0.0, 1.0),
-        90.0 => (1.0, 0.0),
-        180.0 => (0.0, -1.0),
-        270.0 => (-1.0, 0.0),
-        angle => libm::sincos(angle.to_radians()),
-    }
-}
-
-fn rotated(p: [f64; 3], axis: usize, (sin, cos): (f64, f64)) -> [f64; 3] {
-    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    let mut rotated = p;
-    rotated[u] = p[u] * cos - p[v] * sin;
-    rotated[v] = p[u] * sin + p[v] * cos;
-    rotated
 }

@@ -7,9 +7,9 @@ use trivox::voxelize::brick_pairs;
 use trivox::{Backend, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, World, place};
 
 use crate::common::{Patience, Result, timed};
-use crate::floor::touching_pairs;
 use crate::gpu::OpenGpu;
 use crate::models::Model;
+use crate::pairs::touching_pairs;
 
 /// What was measured of one job.
 pub struct Job {

@@ -27,6 +27,7 @@ mod gpu;
 mod hall;
 mod job;
 mod models;
+mod pairs;
 mod tables;
 
 fn main() -> Result<()> {

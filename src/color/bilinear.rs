@@ -7,7 +7,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::color::shade::Color;
+use crate::color::Color;
 use crate::color::texel_polygon::area;
 
 /// Polygons integrated together: the doubles in the widest vector.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::appearance::texture::Texture;
 use crate::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha, level_bytes};
 use crate::appearance::{Alpha, Appearance, Filter, Material, TextureRef, Wrap};
+use crate::color::Color;
 use crate::color::clip::{Plane, Polygon, TexelMap};
 use crate::color::coverage::{Coverage, Scratch, has_room};
 use crate::color::texel_polygon::TexelPolygon;
@@ -33,9 +34,6 @@ impl Shade {
         Self { light: [r, g, b], opacity, visible }
     }
 }
-
-/// Linear red, green, blue and opacity from 0 to 1; straight alpha.
-pub(super) type Color = [f64; 4];
 
 fn fraction(color: Linear) -> Color {
     color.map(|c| f64::from(c) / 65535.0)

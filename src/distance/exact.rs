@@ -13,18 +13,15 @@
 use std::cmp::Ordering;
 
 use crate::place::Triangle;
-
-type Vector = [i128; 3];
+use crate::vector::{cross, dot, minus};
 
 /// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
 /// `2^unit_bits` lattice units; of two as near, the even one.
 pub(super) fn distance(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f32 {
-    let from = |corner: [i32; 3]| -> Vector {
-        std::array::from_fn(|i| i128::from(p[i]) - i128::from(corner[i]))
-    };
+    let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
     let p = triangle.map(from);
     // From one corner to the next.
-    let edges: [Vector; 3] = [0, 1, 2].map(|i| minus(p[i], p[(i + 1) % 3]));
+    let edges: [[i128; 3]; 3] = [0, 1, 2].map(|i| minus(p[i], p[(i + 1) % 3]));
     let normal = cross(edges[0], edges[1]);
     let is_inward = |i: usize| dot(cross(normal, edges[i]), p[i]) >= 0;
     if normal != [0; 3] && (0..3).all(is_inward) {
@@ -46,18 +43,6 @@ pub(super) fn distance(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f32 
         rounded(numerator, denominator.cast_unsigned(), unit_bits)
     };
     to_edge(0).min(to_edge(1)).min(to_edge(2))
-}
-
-fn minus(a: Vector, b: Vector) -> Vector {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn cross(a: Vector, b: Vector) -> Vector {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn dot(a: Vector, b: Vector) -> i128 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// The `f32` nearest to `sqrt(numerator / denominator) / 2^unit_bits`.

@@ -25,10 +25,10 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::distance::clusters::{Aabb, Clusters};
 use crate::distance::exact;
 use crate::distance::reach::Reach;
-use crate::distance::vector::{Vector, cross, dot, minus, times};
 use crate::grid::{BRICK, Mask, set_bits};
 use crate::lanes::{LANES, Lanes};
 use crate::place::{PlacedMesh, Triangle};
+use crate::vector::{Vector, cross, dot, minus, times};
 
 /// Relative error of a distance before it is rounded to `f32`, twice what is needed.
 const RELATIVE: f64 = 1.0 / (1_u64 << 48) as f64;

@@ -1,8 +1,8 @@
 //! Culling of triangles that cannot be the nearest to a voxel of some bricks.
 
 use crate::distance::clusters::Aabb;
-use crate::distance::vector::{Vector, cross, dot, minus, plus, times};
 use crate::place::Triangle;
+use crate::vector::{Vector, cross, dot, minus, plus, times};
 
 /// Exceeds all rounding errors, in voxels and in lattice units, so that culling stays conservative.
 const MARGIN: f64 = 1.0 / (1 << 16) as f64;

@@ -12,9 +12,10 @@ use std::f64::consts::TAU;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::fill::multipoles::{MultipoleSum, Multipoles};
-use crate::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns, minus, norm};
+use crate::fill::solid_angle::{Edge, Edges, Point, Sums, Taylor, Turns};
 use crate::lanes::LANES;
 use crate::morton;
+use crate::vector::{minus, norm};
 
 /// Maximum ratio of the diameter of a leaf to that of its largest loop.
 const SPREAD: f64 = 4.0;

@@ -10,8 +10,9 @@
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul};
 
-use crate::fill::solid_angle::{Point, Taylor, cross, minus, norm};
-use crate::lanes::{self, LANES, Lanes};
+use crate::fill::solid_angle::{Point, Taylor};
+use crate::lanes::{LANES, Lanes};
+use crate::vector::{cross, dot, minus, norm};
 
 /// The entries of a symmetric matrix, in the order `xx`, `yy`, `zz`, `yz`, `zx`, `xy`.
 const ENTRIES: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [1, 2], [2, 0], [0, 1]];
@@ -219,7 +220,7 @@ impl<'a> MultipoleSum<'a> {
         self.count = 0;
 
         let all = Lanes::splat;
-        let squared = all(1.0) / lanes::dot(v, v);
+        let squared = all(1.0) / dot(v, v);
         let cubed = squared * squared.sqrt();
         // `u^-1` and `u^-3/2` of `u = |v|^2`, with their derivatives by `u`.
         let by_square = Jet::radial(
@@ -230,7 +231,7 @@ impl<'a> MultipoleSum<'a> {
             v,
             [cubed, all(-1.5) * cubed * squared, all(3.75) * cubed * squared * squared],
         );
-        let dipole = Jet { value: lanes::dot(n, v), gradient: n, hessian: [all(0.0); 6] };
+        let dipole = Jet { value: dot(n, v), gradient: n, hessian: [all(0.0); 6] };
         let quadrupole = Jet::form(q, v, 2.0, 3.0);
         let mut matrix = [Lanes::default(); 6];
         for (value, [x, y, z]) in matrix.iter_mut().zip(CONTRACTED) {
@@ -270,7 +271,7 @@ impl Jet {
         let rows = [row(0), row(1), row(2)];
         let [once, twice] = [factor * degree, factor * degree * (degree - 1.0)].map(Lanes::splat);
         Self {
-            value: Lanes::splat(factor) * lanes::dot(rows, v),
+            value: Lanes::splat(factor) * dot(rows, v),
             gradient: rows.map(|value| once * value),
             hessian: matrix.map(|value| twice * value),
         }
@@ -312,7 +313,6 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
-    use crate::fill::solid_angle::dot;
 
     /// A closed loop of 3 to 9 points around the origin.
     fn any_loop(rng: &mut Rng) -> Vec<Point> {

@@ -21,12 +21,13 @@ use rayon::prelude::*;
 
 use crate::fill::clusters::{Clusters, Errors};
 use crate::fill::extremes::{Candidates, Valued, lesser};
-use crate::fill::solid_angle::{Edge, Point, Taylor, minus, norm};
+use crate::fill::solid_angle::{Edge, Point, Taylor};
 use crate::grid::{BRICK, Mask};
-use crate::lanes::{self, LANES, Lanes};
+use crate::lanes::{LANES, Lanes};
 use crate::place::Lattice;
 use crate::progress::Progress;
 use crate::topology::Boundary;
+use crate::vector::{dot, minus, norm};
 
 /// Bound of the rounding error of a sum over all edges, at points that are at least one lattice
 /// unit from every edge: at most [`MAX_EDGES`](crate::topology::MAX_EDGES) factors, each with an
@@ -259,7 +260,7 @@ impl WithSimd for Decide<'_> {
             let at = cube.voxel(start);
             let step = |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * field.unit);
             let h = [first[0] + step(0), first[1] + step(1), first[2] + step(2)];
-            let squared = lanes::dot(h, h) * by_squared;
+            let squared = dot(h, h) * by_squared;
             let error = Lanes::splat(all.constant_error)
                 + Lanes::splat(0.5 * all.taylor.error) * (squared + squared * squared);
             let number = Lanes::splat(all.number)

@@ -21,7 +21,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use crate::lanes::{self, LANES, Lanes};
+use crate::lanes::{LANES, Lanes};
+use crate::vector::{cross, dot, minus};
 
 /// Products are rescaled after this many factors: each is at most `2^52`.
 const SCALE_AFTER: u32 = 8;
@@ -178,7 +179,7 @@ impl Edges {
         };
         let [from, to] = [point(0), point(1)];
         let along = [0, 1, 2].map(|a| to[a] - from[a]);
-        let squared = lanes::dot(along, along);
+        let squared = dot(along, along);
         let [zero, one] = [0.0, 1.0].map(Lanes::splat);
         let by_squared = squared.select_below(one, zero, one / squared.max(one));
         Self { from, to, length: squared.sqrt(), by_squared }
@@ -295,12 +296,12 @@ impl Seen {
         let (zero, one, radius) = (Lanes::splat(0.0), Lanes::splat(1.0), Lanes::splat(radius));
         let ([f, t], [m, n]) = (self.ends, self.distances);
         let edge = [t[0] - f[0], t[1] - f[1], t[2] - f[2]];
-        let c = lanes::cross(f, edge);
-        let ft = lanes::dot(f, t);
+        let c = cross(f, edge);
+        let ft = dot(f, t);
         // `1 / P`. Where `f . t` is below 0, `P = |c|^2 / (|f| |t| - f . t)` has no cancellation.
         let (sum, product) = (m + n, m * n);
         let if_below = |below, not| ft.select_below(zero, below, not);
-        let by_p = if_below(product - ft, one) / if_below(lanes::dot(c, c), product + ft);
+        let by_p = if_below(product - ft, one) / if_below(dot(c, c), product + ft);
         let by_all = one / (sum * product);
         let [by_m, by_n, by_sum] = [n * sum * by_all, m * sum * by_all, product * by_all];
         let s = sum * sum * by_all * by_p;
@@ -317,9 +318,9 @@ impl Seen {
         }
 
         // The parameter of the edge's point nearest to the centre.
-        let at = (zero - lanes::dot(f, edge) * edges.by_squared).max(zero).min(one);
+        let at = (zero - dot(f, edge) * edges.by_squared).max(zero).min(one);
         let nearest = [f[0] + at * edge[0], f[1] + at * edge[1], f[2] + at * edge[2]];
-        let squared = lanes::dot(nearest, nearest);
+        let squared = dot(nearest, nearest);
         let d = squared.sqrt();
         let line = edges.length.min(Lanes::splat(FRAC_PI_2) * d);
         let error = radius * radius * radius * line / (squared * d * (d - radius));
@@ -442,25 +443,9 @@ impl End {
     }
 }
 
-pub(super) fn minus(a: Point, b: Point) -> Point {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-pub(super) fn cross(a: Point, b: Point) -> Point {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
 /// The component along `x` of the cross product.
 fn cross_x(a: Point, b: Point) -> f64 {
     a[1] * b[2] - a[2] * b[1]
-}
-
-pub(super) fn dot(a: Point, b: Point) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-pub(super) fn norm(a: Point) -> f64 {
-    dot(a, a).sqrt()
 }
 
 #[cfg(test)]
@@ -468,6 +453,7 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::vector::norm;
 
     /// A closed loop.
     #[derive(Debug)]

@@ -1,11 +1,8 @@
-//! Results and errors of reading and writing files.
+//! Errors of reading and writing files.
 
 use thiserror::Error;
 
-use crate::formats::sidecars::Sidecar;
 use crate::grid::GridError;
-use crate::grid::VoxelGrid;
-use crate::mesh::Mesh;
 use crate::mesh::MeshError;
 
 /// Why a file could not be read.
@@ -46,35 +43,6 @@ pub enum ReadError {
     /// No reader for this extension.
     #[error("{0}")]
     Unsupported(String),
-}
-
-/// A mesh, and warnings about content that was ignored.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Loaded {
-    /// The mesh.
-    pub mesh: Mesh,
-    /// One sentence for each kind of thing that was skipped.
-    pub warnings: Vec<String>,
-    /// The files on disk that the reader looked for besides the mesh's own.
-    pub sidecars: Vec<Sidecar>,
-}
-
-impl Loaded {
-    /// A mesh without sidecar files.
-    pub(super) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
-        Self { mesh, warnings, sidecars: Vec::new() }
-    }
-}
-
-/// A grid, and warnings about content that was ignored.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct LoadedGrid {
-    /// The grid.
-    pub grid: VoxelGrid,
-    /// One sentence for each kind of thing that was skipped.
-    pub warnings: Vec<String>,
 }
 
 /// Why a grid could not be written.

@@ -9,6 +9,7 @@ pub mod error;
 mod flat_colors;
 pub mod gltf;
 mod images;
+mod loaded;
 #[cfg(feature = "palette")]
 mod minecraft;
 pub mod mitsuba;
@@ -34,7 +35,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use crate::distance::DistanceField;
-pub use crate::formats::error::{Loaded, LoadedGrid, ReadError, WriteError};
+pub use crate::formats::error::{ReadError, WriteError};
+pub use crate::formats::loaded::{Loaded, LoadedGrid};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};
 use crate::formats::openvdb::{nvdb, vdb};

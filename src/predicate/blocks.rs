@@ -32,7 +32,8 @@ use pulp::{Simd, WithSimd};
 
 use crate::place::Triangle;
 use crate::predicate::InstructionSet;
-use crate::predicate::touches::{cross, dot, sub64};
+use crate::predicate::touches::dot;
+use crate::vector::{cross, minus};
 
 /// (Triangle, block) pairs tested together: the doubles in the widest vector.
 pub const LANES: usize = 8;
@@ -216,7 +217,7 @@ struct Plane {
 
 impl Plane {
     fn new([a, b, c]: [[i64; 3]; 3], box_bits: u32) -> Self {
-        let normal = cross(sub64(b, a), sub64(c, b));
+        let normal = cross(minus(b, a), minus(c, b));
         Self { normal, point: a, half: 1 << (box_bits - 1) }
     }
 
@@ -239,7 +240,7 @@ impl Plane {
         let reach = dot(normal.map(i64::abs), [half; 3]);
         let step = normal.map(|n| 2 * i128::from(n) * i128::from(half));
         let mut mask = 0;
-        let mut layer = dot(normal, sub64([half; 3], point));
+        let mut layer = dot(normal, minus([half; 3], point));
         for x in 0..BLOCK {
             let mut row = layer;
             for y in 0..BLOCK {

@@ -20,6 +20,7 @@
 //! in `f32` that decides all signs outside its error bound.
 
 use crate::place::Triangle;
+use crate::vector::{cross, minus};
 
 /// Whether the closed `triangle` meets the closed cube of half edge `half` around `center`, all in
 /// lattice units within the bit budget.
@@ -49,7 +50,7 @@ fn edges_separate(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
 }
 
 fn edge_axes_separate(start: [i64; 3], end: [i64; 3], across: [i64; 3], half: i64) -> bool {
-    let e = sub64(end, start);
+    let e = minus(end, start);
     let yz = |v: [i64; 3]| [v[1], v[2]];
     let zx = |v: [i64; 3]| [v[2], v[0]];
     let xy = |v: [i64; 3]| [v[0], v[1]];
@@ -70,7 +71,7 @@ fn edge_separates(e: [i64; 2], start: [i64; 2], across: [i64; 2], half: i64) -> 
 
 /// The triangle's plane.
 fn plane_separates(&[a, b, c]: &[[i64; 3]; 3], half: i64) -> bool {
-    let n = cross(sub64(b, a), sub64(c, b));
+    let n = cross(minus(b, a), minus(c, b));
     let size = n[0].abs() + n[1].abs() + n[2].abs();
     i128::from(half) * i128::from(size) < dot(n, a).abs()
 }
@@ -81,14 +82,6 @@ pub(crate) fn dot(n: [i64; 3], v: [i64; 3]) -> i128 {
     term(0) + term(1) + term(2)
 }
 
-pub(crate) fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
 fn sub(a: [i32; 3], b: [i32; 3]) -> [i64; 3] {
-    sub64([a[0].into(), a[1].into(), a[2].into()], [b[0].into(), b[1].into(), b[2].into()])
-}
-
-pub(crate) fn sub64(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+    minus(a.map(i64::from), b.map(i64::from))
 }

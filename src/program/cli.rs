@@ -2,7 +2,7 @@
 
 mod grids;
 mod names;
-mod parse;
+pub mod parse;
 mod render;
 mod report;
 mod slice;

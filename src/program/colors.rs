@@ -7,32 +7,10 @@ use anyhow::{Context, Result};
 use trivox::formats::schem::Blocks;
 use trivox::formats::{GridFormat, WriteOptions};
 use trivox::palette::Palette;
-use trivox::srgb::Rgba;
 use trivox::{ColorSource, VoxelGrid, Voxelizer};
 
+use crate::program::cli::parse::css_color;
 use crate::program::cli::{PaletteArgs, VoxelArgs};
-
-/// Parses the value of `--color`.
-///
-/// # Errors
-/// Neither a keyword nor a CSS colour; the message lists the keywords.
-pub fn parse_color(text: &str) -> Result<ColorSource, String> {
-    match text {
-        "auto" => Ok(ColorSource::Mesh),
-        "none" => Ok(ColorSource::None),
-        _ => css_color(text).map(ColorSource::Uniform).ok_or_else(|| {
-            "use auto, none or a CSS colour such as red, #fff or #C08040 (in quotes, where # \
-             begins a comment)"
-                .to_owned()
-        }),
-    }
-}
-
-/// Parses an opaque CSS colour: a name, or hexadecimal digits with or without `#`.
-pub fn css_color(text: &str) -> Option<Rgba> {
-    let color = csscolorparser::parse(text).ok()?.to_rgba8();
-    (color[3] == u8::MAX).then_some(color)
-}
 
 impl VoxelArgs {
     /// Configures `voxelizer` for these voxels. `has_colors` says whether their colours are used.
@@ -108,27 +86,4 @@ fn read_blocks(path: &Path) -> Result<Blocks> {
         })
         .collect();
     Ok(Blocks::new(blocks?)?)
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_are_those_of_css() {
-        let parse = |text: &str| parse_color(text).ok();
-        assert_eq!(parse("#C08040"), Some(ColorSource::Uniform([192, 128, 64, 255])));
-        assert_eq!(parse("c08040"), parse("#C08040"));
-        assert_eq!(parse("#fff"), Some(ColorSource::Uniform([255; 4])));
-        assert_eq!(parse("red"), Some(ColorSource::Uniform([255, 0, 0, 255])));
-        assert_eq!(
-            [parse("auto"), parse("none")],
-            [ColorSource::Mesh, ColorSource::None].map(Some)
-        );
-        for text in ["", "#", "#C0804", "#C080401", "#C0804G", "+C0804", "##C08040", "mauve-ish"] {
-            let message = parse_color(text).unwrap_err();
-            assert!(message.contains("#C08040"), "{text}: {message}");
-        }
-    }
 }

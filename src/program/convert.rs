@@ -6,9 +6,10 @@ use trivox::World;
 use trivox::formats::LoadedGrid;
 
 use crate::program::cli::ConvertArgs;
-use crate::program::diff::Side;
+use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
-use crate::program::output::{Inputs, Names, Output, Written};
+use crate::program::output::{Names, Output, Written};
+use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, temporary};
 
@@ -38,7 +39,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
     progress.finish();
     warnings.extend(warning);
-    let input = Side::new(&args.grid, &grid);
+    let input = GridSummary::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;
     Ok(Verdict::Done)
@@ -47,7 +48,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
-    input: Side,
+    input: GridSummary,
     output: Names,
     bytes: u64,
     warnings: Vec<String>,

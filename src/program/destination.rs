@@ -10,7 +10,7 @@ use trivox::Tile;
 use trivox::formats::GridFormat;
 
 use crate::program::inputs::Input;
-use crate::program::output::behind_links;
+use crate::program::sink::behind_links;
 use crate::program::temporary::{TemporaryFile, folder_of};
 
 /// The outputs of a run.

@@ -1,18 +1,17 @@
 //! `voxelize diff`: compares two grids voxel by voxel.
 
-use std::path::Path;
-
 use anyhow::Result;
 use serde::Serialize;
 use trivox::compare::in_colors;
 use trivox::render::{Background, Camera, Picture, Renderer};
 use trivox::srgb::Rgba;
-use trivox::{Comparison, Up, VoxelGrid, World, compare};
+use trivox::{Comparison, Up, VoxelGrid, compare};
 
 use crate::program::cli::DiffArgs;
-use crate::program::numbers::{counted, ratio, sized};
-use crate::program::output::Inputs;
-use crate::program::render::Preview;
+use crate::program::grid_summary::{GridSummary, described};
+use crate::program::numbers::{counted, ratio};
+use crate::program::preview::Preview;
+use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, ignore_closed, print, print_json, print_warnings, temporary};
 
@@ -48,7 +47,7 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
     });
     let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
     let besides = besides(&a.grid, &b.grid, &found);
-    let grids = [Side::new(&args.a, &a.grid), Side::new(&args.b, &b.grid)];
+    let grids = [GridSummary::new(&args.a, &a.grid), GridSummary::new(&args.b, &b.grid)];
     let drawn = preview.map(|preview| {
         if found.both + found.differing() == 0 {
             warnings.push("no voxel is occupied: the picture is empty".to_owned());
@@ -101,43 +100,10 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
     colors.into_iter().chain(place).collect()
 }
 
-/// The placement of a grid.
-pub fn described(world: &World) -> String {
-    let World { origin: [x, y, z], voxel_size, up } = world;
-    let up = up.letter();
-    format!("voxels of {voxel_size} from ({x}, {y}, {z}), {up} up")
-}
-
-/// One of the grids.
-#[derive(Debug, Serialize)]
-pub struct Side {
-    pub file: String,
-    pub dims: [u32; 3],
-    pub occupied: u64,
-    pub hash: String,
-}
-
-impl Side {
-    pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
-        Self {
-            file: path.display().to_string(),
-            dims: grid.dims(),
-            occupied: grid.occupied(),
-            hash: grid.hash().to_string(),
-        }
-    }
-
-    pub fn text(&self) -> String {
-        let Self { file, dims, occupied, hash } = self;
-        let occupied = counted(*occupied, "voxel");
-        format!("{file}, {}, {occupied} occupied, hash {hash}", sized(*dims))
-    }
-}
-
 #[derive(Debug, Serialize)]
 struct Report {
-    a: Side,
-    b: Side,
+    a: GridSummary,
+    b: GridSummary,
     /// The same dimensions and voxels.
     equal: bool,
     both: u64,
@@ -168,7 +134,7 @@ struct Differing {
 
 impl Report {
     fn new(
-        [a, b]: [Side; 2],
+        [a, b]: [GridSummary; 2],
         found: &Comparison,
         besides: Vec<String>,
         warnings: Vec<String>,

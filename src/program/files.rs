@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use trivox::formats::WriteError;
 
-use crate::program::output::{Inputs, counting, replaceable};
+use crate::program::sink::{Inputs, counting, replaceable};
 use crate::program::temporary::{Complete, TemporaryFile};
 
 /// Complete temporary files that are not renamed yet.

@@ -10,7 +10,8 @@ use trivox::render::{
 };
 
 use crate::program::files::Files;
-use crate::program::output::{Inputs, Names, Sink, Written};
+use crate::program::output::{Names, Written};
+use crate::program::sink::{Inputs, Sink};
 
 /// Default frame rate, in pictures per second.
 const FPS: u16 = 24;

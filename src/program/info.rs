@@ -10,7 +10,7 @@ use trivox::voxelize::{Rule, RunOptions};
 use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, place};
 
 use crate::program::cli::InfoArgs;
-use crate::program::inputs::sorted;
+use crate::program::inputs::{is_read_grid, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print, print_error, print_json};
@@ -70,11 +70,6 @@ fn table(args: &InfoArgs) -> Result<Verdict> {
         }
     }
     Ok(verdict)
-}
-
-/// Whether a path is that of a grid, by its extension.
-pub fn is_read_grid(path: &Path) -> bool {
-    GridFormat::of_path(path).is_ok_and(|format| format.spec().is_read())
 }
 
 #[derive(Debug, Serialize)]

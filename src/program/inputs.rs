@@ -9,10 +9,9 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
-use trivox::formats::is_mesh;
+use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::{Cli, Command};
-use crate::program::info::is_read_grid;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -96,6 +95,11 @@ fn add_meshes(
         }
     }
     Ok(())
+}
+
+/// Whether a path is that of a grid, by its extension.
+pub fn is_read_grid(path: &Path) -> bool {
+    GridFormat::of_path(path).is_ok_and(|format| format.spec().is_read())
 }
 
 /// The entries of a folder, by name.

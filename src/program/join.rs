@@ -8,9 +8,10 @@ use trivox::VoxelGrid;
 use trivox::formats::LoadedGrid;
 
 use crate::program::cli::JoinArgs;
-use crate::program::diff::Side;
+use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
-use crate::program::output::{Inputs, Names, Output, Written};
+use crate::program::output::{Names, Output, Written};
+use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, temporary};
 
@@ -51,7 +52,7 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
     let Written { names, bytes, warning } = output.write(&grid, &options, &progress)?;
     progress.finish();
     warnings.extend(warning);
-    let whole = Side::new(&args.output, &grid);
+    let whole = GridSummary::new(&args.output, &grid);
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;
     Ok(Verdict::Done)
@@ -72,7 +73,7 @@ fn gap(whole: &VoxelGrid, tiles: &[VoxelGrid]) -> Option<String> {
 struct Report {
     tiles: usize,
     #[serde(flatten)]
-    whole: Side,
+    whole: GridSummary,
     output: Names,
     bytes: u64,
     warnings: Vec<String>,

@@ -3,70 +3,24 @@
 //! complete.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{
-    GridFormat, Sidecar, WriteError, WriteOptions, vox, write_distances, write_grid_with,
-};
+use trivox::formats::{GridFormat, WriteOptions, vox, write_distances, write_grid_with};
 use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::program::files::Files;
 use crate::program::numbers::{counted, grouped};
-use crate::program::temporary::{TemporaryFile, folder_of};
-use crate::program::{Closed, stdout_error};
+use crate::program::sink::{Inputs, Sink, refuse_folder};
+use crate::program::temporary::folder_of;
 
 /// The destination of a grid, checked before the work begins.
 #[derive(Debug, Clone)]
 pub struct Output {
     sink: Sink,
     format: GridFormat,
-}
-
-/// The destination of a file, checked before the work begins.
-#[derive(Debug, Clone)]
-pub struct Sink {
-    /// The path as the user gave it.
-    name: String,
-    target: Target,
-    inputs: Inputs,
-}
-
-/// The files that a run reads: it must not replace them.
-#[derive(Debug, Clone, Default)]
-pub struct Inputs(Vec<PathBuf>);
-
-impl Inputs {
-    /// Those of `paths` that exist.
-    pub fn new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
-        Self(paths.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
-    }
-
-    /// With one more file.
-    pub fn with(&self, path: &Path) -> Self {
-        let mut inputs = self.clone();
-        inputs.0.extend(fs::canonicalize(path).ok());
-        inputs
-    }
-
-    /// The sidecar files of a mesh.
-    pub fn of_sidecars(sidecars: &[Sidecar]) -> Self {
-        Self::new(sidecars.iter().map(|sidecar| &*sidecar.path))
-    }
-
-    /// # Errors
-    /// `path` is one of them.
-    pub fn refuse(&self, path: &Path) -> Result<()> {
-        match fs::canonicalize(path) {
-            Ok(path) if self.0.contains(&path) => {
-                bail!("would overwrite an input: name another file")
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// The files written.
@@ -85,15 +39,6 @@ pub struct Written {
 pub enum Names {
     One(String),
     Several(Vec<String>),
-}
-
-#[derive(Debug, Clone)]
-enum Target {
-    Stdout,
-    /// A regular file, which may not exist yet.
-    File(PathBuf),
-    /// A device or pipe, which cannot be replaced by renaming.
-    Stream(PathBuf),
 }
 
 impl Output {
@@ -134,12 +79,12 @@ impl Output {
     /// # Errors
     /// The format or the disk cannot hold the grid.
     pub fn check_dims(&self, dims: [u32; 3]) -> Result<()> {
-        let named = || self.sink.name.clone();
+        let named = || self.sink.name().to_owned();
         if self.parts_path(dims).is_none() {
             self.format.check_dims(dims).with_context(named)?;
         }
-        match (&self.sink.target, self.format.file_size(dims)) {
-            (Target::File(path), Some(size)) => check_space(path, size).with_context(named),
+        match (self.sink.file(), self.format.file_size(dims)) {
+            (Some(path), Some(size)) => check_space(path, size).with_context(named),
             _ => Ok(()),
         }
     }
@@ -147,9 +92,7 @@ impl Output {
     /// The path from which the names of the parts derive, if a grid of `dims` voxels is written as
     /// several files.
     fn parts_path(&self, dims: [u32; 3]) -> Option<&Path> {
-        let Target::File(path) = &self.sink.target else {
-            return None;
-        };
+        let path = self.sink.file()?;
         let is_several = self.format == GridFormat::Vox && self.format.check_dims(dims).is_err();
         is_several.then_some(path)
     }
@@ -171,7 +114,7 @@ impl Output {
         let bytes = self.sink.write(|out| {
             write_grid_with(grid, self.format, options, &mut Reporting { out, progress })
         })?;
-        Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+        Ok(Written { names: Names::One(self.sink.name().to_owned()), bytes, warning: None })
     }
 
     /// Writes `field` as [`write`](Self::write) does a grid.
@@ -185,7 +128,7 @@ impl Output {
     ) -> Result<Written> {
         progress.start("write", 0);
         let bytes = self.sink.write(|out| write_distances(field, self.format, out))?;
-        Ok(Written { names: Names::One(self.sink.name.clone()), bytes, warning: None })
+        Ok(Written { names: Names::One(self.sink.name().to_owned()), bytes, warning: None })
     }
 
     /// Checks that the format can hold distances.
@@ -193,7 +136,7 @@ impl Output {
     /// # Errors
     /// It cannot; the message names formats that can.
     pub fn check_distances(&self) -> Result<()> {
-        self.format.check_distances().with_context(|| self.sink.name.clone())
+        self.format.check_distances().with_context(|| self.sink.name().to_owned())
     }
 
     /// Writes the parts of `grid` that have voxels to files named after `path`, with the parts'
@@ -205,7 +148,7 @@ impl Output {
         path: &Path,
     ) -> Result<Written> {
         let parts = vox::Files::new(grid, options);
-        let mut files = Files::new(&self.sink.inputs);
+        let mut files = Files::new(self.sink.inputs());
         for part in parts.parts() {
             files.add(part_path(path, part), |out| parts.write(part, out))?;
         }
@@ -231,79 +174,6 @@ fn format_of(path: &Path) -> Result<GridFormat> {
             bail!("this is an extension without a name: use, for example, out.{}", path.display())
         }
         _ => GridFormat::of_path(path).map_err(anyhow::Error::msg),
-    }
-}
-
-impl Sink {
-    /// Checks that `path` is writable and is none of `inputs`.
-    ///
-    /// # Errors
-    /// A folder; a folder that is missing or not writable.
-    pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
-        let inputs = inputs.clone();
-        if path == Path::new("-") {
-            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, inputs });
-        }
-        let name = path.display().to_string();
-        let named = || name.clone();
-        refuse_folder(path).with_context(named)?;
-        let target = target_of(path).with_context(named)?;
-        inputs.refuse(path).with_context(named)?;
-        Ok(Self { name, target, inputs })
-    }
-
-    /// Checks that the file is none of `inputs`, which were not known before.
-    ///
-    /// # Errors
-    /// It is one of them.
-    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
-        match &self.target {
-            Target::File(path) => inputs.refuse(path).with_context(|| self.name.clone()),
-            Target::Stdout | Target::Stream(_) => Ok(()),
-        }
-    }
-
-    /// The path as the user gave it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Writes the output of `write`; returns its size in bytes. On failure, an existing file is
-    /// unchanged, and no new file remains.
-    ///
-    /// # Errors
-    /// Errors of `write` and of the operating system.
-    pub fn write(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<u64> {
-        let named = || self.name.clone();
-        match &self.target {
-            Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
-                WriteError::Io(error) => match stdout_error(error) {
-                    error if error.is::<Closed>() => Cut.into(),
-                    error => error,
-                },
-                other => other.into(),
-            }),
-            Target::Stream(path) => write_stream(path, write).with_context(named),
-            Target::File(path) => write_file(path, write).with_context(named),
-        }
-    }
-}
-
-/// The reader of standard output closed it before the end of the file.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "standard output: its reader closed it before the file was complete: let it read to the end, \
-     or write to a file"
-)]
-pub struct Cut;
-
-fn refuse_folder(path: &Path) -> Result<()> {
-    match path.is_dir() {
-        true => bail!("is a folder: name a file in it"),
-        false => Ok(()),
     }
 }
 
@@ -345,61 +215,6 @@ fn several(names: &[String], grid: &VoxelGrid) -> String {
     )
 }
 
-/// A temporary file that can replace `path`.
-///
-/// # Errors
-/// `path` is a link, a device or one of `inputs`; the folder is not writable.
-pub fn replaceable(path: &Path, inputs: &Inputs) -> Result<TemporaryFile> {
-    inputs.refuse(path)?;
-    match target_of(path)? {
-        Target::File(file) if file == path => TemporaryFile::beside(path),
-        _ => bail!("is no file that can be replaced: name another output"),
-    }
-}
-
-fn write_stream(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<u64> {
-    Ok(counting(File::options().write(true).open(path)?, write)?)
-}
-
-fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<u64> {
-    let file = TemporaryFile::beside(path)?;
-    let bytes = counting(file.file(), write)?;
-    file.finish(path)?;
-    Ok(bytes)
-}
-
-/// The number of bytes that `write` writes.
-///
-/// # Errors
-/// Errors of `write` and of the operating system.
-pub fn counting(
-    out: impl Write,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<u64, WriteError> {
-    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
-    write(&mut out)?;
-    out.flush()?;
-    Ok(out.bytes)
-}
-
-fn target_of(path: &Path) -> Result<Target> {
-    let path = behind_links(path)?;
-    match fs::metadata(&path) {
-        Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
-        Ok(there) if there.permissions().readonly() => bail!("is read-only"),
-        _ => {
-            TemporaryFile::beside(&path)?;
-            Ok(Target::File(path))
-        }
-    }
-}
-
 /// Checks that the disk has room for `size` bytes.
 fn check_space(path: &Path, size: u64) -> Result<()> {
     // If the system does not report free space, writing will fail instead.
@@ -414,21 +229,6 @@ fn check_space(path: &Path, size: u64) -> Result<()> {
     }
 }
 
-/// Maximum number of links followed: the operating systems' own limit.
-const MAX_LINKS: usize = 40;
-
-/// The file that `path` links to, which may not exist: renaming over a link would replace the link.
-pub fn behind_links(path: &Path) -> Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        match fs::read_link(&path) {
-            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
-            Err(_) => return Ok(path),
-        }
-    }
-    bail!("leads through too many links")
-}
-
 /// Reports the bytes that are written.
 struct Reporting<'a> {
     out: &'a mut dyn Write,
@@ -439,23 +239,6 @@ impl Write for Reporting<'_> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.out.write(buffer)?;
         self.progress.advance(written as u64);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-struct Counted<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(buffer)?;
-        self.bytes += written as u64;
         Ok(written)
     }
 

@@ -8,7 +8,7 @@ use trivox::formats::{GridFormat, is_mesh};
 
 use crate::program::cli::Job;
 use crate::program::destination::Destination;
-use crate::program::info::is_read_grid;
+use crate::program::inputs::is_read_grid;
 use crate::program::inputs::{self, Input};
 use crate::program::pipeline::DEFAULT_RES;
 

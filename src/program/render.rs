@@ -1,24 +1,25 @@
 //! `voxelize render`: draws a grid, or the voxels of a mesh.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::formats::{LoadedGrid, is_mesh};
-use trivox::render::{Picture, RenderOptions, Renderer};
+use trivox::render::{RenderOptions, Renderer};
 use trivox::voxelize::BackendChoice;
-use trivox::{Mode, PlaceOptions, Progress, Up, VoxelGrid, Voxelizer, World};
+use trivox::{Mode, PlaceOptions, Up, VoxelGrid, Voxelizer, World};
 
 use crate::program::camera::CameraReport;
 use crate::program::cli::{BackendName, ComputeArgs, RenderArgs, VoxelArgs};
-use crate::program::diff::Side;
 use crate::program::frames::{Frames, Kind};
+use crate::program::grid_summary::GridSummary;
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{counted, duration};
-use crate::program::output::{Inputs, Names, Sink, Written};
+use crate::program::output::{Names, Written};
 use crate::program::pipeline::{Pipeline, sentences, sizing};
+use crate::program::preview::check_extension;
 use crate::program::render_backend::RenderBackend;
+use crate::program::sink::{Inputs, Sink};
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, temporary};
@@ -62,7 +63,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         timed(|| output.write(&render_backend.renderer(&grid)?, &options, &progress))?;
     progress.finish();
 
-    let input = Side::new(&args.file, &grid);
+    let input = GridSummary::new(&args.file, &grid);
     let [width, height] = args.size;
     let timings_ms = Timings { load, render: draw };
     let Written { names: output, bytes, .. } = written;
@@ -125,71 +126,6 @@ impl Output {
                 Ok(Written { names: Names::One(sink.name().to_owned()), bytes, warning: None })
             }
         }
-    }
-}
-
-/// A picture besides the main output.
-#[derive(Debug)]
-pub struct Preview(Sink);
-
-impl Preview {
-    /// Smaller and with fewer samples than the default of `render`, so that it takes less time than
-    /// most jobs.
-    pub fn options() -> RenderOptions {
-        RenderOptions::new([512; 2]).with_samples(2)
-    }
-
-    /// Checks that `path` can be written as a picture, and is none of `inputs`.
-    ///
-    /// # Errors
-    /// `path` is not suitable.
-    pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
-        check_extension(path).with_context(|| path.display().to_string())?;
-        Ok(Self(Sink::new(path, inputs)?))
-    }
-
-    /// Checks that the picture is none of `inputs`, which were not known before.
-    ///
-    /// # Errors
-    /// It is one of them.
-    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
-        self.0.refuse(inputs)
-    }
-
-    /// Draws `grid`; returns the file's name.
-    ///
-    /// # Errors
-    /// The picture cannot be written.
-    pub fn draw(&self, grid: &VoxelGrid, progress: &dyn Progress) -> Result<String> {
-        self.write(&Renderer::new(grid).render_with(&Self::options(), progress)?)
-    }
-
-    /// Writes a picture; returns the file's name.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write(&self, picture: &Picture) -> Result<String> {
-        self.0.write(|out| Ok(picture.write_png(out)?))?;
-        Ok(self.0.name().to_owned())
-    }
-}
-
-/// Checks the extension of a picture.
-///
-/// # Errors
-/// The extension is not `.png`.
-pub fn check_extension(path: &Path) -> Result<()> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    match &extension[..] {
-        "png" => Ok(()),
-        "" => bail!("no file extension: pictures are .png files"),
-        "gif" | "webp" => bail!(
-            "a .{extension} is an animation: use --turntable N of `voxelize render`, or a .png"
-        ),
-        _ => bail!(
-            "unknown file extension '.{extension}': pictures are .png files, animations \
-             (--turntable) also .gif and .webp"
-        ),
     }
 }
 
@@ -277,7 +213,7 @@ fn options(args: &RenderArgs) -> RenderOptions {
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
-    input: Side,
+    input: GridSummary,
     /// A list, if each picture of a turntable is a file.
     output: Names,
     width: u32,

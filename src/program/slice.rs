@@ -10,10 +10,10 @@ use trivox::formats::LoadedGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::program::cli::SliceArgs;
-use crate::program::diff::Side;
+use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::{AXES, counted};
-use crate::program::output::{Inputs, Sink};
-use crate::program::render::check_extension;
+use crate::program::preview::check_extension;
+use crate::program::sink::{Inputs, Sink};
 use crate::program::slice::picture::Drawing;
 use crate::program::slice::text::Style;
 use crate::program::terminal::TerminalProgress;
@@ -56,7 +56,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
         false => 0..section.size()[0],
     };
     warnings.extend(cropped(&section, &shown));
-    let side = Side::new(&args.grid, &grid);
+    let side = GridSummary::new(&args.grid, &grid);
     let report = Report::new(side, &section, (axis, index), drawing, warnings);
     print_warnings(&report.warnings, args.quiet);
     if args.json {
@@ -138,7 +138,7 @@ fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
-    input: Side,
+    input: GridSummary,
     axis: char,
     index: u32,
     /// The axes to the right and upwards.
@@ -165,7 +165,7 @@ struct Drawn {
 
 impl Report {
     fn new(
-        input: Side,
+        input: GridSummary,
         section: &Section,
         (axis, index): (usize, u32),
         drawing: Option<Drawn>,

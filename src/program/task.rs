@@ -16,11 +16,12 @@ use trivox::{
 use crate::program::cli::{Job, PaletteArgs, VoxelArgs};
 use crate::program::destination::same_file;
 use crate::program::memory::Share;
-use crate::program::output::{Cut, Inputs, Names, Output, Written};
+use crate::program::output::{Names, Output, Written};
 use crate::program::pipeline::{DEFAULT_RES, Pipeline, sentences};
 use crate::program::plan::Task;
-use crate::program::render::Preview;
+use crate::program::preview::Preview;
 use crate::program::resume::{self, Origin};
+use crate::program::sink::{Cut, Inputs};
 use crate::program::summary::{
     Check, Contents, DistanceSummary, Outcome, Summary, TileSummary, Timings, milliseconds, timed,
 };

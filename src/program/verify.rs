@@ -14,8 +14,8 @@ use trivox::voxelizer::{UsedBackend, Warning};
 use trivox::{ColorSource, Lattice, Mesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
 
 use crate::program::cli::VerifyArgs;
-use crate::program::diff::{Side, described};
 use crate::program::fill_summary;
+use crate::program::grid_summary::{GridSummary, described};
 use crate::program::memory::{Memory, Share};
 use crate::program::numbers::{AXES, counted, grouped, ratio, significant, sized};
 use crate::program::pipeline::sentences;
@@ -54,7 +54,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", args.grid.display()));
     let warnings = of_mesh.chain(of_grid).chain(contradiction(&verdict));
     let of_voxels = sentences(&made.warnings);
-    let side = Side::new(&args.grid, &grid.grid);
+    let side = GridSummary::new(&args.grid, &grid.grid);
     let report = Report::new(args, side, &verdict, &made, warnings.chain(of_voxels).collect());
     print_warnings(&report.warnings, args.report.quiet);
     if args.report.json {
@@ -113,7 +113,7 @@ fn contradiction(verdict: &Verdict) -> Option<String> {
 #[derive(Debug, Serialize)]
 struct Report {
     mesh: String,
-    grid: Side,
+    grid: GridSummary,
     /// Whether no voxel is wrong.
     right: bool,
     exact: Exact,
@@ -200,7 +200,7 @@ struct Picture {
 impl Report {
     fn new(
         args: &VerifyArgs,
-        grid: Side,
+        grid: GridSummary,
         verdict: &Verdict,
         Made { backend, fill, .. }: &Made,
         warnings: Vec<String>,

@@ -4,7 +4,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::grid::{Up, VoxelGrid, run_bounds};
 use crate::render::RenderOptions;
-use crate::render::orbit::{sin_cos, swept, turned};
+use crate::render::orbit::swept;
+use crate::vector::{Vector, cross, dot, minus, plus, rotated, sin_cos, times};
 
 /// The viewing direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,26 +67,6 @@ pub enum Projection {
     Orthographic,
 }
 
-pub(super) type Vec3 = [f64; 3];
-
-pub(super) fn dot(a: Vec3, b: Vec3) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// `s a + b`.
-pub(super) fn add_scaled(b: Vec3, s: f64, a: Vec3) -> Vec3 {
-    std::array::from_fn(|i| s * a[i] + b[i])
-}
-
-pub(super) fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-pub(super) fn normalized(v: Vec3) -> Vec3 {
-    let length = dot(v, v).sqrt();
-    v.map(|c| c / length)
-}
-
 /// Sine of half the angle that the grid's bounding sphere subtends: about 30 degrees in total.
 const HALF_ANGLE_SINE: f64 = 0.26;
 
@@ -136,12 +117,12 @@ fn angle(degrees: f64) -> Angle {
 }
 
 /// The direction with this azimuth and elevation, by right, up and front.
-fn direction([[cos_a, sin_a], [cos_e, sin_e]]: [Angle; 2]) -> Vec3 {
+fn direction([[cos_a, sin_a], [cos_e, sin_e]]: [Angle; 2]) -> Vector {
     [sin_a * cos_e, sin_e, cos_a * cos_e]
 }
 
 /// The direction from the voxels to the eye and what is up in the picture, by right, up and front.
-fn to_eye_and_up(options: &RenderOptions) -> [Vec3; 2] {
+fn to_eye_and_up(options: &RenderOptions) -> [Vector; 2] {
     let of_view = options.view.angles();
     let given = [options.azimuth, options.elevation].map(|degrees| degrees.map(angle));
     let angles = [0, 1].map(|i| given[i].unwrap_or(of_view[i]));
@@ -150,7 +131,7 @@ fn to_eye_and_up(options: &RenderOptions) -> [Vec3; 2] {
 }
 
 /// The axes of a grid's world: to the right, up and to the front.
-fn world_axes(up: Up) -> [Vec3; 3] {
+fn world_axes(up: Up) -> [Vector; 3] {
     let [up, front] = match up {
         Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
@@ -159,7 +140,7 @@ fn world_axes(up: Up) -> [Vec3; 3] {
 }
 
 /// A direction by right, up and front, in the grid's axes.
-fn in_world(up: Up, v: Vec3) -> Vec3 {
+fn in_world(up: Up, v: Vector) -> Vector {
     let axes = world_axes(up);
     // No -0, which would be printed.
     [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum::<f64>() + 0.0)
@@ -170,13 +151,13 @@ fn in_world(up: Up, v: Vec3) -> Vec3 {
 pub struct Camera {
     pub(super) projection: Projection,
     /// Orthonormal: right and up in the picture, and towards the eye.
-    pub(super) right: Vec3,
-    pub(super) up: Vec3,
-    pub(super) back: Vec3,
+    pub(super) right: Vector,
+    pub(super) up: Vector,
+    pub(super) back: Vector,
     /// Up in the world.
-    pub(super) world_up: Vec3,
+    pub(super) world_up: Vector,
     pub(super) up_axis: Up,
-    pub(super) eye: Vec3,
+    pub(super) eye: Vector,
     /// The top left corner of the film, which is at distance 1 from the eye of a perspective
     /// camera.
     corner: [f64; 2],
@@ -190,12 +171,13 @@ impl Camera {
     pub fn new(grid: &VoxelGrid, up_axis: Up, options: &RenderOptions) -> Self {
         let [_, world_up, _] = world_axes(up_axis);
         let turn = options.turn.unwrap_or(0.0);
-        let [back, up] = to_eye_and_up(options).map(|v| in_world(up_axis, turned(v, turn)));
+        let [back, up] =
+            to_eye_and_up(options).map(|v| in_world(up_axis, rotated(v, 1, sin_cos(turn))));
 
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
         let [min, max] = grid.occupied_bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
         let center = std::array::from_fn(|a| (min[a] + max[a] + 1.0) / 2.0);
-        let half: Vec3 = std::array::from_fn(|a| (max[a] + 1.0 - min[a]) / 2.0);
+        let half: Vector = std::array::from_fn(|a| (max[a] + 1.0 - min[a]) / 2.0);
         let radius = dot(half, half).sqrt();
         let mut camera = Self {
             projection: options.projection.unwrap_or(options.view.projection()),
@@ -204,7 +186,7 @@ impl Camera {
             back,
             world_up,
             up_axis,
-            eye: add_scaled(center, radius / HALF_ANGLE_SINE, back),
+            eye: plus(times(back, radius / HALF_ANGLE_SINE), center),
             corner: [0.0; 2],
             pixel: 1.0,
         };
@@ -213,7 +195,7 @@ impl Camera {
     }
 
     /// The direction with this azimuth and elevation in degrees, in the grid's axes.
-    pub(super) fn world_direction(&self, [azimuth, elevation]: [f64; 2]) -> Vec3 {
+    pub(super) fn world_direction(&self, [azimuth, elevation]: [f64; 2]) -> Vector {
         in_world(self.up_axis, direction([azimuth, elevation].map(angle)))
     }
 
@@ -250,9 +232,9 @@ impl Camera {
 
     /// Places the film so that it shows all of the grid; for a turntable, at every turn about
     /// `center`.
-    fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions, center: Vec3) {
+    fn frame(&mut self, grid: &VoxelGrid, options: &RenderOptions, center: Vector) {
         let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
-        let show = |point: Vec3| {
+        let show = |point: Vector| {
             let [point, _] = self.project(point);
             min = [0, 1].map(|i| min[i].min(point[i]));
             max = [0, 1].map(|i| max[i].max(point[i]));
@@ -278,8 +260,8 @@ impl Camera {
     }
 
     /// Projects a point to the film; also returns its depth along the viewing direction.
-    fn project(&self, point: Vec3) -> [[f64; 2]; 2] {
-        let from_eye = add_scaled(point, -1.0, self.eye);
+    fn project(&self, point: Vector) -> [[f64; 2]; 2] {
+        let from_eye = minus(point, self.eye);
         let (x, y, depth) =
             (dot(from_eye, self.right), dot(from_eye, self.up), -dot(from_eye, self.back));
         match self.projection {
@@ -298,9 +280,9 @@ impl Camera {
     }
 
     /// The width of a pixel at a point, in voxels.
-    pub(super) fn voxels_per_pixel(&self, point: Vec3) -> f64 {
+    pub(super) fn voxels_per_pixel(&self, point: Vector) -> f64 {
         let depth = match self.projection {
-            Projection::Perspective => dot(add_scaled(self.eye, -1.0, point), self.back),
+            Projection::Perspective => dot(minus(self.eye, point), self.back),
             Projection::Orthographic => 1.0,
         };
         self.pixel * depth
@@ -308,7 +290,7 @@ impl Camera {
 }
 
 /// The corners of a box of voxels, inclusive.
-fn corners([min, max]: [[u32; 3]; 2]) -> impl Iterator<Item = Vec3> {
+fn corners([min, max]: [[u32; 3]; 2]) -> impl Iterator<Item = Vector> {
     (0..8).map(move |corner| {
         [0, 1, 2].map(|a| match corner >> a & 1 {
             0 => f64::from(min[a]),

@@ -1,8 +1,9 @@
 //! The camera rays of a picture's samples, in integers: each is the sum of a column term and a row
 //! term, so that CPU and GPU trace the same rays.
 
-use crate::render::camera::{Camera, Projection, Vec3, add_scaled};
+use crate::render::camera::{Camera, Projection};
 use crate::trace::{DIRECTION_BITS, MAX_DISTANCE, Ray, UNIT};
+use crate::vector::{Vector, minus, plus, times};
 
 /// The term that a column or a row of samples adds to its rays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,15 +31,15 @@ impl Film {
             let pixels = move |i: u32| (f64::from(i) + 0.5) / f64::from(samples);
             (0..size[axis] * samples).map(move |i| camera.on_film(axis, pixels(i)))
         };
-        let across = |x: f64| camera.right.map(|c| c * x);
-        let along = |y: f64| camera.up.map(|c| c * y);
+        let across = |x: f64| times(camera.right, x);
+        let along = |y: f64| times(camera.up, y);
         let terms = match camera.projection {
             Projection::Orthographic => {
-                let origin = |v: Vec3| v.map(|c| (c / UNIT).round_ties_even() as i64);
-                let term = |v: Vec3| RayTerm { origin: origin(v), direction: [0; 3] };
+                let origin = |v: Vector| v.map(|c| (c / UNIT).round_ties_even() as i64);
+                let term = |v: Vector| RayTerm { origin: origin(v), direction: [0; 3] };
                 let near = |c: f64| c.clamp(-FARTHEST, FARTHEST);
-                let ahead = rounded(camera.back.map(|c| -c * f64::from(1 << DIRECTION_BITS)));
-                let row = |y: f64| term(add_scaled(camera.eye, 1.0, along(near(y))));
+                let ahead = rounded(times(camera.back, -f64::from(1 << DIRECTION_BITS)));
+                let row = |y: f64| term(plus(along(near(y)), camera.eye));
                 [
                     at(0).map(|x| term(across(near(x)))).collect(),
                     at(1).map(|y| RayTerm { direction: ahead, ..row(y) }).collect(),
@@ -52,8 +53,8 @@ impl Film {
                         + at(1).map(along).map(longest).fold(0.0, f64::max)
                         + 1.0);
                 let origin = camera.eye.map(|c| (c / UNIT).round_ties_even() as i64);
-                let term = |v: Vec3| rounded(v.map(|c| c * scale));
-                let row = |y: f64| term(add_scaled(along(y), -1.0, camera.back));
+                let term = |v: Vector| rounded(times(v, scale));
+                let row = |y: f64| term(minus(along(y), camera.back));
                 [
                     at(0).map(|x| RayTerm { origin: [0; 3], direction: term(across(x)) }).collect(),
                     at(1).map(|y| RayTerm { origin, direction: row(y) }).collect(),
@@ -73,10 +74,10 @@ impl Film {
     }
 }
 
-fn longest(v: Vec3) -> f64 {
+fn longest(v: Vector) -> f64 {
     v.iter().fold(0.0, |longest: f64, c| longest.max(c.abs()))
 }
 
-fn rounded(v: Vec3) -> [i32; 3] {
+fn rounded(v: Vector) -> [i32; 3] {
     v.map(|c| c.round_ties_even() as i32)
 }

@@ -3,11 +3,12 @@
 
 use rayon::prelude::*;
 
-use crate::render::camera::{Camera, dot};
+use crate::render::camera::Camera;
 use crate::render::light::{
     Direction, ONE, RAY_OFFSET, axis_of, is_occluded, lerp_fixed, scale, sky_directions,
 };
 use crate::trace::{Ray, Scene, UNIT_BITS};
+use crate::vector::dot;
 
 /// Samples of the ground along each side.
 pub(super) const GROUND_SAMPLES: usize = 128;

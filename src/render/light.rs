@@ -3,8 +3,9 @@
 use std::f64::consts::TAU;
 
 use crate::grid::Up;
-use crate::render::camera::{Camera, Vec3, add_scaled, cross, dot, normalized};
+use crate::render::camera::Camera;
 use crate::trace::{Face, Ray, Scene, quantized_direction};
+use crate::vector::{Vector, cross, dot, normalized, plus, times};
 
 /// Light and shares of light are fixed-point numbers: multiples of 1 / `ONE`.
 pub(super) const ONE: u32 = 1 << 15;
@@ -28,7 +29,7 @@ pub(super) fn fixed(value: f64) -> u32 {
 
 /// Default direction to the sun in camera coordinates (right, up, towards the eye), so that visible
 /// faces are lit.
-const SUN: Vec3 = [-0.46, 0.62, 0.72];
+const SUN: Vector = [-0.46, 0.62, 0.72];
 
 /// Tangent of the sun's angular radius: sets the width of penumbrae.
 const SUN_RADIUS: f64 = 0.02;
@@ -54,15 +55,13 @@ const TURN: f64 = TAU * 0.414_213_562_373_095;
 pub(super) const RAY_OFFSET: i64 = 4;
 
 /// Direction to the sun: with the given azimuth and elevation in degrees, or the default one.
-pub(super) fn to_sun(camera: &Camera, angles: Option<[f64; 2]>) -> Vec3 {
+pub(super) fn to_sun(camera: &Camera, angles: Option<[f64; 2]>) -> Vector {
     if let Some(angles) = angles {
         return camera.world_direction(angles);
     }
-    let sun = [camera.up, camera.back]
-        .into_iter()
-        .zip([SUN[1], SUN[2]])
-        .fold(camera.right.map(|c| c * SUN[0]), |sum, (axis, s)| add_scaled(sum, s, axis));
-    normalized(sun)
+    let [right, up, back] = [(camera.right, SUN[0]), (camera.up, SUN[1]), (camera.back, SUN[2])]
+        .map(|(axis, length)| times(axis, length));
+    normalized(plus(plus(right, up), back))
 }
 
 /// A direction towards light, as that of a ray.
@@ -101,7 +100,7 @@ impl Light {
     /// A sun in the direction `sun` with `samples` directions to its disc, and per face `sets` sets
     /// of `set_len` sky directions.
     pub(super) fn new(
-        sun: Vec3,
+        sun: Vector,
         camera: &Camera,
         samples: usize,
         set_len: usize,
@@ -110,17 +109,17 @@ impl Light {
         let [u, v] = tangents(sun);
         let sun_direction = |i: usize| {
             let [x, y] = disc_sample(i, samples, 0.0).map(|c| c * SUN_RADIUS);
-            quantized_direction(add_scaled(add_scaled(sun, x, u), y, v))
+            quantized_direction(plus(plus(sun, times(u, x)), times(v, y)))
         };
         let normal = |number: usize| {
             let face = Face { axis: number % 3, is_upper: number >= 3 };
             face.normal().map(f64::from)
         };
-        let light = |number: usize, of: &dyn Fn(Vec3, usize) -> f64| {
+        let light = |number: usize, of: &dyn Fn(Vector, usize) -> f64| {
             [0, 1, 2].map(|i| fixed(of(normal(number), i)))
         };
-        let sun_light = |n: Vec3, i: usize| SUN_LIGHT[i] * dot(n, sun).max(0.0);
-        let sky_light = |n: Vec3, i: usize| {
+        let sun_light = |n: Vector, i: usize| SUN_LIGHT[i] * dot(n, sun).max(0.0);
+        let sky_light = |n: Vector, i: usize| {
             let above = (dot(n, camera.world_up) + 1.0) / 2.0;
             GROUND_LIGHT[i] + (SKY_LIGHT[i] - GROUND_LIGHT[i]) * above
         };
@@ -161,13 +160,13 @@ fn voxel_hash([x, y, z]: [u32; 3]) -> u32 {
 
 /// `count` cosine-weighted directions in the hemisphere about `normal`. Each set is rotated by a
 /// different angle.
-pub(super) fn sky_directions(normal: Vec3, count: usize, set: u32) -> Vec<Direction> {
+pub(super) fn sky_directions(normal: Vector, count: usize, set: u32) -> Vec<Direction> {
     let [u, v] = tangents(normal);
     let angle = f64::from(set) * TURN;
     let direction = |i: usize| {
         let [x, y] = disc_sample(i, count, angle);
         let height = (1.0 - x * x - y * y).sqrt();
-        quantized_direction(add_scaled(add_scaled(normal.map(|c| c * height), x, u), y, v))
+        quantized_direction(plus(plus(times(normal, height), times(u, x)), times(v, y)))
     };
     (0..count).map(direction).collect()
 }
@@ -181,7 +180,7 @@ fn disc_sample(i: usize, count: usize, angle: f64) -> [f64; 2] {
 }
 
 /// Two unit vectors that form an orthonormal basis with the unit vector `normal`.
-fn tangents(normal: Vec3) -> [Vec3; 2] {
+fn tangents(normal: Vector) -> [Vector; 2] {
     let other = if normal[0].abs() < 0.6 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
     let u = normalized(cross(other, normal));
     [u, cross(normal, u)]

@@ -13,7 +13,6 @@ use crate::place::PlacedMesh;
 use crate::topology::Edge;
 use crate::topology::bins::{Bins, NO_BIN, part_bits};
 use crate::topology::boundary::BoundaryEdge;
-use crate::topology::patches::Pair;
 use crate::topology::shells::Shells;
 use crate::topology::weld::Weld;
 
@@ -102,6 +101,9 @@ impl Tally {
 fn lowest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     [one, other].into_iter().flatten().min()
 }
+
+/// Two triangles at an edge, and whether they traverse it in the same direction.
+pub(super) type Pair = (u32, u32, bool);
 
 /// The triangles of a mesh, by the parts that own their edges.
 pub(super) struct Matching<'a> {

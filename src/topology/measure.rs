@@ -5,6 +5,7 @@ use std::ops::Add;
 use rayon::prelude::*;
 
 use crate::place::{Lattice, PlacedMesh, Triangle};
+use crate::vector::{cross, dot, minus, norm};
 
 /// Triangles summed per task.
 const CHUNK: usize = 1 << 14;
@@ -58,17 +59,12 @@ impl Sums {
     /// in each component, exact in `i64` and in `f64`, and less than `2^50` in all; the sum of
     /// three products is less than `2^75`.
     fn of([a, b, c]: Triangle, center: [i64; 3]) -> Self {
-        let between = |from: [i64; 3], to: [i32; 3]| -> [i64; 3] {
-            std::array::from_fn(|axis| i64::from(to[axis]) - from[axis])
-        };
-        let from_a = a.map(i64::from);
-        let normal = cross(between(from_a, b), between(from_a, c));
-        let height = between(center, a);
-        let product = |axis: usize| i128::from(height[axis]) * i128::from(normal[axis]);
-        let [x, y, z] = normal.map(|component| component as f64);
-        let length = (x * x + y * y + z * z).sqrt();
+        let [a, b, c] = [a, b, c].map(|corner| corner.map(i64::from));
+        let normal = cross(minus(b, a), minus(c, a));
+        let height = minus(a, center);
+        let length = norm(normal.map(|component| component as f64));
         Self {
-            volume_times_six: product(0) + product(1) + product(2),
+            volume_times_six: dot(height.map(i128::from), normal.map(i128::from)),
             twice_area: i128::from((length * f64::from(1u32 << AREA_BITS)) as i64),
         }
     }
@@ -83,8 +79,4 @@ impl Add for Sums {
             twice_area: self.twice_area + other.twice_area,
         }
     }
-}
-
-fn cross(e: [i64; 3], f: [i64; 3]) -> [i64; 3] {
-    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| e[i] * f[j] - e[j] * f[i])
 }

@@ -17,7 +17,7 @@ use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::{Axis, Crossing};
 use crate::topology::Topology;
-use crate::topology::edges::Matching;
+use crate::topology::edges::{Matching, Pair};
 
 /// Maximum numbers of columns along the longest axis of the coarse grid: the first that shows all
 /// patches [clearly](Votes::are_clear), or the last.
@@ -130,9 +130,6 @@ pub(super) fn bytes(triangles: usize) -> u64 {
     let votes = (2 * size_of::<Sightings>() + size_of::<[i128; 2]>()) * triangles;
     (pairs + votes + 28 * triangles) as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
 }
-
-/// Two triangles at an edge, and whether they traverse it in the same direction.
-pub(super) type Pair = (u32, u32, bool);
 
 /// A union-find with parity: elements store their orientation relative to their parent.
 struct Patches {

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-#[cfg(feature = "gpu")]
-use crate::Gpu;
 use crate::grid::VoxelGrid;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
+#[cfg(feature = "gpu")]
+use crate::voxelize::gpu::Gpu;
 use crate::voxelize::report::RunReport;
 use crate::voxelize::{Backend, BackendError, Rule, Run, RunOptions};
 

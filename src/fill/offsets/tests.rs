@@ -5,7 +5,7 @@ use std::ops::Range;
 use fastrand::Rng;
 
 use super::*;
-use crate::fill::solid_angle::dot;
+use crate::vector::dot;
 
 const UNIT: i32 = 16;
 const NO_OFFSET: i32 = i32::MAX;

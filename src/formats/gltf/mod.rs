@@ -87,7 +87,11 @@ pub fn read_with(
     let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
     let instances = expanded(scene.instances, &arrays).map_err(ReadError::Content)?;
     let mut appearance = options.appearance.then(|| DocumentAppearance::new(&document));
-    let Parts { mut parts, left_out } = Parts::new(&arrays, appearance.as_mut())?;
+    let Parts { mut parts, left_out } = Parts::new(&arrays, |mesh, part| {
+        if let Some(appearance) = &mut appearance {
+            appearance.locate(&arrays, mesh, part);
+        }
+    })?;
 
     let totals = Totals::of(&instances, &parts);
     let needed = totals.memory(for_instances);

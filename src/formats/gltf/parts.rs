@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use crate::formats::ReadError;
 use crate::formats::gltf::accessors::Arrays;
-use crate::formats::gltf::attributes::DocumentAppearance;
 use crate::formats::gltf::json::{Mesh, Primitive};
 
 /// Meshes compressed by Draco.
@@ -105,19 +104,19 @@ pub(super) fn place(mesh: usize, primitive: usize) -> String {
 }
 
 impl<'a> Parts<'a> {
-    /// Finds the parts and, if the appearance is read, their colours and texture coordinates.
+    /// Finds the parts; `locate` adds the appearance of a part of a mesh.
     ///
     /// # Errors
     /// A primitive that is malformed.
     pub(super) fn new(
         arrays: &Arrays<'a>,
-        mut appearance: Option<&mut DocumentAppearance>,
+        mut locate: impl FnMut(usize, &mut Part),
     ) -> Result<Self, ReadError> {
         let meshes = &arrays.document.meshes;
         let mut all =
             Self { parts: Vec::with_capacity(meshes.len()), left_out: LeftOut::default() };
         for (at, mesh) in meshes.iter().enumerate() {
-            let parts = all.of_mesh(arrays, at, mesh, appearance.as_deref_mut())?;
+            let parts = all.of_mesh(arrays, at, mesh, &mut locate)?;
             all.parts.push(parts);
         }
         Ok(all)
@@ -128,7 +127,7 @@ impl<'a> Parts<'a> {
         arrays: &Arrays,
         at: usize,
         mesh: &'a Mesh,
-        mut appearance: Option<&mut DocumentAppearance>,
+        locate: &mut impl FnMut(usize, &mut Part),
     ) -> Result<Vec<Part<'a>>, ReadError> {
         let mut parts: Vec<Part> = Vec::with_capacity(mesh.primitives.len());
         let mut known = HashSet::new();
@@ -137,9 +136,7 @@ impl<'a> Parts<'a> {
             let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
                 continue;
             };
-            if let Some(appearance) = &mut appearance {
-                appearance.locate(arrays, at, &mut part);
-            }
+            locate(at, &mut part);
             if !known.insert(part.key()) {
                 part.new_vertices = 0;
             }

@@ -9,26 +9,15 @@
 use crate::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
 use crate::formats::Sidecars;
 use crate::formats::images::{Images, Use};
-use crate::formats::obj::faces::of_slot;
+use crate::formats::obj::faces::{Gathered, of_slot};
 use crate::formats::obj::libraries::{Defined, Materials};
 use crate::formats::obj::materials::{Definition, Map, before_comment};
 use crate::formats::tally::Tally;
-use crate::srgb::{Linear, linear, linear_of};
+use crate::srgb::{linear, linear_of};
 
 /// The colour of materials without one: light grey.
 const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
 const WHITE: [u16; 3] = [u16::MAX; 3];
-
-/// The appearance attributes of triangles and vertices.
-#[derive(Debug, Default)]
-pub(super) struct Gathered {
-    /// The material slot of each triangle. Empty if there are none.
-    pub(super) slots: Vec<u32>,
-    /// The texture coordinates of each triangle. Empty if there are none.
-    pub(super) uvs: Vec<[[f32; 2]; 3]>,
-    /// The colour of each vertex. Empty if there are none.
-    pub(super) vertex_colors: Vec<Linear>,
-}
 
 /// The images of a material, by index.
 #[derive(Debug, Clone, Copy, Default)]

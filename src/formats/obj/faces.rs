@@ -1,6 +1,5 @@
 //! The third pass: faces, as triangles.
 
-use crate::formats::obj::appearance::Gathered;
 use crate::formats::obj::contents::{Contents, Counts, Part};
 use crate::formats::obj::libraries::Materials;
 use crate::formats::obj::materials::Placement;
@@ -9,6 +8,7 @@ use crate::formats::obj::parallel::{Fault, divided, each};
 use crate::formats::obj::text::{Keyword, Words, after_keyword, first_word, visit};
 use crate::formats::obj::vertices::Vertices;
 use crate::formats::polygons::Cutter;
+use crate::srgb::Linear;
 
 /// The texture coordinates of a triangle without any.
 const NO_UVS: [[f32; 2]; 3] = [[f32::NAN; 2]; 3];
@@ -21,6 +21,17 @@ fn slot(material: u32, is_plain: bool) -> u32 {
 /// The material index of a slot, and whether it is without images.
 pub(super) fn of_slot(slot: u32) -> (u32, bool) {
     (slot / 2, slot % 2 == 1)
+}
+
+/// The appearance attributes of triangles and vertices.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// The material slot of each triangle. Empty if there are none.
+    pub(super) slots: Vec<u32>,
+    /// The texture coordinates of each triangle. Empty if there are none.
+    pub(super) uvs: Vec<[[f32; 2]; 3]>,
+    /// The colour of each vertex. Empty if there are none.
+    pub(super) vertex_colors: Vec<Linear>,
 }
 
 /// The triangles of all faces of a text, in order.

@@ -3,11 +3,22 @@
 use half::f16;
 
 use crate::distance::DistanceField;
-use crate::formats::openvdb::tree::Entry;
 use crate::grid::{
     BrickColors, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid, is_empty, overlay, set_bits,
 };
 use crate::srgb::{Rgba, linear_of, srgb_of};
+
+/// An entry of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    Empty,
+    /// An active tile.
+    Full,
+    /// An inactive tile, inside a level set.
+    Inside,
+    /// A child.
+    Node,
+}
 
 /// The quantity that a grid of a file stores.
 #[derive(Debug, Clone, Copy)]

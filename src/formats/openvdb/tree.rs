@@ -11,7 +11,7 @@
 //! generated from the grid again, one upper and one lower node at a time, in a few hundred KiB of
 //! memory for any grid.
 
-use crate::formats::openvdb::channel::Channel;
+use crate::formats::openvdb::channel::{Channel, Entry};
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, join, run_bounds, set_bits,
 };
@@ -95,18 +95,6 @@ impl Upper {
     pub(super) fn is_tile(&self) -> bool {
         self.is_full() || self.counts.inside == UPPER_SIZE as u64
     }
-}
-
-/// An entry of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entry {
-    Empty,
-    /// An active tile.
-    Full,
-    /// An inactive tile, inside a level set.
-    Inside,
-    /// A child.
-    Node,
 }
 
 /// The entries of an upper node, in order.

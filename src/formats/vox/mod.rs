@@ -36,8 +36,10 @@
 //! model's voxels at one position the last. A grid that was written without colours is read without
 //! colours.
 
+mod assemble;
 mod default_palette;
 mod paint;
+mod parse;
 mod parts;
 mod read;
 mod scene;

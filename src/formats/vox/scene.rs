@@ -1,29 +1,76 @@
-//! The scene graph: the transforms of all model instances, and their union as a grid.
+//! The content of a file: models, and the nodes of the scene graph that places them.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::collections::HashMap;
 
-use super::paint::Paint;
-use super::read::{Model, NodeKind, Scene};
-use super::{ATTRIBUTE, Description, Frame};
-use crate::formats::description::Region;
-use crate::formats::{ReadError, excerpt};
-use crate::grid::GridError;
-use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid};
-use crate::place::MAX_DIM;
+use crate::numbers::counted_as;
+use crate::srgb::Rgba;
 
 /// The node at the top.
 pub(super) const ROOT: i32 = 0;
-/// Deepest nesting of nodes.
-const MAX_DEPTH: usize = 256;
-/// Most node visits; a node is visited once per use, so nested instances multiply.
-const MAX_VISITS: usize = 1 << 18;
-/// Most voxels of all instances, unless the file itself has more: about ten seconds of work, and
-/// 1.3 GB with colours.
-const MAX_PLACED: u64 = 1 << 28;
-/// Most bricks of all instances, unless the file has more voxels: above the 250 cubed of
-/// MagicaVoxel's world. About 2 GB.
-const MAX_BRICKS: usize = 1 << 24;
+
+/// The parsed content of a file.
+#[derive(Default)]
+pub(super) struct Scene<'a> {
+    pub(super) models: Vec<Model<'a>>,
+    /// By node id.
+    pub(super) nodes: HashMap<i32, Node>,
+    /// The root's `trivox` attribute.
+    pub(super) description: Option<&'a [u8]>,
+    /// The file's palette; entry `n` is the colour of index `n + 1`.
+    pub(super) palette: Option<&'a [Rgba]>,
+    /// The indices with a material other than diffuse.
+    pub(super) materials: Vec<u8>,
+}
+
+/// Voxels in a box.
+#[derive(Clone, Copy)]
+pub(super) struct Model<'a> {
+    /// 1 to 256 each.
+    pub(super) size: [u32; 3],
+    /// `x`, `y`, `z` inside the box, and the colour's index, 0 for none.
+    pub(super) voxels: &'a [[u8; 4]],
+}
+
+/// A node of the scene graph.
+pub(super) struct Node {
+    /// Byte offset in the file.
+    pub(super) at: usize,
+    pub(super) kind: NodeKind,
+    pub(super) is_hidden: bool,
+    /// Animation frames; 1 without an animation.
+    pub(super) frames: usize,
+}
+
+pub(super) enum NodeKind {
+    Transform { rotation: Rotation, translation: [i32; 3], child: i32 },
+    Group { children: Vec<i32> },
+    Shape { model: i32 },
+}
+
+impl Scene<'_> {
+    /// Warnings about content that MagicaVoxel shows, but that has no effect on the grid. `used`
+    /// are the palette indices of voxels.
+    pub(super) fn warnings(&self, used: &[bool; 256]) -> Vec<String> {
+        let count = |is: fn(&Node) -> bool| self.nodes.values().filter(|node| is(node)).count();
+        let mut warnings = Vec::new();
+        match count(|node| node.is_hidden) {
+            0 => {}
+            n => warnings.push(format!("hidden nodes are read like any other: there are {n}")),
+        }
+        match count(|node| node.frames > 1) {
+            0 => {}
+            n => warnings.push(format!("only the first frame is read: {n} nodes are animated")),
+        }
+        match self.materials.iter().filter(|&&index| used[usize::from(index)]).count() {
+            0 => {}
+            n => warnings.push(format!(
+                "materials are not read: {} of glass, metal or light, but for the colour",
+                counted_as(n as u64, "colour is", "colours are")
+            )),
+        }
+        warnings
+    }
+}
 
 /// A signed permutation matrix, a rotation by quarter turns or a reflection: row `i` has `sign[i]`
 /// in column `axis[i]` and 0 elsewhere.
@@ -45,312 +92,15 @@ impl Rotation {
         is_valid.then(|| Self { axis: [a, b, 3 - a - b], sign })
     }
 
-    fn apply(&self, v: [i64; 3]) -> [i64; 3] {
+    pub(super) fn apply(&self, v: [i64; 3]) -> [i64; 3] {
         [0, 1, 2].map(|i| self.sign[i] * v[self.axis[i]])
     }
 
     /// `self` after `first`.
-    fn after(&self, first: &Self) -> Self {
+    pub(super) fn after(&self, first: &Self) -> Self {
         Self {
             axis: self.axis.map(|row| first.axis[row]),
             sign: [0, 1, 2].map(|i| self.sign[i] * first.sign[self.axis[i]]),
-        }
-    }
-}
-
-/// A rotation, then a translation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Pose {
-    rotation: Rotation,
-    /// Below 2^40: a sum of `MAX_DEPTH` 32-bit numbers.
-    translation: [i64; 3],
-}
-
-impl Pose {
-    const NONE: Self = Self { rotation: Rotation::NONE, translation: [0; 3] };
-
-    fn apply(&self, v: [i64; 3]) -> [i64; 3] {
-        let rotated = self.rotation.apply(v);
-        [0, 1, 2].map(|i| rotated[i] + self.translation[i])
-    }
-
-    /// `self` after a rotation and a translation.
-    fn after(&self, rotation: &Rotation, translation: [i32; 3]) -> Self {
-        Self {
-            rotation: self.rotation.after(rotation),
-            translation: self.apply(translation.map(i64::from)),
-        }
-    }
-}
-
-/// An instance of a model in the scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Instance {
-    model: usize,
-    pose: Pose,
-}
-
-impl Instance {
-    /// The position of a voxel of the model. The voxel's centre, in half voxels, is rotated about
-    /// the pivot's minimum corner, then rounded down to the voxel's minimum corner.
-    fn place(&self, voxel: [u32; 3], size: [u32; 3]) -> [i64; 3] {
-        let centre = [0, 1, 2].map(|a| 2 * (i64::from(voxel[a]) - i64::from(size[a] / 2)) + 1);
-        let rotated = self.pose.rotation.apply(centre);
-        [0, 1, 2].map(|a| (rotated[a] >> 1) + self.pose.translation[a])
-    }
-
-    /// The box: minimum and maximum voxel.
-    fn bounds(&self, size: [u32; 3]) -> [[i64; 3]; 2] {
-        let [a, b] = [self.place([0; 3], size), self.place(size.map(|d| d - 1), size)];
-        [[0, 1, 2].map(|i| a[i].min(b[i])), [0, 1, 2].map(|i| a[i].max(b[i]))]
-    }
-}
-
-/// The result of a scene.
-pub(super) struct Assembled {
-    pub(super) grid: VoxelGrid,
-    /// The region of a larger grid, if it is a part of one.
-    pub(super) part: Option<Region>,
-    /// The palette indices that voxels use.
-    pub(super) used: [bool; 256],
-}
-
-/// The union of all instances of `scene`.
-pub(super) fn assemble(scene: &Scene) -> Result<Assembled, ReadError> {
-    let mut instances = instances(scene)?;
-    // Duplicate instances add no voxels, but cost time.
-    let mut seen = HashSet::new();
-    instances.retain(|&instance| seen.insert(instance));
-    let bounds = bounds(scene, &instances)?;
-    let (frame, corner, description) = match scene.description {
-        Some(text) => {
-            let description = checked_description(text, bounds).map_err(|what| {
-                let at = scene.nodes[&ROOT].at;
-                fault(ROOT, at, format_args!("the attribute '{ATTRIBUTE}' {what}"))
-            })?;
-            let frame = Frame::new(description.dims, description.world);
-            (frame, frame.corner(), Some(description))
-        }
-        None => {
-            let [lo, hi] = bounds;
-            let dims = checked_dims([0, 1, 2].map(|a| hi[a] - lo[a] + 1))?;
-            (Frame { dims, up: Up::Z }, lo, None)
-        }
-    };
-    let limit = MAX_BRICKS.max(stored(scene) as usize);
-    let placed = Placed { scene, instances: &instances, frame, corner };
-    let bricks = placed.bricks(limit)?;
-    let paint = placed.paint(&bricks);
-    let (colors, used) = (paint.colors(scene.palette, description.is_some()), paint.used());
-    let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
-    grid.world = description.and_then(|description| description.world);
-    grid.colors = colors;
-    Ok(Assembled { grid, part: description.and_then(|description| description.part), used })
-}
-
-fn content(what: String) -> ReadError {
-    ReadError::Content(what)
-}
-
-/// An error about node `id`, at byte `at` of the file.
-fn fault(id: i32, at: usize, what: impl fmt::Display) -> ReadError {
-    content(format!("node {id} of the scene graph, byte {at}: {what}"))
-}
-
-/// Parses the root's description of the grid, which must contain the box from `lo` to `hi`.
-fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Description, String> {
-    let text = String::from_utf8_lossy(text);
-    let description = Description::parse(&text).ok_or_else(|| {
-        format!("is malformed, or of a version that is not known: {}", excerpt(&text))
-    })?;
-    let dims = checked_dims(description.dims.map(i64::from)).map_err(|e| format!("lies: {e}"))?;
-    let frame = Frame::new(dims, description.world);
-    let (corner, size) = (frame.corner(), frame.size().map(i64::from));
-    match (0..3).all(|a| lo[a] >= corner[a] && hi[a] < corner[a] + size[a]) {
-        true => Ok(description),
-        false => Err(format!(
-            "says that the grid is {size:?} from {corner:?}, but its models reach from {lo:?} to \
-             {hi:?}: was the file edited? remove the attribute"
-        )),
-    }
-}
-
-fn checked_dims(dims: [i64; 3]) -> Result<[u32; 3], GridError> {
-    match dims.iter().all(|&d| d > 0 && d <= i64::from(MAX_DIM)) {
-        true => Ok(dims.map(|d| d as u32)),
-        false => Err(GridError::Dims(dims.map(|d| d as u64))),
-    }
-}
-
-/// All instances, in reverse order of the scene graph: the first takes precedence.
-fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
-    match scene.models.len() {
-        _ if !scene.nodes.is_empty() => Traversal::default().run(scene),
-        1 => Ok(vec![Instance { model: 0, pose: Pose::NONE }]),
-        0 => Err(content("the file has no models".into())),
-        n => Err(content(format!(
-            "the file has {n} models but no scene graph that says where they are: frames of an \
-             animation? save it with a current MagicaVoxel"
-        ))),
-    }
-}
-
-/// A depth-first traversal of the scene graph, the last child of a node first.
-#[derive(Default)]
-struct Traversal {
-    /// The nodes from the root to the current one.
-    path: Vec<i32>,
-    /// Nodes to visit, each with its depth and its parent's pose.
-    stack: Vec<(i32, usize, Pose)>,
-    visits: usize,
-    instances: Vec<Instance>,
-}
-
-impl Traversal {
-    fn run(mut self, scene: &Scene) -> Result<Vec<Instance>, ReadError> {
-        self.stack.push((ROOT, 0, Pose::NONE));
-        while let Some((id, depth, pose)) = self.stack.pop() {
-            self.path.truncate(depth);
-            self.visit(scene, id, pose)?;
-        }
-        Ok(self.instances)
-    }
-
-    fn visit(&mut self, scene: &Scene, id: i32, pose: Pose) -> Result<(), ReadError> {
-        let Some(node) = scene.nodes.get(&id) else {
-            let above = self.path.last().map_or("root".into(), |above| format!("child of {above}"));
-            return Err(content(format!("the scene graph has no node {id}, the {above}")));
-        };
-        let fault = |what| fault(id, node.at, what);
-        self.check(id).map_err(fault)?;
-        self.visits += 1;
-        self.path.push(id);
-        let depth = self.path.len();
-        match &node.kind {
-            NodeKind::Transform { rotation, translation, child } => {
-                self.stack.push((*child, depth, pose.after(rotation, *translation)));
-            }
-            NodeKind::Group { children } => {
-                self.stack.extend(children.iter().map(|&child| (child, depth, pose)));
-            }
-            NodeKind::Shape { model } => {
-                let index = usize::try_from(*model).ok().filter(|&m| m < scene.models.len());
-                let index = index.ok_or_else(|| fault(format!("there is no model {model}")))?;
-                self.instances.push(Instance { model: index, pose });
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that node `id` may be visited: no cycle, and within the limits.
-    fn check(&self, id: i32) -> Result<(), String> {
-        if self.path.contains(&id) {
-            Err("it is part of itself".into())
-        } else if self.path.len() >= MAX_DEPTH {
-            Err(format!("it is nested more than {MAX_DEPTH} deep"))
-        } else if self.visits + self.stack.len() >= MAX_VISITS {
-            Err(format!("it is one of more than {MAX_VISITS} nodes: too many instances"))
-        } else {
-            Ok(())
-        }
-    }
-}
-
-/// Minimum and maximum voxel of all instances' boxes.
-fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadError> {
-    let all = instances.iter().map(|instance| instance.bounds(scene.models[instance.model].size));
-    let union = all.reduce(|[a, b], [c, d]| {
-        [[0, 1, 2].map(|i| a[i].min(c[i])), [0, 1, 2].map(|i| b[i].max(d[i]))]
-    });
-    union.ok_or_else(|| content("the scene graph places no models".into()))
-}
-
-/// The number of voxels in the file, without instances.
-fn stored(scene: &Scene) -> u64 {
-    scene.models.iter().map(|model| model.voxels.len() as u64).sum()
-}
-
-/// The instances of a scene's models, in a grid.
-struct Placed<'a> {
-    scene: &'a Scene<'a>,
-    instances: &'a [Instance],
-    frame: Frame,
-    /// The grid's minimum corner in the scene; all instances are inside the grid.
-    corner: [i64; 3],
-}
-
-impl Placed<'_> {
-    /// The voxels of an instance, each with its palette index, the last first.
-    fn voxels(&self, instance: &Instance) -> impl Iterator<Item = ([u32; 3], u8)> {
-        let Model { size, voxels } = self.scene.models[instance.model];
-        let coloured = voxels.iter().rev().filter(|&&[.., color]| color != 0);
-        coloured.map(move |&[x, y, z, color]| {
-            let placed = instance.place([x, y, z].map(u32::from), size);
-            // In range, since all boxes are inside the frame.
-            let voxel = [0, 1, 2].map(|a| (placed[a] - self.corner[a]) as u32);
-            (self.frame.grid_from_vox(voxel), color)
-        })
-    }
-
-    /// The bricks of all instances in canonical order, at most `limit`.
-    fn bricks(&self, limit: usize) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
-        let models = &self.scene.models;
-        let placed: u64 = self.instances.iter().map(|i| models[i.model].voxels.len() as u64).sum();
-        if placed > stored(self.scene).max(MAX_PLACED) {
-            return Err(content(format!(
-                "the scene graph's instances have {placed} voxels: too many"
-            )));
-        }
-        let mut bricks = Bricks::default();
-        for instance in self.instances {
-            self.voxels(instance).for_each(|(voxel, _)| bricks.set(voxel));
-            bricks.flush();
-            if bricks.all.len() > limit {
-                return Err(content(format!(
-                    "the scene graph's instances fill more than {limit} bricks"
-                )));
-            }
-        }
-        let mut bricks: Vec<_> = bricks.all.into_iter().collect();
-        bricks.sort_unstable_by_key(|&(key, _)| key);
-        Ok(bricks)
-    }
-
-    /// The palette indices of `bricks`, which must be those of all instances.
-    fn paint<'a>(&self, bricks: &'a [(BrickKey, Mask)]) -> Paint<'a> {
-        let mut paint = Paint::new(bricks);
-        for instance in self.instances {
-            self.voxels(instance).for_each(|(voxel, color)| paint.set(voxel, color));
-        }
-        paint
-    }
-}
-
-/// Collects voxels in any order into bricks. The latest brick is cached, since consecutive voxels
-/// are mostly in one brick.
-#[derive(Default)]
-struct Bricks {
-    all: HashMap<BrickKey, Mask>,
-    latest: Option<(BrickKey, Mask)>,
-}
-
-impl Bricks {
-    fn set(&mut self, voxel: [u32; 3]) {
-        let key = BrickKey::new(voxel.map(|c| c / BRICK));
-        if self.latest.is_none_or(|(latest, _)| latest != key) {
-            self.flush();
-            self.latest = Some((key, [0; 8]));
-        }
-        if let Some((_, mask)) = &mut self.latest {
-            let [x, y, z] = voxel.map(|c| c % BRICK);
-            mask[x as usize] |= 1 << (8 * y + z);
-        }
-    }
-
-    fn flush(&mut self) {
-        if let Some((key, mask)) = self.latest.take() {
-            let union = self.all.entry(key).or_default();
-            (0..8).for_each(|x| union[x] |= mask[x]);
         }
     }
 }
@@ -374,18 +124,5 @@ mod tests {
         let rotation = Rotation::from_bits(1 | 2 << 2 | 1 << 5 | 1 << 6).expect("a rotation");
         // Rows (0 1 0), (0 0 -1), (-1 0 0).
         assert_eq!(rotation.apply([1, 2, 3]), [2, -3, -1]);
-    }
-
-    #[test]
-    fn instances_may_not_fill_more_bricks_than_the_limit() {
-        let voxels: Vec<[u8; 4]> = (0..32).map(|i| [8 * i, 0, 0, 1]).collect();
-        let model = Model { size: [256, 1, 1], voxels: &voxels };
-        let scene = Scene { models: vec![model], ..Scene::default() };
-        let pose = |y| Pose { translation: [128, y, 0], ..Pose::NONE };
-        let instances: Vec<_> = (0..5).map(|y| Instance { model: 0, pose: pose(8 * y) }).collect();
-        let frame = Frame { dims: [256, 256, 1], up: Up::Z };
-        let placed = Placed { scene: &scene, instances: &instances, frame, corner: [0; 3] };
-        assert_eq!(placed.bricks(160).map(|bricks| bricks.len()).ok(), Some(160));
-        assert!(matches!(placed.bricks(159), Err(ReadError::Content(_))));
     }
 }

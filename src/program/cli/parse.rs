@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use trivox::Bounds;
+use trivox::ColorSource;
 use trivox::distance::MAX_WIDTH;
 use trivox::place::MAX_DIM;
 use trivox::render::{Background, MAX_SIDE};
 use trivox::srgb::Rgba;
-
-use crate::program::colors::css_color;
 
 pub fn parse_size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| "not a number of bytes, such as 512MiB, 4GB or 1000000".to_owned())
@@ -22,6 +21,28 @@ pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
         Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
         _ => Err(format!("use width and height of 1 to {MAX_SIDE} pixels, such as 1920x1080")),
     }
+}
+
+/// Parses the value of `--color`.
+///
+/// # Errors
+/// Neither a keyword nor a CSS colour; the message lists the keywords.
+pub fn parse_color(text: &str) -> Result<ColorSource, String> {
+    match text {
+        "auto" => Ok(ColorSource::Mesh),
+        "none" => Ok(ColorSource::None),
+        _ => css_color(text).map(ColorSource::Uniform).ok_or_else(|| {
+            "use auto, none or a CSS colour such as red, #fff or #C08040 (in quotes, where # \
+             begins a comment)"
+                .to_owned()
+        }),
+    }
+}
+
+/// Parses an opaque CSS colour: a name, or hexadecimal digits with or without `#`.
+pub fn css_color(text: &str) -> Option<Rgba> {
+    let color = csscolorparser::parse(text).ok()?.to_rgba8();
+    (color[3] == u8::MAX).then_some(color)
 }
 
 pub fn parse_interior(text: &str) -> Result<Rgba, String> {
@@ -106,5 +127,28 @@ pub fn parse_width(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(width) if width > 0.0 && width <= MAX_WIDTH => Ok(width),
         _ => Err(format!("use a number of voxels above 0, at most {MAX_WIDTH}, such as 3")),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_those_of_css() {
+        let parse = |text: &str| parse_color(text).ok();
+        assert_eq!(parse("#C08040"), Some(ColorSource::Uniform([192, 128, 64, 255])));
+        assert_eq!(parse("c08040"), parse("#C08040"));
+        assert_eq!(parse("#fff"), Some(ColorSource::Uniform([255; 4])));
+        assert_eq!(parse("red"), Some(ColorSource::Uniform([255, 0, 0, 255])));
+        assert_eq!(
+            [parse("auto"), parse("none")],
+            [ColorSource::Mesh, ColorSource::None].map(Some)
+        );
+        for text in ["", "#", "#C0804", "#C080401", "#C0804G", "+C0804", "##C08040", "mauve-ish"] {
+            let message = parse_color(text).unwrap_err();
+            assert!(message.contains("#C08040"), "{text}: {message}");
+        }
     }
 }

@@ -10,10 +10,9 @@ use trivox::render::{Background, MAX_SAMPLES};
 
 use crate::program::cli::names::{CameraName, RenderBackendName, UpAxis, ViewName};
 use crate::program::cli::parse::{
-    parse_background, parse_light, parse_number, parse_pixels, parse_res, parse_size,
+    parse_background, parse_color, parse_light, parse_number, parse_pixels, parse_res, parse_size,
 };
 use crate::program::cli::{Input, ReportArgs, VoxelArgs};
-use crate::program::colors::parse_color;
 
 /// The heading of options that grids do not have.
 const OF_MESHES: &str = "Options for meshes";

@@ -10,10 +10,9 @@ use trivox::{Bounds, ColorSource, Tile};
 
 use crate::program::cli::names::UpAxis;
 use crate::program::cli::parse::{
-    parse_bounds, parse_count, parse_cube, parse_dims, parse_number, parse_res, parse_seconds,
-    parse_width,
+    parse_bounds, parse_color, parse_count, parse_cube, parse_dims, parse_number, parse_res,
+    parse_seconds, parse_width,
 };
-use crate::program::colors::parse_color;
 use crate::program::shard::Shard;
 
 /// The main job.

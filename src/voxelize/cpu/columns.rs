@@ -12,8 +12,8 @@ use crate::predicate::crosses::Axis;
 use crate::predicate::crosses::blocks::{Hit, Pairs, Position, Projected};
 use crate::voxelize::Rule;
 use crate::voxelize::cpu::brick_cache::BrickCache;
+use crate::voxelize::cpu::clipped::ClippedTriangles;
 use crate::voxelize::cpu::strips::Strips;
-use crate::voxelize::cpu::tasks::ClippedTriangles;
 use crate::voxelize::cpu::triangle_batch::TriangleBatch;
 
 /// A task that sets voxels in `bricks` by `rule`, one that tests columns.

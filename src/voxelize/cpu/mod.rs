@@ -5,6 +5,7 @@
 mod brick_cache;
 #[cfg(feature = "gpu")]
 pub(in crate::voxelize) mod clamped;
+mod clipped;
 mod columns;
 mod refine;
 mod slabs;

@@ -11,7 +11,7 @@ use crate::place::{MAX_DIM, PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
 use crate::predicate::boxes::BoxRange;
 use crate::voxelize::cpu::brick_cache::BrickCache;
-use crate::voxelize::cpu::tasks::ClippedTriangles;
+use crate::voxelize::cpu::clipped::ClippedTriangles;
 use crate::voxelize::cpu::triangle_batch::{Bounds, TriangleBatch};
 
 /// Levels above the voxels': a block of the highest contains the largest grid.

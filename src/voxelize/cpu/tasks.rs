@@ -14,6 +14,7 @@ use crate::predicate::crosses::Axis;
 use crate::progress::Progress;
 use crate::voxelize::Rule;
 use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
+use crate::voxelize::cpu::clipped::ClippedTriangles;
 use crate::voxelize::cpu::triangle_batch::LANES;
 use crate::voxelize::cpu::{columns, refine};
 
@@ -24,32 +25,6 @@ const TRIANGLES: Range<usize> = 1 << 10..1 << 16;
 /// Bricks per batch of evicted bricks.
 const BATCH: Range<u64> = 1 << 4..1 << 12;
 
-/// A range of triangles, and the box of voxels to set.
-pub(super) struct ClippedTriangles<'a> {
-    triangles: Range<usize>,
-    /// The first and last layer of bricks that each group of [`LANES`] triangles touches; empty if
-    /// the box has all layers.
-    reach: &'a [[i32; 2]],
-    /// The box, inclusive, within the grid.
-    pub(super) clip: BoxRange,
-}
-
-impl ClippedTriangles<'_> {
-    /// The groups of up to [`LANES`] triangles that touch the layers of the box.
-    #[inline(always)]
-    pub(super) fn groups(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        let Self { triangles, reach, clip } = self;
-        let layers = clip.coarser(BRICK.ilog2());
-        let is_near = move |group: usize| {
-            let near = |&[lo, hi]: &[i32; 2]| lo <= layers.hi[2] && hi >= layers.lo[2];
-            reach.get(group).is_none_or(near)
-        };
-        let firsts = triangles.clone().step_by(LANES).enumerate();
-        let near = firsts.filter(move |&(group, _)| is_near(group));
-        near.map(|(_, first)| first..triangles.end.min(first + LANES))
-    }
-}
-
 /// The tasks of a mesh.
 pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
@@ -58,7 +33,7 @@ pub(super) struct Tasks<'a> {
     /// Triangles per task, a multiple of [`LANES`].
     chunk: usize,
     /// The first and last layer of bricks that each group of [`LANES`] triangles touches.
-    reach: OnceLock<Vec<[i32; 2]>>,
+    group_layers: OnceLock<Vec<[i32; 2]>>,
     /// Slots to reuse: fresh memory costs page faults.
     spare: Mutex<Vec<Slots>>,
 }
@@ -78,7 +53,7 @@ impl<'a> Tasks<'a> {
             rule,
             threads,
             chunk: fair.clamp(TRIANGLES.start, TRIANGLES.end),
-            reach: OnceLock::new(),
+            group_layers: OnceLock::new(),
             spare: Mutex::default(),
         }
     }
@@ -165,27 +140,27 @@ impl<'a> Tasks<'a> {
 
     /// The first and last layer that each group of [`LANES`] of `triangles` touches; empty if
     /// `layers` are all layers.
-    fn reach(&self, triangles: &Range<usize>, layers: &Range<u64>) -> &[[i32; 2]] {
+    fn group_layers(&self, triangles: &Range<usize>, layers: &Range<u64>) -> &[[i32; 2]] {
         if *layers == (0..self.layers()) {
             return &[];
         }
-        let reach = self.reach.get_or_init(|| {
+        let group_layers = self.group_layers.get_or_init(|| {
             let groups = 0..self.mesh.len().div_ceil(LANES);
             groups.map(|group| layers_of(self.mesh, self.rule, group)).collect()
         });
-        &reach[triangles.start / LANES..triangles.end.div_ceil(LANES)]
+        &group_layers[triangles.start / LANES..triangles.end.div_ceil(LANES)]
     }
 
     /// Runs one task and returns its bricks.
     fn run(&self, chunk: usize, layers: &Range<u64>, budget: &EvictionBudget) -> Vec<BrickBatch> {
         let first = chunk * self.chunk;
         let triangles = first..self.mesh.len().min(first + self.chunk);
-        let reach = self.reach(&triangles, layers);
+        let group_layers = self.group_layers(&triangles, layers);
         let dims = self.mesh.lattice().dims.map(|d| d as i32);
         let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
         let clip =
             BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
-        let triangles = ClippedTriangles { triangles, reach, clip };
+        let triangles = ClippedTriangles { triangles, layers: group_layers, clip };
         if triangles.groups().next().is_none() {
             return Vec::new();
         }

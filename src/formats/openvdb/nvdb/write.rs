@@ -14,11 +14,12 @@ use super::{
 };
 use crate::distance::DistanceField;
 use crate::formats::openvdb::TEXT;
+use crate::formats::openvdb::channel::Entry;
 use crate::formats::openvdb::channel::{Channel, Value, float, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::source::Hashing;
 use crate::formats::openvdb::tree::{
-    Bounds, Entry, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, UPPER_VOXELS, brick_at,
+    Bounds, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, UPPER_VOXELS, brick_at,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};

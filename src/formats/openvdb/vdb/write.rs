@@ -12,10 +12,11 @@ use super::{
 };
 use crate::distance::DistanceField;
 use crate::formats::openvdb::TEXT;
+use crate::formats::openvdb::channel::Entry;
 use crate::formats::openvdb::channel::{Channel, colors_of, half, rounded, world_distance};
 use crate::formats::openvdb::record::{Record, put_bits};
 use crate::formats::openvdb::tree::{
-    Counts, Entry, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, brick_at,
+    Counts, LEAVES_AT_ONCE, LEAVES_PER_TASK, Lower, Tree, brick_at,
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::{WriteError, description};

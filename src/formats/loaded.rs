@@ -1,0 +1,34 @@
+//! Meshes and grids that were read.
+
+use crate::formats::sidecars::Sidecar;
+use crate::grid::VoxelGrid;
+use crate::mesh::Mesh;
+
+/// A mesh, and warnings about content that was ignored.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The mesh.
+    pub mesh: Mesh,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+    /// The files on disk that the reader looked for besides the mesh's own.
+    pub sidecars: Vec<Sidecar>,
+}
+
+impl Loaded {
+    /// A mesh without sidecar files.
+    pub(super) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
+        Self { mesh, warnings, sidecars: Vec::new() }
+    }
+}
+
+/// A grid, and warnings about content that was ignored.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LoadedGrid {
+    /// The grid.
+    pub grid: VoxelGrid,
+    /// One sentence for each kind of thing that was skipped.
+    pub warnings: Vec<String>,
+}

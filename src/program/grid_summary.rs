@@ -1,0 +1,42 @@
+//! A grid in reports.
+
+use std::path::Path;
+
+use serde::Serialize;
+use trivox::VoxelGrid;
+use trivox::grid::World;
+
+use crate::program::numbers::{counted, sized};
+
+/// A grid of a file.
+#[derive(Debug, Serialize)]
+pub struct GridSummary {
+    pub file: String,
+    pub dims: [u32; 3],
+    pub occupied: u64,
+    pub hash: String,
+}
+
+impl GridSummary {
+    pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
+        Self {
+            file: path.display().to_string(),
+            dims: grid.dims(),
+            occupied: grid.occupied(),
+            hash: grid.hash().to_string(),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let Self { file, dims, occupied, hash } = self;
+        let occupied = counted(*occupied, "voxel");
+        format!("{file}, {}, {occupied} occupied, hash {hash}", sized(*dims))
+    }
+}
+
+/// The placement of a grid.
+pub fn described(world: &World) -> String {
+    let World { origin: [x, y, z], voxel_size, up } = world;
+    let up = up.letter();
+    format!("voxels of {voxel_size} from ({x}, {y}, {z}), {up} up")
+}

@@ -1,0 +1,74 @@
+//! A picture besides the main output.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use trivox::render::{Picture, RenderOptions, Renderer};
+use trivox::{Progress, VoxelGrid};
+
+use crate::program::sink::{Inputs, Sink};
+
+/// A picture besides the main output.
+#[derive(Debug)]
+pub struct Preview(Sink);
+
+impl Preview {
+    /// Smaller and with fewer samples than the default of `render`, so that it takes less time than
+    /// most jobs.
+    pub fn options() -> RenderOptions {
+        RenderOptions::new([512; 2]).with_samples(2)
+    }
+
+    /// Checks that `path` can be written as a picture, and is none of `inputs`.
+    ///
+    /// # Errors
+    /// `path` is not suitable.
+    pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
+        check_extension(path).with_context(|| path.display().to_string())?;
+        Ok(Self(Sink::new(path, inputs)?))
+    }
+
+    /// Checks that the picture is none of `inputs`, which were not known before.
+    ///
+    /// # Errors
+    /// It is one of them.
+    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
+        self.0.refuse(inputs)
+    }
+
+    /// Draws `grid`; returns the file's name.
+    ///
+    /// # Errors
+    /// The picture cannot be written.
+    pub fn draw(&self, grid: &VoxelGrid, progress: &dyn Progress) -> Result<String> {
+        self.write(&Renderer::new(grid).render_with(&Self::options(), progress)?)
+    }
+
+    /// Writes a picture; returns the file's name.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, picture: &Picture) -> Result<String> {
+        self.0.write(|out| Ok(picture.write_png(out)?))?;
+        Ok(self.0.name().to_owned())
+    }
+}
+
+/// Checks the extension of a picture.
+///
+/// # Errors
+/// The extension is not `.png`.
+pub fn check_extension(path: &Path) -> Result<()> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match &extension[..] {
+        "png" => Ok(()),
+        "" => bail!("no file extension: pictures are .png files"),
+        "gif" | "webp" => bail!(
+            "a .{extension} is an animation: use --turntable N of `voxelize render`, or a .png"
+        ),
+        _ => bail!(
+            "unknown file extension '.{extension}': pictures are .png files, animations \
+             (--turntable) also .gif and .webp"
+        ),
+    }
+}

@@ -1,0 +1,237 @@
+//! Where a file goes: standard output, a stream, or a file that is replaced once the new one is
+//! complete. None of the files that a run reads is replaced.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use trivox::formats::{Sidecar, WriteError};
+
+use crate::program::temporary::TemporaryFile;
+use crate::program::{Closed, stdout_error};
+
+/// The destination of a file, checked before the work begins.
+#[derive(Debug, Clone)]
+pub struct Sink {
+    /// The path as the user gave it.
+    name: String,
+    target: Target,
+    inputs: Inputs,
+}
+
+/// The files that a run reads: it must not replace them.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs(Vec<PathBuf>);
+
+impl Inputs {
+    /// Those of `paths` that exist.
+    pub fn new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
+        Self(paths.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
+    }
+
+    /// With one more file.
+    pub fn with(&self, path: &Path) -> Self {
+        let mut inputs = self.clone();
+        inputs.0.extend(fs::canonicalize(path).ok());
+        inputs
+    }
+
+    /// The sidecar files of a mesh.
+    pub fn of_sidecars(sidecars: &[Sidecar]) -> Self {
+        Self::new(sidecars.iter().map(|sidecar| &*sidecar.path))
+    }
+
+    /// # Errors
+    /// `path` is one of them.
+    pub fn refuse(&self, path: &Path) -> Result<()> {
+        match fs::canonicalize(path) {
+            Ok(path) if self.0.contains(&path) => {
+                bail!("would overwrite an input: name another file")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Target {
+    Stdout,
+    /// A regular file, which may not exist yet.
+    File(PathBuf),
+    /// A device or pipe, which cannot be replaced by renaming.
+    Stream(PathBuf),
+}
+
+impl Sink {
+    /// Checks that `path` is writable and is none of `inputs`.
+    ///
+    /// # Errors
+    /// A folder; a folder that is missing or not writable.
+    pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
+        let inputs = inputs.clone();
+        if path == Path::new("-") {
+            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, inputs });
+        }
+        let name = path.display().to_string();
+        let named = || name.clone();
+        refuse_folder(path).with_context(named)?;
+        let target = target_of(path).with_context(named)?;
+        inputs.refuse(path).with_context(named)?;
+        Ok(Self { name, target, inputs })
+    }
+
+    /// Checks that the file is none of `inputs`, which were not known before.
+    ///
+    /// # Errors
+    /// It is one of them.
+    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
+        let file = self.file().map_or(Ok(()), |path| inputs.refuse(path));
+        file.with_context(|| self.name.clone())
+    }
+
+    /// The file that is replaced, which may not exist yet.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.target {
+            Target::File(path) => Some(path),
+            Target::Stdout | Target::Stream(_) => None,
+        }
+    }
+
+    /// The files that a run reads.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// The path as the user gave it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Writes the output of `write`; returns its size in bytes. On failure, an existing file is
+    /// unchanged, and no new file remains.
+    ///
+    /// # Errors
+    /// Errors of `write` and of the operating system.
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<u64> {
+        let named = || self.name.clone();
+        match &self.target {
+            Target::Stdout => counting(io::stdout().lock(), write).map_err(|error| match error {
+                WriteError::Io(error) => match stdout_error(error) {
+                    error if error.is::<Closed>() => Cut.into(),
+                    error => error,
+                },
+                other => other.into(),
+            }),
+            Target::Stream(path) => write_stream(path, write).with_context(named),
+            Target::File(path) => write_file(path, write).with_context(named),
+        }
+    }
+}
+
+/// The reader of standard output closed it before the end of the file.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "standard output: its reader closed it before the file was complete: let it read to the end, \
+     or write to a file"
+)]
+pub struct Cut;
+
+/// # Errors
+/// `path` is a folder.
+pub fn refuse_folder(path: &Path) -> Result<()> {
+    match path.is_dir() {
+        true => bail!("is a folder: name a file in it"),
+        false => Ok(()),
+    }
+}
+
+/// A temporary file that can replace `path`.
+///
+/// # Errors
+/// `path` is a link, a device or one of `inputs`; the folder is not writable.
+pub fn replaceable(path: &Path, inputs: &Inputs) -> Result<TemporaryFile> {
+    inputs.refuse(path)?;
+    match target_of(path)? {
+        Target::File(file) if file == path => TemporaryFile::beside(path),
+        _ => bail!("is no file that can be replaced: name another output"),
+    }
+}
+
+fn write_stream(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<u64> {
+    Ok(counting(File::options().write(true).open(path)?, write)?)
+}
+
+fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<u64> {
+    let file = TemporaryFile::beside(path)?;
+    let bytes = counting(file.file(), write)?;
+    file.finish(path)?;
+    Ok(bytes)
+}
+
+/// The number of bytes that `write` writes.
+///
+/// # Errors
+/// Errors of `write` and of the operating system.
+pub fn counting(
+    out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<u64, WriteError> {
+    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
+    write(&mut out)?;
+    out.flush()?;
+    Ok(out.bytes)
+}
+
+fn target_of(path: &Path) -> Result<Target> {
+    let path = behind_links(path)?;
+    match fs::metadata(&path) {
+        Ok(there) if !there.is_file() => Ok(Target::Stream(path)),
+        Ok(there) if there.permissions().readonly() => bail!("is read-only"),
+        _ => {
+            TemporaryFile::beside(&path)?;
+            Ok(Target::File(path))
+        }
+    }
+}
+
+/// Maximum number of links followed: the operating systems' own limit.
+const MAX_LINKS: usize = 40;
+
+/// The file that `path` links to, which may not exist: renaming over a link would replace the link.
+pub fn behind_links(path: &Path) -> Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    bail!("leads through too many links")
+}
+
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(buffer)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

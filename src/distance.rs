@@ -237,7 +237,7 @@ impl Work<'_> {
     /// Without the voxels past the grid's end, nor their values, which are the last ones.
     fn clipped(&self, key: BrickKey, mask: Mask, values: &mut Vec<f32>) -> Mask {
         let dims = self.mesh.lattice().dims;
-        let base = key.position().map(|b| b * BRICK);
+        let base = key.first_voxel();
         if (0..3).all(|a| base[a] + BRICK <= dims[a]) {
             return mask;
         }

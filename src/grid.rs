@@ -16,8 +16,8 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::grid::brick::mask_bounds;
-pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_voxels};
-pub(crate) use crate::grid::brick::{is_empty, set_bits};
+pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
+pub(crate) use crate::grid::brick::{FIRST_Z, is_empty, set_bits};
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
 pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};
 use crate::grid::build::check_dims;
@@ -149,13 +149,13 @@ impl VoxelGrid {
             if (0..3).any(|a| voxel[a] >= dims[a]) {
                 return Err(GridError::Outside { voxel, dims });
             }
-            let key = BrickKey::new(voxel.map(|c| c / BRICK));
+            let key = BrickKey::of_voxel(voxel);
             if bricks.last().is_none_or(|&(last, _)| last != key) {
                 bricks.push((key, [0; 8]));
             }
             if let Some((_, mask)) = bricks.last_mut() {
-                let [x, y, z] = voxel.map(|c| c % BRICK);
-                mask[x as usize] |= 1 << (8 * y + z);
+                let (slice, bit) = mask_place(voxel);
+                mask[slice] |= 1 << bit;
             }
         }
         Self::from_bricks(dims, bricks)
@@ -214,9 +214,8 @@ impl VoxelGrid {
         if (0..3).any(|a| voxel[a] >= self.dims[a]) {
             return false;
         }
-        let [x, y, z] = voxel.map(|c| c % BRICK);
-        let mask = self.mask_of(BrickKey::new(voxel.map(|c| c / BRICK)));
-        mask[x as usize] >> (8 * y + z) & 1 == 1
+        let (slice, bit) = mask_place(voxel);
+        self.mask_of(BrickKey::of_voxel(voxel))[slice] >> bit & 1 == 1
     }
 
     /// The voxels of the brick `key`; none outside the grid.
@@ -261,7 +260,7 @@ impl VoxelGrid {
 
     /// All occupied voxels, brick by brick.
     pub fn voxels(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
-        self.bricks().flat_map(|(key, mask)| mask_voxels(key.position().map(|b| b * BRICK), mask))
+        self.bricks().flat_map(|(key, mask)| mask_voxels(key.first_voxel(), mask))
     }
 
     /// Smallest and largest occupied voxel per axis; `None` for an empty grid.
@@ -280,10 +279,10 @@ impl VoxelGrid {
             let either: Mask = std::array::from_fn(|x| a[x] ^ b[x]);
             let bricks = if is_empty(&either) { 0 } else { both.len };
             (0..bricks).flat_map(move |n| {
-                let base = both.start.along_x(n).position().map(|b| b * BRICK);
+                let base = both.start.along_x(n).first_voxel();
                 mask_voxels(base, either).map(move |voxel| {
-                    let [x, y, z] = voxel.map(|c| c % BRICK);
-                    (voxel, a[x as usize] >> (8 * y + z) & 1 == 1)
+                    let (slice, bit) = mask_place(voxel);
+                    (voxel, a[slice] >> bit & 1 == 1)
                 })
             })
         })
@@ -353,7 +352,7 @@ impl fmt::Display for GridHash {
 
 /// Smallest and largest voxel per axis of `len` bricks along `x` with the same mask, not empty.
 pub(crate) fn run_bounds(start: BrickKey, len: u32, mask: &Mask) -> [[u32; 3]; 2] {
-    let base = start.position().map(|b| b * BRICK);
+    let base = start.first_voxel();
     let [lo, mut hi] = mask_bounds(mask);
     hi[0] += (len - 1) * BRICK;
     [lo, hi].map(|voxel| std::array::from_fn(|a| base[a] + voxel[a]))

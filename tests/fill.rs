@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fastrand::Rng;
 use trivox::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
-use trivox::grid::BRICK;
 use trivox::{BackendError, Lattice, NoProgress, Progress, Up, VoxelGrid, World};
 
 /// The reference: a bit for each voxel.
@@ -153,7 +152,7 @@ fn disagreement(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDis
         .bricks()
         .max_by_key(|&(key, mask)| (trivox::grid::count(&mask), std::cmp::Reverse(key)));
     let worst = first_of_most.map(|(key, mask)| {
-        let base = key.position().map(|b| b * BRICK);
+        let base = key.first_voxel();
         trivox::grid::mask_voxels(base, mask).next().unwrap()
     });
     AxisDisagreement {

@@ -258,7 +258,7 @@ fn colored() -> VoxelGrid {
     let voxels: Vec<[u32; 3]> = block.chain(rubble).collect();
     let grid = VoxelGrid::from_voxels([40, 30, 33], voxels).unwrap();
     let bricks = grid.bricks().filter(|(key, _)| key.position()[0] != 1).map(|(key, mask)| {
-        let base = key.position().map(|b| b * 8);
+        let base = key.first_voxel();
         let color = |[x, y, z]: [u32; 3]| [(7 * x) as u8, (9 * y) as u8, (60 + 5 * z) as u8, 255];
         (key, mask, trivox::grid::mask_voxels(base, mask).map(color).collect())
     });

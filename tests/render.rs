@@ -89,7 +89,7 @@ fn the_nearest_voxel_of_a_column_is_seen_in_its_hue() {
     let hues = [[230, 20, 20, 255], [20, 230, 20, 255], [20, 20, 230, 255]];
     let grid = scattered();
     let bricks = grid.bricks().map(|(key, mask)| {
-        let base = key.position().map(|b| b * 8);
+        let base = key.first_voxel();
         let voxels = trivox::grid::mask_voxels(base, mask);
         (key, mask, voxels.map(|[x, y, z]| hues[((x + 2 * y + z) % 3) as usize]).collect())
     });

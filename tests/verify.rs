@@ -11,7 +11,7 @@ use common::shapes::{cuboid, mesh_of};
 use common::solids::{self, cube, together, torus};
 use fastrand::Rng;
 use trivox::formats::read_mesh;
-use trivox::grid::{BRICK, BrickKey, FULL};
+use trivox::grid::{BrickKey, FULL, mask_place};
 use trivox::solid::{Fill, Solid};
 use trivox::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
@@ -66,9 +66,8 @@ fn crooked() -> Mesh {
 fn flipped(grid: &VoxelGrid, voxels: &BTreeSet<[u32; 3]>) -> VoxelGrid {
     let mut bricks: std::collections::BTreeMap<BrickKey, [u64; 8]> = grid.bricks().collect();
     for voxel in voxels {
-        let [x, y, z] = voxel.map(|c| c % BRICK);
-        let mask = bricks.entry(BrickKey::new(voxel.map(|c| c / BRICK))).or_default();
-        mask[x as usize] ^= 1 << (8 * y + z);
+        let (slice, bit) = mask_place(*voxel);
+        bricks.entry(BrickKey::of_voxel(*voxel)).or_default()[slice] ^= 1 << bit;
     }
     VoxelGrid::from_bricks(grid.dims(), bricks.into_iter().collect()).unwrap()
 }
@@ -168,7 +167,7 @@ fn every_planted_fault_in_a_solid_or_a_thin_surface_is_found_in_runs_of_full_bri
             assert_eq!((found.voxel, found.fault), (voxel.map(i64::from), fault), "{voxel:?}");
             assert_eq!(verdict.bounds, Some([voxel.map(i64::from); 2]), "{voxel:?}");
             assert!(verdict.alignment.is_identity(), "{voxel:?}");
-            let key = BrickKey::new(voxel.map(|c| c / BRICK));
+            let key = BrickKey::of_voxel(voxel);
             let is_full = right.bricks_between(key, key).any(|(_, mask)| mask == FULL);
             in_full_bricks += u32::from(is_full);
             planted += 1;

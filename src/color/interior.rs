@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::color::{LightSum, Surface};
-use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, is_empty, set_bits};
+use crate::grid::{BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, is_empty, set_bits};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
@@ -39,7 +39,6 @@ impl<T> Neighborhood<T> {
 impl Neighborhood<Mask> {
     /// The voxels of the brick whose neighbour along `axis` is set.
     fn shifted(&self, axis: usize, is_above: bool) -> Mask {
-        const FIRST_Z: u64 = 0x0101_0101_0101_0101;
         let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
         std::array::from_fn(|x| match (axis, is_above) {
             (0, true) => here.get(x + 1).copied().unwrap_or(there[0]),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::grid::{BRICK, BrickKey, VoxelGrid, World, count, mask_voxels, set_bits};
+use crate::grid::{BRICK, BrickKey, VoxelGrid, World, count, mask_place, mask_voxels, set_bits};
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
 /// than `width` voxels. Outside the band a voxel is only known to be inside or outside.
@@ -99,18 +99,18 @@ impl DistanceField {
     /// width.
     #[must_use]
     pub fn get(&self, voxel: [u32; 3]) -> f32 {
-        let [x, y, z] = voxel.map(|c| c % BRICK);
-        self.slice(BrickKey::new(voxel.map(|c| c / BRICK)), x as usize)[(8 * y + z) as usize]
+        let (slice, bit) = mask_place(voxel);
+        self.slice(BrickKey::of_voxel(voxel), slice)[bit as usize]
     }
 
     /// The voxels of the band with their signed distances in voxels, brick by brick.
     pub fn distances(&self) -> impl Iterator<Item = ([u32; 3], f32)> + '_ {
         self.band.bricks().zip(&self.starts).flat_map(|((key, mask), &start)| {
             let inside = self.inside.mask_of(key);
-            let voxels = mask_voxels(key.position().map(|b| b * BRICK), mask);
+            let voxels = mask_voxels(key.first_voxel(), mask);
             voxels.zip(&self.distances[start..]).map(move |(voxel, &distance)| {
-                let [x, y, z] = voxel.map(|c| c % BRICK);
-                let is_inside = inside[x as usize] >> (8 * y + z) & 1 == 1;
+                let (slice, bit) = mask_place(voxel);
+                let is_inside = inside[slice] >> bit & 1 == 1;
                 (voxel, signed(distance, is_inside))
             })
         })

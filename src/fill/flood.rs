@@ -6,7 +6,9 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use crate::fill::{Flooded, check_memory, refuse_cancelled};
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty};
+use crate::grid::{
+    BRICK, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty,
+};
 use crate::progress::Progress;
 use crate::voxelize::BackendError;
 
@@ -340,9 +342,6 @@ impl<'a> Empties<'a> {
 /// The directions: each axis, down and up.
 const SIDES: [(usize, bool); 6] =
     [(0, false), (0, true), (1, false), (1, true), (2, false), (2, true)];
-
-/// The voxel with `z = 0` of each byte of a slice.
-const FIRST_Z: u64 = 0x0101_0101_0101_0101;
 
 /// The voxels of the next brick that are one step along an axis from `voxels`.
 fn step(voxels: &Mask, axis: usize, is_up: bool) -> Mask {

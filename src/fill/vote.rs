@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::fill::{AxisDisagreement, Voted, check_memory, refuse_cancelled};
 use crate::grid::{
-    BRICK, BrickKey, BrickRuns, Extent, Mask, OrderedGrid, VoxelGrid, Writer, count, join,
+    BRICK, BrickKey, BrickRuns, Extent, FIRST_Z, Mask, OrderedGrid, VoxelGrid, Writer, count, join,
     mask_voxels, overlay,
 };
 use crate::progress::Progress;
@@ -313,9 +313,6 @@ struct Rays {
     odd: [u64; 3],
 }
 
-/// The voxel with `z = 0` of each byte of a slice.
-const FIRST_Z: u64 = 0x0101_0101_0101_0101;
-
 impl Rays {
     /// The voxels of a brick that are inside, and the disputed ones.
     fn through_brick(&mut self, flips: &[Mask; 3]) -> (Mask, Mask) {
@@ -422,9 +419,8 @@ impl Tally {
     }
 
     fn disagreement(self) -> AxisDisagreement {
-        let first = |(_, key, mask): (u32, BrickKey, Mask)| {
-            mask_voxels(key.position().map(|b| b * BRICK), mask).next()
-        };
+        let first =
+            |(_, key, mask): (u32, BrickKey, Mask)| mask_voxels(key.first_voxel(), mask).next();
         AxisDisagreement { worst: self.worst.and_then(first), ..self.disagreement }
     }
 }

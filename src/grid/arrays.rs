@@ -15,7 +15,7 @@ impl VoxelGrid {
     /// let grid = VoxelGrid::from_voxels([4, 4, 4], [[1, 2, 3], [0, 1, 0]])?;
     /// let mut coordinates = vec![[0; 3]; grid.occupied() as usize];
     /// grid.fill_voxels(&mut coordinates, |key, mask, out| {
-    ///     let voxels = mask_voxels(key.position().map(|b| b * BRICK), *mask);
+    ///     let voxels = mask_voxels(key.first_voxel(), *mask);
     ///     out.iter_mut().zip(voxels).for_each(|(out, voxel)| *out = voxel);
     /// });
     /// assert_eq!(coordinates, [[0, 1, 0], [1, 2, 3]]);
@@ -153,7 +153,7 @@ mod tests {
             let grid = random_grid(&mut random);
             let mut voxels = vec![[0; 3]; grid.occupied() as usize];
             grid.fill_voxels(&mut voxels, |key, mask, out| {
-                let of_brick = mask_voxels(key.position().map(|b| b * BRICK), *mask);
+                let of_brick = mask_voxels(key.first_voxel(), *mask);
                 out.iter_mut().zip(of_brick).for_each(|(out, voxel)| *out = voxel);
             });
             assert!(voxels.iter().copied().eq(grid.voxels()), "{grid:?}");

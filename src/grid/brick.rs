@@ -50,9 +50,19 @@ impl BrickKey {
         (word < 1 << (3 * Self::BITS)).then_some(Self(word))
     }
 
-    /// The brick of a voxel that is in a grid.
+    /// The key of the brick that contains a voxel.
+    ///
+    /// # Panics
+    /// A coordinate is 65,536 or more.
+    #[must_use]
+    #[inline]
+    pub fn of_voxel(voxel: [u32; 3]) -> Self {
+        Self::new(voxel.map(|c| c / BRICK))
+    }
+
+    /// [`of_voxel`](Self::of_voxel), not checked, of a voxel that is in a grid.
     #[inline(always)]
-    pub(crate) fn of_voxel([x, y, z]: [i32; 3]) -> Self {
+    pub(crate) fn of_grid_voxel([x, y, z]: [i32; 3]) -> Self {
         let brick = |i: i32| u64::from(i as u32 / BRICK);
         Self(brick(z) << (2 * Self::BITS) | brick(y) << Self::BITS | brick(x))
     }
@@ -62,6 +72,12 @@ impl BrickKey {
     pub fn position(self) -> [u32; 3] {
         let field = |shift: u32| (self.0 >> shift) as u32 & ((1 << Self::BITS) - 1);
         [field(0), field(Self::BITS), field(2 * Self::BITS)]
+    }
+
+    /// The brick's first voxel along each axis.
+    #[must_use]
+    pub fn first_voxel(self) -> [u32; 3] {
+        self.position().map(|brick| brick * BRICK)
     }
 
     /// The key of the brick's mask of crossings that leave a mesh.
@@ -107,6 +123,17 @@ impl BrickKey {
         Self(((self.0 >> Self::BITS) + 1) << Self::BITS)
     }
 }
+
+/// The place of a voxel in its brick's mask: the slice, and the bit in it.
+#[must_use]
+#[inline(always)]
+pub fn mask_place(voxel: [u32; 3]) -> (usize, u32) {
+    let [x, y, z] = voxel.map(|c| c % BRICK);
+    (x as usize, 8 * y + z)
+}
+
+/// The voxels of a slice that are first along `z`.
+pub(crate) const FIRST_Z: u64 = 0x0101_0101_0101_0101;
 
 /// How many voxels a mask holds.
 #[must_use]

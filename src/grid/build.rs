@@ -407,7 +407,7 @@ pub(super) fn check_dims(dims: [u32; 3]) -> Result<(), GridError> {
 /// A voxel lies outside of `dims`.
 fn check_inside(dims: [u32; 3], keys: &[BrickKey], masks: &[Mask]) -> Result<(), GridError> {
     for (key, &mask) in keys.iter().zip(masks) {
-        let base = key.position().map(|b| b * BRICK);
+        let base = key.first_voxel();
         if (0..3).any(|a| base[a] + BRICK > dims[a]) {
             let is_outside = |v: &[u32; 3]| (0..3).any(|a| v[a] >= dims[a]);
             if let Some(voxel) = mask_voxels(base, mask).find(is_outside) {

@@ -140,7 +140,7 @@ impl Colors {
     #[must_use]
     pub fn of(&self, voxel: [u32; 3]) -> Rgba {
         let [x, y, z] = voxel.map(|c| c % BRICK);
-        self.of_brick(BrickKey::new(voxel.map(|c| c / BRICK))).at(x, 8 * y + z)
+        self.of_brick(BrickKey::of_voxel(voxel)).at(x, 8 * y + z)
     }
 
     /// The bricks with own colours, in canonical order: each with its mask and its colours, in the

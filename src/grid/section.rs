@@ -1,7 +1,7 @@
 //! Sections: one layer of a grid, row by row. At most eight rows are in memory at a time.
 
-use super::brick::{BRICK, Mask, count, is_empty, mask_voxels};
-use super::{BrickKey, BrickRun, VoxelGrid, join, run_bounds};
+use super::brick::{BRICK, FIRST_Z, Mask, count, is_empty, mask_voxels};
+use super::{BrickRun, VoxelGrid, join, run_bounds};
 use crate::srgb::Rgba;
 
 /// The layer of voxels with one coordinate along an axis.
@@ -84,7 +84,7 @@ impl Section<'_> {
         for BrickRun { start, len, mask } in self.runs(Some(band)) {
             for key in (0..len).map(|n| start.along_x(n)) {
                 let colors = colors.map(|colors| colors.of_brick(key));
-                for voxel in mask_voxels(base(key), mask) {
+                for voxel in mask_voxels(key.first_voxel(), mask) {
                     let [x, y, z] = voxel.map(|c| c % BRICK);
                     let color = colors.map_or(default, |colors| colors.at(x, 8 * y + z));
                     rows[(voxel[up] % BRICK) as usize][voxel[right] as usize] = Some(color);
@@ -113,16 +113,12 @@ impl Section<'_> {
     }
 }
 
-fn base(key: BrickKey) -> [u32; 3] {
-    key.position().map(|b| b * BRICK)
-}
-
 /// The voxels of a brick whose coordinate along `axis` is `i`.
 fn layer(axis: usize, i: usize) -> Mask {
     std::array::from_fn(|x| match axis {
         0 => u64::MAX * u64::from(x == i),
         1 => 0xff << (8 * i),
-        _ => 0x0101_0101_0101_0101 << i,
+        _ => FIRST_Z << i,
     })
 }
 
@@ -130,7 +126,7 @@ fn layer(axis: usize, i: usize) -> Mask {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::grid::{Colors, FULL};
+    use crate::grid::{BrickKey, Colors, FULL};
     use fastrand::Rng;
 
     /// Full and random bricks; the colour of each voxel encodes its position.
@@ -146,10 +142,10 @@ mod tests {
         }
         let inside = |dims: [u32; 3]| move |v: &[u32; 3]| (0..3).all(|a| v[a] < dims[a]);
         let dims = [30, 21, 37];
-        let voxels = bricks.iter().flat_map(|&(key, mask)| mask_voxels(base(key), mask));
+        let voxels = bricks.iter().flat_map(|&(key, mask)| mask_voxels(key.first_voxel(), mask));
         let grid = VoxelGrid::from_voxels(dims, voxels.filter(inside(dims))).unwrap();
         let colors = grid.bricks().map(|(key, mask)| {
-            let own = mask_voxels(base(key), mask).map(color_of);
+            let own = mask_voxels(key.first_voxel(), mask).map(color_of);
             (key, mask, own.collect())
         });
         let colors = Colors::from_bricks(colors.collect(), [0; 4]);

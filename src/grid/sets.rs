@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use super::brick_runs::{BrickRun, key_ranges, overlay};
 use super::ordered::in_order;
-use super::{BRICK, Mask, VoxelGrid};
+use super::{BRICK, FIRST_Z, Mask, VoxelGrid};
 
 /// Set operations, linear in the number of bricks and runs. The result has the first grid's world
 /// position, the larger dimension along each axis, and no colours.
@@ -85,10 +85,10 @@ impl VoxelGrid {
 /// grid's end cuts.
 fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
     let &BrickRun { start, len, mask } = run;
-    let from = start.position().map(|brick| brick * BRICK);
+    let from = start.first_voxel();
     let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));
     let rows = (0..y.min(BRICK)).fold(0, |rows, row| rows | 0xff_u64 << (8 * row));
-    let columns = ((1_u64 << z.min(BRICK)) - 1) * 0x0101_0101_0101_0101;
+    let columns = ((1_u64 << z.min(BRICK)) - 1) * FIRST_Z;
     let trimmed = move |slices: u32| -> Mask {
         let trim = |i: usize| if (i as u32) < slices { mask[i] & rows & columns } else { 0 };
         std::array::from_fn(trim)

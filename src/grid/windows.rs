@@ -98,7 +98,7 @@ impl VoxelGrid {
         runs.sort_unstable_by_key(|run| run.start);
         let clash = runs.windows(2).find(|two| two[1].start < two[0].start.along_x(two[0].len));
         if let Some(two) = clash {
-            return Err(GridError::Overlap { voxel: two[1].start.position().map(|b| b * BRICK) });
+            return Err(GridError::Overlap { voxel: two[1].start.first_voxel() });
         }
         let fits = |_| Ok::<(), Infallible>(());
         let Ok((mut grid, _)) = in_order(dims, world, &[runs], fits, |runs, out| {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::grid::GridError;
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_place, mask_voxels};
 use crate::numbers::AXES;
 use crate::place::MAX_DIM;
 
@@ -125,7 +125,7 @@ impl Map {
     /// The image of a brick: up to eight bricks, by position, without empty ones.
     fn apply_brick(&self, key: BrickKey, mask: Mask) -> impl Iterator<Item = ([i64; 3], Mask)> {
         let brick = i64::from(BRICK);
-        let base = key.position().map(|b| b * BRICK);
+        let base = key.first_voxel();
         let [corner, _] = self.apply_box([base, base.map(|c| c + BRICK - 1)]);
         let first = corner.map(|c| c.div_euclid(brick));
         let within = [0, 1, 2].map(|a| corner[a].rem_euclid(brick) as u32);
@@ -150,7 +150,8 @@ impl Map {
                 within[a] + if self.mirrored[a] { BRICK - 1 - along } else { along }
             });
             let part = x / BRICK + 2 * (y / BRICK) + 4 * (z / BRICK);
-            masks[part as usize][(x % BRICK) as usize] |= 1 << (8 * (y % BRICK) + z % BRICK);
+            let (slice, bit) = mask_place([x, y, z]);
+            masks[part as usize][slice] |= 1 << bit;
         }
         masks
     }

@@ -102,7 +102,7 @@ fn pbrt_finds_all_that_it_asks_for() {
     let colored = grids[1].clone();
     let color = |_: [u32; 3]| [250, 20, 30, 255];
     let bricks = colored.bricks().map(|(key, mask)| {
-        let voxels = mask_voxels(key.position().map(|b| b * 8), mask);
+        let voxels = mask_voxels(key.first_voxel(), mask);
         (key, mask, voxels.map(color).collect())
     });
     let colors = Colors::from_bricks(bricks.collect(), [0; 4]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use trivox::formats::{GridFormat, ReadError, WriteError, WriteOptions, vox};
-use trivox::grid::{BRICK, BrickKey, Colors, FULL, mask_voxels};
+use trivox::grid::{BrickKey, Colors, FULL, mask_voxels};
 use trivox::palette::Palette;
 use trivox::srgb::Rgba;
 use trivox::{GridError, Up, VoxelGrid, World};
@@ -210,7 +210,7 @@ fn painted(grid: &VoxelGrid, hues: u32) -> VoxelGrid {
         [a, b, c, 255]
     };
     let bricks = grid.bricks().filter(|(key, _)| key.position()[0] % 3 != 1).map(|(key, mask)| {
-        let voxels = mask_voxels(key.position().map(|b| b * BRICK), mask);
+        let voxels = mask_voxels(key.first_voxel(), mask);
         (key, mask, voxels.map(color).collect())
     });
     let colors = Colors::from_bricks(bricks.collect(), [200, 100, 50, 255]);

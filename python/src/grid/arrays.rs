@@ -4,7 +4,7 @@ use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
-use trivox::grid::{BRICK, BrickKey, Mask, World};
+use trivox::grid::{BrickKey, Mask, World};
 
 use crate::error::{Failure, option_error};
 use crate::job;
@@ -98,7 +98,7 @@ pub fn write_rows<const N: usize>(
     out: &mut [[i32; N]],
     row: impl Fn([i32; 3]) -> [i32; N],
 ) {
-    let [x0, y0, z0] = key.position().map(|b| (b * BRICK) as i32);
+    let [x0, y0, z0] = key.first_voxel().map(|c| c as i32);
     let mut out = out.iter_mut();
     for (x, &word) in (x0..).zip(mask) {
         let mut word = word;

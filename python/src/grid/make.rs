@@ -4,7 +4,7 @@ use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArra
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
-use trivox::grid::{BRICK, BrickKey, Colors, Mask, World};
+use trivox::grid::{BrickKey, Colors, Mask, World, mask_place};
 use trivox::srgb::Rgba;
 
 use crate::error::{Failure, option_error};
@@ -84,16 +84,13 @@ fn rgba(colors: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Rgba>> {
 /// The colour of each voxel; the first one given where a voxel is repeated.
 fn colors_of(voxels: &[[u32; 3]], colors: &[Rgba]) -> Colors {
     // By brick, then in the order of its mask; sorting is stable.
-    let place = |[x, y, z]: [u32; 3]| {
-        let key = BrickKey::new([x / BRICK, y / BRICK, z / BRICK]);
-        (key, x % BRICK, BRICK * (y % BRICK) + z % BRICK)
-    };
+    let place = |voxel: [u32; 3]| (BrickKey::of_voxel(voxel), mask_place(voxel));
     let mut own: Vec<_> = voxels.iter().map(|&v| place(v)).zip(colors.iter().copied()).collect();
     own.par_sort_by_key(|&(place, _)| place);
     own.dedup_by_key(|&mut (place, _)| place);
-    let bricks = own.chunk_by(|((a, ..), _), ((b, ..), _)| a == b).map(|voxels| {
+    let bricks = own.chunk_by(|((a, _), _), ((b, _), _)| a == b).map(|voxels| {
         let mut mask: Mask = [0; 8];
-        voxels.iter().for_each(|&((_, x, bit), _)| mask[x as usize] |= 1 << bit);
+        voxels.iter().for_each(|&((_, (slice, bit)), _)| mask[slice] |= 1 << bit);
         (voxels[0].0.0, mask, voxels.iter().map(|&(_, color)| color).collect())
     });
     Colors::from_bricks(bricks.collect(), [0; 4])

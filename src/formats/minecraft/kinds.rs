@@ -43,7 +43,7 @@ impl Kinds {
         for (n, row) in (0..).zip(row.chunks_mut(BRICK as usize)) {
             let key = run.start.along_x(n);
             let own = colors.of_brick(key);
-            let [x0, y, z] = key.position().map(|c| c * BRICK);
+            let [x0, y, z] = key.first_voxel();
             for (x, block) in (0..).zip(row).filter(|&(x, _)| is_occupied(x as usize)) {
                 let voxel = [x0 + x, y + bit / BRICK, z + bit % BRICK];
                 *block = 1 + indexed.index(voxel, &own.at(x, bit));

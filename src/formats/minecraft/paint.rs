@@ -115,7 +115,7 @@ impl<'a> Painter<'a> {
             return;
         }
         let voxel = self.frame.grid_from_game(place);
-        let key = BrickKey::new(voxel.map(|c| c / BRICK));
+        let key = BrickKey::of_voxel(voxel);
         let kinds = self.slab.entry(key).or_insert_with(|| Box::new([0; 512]));
         kinds[Self::slot(voxel)] = kind;
         self.used[usize::from(kind)] = true;

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::header::{Element, Header};
 use super::{ONES, bits_of_bytes, content, fill};
 use crate::formats::ReadError;
-use crate::grid::{BrickKey, FULL, Mask, mask_voxels};
+use crate::grid::{BrickKey, FULL, Mask, mask_place, mask_voxels};
 
 /// Reads the array after the header: its bricks, each once.
 pub(super) fn bricks(
@@ -108,7 +108,8 @@ fn exchange_x_z(mask: &Mask) -> Mask {
         return FULL;
     }
     mask_voxels([0; 3], *mask).fold([0; 8], |mut exchanged: Mask, [x, y, z]| {
-        exchanged[z as usize] |= 1 << (8 * y + x);
+        let (slice, bit) = mask_place([z, y, x]);
+        exchanged[slice] |= 1 << bit;
         exchanged
     })
 }

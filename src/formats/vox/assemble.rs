@@ -8,8 +8,8 @@ use super::scene::{Model, NodeKind, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, Description, Frame};
 use crate::formats::description::Region;
 use crate::formats::{ReadError, excerpt};
-use crate::grid::GridError;
-use crate::grid::{BRICK, BrickKey, Mask, Up, VoxelGrid};
+use crate::grid::{BrickKey, Mask, Up, VoxelGrid};
+use crate::grid::{GridError, mask_place};
 use crate::place::MAX_DIM;
 
 /// Deepest nesting of nodes.
@@ -301,14 +301,14 @@ struct Bricks {
 
 impl Bricks {
     fn set(&mut self, voxel: [u32; 3]) {
-        let key = BrickKey::new(voxel.map(|c| c / BRICK));
+        let key = BrickKey::of_voxel(voxel);
         if self.latest.is_none_or(|(latest, _)| latest != key) {
             self.flush();
             self.latest = Some((key, [0; 8]));
         }
         if let Some((_, mask)) = &mut self.latest {
-            let [x, y, z] = voxel.map(|c| c % BRICK);
-            mask[x as usize] |= 1 << (8 * y + z);
+            let (slice, bit) = mask_place(voxel);
+            mask[slice] |= 1 << bit;
         }
     }
 

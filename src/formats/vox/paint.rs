@@ -2,7 +2,7 @@
 
 use super::default_palette::default_palette;
 use super::write::{UNCOLORED, uncolored_palette};
-use crate::grid::{BRICK, BrickKey, Colors, Mask, count, set_bits};
+use crate::grid::{BrickKey, Colors, Mask, count, mask_place, set_bits};
 use crate::srgb::Rgba;
 
 /// The palette index of each voxel of a list of bricks.
@@ -31,14 +31,14 @@ impl<'a> Paint<'a> {
 
     /// Sets the index of a voxel of the bricks, unless it has one.
     pub(super) fn set(&mut self, voxel: [u32; 3], index: u8) {
-        let key = BrickKey::new(voxel.map(|c| c / BRICK));
+        let key = BrickKey::of_voxel(voxel);
         if self.bricks[self.latest].0 != key {
             self.latest = self.bricks.partition_point(|&(other, _)| other < key);
         }
         let mask = &self.bricks[self.latest].1;
-        let [x, y, z] = voxel.map(|c| c % BRICK);
-        let before: u32 = mask[..x as usize].iter().map(|word| word.count_ones()).sum();
-        let below = mask[x as usize] & ((1 << (8 * y + z)) - 1);
+        let (slice, bit) = mask_place(voxel);
+        let before: u32 = mask[..slice].iter().map(|slice| slice.count_ones()).sum();
+        let below = mask[slice] & ((1 << bit) - 1);
         let at = self.first[self.latest] + (before + below.count_ones()) as usize;
         if self.indices[at] == 0 {
             self.indices[at] = index;

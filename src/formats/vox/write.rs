@@ -127,7 +127,7 @@ impl<'a> Files<'a> {
             for key in (0..run.len).map(|n| run.start.along_x(n)) {
                 bytes.clear();
                 let color_of = self.colors_of(key);
-                for voxel in mask_voxels(key.position().map(|b| b * BRICK), run.mask) {
+                for voxel in mask_voxels(key.first_voxel(), run.mask) {
                     let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
                     let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
                     bytes.extend([x, y, z, color_of(voxel)]);

@@ -113,21 +113,21 @@ impl<'a> BrickCache<'a> {
     #[inline(always)]
     pub(super) fn set_voxel(&mut self, voxel: [i32; 3]) {
         let (slice, bit) = bit_in_brick(voxel);
-        self.mask_mut(BrickKey::of_voxel(voxel))[slice] |= bit;
+        self.mask_mut(BrickKey::of_grid_voxel(voxel))[slice] |= bit;
     }
 
     /// Flips one voxel.
     #[inline(always)]
     pub(super) fn flip_voxel(&mut self, voxel: [i32; 3]) {
         let (slice, bit) = bit_in_brick(voxel);
-        self.mask_mut(BrickKey::of_voxel(voxel))[slice] ^= bit;
+        self.mask_mut(BrickKey::of_grid_voxel(voxel))[slice] ^= bit;
     }
 
     /// Counts a crossing at a voxel, with `winding` 1 or -1 in separate bricks. A mask counts to 1:
     /// on a second crossing at a voxel, the brick is evicted first.
     #[inline(always)]
     pub(super) fn count(&mut self, voxel: [i32; 3], winding: i32) {
-        let key = BrickKey::of_voxel(voxel);
+        let key = BrickKey::of_grid_voxel(voxel);
         let key = if winding < 0 { key.leaving() } else { key };
         let (slice, bit) = bit_in_brick(voxel);
         if self.mask_mut(key)[slice] & bit != 0 {
@@ -151,7 +151,7 @@ impl<'a> BrickCache<'a> {
         let mut slices = [[0; LANES]; BLOCK as usize];
         for lane in 0..LANES {
             let [x, y, z] = [lowest[0][lane], lowest[1][lane], lowest[2][lane]];
-            keys[lane] = BrickKey::of_voxel([x, y, z]);
+            keys[lane] = BrickKey::of_grid_voxel([x, y, z]);
             for (slice, i) in slices.iter_mut().zip(0..) {
                 slice[lane] = in_brick(masks[lane] >> (16 * i), [y & 7, z & 7]);
             }
@@ -191,7 +191,7 @@ impl<'a> BrickCache<'a> {
             let step = |a: usize| 8 * i32::from(neighbor >> a & 1);
             let beyond = |a: usize| lowest[a][lane] + step(a);
             let offset = |a: usize| (lowest[a][lane] & 7) - step(a);
-            let key = BrickKey::of_voxel([beyond(0), beyond(1), beyond(2)]);
+            let key = BrickKey::of_grid_voxel([beyond(0), beyond(1), beyond(2)]);
             set_part(self.mask_mut(key), [offset(0), offset(1), offset(2)], masks[lane]);
         }
     }

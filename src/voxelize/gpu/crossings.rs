@@ -23,7 +23,7 @@ impl Crossing {
         let (words, _) = bytes.as_chunks::<4>();
         let [xy, z] = [0, 1].map(|i| u32::from_le_bytes(words[i]));
         let [x, y, z, leaves] = [xy & 0xffff, xy >> 16, z & !LEAVES, z & LEAVES];
-        let brick = BrickKey::of_voxel([x, y, z].map(|c| c as i32));
+        let brick = BrickKey::of_grid_voxel([x, y, z].map(|c| c as i32));
         Self {
             brick: if leaves == 0 { brick } else { brick.leaving() },
             voxel: (64 * (x % 8) + 8 * (y % 8) + z % 8) as u16,

@@ -752,45 +752,42 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
     assert_eq!(
         sentence(&open, Fill::Parity),
         "1 shell, with 4 open edges: filled by parity, asked for; doubtful, as rays pass through \
-         holes of the mesh, which has 4 open edges: 100 columns are still inside at the grid's end; \
-         try --fill winding"
+         holes of the mesh, which has 4 open edges: 100 columns are still inside at the grid's end"
     );
     assert_eq!(
         sentence(&open, Fill::Flood),
         "1 shell, with 4 open edges: filled by flood, asked for; doubtful, as the flood came in \
          through holes wider than a voxel, or where the bounds cut the mesh: it enclosed 0 voxels, \
-         and reached 576 that most rays find inside; try --fill winding, or larger voxels"
+         and reached 576 that most rays find inside"
     );
     let bottle = at_resolution(&klein_bottle(40, 24), 40);
     let wound = sentence(&bottle, Fill::Winding);
     let begin = "1 shell, closed, but not consistently oriented: filled by winding, asked for, capped \
                  at 2 boundary loops with a confidence from ";
     let end = "; doubtful, as triangles at 24 edges are inconsistently oriented, and flipping cannot \
-               repair it, so the solid may be wrong behind them; try --fill vote";
+               repair it, so the solid may be wrong behind them";
     assert!(wound.starts_with(begin) && wound.ends_with(end), "{wound}");
     let twice = in_grid(&together(&[cube([1.25; 3], 39.5), cube([1.25; 3], 39.5)]), [42; 3]);
     assert_eq!(
         sentence(&twice, Fill::Parity),
         "1 shell, closed: filled by parity, asked for; the voxels have 0.00 % of the mesh's volume; \
-         doubtful, as overlapping or nested parts cancel in 1,600 columns, leaving cavities; to fill \
-         these, try --fill winding"
+         doubtful, as overlapping or nested parts cancel in 1,600 columns, leaving cavities"
     );
     assert_eq!(
         sentence(&bottle, Fill::Parity),
         "1 shell, closed, but not consistently oriented: filled by parity, asked for; doubtful, as \
          triangles at 24 edges are inconsistently oriented, so overlapping parts, if there are any, \
-         cancel and leave cavities; try --fill flood"
+         cancel and leave cavities"
     );
     let apart = [cube([1.25; 3], 3.0), inside_out(&cuboid([6.25, 1.25, 1.25], [9.25, 4.25, 4.25]))];
     let apart = sentence(&in_grid(&together(&apart), dims), Fill::Parity);
     let inside_out = "parts with inverted orientation cancel others in up to 9 columns, leaving \
-                      cavities; try --fill winding, which flips them, or flood";
+                      cavities";
     assert!(apart.ends_with(&format!("; doubtful, as {inside_out}")), "{apart}");
     let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
     let slanted = sentence(&in_grid(&slanted, dims), Fill::Vote);
     let disputed = "1 shell, with 3 open edges: filled by vote, asked for; doubtful, as rays along \
-                    different axes disagree in 35 of 35 columns (100 %), most near voxel (1, 2, 3); \
-                    try --fill winding";
+                    different axes disagree in 35 of 35 columns (100 %), most near voxel (1, 2, 3)";
     assert_eq!(slanted, disputed);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use trivox::solid::{FillReport, FillSummary};
 use trivox::voxelize::{BackendChoice, Backends};
-use trivox::voxelizer::{Distances, Timings, UsedBackend};
+use trivox::voxelizer::{Distances, Timings, UsedBackend, Warning};
 use trivox::{
     ColorSource, Lattice, Mode, PlaceError, PlaceOptions, Tile, Transform, Up, Voxelized,
     Voxelizer, Window, place,
@@ -132,7 +132,7 @@ pub fn distances(
 
 /// What Python gets of a result; to be called on a pool.
 pub fn grid_of(made: Voxelized) -> PyGrid {
-    let warnings: Vec<String> = made.warnings.iter().map(ToString::to_string).collect();
+    let warnings = made.warnings.iter().map(sentence).collect();
     let steps = (&made.backend, &made.timings);
     let mut report = report(steps, made.fill_report.as_ref(), &made.lattice, made.triangles);
     report["occupied"] = json!(made.grid.occupied());
@@ -144,11 +144,21 @@ pub fn grid_of(made: Voxelized) -> PyGrid {
 
 /// As [`grid_of`].
 pub fn field_of(found: Distances) -> PyDistanceField {
-    let warnings = found.warnings.iter().map(ToString::to_string).collect();
+    let warnings = found.warnings.iter().map(sentence).collect();
     let steps = (&found.backend, &found.timings);
     let mut report = report(steps, found.fill_report.as_ref(), &found.lattice, found.triangles);
     report["occupied"] = json!(found.field.band().occupied());
     PyDistanceField::new(found.field, report.to_string(), warnings)
+}
+
+/// A warning, with the option that helps.
+fn sentence(warning: &Warning) -> String {
+    match (warning, warning.better_fill()) {
+        (_, Some(better)) => format!("{warning}; try fill=\"{better}\""),
+        (Warning::Transparent { .. }, _) => format!("{warning}: keep_transparent=True keeps them"),
+        (Warning::InteriorOfTile, _) => format!("{warning} with interior_color"),
+        _ => warning.to_string(),
+    }
 }
 
 /// With the keys of the program's JSON.

@@ -113,3 +113,5 @@ def test_a_doubtful_inside_is_a_warning():
     sheet = trivox.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 1]], [[0, 1, 2]])
     with pytest.warns(trivox.TrivoxWarning):
         trivox.Voxelizer(16).distances(sheet)
+    with pytest.warns(trivox.TrivoxWarning, match='disagree.*; try fill="winding"$'):
+        trivox.Voxelizer(16, fill="vote").distances(sheet)

@@ -1,5 +1,6 @@
 //! The steps from a mesh file to its voxels, within the memory limit.
 
+use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -75,8 +76,16 @@ pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
     warnings.iter().map(|warning| match warning {
         Warning::Transparent { .. } => format!("{warning}: --keep-transparent keeps them"),
         Warning::InteriorOfTile => format!("{warning} with --interior-color"),
-        _ => warning.to_string(),
+        _ => advised(warning, warning.better_fill()),
     })
+}
+
+/// What is doubtful about a solid, with the option for a `better` fill.
+pub fn advised(doubt: &impl fmt::Display, better: Option<impl fmt::Display>) -> String {
+    match better {
+        Some(better) => format!("{doubt}; try --fill {better}"),
+        None => doubt.to_string(),
+    }
 }
 
 /// The default resolution.

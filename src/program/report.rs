@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::program::cli::Job;
 use crate::program::numbers::{counted, duration, grouped};
+use crate::program::pipeline::advised;
 use crate::program::plan::{Plan, Task};
 use crate::program::summary::{Failure, Outcome, Summary, milliseconds};
 use crate::program::terminal::TerminalProgress;
@@ -111,7 +112,8 @@ impl<'a> Report<'a> {
 
     fn refusal(&self, summary: &Summary) -> String {
         let doubts = summary.fill.iter().flat_map(|fill| &fill.doubts);
-        let doubts: Vec<&str> = doubts.map(|doubt| doubt.text.as_str()).collect();
+        let doubts: Vec<String> =
+            doubts.map(|doubt| advised(&doubt.text, doubt.better.as_ref())).collect();
         let doubts = doubts.join("; ");
         let written = match (&self.job.output, &summary.output) {
             (_, Some(output)) => format!("; written nevertheless: {output}"),

@@ -147,6 +147,21 @@ pub enum FillWarning {
 }
 
 impl FillWarning {
+    /// A fill that may do better.
+    #[must_use]
+    pub fn better(&self) -> Option<Fill> {
+        match self {
+            Self::Holes { better, .. } => Some(*better),
+            Self::Orientation { .. } => Some(Fill::Vote),
+            Self::MayOverlap { .. } | Self::Opposed { .. } => Some(Fill::Flood),
+            Self::Overlap { .. }
+            | Self::InsideOut { .. }
+            | Self::AxisDisagreement(_)
+            | Self::Leak { .. } => Some(Fill::Winding),
+            Self::Uncertain { .. } | Self::Nothing => None,
+        }
+    }
+
     /// The kind of the warning, as a word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -168,7 +183,7 @@ impl FillWarning {
 impl fmt::Display for FillWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Holes { open_edges, odd_edges, unended, better } => {
+            Self::Holes { open_edges, odd_edges, unended, .. } => {
                 let holes = holes(*open_edges, *odd_edges);
                 write!(f, "rays pass through holes of the mesh, which has {holes}")?;
                 if let Some(unended @ 1..) = unended {
@@ -176,36 +191,34 @@ impl fmt::Display for FillWarning {
                     let are = if *unended == 1 { "is" } else { "are" };
                     write!(f, ": {columns} {are} still inside at the grid's end")?;
                 }
-                write!(f, "; try --fill {better}")
+                Ok(())
             }
             Self::Orientation { edges } => write!(
                 f,
                 "triangles at {} are inconsistently oriented, and flipping cannot repair it, so the \
-                 solid may be wrong behind them; try --fill vote",
+                 solid may be wrong behind them",
                 counted(*edges, "edge")
             ),
             Self::MayOverlap { edges } => write!(
                 f,
                 "triangles at {} are inconsistently oriented, so overlapping parts, if there are \
-                 any, cancel and leave cavities; try --fill flood",
+                 any, cancel and leave cavities",
                 counted(*edges, "edge")
             ),
             Self::Overlap { columns } => write!(
                 f,
-                "overlapping or nested parts cancel in {}, leaving cavities; to fill these, try \
-                 --fill winding",
+                "overlapping or nested parts cancel in {}, leaving cavities",
                 counted(*columns, "column")
             ),
             Self::InsideOut { columns } => write!(
                 f,
-                "parts with inverted orientation cancel others in up to {}, leaving cavities; try \
-                 --fill winding, which flips them, or flood",
+                "parts with inverted orientation cancel others in up to {}, leaving cavities",
                 counted(*columns, "column")
             ),
             Self::Opposed { columns } => write!(
                 f,
                 "parts of opposite orientation, which flipping cannot repair, cancel in up to {}, \
-                 leaving cavities; try --fill flood",
+                 leaving cavities",
                 counted(*columns, "column")
             ),
             Self::AxisDisagreement(disagreement) => {
@@ -220,7 +233,7 @@ impl fmt::Display for FillWarning {
                 if let Some([x, y, z]) = worst {
                     write!(f, ", most near voxel ({x}, {y}, {z})")?;
                 }
-                f.write_str("; try --fill winding")
+                Ok(())
             }
             Self::Uncertain { loops, share } => write!(
                 f,
@@ -236,8 +249,7 @@ impl fmt::Display for FillWarning {
             Self::Leak { voxels, enclosed } => write!(
                 f,
                 "the flood came in through holes wider than a voxel, or where the bounds cut the \
-                 mesh: it enclosed {}, and reached {} that most rays find inside; try --fill winding, \
-                 or larger voxels",
+                 mesh: it enclosed {}, and reached {} that most rays find inside",
                 counted(*enclosed, "voxel"),
                 grouped(*voxels)
             ),

@@ -93,6 +93,9 @@ pub struct DoubtSummary {
     pub kind: &'static str,
     /// A sentence.
     pub text: String,
+    /// A fill that may do better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub better: Option<String>,
 }
 
 /// The confidence of a voxel, from 0 to 1.
@@ -179,7 +182,11 @@ impl FillSummary {
             doubts: filling
                 .doubts
                 .iter()
-                .map(|doubt| DoubtSummary { kind: doubt.kind(), text: doubt.to_string() })
+                .map(|doubt| DoubtSummary {
+                    kind: doubt.kind(),
+                    text: doubt.to_string(),
+                    better: doubt.better().map(|fill| fill.to_string()),
+                })
                 .collect(),
             sentence: filling.sentence(),
             closed: filling.topology.is_closed(),

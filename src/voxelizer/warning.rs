@@ -8,7 +8,7 @@ use crate::grid::VoxelGrid;
 use crate::mode::Mode;
 use crate::numbers::counted;
 use crate::place::PlacedMesh;
-use crate::solid::{FillReport, FillWarning};
+use crate::solid::{Fill, FillReport, FillWarning};
 use crate::srgb::Rgba;
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
@@ -90,6 +90,15 @@ impl Warning {
         let triangles = (0..mesh.len()).into_par_iter().map(|index| mesh.triangle(index));
         let is_cut = triangles.any(|triangle| triangle.iter().any(is_near_end));
         is_cut.then_some(Self::CutBand { width })
+    }
+
+    /// For a doubtful fill, one that may do better.
+    #[must_use]
+    pub fn better_fill(&self) -> Option<Fill> {
+        match self {
+            Self::Fill(doubt) => doubt.better(),
+            _ => None,
+        }
     }
 
     /// Those about how a solid was filled.

@@ -118,7 +118,9 @@ fn a_doubtful_fill_is_said_with_the_place_where_it_is_worst() {
                  most near voxel (";
     assert!(said.contains(&format!("warning: {doubt}")), "{said}");
     let json = json(&output);
-    assert!(json["warnings"][0].as_str().unwrap().starts_with(doubt), "{json}");
+    let warning = json["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with(doubt) && warning.ends_with("; try --fill winding"), "{json}");
+    assert_eq!(json["fill"]["doubts"][0]["better"], "winding");
     assert_eq!(json["fill"]["axis_disagreement"]["columns"], 64);
     let worst = |field: &str| json["fill"]["axis_disagreement"][field][0].as_f64().unwrap();
     assert_eq!(worst("worst_position"), (worst("worst") + 0.5) * 0.5);
@@ -137,7 +139,8 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.starts_with("error: torn.obj: the fill is doubtful: rays along"), "{said}");
-        assert!(said.contains("nothing is written (--force writes it nevertheless)"), "{said}");
+        let end = "; try --fill winding; nothing is written (--force writes it nevertheless)\n";
+        assert!(said.ends_with(end), "{said}");
         let json = &json_lines(&output)[0];
         assert_eq!((&json["output"], &json["fill"]["doubtful"]), (&().into(), &true.into()));
         assert_eq!(fs::read_to_string(path.join("out.npy")).unwrap(), "an old file");

@@ -18,7 +18,7 @@ use trivox::gpu::kernels::KERNELS;
 use trivox::grid::Colors;
 use trivox::render::{Background, RenderOptions, Renderer, View};
 use trivox::solid::{Fill, FillSummary, Solid};
-use trivox::voxelizer::{Placed, Timings};
+use trivox::voxelizer::{Placed, Timings, Warning};
 use trivox::{ColorSource, Gpu, Mode, PlacedMesh, Up, VoxelGrid, Voxelized, Voxelizer};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
@@ -215,7 +215,7 @@ impl Engine {
         let load = began.elapsed();
         let Placed { mesh, warnings, mut timings, .. } =
             voxelizer.place(&loaded.mesh).map_err(|error| of_file(&error))?;
-        let warnings = loaded.warnings.into_iter().chain(warnings.iter().map(ToString::to_string));
+        let warnings = loaded.warnings.into_iter().chain(warnings.iter().map(sentence));
         timings.load = load;
         Ok(Model {
             name: name.into(),
@@ -303,7 +303,7 @@ impl Model {
         let lattice = self.mesh.lattice();
         let mut report = contents(&done.grid);
         let warnings = self.warnings.iter().cloned().chain(warning);
-        let warnings = warnings.chain(done.warnings.iter().map(ToString::to_string));
+        let warnings = warnings.chain(done.warnings.iter().map(sentence));
         let own = json!({
             "mesh": self.name,
             "triangles": self.mesh.len(),
@@ -328,6 +328,14 @@ impl Model {
             report.extend(own);
         }
         report.to_string()
+    }
+}
+
+/// A warning, with the fill that may help.
+fn sentence(warning: &Warning) -> String {
+    match warning.better_fill() {
+        Some(better) => format!("{warning}; try the fill {better}"),
+        None => warning.to_string(),
     }
 }
 

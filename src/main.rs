@@ -8,11 +8,11 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::program::cli::{Cli, Command};
-use crate::program::tips::with_tip;
-use crate::program::{
-    Closed, Verdict, adapters, convert, diff, formats, info, inputs, join, manual, print_error,
-    render, slice, verify, voxelize,
+use crate::program::commands::{
+    adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
+use crate::program::tips::with_tip;
+use crate::program::{Closed, Verdict, inputs, print_error};
 
 fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());

@@ -18,7 +18,7 @@ use trivox::place::Triangle;
 use trivox::render::{Background, RenderOptions, Renderer};
 use trivox::trace::{Ray, Scene};
 use trivox::voxelize::gpu::BatchLimits;
-use trivox::voxelize::{ChosenBackend, Kernel, Rule, Run, RunOptions};
+use trivox::voxelize::{ChosenBackend, Rule, Run, RunOptions, VoxelKernel};
 use trivox::{
     Backend, BackendError, Bounds, Cpu, Gpu, GpuError, Mesh, NoProgress, PlaceOptions, PlacedMesh,
     Progress, Sizing, VoxelGrid, place,
@@ -34,7 +34,7 @@ fn on_every_adapter(mut test: impl FnMut(&Adapter, &str)) {
 
 /// What both kernels give.
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
-    let [rows, voxels] = [Kernel::Rows, Kernel::Voxels].map(|kernel| {
+    let [rows, voxels] = [VoxelKernel::Rows, VoxelKernel::Voxels].map(|kernel| {
         let options = RunOptions { kernel, ..RunOptions::default() };
         gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
     });

@@ -14,7 +14,7 @@ use trivox::formats::read_mesh;
 use trivox::place::Triangle;
 use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::report::{RunReport, StageReport};
-use trivox::voxelize::{Kernel, Rule, Run, RunOptions};
+use trivox::voxelize::{Rule, Run, RunOptions, VoxelKernel};
 use trivox::{Backend, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 
 const VOXEL: i32 = 1 << 16;
@@ -65,7 +65,7 @@ fn counts_are_those_of_a_known_mesh() {
         // Two triangles, and six vertices.
         assert_eq!(report.upload_bytes, 4 * (2 * 3 + 6 * 3));
         // Voxels of the bounds: 3 x 2 x 5, and 3 x 1 x 3 in both bricks.
-        let options = RunOptions { kernel: Kernel::Voxels, ..RunOptions::default() };
+        let options = RunOptions { kernel: VoxelKernel::Voxels, ..RunOptions::default() };
         let plain =
             gpu.run(&mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap();
         let voxels = stage(&plain, "voxels");

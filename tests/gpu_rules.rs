@@ -16,7 +16,7 @@ use trivox::place::Triangle;
 use trivox::predicate::Axis;
 use trivox::voxelize::gpu::BatchLimits;
 use trivox::voxelize::report::RunReport;
-use trivox::voxelize::{Kernel, Rule, RunOptions};
+use trivox::voxelize::{Rule, RunOptions, VoxelKernel};
 use trivox::{Backend, BackendError, Bounds, Cpu, Gpu, NoProgress, PlaceOptions, PlacedMesh};
 use trivox::{Progress, Sizing, VoxelGrid, place};
 
@@ -33,24 +33,28 @@ const UNLIMITED: BatchLimits = BatchLimits {
 };
 
 /// Every rule, and both kernels of the one that has two.
-fn methods() -> impl Iterator<Item = (Rule, Kernel)> {
-    let rows = RULES.map(|rule| (rule, Kernel::Rows));
-    rows.into_iter().chain([(Rule::Conservative, Kernel::Voxels)])
+fn methods() -> impl Iterator<Item = (Rule, VoxelKernel)> {
+    let rows = RULES.map(|rule| (rule, VoxelKernel::Rows));
+    rows.into_iter().chain([(Rule::Conservative, VoxelKernel::Voxels)])
 }
 
-fn with_kernel(kernel: Kernel) -> RunOptions {
+fn with_kernel(kernel: VoxelKernel) -> RunOptions {
     RunOptions { kernel, ..RunOptions::default() }
 }
 
-fn grid(backend: &impl Backend, mesh: &PlacedMesh, (rule, kernel): (Rule, Kernel)) -> VoxelGrid {
+fn grid(
+    backend: &impl Backend,
+    mesh: &PlacedMesh,
+    (rule, kernel): (Rule, VoxelKernel),
+) -> VoxelGrid {
     backend.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().grid
 }
 
 fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    grid(&Cpu::default(), mesh, (rule, Kernel::default()))
+    grid(&Cpu::default(), mesh, (rule, VoxelKernel::default()))
 }
 
-fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, Kernel)) -> RunReport {
+fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, VoxelKernel)) -> RunReport {
     gpu.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
 }
 
@@ -311,11 +315,11 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
     let Some(adapter) = fast_adapter() else { return };
     // Those of which each has a last stage of its own; the others need no other test of this.
     let methods = [
-        (Rule::Conservative, Kernel::Rows),
-        (Rule::Conservative, Kernel::Voxels),
-        (Rule::SixSeparating, Kernel::Rows),
-        (Rule::Parity(Axis::Y), Kernel::Rows),
-        (Rule::Winding, Kernel::Rows),
+        (Rule::Conservative, VoxelKernel::Rows),
+        (Rule::Conservative, VoxelKernel::Voxels),
+        (Rule::SixSeparating, VoxelKernel::Rows),
+        (Rule::Parity(Axis::Y), VoxelKernel::Rows),
+        (Rule::Winding, VoxelKernel::Rows),
     ];
     let expected = methods.map(|(rule, _)| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
     for (least, batch_limits) in budgets {
@@ -348,7 +352,7 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
         let run = gpu.run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
         assert_same(&run.grid, &expected, &adapter.label());
         assert!(run.report.unwrap().runs > 1, "{}", adapter.label());
-        let again = report(&gpu, &mesh, (rule, Kernel::Rows));
+        let again = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
         assert_eq!((again.runs, again.waits), (1, 1), "{}", adapter.label());
     }
 }
@@ -387,8 +391,8 @@ fn a_rule_reports_its_own_stages_and_takes_one_wait() {
     let gpu = Gpu::new(&adapter).unwrap();
     for (rule, kernel) in methods() {
         let last: &[&str] = match (rule, kernel) {
-            (Rule::Conservative, Kernel::Rows) => &["find_bricks", "voxel_rows"],
-            (Rule::Conservative, Kernel::Voxels) => &["find_bricks", "voxels"],
+            (Rule::Conservative, VoxelKernel::Rows) => &["find_bricks", "voxel_rows"],
+            (Rule::Conservative, VoxelKernel::Voxels) => &["find_bricks", "voxels"],
             (Rule::Conservative, _) => unreachable!("a method of this test: {kernel:?}"),
             (Rule::SixSeparating, _) => &["find_bricks", "six_separating"],
             (Rule::Parity(_), _) => &["find_bricks", "parity"],
@@ -418,7 +422,7 @@ fn counts_are_those_of_a_known_mesh() {
             (Rule::Parity(Axis::Y), "parity", 0),
             (Rule::Winding, "list_crossings", 2),
         ] {
-            let report = report(&gpu, &mesh, (rule, Kernel::Rows));
+            let report = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
             let last = report.stages.iter().find(|s| s.name == stage).unwrap();
             assert_eq!((last.invocations, last.tests), (16 * pairs, 16 * pairs), "{rule:?}");
             let read = if pairs == 0 { 0 } else { 64 * pairs + 8 };

@@ -8,7 +8,7 @@ use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
 use trivox::voxelize::gpu::Gpu;
 use trivox::voxelize::report::RunReport;
-use trivox::voxelize::{Kernel, Rule, RunOptions};
+use trivox::voxelize::{Rule, RunOptions, VoxelKernel};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 
 use cards::{CARDS, Card, Time};
@@ -54,8 +54,8 @@ fn main() -> Result<()> {
                 Ok(run.report.ok_or("a run reports")?)
             };
             // The first run uploads the mesh and enlarges the buffers.
-            let first = report(Kernel::Rows)?;
-            let (mut rows, mut voxels) = (report(Kernel::Rows)?, report(Kernel::Voxels)?);
+            let first = report(VoxelKernel::Rows)?;
+            let (mut rows, mut voxels) = (report(VoxelKernel::Rows)?, report(VoxelKernel::Voxels)?);
             for report in [&mut rows, &mut voxels] {
                 report.upload_bytes = first.upload_bytes;
                 report.host_ms.upload = first.host_ms.upload;

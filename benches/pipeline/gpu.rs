@@ -6,7 +6,7 @@ use trivox::formats::read_mesh;
 use trivox::gpu::{Adapter, Device};
 use trivox::voxelize::gpu::Gpu;
 use trivox::voxelize::report::{RunReport, StageReport};
-use trivox::voxelize::{Kernel, Rule, RunOptions};
+use trivox::voxelize::{Rule, RunOptions, VoxelKernel};
 use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 use wgpu::BufferUsages as Usage;
 
@@ -57,7 +57,7 @@ impl OpenGpu {
         let rate = copy_rate(self.gpu.device())?;
         let mut reports = Vec::new();
         for model in models {
-            for (kernel, what) in [(Kernel::Rows, ""), (Kernel::Voxels, ", by voxels")] {
+            for (kernel, what) in [(VoxelKernel::Rows, ""), (VoxelKernel::Voxels, ", by voxels")] {
                 let report = fastest_run(&self.gpu, &model.path, (resolution, kernel), runs)?;
                 reports.push((format!("{}{what}", model.name), report));
             }
@@ -117,7 +117,7 @@ fn all_stages(report: &RunReport) -> StageReport {
 fn fastest_run(
     gpu: &Gpu,
     path: &Path,
-    (resolution, kernel): (u32, Kernel),
+    (resolution, kernel): (u32, VoxelKernel),
     runs: u32,
 ) -> Result<RunReport> {
     let mesh = read_mesh(path)?.mesh;

@@ -56,3 +56,15 @@ pub enum WriteError {
     #[error("{0}")]
     Unsupported(String),
 }
+
+/// The beginning of a text from a file, for a message.
+pub(super) fn excerpt(text: &str) -> String {
+    shortened(text, 40)
+}
+
+pub(super) fn shortened(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

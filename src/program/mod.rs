@@ -1,25 +1,19 @@
-//! The program: arguments, one module per command, and shared parts.
+//! The program: its arguments ([`cli`]), its [`commands`], and what they share.
 
-pub mod adapters;
 pub mod batch;
 pub mod camera;
 pub mod cli;
 pub mod colors;
+pub mod commands;
 pub mod compute;
-pub mod convert;
 mod deadline;
 pub mod destination;
-pub mod diff;
 pub mod files;
 pub mod fill_summary;
-pub mod formats;
 pub mod frames;
 pub mod grid_summary;
-pub mod info;
 pub mod inputs;
-pub mod join;
 pub mod lattice;
-pub mod manual;
 pub mod memory;
 pub mod mode;
 pub mod numbers;
@@ -27,21 +21,17 @@ pub mod output;
 pub mod pipeline;
 pub mod plan;
 pub mod preview;
-pub mod render;
 pub mod render_backend;
 pub mod report;
 pub mod resume;
 pub mod shard;
 pub mod sink;
-pub mod slice;
 pub mod summary;
 pub mod task;
 pub mod temporary;
 pub mod terminal;
 pub mod tips;
 pub mod transform;
-pub mod verify;
-pub mod voxelize;
 
 use std::io::{self, Write};
 

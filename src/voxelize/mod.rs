@@ -58,13 +58,14 @@ pub struct RunOptions {
     /// Whether to measure the GPU time of each stage, if supported; this slows the run slightly.
     pub time_stages: bool,
     /// The kernel with which a GPU tests voxels by [`Rule::Conservative`].
-    pub kernel: Kernel,
+    pub kernel: VoxelKernel,
 }
 
-/// The kernel with which a GPU tests the voxels of a brick against a triangle.
+/// The kernel with which a GPU tests the voxels of a brick against a triangle by
+/// [`Rule::Conservative`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Kernel {
+pub enum VoxelKernel {
     /// One invocation tests a row of up to eight voxels: `shaders/voxelize/voxel_rows.wgsl`.
     #[default]
     Rows,
@@ -75,7 +76,7 @@ pub enum Kernel {
 impl Default for RunOptions {
     /// Unlimited memory, no timing, and the kernel that is usually faster.
     fn default() -> Self {
-        Self { memory: u64::MAX, time_stages: false, kernel: Kernel::default() }
+        Self { memory: u64::MAX, time_stages: false, kernel: VoxelKernel::default() }
     }
 }
 

@@ -13,7 +13,7 @@
 //!
 //! Blocks of these names and stone are read in their colours, others in grey, with a warning.
 
-mod blocks;
+pub(in crate::formats) mod blocks;
 mod frame;
 mod kinds;
 pub mod litematic;

@@ -14,7 +14,7 @@ use crate::voxelize::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pai
 use crate::voxelize::gpu::readback::Lists;
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::report::RunReport;
-use crate::voxelize::{Kernel, Rule, brick_pairs};
+use crate::voxelize::{Rule, VoxelKernel, brick_pairs};
 
 /// The buffer that overflowed, and the number of records counted; stages after an overflow count
 /// too few.
@@ -98,7 +98,7 @@ impl BatchLimits {
 pub(super) struct Job<'a> {
     pub(super) mesh: &'a PlacedMesh,
     pub(super) rule: Rule,
-    pub(super) kernel: Kernel,
+    pub(super) kernel: VoxelKernel,
     /// Whether the bricks of a single run stay on the GPU; else they are read back after each run.
     pub(super) keeps_bricks: bool,
     pub(super) progress: &'a dyn Progress,
@@ -115,7 +115,7 @@ impl<'a> Job<'a> {
         Self {
             mesh,
             rule: Rule::Conservative,
-            kernel: Kernel::default(),
+            kernel: VoxelKernel::default(),
             keeps_bricks: false,
             progress: &NoProgress,
             room: u64::MAX,

@@ -1,5 +1,5 @@
 //! Voxelization on a GPU: one invocation per (triangle, node) candidate, level by level, and
-//! finally per (triangle, row of voxels) or (triangle, voxel) candidate ([`Kernel`]), all with the
+//! finally per (triangle, row of voxels) or (triangle, voxel) candidate ([`VoxelKernel`]), all with the
 //! exact `touches`; rules that test columns use (triangle, column through a brick) candidates and
 //! the exact `crosses`.
 //!
@@ -56,7 +56,7 @@ use crate::voxelize::gpu::stages::{MAX_STEPS, Output, prepare};
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::gpu::workspace::Workspace;
 use crate::voxelize::report::milliseconds;
-use crate::voxelize::{Kernel, Rule, Run, RunOptions, brick_pairs};
+use crate::voxelize::{Rule, Run, RunOptions, VoxelKernel, brick_pairs};
 
 pub use job::BatchLimits;
 
@@ -98,7 +98,7 @@ impl Gpu {
     /// ([`BackendError::SelfTest`]).
     pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
         let gpu = Self::over(adapter.open_async().await?);
-        gpu.test(Rule::Conservative, Kernel::default()).await?;
+        gpu.test(Rule::Conservative, VoxelKernel::default()).await?;
         Ok(gpu)
     }
 
@@ -117,7 +117,7 @@ impl Gpu {
     }
 
     /// Tests the kernels of `rule`, the first time only.
-    async fn test(&self, rule: Rule, kernel: Kernel) -> Result<(), BackendError> {
+    async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
         let test = SelfTest::of(rule, kernel);
         let known = lock(&self.tested).get(&test).cloned();
         if let Some(outcome) = known {

@@ -12,23 +12,23 @@ use crate::voxelize::BackendError;
 use crate::voxelize::cpu::Cpu;
 use crate::voxelize::gpu::stages::Stage;
 use crate::voxelize::gpu::{BatchLimits, Gpu};
-use crate::voxelize::{Backend, Kernel, Rule, RunOptions};
+use crate::voxelize::{Backend, Rule, RunOptions, VoxelKernel};
 
 /// A rule and the kernel by which it is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SelfTest {
     rule: Rule,
-    kernel: Kernel,
+    kernel: VoxelKernel,
 }
 
 impl SelfTest {
     /// The test of the kernels that a run by `rule` uses.
-    pub(super) fn of(rule: Rule, kernel: Kernel) -> Self {
+    pub(super) fn of(rule: Rule, kernel: VoxelKernel) -> Self {
         match rule {
             Rule::Conservative => Self { rule, kernel },
             // They share their kernels, and crossings have a direction.
             Rule::Winding => Self::of(Rule::Crossings, kernel),
-            _ => Self { rule, kernel: Kernel::default() },
+            _ => Self { rule, kernel: VoxelKernel::default() },
         }
     }
 
@@ -123,8 +123,8 @@ mod tests {
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
-    const FAULTS: [(Rule, Kernel, &str, &str, &str); 21] = {
-        const ROWS: Kernel = Kernel::Rows;
+    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 21] = {
+        const ROWS: VoxelKernel = VoxelKernel::Rows;
         const TOUCH: Rule = Rule::Conservative;
         const THIN: Rule = Rule::SixSeparating;
         const PARITY: Rule = Rule::Parity(Axis::Y);
@@ -160,10 +160,10 @@ mod tests {
             // The float filter trusts a wrong sign.
             (TOUCH, ROWS, "voxel_rows", "0.0000019073486328125", "-0.0001"),
             (TOUCH, ROWS, "refine", "0.0000019073486328125", "-0.0001"),
-            (TOUCH, Kernel::Voxels, "voxels", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, VoxelKernel::Voxels, "voxels", "0.0000019073486328125", "-0.0001"),
             // Wide integers lose a carry, a borrow or a sign.
             (TOUCH, ROWS, "voxel_rows", "+ u32(low < a.x)", ""),
-            (TOUCH, Kernel::Voxels, "voxels", "(carry >> 16u)", "0u"),
+            (TOUCH, VoxelKernel::Voxels, "voxels", "(carry >> 16u)", "0u"),
             (THIN, ROWS, "six_separating", "- select(0u, ub, a < 0)", ""),
             (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
             (Rule::Winding, ROWS, "list_crossings", "hit.winding < 0", "hit.winding > 0"),
@@ -174,7 +174,7 @@ mod tests {
     };
 
     /// A GPU with a fault: `name`, a kernel of `rule`, has `to` in place of `from`.
-    fn faulty(adapter: &Adapter, fault: (Rule, Kernel, &str, &str, &str)) -> Gpu {
+    fn faulty(adapter: &Adapter, fault: (Rule, VoxelKernel, &str, &str, &str)) -> Gpu {
         let (rule, kernel, name, from, to) = fault;
         let gpu = Gpu::over(adapter.open().unwrap());
         let mut planted = 0;
@@ -207,7 +207,7 @@ mod tests {
         for adapter in adapters() {
             let gpu = Gpu::new(&adapter).unwrap();
             for rule in RULES {
-                for kernel in [Kernel::Rows, Kernel::Voxels] {
+                for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
                     let compiling = Instant::now();
                     crate::voxelize::gpu::prepare(&gpu.device, rule, kernel).unwrap();
                     let began = Instant::now();

@@ -7,7 +7,7 @@ use crate::voxelize::gpu::data::{
     BRICK_WORDS, BRICKS, CANDIDATE_GROUPS, CROSSING_WORDS, CROSSINGS, KIND_COLUMN, KIND_ROW,
     KIND_VOXEL, LEVELS, PAIR_GROUPS,
 };
-use crate::voxelize::{Kernel, Rule};
+use crate::voxelize::{Rule, VoxelKernel};
 
 /// A stage of a run: one kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,10 +24,10 @@ pub(super) enum Stage {
 
 impl Stage {
     /// The last stage of `rule`, which finds the voxels.
-    pub(super) fn last(rule: Rule, kernel: Kernel) -> Self {
+    pub(super) fn last(rule: Rule, kernel: VoxelKernel) -> Self {
         match (rule, kernel) {
-            (Rule::Conservative, Kernel::Rows) => Self::VoxelRows,
-            (Rule::Conservative, Kernel::Voxels) => Self::Voxels,
+            (Rule::Conservative, VoxelKernel::Rows) => Self::VoxelRows,
+            (Rule::Conservative, VoxelKernel::Voxels) => Self::Voxels,
             (Rule::SixSeparating, _) => Self::SixSeparating,
             (Rule::Parity(_), _) => Self::Parity,
             (Rule::Winding | Rule::Crossings, _) => Self::ListCrossings,
@@ -139,7 +139,7 @@ pub(super) const MAX_STEPS: u32 = LEVELS as u32 + 2;
 /// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
 /// appended to their start levels; then, level by level, touched nodes become pairs of the level
 /// below.
-pub(super) fn steps(rule: Rule, kernel: Kernel, top_level: u32) -> Vec<Step> {
+pub(super) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step> {
     let last = Stage::last(rule, kernel);
     let step = |stage, level, size| {
         let counts = matches!(stage, Stage::Seed | Stage::Refine);
@@ -156,7 +156,7 @@ pub(super) fn steps(rule: Rule, kernel: Kernel, top_level: u32) -> Vec<Step> {
 }
 
 /// Compiles the kernels of a rule, unless cached.
-pub(super) fn prepare(device: &Device, rule: Rule, kernel: Kernel) -> Result<(), GpuError> {
+pub(super) fn prepare(device: &Device, rule: Rule, kernel: VoxelKernel) -> Result<(), GpuError> {
     for step in steps(rule, kernel, 1) {
         step.pipeline(device);
     }
@@ -171,21 +171,21 @@ mod tests {
     #[test]
     fn a_run_takes_one_step_a_level_and_two_more_or_one_without_bricks() {
         for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z)] {
-            for kernel in [Kernel::Rows, Kernel::Voxels] {
+            for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
                 assert_eq!(steps(rule, kernel, 1).len(), 2 + 2);
                 assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
             }
         }
-        assert_eq!(steps(Rule::Winding, Kernel::Rows, 5).len(), 6 + 1);
+        assert_eq!(steps(Rule::Winding, VoxelKernel::Rows, 5).len(), 6 + 1);
     }
 
     #[test]
     fn stages_that_count_candidates_count_those_of_the_last_stage() {
         let kinds = [
-            (Rule::Conservative, Kernel::Rows, KIND_ROW),
-            (Rule::Conservative, Kernel::Voxels, KIND_VOXEL),
-            (Rule::SixSeparating, Kernel::Rows, KIND_COLUMN),
-            (Rule::Winding, Kernel::Voxels, KIND_COLUMN),
+            (Rule::Conservative, VoxelKernel::Rows, KIND_ROW),
+            (Rule::Conservative, VoxelKernel::Voxels, KIND_VOXEL),
+            (Rule::SixSeparating, VoxelKernel::Rows, KIND_COLUMN),
+            (Rule::Winding, VoxelKernel::Voxels, KIND_COLUMN),
         ];
         for (rule, kernel, kind) in kinds {
             for step in steps(rule, kernel, 1) {

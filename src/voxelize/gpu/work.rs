@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::voxelize::gpu::data::{BRICKS_FULL, COUNTERS, PAIRS_FULL};
     use crate::voxelize::gpu::stages::steps;
-    use crate::voxelize::{Kernel, Rule};
+    use crate::voxelize::{Rule, VoxelKernel};
 
     fn counters() -> [u32; COUNTERS] {
         let mut counters = [0; COUNTERS];
@@ -121,7 +121,7 @@ mod tests {
         let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600 };
         let counts = Counts::new(1020, counters, &sizes);
         let rules = [Rule::Conservative, Rule::SixSeparating, Rule::Winding];
-        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, Kernel::Rows, 1));
+        let mut steps = rules.into_iter().flat_map(|rule| steps(rule, VoxelKernel::Rows, 1));
         let step = steps.find(|s| s.stage == stage && s.level == level);
         let work = work(&step.expect("a step"), &counts);
         (work.invocations, work.tests, work.bytes)

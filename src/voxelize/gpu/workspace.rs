@@ -316,7 +316,7 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
 mod tests {
     use super::*;
     use crate::gpu::Adapter;
-    use crate::voxelize::Kernel;
+    use crate::voxelize::VoxelKernel;
     use crate::voxelize::gpu::BatchLimits;
     use crate::voxelize::gpu::buffers::mesh_buffer;
     use crate::voxelize::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
@@ -421,11 +421,11 @@ mod tests {
             let buffer = mesh_buffer(&device, batch.words()).unwrap();
             Uploaded::default().update(&device, &buffer, &batch);
             for (rule, kernel) in [
-                (Rule::Conservative, Kernel::Rows),
-                (Rule::Conservative, Kernel::Voxels),
-                (Rule::SixSeparating, Kernel::Rows),
-                (Rule::Parity(Axis::Y), Kernel::Rows),
-                (Rule::Winding, Kernel::Rows),
+                (Rule::Conservative, VoxelKernel::Rows),
+                (Rule::Conservative, VoxelKernel::Voxels),
+                (Rule::SixSeparating, VoxelKernel::Rows),
+                (Rule::Parity(Axis::Y), VoxelKernel::Rows),
+                (Rule::Winding, VoxelKernel::Rows),
             ] {
                 let job = Job { rule, kernel, ..Job::new(&mesh, batch_limits) };
                 // From far too little to enough of both.

@@ -10,12 +10,12 @@ use trivox::formats::LoadedGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::program::cli::SliceArgs;
+use crate::program::commands::slice::picture::Drawing;
+use crate::program::commands::slice::text::Style;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::{AXES, counted};
 use crate::program::preview::check_extension;
 use crate::program::sink::{Inputs, Sink};
-use crate::program::slice::picture::Drawing;
-use crate::program::slice::text::Style;
 use crate::program::terminal::TerminalProgress;
 use crate::program::{Verdict, print_error, print_json, print_warnings, stdout_error, temporary};
 

@@ -1,0 +1,74 @@
+//! The bytes of files, within a memory limit.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::formats::ReadError;
+use crate::progress::{NoProgress, Progress};
+
+/// Fails if `needed` bytes exceed `limit`.
+pub(super) fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
+    match needed > limit {
+        true => Err(ReadError::Memory { needed, limit }),
+        false => Ok(()),
+    }
+}
+
+/// Bytes of a file's beginning that are checked before the rest is read.
+pub(super) const START: u64 = 4 << 10;
+
+/// The bytes of a file, in at most `limit` bytes of memory.
+pub(super) fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    checked_bytes(path, limit, |_, _| Ok(()), &NoProgress)
+}
+
+/// As [`bytes_within`], if the file's beginning passes `check`.
+pub(super) fn checked_bytes(
+    path: &Path,
+    limit: u64,
+    check: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
+    progress: &dyn Progress,
+) -> Result<Vec<u8>, ReadError> {
+    let mut file = Reporting { file: File::open(path)?, progress };
+    let needed = file.file.metadata()?.len();
+    progress.start("load", needed);
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(START).read_to_end(&mut start)?;
+    check(&start, Some(needed).filter(|&len| len > 0))?;
+    if needed > limit {
+        return Err(ReadError::Memory { needed, limit });
+    }
+    // A pipe has no length. Its buffer grows by doubling, during which both copies exist.
+    let most = if needed > 0 { needed } else { limit / 3 };
+    let mut bytes = start;
+    bytes
+        .try_reserve_exact((needed as usize).saturating_sub(bytes.len()))
+        .map_err(std::io::Error::from)?;
+    let left = most.saturating_add(1).saturating_sub(bytes.len() as u64);
+    file.take(left).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(ReadError::Content(format!(
+            "holds more than the {most} bytes that it may: copy it to a file that nothing writes \
+             to, or allow more memory"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// Bytes of a grid's file between two reports of progress.
+pub(super) const REPORT: usize = 64 << 10;
+
+/// A file that reports what is read of it.
+pub(super) struct Reporting<'a> {
+    pub(super) file: File,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl Read for Reporting<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(bytes)?;
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
+}

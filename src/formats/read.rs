@@ -1,0 +1,122 @@
+//! Reads meshes and grids.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use crate::formats::bytes::{REPORT, Reporting, check_memory, checked_bytes};
+use crate::formats::{
+    GridFormat, Loaded, LoadedGrid, MeshSpec, ReadError, ReadOptions, Sidecars, is_mesh,
+};
+use crate::progress::{NoProgress, Progress};
+
+/// Reads the mesh in the file at `path`, by its extension.
+///
+/// # Errors
+/// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
+pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
+    read_mesh_with(path, &ReadOptions::default())
+}
+
+/// Reads the mesh in the file at `path` with `options`. If a file of this length could exceed the
+/// memory limit, an upper bound of the memory is computed first, which takes a fraction of the
+/// reading time. The bound is about twice what most OBJ meshes take, and tighter in other formats.
+///
+/// # Errors
+/// The bound exceeds the limit ([`ReadError::Memory`]), or as [`read_mesh`].
+pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    read_mesh_reporting(path, options, &NoProgress)
+}
+
+/// As [`read_mesh_with`]. The step `load` of `progress` is in bytes of the file, the step `parse`
+/// of unknown length.
+pub(crate) fn read_mesh_reporting(
+    path: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Loaded, ReadError> {
+    refuse_folder(path)?;
+    // A missing file is reported before an unknown format.
+    fs::metadata(path)?;
+    let spec = MeshSpec::of_path(path)?;
+    let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
+    progress.start("parse", 0);
+    parse(bytes, spec, &Sidecars::beside(path), options)
+}
+
+fn parse(
+    bytes: Vec<u8>,
+    spec: &MeshSpec,
+    sidecars: &Sidecars,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
+    let sidecars = sidecars.with_new_log();
+    let loaded = (spec.read)(bytes, &sidecars, options)?;
+    Ok(Loaded { sidecars: sidecars.looked_for(), ..loaded })
+}
+
+/// Reads the mesh in `bytes`, a file of the format `spec`, with its `sidecars` (material files,
+/// images, buffers), as `options` say. Only those are opened.
+///
+/// # Errors
+/// As [`read_mesh_with`]; `bytes` are a part of the memory, those of sidecar files in memory are
+/// not.
+pub fn read_mesh_from(
+    bytes: Vec<u8>,
+    spec: &MeshSpec,
+    sidecars: &Sidecars,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
+    check_memory(bytes.len() as u64, options.memory)?;
+    parse(bytes, spec, sidecars, options)
+}
+
+fn refuse_folder(path: &Path) -> Result<(), ReadError> {
+    match path.is_dir() {
+        true => Err(ReadError::Unsupported("is a folder: name a file in it".into())),
+        false => Ok(()),
+    }
+}
+
+/// Reads the grid in the file at `path`, by its extension.
+///
+/// # Errors
+/// The file cannot be read, is of no format that is read, or does not hold a valid grid.
+pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
+    read_grid_with(path, &NoProgress)
+}
+
+/// As [`read_grid`]. The step `load` of `progress` is in bytes of the file.
+///
+/// # Errors
+/// As [`read_grid`].
+pub fn read_grid_with(path: &Path, progress: &dyn Progress) -> Result<LoadedGrid, ReadError> {
+    refuse_folder(path)?;
+    let file = File::open(path)?;
+    refuse_mesh(path)?;
+    let format = GridFormat::of_path(path).map_err(ReadError::Unsupported)?;
+    // A pipe has no length.
+    progress.start("load", file.metadata()?.len());
+    read_grid_from(&mut BufReader::with_capacity(REPORT, Reporting { file, progress }), format)
+}
+
+/// Reads the grid in a file of the format `format`.
+///
+/// # Errors
+/// As [`read_grid`].
+pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<LoadedGrid, ReadError> {
+    let extension = format.extension();
+    let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
+    (format.spec().read.ok_or_else(unread)?)(file)
+}
+
+/// Rejects meshes, also those that [`write_grid`] makes.
+fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
+    match is_mesh(path) {
+        true => Err(ReadError::Unsupported(
+            "is a mesh, and not a grid of voxels: voxelize it, or name the grid that it was made of"
+                .into(),
+        )),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,94 @@
+//! What a format is: its names, its reader and its writer.
+
+use std::io::{BufRead, Write};
+
+use crate::distance::DistanceField;
+use crate::formats::{
+    Loaded, LoadedGrid, ReadError, ReadOptions, Sidecars, WriteError, WriteOptions,
+};
+use crate::grid::{Up, VoxelGrid};
+
+type ReadGrid = fn(&mut dyn BufRead) -> Result<LoadedGrid, ReadError>;
+type WriteDistances = fn(&DistanceField, &mut dyn Write) -> Result<(), WriteError>;
+type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>;
+
+/// The description of a grid format.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct GridSpec {
+    /// The file extension, without the dot.
+    pub extension: &'static str,
+    /// Whose format it is.
+    pub name: &'static str,
+    /// What a file stores, and the largest grid.
+    pub carries: &'static str,
+    pub(super) read: Option<ReadGrid>,
+    pub(super) write: Option<WriteGrid>,
+    pub(super) check_dims: fn([u32; 3]) -> Result<(), WriteError>,
+    pub(super) file_size: fn([u32; 3]) -> Option<u64>,
+    /// The properties of a grid that a file loses, a sentence each.
+    pub(super) lost: fn(&VoxelGrid) -> Vec<String>,
+    pub(super) distances: Option<WriteDistances>,
+    /// Whether the format stores colours.
+    pub has_colors: bool,
+}
+
+impl GridSpec {
+    /// Whether the format can be read.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.read.is_some()
+    }
+
+    /// Whether the format can be written.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.write.is_some()
+    }
+
+    /// Whether the format stores a [`DistanceField`].
+    #[must_use]
+    pub fn has_distances(&self) -> bool {
+        self.distances.is_some()
+    }
+}
+
+/// The description of a mesh format.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct MeshSpec {
+    /// The file extension, without the dot.
+    pub extension: &'static str,
+    /// Whose format it is.
+    pub name: &'static str,
+    /// What is read from a file.
+    pub carries: &'static str,
+    /// Rejects files of other formats by the first [`START`] bytes and the length, if known, before
+    /// the whole file is read.
+    pub(super) check_start: fn(&[u8], Option<u64>) -> Result<(), ReadError>,
+    pub(super) read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<Loaded, ReadError>,
+}
+
+/// The losses of a format without a world position.
+pub(super) fn lost_place(grid: &VoxelGrid) -> Vec<String> {
+    let lost = "where the grid lies, its voxel size and which axis is up are not kept";
+    grid.world.map(|_| lost.to_owned()).into_iter().collect()
+}
+
+/// The losses of a format with a world position, but without an up axis: `y` is assumed.
+pub(super) fn lost_up(grid: &VoxelGrid) -> Vec<String> {
+    let is_turned = grid.world.is_some_and(|world| world.up == Up::Z);
+    is_turned.then(|| "that z is up is not kept".to_owned()).into_iter().collect()
+}
+
+/// The losses of a format without colours.
+pub(super) fn lost_colors(grid: &VoxelGrid) -> Vec<String> {
+    let lost = "the voxels' colours are not kept";
+    grid.colors.iter().map(|_| lost.to_owned()).collect()
+}
+
+/// The losses of a format with colours, but without opacity.
+pub(super) fn lost_opacity(grid: &VoxelGrid) -> Vec<String> {
+    let is_clear = grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied()));
+    is_clear.then(|| "how opaque the voxels are is not kept".to_owned()).into_iter().collect()
+}

@@ -1,0 +1,209 @@
+//! The formats by extension.
+
+use std::path::Path;
+
+use crate::formats::openvdb::{nvdb, vdb};
+use crate::formats::{
+    GridSpec, MeshSpec, ReadError, WriteError, binvox, bricks, gltf, mitsuba, npy, npz, obj, off,
+    ply, stl, surface, vti,
+};
+#[cfg(feature = "palette")]
+use crate::formats::{litematic, minecraft, schem, vox};
+use crate::grid::VoxelGrid;
+
+/// The formats of meshes.
+pub const MESH_FORMATS: [&MeshSpec; 6] =
+    [&obj::SPEC, &stl::SPEC, &ply::SPEC, &off::SPEC, &gltf::SPEC, &gltf::BINARY_SPEC];
+
+/// The formats of grids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GridFormat {
+    /// MagicaVoxel.
+    #[cfg(feature = "palette")]
+    Vox,
+    /// NumPy.
+    Npy,
+    /// NumPy, several arrays.
+    Npz,
+    /// Patrick Min's binvox.
+    Binvox,
+    /// VTK.
+    Vti,
+    /// Mitsuba.
+    Vol,
+    /// trivox's own, in the layout of memory.
+    Bricks,
+    /// OpenVDB.
+    Vdb,
+    /// NanoVDB.
+    Nvdb,
+    /// Sponge's, for Minecraft.
+    #[cfg(feature = "palette")]
+    Schem,
+    /// Litematica's, for Minecraft.
+    #[cfg(feature = "palette")]
+    Litematic,
+    /// Stanford PLY: a mesh of the voxels' surface, like the two below.
+    Ply,
+    /// Wavefront's.
+    Obj,
+    /// glTF's.
+    Glb,
+}
+
+impl GridFormat {
+    /// All of them.
+    pub const ALL: [Self; if cfg!(feature = "palette") { 14 } else { 11 }] = [
+        #[cfg(feature = "palette")]
+        Self::Vox,
+        Self::Npy,
+        Self::Npz,
+        Self::Binvox,
+        Self::Vti,
+        Self::Vol,
+        Self::Bricks,
+        Self::Vdb,
+        Self::Nvdb,
+        #[cfg(feature = "palette")]
+        Self::Schem,
+        #[cfg(feature = "palette")]
+        Self::Litematic,
+        Self::Ply,
+        Self::Obj,
+        Self::Glb,
+    ];
+
+    /// The format's description.
+    #[must_use]
+    pub fn spec(self) -> &'static GridSpec {
+        match self {
+            #[cfg(feature = "palette")]
+            Self::Vox => &vox::SPEC,
+            Self::Npy => &npy::SPEC,
+            Self::Npz => &npz::SPEC,
+            Self::Binvox => &binvox::SPEC,
+            Self::Vti => &vti::SPEC,
+            Self::Vol => &mitsuba::SPEC,
+            Self::Bricks => &bricks::SPEC,
+            Self::Vdb => &vdb::SPEC,
+            Self::Nvdb => &nvdb::SPEC,
+            #[cfg(feature = "palette")]
+            Self::Schem => &schem::SPEC,
+            #[cfg(feature = "palette")]
+            Self::Litematic => &litematic::SPEC,
+            Self::Ply => &surface::ply::SPEC,
+            Self::Obj => &surface::obj::SPEC,
+            Self::Glb => &surface::glb::SPEC,
+        }
+    }
+
+    /// Whether the format has a palette of colours.
+    #[must_use]
+    pub fn has_palette(self) -> bool {
+        self.extension() == "vox"
+    }
+
+    /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn blocks(self, grid: &VoxelGrid) -> Option<[u32; 3]> {
+        matches!(self, Self::Schem | Self::Litematic).then(|| minecraft::size(grid))
+    }
+
+    /// The file extension, without the dot.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        self.spec().extension
+    }
+
+    /// Whether the format can hold a grid of `dims` voxels.
+    ///
+    /// # Errors
+    /// It cannot; the message states the largest grid.
+    pub fn check_dims(self, dims: [u32; 3]) -> Result<(), WriteError> {
+        (self.spec().check_dims)(dims)
+    }
+
+    /// Whether the format can hold a field of distances.
+    ///
+    /// # Errors
+    /// It cannot; the message lists the formats that can.
+    pub fn check_distances(self) -> Result<(), WriteError> {
+        if self.spec().has_distances() {
+            return Ok(());
+        }
+        let able = Self::ALL.into_iter().filter(|format| format.spec().has_distances());
+        let able: Vec<String> = able.map(|format| format!(".{}", format.extension())).collect();
+        Err(WriteError::Unsupported(format!(
+            ".{} files cannot hold distances: use one of {}",
+            self.extension(),
+            able.join(", ")
+        )))
+    }
+
+    /// A lower bound of the file size in bytes, for formats whose size depends mainly on `dims`.
+    #[must_use]
+    pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
+        (self.spec().file_size)(dims)
+    }
+
+    /// The properties of `grid` that a file of this format loses or changes, a sentence each.
+    #[must_use]
+    pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
+        (self.spec().lost)(grid)
+    }
+
+    /// The format that a file of this name has.
+    ///
+    /// # Errors
+    /// No extension, or an unknown one; the message lists those that are known.
+    pub fn of_path(path: &Path) -> Result<Self, String> {
+        Self::of_extension(&extension_of(path))
+    }
+
+    /// The format that files with this extension have, with or without its dot.
+    ///
+    /// # Errors
+    /// As [`of_path`](Self::of_path).
+    pub fn of_extension(extension: &str) -> Result<Self, String> {
+        let extension = extension.strip_prefix('.').unwrap_or(extension);
+        let extension = &*extension.to_lowercase();
+        let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
+        found.ok_or_else(|| unknown_extension(extension, &Self::ALL.map(Self::extension)))
+    }
+}
+
+impl MeshSpec {
+    /// The format that a file of this name has.
+    ///
+    /// # Errors
+    /// No extension, or an unknown one; the message lists the known extensions.
+    pub fn of_path(path: &Path) -> Result<&'static Self, ReadError> {
+        let extension = extension_of(path);
+        let found = MESH_FORMATS.into_iter().find(|spec| spec.extension == extension);
+        found.ok_or_else(|| {
+            let known = MESH_FORMATS.map(|spec| spec.extension);
+            ReadError::Unsupported(unknown_extension(&extension, &known))
+        })
+    }
+}
+
+/// Whether a file of this name is read as a mesh.
+#[must_use]
+pub fn is_mesh(path: &Path) -> bool {
+    MeshSpec::of_path(path).is_ok()
+}
+
+fn extension_of(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+fn unknown_extension(extension: &str, known: &[&str]) -> String {
+    let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
+    let known = known.join(", ");
+    match extension {
+        "" => format!("no file extension: use one of {known}"),
+        _ => format!("unknown file extension '.{extension}': use one of {known}"),
+    }
+}

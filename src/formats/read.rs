@@ -110,7 +110,7 @@ pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<Load
     (format.spec().read.ok_or_else(unread)?)(file)
 }
 
-/// Rejects meshes, also those that [`write_grid`] makes.
+/// Rejects meshes, also those that [`write_grid`](crate::formats::write_grid) makes.
 fn refuse_mesh(path: &Path) -> Result<(), ReadError> {
     match is_mesh(path) {
         true => Err(ReadError::Unsupported(

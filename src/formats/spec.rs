@@ -69,6 +69,9 @@ pub struct MeshSpec {
     pub(super) read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<Loaded, ReadError>,
 }
 
+/// The warning about distances that are read as a grid.
+pub(super) const SIGN_ONLY: &str = "of its distances only the sign is read: the solid inside";
+
 /// The losses of a format without a world position.
 pub(super) fn lost_place(grid: &VoxelGrid) -> Vec<String> {
     let lost = "where the grid lies, its voxel size and which axis is up are not kept";

@@ -137,7 +137,7 @@ pub struct VoxelArgs {
     #[arg(help_heading = "Voxels")]
     pub mode: Option<ModeName>,
 
-    /// With --mode solid: how the inside is found [default: auto].
+    /// How the inside is found, of a solid or for distances [default: auto].
     #[arg(long, value_name = "FILL", ignore_case = true)]
     #[arg(help_heading = "Voxels")]
     pub fill: Option<FillName>,

@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use trivox::formats::{GridFormat, WriteError, read_mesh, write_distances};
+use trivox::formats::{
+    GridFormat, LoadedGrid, WriteError, read_grid_from, read_mesh, write_distances,
+};
 use trivox::{Bounds, DistanceField, Mesh, Voxelizer};
 
 use super::npy::python_of;
@@ -132,6 +134,20 @@ print('done')
 ";
     let Some(output) = python_of("TRIVOX_OPENVDB_PYTHON", script, folder.path()) else { return };
     assert_eq!(output, "done\n");
+}
+
+#[test]
+fn distances_are_read_as_the_solid_inside() {
+    for (name, field) in fields() {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Npz] {
+            let bytes = written(&field, format);
+            let LoadedGrid { grid, warnings, .. } =
+                read_grid_from(&mut &bytes[..], format).unwrap();
+            assert!(grid == *field.inside(), "{name}, {format:?}: {} voxels", grid.occupied());
+            assert_eq!(grid.world, field.inside().world, "{name}, {format:?}");
+            assert!(warnings.join(";").contains("only the sign"), "{name}: {warnings:?}");
+        }
+    }
 }
 
 #[test]

@@ -158,8 +158,13 @@ fn what_nanovdb_writes_is_read() {
         let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
         read_with_changes(GridFormat::Nvdb, &bytes);
     }
-    let error = load("level").unwrap_err().to_string();
-    assert!(error.contains("no grid in it is a fog volume"), "{error}");
+    // A ball of radius 10 around the origin.
+    let ball = load("level").unwrap();
+    let voxels = (0..26_u32.pow(3)).map(|i| [i / 676, i / 26 % 26, i % 26]);
+    let squared = |voxel: &[u32; 3]| voxel.iter().map(|&c| (i64::from(c) - 16).pow(2)).sum::<i64>();
+    let expected = voxels.filter(|voxel| squared(voxel) < 100);
+    assert!(ball.grid == VoxelGrid::from_voxels([26; 3], expected).unwrap(), "{ball:?}");
+    assert!(ball.warnings[0].contains("only the sign"), "{:?}", ball.warnings);
 }
 
 /// Lengths and places at which something begins or ends, with some in between.
@@ -205,9 +210,9 @@ fn malformed_nvdb_is_refused_with_the_reason() {
         ("version 33.3", 10, 0x20),
         ("compression 3", 14, 3),
         ("a grid's name cannot be a text", 16 + 138, 1),
-        ("no grid in it is a fog volume of floats: there are []", 12, 0),
-        ("no grid in it is a fog volume of floats: there are [density]", 48, 2),
-        ("no grid in it is a fog volume of floats: there are [density]", 52, 1),
+        ("no grid in it is a fog volume or a level set of floats: there are []", 12, 0),
+        ("no grid in it is a fog volume or a level set of floats: there are [", 48, 2),
+        ("no grid in it is a fog volume or a level set of floats: there are [", 52, 3),
         ("the file ends in blind data", 24, 0),
         ("the grid begins with neither", 200, b'X'),
         ("the grid's end", 200 + 32, 0),

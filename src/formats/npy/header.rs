@@ -146,7 +146,10 @@ impl<'a> Fields<'a> {
             "i1" => Element::SignedByte,
             _ => {
                 let descr = excerpt(descr);
-                let what = format!("elements of type {descr} are not supported: use bool or uint8");
+                let what = format!(
+                    "elements of type {descr} are not supported: use bool or uint8 (distances are \
+                     read from .npz, .vdb and .nvdb)"
+                );
                 return Err(content(what));
             }
         };

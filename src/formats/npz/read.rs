@@ -7,6 +7,7 @@ use crate::formats::brick_colors::TOO_MANY_COLORS;
 use crate::formats::description::is_possible;
 use crate::formats::npy::header::SmallArray;
 use crate::formats::npy::rgba::ColorArray;
+use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, excerpt, npy};
 use crate::grid::{Up, VoxelGrid, World};
 
@@ -121,7 +122,7 @@ impl Arrays {
         let mut ignored = self.ignored;
         if ignored.iter().any(|name| name == DISTANCES) {
             ignored.retain(|name| ![COORDS, DISTANCES, WIDTH].contains(&&name[..]));
-            warnings.push("of its distances only the sign is read: the solid inside".into());
+            warnings.push(SIGN_ONLY.to_owned());
         }
         if !ignored.is_empty() {
             let n = ignored.len();

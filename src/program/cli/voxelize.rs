@@ -102,7 +102,7 @@ pub struct Job {
     #[arg(help_heading = "Voxels", display_order = 1000)]
     pub distance: Option<f32>,
 
-    /// With --mode solid: if the fill is doubtful, write nothing and exit with 1. It is doubtful
+    /// With --mode solid or --distance: if the fill is doubtful, write nothing and exit with 1. It is doubtful
     /// if holes are so large that more than 30 % of the solid is uncertain, for example; smaller
     /// ones are capped, and the summary says so.
     #[arg(long)]

@@ -6,8 +6,8 @@ use std::io::BufRead;
 use flate2::read::ZlibDecoder;
 
 use super::{
-    BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, MAGICS, MAJOR_VERSION,
-    METADATA, NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR,
+    BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, LEVEL_SET, MAGICS,
+    MAJOR_VERSION, METADATA, NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR,
 };
 use crate::formats::openvdb::blosc::Chunks;
 use crate::formats::openvdb::channel::rgba_of;
@@ -18,7 +18,9 @@ use crate::formats::openvdb::tree::{
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
+use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::grid::FULL;
 use crate::srgb::Rgba;
 
 /// Bytes at the beginning of a grid that its checksum does not cover.
@@ -28,13 +30,13 @@ const LAST_WITH_ROOT: u32 = MAJOR_VERSION << 21 | 6 << 10;
 /// Most bytes of the text field.
 const MAX_TEXT: u64 = 1 << 12;
 
-/// Reads the grid of floats named `density`, or else the first. Voxels are occupied if active and
-/// above
-/// 0. Colours are those of the grid of vectors named `Cd`.
+/// Reads the grid of floats named `density`, or else the first fog volume, or else the first level
+/// set. Voxels are occupied if active and above 0; of a level set, if below 0. Colours are those of
+/// the grid of vectors named `Cd`.
 ///
 /// # Errors
-/// Malformed content; no such grid; a level set; a major version other than 32; nodes not in level
-/// order; voxels more than 65,536 apart.
+/// Malformed content; no such grid; a major version other than 32; nodes not in level order; voxels
+/// more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let head = FileHead::read(&mut source)?;
@@ -46,9 +48,9 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     for (n, grid) in grids.iter().enumerate() {
         let end = source.at().saturating_add(grid.file_bytes);
         if n == wanted {
-            found = Some(read_codec(&mut source, head.codec, grid.file_bytes, Sizes::of(1))?);
+            found = Some(read_codec(&mut source, head.codec, grid, Sizes::of(1))?);
         } else if Some(n) == colored {
-            colors = Some(read_codec(&mut source, head.codec, grid.file_bytes, Sizes::of(3))?);
+            colors = Some(read_codec(&mut source, head.codec, grid, Sizes::of(3))?);
         }
         source.skip_to(end, "the next grid")?;
     }
@@ -115,7 +117,7 @@ impl GridHead {
     }
 
     fn is_read(&self) -> bool {
-        self.kind == FLOAT && [UNKNOWN_CLASS, FOG_VOLUME].contains(&self.class)
+        self.kind == FLOAT && [UNKNOWN_CLASS, FOG_VOLUME, LEVEL_SET].contains(&self.class)
     }
 
     fn is_color(&self) -> bool {
@@ -126,36 +128,48 @@ impl GridHead {
 /// The index of the grid to read.
 fn wanted(grids: &[GridHead]) -> Result<usize, ReadError> {
     let named = grids.iter().position(|grid| grid.is_read() && grid.name == DENSITY);
-    let any = || grids.iter().position(GridHead::is_read);
-    named.or_else(any).ok_or_else(|| {
+    let of_class = |is_level_set: bool| {
+        let is_of_class = |grid: &GridHead| (grid.class == LEVEL_SET) == is_level_set;
+        grids.iter().position(|grid| grid.is_read() && is_of_class(grid))
+    };
+    named.or_else(|| of_class(false)).or_else(|| of_class(true)).ok_or_else(|| {
         let names: Vec<&str> = grids.iter().map(|grid| &*grid.name).collect();
         let names = excerpt(&names.join(", "));
-        content(format!("no grid in it is a fog volume of floats: there are [{names}]"))
+        content(format!(
+            "no grid in it is a fog volume or a level set of floats: there are [{names}]"
+        ))
     })
 }
 
 fn read_codec(
     source: &mut Source,
     codec: u16,
-    bytes: u64,
+    head: &GridHead,
     sizes: Sizes,
 ) -> Result<(Nodes, GridMetadata), ReadError> {
+    let &GridHead { file_bytes: bytes, class, .. } = head;
+    let is_level_set = class == LEVEL_SET;
     const ZIP: u16 = 1;
     const BLOSC: u16 = 2;
     match codec {
-        0 => read_grid(source.take(bytes), sizes),
+        0 => read_grid(source.take(bytes), sizes, is_level_set),
         ZIP => {
             let bytes = source.u64("the grid")?;
-            read_grid(ZlibDecoder::new(source.take(bytes)), sizes)
+            read_grid(ZlibDecoder::new(source.take(bytes)), sizes, is_level_set)
         }
-        BLOSC => read_grid(Chunks::new(source.take(bytes)), sizes),
+        BLOSC => read_grid(Chunks::new(source.take(bytes)), sizes, is_level_set),
         _ => Err(content(format!("compression {codec} is not supported"))),
     }
 }
 
 /// Reads the grid at the beginning of `input`.
-fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Nodes, GridMetadata), ReadError> {
-    let mut reader = Reader { source: Source::new(input), nodes: Nodes::default(), sizes };
+fn read_grid(
+    input: impl std::io::Read,
+    sizes: Sizes,
+    is_level_set: bool,
+) -> Result<(Nodes, GridMetadata), ReadError> {
+    let source = Source::new(input);
+    let mut reader = Reader { source, nodes: Nodes::default(), sizes, is_level_set };
     let mut grid = [0; GRID];
     let (unchecked, checked) = grid.split_at_mut(UNCHECKED);
     reader.source.fill(unchecked, "the grid")?;
@@ -172,6 +186,7 @@ fn read_grid(input: impl std::io::Read, sizes: Sizes) -> Result<(Nodes, GridMeta
     if metadata.world_from_index.is_none() {
         metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
+    metadata.warnings.extend(is_level_set.then(|| SIGN_ONLY.to_owned()));
     reader.tree(&grid)?;
     let Reader { mut source, nodes, .. } = reader;
     metadata.text = read_text(&mut source, blind, u32_at(&grid, 648))?;
@@ -244,6 +259,8 @@ struct Reader<'a> {
     source: Source<'a>,
     nodes: Nodes,
     sizes: Sizes,
+    /// Takes the voxels below 0, active or not, instead of the active ones above 0.
+    is_level_set: bool,
 }
 
 impl Reader<'_> {
@@ -301,7 +318,8 @@ impl Reader<'_> {
             let state = u32_at(&entry, 16);
             match child {
                 0 => {
-                    let value = self.decode(&entry[20..]).filter(|_| state != 0);
+                    let value =
+                        self.decode(&entry[20..]).filter(|_| state != 0 || self.is_level_set);
                     value.into_iter().for_each(|v| self.nodes.tile(corner, UPPER_VOXELS, v));
                 }
                 _ => children.push(Child { at: at.wrapping_add(child), corner }),
@@ -332,7 +350,8 @@ impl Reader<'_> {
         self.source.fill(&mut table, WHAT)?;
         let entry = |n| &table[n as usize * entry_bytes..][..entry_bytes];
         let place = |place| child_corner(corner, place, per_axis, edge);
-        tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles &= !nodes);
+        let all = if self.is_level_set { u64::MAX } else { 0 };
+        tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles = (*tiles | all) & !nodes);
         for n in set_indices(&tiles) {
             if let Some(value) = self.decode(entry(n)) {
                 self.nodes.tile(place(n), edge, value);
@@ -348,6 +367,9 @@ impl Reader<'_> {
         let value_bytes = self.sizes.value;
         let (head, values) = bytes.split_at(bytes.len() - 512 * value_bytes);
         let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
+        if self.is_level_set {
+            mask = FULL;
+        }
         for n in set_indices(&mask.clone()) {
             match self.decode(&values[n as usize * value_bytes..]) {
                 Some(color) if self.has_colors() => self.nodes.color(color),
@@ -363,11 +385,13 @@ impl Reader<'_> {
         self.sizes.value == 12
     }
 
-    /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0.
+    /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0, or a
+    /// distance not below 0.
     fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
         let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
         match self.has_colors() {
             true => Some(rgba_of([0, 1, 2].map(float))),
+            false if self.is_level_set => (float(0) < 0.0).then_some(NO_COLOR),
             false => (float(0) > 0.0).then_some(NO_COLOR),
         }
     }

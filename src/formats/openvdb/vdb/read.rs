@@ -11,17 +11,19 @@ use crate::formats::openvdb::tree::{
 };
 use crate::formats::openvdb::world::WorldFromIndex;
 use crate::formats::openvdb::{COLOR, DENSITY, TEXT};
+use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 
 /// The oldest version that is read, of 2013: the first with a compression flag per grid.
 const OLDEST: u32 = 222;
 
-/// Reads the grid named `density`, or else the first with scalar or boolean values. Voxels are
-/// occupied if active and above 0. Colours are those of the grid `Cd` of float vectors.
+/// Reads the grid named `density`, or else the first with scalar or boolean values that is no level
+/// set, or else the first level set. Voxels are occupied if active and above 0; of a level set, if
+/// below 0. Colours are those of the grid `Cd` of float vectors.
 ///
 /// # Errors
-/// Malformed content; no such grid; a level set; a version before 222; a nonlinear transform, such
-/// as a frustum; voxels more than 65,536 apart.
+/// Malformed content; no such grid; a version before 222; a nonlinear transform, such as a frustum;
+/// voxels more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let has_offsets = read_head(&mut source)?;
@@ -31,12 +33,15 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut passed = Vec::new();
     for _ in 0..grids {
         let descriptor = Descriptor::read(&mut source)?;
-        let is_wanted = found.is_none() || descriptor.name == DENSITY;
+        let is_density = descriptor.name == DENSITY;
+        let is_wanted = is_density || found.as_ref().is_none_or(|found| found.is_level_set);
         match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
             Some(kind) => {
                 let new = read_grid(&mut source, &descriptor, kind, has_offsets)?;
                 let slot = if kind.is_color() { &mut colors } else { &mut found };
-                passed.extend(slot.replace(new).map(|old| old.name));
+                let is_kept = slot.is_some() && new.is_level_set && !is_density;
+                let other = if is_kept { Some(new) } else { slot.replace(new) };
+                passed.extend(other.map(|other| other.name));
             }
             None => {
                 descriptor.pass(&mut source, has_offsets)?;
@@ -48,7 +53,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     if found.is_none() {
         passed.extend(colors.take().map(|colors| colors.name));
     }
-    let Found { name, nodes, mut metadata } = found.ok_or_else(|| no_grid(&passed))?;
+    let Found { name, nodes, mut metadata, .. } = found.ok_or_else(|| no_grid(&passed))?;
     if !passed.is_empty() {
         let (name, passed) = (excerpt(&name), excerpt(&passed.join(", ")));
         metadata.warnings.push(format!("only the grid {name} is read, not {passed}"));
@@ -61,6 +66,7 @@ struct Found {
     name: String,
     nodes: Nodes,
     metadata: GridMetadata,
+    is_level_set: bool,
 }
 
 fn no_grid(passed: &[String]) -> ReadError {
@@ -163,18 +169,16 @@ fn read_grid(
     if has_offsets {
         source.skip_to(descriptor.begin, "the grid")?;
     }
-    let values = Values::new(kind, source.u32("the grid's compression")?)?;
+    let mut values = Values::new(kind, source.u32("the grid's compression")?)?;
     let name = descriptor.name.clone();
     let Metadata { class, text } = read_metadata(source)?;
-    if class == "level set" {
-        let name = excerpt(&name);
-        return Err(content(format!(
-            "the grid {name} is a level set: convert it to a fog volume (Convert VDB in Houdini, \
-             sdfToFogVolume in OpenVDB), or read distances from an .npz"
-        )));
-    }
     let mut metadata =
         GridMetadata { text, world_from_index: read_transform(source)?, warnings: Vec::new() };
+    let is_level_set = class == "level set" && kind.is_float();
+    if is_level_set {
+        values.take_inside();
+        metadata.warnings.push(SIGN_ONLY.to_owned());
+    }
     if metadata.world_from_index.is_none() {
         metadata.warnings.push("it is turned or stretched: where it lies is not known".to_owned());
     }
@@ -183,7 +187,7 @@ fn read_grid(
         let (at, end) = (source.at(), descriptor.end);
         return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
     }
-    Ok(Found { name, nodes, metadata })
+    Ok(Found { name, nodes, metadata, is_level_set })
 }
 
 /// The world-from-index transform; `None` if it rotates or scales the axes differently.
@@ -242,7 +246,7 @@ impl Reader<'_, '_> {
     }
 
     fn root(&mut self) -> Result<(), ReadError> {
-        let background = self.values.whole(self.source, "the background")?;
+        let background = self.values.background(self.source)?;
         self.nodes.background(background.unwrap_or(NO_COLOR));
         let tiles = self.source.u32("the root")?;
         let children = self.source.u32("the root")?;
@@ -250,7 +254,7 @@ impl Reader<'_, '_> {
             let corner = self.corner()?;
             let value = self.values.whole(self.source, "a tile of the root")?;
             let is_active = self.source.u8("a tile of the root")? != 0;
-            if let Some(value) = value.filter(|_| is_active) {
+            if let Some(value) = value.filter(|_| is_active || self.values.is_level_set()) {
                 self.nodes.tile(corner, UPPER_VOXELS, value);
             }
         }

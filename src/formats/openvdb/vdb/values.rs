@@ -1,4 +1,5 @@
-//! The values of a node: decodes densities (only whether they are above 0) and colours.
+//! The values of a node: decodes densities (only whether they are above 0), distances (only whether
+//! they are below 0) and colours.
 
 use std::io::{Cursor, Read};
 
@@ -20,6 +21,7 @@ const BLOSC: u32 = 4;
 
 // What precedes a node's values, besides `BACKGROUND_ELSEWHERE` and
 // `SELECTED_BACKGROUND`.
+const NEGATIVE_BACKGROUND: u8 = 1;
 const ONE_INACTIVE: u8 = 2;
 const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;
@@ -68,6 +70,11 @@ impl Kind {
 
     pub(super) fn is_color(self) -> bool {
         matches!(self, Self::HalfVector | Self::Vector)
+    }
+
+    /// Whether values can be distances.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Self::Half | Self::Float | Self::HalfDouble | Self::Double)
     }
 
     /// Bytes of a single value outside nodes.
@@ -126,33 +133,60 @@ impl Kind {
     /// Whether a number is above 0. The bits of positive floats, infinity included, are 1 to those
     /// of infinity.
     fn is_positive(self, bytes: &[u8]) -> bool {
-        let mut low = [0; 8];
-        low[..bytes.len()].copy_from_slice(bytes);
-        let bits = u64::from_le_bytes(low);
-        let greatest = match self {
+        (1..=self.greatest_bits()).contains(&bits_of(bytes))
+    }
+
+    /// Whether a float is below 0: the bits of its magnitude, after the sign, are those of a
+    /// positive float.
+    fn is_negative(self, bytes: &[u8]) -> bool {
+        let sign = 1 << (8 * bytes.len() - 1);
+        let bits = bits_of(bytes);
+        bits & sign != 0 && (1..=self.greatest_bits()).contains(&(bits & !sign))
+    }
+
+    /// The bits of the greatest number, infinity included.
+    fn greatest_bits(self) -> u64 {
+        match self {
             Self::Half => 0x7c00,
             Self::Float => u64::from(f32::INFINITY.to_bits()),
             Self::HalfDouble | Self::Double => f64::INFINITY.to_bits(),
             Self::Int32 => i32::MAX as u64,
             Self::Int64 => i64::MAX as u64,
             Self::Bool | Self::Mask | Self::HalfVector | Self::Vector => u8::MAX.into(),
-        };
-        (1..=greatest).contains(&bits)
+        }
     }
+}
+
+/// The bits of a number of at most 8 bytes.
+fn bits_of(bytes: &[u8]) -> u64 {
+    let mut low = [0; 8];
+    low[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(low)
 }
 
 /// A decoder of a grid's values.
 pub(super) struct Values {
     kind: Kind,
     compression: u32,
+    /// For a level set, which takes all voxels below 0, whether the background and its negative are
+    /// below 0.
+    level_set: Option<[bool; 2]>,
     /// The buffer of values, reused; at most those of an upper node, 384 KiB.
     bytes: Vec<u8>,
+    /// The second of two inactive values, where a bit is set, in nodes that have two.
+    selected: Vec<u64>,
 }
 
 impl Values {
     pub(super) fn new(kind: Kind, compression: u32) -> Result<Self, ReadError> {
         match compression & !(ZIP | BLOSC | ACTIVE_MASK) {
-            0 => Ok(Self { kind, compression, bytes: Vec::new() }),
+            0 => Ok(Self {
+                kind,
+                compression,
+                level_set: None,
+                bytes: Vec::new(),
+                selected: Vec::new(),
+            }),
             _ => Err(content(format!("compression {compression} is not supported"))),
         }
     }
@@ -161,12 +195,43 @@ impl Values {
         self.kind.is_color()
     }
 
+    /// Takes the voxels below 0, active or not, instead of the active ones above 0.
+    pub(super) fn take_inside(&mut self) {
+        self.level_set = Some([false; 2]);
+    }
+
+    pub(super) fn is_level_set(&self) -> bool {
+        self.level_set.is_some()
+    }
+
+    /// Reads the value of voxels in no node.
+    pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
+        let (bytes, kind) = (self.whole_bytes(source, "the background")?, self.kind.alone());
+        let bytes = &bytes[..self.kind.whole_bytes()];
+        let signs = || [kind.is_negative(bytes), kind.is_positive(bytes)];
+        self.level_set = self.level_set.map(|_| signs());
+        Ok(self.decode(kind, bytes))
+    }
+
     /// Reads a single value outside nodes.
     pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<Option<Rgba>, ReadError> {
+        let bytes = self.whole_bytes(source, what)?;
+        Ok(self.decode(self.kind.alone(), &bytes[..self.kind.whole_bytes()]))
+    }
+
+    fn whole_bytes(&self, source: &mut Source, what: &str) -> Result<[u8; 12], ReadError> {
         let mut bytes = [0; 12];
-        let bytes = &mut bytes[..self.kind.whole_bytes()];
-        source.fill(bytes, what)?;
-        Ok(self.kind.alone().decode(bytes))
+        source.fill(&mut bytes[..self.kind.whole_bytes()], what)?;
+        Ok(bytes)
+    }
+
+    /// Decodes a value; `None` for a density that is not above 0, or a distance not below 0.
+    #[inline]
+    fn decode(&self, kind: Kind, bytes: &[u8]) -> Option<Rgba> {
+        match self.level_set {
+            Some(_) => kind.is_negative(bytes).then_some(NO_COLOR),
+            None => kind.decode(bytes),
+        }
     }
 
     /// Reads a leaf's buffer, clears the mask's voxels without a value, and calls `take` with the
@@ -195,7 +260,7 @@ impl Values {
     }
 
     /// Reads a node's values, clears the active bits without a value, and calls `take` with the
-    /// others and their indices.
+    /// others and their indices. Of a level set, the bits become those of the values below 0.
     pub(super) fn node(
         &mut self,
         source: &mut Source,
@@ -204,15 +269,22 @@ impl Values {
     ) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a node";
         let stored = source.u8(WHAT)?;
-        let inactive = match stored {
-            ONE_INACTIVE | SELECTED_ONE => 1,
-            SELECTED_TWO => 2,
-            BACKGROUND_ELSEWHERE..=ALL => 0,
+        let [background, negative] = self.level_set.unwrap_or_default();
+        let mut is_inside = match stored {
+            BACKGROUND_ELSEWHERE => [background; 2],
+            NEGATIVE_BACKGROUND..=ALL => [negative, background],
             _ => return Err(source.fault(format_args!("values cannot be stored in way {stored}"))),
         };
-        source.skip((inactive * self.kind.whole_bytes()) as u64, WHAT)?;
+        if [ONE_INACTIVE, SELECTED_ONE, SELECTED_TWO].contains(&stored) {
+            is_inside[0] = self.whole(source, WHAT)?.is_some();
+        }
+        if stored == SELECTED_TWO {
+            is_inside[1] = self.whole(source, WHAT)?.is_some();
+        }
+        self.selected.clear();
+        self.selected.resize(active.len(), 0);
         if (SELECTED_BACKGROUND..=SELECTED_TWO).contains(&stored) {
-            source.skip(8 * active.len() as u64, WHAT)?;
+            source.words(&mut self.selected, WHAT)?;
         }
         let is_dense = self.compression & ACTIVE_MASK == 0 || stored == ALL;
         let count = match is_dense {
@@ -220,8 +292,39 @@ impl Values {
             false => active.iter().map(|word| word.count_ones() as usize).sum(),
         };
         self.load(source, count)?;
-        self.filter(active, is_dense, take);
+        match self.level_set {
+            Some(_) => self.inside(active, is_dense, is_inside, take),
+            None => self.filter(active, is_dense, take),
+        }
         Ok(())
+    }
+
+    /// The voxels below 0, where `is_inside` says which of two inactive values are.
+    fn inside(
+        &self,
+        active: &mut [u64],
+        is_dense: bool,
+        is_inside: [bool; 2],
+        mut take: impl FnMut(u32, Rgba),
+    ) {
+        let kind = self.kind.in_node();
+        let mut values = self.bytes.chunks_exact(kind.stored_bytes());
+        for (n, (word, selected)) in active.iter_mut().zip(&self.selected).enumerate() {
+            let mut inside = 0;
+            for bit in 0..u64::BITS {
+                let is_stored = is_dense || *word >> bit & 1 == 1;
+                let value = if is_stored { values.next() } else { None };
+                let is_inside = match value {
+                    Some(value) => kind.is_negative(value),
+                    None => is_inside[(selected >> bit & 1) as usize],
+                };
+                if is_inside {
+                    inside |= 1 << bit;
+                    take(64 * n as u32 + bit, NO_COLOR);
+                }
+            }
+            *word = inside;
+        }
     }
 
     fn filter(&self, active: &mut [u64], is_dense: bool, mut take: impl FnMut(u32, Rgba)) {

@@ -310,6 +310,35 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_that_of_the_clusters_their_lists_and_two_fields() {
+        let mut rng = Rng::with_seed(52);
+        let positions = (0..60).map(|_| [40.0, 90.0, 20.0].map(|length| length * rng.f64()));
+        let triangles = (0..20).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let mesh = Mesh::new(positions.collect(), triangles).expect("a mesh");
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(2);
+        let mesh = place(&mesh, &options).expect("a placed mesh");
+        let dims = mesh.lattice().dims;
+        let make = |memory| {
+            let inside = VoxelGrid::empty(dims).expect("a grid");
+            distances(&mesh, inside, 1.5, memory, &NoProgress)
+        };
+        let Err(BackendError::Memory { needed, .. }) = make(0) else { panic!("there is no room") };
+        let mut ranges = vec![Bricks { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) }];
+        while let Some([before, _]) = ranges[ranges.len() - 1].halves() {
+            ranges.push(before);
+        }
+        // A list of all clusters at each depth; the bound has two more.
+        assert_eq!(needed, 20 * (Clusters::BYTES + 4 * (ranges.len() as u64 + 2)));
+        let field = make(u64::MAX).expect("there is room");
+        let of_field = bytes(field.band().brick_count() as usize, field.distances().count());
+        // There is one more index of a distance than bricks.
+        assert_eq!(of_field + 8 + field.inside().bytes(), field.bytes());
+        let needed = needed + 2 * of_field;
+        assert!(make(needed).expect("it fits") == field);
+        assert!(matches!(make(needed - 1), Err(BackendError::Memory { .. })));
+    }
+
+    #[test]
     fn the_memory_of_all_rows_is_extrapolated_from_that_of_the_finished_ones() {
         let mesh = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 1.0]], vec![[0, 1, 2]]);
         let options = PlaceOptions::new(Sizing::VoxelSize(1.0 / 64.0));

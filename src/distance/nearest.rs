@@ -536,7 +536,7 @@ mod tests {
         let mut rng = Rng::with_seed(63);
         for _ in 0..10_000 {
             let bits = rng.u32(0..20);
-            let any = |rng: &mut Rng| i64::from(rng.i32(-40..40)) * i64::from(rng.bool()) << bits;
+            let any = |rng: &mut Rng| (i64::from(rng.i32(-40..40)) * i64::from(rng.bool())) << bits;
             let normal = [(); 3].map(|()| any(&mut rng));
             let found = primitive(normal.map(|c| c as f64));
             assert!(found.iter().all(|c| c.fract() == 0.0), "{normal:?}: {found:?}");

@@ -262,3 +262,101 @@ fn bytes(bricks: usize, distances: usize) -> u64 {
     let of_brick = GridBuilder::BYTES_KEPT + 2 * size_of::<u64>() as u64;
     bricks as u64 * of_brick + (distances * size_of::<f32>()) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::mesh::Mesh;
+    use crate::place::{PlaceOptions, Sizing, place};
+    use crate::progress::NoProgress;
+
+    /// The keys of all bricks, in canonical order.
+    fn keys(bricks: &Bricks) -> Vec<BrickKey> {
+        let [x, y, z] = [0, 1, 2].map(|a| bricks.from[a]..bricks.to[a]);
+        let all = z.flat_map(|z| {
+            let x = x.clone();
+            y.clone().flat_map(move |y| x.clone().map(move |x| BrickKey::new([x, y, z])))
+        });
+        all.collect()
+    }
+
+    #[test]
+    fn both_halves_of_a_range_are_all_of_its_bricks_in_order() {
+        let mut rng = Rng::with_seed(51);
+        for _ in 0..1000 {
+            let from = [(); 3].map(|()| rng.u32(0..50));
+            let bricks = Bricks { from, to: from.map(|c| c + rng.u32(1..6)) };
+            let all = keys(&bricks);
+            let in_row = (bricks.to[0] - bricks.from[0]) as usize;
+            assert_eq!(bricks.rows() as usize, all.len() / in_row);
+            let Some([before, after]) = bricks.halves() else {
+                assert_eq!(all.len(), 1);
+                continue;
+            };
+            let lens = [&before, &after].map(|half| keys(half).len());
+            assert_eq!([keys(&before), keys(&after)].concat(), all);
+            // One row of an odd number is more than half.
+            assert!(lens[0] >= lens[1] && lens[1] * 2 >= lens[0], "{lens:?}");
+
+            let unit_bits = rng.u32(4..10);
+            let middle = |voxel: u32| (2 * voxel as i32 + 1) << (unit_bits - 1);
+            let centers = bricks.centers(unit_bits);
+            assert_eq!(centers.lo, bricks.from.map(|c| middle(8 * c)));
+            assert_eq!(centers.hi, bricks.to.map(|c| middle(8 * c - 1)));
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_the_clusters_their_lists_and_two_fields() {
+        let mut rng = Rng::with_seed(52);
+        let positions = (0..60).map(|_| [40.0, 90.0, 20.0].map(|length| length * rng.f64()));
+        let triangles = (0..20).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let mesh = Mesh::new(positions.collect(), triangles).expect("a mesh");
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(2);
+        let mesh = place(&mesh, &options).expect("a placed mesh");
+        let dims = mesh.lattice().dims;
+        let make = |memory| {
+            let inside = VoxelGrid::empty(dims).expect("a grid");
+            distances(&mesh, inside, 1.5, memory, &NoProgress)
+        };
+        let Err(BackendError::Memory { needed, .. }) = make(0) else { panic!("there is no room") };
+        let mut ranges = vec![Bricks { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) }];
+        while let Some([before, _]) = ranges[ranges.len() - 1].halves() {
+            ranges.push(before);
+        }
+        // A list of all clusters at each depth; the bound has two more.
+        assert_eq!(needed, 20 * (Clusters::BYTES + 4 * (ranges.len() as u64 + 2)));
+        let field = make(u64::MAX).expect("there is room");
+        let of_field = bytes(field.band().brick_count() as usize, field.distances().count());
+        // There is one more index of a distance than bricks.
+        assert_eq!(of_field + 8 + field.inside().bytes(), field.bytes());
+        let needed = needed + 2 * of_field;
+        assert!(make(needed).expect("it fits") == field);
+        assert!(matches!(make(needed - 1), Err(BackendError::Memory { .. })));
+    }
+
+    #[test]
+    fn the_memory_of_all_rows_is_extrapolated_from_that_of_the_finished_ones() {
+        let mesh = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 1.0]], vec![[0, 1, 2]]);
+        let options = PlaceOptions::new(Sizing::VoxelSize(1.0 / 64.0));
+        let mesh = place(&mesh.expect("a mesh"), &options).expect("a placed mesh");
+        // In bricks, beside a margin.
+        assert!(mesh.lattice().dims.into_iter().all(|d| d.div_ceil(BRICK) == 8));
+        for (rows, needed) in [(0, 100_000), (16, 4000), (32, 2000), (64, 1250)] {
+            let work = Work {
+                mesh: &mesh,
+                clusters: Clusters::new(&mesh),
+                width: 1.0,
+                memory: 1000,
+                room: AtomicU64::new(0),
+                rows: AtomicU64::new(rows),
+                progress: &NoProgress,
+            };
+            let error = work.too_little_memory();
+            let expected = BackendError::Memory { needed, allowed: 1000 };
+            assert_eq!(error.to_string(), expected.to_string(), "{rows}");
+        }
+    }
+}

@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cmp::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use num_bigint::BigInt;
 use trivox::distance::{DistanceField, distances};
 use trivox::place::Triangle;
 use trivox::{
-    Backend, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place,
-    voxelize,
+    Backend, BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Progress, Sizing,
+    VoxelGrid, place, voxelize,
 };
 
 /// A squared distance in lattice units.
@@ -311,6 +312,40 @@ fn little_memory_gives_the_same_field_or_an_error() {
         }
     }
     assert!(results.into_iter().all(|count| count > 0), "{results:?}");
+}
+
+#[derive(Default)]
+struct Counts {
+    total: AtomicU64,
+    done: AtomicU64,
+    is_cancelled: bool,
+}
+
+impl Progress for Counts {
+    fn start(&self, _step: &str, total: u64) {
+        self.total.fetch_add(total, Relaxed);
+    }
+
+    fn advance(&self, units: u64) {
+        self.done.fetch_add(units, Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled
+    }
+}
+
+#[test]
+fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
+    let (_, mesh) = octahedron(60, 40);
+    let run = |progress: &Counts| distances(&mesh, nothing(&mesh), 2.0, u64::MAX, progress);
+    let progress = Counts::default();
+    run(&progress).unwrap();
+    let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
+    // The rows of bricks.
+    assert_eq!((total, done), (18 * 18, 18 * 18));
+    let cancelled = run(&Counts { is_cancelled: true, ..Counts::default() });
+    assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
 }
 
 #[test]

@@ -139,3 +139,106 @@ fn key(bounds: &Aabb, long: i32) -> u64 {
     let key = size << 57 | morton::code(cell);
     if length > long { ALONE | key } else { key }
 }
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::mesh::Mesh;
+    use crate::place::{PlaceOptions, Sizing, place};
+
+    #[test]
+    fn boxes_are_as_far_from_each_other_as_their_points() {
+        let mut rng = Rng::with_seed(31);
+        for _ in 0..10_000 {
+            let mut any = || {
+                let lo = [(); 3].map(|()| rng.i32(-9..9));
+                Aabb { lo, hi: lo.map(|c| c + rng.i32(0..6)) }
+            };
+            let [a, b] = [any(), any()];
+            // Corners have integer coordinates, so nearest and farthest points have, too.
+            let gaps = [0, 1, 2].map(|axis| {
+                let points = |of: &Aabb| of.lo[axis]..=of.hi[axis];
+                let all = points(&a).flat_map(|p| points(&b).map(move |q| i64::from(p - q).pow(2)));
+                [all.clone().min(), all.max()].map(|gap| gap.expect("boxes have points"))
+            });
+            let [nearest, farthest] = [0, 1].map(|end| gaps.iter().map(|gap| gap[end]).sum());
+            assert_eq!((a.nearest_squared(&b), a.farthest_squared(&b)), (nearest, farthest));
+        }
+    }
+
+    #[test]
+    fn triangles_are_sorted_by_size_then_along_a_z_order_curve_long_ones_last() {
+        let mut rng = Rng::with_seed(32);
+        for _ in 0..2000 {
+            let most = 1 << rng.i32(0..12);
+            let half = [(); 3].map(|()| rng.i32(0..most));
+            let center = [(); 3].map(|()| rng.i32(-(1 << 24)..1 << 24));
+            let [lo, hi] = [-1, 1].map(|sign| [0, 1, 2].map(|a| center[a] + sign * half[a]));
+            let length = 2 * half.into_iter().max().expect("three axes");
+            let long = rng.i32(1..1 << 12);
+            // Whether it is long, the bits of the size, then one of each axis in turn.
+            let size = length.max(1).ilog(4);
+            let mut bits = format!("{}{size:06b}", u8::from(length > long));
+            // Cells of 128 from -2^25.
+            let cells = center.map(|c| format!("{:019b}", (i64::from(c) + (1 << 25)) / 128));
+            (0..19).for_each(|bit| cells.iter().for_each(|cell| bits.push_str(&cell[bit..=bit])));
+            let expected = u64::from_str_radix(&bits, 2).expect("64 bits");
+            assert_eq!(key(&Aabb { lo, hi }, long), expected, "{lo:?}, {hi:?}, {long}");
+        }
+        let point = Aabb { lo: [3; 3], hi: [3; 3] };
+        let side = Aabb { lo: [0; 3], hi: [0, 8, 4] };
+        assert!(key(&point, 0) & ALONE == 0 && key(&side, 8) & ALONE == 0);
+        assert_eq!(key(&side, 7) & ALONE, ALONE);
+    }
+
+    #[test]
+    fn clusters_hold_each_triangle_once_within_their_bounds() {
+        let mut rng = Rng::with_seed(33);
+        let [mut full, mut alone, mut longer] = [0; 3];
+        for count in (1..40).chain([500]) {
+            let positions: Vec<[f64; 3]> = (0..count)
+                .flat_map(|_| {
+                    let (at, size) = ([(); 3].map(|()| rng.f64()), 0.5_f64.powi(rng.i32(1..6)));
+                    [(); 3].map(|()| at.map(|c| c + size * rng.f64()))
+                })
+                .collect();
+            let triangles = (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+            let mesh = Mesh::new(positions, triangles).expect("a mesh");
+            let options = PlaceOptions::new(Sizing::Resolution(60));
+            let mesh = place(&mesh, &options).expect("a placed mesh");
+            let clusters = Clusters::new(&mesh);
+            let all = (0..clusters.len()).map(|cluster| clusters.triangles(cluster));
+            let mut listed = all.clone().flatten().copied().collect::<Vec<u32>>();
+            listed.sort_unstable();
+            assert_eq!(listed, (0..count).collect::<Vec<u32>>());
+            let voxel = mesh.lattice().unit();
+            let sides = |lo: [i32; 3], hi: [i32; 3]| [0, 1, 2].map(|a| hi[a] - lo[a]);
+            for (cluster, triangles) in all.enumerate() {
+                let corners = |index: &u32| mesh.triangle(*index as usize);
+                let ends = |triangles: &[u32]| {
+                    let of = |a: usize| triangles.iter().flat_map(corners).map(move |p| p[a]);
+                    let lo = [0, 1, 2].map(|a| of(a).min().expect("corners"));
+                    (lo, [0, 1, 2].map(|a| of(a).max().expect("corners")))
+                };
+                let (lo, hi) = ends(triangles);
+                let bounds = clusters.bounds(cluster as u32);
+                assert_eq!((bounds.lo, bounds.hi), (lo, hi));
+                let is_long = sides(lo, hi).into_iter().any(|side| side > 8 * voxel);
+                assert_eq!(clusters.is_long(cluster as u32), is_long);
+                let has_long = triangles.iter().any(|&index| {
+                    let (lo, hi) = ends(&[index]);
+                    sides(lo, hi).into_iter().any(|side| side > 4 * voxel)
+                });
+                assert!(!has_long || triangles.len() == 1, "{triangles:?}");
+                assert!((1..=TRIANGLES).contains(&triangles.len()), "{triangles:?}");
+                full += u32::from(triangles.len() == TRIANGLES);
+                alone += u32::from(has_long);
+                longer += u32::from(is_long);
+            }
+        }
+        let counts = [full, alone, longer];
+        assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+    }
+}

@@ -472,3 +472,157 @@ fn primitive(normal: Vector) -> Vector {
     let divisor = divisor as f64;
     [normal[0] / divisor, normal[1] / divisor, normal[2] / divisor]
 }
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    fn any_triangle(rng: &mut Rng, within: i32) -> Triangle {
+        [(); 3].map(|()| [(); 3].map(|()| rng.i32(-within..=within)))
+    }
+
+    /// The centre of the voxel at `x`, `y` and `z`.
+    fn center(origin: [i32; 3], unit: i32, voxel: [usize; 3]) -> [i32; 3] {
+        [0, 1, 2].map(|a| origin[a] + voxel[a] as i32 * unit)
+    }
+
+    #[test]
+    fn gaps_are_the_squared_distances_of_voxels_from_a_box() {
+        let mut rng = Rng::with_seed(61);
+        for _ in 0..100 {
+            let unit_bits = rng.u32(4..8);
+            let brick =
+                Brick { origin: [(); 3].map(|()| rng.i32(-999..999)), unit_bits, width: 3.0 };
+            let bounds = Aabb::of(&any_triangle(&mut rng, 2000));
+            let gaps = Gaps::new(&bounds, &brick);
+            for (x, y) in (0..LANES).flat_map(|x| (0..LANES).map(move |y| (x, y))) {
+                let expected: [f64; LANES] = std::array::from_fn(|z| {
+                    let at = center(brick.origin, 1 << unit_bits, [x, y, z]);
+                    bounds.nearest_squared(&Aabb { lo: at, hi: at }) as f64
+                });
+                assert_eq!(gaps.voxels(x, y).0, expected);
+                assert_eq!(gaps.rows(x).0[y], Lanes(expected).least());
+            }
+        }
+    }
+
+    #[test]
+    fn heights_of_rows_are_those_of_their_nearest_points() {
+        let mut rng = Rng::with_seed(62);
+        let mut counts = [0; 2];
+        for _ in 0..1000 {
+            let (triangle, unit) = (any_triangle(&mut rng, 300), 16);
+            let origin = [(); 3].map(|()| rng.i32(-300..300));
+            let seen = Seen::new(&triangle, origin, f64::from(unit));
+            let (x, y) = (rng.usize(0..LANES), rng.usize(0..LANES));
+            let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
+            let normal = cross(minus(b, a), minus(c, a));
+            let ends = [0, LANES - 1]
+                .map(|z| dot(normal, minus(center(origin, unit, [x, y, z]).map(f64::from), a)));
+            let crosses = ends[0] * ends[1] <= 0.0;
+            let nearest = if crosses { 0.0 } else { ends[0].abs().min(ends[1].abs()) };
+            let expected = nearest * nearest / dot(normal, normal);
+            let found = seen.height_of_row(x as f64, y as f64);
+            assert!((found - expected).abs() <= 1e-9 * expected.max(1.0), "{found}, {expected}");
+            counts[usize::from(crosses)] += 1;
+        }
+        assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+    }
+
+    #[test]
+    fn normals_are_divided_into_smaller_integers() {
+        let mut rng = Rng::with_seed(63);
+        for _ in 0..10_000 {
+            let bits = rng.u32(0..20);
+            let any = |rng: &mut Rng| (i64::from(rng.i32(-40..40)) * i64::from(rng.bool())) << bits;
+            let normal = [(); 3].map(|()| any(&mut rng));
+            let found = primitive(normal.map(|c| c as f64));
+            assert!(found.iter().all(|c| c.fract() == 0.0), "{normal:?}: {found:?}");
+            let parts = normal.iter().filter(|&&c| c != 0).count();
+            let times = [0, 1, 2].map(|a| normal[a] as f64 / found[a]);
+            let times: Vec<f64> = times.into_iter().filter(|times| !times.is_nan()).collect();
+            assert!(times.len() == parts && times.iter().all(|&t| t == times[0]), "{normal:?}");
+            match parts {
+                0 => assert_eq!(found, [0.0; 3]),
+                1 => assert_eq!(norm_1(found), 1.0),
+                _ => assert!(found.iter().any(|c| c % 2.0 != 0.0), "{normal:?}: {found:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn strides_reach_all_indices_and_are_near_the_golden_section() {
+        assert_eq!(coprime_stride(1), 1);
+        for count in 2..2000 {
+            let stride = coprime_stride(count);
+            let mut is_reached = vec![false; count];
+            (0..count).for_each(|i| is_reached[i * stride % count] = true);
+            assert!(is_reached.iter().all(|&is| is), "{stride} of {count}");
+            let off = stride as f64 - 0.618 * count as f64;
+            assert!(off > -1.0 && off < 12.0, "{stride} of {count}");
+        }
+    }
+
+    #[test]
+    fn limits_exceed_squares_by_their_margin() {
+        for unit_bits in 4..=16 {
+            let unit = f64::from(1 << unit_bits);
+            let at = |distance: f64| limit(Lanes::splat((distance * unit).powi(2)), unit).0[0];
+            assert_eq!(at(0.0), (MARGIN * unit).powi(2));
+            for distance in [1e-6, 1e-3, 0.1, 1.0, 1000.0] {
+                let least = (distance * unit).powi(2) * (1.0 + MARGIN);
+                assert!(at(distance) > least, "{distance}");
+                assert!(at(distance) <= least + 2.0 * at(0.0), "{distance}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_distance_rounds_either_way_within_its_error_of_the_middle_of_two_floats() {
+        let mut rng = Rng::with_seed(64);
+        let brick = Brick { origin: [0; 3], unit_bits: 4, width: 3.0 };
+        for _ in 0..1000 {
+            let float = 1.0 + 900.0 * rng.f32();
+            let next = float.next_up();
+            let middle = f64::midpoint(float.into(), next.into());
+            let round = |distance: f64, slack: f64| {
+                let squared = Lanes::splat((16.0 * distance).powi(2));
+                Arch::new().dispatch(Round { squared: &squared, slack, brick: &brick })[7]
+            };
+            // The slack is in lattice units.
+            let (slack, relative) = (16.0 * 2_f64.powi(-30), 2_f64.powi(-50));
+            for sign in [-1.0, 1.0] {
+                let beside = if sign < 0.0 { float } else { next };
+                assert_eq!(round(middle * (1.0 + sign * relative), 0.0), [float, next]);
+                assert_eq!(round(middle * (1.0 + 64.0 * sign * relative), 0.0), [beside; 2]);
+                assert_eq!(round(middle + sign * slack / 32.0, slack), [float, next]);
+                assert_eq!(round(middle + sign * slack / 8.0, slack), [beside; 2]);
+            }
+            assert_eq!(round(0.0, slack)[0], 0.0);
+        }
+    }
+
+    #[test]
+    fn the_slack_follows_from_the_farthest_corner_and_is_0_if_all_is_exact() {
+        let mut rng = Rng::with_seed(65);
+        for _ in 0..1000 {
+            let (triangle, unit) = (any_triangle(&mut rng, 1 << 22), 1 << 12);
+            let origin = [(); 3].map(|()| rng.i32(-(1 << 22)..1 << 22));
+            let ends = (0..8).map(|i| [0, 1, 2].map(|a| (i >> a & 1) * (LANES - 1)));
+            let norms = ends.flat_map(|end| {
+                let p = center(origin, unit, end);
+                triangle.map(|corner| norm_1(seen_from(p, corner)))
+            });
+            let farthest = norms.fold(0.0, f64::max);
+            let slack = Seen::new(&triangle, origin, f64::from(unit)).slack;
+            let bound = slack * 2_f64.powi(47);
+            let across = 6.0 * (LANES as f64) * f64::from(unit);
+            assert!((farthest..farthest + across).contains(&bound), "{bound}, {farthest}");
+            let triangle = triangle.map(|corner| corner.map(|c| c >> 14));
+            assert_eq!(Seen::new(&triangle, origin.map(|c| c >> 14), 16.0).slack, 0.0);
+        }
+        assert_eq!((norm_1([-1.0, 2.0, -4.0]), norm_max([-1.0, 2.0, -4.0])), (7.0, 4.0));
+    }
+}

@@ -61,13 +61,14 @@ impl Candidates {
         }
     }
 
-    /// The least value by `exact`, and its first voxel; `None` if all are above the bound.
+    /// The least value by `exact`, and its first voxel, if it is not above the first bound.
+    /// Otherwise `None` or another value above that.
     pub(super) fn least(mut self, exact: impl Fn([u32; 3]) -> f64) -> Option<Valued> {
         self.voxels.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut least = self.exact;
         for (lower, voxel) in self.voxels {
             // Of equal values the first voxel's is the least.
-            if lower > self.bound || least.is_some_and(|least| (lower, voxel) > least) {
+            if least.is_some_and(|least| (lower, voxel) > least) {
                 break;
             }
             least = lesser(least, Some((exact(voxel), voxel)));
@@ -92,17 +93,24 @@ mod tests {
             let mut groups = [bound, f64::INFINITY, bound].map(Candidates::below);
             let mut order: Vec<usize> = (0..values.len()).collect();
             rng.shuffle(&mut order);
+            let mut lower = values.clone();
             for &at in &order {
-                let error = 3.0 * rng.f64();
+                // Some are known exactly.
+                let error = if rng.bool() { 0.0 } else { 3.0 * rng.f64() };
                 let known = values[at] + error * (2.0 * rng.f64() - 1.0);
+                lower[at] = known - error;
                 groups[rng.usize(0..3)].add(known, error, [at as u32, 0, 0]);
             }
             let [mut candidates, second, third] = groups;
             candidates.merge(second);
             candidates.merge(third);
-            let found = candidates.least(|voxel| values[voxel[0] as usize]);
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             let first = values.iter().position(|&value| value == least).unwrap_or(0);
+            let found = candidates.least(|[at, ..]| {
+                // Others cannot be it.
+                assert!(least > bound || lower[at as usize] <= least, "{at} of {lower:?}");
+                values[at as usize]
+            });
             if least <= bound {
                 assert_eq!(found, Some((least, [first as u32, 0, 0])));
                 checked += 1;

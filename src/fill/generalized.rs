@@ -283,6 +283,7 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fill::clusters::Clusters;
     use crate::grid::{Combine, GridBuilder, Writer};
     use crate::mesh::Mesh;
     use crate::place::{Bounds, PlaceOptions, Sizing, place};
@@ -333,6 +334,7 @@ mod tests {
         };
         in_order(whole, None, &runs, note, write).expect("it fits");
         let kept = Field::bytes(&boundary);
+        assert_eq!(kept, Clusters::bytes(4), "four edges");
         let mut steps = vec![
             kept,
             kept + bricks * BRICK_BYTES,

@@ -248,7 +248,8 @@ impl WithSimd for Decide<'_> {
         let steps = field.steps(cube, all.center);
         let half = Lanes::splat(0.5);
         let by_squared = Lanes::splat(1.0 / (all.radius * all.radius));
-        // Of the first voxels; the others differ from them by a translation.
+        // Of the first voxels; the others differ from them by a translation along `x` and `y`, as
+        // no column is longer than `LANES`.
         let (mut first, mut slots) = ([Lanes::default(); 3], [0; LANES]);
         for (lane, lane_slot) in slots.iter_mut().enumerate() {
             let voxel = cube.voxel(lane as u32);
@@ -259,7 +260,7 @@ impl WithSimd for Decide<'_> {
         for start in (0..cube.size.pow(3)).step_by(LANES) {
             let at = cube.voxel(start);
             let step = |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * field.unit);
-            let h = [first[0] + step(0), first[1] + step(1), first[2] + step(2)];
+            let h = [first[0] + step(0), first[1] + step(1), first[2]];
             let squared = dot(h, h) * by_squared;
             let error = Lanes::splat(all.constant_error)
                 + Lanes::splat(0.5 * all.taylor.error) * (squared + squared * squared);
@@ -272,7 +273,7 @@ impl WithSimd for Decide<'_> {
                 && certainty.greatest() < brick.extremes.certainty()
                 && error.greatest() < MAX_VOXEL_ERROR
             {
-                let offsets = (number + Lanes::splat(0.5 + ROUNDING)).floor();
+                let offsets = (number + half).floor();
                 let above = number - offsets;
                 for (lane_slot, offset) in slots.iter().zip(offsets.0) {
                     brick.content.offsets[slot(at) + lane_slot] = offset as i32;
@@ -491,7 +492,7 @@ impl Field {
         if !shading.is_empty() {
             for column in 0..columns {
                 // Along a column there are no steps.
-                let first = self.center(cube.voxel(column % cube.size.pow(2)));
+                let first = self.center(cube.voxel(column));
                 steps[column as usize / LANES].0[column as usize % LANES] =
                     shading.iter().map(|edge| edge.step(center, first)).sum();
             }

@@ -292,6 +292,38 @@ fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
     }
 }
 
+#[test]
+fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
+    let mut rng = Rng::with_seed(9);
+    let [mut approximated, mut nearer] = [0; 2];
+    for _ in 0..200 {
+        let field = field_of(&mut rng, [64; 3], 60, 0..4);
+        let above = |p: Point| field.exact(p).rem_euclid(1.0) - 0.5;
+        let mut p = field.center([(); 3].map(|()| rng.u32(0..64)));
+        for _ in 0..30 {
+            let whole = field.exact(p);
+            let (number, error) = field.number_from_root(p);
+            let sums = VOXEL_TOLERANCES.map(|tolerance| {
+                let (number, error) = field.clusters.number(&field.all, p, tolerance);
+                (number, if error == 0.0 { 0.0 } else { error + ROUNDING })
+            });
+            assert!((number, error) == (whole, 0.0) || sums.contains(&(number, error)), "{p:?}");
+            assert!((number - whole).abs() <= error, "{number}, {whole}: {p:?}");
+            assert!(error == 0.0 || half_distance(number) > error, "{number}, {error}: {p:?}");
+            approximated += u32::from(error > 0.0);
+            nearer += u32::from(sums[0].1 > 0.0 && half_distance(sums[0].0) <= sums[0].1);
+            // A step of Newton's method, to where the number is `i + 1/2`.
+            let at =
+                |a: usize, h: f64| above([0, 1, 2].map(|b| p[b] + if a == b { h } else { 0.0 }));
+            let gradient = [0, 1, 2].map(|a| 0.5 * (at(a, 1.0) - at(a, -1.0)));
+            let by = (above(p) / dot(gradient, gradient)).clamp(-1e6, 1e6);
+            p = [0, 1, 2].map(|a| (p[a] - by * gradient[a]).clamp(0.0, 1024.0));
+        }
+    }
+    let counts = [approximated, nearer];
+    assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
+}
+
 /// Counts what is done.
 #[derive(Default)]
 struct Done(AtomicU64);
@@ -402,4 +434,27 @@ fn parts_have_the_offsets_of_the_sums_over_all_loops() {
     }
     let counts = [at_caps, of_one, of_many];
     assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+}
+
+#[test]
+fn centres_of_uncertain_cubes_are_in_the_grid() {
+    let mut rng = Rng::with_seed(10);
+    let (mut whole, mut clipped) = (0, 0);
+    for _ in 0..200 {
+        let dims = [(); 3].map(|()| rng.u32(33..45));
+        let field = field_of(&mut rng, dims, 2, 6..7);
+        let Ok(Regions { regions, .. }) = field.regions(u64::MAX, &Done::default()) else {
+            panic!("there is room");
+        };
+        for region in regions {
+            let Region::Uncertain { center, .. } = region else { continue };
+            assert!((0..3).all(|a| center[a] < dims[a]), "{center:?} of {dims:?}");
+            // An odd multiple of half the cube's edge, unless that is past the end.
+            let is_last = |a: &usize| center[*a] + 1 == dims[*a];
+            let halves = (0..3).filter(|a| !is_last(a)).map(|a| center[a].trailing_zeros());
+            assert!(halves.clone().min() == halves.max(), "{center:?} of {dims:?}");
+            *(if (0..3).any(|a| is_last(&a)) { &mut clipped } else { &mut whole }) += 1;
+        }
+    }
+    assert!(whole > 5 && clipped > 5, "{whole}, {clipped}");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::iter;
 use std::path::{Path, PathBuf, is_separator};
 
@@ -123,7 +124,15 @@ impl Destination {
         let below: BTreeSet<&Path> = targets.map(folder_of).collect();
         for folder in iter::once(&**folder).chain(below) {
             let named = || folder.display().to_string();
-            fs::create_dir_all(folder).context("cannot make the folder").with_context(named)?;
+            let made = fs::create_dir_all(folder).map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                    anyhow!(
+                        "a file lies where the folder belongs: remove it, or name another folder"
+                    )
+                }
+                _ => anyhow::Error::from(error).context("cannot make the folder"),
+            });
+            made.with_context(named)?;
             let file = TemporaryFile::beside(&folder.join(format.extension()));
             file.map(drop).with_context(named)?;
         }

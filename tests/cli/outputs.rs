@@ -59,8 +59,8 @@ fn impossible_outputs_are_refused_before_anything_starts() {
         ("0.obj 1.obj -o new.vox", "new.vox: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o new.voxx", "new.voxx: names a file, but several meshes need a folder"),
         ("0.obj 1.obj -o file", "file: names a file, but several meshes need a folder"),
-        ("0.obj 1.obj -o file/", "file/: cannot make the folder"),
-        ("0.obj 1.obj -o file/folder", "file/folder: cannot make the folder"),
+        ("0.obj 1.obj -o file/", "file/: a file lies where the folder belongs: remove it, or"),
+        ("0.obj 1.obj -o file/folder", "file/folder: a file lies where the folder belongs"),
         (
             "0.obj mesh.obj sub/0.obj -o out",
             "out/0.vox: 0.obj and sub/0.obj would both be written there",

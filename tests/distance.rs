@@ -9,8 +9,8 @@ use num_bigint::BigInt;
 use trivox::distance::{DistanceField, distances};
 use trivox::place::Triangle;
 use trivox::{
-    Backend, BackendError, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Progress, Sizing,
-    VoxelGrid, place, voxelize,
+    Backend, BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh,
+    Progress, Sizing, VoxelGrid, place, place_on, voxelize,
 };
 
 /// A squared distance in lattice units.
@@ -361,5 +361,33 @@ fn the_surface_lies_within_a_voxels_diagonal() {
     }
     for (voxel, distance) in field.distances() {
         assert!(distance > 0.5 || surface.contains(voxel), "{voxel:?}");
+    }
+}
+
+#[test]
+fn what_rounds_to_the_width_is_not_in_the_band() {
+    // The middle of two floats, in lattice units. Lengths whose squares differ from its square by 1
+    // are equal to it in `f64`.
+    const MIDDLE: u32 = 20_000_001;
+    let lattice = Lattice {
+        dims: [1; 3],
+        unit_bits: 15,
+        scale: 32_768.0,
+        voxel_size: 1.0,
+        origin: [0.0; 3],
+        anchor: [0.0; 3],
+        anchor_voxel: [0; 3],
+    };
+    let in_voxels = |units: u32| (f64::from(units) / lattice.scale) as f32;
+    let longer = [15_141_264, 10_089_991, 8_302_665];
+    let shorter = [15_102_400, 3_466_128, 12_645_296];
+    let nearest = vec![([0; 3], in_voxels(MIDDLE - 1))];
+    for (from_center, band) in [(longer, vec![]), (shorter, nearest)] {
+        let corner = from_center.map(|units| f64::from(units) / lattice.scale + 0.5);
+        let beyond = |axis: usize| [0, 1, 2].map(|a| corner[a] + f64::from(u8::from(a == axis)));
+        let mesh = Mesh::new(vec![corner, beyond(0), beyond(1)], vec![[0, 1, 2]]).unwrap();
+        let mesh = place_on(&mesh, &lattice).unwrap();
+        let field = field(&mesh, nothing(&mesh), in_voxels(MIDDLE + 1));
+        assert_eq!(field.distances().collect::<Vec<_>>(), band);
     }
 }

@@ -11,7 +11,7 @@ const TRIANGLES: usize = 8;
 /// Triangles longer than this, in voxels, get a cluster each: the bounding box of several would
 /// overlap too many bricks.
 const LONG: u32 = BRICK / 2;
-/// The bit of the sort key of a triangle that gets a cluster of its own.
+/// Set in the sort keys of triangles that get a cluster of their own.
 const ALONE: u64 = 1 << 63;
 
 /// An axis-aligned bounding box in lattice units, whose bounds are inclusive. Coordinates of two
@@ -157,7 +157,7 @@ mod tests {
                 Aabb { lo, hi: lo.map(|c| c + rng.i32(0..6)) }
             };
             let [a, b] = [any(), any()];
-            // Corners have integer coordinates, so nearest and farthest points have, too.
+            // Corners are integers, and with them the nearest and the farthest points.
             let gaps = [0, 1, 2].map(|axis| {
                 let points = |of: &Aabb| of.lo[axis]..=of.hi[axis];
                 let all = points(&a).flat_map(|p| points(&b).map(move |q| i64::from(p - q).pow(2)));

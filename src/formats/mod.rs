@@ -1,5 +1,5 @@
-//! File formats: one module each, which states its [`MeshSpec`] or [`GridSpec`], and a table of them
-//! by extension, through which files are read and written.
+//! File formats: one module each, which defines its [`MeshSpec`] or [`GridSpec`]. A table of these
+//! by extension selects the reader or the writer of a file.
 
 pub mod binvox;
 mod brick_colors;

@@ -20,7 +20,7 @@ pub struct Sink {
     inputs: Inputs,
 }
 
-/// The files that a run reads: it must not replace them.
+/// The files that a run reads, which its outputs must not replace.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs(Vec<PathBuf>);
 

@@ -291,13 +291,16 @@ holes = ball.deepCopy()
 holes.fill((0, 0, -8), (15, 15, -1), 1.5, False)
 holes.fill((-3, -3, -8), (20, 2, 20), -1.5, False)
 holes.fill((-35, 2, 3), (-30, 20, 30), -0.25, False)
+density = holes.deepCopy()
+density.name = 'density'
 half_ball = ball.deepCopy()
 half_ball.saveFloatAsHalf = True
 random_values = pyopenvdb.FloatGrid()
 random_values.copyFromArray(random.random((64, 64, 64)).astype('float32') + 0.5)
 for name, grids in dict(float=[grid], half=[half], bool=[truths], turned=[turned], ball=[ball],
         half_ball=[half_ball], holes=[holes], vector=[vectors], several=[vectors, truths, grid],
-        mixed=[ball, holes, truths, ball], dense=[random_values]).items():
+        mixed=[ball, holes, truths, ball],
+        named=[ball, density, truths], dense=[random_values]).items():
     pyopenvdb.write(name + '.vdb', grids)
 for name, grid in ('float', grid), ('bool', truths), ('dense', random_values):
     with open(name + '.txt', 'w') as out:
@@ -338,6 +341,7 @@ for name, grid in ('ball', ball), ('holes', holes):
         ("ball", "ball", [-40; 3]),
         ("half_ball", "ball", [-40; 3]),
         ("holes", "holes", [-40; 3]),
+        ("named", "holes", [-40; 3]),
     ] {
         let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
         let found: BTreeSet<_> = (voxel_set(&loaded.grid).into_iter())
@@ -348,6 +352,7 @@ for name, grid in ('ball', ball), ('holes', holes):
         let expected = match name {
             "turned" => "turned or stretched",
             "several" | "mixed" => "only the grid",
+            "named" => "only the grid density is read",
             "ball" | "half_ball" | "holes" => "only the sign",
             _ => "",
         };

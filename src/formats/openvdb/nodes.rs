@@ -288,8 +288,8 @@ impl Frame {
     fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
         let [lo, hi] = bounds.ok_or_else(|| {
             content(
-                "no voxel is active and above 0, or below 0 in a level set, and the file does not say \
-                 how large the grid is",
+                "no voxel is active and above 0 (in a level set, below 0), and the file does not \
+                 say how large the grid is",
             )
         })?;
         // Voxel positions come from i32.

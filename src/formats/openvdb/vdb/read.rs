@@ -33,13 +33,13 @@ pub fn read(input: &mut dyn BufRead) -> Result<LoadedGrid, ReadError> {
     let mut passed = Vec::new();
     for _ in 0..grids {
         let descriptor = Descriptor::read(&mut source)?;
-        let is_density = descriptor.name == DENSITY;
-        let is_wanted = is_density || found.as_ref().is_none_or(|found| found.is_level_set);
+        let is_better = |found: &Found| found.rank() < [false, true];
+        let is_wanted = descriptor.name == DENSITY || found.as_ref().is_none_or(is_better);
         match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
             Some(kind) => {
                 let new = read_grid(&mut source, &descriptor, kind, has_offsets)?;
                 let slot = if kind.is_color() { &mut colors } else { &mut found };
-                let is_kept = slot.is_some() && new.is_level_set && !is_density;
+                let is_kept = slot.as_ref().is_some_and(|old| old.rank() >= new.rank());
                 let other = if is_kept { Some(new) } else { slot.replace(new) };
                 passed.extend(other.map(|other| other.name));
             }
@@ -67,6 +67,13 @@ struct Found {
     nodes: Nodes,
     metadata: GridMetadata,
     is_level_set: bool,
+}
+
+impl Found {
+    /// Of two grids the one of higher rank is read: named `density`, then no level set.
+    fn rank(&self) -> [bool; 2] {
+        [self.name == DENSITY, !self.is_level_set]
+    }
 }
 
 fn no_grid(passed: &[String]) -> ReadError {

@@ -168,12 +168,11 @@ fn bits_of(bytes: &[u8]) -> u64 {
 pub(super) struct Values {
     kind: Kind,
     compression: u32,
-    /// For a level set, which takes all voxels below 0, whether the background and its negative are
-    /// below 0.
+    /// Of a level set: whether its background is below 0, and whether the negative of that is.
     level_set: Option<[bool; 2]>,
     /// The buffer of values, reused; at most those of an upper node, 384 KiB.
     bytes: Vec<u8>,
-    /// The second of two inactive values, where a bit is set, in nodes that have two.
+    /// The mask of a node with two inactive values: set for the second of them.
     selected: Vec<u64>,
 }
 
@@ -206,7 +205,7 @@ impl Values {
 
     /// Reads the value of voxels in no node.
     pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
-        let (bytes, kind) = (self.whole_bytes(source, "the background")?, self.kind.alone());
+        let (bytes, kind) = (self.single(source, "the background")?, self.kind.alone());
         let bytes = &bytes[..self.kind.whole_bytes()];
         let signs = || [kind.is_negative(bytes), kind.is_positive(bytes)];
         self.level_set = self.level_set.map(|_| signs());
@@ -215,11 +214,12 @@ impl Values {
 
     /// Reads a single value outside nodes.
     pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<Option<Rgba>, ReadError> {
-        let bytes = self.whole_bytes(source, what)?;
+        let bytes = self.single(source, what)?;
         Ok(self.decode(self.kind.alone(), &bytes[..self.kind.whole_bytes()]))
     }
 
-    fn whole_bytes(&self, source: &mut Source, what: &str) -> Result<[u8; 12], ReadError> {
+    /// The bytes of a single value outside nodes, and zeros.
+    fn single(&self, source: &mut Source, what: &str) -> Result<[u8; 12], ReadError> {
         let mut bytes = [0; 12];
         source.fill(&mut bytes[..self.kind.whole_bytes()], what)?;
         Ok(bytes)
@@ -270,16 +270,16 @@ impl Values {
         const WHAT: &str = "the values of a node";
         let stored = source.u8(WHAT)?;
         let [background, negative] = self.level_set.unwrap_or_default();
-        let mut is_inside = match stored {
+        let mut inactive = match stored {
             BACKGROUND_ELSEWHERE => [background; 2],
             NEGATIVE_BACKGROUND..=ALL => [negative, background],
             _ => return Err(source.fault(format_args!("values cannot be stored in way {stored}"))),
         };
         if [ONE_INACTIVE, SELECTED_ONE, SELECTED_TWO].contains(&stored) {
-            is_inside[0] = self.whole(source, WHAT)?.is_some();
+            inactive[0] = self.whole(source, WHAT)?.is_some();
         }
         if stored == SELECTED_TWO {
-            is_inside[1] = self.whole(source, WHAT)?.is_some();
+            inactive[1] = self.whole(source, WHAT)?.is_some();
         }
         self.selected.clear();
         self.selected.resize(active.len(), 0);
@@ -293,18 +293,19 @@ impl Values {
         };
         self.load(source, count)?;
         match self.level_set {
-            Some(_) => self.inside(active, is_dense, is_inside, take),
+            Some(_) => self.inside(active, is_dense, inactive, take),
             None => self.filter(active, is_dense, take),
         }
         Ok(())
     }
 
-    /// The voxels below 0, where `is_inside` says which of two inactive values are.
+    /// Replaces the active bits by those of the voxels below 0, and calls `take` with these.
+    /// `inactive` says which of the two inactive values are below 0.
     fn inside(
         &self,
         active: &mut [u64],
         is_dense: bool,
-        is_inside: [bool; 2],
+        inactive: [bool; 2],
         mut take: impl FnMut(u32, Rgba),
     ) {
         let kind = self.kind.in_node();
@@ -316,7 +317,7 @@ impl Values {
                 let value = if is_stored { values.next() } else { None };
                 let is_inside = match value {
                     Some(value) => kind.is_negative(value),
-                    None => is_inside[(selected >> bit & 1) as usize],
+                    None => inactive[(selected >> bit & 1) as usize],
                 };
                 if is_inside {
                     inside |= 1 << bit;

@@ -36,12 +36,15 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Bytes by which [`peak`] may be wrong: meanwhile the test harness allocates and frees little.
+const HARNESS: u64 = 1 << 16;
+
 /// The result of `work`, and the most bytes that it had allocated at any time.
 fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
     let result = work();
-    (result, (ALLOCATOR.peak_usage() - before) as u64)
+    (result, ALLOCATOR.peak_usage().saturating_sub(before) as u64)
 }
 
 fn read_within(text: &[u8], limit: u64) -> Result<Loaded, ReadError> {
@@ -1027,11 +1030,11 @@ fn the_bound_on_the_topology_holds_and_ordinary_meshes_take_less_than_40_bytes_a
 fn a_peak_counts_what_is_freed_again_and_both_copies_of_what_grows() {
     let _alone = alone();
     let (_, freed) = peak(|| drop(std::hint::black_box(vec![1_u8; 1 << 20])));
-    assert!((1 << 20..2 << 20).contains(&freed), "{freed}");
+    assert!(freed.abs_diff(1 << 20) < HARNESS, "{freed}");
     let (_, grown) = peak(|| {
         let mut bytes = std::hint::black_box(vec![1_u8; 1 << 20]);
         bytes.reserve_exact(1 << 20);
         bytes
     });
-    assert!(grown >= 3 << 20, "{grown}");
+    assert!(grown.abs_diff(3 << 20) < HARNESS, "{grown}");
 }

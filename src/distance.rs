@@ -11,9 +11,13 @@
 //! rounding open, it is decided in integers. The result is the same for any number of threads and
 //! any order of triangles, because each distance is a function of the triangles alone.
 
+mod bricks;
 mod clusters;
+mod cull;
 mod exact;
 mod field;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+mod gpu;
 mod nearest;
 mod reach;
 
@@ -23,27 +27,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pulp::Arch;
 
+use crate::distance::bricks::Bricks;
+use crate::distance::cull::Culling;
+use crate::distance::nearest::{Brick, Near, Nearest};
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid, count};
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
-use crate::voxelize::BackendError;
-
-use clusters::{Aabb, Clusters};
-use nearest::{Brick, Near, Nearest};
-use reach::Reach;
+use crate::voxelize::{Backend, BackendError};
 
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
 
 /// The distances of the voxels of `mesh`'s grid that are nearer than `width` voxels, negative where
-/// `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`.
+/// `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`. Computed by
+/// `backend`.
 ///
 /// # Errors
-/// Too little memory; cancelled; a mesh in a window.
+/// Too little memory; cancelled; a mesh in a window; the backend failed.
 ///
 /// # Panics
 /// The width is not above 0, or above [`MAX_WIDTH`]; `inside` has other dimensions than the grid.
 pub fn distances(
+    backend: &(impl Backend + ?Sized),
     mesh: &PlacedMesh,
     inside: VoxelGrid,
     width: f32,
@@ -58,27 +63,8 @@ pub fn distances(
     }
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
-    let bricks = Bricks { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) };
-    // At each depth there is a list of clusters, of which there are at most as many as triangles.
-    let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
-    let lists = u64::from(depth) * size_of::<u32>() as u64;
-    let needed = (Clusters::BYTES + lists) * mesh.len() as u64;
-    let Some(room) = memory.checked_sub(needed) else {
-        return Err(BackendError::Memory { needed, allowed: memory });
-    };
-    progress.start("distances", bricks.rows());
-    let work = Work {
-        mesh,
-        clusters: Clusters::new(mesh),
-        width,
-        memory,
-        room: AtomicU64::new(room),
-        rows: AtomicU64::new(0),
-        progress,
-    };
-    let all: Vec<u32> = (0..work.clusters.len()).collect();
-    let parts = work.visit(bricks, &all)?;
-    let (bricks, distances): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let (bricks, distances): (Vec<_>, Vec<_>) =
+        parts(backend, mesh, width, memory, progress)?.into_iter().unzip();
     let mut band = GridBuilder::new(dims)?;
     band.append(&bricks)?;
     drop(bricks);
@@ -87,137 +73,99 @@ pub fn distances(
     Ok(DistanceField::new(width, [band, inside], distances.concat()))
 }
 
-/// A half-open range of bricks.
-#[derive(Debug, Clone, Copy)]
-struct Bricks {
-    from: [u32; 3],
-    to: [u32; 3],
-}
-
-impl Bricks {
-    /// The number of rows along `x`.
-    fn rows(&self) -> u64 {
-        u64::from(self.len(1)) * u64::from(self.len(2))
+/// The band in parts, in canonical order.
+fn parts(
+    backend: &(impl Backend + ?Sized),
+    mesh: &PlacedMesh,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Part>, BackendError> {
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    if let Some(device) = backend.device() {
+        match gpu::parts(device, mesh, width, memory, progress) {
+            Err(error @ (BackendError::Cancelled | BackendError::Memory { .. })) => {
+                return Err(error);
+            }
+            Err(error) => backend.replace_device(error)?,
+            Ok(parts) => return Ok(parts),
+        }
     }
-
-    fn len(&self, axis: usize) -> u32 {
-        self.to[axis] - self.from[axis]
-    }
-
-    /// Both halves, in canonical order; `None` of one brick.
-    fn halves(&self) -> Option<[Self; 2]> {
-        let axis = (0..3).rev().find(|&axis| self.len(axis) > 1)?;
-        let [mut before, mut after] = [*self; 2];
-        before.to[axis] -= self.len(axis) / 2;
-        after.from[axis] = before.to[axis];
-        Some([before, after])
-    }
-
-    /// The bounds of the voxels' centres.
-    fn centers(&self, unit_bits: u32) -> Aabb {
-        let half = 1 << (unit_bits - 1);
-        let at = |brick: u32| ((brick * BRICK) << unit_bits).cast_signed();
-        Aabb { lo: self.from.map(|c| at(c) + half), hi: self.to.map(|c| at(c) - half) }
-    }
+    #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
+    let _ = backend;
+    Work::new(mesh, width, memory, 0, progress)?.parts()
 }
 
 /// Bricks of the band, and their distances.
 type Part = (Vec<(BrickKey, Mask)>, Vec<f32>);
 
 struct Work<'a> {
-    mesh: &'a PlacedMesh,
-    clusters: Clusters,
+    culling: Culling<'a>,
     width: f32,
     memory: u64,
     /// Bytes of `memory` that are left.
     room: AtomicU64,
-    /// Finished rows of bricks.
-    rows: AtomicU64,
-    progress: &'a dyn Progress,
 }
 
-impl Work<'_> {
-    /// Computes `bricks`, near which there are triangles of only these clusters. Returns a part for
-    /// each row that has voxels of the band.
-    fn visit(&self, bricks: Bricks, clusters: &[u32]) -> Result<Vec<Part>, BackendError> {
-        if self.progress.is_cancelled() {
-            return Err(BackendError::Cancelled);
-        }
-        let near = self.near(&bricks, clusters);
-        let halves = bricks.halves().filter(|_| !near.is_empty() && bricks.rows() > 1);
-        if let Some([before, after]) = halves {
-            let (before, after) =
-                rayon::join(|| self.visit(before, &near), || self.visit(after, &near));
-            let mut parts = before?;
-            parts.append(&mut after?);
-            return Ok(parts);
-        }
-        let mut part = Part::default();
-        self.visit_row(bricks, &near, &mut part)?;
-        self.rows.fetch_add(bricks.rows(), Ordering::Relaxed);
-        self.progress.advance(bricks.rows());
-        part.0.shrink_to_fit();
-        part.1.shrink_to_fit();
-        Ok(if part.0.is_empty() { Vec::new() } else { vec![part] })
-    }
-
-    /// Computes bricks of one row.
-    fn visit_row(&self, bricks: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
-        if near.is_empty() {
-            return Ok(());
-        }
-        let Some(halves) = bricks.halves() else { return self.brick(bricks, near, part) };
-        let mut visit = |half: Bricks| self.visit_row(half, &self.near(&half, near), part);
-        halves.into_iter().try_for_each(&mut visit)
-    }
-
-    /// The clusters, of `clusters`, with triangles that may be the nearest to a voxel of `bricks`
-    /// within the width.
-    fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
-        let reach = self.reach(bricks, clusters);
-        let is_brick = bricks.halves().is_none();
-        let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
-            [index] if is_brick || self.clusters.is_long(cluster) => {
-                reach.meets_triangle(&self.mesh.triangle(index as usize))
-            }
-            _ => reach.meets(self.clusters.bounds(cluster)),
+impl<'a> Work<'a> {
+    /// With `memory`, of which `taken` bytes are not for the band.
+    fn new(
+        mesh: &'a PlacedMesh,
+        width: f32,
+        memory: u64,
+        taken: u64,
+        progress: &'a dyn Progress,
+    ) -> Result<Self, BackendError> {
+        let needed = Culling::bytes(mesh) + taken;
+        let Some(room) = memory.checked_sub(needed) else {
+            return Err(BackendError::Memory { needed, allowed: memory });
         };
-        clusters.iter().filter(is_near).copied().collect()
+        let culling = Culling::new(mesh, width, progress);
+        progress.start("distances", Bricks::of_grid(mesh.lattice().dims).rows());
+        Ok(Self { culling, width, memory, room: AtomicU64::new(room) })
     }
 
-    /// The reach of `bricks`, given that there are triangles in each of `clusters`.
-    fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
-        let lattice = self.mesh.lattice();
-        let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
-        Reach::new(bricks.centers(lattice.unit_bits), self.width, lattice.unit(), boxes)
+    /// The band, computed on the CPU.
+    fn parts(&self) -> Result<Vec<Part>, BackendError> {
+        let measure_row = |row: Bricks, near: &[u32]| {
+            let mut part = Part::default();
+            let mut measure = |brick, near: &[u32]| self.measure(brick, near, &mut part);
+            self.culling.bricks(row, near, &mut measure)?;
+            part.0.shrink_to_fit();
+            part.1.shrink_to_fit();
+            Ok((!part.0.is_empty()).then_some(part))
+        };
+        let bricks = Bricks::of_grid(self.culling.mesh.lattice().dims);
+        self.culling.rows(bricks, &self.culling.all(), &measure_row)
     }
 
     /// Computes one brick.
-    fn brick(&self, brick: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
-        if self.progress.is_cancelled() {
-            return Err(BackendError::Cancelled);
-        }
-        let arch = Arch::new();
-        let unit_bits = self.mesh.lattice().unit_bits;
-        let reach = self.reach(&brick, near);
-        let meets = |&index: &u32| reach.meets_triangle(&self.mesh.triangle(index as usize));
-        if !near.iter().any(|&cluster| self.clusters.triangles(cluster).iter().any(meets)) {
+    fn measure(&self, brick: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
+        let Culling { mesh, clusters, .. } = &self.culling;
+        let reach = self.culling.reach(&brick, near);
+        let meets = |&index: &u32| reach.meets_triangle(&mesh.triangle(index as usize));
+        if !near.iter().any(|&cluster| clusters.triangles(cluster).iter().any(meets)) {
             return Ok(());
         }
+        let arch = Arch::new();
         let key = BrickKey::new(brick.from);
+        let unit_bits = mesh.lattice().unit_bits;
         let brick = Brick { origin: reach.centers.lo, unit_bits, width: self.width };
-        let (bricks, values) = part;
-        let before = values.len();
-        let near = Near { mesh: self.mesh, clusters: &self.clusters, near, reach: &reach };
+        let near = Near { mesh, clusters, near, reach: &reach };
         let nearest = Nearest::of(arch, &near, &brick);
-        let mask = nearest.finish(arch, &near, &brick, values);
-        let mask = self.clipped(key, mask, values);
+        let mask = nearest.finish(arch, &near, &brick, &mut part.1);
+        let mask = self.clipped(key, mask, &mut part.1);
+        self.add(key, mask, part)
+    }
+
+    /// Adds a brick, whose distances are the last of the part.
+    fn add(&self, key: BrickKey, mask: Mask, part: &mut Part) -> Result<(), BackendError> {
         if mask == [0; 8] {
             return Ok(());
         }
-        bricks.push((key, mask));
+        part.0.push((key, mask));
         // Counted twice: the parts and the field that they are copied to exist at the same time.
-        let needed = 2 * bytes(1, values.len() - before);
+        let needed = 2 * bytes(1, count(&mask) as usize);
         let claim = |room: u64| room.checked_sub(needed);
         match self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim) {
             Ok(_) => Ok(()),
@@ -227,16 +175,14 @@ impl Work<'_> {
 
     /// Extrapolates the memory of the finished rows to all rows.
     fn too_little_memory(&self) -> BackendError {
-        let dims = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
-        let done = self.rows.load(Ordering::Relaxed) as f64 / (dims[1] * dims[2]) as f64;
         let allowed = self.memory as f64;
-        let needed = (allowed / done.max(0.01)).max(allowed * 1.25) as u64;
+        let needed = (allowed / self.culling.done().max(0.01)).max(allowed * 1.25) as u64;
         BackendError::Memory { needed, allowed: self.memory }
     }
 
     /// Without the voxels past the grid's end, nor their values, which are the last ones.
     fn clipped(&self, key: BrickKey, mask: Mask, values: &mut Vec<f32>) -> Mask {
-        let dims = self.mesh.lattice().dims;
+        let dims = self.culling.mesh.lattice().dims;
         let base = key.first_voxel();
         if (0..3).all(|a| base[a] + BRICK <= dims[a]) {
             return mask;
@@ -268,45 +214,11 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::distance::clusters::Clusters;
     use crate::mesh::Mesh;
     use crate::place::{PlaceOptions, Sizing, place};
     use crate::progress::NoProgress;
-
-    /// The keys of all bricks, in canonical order.
-    fn keys(bricks: &Bricks) -> Vec<BrickKey> {
-        let [x, y, z] = [0, 1, 2].map(|a| bricks.from[a]..bricks.to[a]);
-        let all = z.flat_map(|z| {
-            let x = x.clone();
-            y.clone().flat_map(move |y| x.clone().map(move |x| BrickKey::new([x, y, z])))
-        });
-        all.collect()
-    }
-
-    #[test]
-    fn both_halves_of_a_range_are_all_of_its_bricks_in_order() {
-        let mut rng = Rng::with_seed(51);
-        for _ in 0..1000 {
-            let from = [(); 3].map(|()| rng.u32(0..50));
-            let bricks = Bricks { from, to: from.map(|c| c + rng.u32(1..6)) };
-            let all = keys(&bricks);
-            let in_row = (bricks.to[0] - bricks.from[0]) as usize;
-            assert_eq!(bricks.rows() as usize, all.len() / in_row);
-            let Some([before, after]) = bricks.halves() else {
-                assert_eq!(all.len(), 1);
-                continue;
-            };
-            let lens = [&before, &after].map(|half| keys(half).len());
-            assert_eq!([keys(&before), keys(&after)].concat(), all);
-            // One row of an odd number is more than half.
-            assert!(lens[0] >= lens[1] && lens[1] * 2 >= lens[0], "{lens:?}");
-
-            let unit_bits = rng.u32(4..10);
-            let middle = |voxel: u32| (2 * voxel as i32 + 1) << (unit_bits - 1);
-            let centers = bricks.centers(unit_bits);
-            assert_eq!(centers.lo, bricks.from.map(|c| middle(8 * c)));
-            assert_eq!(centers.hi, bricks.to.map(|c| middle(8 * c - 1)));
-        }
-    }
+    use crate::voxelize::cpu::Cpu;
 
     #[test]
     fn memory_is_that_of_the_clusters_their_lists_and_two_fields() {
@@ -319,10 +231,10 @@ mod tests {
         let dims = mesh.lattice().dims;
         let make = |memory| {
             let inside = VoxelGrid::empty(dims).expect("a grid");
-            distances(&mesh, inside, 1.5, memory, &NoProgress)
+            distances(&Cpu::default(), &mesh, inside, 1.5, memory, &NoProgress)
         };
         let Err(BackendError::Memory { needed, .. }) = make(0) else { panic!("there is no room") };
-        let mut ranges = vec![Bricks { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) }];
+        let mut ranges = vec![Bricks::of_grid(dims)];
         while let Some([before, _]) = ranges[ranges.len() - 1].halves() {
             ranges.push(before);
         }
@@ -345,15 +257,8 @@ mod tests {
         // In bricks, beside a margin.
         assert!(mesh.lattice().dims.into_iter().all(|d| d.div_ceil(BRICK) == 8));
         for (rows, needed) in [(0, 100_000), (16, 4000), (32, 2000), (64, 1250)] {
-            let work = Work {
-                mesh: &mesh,
-                clusters: Clusters::new(&mesh),
-                width: 1.0,
-                memory: 1000,
-                room: AtomicU64::new(0),
-                rows: AtomicU64::new(rows),
-                progress: &NoProgress,
-            };
+            let work = Work::new(&mesh, 1.0, 1000, 0, &NoProgress).expect("it fits");
+            work.culling.finish(rows);
             let error = work.too_little_memory();
             let expected = BackendError::Memory { needed, allowed: 1000 };
             assert_eq!(error.to_string(), expected.to_string(), "{rows}");

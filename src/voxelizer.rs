@@ -29,7 +29,7 @@ use crate::transform::Transform;
 use crate::voxelize::Backends;
 use crate::voxelizer::pool::LazyPool;
 
-pub use crate::voxelizer::distances::Distances;
+pub use crate::voxelizer::distances::{Distances, Measured};
 pub use crate::voxelizer::error::VoxelizeError;
 pub use crate::voxelizer::estimate::Estimate;
 pub use crate::voxelizer::many::{Many, Source};

@@ -2,101 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use common::distances::{Fraction, is_nearest, random_mesh, squared};
 use num_bigint::BigInt;
 use trivox::distance::{DistanceField, distances};
-use trivox::place::Triangle;
 use trivox::{
     Backend, BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh,
     Progress, Sizing, VoxelGrid, place, place_on, voxelize,
 };
 
-/// A squared distance in lattice units.
-#[derive(Clone)]
-struct Fraction(BigInt, BigInt);
-
-impl Fraction {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (&self.0 * &other.1).cmp(&(&other.0 * &self.1))
-    }
-}
-
-type Vector = [i128; 3];
-
-fn dot(a: Vector, b: Vector) -> i128 {
-    (0..3).map(|i| a[i] * b[i]).sum()
-}
-
-fn minus(a: Vector, b: Vector) -> Vector {
-    [0, 1, 2].map(|i| a[i] - b[i])
-}
-
-/// The squared distance from `p` to `triangle`: of all of the corners, the feet of the
-/// perpendiculars that lie on an edge, and the foot in the triangle by its barycentric coordinates,
-/// the least.
-fn squared(p: Vector, triangle: &Triangle) -> Fraction {
-    let corners = triangle.map(|corner| corner.map(i128::from));
-    let mut all = Vec::new();
-    for i in 0..3 {
-        let [a, b] = [corners[i], corners[(i + 1) % 3]];
-        let (e, q) = (minus(b, a), minus(p, a));
-        all.push(Fraction(dot(q, q).into(), 1.into()));
-        let (along, squared) = (dot(q, e), dot(e, e));
-        if 0 < along && along < squared {
-            let [along, squared] = [along, squared].map(BigInt::from);
-            // |q|^2 - (q.e)^2 / |e|^2.
-            all.push(Fraction(&squared * dot(q, q) - &along * &along, squared));
-        }
-    }
-    let [u, v, q] =
-        [minus(corners[1], corners[0]), minus(corners[2], corners[0]), minus(p, corners[0])];
-    let [uu, uv, vv, qu, qv] =
-        [dot(u, u), dot(u, v), dot(v, v), dot(q, u), dot(q, v)].map(BigInt::from);
-    let gram = &uu * &vv - &uv * &uv;
-    let [s, t] = [&vv * &qu - &uv * &qv, &uu * &qv - &uv * &qu];
-    let zero = BigInt::ZERO;
-    if gram > zero && s >= zero && t >= zero && &s + &t <= gram {
-        // |q - (s u + t v) / gram|^2 = |q|^2 - (s q.u + t q.v) / gram.
-        all.push(Fraction(&gram * dot(q, q) - (&s * &qu + &t * &qv), gram));
-    }
-    all.into_iter().min_by(Fraction::cmp).unwrap()
-}
-
-/// Whether `float`, in voxels, is the nearest to the root of `squared`, in lattice units.
-fn is_nearest(float: f32, squared: &Fraction, unit_bits: u32) -> bool {
-    // All floats of interest are multiples of 2^-100.
-    let scaled = |x: f64| -> BigInt {
-        let bits = x.to_bits();
-        if bits == 0 {
-            return BigInt::ZERO;
-        }
-        let exponent = (bits >> 52) as i32 - 1075 + 100;
-        let mantissa = BigInt::from((bits & ((1 << 52) - 1)) | 1 << 52);
-        if exponent >= 0 { mantissa << exponent } else { mantissa >> -exponent }
-    };
-    let side = |other: f32| {
-        let middle = scaled(f64::midpoint(float.into(), other.into()));
-        // middle^2 2^(2 unit_bits) / 2^200 against the fraction.
-        let left: BigInt = ((&middle * &middle) << (2 * unit_bits)) * &squared.1;
-        left.cmp(&(&squared.0 << 200))
-    };
-    let is_even = float.to_bits().is_multiple_of(2);
-    let above = float == 0.0
-        || matches!(
-            (side(float.next_down()), is_even),
-            (Ordering::Less, _) | (Ordering::Equal, true)
-        );
-    let below = matches!(
-        (side(float.next_up()), is_even),
-        (Ordering::Greater, _) | (Ordering::Equal, true)
-    );
-    if float == 0.0 { squared.0 == BigInt::ZERO } else { above && below }
-}
-
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
-    distances(mesh, inside, width, u64::MAX, &NoProgress).unwrap()
+    distances(&Cpu::default(), mesh, inside, width, u64::MAX, &NoProgress).unwrap()
 }
 
 fn nothing(mesh: &PlacedMesh) -> VoxelGrid {
@@ -132,23 +52,6 @@ fn check(mesh: &PlacedMesh, field: &DistanceField) {
     }
     assert_eq!(expected, band.len());
     assert!(expected > 0);
-}
-
-fn random_mesh(triangles: usize, random: &mut fastrand::Rng) -> Mesh {
-    let size = [1.0, 0.3, 0.05][random.usize(0..3)];
-    let snapped = random.bool();
-    let mut positions = Vec::new();
-    for _ in 0..triangles {
-        let at = [0; 3].map(|_| random.f64());
-        let mut corner = || -> [f64; 3] {
-            let corner = at.map(|c| c + size * (random.f64() - 0.5));
-            // Multiples of half a voxel of a grid of 8: through many voxel centres.
-            if snapped { corner.map(|c| (16.0 * c).round() / 16.0) } else { corner }
-        };
-        positions.extend([corner(), corner(), corner()]);
-    }
-    let indices = (0..triangles as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
-    Mesh::new(positions, indices.collect()).unwrap()
 }
 
 #[test]
@@ -300,7 +203,8 @@ fn little_memory_gives_the_same_field_or_an_error() {
     let expected = field(&mesh, nothing(&mesh), 3.0);
     let mut results = [0, 0];
     for bits in 12..24 {
-        match distances(&mesh, nothing(&mesh), 3.0, 1 << bits, &NoProgress) {
+        let memory = 1 << bits;
+        match distances(&Cpu::default(), &mesh, nothing(&mesh), 3.0, memory, &NoProgress) {
             Ok(field) => {
                 results[0] += 1;
                 assert!(field == expected);
@@ -338,7 +242,9 @@ impl Progress for Counts {
 #[test]
 fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     let (_, mesh) = octahedron(60, 40);
-    let run = |progress: &Counts| distances(&mesh, nothing(&mesh), 2.0, u64::MAX, progress);
+    let run = |progress: &Counts| {
+        distances(&Cpu::default(), &mesh, nothing(&mesh), 2.0, u64::MAX, progress)
+    };
     let progress = Counts::default();
     run(&progress).unwrap();
     let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);

@@ -972,7 +972,8 @@ fn distances_take_no_more_memory_than_they_are_allowed() {
         let inside = voxelize(&Cpu::default(), &mesh, solid, &RunOptions::default(), &NoProgress);
         let inside = inside.unwrap().grid;
         // The grid of the inside is moved into the result.
-        let make = |memory| distances(&mesh, inside.clone(), width, memory, &NoProgress);
+        let make =
+            |memory| distances(&Cpu::default(), &mesh, inside.clone(), width, memory, &NoProgress);
         let expected = make(u64::MAX).unwrap();
         // Less does not suffice for the queues of the threads.
         for memory in (18..32).map(|shift| 1 << shift) {

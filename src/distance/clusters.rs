@@ -1,5 +1,7 @@
 //! Clusters of triangles that are close to each other, which are culled together.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::grid::BRICK;
@@ -67,10 +69,20 @@ impl Clusters {
         &self.bounds[cluster as usize]
     }
 
+    /// The indices of all triangles in the mesh, cluster by cluster.
+    pub(super) fn all_triangles(&self) -> &[u32] {
+        &self.triangles
+    }
+
+    /// The positions of the cluster's triangles in [`all_triangles`](Self::all_triangles).
+    pub(super) fn range(&self, cluster: u32) -> Range<u32> {
+        self.starts[cluster as usize]..self.starts[cluster as usize + 1]
+    }
+
     /// The indices of the cluster's triangles in the mesh.
     pub(super) fn triangles(&self, cluster: u32) -> &[u32] {
-        let [start, end] = [0, 1].map(|next| self.starts[cluster as usize + next] as usize);
-        &self.triangles[start..end]
+        let Range { start, end } = self.range(cluster);
+        &self.triangles[start as usize..end as usize]
     }
 
     /// Whether the bounding box is longer than a brick.

@@ -1,48 +1,38 @@
-//! The distance from a lattice point to a triangle, exact and rounded once.
+//! The distance from a lattice point to a triangle, exact and rounded once. Its twin is
+//! `shaders/exact/distance.wgsl`.
 //!
 //! The squared distance is a fraction of integers. With coordinates that differ by at most `2^24`
-//! (see [`place`](mod@crate::place)), a normal has components below `2^50` and a squared norm below
-//! `2^100`; the distance to a plane times that norm is below `2^75`, its square below `2^150`. An
-//! edge's fraction is below `2^100` over `2^50`, a corner's below `2^50`.
+//! (see [`place`](mod@crate::place)), a cross product of two differences has components below
+//! `2^50`, and its squared norm is below `2^102`. The distance to a plane times the normal's norm is
+//! below `2^76`, its square below `2^152`.
 //!
 //! Rounding is monotone, so the rounded distance to the nearest triangle is the least of the
 //! rounded distances: triangles may come in any order, from any number of threads, and bits of
-//! floats that are not negative are ordered as the floats are, which lets a GPU take an atomic
+//! floats that are not negative are ordered as the floats are, so that a GPU can take an atomic
 //! minimum.
-
-use std::cmp::Ordering;
 
 use crate::place::Triangle;
 use crate::vector::{cross, dot, minus};
 
-/// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
-/// `2^unit_bits` lattice units; of two as near, the even one.
-pub(super) fn distance(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f32 {
-    let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
-    let p = triangle.map(from);
-    // From one corner to the next.
-    let edges: [[i128; 3]; 3] = [0, 1, 2].map(|i| minus(p[i], p[(i + 1) % 3]));
-    let normal = cross(edges[0], edges[1]);
-    let is_inward = |i: usize| dot(cross(normal, edges[i]), p[i]) >= 0;
-    if normal != [0; 3] && (0..3).all(is_inward) {
-        let height = dot(normal, p[0]).unsigned_abs();
-        return rounded(Wide::square(height), dot(normal, normal).cast_unsigned(), unit_bits);
+/// Whether `sqrt(numerator / denominator) / 2^unit_bits`, rounded to the nearest `f32`, is at least
+/// `float`: it is compared with the middle of this float and the one below, and of two floats as
+/// near the even one is chosen. The fraction is close to the float, so both sides of the comparison
+/// are about as large, and the larger factor is below `2^152`.
+fn rounds_to_at_least(numerator: Wide, denominator: u128, unit_bits: u32, float: f32) -> bool {
+    let bits = float.to_bits();
+    let mantissa = bits & 0x7f_ffff | 0x80_0000;
+    // Below a power of 2 floats are half as far apart.
+    let is_power = bits & 0x7f_ffff == 0;
+    // middle = odd 2^exponent, and odd is below 2^25.
+    let odd = if is_power { 4 * mantissa - 1 } else { 2 * mantissa - 1 };
+    let exponent = (bits >> 23) as i32 - 150 - if is_power { 2 } else { 1 };
+    let mut left = numerator;
+    let mut right = Wide::product(denominator, u64::from(odd) * u64::from(odd));
+    match 2 * (exponent + unit_bits as i32) {
+        shift @ ..0 => left = left.shifted(shift.unsigned_abs()),
+        shift => right = right.shifted(shift.unsigned_abs()),
     }
-    let to_edge = |i: usize| {
-        let (from_start, from_end, edge) = (p[i], p[(i + 1) % 3], edges[i]);
-        let (along, squared) = (dot(from_start, edge), dot(edge, edge));
-        let (numerator, denominator) = if along <= 0 {
-            (dot(from_start, from_start), 1)
-        } else if along >= squared {
-            (dot(from_end, from_end), 1)
-        } else {
-            let area = cross(from_start, edge);
-            (dot(area, area), squared)
-        };
-        let numerator = Wide { high: 0, low: numerator.cast_unsigned() };
-        rounded(numerator, denominator.cast_unsigned(), unit_bits)
-    };
-    to_edge(0).min(to_edge(1)).min(to_edge(2))
+    if bits & 1 == 0 { left >= right } else { left > right }
 }
 
 /// The `f32` nearest to `sqrt(numerator / denominator) / 2^unit_bits`.
@@ -51,39 +41,47 @@ fn rounded(numerator: Wide, denominator: u128, unit_bits: u32) -> f32 {
         return 0.0;
     }
     let unit = f64::from(1u32 << unit_bits);
-    // Wrong by a few units of the 53rd bit: of the three nearest floats, the middle one.
+    // Wrong by a few units of the 53rd bit: the rounded root is within one float.
     let near = ((numerator.to_f64() / denominator as f64).sqrt() / unit) as f32;
-    let is_odd = near.to_bits() & 1 == 1;
-    let side = |other: f32| {
-        let middle = f64::midpoint(near.into(), other.into());
-        compare(numerator, denominator, middle, unit_bits)
-    };
-    match (side(near.next_down()), side(near.next_up())) {
-        (Ordering::Less, _) => near.next_down(),
-        (Ordering::Equal, _) if is_odd => near.next_down(),
-        (_, Ordering::Greater) => near.next_up(),
-        (_, Ordering::Equal) if is_odd => near.next_up(),
-        _ => near,
-    }
+    let is_reached = |&float: &f32| rounds_to_at_least(numerator, denominator, unit_bits, float);
+    [near.next_up(), near].into_iter().find(is_reached).unwrap_or_else(|| near.next_down())
 }
 
-/// Compares `sqrt(numerator / denominator) / 2^unit_bits` with `bound`, a positive number of 25
-/// bits that is close to it.
-fn compare(numerator: Wide, denominator: u128, bound: f64, unit_bits: u32) -> Ordering {
-    const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
-    let bits = bound.to_bits();
-    let mantissa = (bits & ((1 << MANTISSA) - 1)) | 1 << MANTISSA;
-    let zeros = mantissa.trailing_zeros();
-    // bound = odd 2^exponent, and odd is below 2^25.
-    let odd = mantissa >> zeros;
-    let exponent = (bits >> MANTISSA) as i32 - 1023 - MANTISSA as i32 + zeros as i32;
-    let right = Wide::product(denominator, odd * odd);
-    // Shifted, one side is less than 2^150, and the other about as large.
-    let shift = 2 * (exponent + unit_bits as i32);
-    match shift {
-        0.. => numerator.cmp(&right.shifted(shift.unsigned_abs())),
-        _ => numerator.shifted(shift.unsigned_abs()).cmp(&right),
+/// The distance from an edge, where `start` and `end` are the differences from its corners, and
+/// `area` is `start x edge`.
+fn distance_to_edge(start: [i128; 3], end: [i128; 3], area: [i128; 3], unit_bits: u32) -> f32 {
+    let edge = minus(start, end);
+    let (along, squared) = (dot(start, edge), dot(edge, edge));
+    let (numerator, denominator) = if along <= 0 {
+        (dot(start, start), 1)
+    } else if along >= squared {
+        (dot(end, end), 1)
+    } else {
+        (dot(area, area), squared)
+    };
+    let numerator = Wide { high: 0, low: numerator.cast_unsigned() };
+    rounded(numerator, denominator.cast_unsigned(), unit_bits)
+}
+
+/// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
+/// `2^unit_bits` lattice units; of two as near, the even one.
+pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f32 {
+    let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
+    let [a, b, c] = triangle.map(from);
+    let normal = cross(minus(a, b), minus(b, c));
+    // Above 0 along the normal if `p` is beyond the edge.
+    let areas = [cross(a, minus(a, b)), cross(b, minus(b, c)), cross(c, minus(c, a))];
+    let squared = dot(normal, normal);
+    if squared > 0 && areas.iter().all(|&area| dot(normal, area) <= 0) {
+        let height = dot(normal, a).unsigned_abs();
+        return rounded(Wide::square(height), squared.cast_unsigned(), unit_bits);
     }
+    let to_edges = [
+        distance_to_edge(a, b, areas[0], unit_bits),
+        distance_to_edge(b, c, areas[1], unit_bits),
+        distance_to_edge(c, a, areas[2], unit_bits),
+    ];
+    to_edges[0].min(to_edges[1]).min(to_edges[2])
 }
 
 /// An integer of 256 bits.

@@ -347,7 +347,7 @@ fn exactly(near: &Near, p: [i32; 3], unit_bits: u32) -> f32 {
     let triangles = near.near.iter().flat_map(|&cluster| near.clusters.triangles(cluster));
     let distances = triangles.map(|&index| {
         let triangle = near.mesh.triangle(index as usize);
-        exact::distance(p, &triangle, unit_bits)
+        exact::distance_to(p, &triangle, unit_bits)
     });
     distances.fold(f32::INFINITY, f32::min)
 }

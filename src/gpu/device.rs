@@ -49,6 +49,8 @@ pub struct Device {
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
     timeout: Option<std::time::Duration>,
     pipelines: Arc<Mutex<Pipelines>>,
+    /// The kernels that were tested, by name: whether they compute what they should.
+    tested: Arc<Mutex<HashMap<&'static str, bool>>>,
 }
 
 impl Device {
@@ -64,7 +66,8 @@ impl Device {
             reported.set(format!("the device was lost ({reason:?}): {message}"));
         });
         let timeout = (!software).then_some(TIMEOUT);
-        Self { device, queue, fault, timeout, pipelines: Arc::default() }
+        let (pipelines, tested) = Default::default();
+        Self { device, queue, fault, timeout, pipelines, tested }
     }
 
     /// Returns the first error that the device reported, if any.
@@ -73,6 +76,25 @@ impl Device {
     /// The device was lost, ran out of memory, or reported a validation error.
     pub fn check(&self) -> Result<(), GpuError> {
         self.fault.get().map_or(Ok(()), |message| Err(GpuError::Device(message)))
+    }
+
+    /// The driver's name and version.
+    pub(crate) fn driver(&self) -> String {
+        let info = self.device.adapter_info();
+        format!("{} {}", info.driver, info.driver_info).trim().to_owned()
+    }
+
+    /// Whether `kernel` passes `test`, which is run the first time only.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn passes<E>(
+        &self,
+        kernel: Kernel,
+        test: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let known = lock(&self.tested).get(kernel.name()).copied();
+        let is_right = known.map_or_else(test, Ok)?;
+        lock(&self.tested).insert(kernel.name(), is_right);
+        Ok(is_right)
     }
 
     /// A compiled kernel from the cache; compiled on first use with these constants.

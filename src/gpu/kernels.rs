@@ -30,6 +30,8 @@ pub const MODULES: &[File] = &[
     file!("exact/touches"),
     file!("exact/touches_row"),
     file!("exact/crosses"),
+    file!("exact/int160"),
+    file!("exact/distance"),
     file!("voxelize/params"),
     file!("voxelize/counters"),
     file!("voxelize/pair"),
@@ -43,6 +45,7 @@ pub const MODULES: &[File] = &[
     file!("voxelize/masks"),
     file!("voxelize/voxel_candidate"),
     file!("voxelize/column_test"),
+    file!("distance/bounds"),
     file!("trace/scene"),
     file!("trace/rays"),
     file!("trace/dda"),
@@ -87,6 +90,8 @@ kernels! {
     PARITY = "voxelize/parity";
     /// Lists crossings with their direction.
     LIST_CROSSINGS = "voxelize/list_crossings";
+    /// Distances of voxels to the nearest triangle.
+    MEASURE = "distance/measure";
     /// First hits of a list of rays.
     FIRST_HITS = "trace/first_hits";
     /// Assigns indices to the nodes of a level of a tree.

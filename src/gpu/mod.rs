@@ -25,7 +25,7 @@ pub use error::GpuError;
 pub use kernels::Kernel;
 
 pub(crate) use clock::Clock;
-pub(crate) use device::dispatch;
+pub(crate) use device::{Mapping, dispatch};
 pub(crate) use pipeline::{Constants, Pipeline};
 
 /// Invocations per workgroup of the voxelization kernels; adapters must support it.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use trivox::voxelizer::{Placed, UsedBackend, Warning};
-use trivox::{DistanceField, PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
+use trivox::voxelizer::{Measured, Placed, UsedBackend, Warning};
+use trivox::{PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
 
 use crate::program::memory::Share;
 
@@ -50,15 +50,22 @@ impl Pipeline<'_> {
     /// The distances to the mesh's surface; `inside` are the voxels of its solid.
     ///
     /// # Errors
-    /// Too little memory.
-    pub fn measure(
-        &self,
-        mesh: &PlacedMesh,
-        inside: VoxelGrid,
-        width: f32,
-    ) -> Result<DistanceField> {
+    /// The backend failed; too little memory.
+    pub fn measure(&self, mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> Result<Measured> {
         self.voxelizer
             .measure(mesh, inside, width)
+            .map_err(|error| self.memory.explain_step(error, true))
+    }
+
+    /// The distances on the other backend.
+    ///
+    /// # Errors
+    /// As [`measure`](Self::measure).
+    pub fn measure_again(&self, mesh: &PlacedMesh, measured: &Measured) -> Result<Measured> {
+        let Measured { field, backend, .. } = measured;
+        let (inside, width) = (field.inside().clone(), field.width());
+        self.voxelizer
+            .measure_on_other_backend(mesh, inside, width, backend)
             .map_err(|error| self.memory.explain_step(error, true))
     }
 

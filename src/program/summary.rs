@@ -159,15 +159,16 @@ impl Failure {
     }
 }
 
-/// The comparison of the grids of two backends.
+/// The comparison of the results of two backends.
 #[derive(Debug, Serialize)]
 pub struct Check {
     /// Both backends, with their adapters.
     pub backends: [String; 2],
-    /// The number of differing voxels.
+    /// The number of differing voxels, or of voxels with different distances.
     pub differing: u64,
-    /// The first of them, each with the index in `backends` of the one that has it.
-    pub voxels: Vec<([u32; 3], usize)>,
+    /// The first of them, each with the index in `backends` of the one that has it; without it if
+    /// their distances differ.
+    pub voxels: Vec<([u32; 3], Option<usize>)>,
 }
 
 /// Maximum number of differing voxels listed.
@@ -177,7 +178,19 @@ impl Check {
     /// Compares the grids of two backends.
     pub fn new(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
         let Comparison { only, first, .. } = compare(one, two, NAMED);
-        Self { backends, differing: only[0] + only[1], voxels: first }
+        let voxels = first.into_iter().map(|(voxel, by)| (voxel, Some(by))).collect();
+        Self { backends, differing: only[0] + only[1], voxels }
+    }
+
+    /// Compares the distances of two backends, whose voxels inside are the same.
+    pub fn of_distances(one: &DistanceField, two: &DistanceField, backends: [String; 2]) -> Self {
+        let differs = |&(voxel, distance): &([u32; 3], f32)| distance != two.get(voxel);
+        // Voxels that only the other has in its band.
+        let is_new = |&(voxel, _): &([u32; 3], f32)| !one.band().contains(voxel);
+        let mut differing = one.distances().filter(differs).chain(two.distances().filter(is_new));
+        let voxels: Vec<_> =
+            differing.by_ref().take(NAMED).map(|(voxel, _)| (voxel, None)).collect();
+        Self { backends, differing: (voxels.len() + differing.count()) as u64, voxels }
     }
 }
 
@@ -187,9 +200,11 @@ impl fmt::Display for Check {
         if self.differing == 0 {
             return write!(f, "{two}: the same, bit for bit");
         }
-        let differing = counted(self.differing, "voxel");
-        let name = |([x, y, z], by): &([u32; 3], usize)| {
-            format!("({x}, {y}, {z}) only on {}", self.backends[*by])
+        let are_voxels = self.voxels.iter().any(|(_, by)| by.is_some());
+        let differing = counted(self.differing, if are_voxels { "voxel" } else { "distance" });
+        let name = |([x, y, z], by): &([u32; 3], Option<usize>)| match by {
+            Some(by) => format!("({x}, {y}, {z}) only on {}", self.backends[*by]),
+            None => format!("({x}, {y}, {z})"),
         };
         let mut named: Vec<String> = self.voxels.iter().map(name).collect();
         match self.differing - named.len() as u64 {
@@ -399,5 +414,23 @@ mod tests {
         );
         let same = Check::new(&one, &one, backends());
         assert_eq!((same.differing, same.to_string().as_str()), (0, "gpu: the same, bit for bit"));
+    }
+
+    #[test]
+    fn a_check_of_different_distances_counts_them_and_names_the_first() {
+        let backends = || ["cpu".to_owned(), "gpu".to_owned()];
+        let field = |voxels: &[[u32; 3]], distances: Vec<f32>| {
+            DistanceField::of_parts(2.0, [grid(voxels), grid(&[])], distances).unwrap()
+        };
+        let one = field(&[[1, 2, 3], [3, 3, 3]], vec![1.0, 1.5]);
+        let two = field(&[[1, 2, 3], [9, 9, 9]], vec![1.25, 0.5]);
+        let check = Check::of_distances(&one, &two, backends());
+        let expected = "cpu and gpu differ in 3 distances: (1, 2, 3); (3, 3, 3); (9, 9, 9)";
+        assert_eq!((check.differing, check.to_string().as_str()), (3, expected));
+        assert_eq!(Check::of_distances(&two, &two, backends()).differing, 0);
+        let many: Vec<[u32; 3]> = (0..12).map(|x| [x, 0, 0]).collect();
+        let many = field(&many, vec![1.0; 12]);
+        let check = Check::of_distances(&many, &two, backends());
+        assert!(check.to_string().ends_with("; and 6 more"), "{check}");
     }
 }

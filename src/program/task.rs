@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use trivox::formats::{GridFormat, Sidecar, WriteOptions};
 use trivox::palette::count_colors;
 use trivox::solid::{FillReport, FillSummary};
-use trivox::voxelizer::{Placed, Timings as Times, UsedBackend, Warning};
+use trivox::voxelizer::{Measured, Placed, Timings as Times, Warning};
 use trivox::{
     ColorSource, DistanceField, Lattice, Mode, PlacedMesh, Progress, Up, VoxelGrid, Voxelized,
     Voxelizer,
@@ -65,18 +65,20 @@ impl RunContext<'_> {
         targets.check(&placed)?;
         let made =
             pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
-        let judgement = self.judge(&pipeline, &placed.mesh, &made)?;
-        let refused = judgement.refused;
+        let is_doubtful = made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
+        let refused = self.job.strict && is_doubtful;
+        let width = self.job.distance.filter(|_| !refused || self.job.force);
+        let measure = |width| timed(|| pipeline.measure(&placed.mesh, made.grid.clone(), width));
+        let measured = width.map(measure).transpose()?;
+        let distances = measured.as_ref().map(|(measured, _)| measured);
+        let check = || check(&pipeline, &placed.mesh, &made, distances);
+        let check = self.job.check.then(|| timed(check)).transpose()?;
+        let judgement = Judgement { check, refused };
         let is_kept = judgement.is_kept(self.job.force);
         let targets = if is_kept { targets } else { Targets::default() };
         let made = pipeline.color(&placed.mesh, made)?;
-        let field = self
-            .job
-            .distance
-            .filter(|_| is_kept)
-            .map(|width| timed(|| pipeline.measure(&placed.mesh, made.grid.clone(), width)));
-        let field = field.transpose()?;
-        let outputs = self.write(&targets, &made.grid, field.as_ref().map(|(field, _)| field))?;
+        let field = distances.map(|measured| &measured.field);
+        let outputs = self.write(&targets, &made.grid, field)?;
 
         let mut summary = summarize(&task.mesh, &placed, &made);
         let blocks = format.and_then(|format| format.blocks(&made.grid));
@@ -87,16 +89,17 @@ impl RunContext<'_> {
         summary.notes.extend(blocks.map(|blocks| size_of_schematic(blocks, self.job.up.into())));
         summary.notes.extend(self.notes(&placed, format));
         judgement.add_to(&mut summary);
-        if let Some((field, time)) = &field {
-            add_distances(&mut summary, field, *time, &made.backend);
+        if let Some((measured, time)) = &measured {
+            add_distances(&mut summary, measured, *time);
+            let field = &measured.field;
             let cut = Warning::of_distances(&placed.mesh, field.width());
             summary.warnings.extend(cut.map(|warning| warning.to_string()));
         }
         if let Some((written, _)) = &outputs.written {
             // A doubtful solid must fail again in the next run.
             let origin = origin.filter(|_| !refused);
-            let contents = || match &field {
-                Some((field, _)) => Contents::of_distances(field),
+            let contents = || match field {
+                Some(field) => Contents::of_distances(field),
                 None => Contents::of(&made.grid),
             };
             let warning = self.remember(task, &written.names, origin, &placed.sidecars, contents);
@@ -120,13 +123,6 @@ impl RunContext<'_> {
         let preview = preview.map(|path| Preview::new(path, inputs)).transpose()?;
         refuse_one_file(task.target.as_deref(), self.job.preview.as_deref())?;
         Ok(Targets { output, preview })
-    }
-
-    /// Compares the backends, and refuses a doubtful solid, where that is asked for.
-    fn judge(&self, pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Judgement> {
-        let check = self.job.check.then(|| timed(|| check(pipeline, mesh, made))).transpose()?;
-        let is_doubtful = || made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
-        Ok(Judgement { check, refused: self.job.strict && is_doubtful() })
     }
 
     /// Writes the voxels or the distances, and draws the voxels.
@@ -277,14 +273,17 @@ impl Outputs {
     }
 }
 
-fn add_distances(summary: &mut Summary, field: &DistanceField, time: f64, by: &UsedBackend) {
+fn add_distances(summary: &mut Summary, measured: &Measured, time: f64) {
+    let Measured { field, backend, warnings, .. } = measured;
     let (width, voxels) = (field.width(), field.band().occupied());
     summary.distances = Some(DistanceSummary { width, voxels });
     summary.timings_ms.distance = Some(time);
     summary.hash = field.hash();
-    if by.adapter.is_some() {
-        let note = "the GPU found the inside; distances are computed on the CPU";
-        summary.notes.push(note.to_owned());
+    let failures = sentences(warnings).filter(|warning| !summary.warnings.contains(warning));
+    let failures: Vec<String> = failures.collect();
+    summary.warnings.extend(failures);
+    if backend.name() != summary.backend {
+        summary.notes.push(format!("the distances were computed by {backend}"));
     }
 }
 
@@ -299,11 +298,20 @@ fn refuse_one_file(output: Option<&Path>, preview: Option<&Path>) -> Result<()> 
     }
 }
 
-/// Voxelizes again on the other backend, and compares.
-fn check(pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
+/// Voxelizes again on the other backend, and measures the distances again, and compares.
+fn check(
+    pipeline: &Pipeline,
+    mesh: &PlacedMesh,
+    made: &Voxelized,
+    measured: Option<&Measured>,
+) -> Result<Check> {
     let again = pipeline.compute_again(mesh, &made.backend).context("--compare-backends")?;
-    let backends = [made.backend.to_string(), again.backend.to_string()];
-    Ok(Check::new(&made.grid, &again.grid, backends))
+    let backends = [&made.backend, &again.backend].map(ToString::to_string);
+    let check = Check::new(&made.grid, &again.grid, backends);
+    let Some(measured) = measured.filter(|_| check.differing == 0) else { return Ok(check) };
+    let again = pipeline.measure_again(mesh, measured).context("--compare-backends")?;
+    let backends = [&measured.backend, &again.backend].map(ToString::to_string);
+    Ok(Check::of_distances(&measured.field, &again.field, backends))
 }
 
 /// The summary before any check or output.

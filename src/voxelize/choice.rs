@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+#[cfg(feature = "gpu")]
+use crate::gpu::Device;
 use crate::place::PlacedMesh;
 use crate::progress::Progress;
 use crate::voxelize::BackendError;
@@ -116,6 +118,18 @@ impl Backend for ChosenBackend {
             };
         }
         cpu.run(mesh, rule, options, progress)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn device(&self) -> Option<&Device> {
+        self.backend.device().filter(|_| self.failure().is_none())
+    }
+
+    #[cfg(feature = "gpu")]
+    fn replace_device(&self, error: BackendError) -> Result<(), BackendError> {
+        let Some((_, failure)) = &self.replacement else { return Err(error) };
+        failure.get_or_init(|| error);
+        Ok(())
     }
 }
 

@@ -12,6 +12,8 @@ mod shared_gpu;
 
 use std::sync::Arc;
 
+#[cfg(feature = "gpu")]
+use crate::gpu::Device;
 use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::place::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
@@ -47,6 +49,22 @@ pub trait Backend {
         options: &RunOptions,
         progress: &dyn Progress,
     ) -> Result<Run, BackendError>;
+
+    /// The GPU that it runs on, on which other kernels for the same mesh may run; `None` for the
+    /// CPU.
+    #[cfg(feature = "gpu")]
+    fn device(&self) -> Option<&Device> {
+        None
+    }
+
+    /// Called with the error of a kernel on [`device`](Self::device). `Ok` to continue on the CPU.
+    ///
+    /// # Errors
+    /// The same error: there is no fallback.
+    #[cfg(feature = "gpu")]
+    fn replace_device(&self, error: BackendError) -> Result<(), BackendError> {
+        Err(error)
+    }
 }
 
 /// Options of a run. The resulting voxels do not depend on them.
@@ -102,6 +120,16 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
         self.as_ref().run(mesh, rule, options, progress)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn device(&self) -> Option<&Device> {
+        self.as_ref().device()
+    }
+
+    #[cfg(feature = "gpu")]
+    fn replace_device(&self, error: BackendError) -> Result<(), BackendError> {
+        self.as_ref().replace_device(error)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::mesh::Mesh;
 use crate::mode::Mode;
 use crate::place::{Lattice, PlacedMesh};
 use crate::solid::{FillReport, Solid};
-use crate::voxelize::BackendError;
+use crate::voxelize::{BackendError, ChosenBackend};
 use crate::voxelizer::steps::timed;
 use crate::voxelizer::{
     ColorSource, Placed, Timings, UsedBackend, VoxelizeError, Voxelized, Voxelizer, Warning,
@@ -26,12 +26,24 @@ pub struct Distances {
     pub triangles: usize,
     /// How the inside was found.
     pub fill_report: Option<FillReport>,
-    /// What computed the inside; the distances are computed on the CPU.
+    /// What computed the distances.
     pub backend: UsedBackend,
     /// Unexpected properties of the result.
     pub warnings: Vec<Warning>,
     /// Durations of the steps.
     pub timings: Timings,
+}
+
+/// The result of [`Voxelizer::measure`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Measured {
+    /// The distances.
+    pub field: DistanceField,
+    /// What computed them.
+    pub backend: UsedBackend,
+    /// That the GPU failed, if it did.
+    pub warnings: Vec<Warning>,
 }
 
 /// Distances.
@@ -78,7 +90,7 @@ impl Voxelizer {
     /// `inside`.
     ///
     /// # Errors
-    /// Too little memory; cancelled.
+    /// The backend failed; too little memory; cancelled.
     ///
     /// # Panics
     /// As [`distances`](Self::distances); the dimensions of `inside` are not the lattice's.
@@ -87,9 +99,41 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         inside: VoxelGrid,
         width: f32,
-    ) -> Result<DistanceField, BackendError> {
+    ) -> Result<Measured, BackendError> {
+        let by = self.install(|| self.backends.choose(mesh))??;
+        self.measure_on(&by, mesh, inside, width)
+    }
+
+    /// The distances again, on the backend that did not compute them: all backends give the same.
+    ///
+    /// # Errors
+    /// The other backend cannot be started, or failed; too little memory; cancelled.
+    ///
+    /// # Panics
+    /// As [`measure`](Self::measure).
+    pub fn measure_on_other_backend(
+        &self,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+        used: &UsedBackend,
+    ) -> Result<Measured, BackendError> {
+        let by = self.backends.other_than(used.adapter.as_deref())?;
+        self.measure_on(&by, mesh, inside, width)
+    }
+
+    fn measure_on(
+        &self,
+        by: &ChosenBackend,
+        mesh: &PlacedMesh,
+        inside: VoxelGrid,
+        width: f32,
+    ) -> Result<Measured, BackendError> {
         let memory = (self.memory)();
-        self.install(|| distances(mesh, inside, width, memory, &*self.progress))?
+        let run = || distances(by, mesh, inside, width, memory, &*self.progress);
+        let field = self.run_on(by, run)??;
+        let warnings = by.warning().map(Warning::Backend).into_iter().collect();
+        Ok(Measured { field, backend: UsedBackend::new(by), warnings })
     }
 
     fn for_distances(&self, width: f32) -> Self {
@@ -108,9 +152,13 @@ impl Voxelizer {
     fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
         let Placed { mesh, mut warnings, timings: Timings { load, place, .. }, .. } = placed;
         let voxelized = self.voxelize(&mesh)?;
-        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
-        let (field, time) = timed(|| self.measure(&mesh, grid, width))?;
+        let Voxelized { grid, lattice, triangles, fill_report, .. } = voxelized;
+        let (measured, time) = timed(|| self.measure(&mesh, grid, width))?;
+        let Measured { field, backend, warnings: failures } = measured;
         warnings.extend(voxelized.warnings);
+        let is_new = |warning: &Warning| !warnings.contains(warning);
+        let failures: Vec<Warning> = failures.into_iter().filter(is_new).collect();
+        warnings.extend(failures);
         warnings.extend(Warning::of_distances(&mesh, width));
         let timings = Timings { load, place, distance: Some(time), ..voxelized.timings };
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })

@@ -7,6 +7,7 @@ use crate::formats::Sidecar;
 use crate::grid::VoxelGrid;
 use crate::place::{Lattice, PlacedMesh, Window};
 use crate::solid::FillReport;
+use crate::voxelize::ChosenBackend;
 use crate::voxelize::report::RunReport;
 use crate::voxelizer::Warning;
 
@@ -61,6 +62,10 @@ pub struct UsedBackend {
 }
 
 impl UsedBackend {
+    pub(super) fn new(by: &ChosenBackend) -> Self {
+        Self { adapter: by.adapter().map(str::to_owned), reason: by.reason() }
+    }
+
     /// `cpu` or `gpu`.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -176,15 +176,24 @@ impl Voxelizer {
     ) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
         let run = || voxelize(&by, mesh, self.mode, &options, &*self.progress);
-        let voxels = match by.adapter() {
-            Some(_) => self.on_gpu(run)?,
-            None => self.install(run)?,
-        }?;
-        let backend = UsedBackend { adapter: by.adapter().map(str::to_owned), reason: by.reason() };
+        let voxels = self.run_on(&by, run)??;
+        let backend = UsedBackend::new(&by);
         let mut voxelized = self.placed_voxels(mesh, voxels, backend)?;
         voxelized.warnings.splice(..0, by.warning().map(Warning::Backend));
         voxelized.timings.start = start;
         Ok(voxelized)
+    }
+
+    /// Runs `work` of this backend on the selected threads.
+    pub(super) fn run_on<T: Send>(
+        &self,
+        by: &ChosenBackend,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, BackendError> {
+        match by.adapter() {
+            Some(_) => self.on_gpu(work),
+            None => self.install(work),
+        }
     }
 
     /// Runs `work` on the selected threads, with exclusive use of the GPU.

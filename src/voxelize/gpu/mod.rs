@@ -59,6 +59,8 @@ use crate::voxelize::report::milliseconds;
 use crate::voxelize::{Rule, Run, RunOptions, VoxelKernel, brick_pairs};
 
 pub use job::BatchLimits;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use self_test::adversarial_mesh;
 
 /// Voxelizes on a GPU.
 ///
@@ -249,6 +251,10 @@ impl Backend for Gpu {
     ) -> Result<Run, BackendError> {
         let _guard = lock(&self.run_lock);
         self.device.block_on(self.run_async(mesh, rule, options, progress))
+    }
+
+    fn device(&self) -> Option<&Device> {
+        Some(&self.device)
     }
 }
 

@@ -44,16 +44,15 @@ impl SelfTest {
     /// The results differ; the device fails.
     pub(super) async fn run(self, gpu: &Gpu) -> Result<(), BackendError> {
         let options = RunOptions { kernel: self.kernel, ..RunOptions::default() };
-        let mesh = mesh();
+        let mesh = adversarial_mesh(DIMS, &SIZES);
         let known = Cpu::default().run(&mesh, self.rule, &options, &NoProgress)?;
         let run = gpu.run_untested(&mesh, self.rule, &options, &NoProgress).await?;
         let [found, known] = [run, known].map(|run| (run.grid, run.crossings.map(|c| c.sorted())));
         if found == known {
             return Ok(());
         }
-        let info = gpu.device.device.adapter_info();
-        let driver = format!("{} {}", info.driver, info.driver_info).trim().to_owned();
-        Err(BackendError::SelfTest { kernel: Stage::last(self.rule, self.kernel).name(), driver })
+        let kernel = Stage::last(self.rule, self.kernel).name();
+        Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
     }
 }
 
@@ -64,8 +63,9 @@ const DIMS: [u32; 3] = [70, 71, 72];
 /// of 64 voxels.
 const SIZES: [(u32, u32); 3] = [(400, 8), (30, 50), (3, 139)];
 
-/// Triangles with vertices at the corners, centres and edges of voxels, or one lattice unit away.
-fn mesh() -> PlacedMesh {
+/// Triangles with vertices at the corners, centres and edges of voxels, or one lattice unit away, in
+/// a grid of `dims`. `sizes` are those of [`SIZES`].
+pub(crate) fn adversarial_mesh(dims: [u32; 3], sizes: &[(u32, u32)]) -> PlacedMesh {
     let mut state = 1;
     // A linear congruential generator (D. Knuth, MMIX).
     let mut random = |below: u32| {
@@ -75,9 +75,9 @@ fn mesh() -> PlacedMesh {
         (state >> 33) as u32 % below
     };
     let mut vertices = Vec::new();
-    for (count, size) in SIZES {
+    for &(count, size) in sizes {
         for _ in 0..count {
-            let first = DIMS.map(|d| random(2 * d - size));
+            let first = dims.map(|d| random(2 * d - size));
             for _ in 0..3 {
                 vertices.push(first.map(|first| {
                     let unit = f64::from(random(3)) - 1.0;
@@ -88,7 +88,7 @@ fn mesh() -> PlacedMesh {
     }
     let triangles = (0..vertices.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
     let mesh = Mesh::new(vertices, triangles.collect()).expect("the built-in mesh is valid");
-    let bounds = Bounds { min: [0.0; 3], max: DIMS.map(f64::from) };
+    let bounds = Bounds { min: [0.0; 3], max: dims.map(f64::from) };
     let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
     place(&mesh, &options).expect("the built-in mesh fits the lattice")
 }
@@ -112,6 +112,10 @@ mod tests {
         Rule::Parity(Axis::Z),
         Rule::Winding,
     ];
+
+    fn built_in() -> PlacedMesh {
+        adversarial_mesh(DIMS, &SIZES)
+    }
 
     /// All adapters; as many as `TRIVOX_GPU` promises.
     fn adapters() -> Vec<Adapter> {
@@ -232,7 +236,7 @@ mod tests {
             let (rule, kernel, name, ..) = fault;
             let gpu = faulty(&adapter, fault);
             let options = RunOptions { kernel, ..RunOptions::default() };
-            let Err(error) = gpu.run(&mesh(), rule, &options, &NoProgress) else {
+            let Err(error) = gpu.run(&built_in(), rule, &options, &NoProgress) else {
                 panic!("not refused: {fault:?}");
             };
             println!("{name}: {error}");
@@ -247,8 +251,8 @@ mod tests {
         let gpu = faulty(&adapter, FAULTS[0]);
         let by = ChosenBackend::gpu(Box::new(gpu), adapter.label(), "a test").or_cpu();
         let options = RunOptions::default();
-        let run = by.run(&mesh(), Rule::Conservative, &options, &NoProgress).unwrap();
-        let known = Cpu::default().run(&mesh(), Rule::Conservative, &options, &NoProgress);
+        let run = by.run(&built_in(), Rule::Conservative, &options, &NoProgress).unwrap();
+        let known = Cpu::default().run(&built_in(), Rule::Conservative, &options, &NoProgress);
         assert_eq!(run.grid, known.unwrap().grid);
         let warning = by.warning().unwrap();
         assert!(warning.contains(&adapter.label()), "{warning}");

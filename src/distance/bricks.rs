@@ -1,0 +1,93 @@
+//! Ranges of bricks.
+
+use crate::distance::clusters::Aabb;
+use crate::grid::BRICK;
+
+/// A half-open range of bricks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bricks {
+    pub(super) from: [u32; 3],
+    pub(super) to: [u32; 3],
+}
+
+impl Bricks {
+    /// All bricks of a grid.
+    pub(super) fn of_grid(dims: [u32; 3]) -> Self {
+        Self { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.rows() * u64::from(self.len(0))
+    }
+
+    /// The number of rows along `x`.
+    pub(super) fn rows(&self) -> u64 {
+        u64::from(self.len(1)) * u64::from(self.len(2))
+    }
+
+    fn len(&self, axis: usize) -> u32 {
+        self.to[axis] - self.from[axis]
+    }
+
+    /// Both halves, in canonical order; `None` of one brick.
+    pub(super) fn halves(&self) -> Option<[Self; 2]> {
+        let axis = (0..3).rev().find(|&axis| self.len(axis) > 1)?;
+        let [mut before, mut after] = [*self; 2];
+        before.to[axis] -= self.len(axis) / 2;
+        after.from[axis] = before.to[axis];
+        Some([before, after])
+    }
+
+    /// The bounds of the voxels' centres.
+    pub(super) fn centers(&self, unit_bits: u32) -> Aabb {
+        let half = 1 << (unit_bits - 1);
+        let at = |brick: u32| ((brick * BRICK) << unit_bits).cast_signed();
+        Aabb { lo: self.from.map(|c| at(c) + half), hi: self.to.map(|c| at(c) - half) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::grid::BrickKey;
+
+    /// The keys of all bricks, in canonical order.
+    fn keys(bricks: &Bricks) -> Vec<BrickKey> {
+        let [x, y, z] = [0, 1, 2].map(|a| bricks.from[a]..bricks.to[a]);
+        let all = z.flat_map(|z| {
+            let x = x.clone();
+            y.clone().flat_map(move |y| x.clone().map(move |x| BrickKey::new([x, y, z])))
+        });
+        all.collect()
+    }
+
+    #[test]
+    fn both_halves_of_a_range_are_all_of_its_bricks_in_order() {
+        let mut rng = Rng::with_seed(51);
+        for _ in 0..1000 {
+            let from = [(); 3].map(|()| rng.u32(0..50));
+            let bricks = Bricks { from, to: from.map(|c| c + rng.u32(1..6)) };
+            let all = keys(&bricks);
+            let in_row = (bricks.to[0] - bricks.from[0]) as usize;
+            assert_eq!(bricks.rows() as usize, all.len() / in_row);
+            assert_eq!(bricks.count() as usize, all.len());
+            let Some([before, after]) = bricks.halves() else {
+                assert_eq!(all.len(), 1);
+                continue;
+            };
+            let lens = [&before, &after].map(|half| keys(half).len());
+            assert_eq!([keys(&before), keys(&after)].concat(), all);
+            // One row of an odd number is more than half.
+            assert!(lens[0] >= lens[1] && lens[1] * 2 >= lens[0], "{lens:?}");
+
+            let unit_bits = rng.u32(4..10);
+            let middle = |voxel: u32| (2 * voxel as i32 + 1) << (unit_bits - 1);
+            let centers = bricks.centers(unit_bits);
+            assert_eq!(centers.lo, bricks.from.map(|c| middle(8 * c)));
+            assert_eq!(centers.hi, bricks.to.map(|c| middle(8 * c - 1)));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Culling: the clusters of triangles that may be the nearest to a voxel of a brick.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::distance::bricks::Bricks;
+use crate::distance::clusters::Clusters;
+use crate::distance::reach::Reach;
+use crate::place::PlacedMesh;
+use crate::progress::Progress;
+use crate::voxelize::BackendError;
+
+/// Visits the bricks of a grid with the clusters near them: the grid is halved down to bricks, and
+/// each half keeps the clusters that may be the nearest to one of its voxels.
+pub(super) struct Culling<'a> {
+    pub(super) mesh: &'a PlacedMesh,
+    pub(super) clusters: Clusters,
+    /// Of the band, in voxels.
+    width: f32,
+    /// Finished rows of bricks.
+    finished: AtomicU64,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Culling<'a> {
+    /// Bytes of memory: of the clusters, and of a list of clusters at each depth, of which there
+    /// are at most as many as triangles.
+    pub(super) fn bytes(mesh: &PlacedMesh) -> u64 {
+        let bricks = Bricks::of_grid(mesh.lattice().dims);
+        let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
+        let lists = u64::from(depth) * size_of::<u32>() as u64;
+        (Clusters::BYTES + lists) * mesh.len() as u64
+    }
+
+    pub(super) fn new(mesh: &'a PlacedMesh, width: f32, progress: &'a dyn Progress) -> Self {
+        let clusters = Clusters::new(mesh);
+        Self { mesh, clusters, width, finished: AtomicU64::new(0), progress }
+    }
+
+    /// The indices of all clusters.
+    pub(super) fn all(&self) -> Vec<u32> {
+        (0..self.clusters.len()).collect()
+    }
+
+    /// The part of the grid that is finished, from 0 to 1.
+    pub(super) fn done(&self) -> f64 {
+        let rows = Bricks::of_grid(self.mesh.lattice().dims).rows();
+        self.finished.load(Ordering::Relaxed) as f64 / rows as f64
+    }
+
+    pub(super) fn finish(&self, rows: u64) {
+        self.finished.fetch_add(rows, Ordering::Relaxed);
+        self.progress.advance(rows);
+    }
+
+    /// # Errors
+    /// Cancelled.
+    fn check(&self) -> Result<(), BackendError> {
+        if self.progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
+    }
+
+    /// What `visit` returns for each row of `bricks`, in canonical order. It is called in parallel,
+    /// with the row and the clusters near it, of `clusters`.
+    pub(super) fn rows<T: Send>(
+        &self,
+        bricks: Bricks,
+        clusters: &[u32],
+        visit: &(impl Fn(Bricks, &[u32]) -> Result<Option<T>, BackendError> + Sync),
+    ) -> Result<Vec<T>, BackendError> {
+        self.check()?;
+        let near = self.near(&bricks, clusters);
+        let halves = bricks.halves().filter(|_| !near.is_empty() && bricks.rows() > 1);
+        if let Some([before, after]) = halves {
+            let (before, after) =
+                rayon::join(|| self.rows(before, &near, visit), || self.rows(after, &near, visit));
+            let mut rows = before?;
+            rows.append(&mut after?);
+            return Ok(rows);
+        }
+        let row = if near.is_empty() { None } else { visit(bricks, &near)? };
+        self.finish(bricks.rows());
+        Ok(row.into_iter().collect())
+    }
+
+    /// Calls `visit` with each brick of a row that has clusters near it, and these clusters.
+    pub(super) fn bricks(
+        &self,
+        row: Bricks,
+        near: &[u32],
+        visit: &mut impl FnMut(Bricks, &[u32]) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
+        if near.is_empty() {
+            return Ok(());
+        }
+        let Some(halves) = row.halves() else {
+            self.check()?;
+            return visit(row, near);
+        };
+        halves.into_iter().try_for_each(|half| self.bricks(half, &self.near(&half, near), visit))
+    }
+
+    /// The clusters, of `clusters`, with triangles that may be the nearest to a voxel of `bricks`
+    /// within the width.
+    pub(super) fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
+        let reach = self.reach(bricks, clusters);
+        let is_brick = bricks.halves().is_none();
+        let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
+            [index] if is_brick || self.clusters.is_long(cluster) => {
+                reach.meets_triangle(&self.mesh.triangle(index as usize))
+            }
+            _ => reach.meets(self.clusters.bounds(cluster)),
+        };
+        clusters.iter().filter(is_near).copied().collect()
+    }
+
+    /// The reach of `bricks`, given that there are triangles in each of `clusters`.
+    pub(super) fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
+        let lattice = self.mesh.lattice();
+        let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
+        Reach::new(bricks.centers(lattice.unit_bits), self.width, lattice.unit(), boxes)
+    }
+}

@@ -1,0 +1,266 @@
+//! Distances on a GPU: bricks are culled on the CPU, in batches, while the GPU measures the batch
+//! before.
+
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+use wgpu::BufferUsages as Usage;
+
+use crate::distance::bricks::Bricks;
+use crate::distance::clusters::Clusters;
+use crate::distance::{Part, Work};
+use crate::gpu::{Device, GROUP, MAX_GROUPS, Mapping, kernels};
+use crate::grid::{BRICK, BrickKey, Mask};
+use crate::place::{PlacedMesh, Triangle};
+use crate::progress::{NoProgress, Progress};
+use crate::voxelize::BackendError;
+use crate::voxelize::gpu::adversarial_mesh;
+
+/// Voxels of a brick.
+const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
+/// Clusters of an item, at most: drivers limit the turns of loops (see the kernel).
+const ITEM_CLUSTERS: usize = 256;
+/// Clusters of all bricks of a batch, about, so that the GPU takes well below a second: then a
+/// driver may take it for hung.
+const BATCH_CLUSTERS: usize = 1 << 18;
+/// Bricks of a batch, at most.
+const BATCH_BRICKS: usize = 1 << 12;
+/// Clusters of all bricks that are culled at a time, at most, unless they are of one row.
+const CULLED_CLUSTERS: u64 = 1 << 20;
+/// Bytes of memory of two batches, of what is culled, and of what is read back.
+const BATCH_BYTES: u64 = 32 << 20;
+
+/// `Params` in `shaders/distance/measure.wgsl`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Params {
+    dims: [u32; 3],
+    unit_bits: u32,
+    width: f32,
+    items: u32,
+    max_groups: u32,
+    padding: u32,
+}
+
+/// `Item` in `shaders/distance/measure.wgsl`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Item {
+    xy: u32,
+    z: u32,
+    slot: u32,
+    first: u32,
+    end: u32,
+}
+
+/// The band, in parts.
+///
+/// # Errors
+/// The mesh exceeds the GPU's buffers; the GPU fails, or its self-test does; too little memory;
+/// cancelled.
+pub(super) fn parts(
+    device: &Device,
+    mesh: &PlacedMesh,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Part>, BackendError> {
+    let is_right = device.passes(kernels::MEASURE, || passes_self_test(device))?;
+    if !is_right {
+        let (kernel, driver) = (kernels::MEASURE.name(), device.driver());
+        return Err(BackendError::SelfTest { kernel, driver });
+    }
+    untested_parts(device, mesh, width, memory, progress)
+}
+
+fn untested_parts(
+    device: &Device,
+    mesh: &PlacedMesh,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Part>, BackendError> {
+    let triangles = mesh.len() as u64 * size_of::<Triangle>() as u64;
+    let work = Work::new(mesh, width, memory, triangles + BATCH_BYTES, progress)?;
+    let culling = &work.culling;
+    let in_order = culling.clusters.all_triangles().par_iter();
+    let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
+    let triangles = device.filled("triangles", bytemuck::cast_slice(&corners), Usage::STORAGE)?;
+    drop(corners);
+    let mut measuring = Measuring {
+        work: &work,
+        device,
+        triangles,
+        batch: Batch::default(),
+        in_flight: None,
+        parts: Vec::new(),
+    };
+    measuring.visit(Bricks::of_grid(mesh.lattice().dims), &culling.all())?;
+    measuring.submit()?;
+    if let Some(last) = measuring.in_flight.take() {
+        measuring.receive(last)?;
+    }
+    Ok(measuring.parts)
+}
+
+/// A brick and the clusters near it.
+type NearBrick = (BrickKey, Vec<u32>);
+
+/// Bricks that are measured together.
+#[derive(Default)]
+struct Batch {
+    bricks: Vec<BrickKey>,
+    items: Vec<Item>,
+    /// For each cluster the first triangle times 16, plus the number of triangles.
+    clusters: Vec<u32>,
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.bricks.len() >= BATCH_BRICKS || self.clusters.len() >= BATCH_CLUSTERS
+    }
+
+    fn add(&mut self, (key, near): &NearBrick, clusters: &Clusters) {
+        let ([x, y, z], slot) = (key.position(), self.bricks.len() as u32);
+        self.bricks.push(*key);
+        for near in near.chunks(ITEM_CLUSTERS) {
+            let first = self.clusters.len() as u32;
+            self.clusters.extend(near.iter().map(|&cluster| {
+                let range = clusters.range(cluster);
+                range.start << 4 | range.len() as u32
+            }));
+            let end = self.clusters.len() as u32;
+            self.items.push(Item { xy: x | y << 16, z, slot, first, end });
+        }
+    }
+}
+
+/// A batch that was submitted.
+struct InFlight<'a> {
+    bricks: Vec<BrickKey>,
+    mapping: Mapping<'a>,
+    staging: wgpu::Buffer,
+}
+
+struct Measuring<'a> {
+    work: &'a Work<'a>,
+    device: &'a Device,
+    triangles: wgpu::Buffer,
+    batch: Batch,
+    in_flight: Option<InFlight<'a>>,
+    parts: Vec<Part>,
+}
+
+impl Measuring<'_> {
+    /// Culls `bricks`, near which there are triangles of only these clusters, and measures those
+    /// that fill a batch.
+    fn visit(&mut self, bricks: Bricks, clusters: &[u32]) -> Result<(), BackendError> {
+        let culling = &self.work.culling;
+        let near = culling.near(&bricks, clusters);
+        let halves = bricks.halves().filter(|_| bricks.rows() > 1);
+        if bricks.count() * near.len() as u64 > CULLED_CLUSTERS
+            && let Some(halves) = halves
+        {
+            return halves.into_iter().try_for_each(|half| self.visit(half, &near));
+        }
+        let list_row = |row: Bricks, near: &[u32]| {
+            let mut listed: Vec<NearBrick> = Vec::new();
+            culling.bricks(row, near, &mut |brick, near| {
+                if !near.is_empty() {
+                    listed.push((BrickKey::new(brick.from), near.to_vec()));
+                }
+                Ok(())
+            })?;
+            Ok(Some(listed))
+        };
+        for near in culling.rows(bricks, &near, &list_row)?.iter().flatten() {
+            self.batch.add(near, &culling.clusters);
+            if self.batch.is_full() {
+                self.submit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Submits the batch, then receives the one before.
+    fn submit(&mut self) -> Result<(), BackendError> {
+        let Batch { bricks, items, clusters } = std::mem::take(&mut self.batch);
+        if bricks.is_empty() {
+            return Ok(());
+        }
+        let (device, work) = (self.device, self.work);
+        let lattice = work.culling.mesh.lattice();
+        let params = Params {
+            dims: lattice.dims,
+            unit_bits: lattice.unit_bits,
+            width: (work.width * lattice.unit() as f32).next_up(),
+            items: items.len() as u32,
+            max_groups: MAX_GROUPS,
+            padding: 0,
+        };
+        let words = (bricks.len() * BRICK_VOXELS) as u64;
+        let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
+        let items_buffer = device.filled("items", bytemuck::cast_slice(&items), Usage::STORAGE)?;
+        let clusters =
+            device.filled("clusters", bytemuck::cast_slice(&clusters), Usage::STORAGE)?;
+        let nearest = device.checked_buffer("distances", words, Usage::STORAGE)?;
+        let staging = device.staging(words);
+        let buffers = [
+            ("params", &params),
+            ("items", &items_buffer),
+            ("clusters", &clusters),
+            ("triangles", &self.triangles),
+            ("nearest", &nearest),
+        ];
+        let groups = (items.len() * BRICK_VOXELS) as u32 / GROUP;
+        let mut encoder = device.encoder();
+        device.record(&mut encoder, kernels::MEASURE, &buffers, groups)?;
+        encoder.copy_buffer_to_buffer(&nearest, 0, &staging, 0, 4 * words);
+        let mapping = device.submit(encoder, &staging, 4 * words);
+        let before = self.in_flight.replace(InFlight { bricks, mapping, staging });
+        before.map_or(Ok(()), |before| self.receive(before))
+    }
+
+    /// Waits for a batch, and adds its bricks.
+    fn receive(&mut self, batch: InFlight) -> Result<(), BackendError> {
+        let InFlight { bricks, mapping, staging } = batch;
+        self.device.block_on(mapping)?;
+        let mut part = Part::default();
+        self.device.mapped(&staging, staging.size(), |bytes| {
+            let nearest = bytes.as_chunks::<{ 4 * BRICK_VOXELS }>().0;
+            bricks.iter().zip(nearest).try_for_each(|(&key, nearest)| {
+                let mask = within(nearest, self.work.width, &mut part.1);
+                self.work.add(key, mask, &mut part)
+            })
+        })??;
+        self.parts.push(part);
+        Ok(())
+    }
+}
+
+/// The voxels of a brick whose distance is below `width`; their distances are appended to `values`.
+fn within(nearest: &[u8; 4 * BRICK_VOXELS], width: f32, values: &mut Vec<f32>) -> Mask {
+    let mut mask = [0; BRICK as usize];
+    for (voxel, &word) in nearest.as_chunks().0.iter().enumerate() {
+        // The complement of the bits; that of 0, for none, is not a number.
+        let distance = f32::from_bits(!u32::from_le_bytes(word));
+        if distance < width {
+            mask[voxel / 64] |= 1 << (voxel % 64);
+            values.push(distance);
+        }
+    }
+    mask
+}
+
+/// Whether `device` measures a built-in mesh as the CPU does. A driver that miscompiles the kernel
+/// is found by it.
+fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
+    let mesh = adversarial_mesh([20, 21, 22], &[(60, 8), (6, 39)]);
+    let width = 3.0;
+    let known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.parts()?;
+    let found = untested_parts(device, &mesh, width, u64::MAX, &NoProgress)?;
+    let joined = |parts: Vec<Part>| {
+        let (bricks, distances): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        (bricks.concat(), distances.concat())
+    };
+    Ok(joined(known) == joined(found))
+}

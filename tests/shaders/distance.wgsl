@@ -1,0 +1,23 @@
+// Test kernel: measures a point from a triangle, 13 words each: the point, a, b, c, the unit bits.
+
+@group(0) @binding(0) var<storage, read> input: array<i32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+
+fn vector_at(i: u32) -> vec3<i32> {
+    return vec3<i32>(input[i], input[i + 1u], input[i + 2u]);
+}
+
+// The bits of the distance in voxels, and of its bounds in lattice units.
+@compute @workgroup_size(64)
+fn decide(@builtin(global_invocation_id) id: vec3<u32>) {
+    if 3u * id.x >= arrayLength(&output) {
+        return;
+    }
+    let i = 13u * id.x;
+    let p = vector_at(i);
+    let triangle = Triangle(vector_at(i + 3u), vector_at(i + 6u), vector_at(i + 9u));
+    output[3u * id.x] = distance_to(p, triangle, u32(input[i + 12u]));
+    let bounds = distance_bounds(p, triangle);
+    output[3u * id.x + 1u] = bitcast<u32>(bounds.least);
+    output[3u * id.x + 2u] = bitcast<u32>(bounds.most);
+}

@@ -1,11 +1,11 @@
-//! Thin surfaces and solids against the surface: time and memory by mode and resolution, on both
-//! backends.
+//! Thin surfaces, solids and distances against the surface: time and memory by mode and resolution,
+//! on both backends. Distances are those nearer than three voxels, without the solid inside.
 //!
 //! Prints a Markdown table for the project's torus knot, and for the dragon and for meshes with
 //! holes, the bunny, the teapot and Suzanne, where the folder that `TRIVOX_MESHES` names has them.
 //! Times are the fastest of several runs; ratios are to the surface of the same mesh in the same
-//! run. Memory is that of the CPU's run at its most, the grid included and the mesh not. Every grid
-//! of the GPU is compared with the CPU's. `--quick` goes to 128 only; so does `cargo test`.
+//! run. Memory is that of the CPU's run at its most, the result included and the mesh not. Every
+//! result of the GPU is compared with the CPU's. `--quick` goes to 128 only; so does `cargo test`.
 
 use std::alloc::System;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,13 @@ use std::time::Duration;
 
 use common::{Patience, Result, timed};
 use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
+use trivox::distance::distances;
 use trivox::formats::read_mesh;
 use trivox::solid::{Fill, Solid};
 use trivox::voxelize::{BackendChoice, Backends, ChosenBackend};
 use trivox::{
-    Backend, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, place, voxelize,
+    Backend, BackendError, Cpu, DistanceField, Mode, NoProgress, PlaceOptions, Sizing, VoxelGrid,
+    place, voxelize,
 };
 
 mod common;
@@ -31,9 +33,13 @@ const SLOW: f64 = 3000.0;
 
 const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote, Fill::Flood];
 
+/// The voxels within this many voxels of the surface have distances.
+const WIDTH: f32 = 3.0;
+
 /// What a mode took at one resolution.
 struct Point {
-    grid: VoxelGrid,
+    occupied: u64,
+    bricks: u64,
     /// Milliseconds.
     cpu: f64,
     /// Bytes.
@@ -68,12 +74,23 @@ fn main() -> Result<()> {
                 println!("\n{head}\n|---|--:|---|{}", "--:|".repeat(7));
             }
             let mut surface: Option<Point> = None;
-            for (label, mode) in &modes {
-                let point = measure(&placed, *mode, gpu.as_ref(), patience)?;
+            let mut print = |label: &str, point: Point| {
                 print_row(&format!("{name} | {resolution} | {label}"), &point, surface.as_ref());
                 is_quick &= point.gpu.is_none_or(|ms| ms < SLOW);
                 surface.get_or_insert(point);
+            };
+            for (label, mode) in &modes {
+                let run = |by: &dyn Backend| {
+                    voxelize(by, &placed, *mode, &Default::default(), &NoProgress)
+                        .map(|voxels| voxels.grid)
+                };
+                print(label, measure(run, |grid| grid, gpu.as_ref(), patience)?);
             }
+            let empty = VoxelGrid::empty(placed.lattice().dims)?;
+            let run = |by: &dyn Backend| {
+                distances(by, &placed, empty.clone(), WIDTH, u64::MAX, &NoProgress)
+            };
+            print("distances", measure(run, DistanceField::band, gpu.as_ref(), patience)?);
         }
     }
     Ok(())
@@ -89,51 +106,58 @@ fn models() -> Vec<PathBuf> {
     models
 }
 
-fn measure(
-    mesh: &PlacedMesh,
-    mode: Mode,
+/// The fastest runs of `run`; `grid` is that of its result, whose voxels are counted.
+fn measure<T: PartialEq>(
+    run: impl Fn(&dyn Backend) -> std::result::Result<T, BackendError>,
+    grid: impl Fn(&T) -> &VoxelGrid,
     gpu: Option<&ChosenBackend>,
     patience: Patience,
 ) -> Result<Point> {
-    let (mut peak, mut grid) = (0, VoxelGrid::empty([1; 3])?);
-    let cpu = fastest(&Cpu::default(), mesh, mode, patience, |voxels, bytes| {
-        (grid, peak) = (voxels, bytes);
-    })?;
+    let (mut peak, mut expected) = (0, None);
+    let cpu = fastest(
+        patience,
+        || run(&Cpu::default()),
+        |result, bytes| {
+            (expected, peak) = (Some(result), bytes);
+        },
+    )?;
     let mut differs = false;
-    let gpu =
-        gpu.map(|gpu| fastest(gpu, mesh, mode, patience, |voxels, _| differs |= voxels != grid));
+    let gpu = gpu.map(|gpu| {
+        fastest(patience, || run(gpu), |result, _| differs |= expected.as_ref() != Some(&result))
+    });
     let gpu = gpu.transpose()?;
     if differs {
-        return Err("the GPU's grid differs".into());
+        return Err("the GPU's result differs".into());
     }
-    Ok(Point { grid, cpu, peak, gpu })
+    let grid = expected.as_ref().map(grid);
+    let count = |of: fn(&VoxelGrid) -> u64| grid.map_or(0, of);
+    let (occupied, bricks) = (count(VoxelGrid::occupied), count(VoxelGrid::brick_count));
+    Ok(Point { occupied, bricks, cpu, peak, gpu })
 }
 
-/// Milliseconds of the fastest run; `each` run's grid, and the bytes that it took, are looked at.
-fn fastest(
-    backend: &dyn Backend,
-    mesh: &PlacedMesh,
-    mode: Mode,
+/// Milliseconds of the fastest run; `each` run's result, and the bytes that it took, are looked at.
+fn fastest<T>(
     patience: Patience,
-    mut each: impl FnMut(VoxelGrid, u64),
+    run: impl Fn() -> std::result::Result<T, BackendError>,
+    mut each: impl FnMut(T, u64),
 ) -> Result<f64> {
     let mut fastest = f64::INFINITY;
     patience.repeat(|| -> Result<()> {
         ALLOCATOR.reset_peak_memory();
-        let (made, ms) = timed(|| voxelize(backend, mesh, mode, &Default::default(), &NoProgress));
+        let (result, ms) = timed(&run);
         let peak = ALLOCATOR.get_peak_memory();
         fastest = fastest.min(ms);
-        each(made?.grid, peak as u64);
+        each(result?, peak as u64);
         Ok(())
     })?;
     Ok(fastest)
 }
 
 fn print_row(what: &str, point: &Point, surface: Option<&Point>) {
-    let Point { grid, cpu, peak, gpu } = point;
+    let Point { occupied, bricks, cpu, peak, gpu } = point;
     let surface = surface.unwrap_or(point);
     let mib = *peak as f64 / f64::from(1 << 20);
-    print!("| {what} | {} | {} ", grid.occupied(), grid.brick_count());
+    print!("| {what} | {occupied} | {bricks} ");
     print!("| {cpu:.2} | {:.2} | {mib:.1} ", cpu / surface.cpu);
     match (gpu, surface.gpu) {
         (Some(gpu), Some(of_surface)) => println!("| {gpu:.2} | {:.2} |", gpu / of_surface),

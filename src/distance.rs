@@ -17,7 +17,7 @@ mod cull;
 mod exact;
 mod field;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-mod gpu;
+pub mod gpu;
 mod nearest;
 mod reach;
 

@@ -8,8 +8,10 @@ use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use trivox::distance::gpu::{BRICK_VOXELS, Item, MeasureParams};
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, module, resolve};
 use trivox::gpu::{self, kernels};
+use trivox::grid::BRICK;
 use trivox::render::gpu::{DrawParams, NO_GROUND, SUM_WORDS};
 use trivox::trace::gpu::tree::{NODE_WORDS, TreeParams};
 use trivox::trace::gpu::{self as rays, Header, RAY_GROUP, SCENE_SOURCE, WordNode};
@@ -197,7 +199,8 @@ fn tint_compiles_every_file_too() {
 
 /// Name and offset of each member, and the size, of a struct in a shader.
 fn layout(file: &str, name: &str) -> (Vec<(String, usize)>, usize) {
-    let module = validated(file, &module(file).unwrap());
+    let file = files().find(|one| one.path == file).unwrap();
+    let module = validated(file.path, &resolve(&file));
     let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
     let naga::TypeInner::Struct { members, span } = &found.unwrap().1.inner else {
         panic!("{name} is no struct");
@@ -292,6 +295,12 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         ("trace/scene", "Node", host_layout!(WordNode, partial, full, before, first, parent)),
         ("trace/tree", "Params", tree),
         ("draw/params", "DrawParams", draw),
+        (
+            "distance/measure",
+            "Params",
+            host_layout!(MeasureParams, dims, unit_bits, width, items, max_groups),
+        ),
+        ("distance/measure", "Item", host_layout!(Item, xy, z, slot, first, end)),
     ];
     for (file, name, host) in layouts {
         assert_eq!(layout(file, name), host, "{file}, {name}");
@@ -399,6 +408,8 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("PARENT", words(offset_of!(WordNode, parent))),
         ("NO_GROUND", NO_GROUND),
         ("SUM_WORDS", SUM_WORDS),
+        ("BRICK", BRICK),
+        ("BRICK_VOXELS", BRICK_VOXELS as u32),
     ];
     let shared: BTreeMap<&str, u32> = host.into();
     let shader = shader_constants();

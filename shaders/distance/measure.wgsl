@@ -7,7 +7,7 @@
 // distance to the nearest triangle.
 //
 // llvmpipe ends loops after 65,535 turns together. An item has at most 256 clusters, with at most 8
-// triangles each: 2 (256 + 2048) turns, and 3 * 6 for each of 2048 exact distances, are 41,472.
+// triangles each: 2 (256 + 2048) turns, and 3 + 3 * 6 for each of 2048 exact distances, are 47,616.
 //
 // #import exact/distance
 // #import distance/bounds

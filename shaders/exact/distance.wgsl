@@ -10,6 +10,11 @@
 
 alias Int64Vector = array<Int64, 3>;
 
+struct Fraction {
+    numerator: Int160,
+    denominator: Int160,
+}
+
 fn exact_dot(a: vec3<i32>, b: vec3<i32>) -> Int64 {
     return int64_add(int64_add(int64_mul(a.x, b.x), int64_mul(a.y, b.y)), int64_mul(a.z, b.z));
 }
@@ -52,24 +57,19 @@ fn is_dot_at_most_0(a: Int64Vector, b: Int64Vector) -> bool {
     return !int160_less(dot_part(a, b, true), dot_part(a, b, false));
 }
 
-// Whether sqrt(numerator / denominator) / 2^unit_bits, rounded to the nearest f32, is at least the
-// one with these bits: it is compared with the middle of this float and the one below, and of two
-// floats as near the even one is chosen. The fraction is within 2^-16 of the float, relatively, so
-// both sides of the comparison are about as large, and the larger factor is below 2^152.
-fn rounds_to_at_least(
-    numerator: Int160,
-    denominator: Int160,
-    unit_bits: u32,
-    bits: u32,
-) -> bool {
+// Whether the root of `squared` / 2^unit_bits, rounded to the nearest f32, is at least the one with
+// these bits: it is compared with the middle of this float and the one below, and of two floats as
+// near the even one is chosen. The root is within 2^-16 of the float, relatively, so both sides of
+// the comparison are about as large, and below 2^153.
+fn rounds_to_at_least(squared: Fraction, unit_bits: u32, bits: u32) -> bool {
     let mantissa = (bits & 0x7fffffu) | 0x800000u;
     // Below a power of 2 floats are half as far apart.
     let is_power = (bits & 0x7fffffu) == 0u;
     // middle = odd * 2^exponent, and odd is below 2^25.
     let odd = select(2u * mantissa - 1u, 4u * mantissa - 1u, is_power);
     let exponent = i32(bits >> 23u) - 150 - select(1, 2, is_power);
-    var left = numerator;
-    var right = int160_scaled(int160_scaled(denominator, odd), odd);
+    var left = squared.numerator;
+    var right = int160_scaled(int160_scaled(squared.denominator, odd), odd);
     let shift = 2 * (exponent + i32(unit_bits));
     if shift < 0 {
         left = int160_shifted(left, u32(-shift));
@@ -82,17 +82,18 @@ fn rounds_to_at_least(
     return int160_less(right, left);
 }
 
-// The bits of the f32 nearest to sqrt(numerator / denominator) / 2^unit_bits.
-fn rounded(numerator: Int160, denominator: Int160, unit_bits: u32) -> u32 {
-    if int160_is_zero(numerator) {
+// The bits of the f32 nearest to the root of `squared` / 2^unit_bits.
+fn rounded(squared: Fraction, unit_bits: u32) -> u32 {
+    if int160_is_zero(squared.numerator) {
         return 0u;
     }
     // Both roots are wrong by less than 10 units in the last place (of 2^-23), the division adds
     // three, and the conversion of the unit is exact: the rounded root is within 32 floats.
-    let ratio = sqrt(int160_to_f32(numerator)) / sqrt(int160_to_f32(denominator));
-    var bits = bitcast<u32>(ratio / f32(1u << unit_bits)) - 32u;
+    let numerator = sqrt(int160_to_f32(squared.numerator));
+    let denominator = sqrt(int160_to_f32(squared.denominator));
+    var bits = bitcast<u32>(numerator / denominator / f32(1u << unit_bits)) - 32u;
     for (var step = 32u; step > 0u; step = step >> 1u) {
-        if rounds_to_at_least(numerator, denominator, unit_bits, bits + step) {
+        if rounds_to_at_least(squared, unit_bits, bits + step) {
             bits += step;
         }
     }
@@ -103,54 +104,45 @@ fn wide(a: Int64) -> Int160 {
     return Int160(a.x, a.y, 0u, 0u, 0u);
 }
 
-// The distance from an edge, where `start` and `end` are the differences from its corners, and
-// `area` is start x edge.
-fn distance_to_edge(
-    start: vec3<i32>,
-    end: vec3<i32>,
-    area: Int64Vector,
-    unit_bits: u32,
-) -> u32 {
+// The squared distance from an edge as a fraction, where `start` and `end` are the differences from
+// its corners.
+fn squared_distance_to_edge(start: vec3<i32>, end: vec3<i32>) -> Fraction {
     let edge = start - end;
     let along = exact_dot(start, edge);
     let squared = exact_dot(edge, edge);
-    var numerator = squared_norm(area);
-    var denominator = wide(squared);
     if !int64_less(Int64(0u, 0u), along) {
-        numerator = wide(exact_dot(start, start));
-        denominator = wide(Int64(1u, 0u));
-    } else if !int64_less(along, squared) {
-        numerator = wide(exact_dot(end, end));
-        denominator = wide(Int64(1u, 0u));
+        return Fraction(wide(exact_dot(start, start)), wide(Int64(1u, 0u)));
     }
-    return rounded(numerator, denominator, unit_bits);
+    if !int64_less(along, squared) {
+        return Fraction(wide(exact_dot(end, end)), wide(Int64(1u, 0u)));
+    }
+    return Fraction(squared_norm(exact_cross(start, edge)), wide(squared));
 }
 
 // The bits of the f32 nearest to the distance, in voxels of 2^unit_bits lattice units.
 fn distance_to(p: vec3<i32>, triangle: Triangle, unit_bits: u32) -> u32 {
-    let a = p - triangle.a;
-    let b = p - triangle.b;
-    let c = p - triangle.c;
+    var a = p - triangle.a;
+    var b = p - triangle.b;
+    var c = p - triangle.c;
     let normal = exact_cross(a - b, b - c);
-    // Above 0 along the normal if p is beyond the edge.
-    let area_a = exact_cross(a, a - b);
-    let area_b = exact_cross(b, b - c);
-    let area_c = exact_cross(c, c - a);
     let squared = squared_norm(normal);
+    // Above 0 along the normal if p is beyond the edge.
     let is_above = !int160_is_zero(squared)
-        && is_dot_at_most_0(normal, area_a)
-        && is_dot_at_most_0(normal, area_b)
-        && is_dot_at_most_0(normal, area_c);
+        && is_dot_at_most_0(normal, exact_cross(a, a - b))
+        && is_dot_at_most_0(normal, exact_cross(b, b - c))
+        && is_dot_at_most_0(normal, exact_cross(c, c - a));
     if is_above {
         let xy = int96_add(int96_mul(normal[0], a.x), int96_mul(normal[1], a.y));
         let height = int96_abs(int96_add(xy, int96_mul(normal[2], a.z)));
-        return rounded(int160_product(height, height), squared, unit_bits);
+        return rounded(Fraction(int160_product(height, height), squared), unit_bits);
     }
-    return min(
-        min(
-            distance_to_edge(a, b, area_a, unit_bits),
-            distance_to_edge(b, c, area_b, unit_bits),
-        ),
-        distance_to_edge(c, a, area_c, unit_bits),
-    );
+    var nearest = 0xffffffffu;
+    for (var edge = 0u; edge < 3u; edge += 1u) {
+        nearest = min(nearest, rounded(squared_distance_to_edge(a, b), unit_bits));
+        let start = a;
+        a = b;
+        b = c;
+        c = start;
+    }
+    return nearest;
 }

@@ -14,53 +14,66 @@
 use crate::place::Triangle;
 use crate::vector::{cross, dot, minus};
 
-/// Whether `sqrt(numerator / denominator) / 2^unit_bits`, rounded to the nearest `f32`, is at least
+#[derive(Debug, Clone, Copy)]
+struct Fraction {
+    numerator: Wide,
+    denominator: u128,
+}
+
+impl Fraction {
+    fn new(numerator: i128, denominator: i128) -> Self {
+        let numerator = Wide { high: 0, low: numerator.cast_unsigned() };
+        Self { numerator, denominator: denominator.cast_unsigned() }
+    }
+}
+
+/// Whether the root of `squared` / `2^unit_bits`, rounded to the nearest `f32`, is at least
 /// `float`: it is compared with the middle of this float and the one below, and of two floats as
-/// near the even one is chosen. The fraction is close to the float, so both sides of the comparison
-/// are about as large, and the larger factor is below `2^152`.
-fn rounds_to_at_least(numerator: Wide, denominator: u128, unit_bits: u32, float: f32) -> bool {
+/// near the even one is chosen. The root is close to the float, so both sides of the comparison are
+/// about as large, and below `2^153`.
+fn rounds_to_at_least(squared: Fraction, unit_bits: u32, float: f32) -> bool {
     let bits = float.to_bits();
     let mantissa = bits & 0x7f_ffff | 0x80_0000;
     // Below a power of 2 floats are half as far apart.
     let is_power = bits & 0x7f_ffff == 0;
     // middle = odd 2^exponent, and odd is below 2^25.
-    let odd = if is_power { 4 * mantissa - 1 } else { 2 * mantissa - 1 };
+    let odd = u64::from(if is_power { 4 * mantissa - 1 } else { 2 * mantissa - 1 });
     let exponent = (bits >> 23) as i32 - 150 - if is_power { 2 } else { 1 };
-    let mut left = numerator;
-    let mut right = Wide::product(denominator, u64::from(odd) * u64::from(odd));
-    match 2 * (exponent + unit_bits as i32) {
-        shift @ ..0 => left = left.shifted(shift.unsigned_abs()),
-        shift => right = right.shifted(shift.unsigned_abs()),
+    let mut left = squared.numerator;
+    let mut right = Wide::product(squared.denominator, odd * odd);
+    let shift = 2 * (exponent + unit_bits as i32);
+    if shift < 0 {
+        left = left.shifted(shift.unsigned_abs());
+    } else {
+        right = right.shifted(shift.unsigned_abs());
     }
     if bits & 1 == 0 { left >= right } else { left > right }
 }
 
-/// The `f32` nearest to `sqrt(numerator / denominator) / 2^unit_bits`.
-fn rounded(numerator: Wide, denominator: u128, unit_bits: u32) -> f32 {
-    if numerator == Wide::default() {
+/// The `f32` nearest to the root of `squared` / `2^unit_bits`.
+fn rounded(squared: Fraction, unit_bits: u32) -> f32 {
+    if squared.numerator == Wide::default() {
         return 0.0;
     }
-    let unit = f64::from(1u32 << unit_bits);
+    let root = (squared.numerator.to_f64() / squared.denominator as f64).sqrt();
     // Wrong by a few units of the 53rd bit: the rounded root is within one float.
-    let near = ((numerator.to_f64() / denominator as f64).sqrt() / unit) as f32;
-    let is_reached = |&float: &f32| rounds_to_at_least(numerator, denominator, unit_bits, float);
+    let near = (root / f64::from(1u32 << unit_bits)) as f32;
+    let is_reached = |&float: &f32| rounds_to_at_least(squared, unit_bits, float);
     [near.next_up(), near].into_iter().find(is_reached).unwrap_or_else(|| near.next_down())
 }
 
-/// The distance from an edge, where `start` and `end` are the differences from its corners, and
-/// `area` is `start x edge`.
-fn distance_to_edge(start: [i128; 3], end: [i128; 3], area: [i128; 3], unit_bits: u32) -> f32 {
+/// The squared distance from an edge, where `start` and `end` are the differences from its corners.
+fn squared_distance_to_edge(start: [i128; 3], end: [i128; 3]) -> Fraction {
     let edge = minus(start, end);
     let (along, squared) = (dot(start, edge), dot(edge, edge));
-    let (numerator, denominator) = if along <= 0 {
-        (dot(start, start), 1)
-    } else if along >= squared {
-        (dot(end, end), 1)
-    } else {
-        (dot(area, area), squared)
-    };
-    let numerator = Wide { high: 0, low: numerator.cast_unsigned() };
-    rounded(numerator, denominator.cast_unsigned(), unit_bits)
+    if along <= 0 {
+        return Fraction::new(dot(start, start), 1);
+    }
+    if along >= squared {
+        return Fraction::new(dot(end, end), 1);
+    }
+    let area = cross(start, edge);
+    Fraction::new(dot(area, area), squared)
 }
 
 /// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
@@ -69,19 +82,19 @@ pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f
     let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
     let [a, b, c] = triangle.map(from);
     let normal = cross(minus(a, b), minus(b, c));
-    // Above 0 along the normal if `p` is beyond the edge.
-    let areas = [cross(a, minus(a, b)), cross(b, minus(b, c)), cross(c, minus(c, a))];
     let squared = dot(normal, normal);
-    if squared > 0 && areas.iter().all(|&area| dot(normal, area) <= 0) {
-        let height = dot(normal, a).unsigned_abs();
-        return rounded(Wide::square(height), squared.cast_unsigned(), unit_bits);
+    // Above 0 along the normal if `p` is beyond the edge.
+    let is_above = squared > 0
+        && dot(normal, cross(a, minus(a, b))) <= 0
+        && dot(normal, cross(b, minus(b, c))) <= 0
+        && dot(normal, cross(c, minus(c, a))) <= 0;
+    if is_above {
+        let numerator = Wide::square(dot(normal, a).unsigned_abs());
+        return rounded(Fraction { numerator, denominator: squared.cast_unsigned() }, unit_bits);
     }
-    let to_edges = [
-        distance_to_edge(a, b, areas[0], unit_bits),
-        distance_to_edge(b, c, areas[1], unit_bits),
-        distance_to_edge(c, a, areas[2], unit_bits),
-    ];
-    to_edges[0].min(to_edges[1]).min(to_edges[2])
+    let edges = [[a, b], [b, c], [c, a]];
+    let to_edges = edges.map(|[a, b]| rounded(squared_distance_to_edge(a, b), unit_bits));
+    to_edges.into_iter().fold(f32::INFINITY, f32::min)
 }
 
 /// An integer of 256 bits.
@@ -135,7 +148,7 @@ mod tests {
         for _ in 0..200_000 {
             let bits = random.u32(1..50);
             let number = random.u64(1..1 << bits);
-            let root = rounded(Wide { high: 0, low: number.into() }, 1, 0);
+            let root = rounded(Fraction::new(number.into(), 1), 0);
             // Floats of at most 25 bits have squares of at most 50, exact in u128 after scaling.
             let squared = |a: f32, b: f32| {
                 let middle = (f64::midpoint(a.into(), b.into()) * 2.0_f64.powi(26)) as u128;
@@ -151,10 +164,12 @@ mod tests {
     fn ties_go_to_the_even_float() {
         // 2^24 + 1 and 2^24 + 3 lie halfway between floats.
         for (root, expected) in [((1u64 << 24) + 1, 1u32 << 24), ((1 << 24) + 3, (1 << 24) + 4)] {
-            let square = Wide::square(root.into());
-            assert_eq!(rounded(square, 1, 0), expected as f32);
-            let more = square.plus(Wide { high: 0, low: 1 });
-            assert_eq!(rounded(more, 1, 0), root as f32 + if root % 4 == 1 { 2.0 } else { 0.0 });
+            let square = i128::from(root).pow(2);
+            assert_eq!(rounded(Fraction::new(square, 1), 0), expected as f32);
+            assert_eq!(
+                rounded(Fraction::new(square + 1, 1), 0),
+                root as f32 + if root % 4 == 1 { 2.0 } else { 0.0 }
+            );
         }
     }
 

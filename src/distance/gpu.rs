@@ -16,7 +16,7 @@ use crate::voxelize::BackendError;
 use crate::voxelize::gpu::adversarial_mesh;
 
 /// Voxels of a brick.
-const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
+pub const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
 /// Clusters of an item, at most: drivers limit the turns of loops (see the kernel).
 const ITEM_CLUSTERS: usize = 256;
 /// Clusters of all bricks of a batch, about, so that the GPU takes well below a second: then a
@@ -29,27 +29,29 @@ const CULLED_CLUSTERS: u64 = 1 << 20;
 /// Bytes of memory of two batches, of what is culled, and of what is read back.
 const BATCH_BYTES: u64 = 32 << 20;
 
-/// `Params` in `shaders/distance/measure.wgsl`.
+/// `Params` in `shaders/distance/measure.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Params {
-    dims: [u32; 3],
-    unit_bits: u32,
-    width: f32,
-    items: u32,
-    max_groups: u32,
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct MeasureParams {
+    pub dims: [u32; 3],
+    pub unit_bits: u32,
+    pub width: f32,
+    pub items: u32,
+    pub max_groups: u32,
     padding: u32,
 }
 
-/// `Item` in `shaders/distance/measure.wgsl`.
+/// `Item` in `shaders/distance/measure.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Item {
-    xy: u32,
-    z: u32,
-    slot: u32,
-    first: u32,
-    end: u32,
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct Item {
+    pub xy: u32,
+    pub z: u32,
+    pub slot: u32,
+    pub first: u32,
+    pub end: u32,
 }
 
 /// The band, in parts.
@@ -189,7 +191,7 @@ impl Measuring<'_> {
         }
         let (device, work) = (self.device, self.work);
         let lattice = work.culling.mesh.lattice();
-        let params = Params {
+        let params = MeasureParams {
             dims: lattice.dims,
             unit_bits: lattice.unit_bits,
             width: (work.width * lattice.unit() as f32).next_up(),
@@ -263,4 +265,61 @@ fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
         (bricks.concat(), distances.concat())
     };
     Ok(joined(known) == joined(found))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::gpu::Adapter;
+
+    /// Each fault: the replaced text in the kernel with its imports.
+    const FAULTS: [(&str, &str); 12] = [
+        // Of a triangle: an edge or the plane is left out, corners are exchanged.
+        ("&& is_dot_at_most_0(normal, exact_cross(b, b - c))", ""),
+        ("edge < 3u", "edge < 2u"),
+        ("if !int64_less(along, squared)", "if false"),
+        ("a = b;\n        b = c;", "b = c;"),
+        // Wide integers lose a carry, a word or a sign.
+        ("return vec2<u32>(low, u32(sum < a) + u32(low < sum));", "return vec2<u32>(low, 0u);"),
+        ("words = Int160(0u, 0u, words[0]", "words = Int160(0u, words[0], 0u"),
+        ("(bitcast<i32>(a.y ^ b.y) < 0) == negative", "!negative"),
+        // Rounding down, and of ties.
+        (
+            "bits += step;\n        }\n    }\n    return bits;",
+            "bits += step;\n        }\n    }\n    return bits + 1u;",
+        ),
+        // Culling by a wrong bound, and lists that end early.
+        ("length + error);", "0.9 * length);"),
+        ("let first = clusters[i] >> 4u;", "let first = clusters[i] >> 5u;"),
+        ("let end = first + (clusters[i] & 15u);", "let end = first + 1u;"),
+        ("item.slot * BRICK_VOXELS + place", "place"),
+    ];
+
+    #[test]
+    fn a_kernel_that_measures_wrong_distances_is_refused() {
+        let adapters = Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok());
+        let Some(adapter) = adapters.max_by_key(|adapter| adapter.label().contains("llvmpipe"))
+        else {
+            assert!(std::env::var_os("TRIVOX_GPU").is_none(), "an adapter was promised");
+            println!("skipped: no adapter");
+            return;
+        };
+        let mesh = adversarial_mesh([9, 8, 7], &[(4, 9)]);
+        let measure = |device: &Device| parts(device, &mesh, 2.0, u64::MAX, &NoProgress);
+        let kernel = kernels::MEASURE;
+        measure(&adapter.open().unwrap()).unwrap();
+        for (right, wrong) in FAULTS {
+            let source = kernel.source();
+            assert!(source.contains(right), "{right}");
+            let device = adapter.open().unwrap();
+            device.plant(kernel, source.replace(right, wrong), &[]);
+            match measure(&device) {
+                Err(error @ BackendError::SelfTest { .. }) => println!("{right}: {error}"),
+                other => panic!("{right}: not refused: {:?}", other.map(|parts| parts.len())),
+            }
+            // The outcome is kept.
+            assert!(measure(&device).is_err(), "{right}");
+        }
+    }
 }

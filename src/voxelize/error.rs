@@ -22,13 +22,13 @@ pub enum BackendError {
     /// The backend failed, or returned a wrong result.
     #[error("the backend failed: {0}")]
     Failed(String),
-    /// The GPU computes wrong voxels of a built-in mesh.
+    /// The GPU computes wrong voxels or distances of a built-in mesh.
     #[error(
-        "the kernel {kernel} computes wrong voxels with this driver ({driver}): update the driver, \
-         or use the CPU"
+        "the kernel {kernel} computes wrong results with this driver ({driver}): update the \
+         driver, or use the CPU"
     )]
     SelfTest {
-        /// The last kernel of the rule that was tested.
+        /// The kernel that was tested, of a rule the last.
         kernel: &'static str,
         /// The driver's name and version.
         driver: String,

@@ -85,7 +85,6 @@ fn what_cannot_be_is_refused() {
         ("--distance 1025", "above 0, at most 1024"),
         ("--distance 3 --mode thin", "cannot be used with"),
         ("--distance 3 --shell", "cannot be used with"),
-        ("--distance 3 --check", "cannot be used with"),
         ("--distance 3 --preview out.png", "cannot be used with"),
         ("--distance 3 --tile 1/2", "cannot be used with"),
     ] {

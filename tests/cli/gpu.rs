@@ -29,6 +29,26 @@ fn check_compares_both_backends_and_says_so() {
 }
 
 #[test]
+fn check_compares_distances_too() {
+    if no_adapter() {
+        return;
+    }
+    let folder = folder();
+    for backend in ["cpu", "gpu"] {
+        let args = format!("mesh.obj --res 20 --distance 3 --check --backend {backend}");
+        let output = voxelize(folder.path(), &format!("{args} -o {backend}.npy --json"));
+        let summary = json(&output);
+        assert_eq!(
+            (&summary["check"]["differing"], &summary["backend"]),
+            (&0.into(), &backend.into())
+        );
+        assert!(!stderr(&output).contains("distances were computed"), "{}", stderr(&output));
+    }
+    let bytes = ["cpu", "gpu"].map(|b| fs::read(folder.path().join(format!("{b}.npy"))).unwrap());
+    assert_eq!(bytes[0], bytes[1]);
+}
+
+#[test]
 fn an_adapter_that_is_not_there_is_refused_with_those_that_are() {
     if no_adapter() {
         return;

@@ -54,7 +54,7 @@ pub fn squared(p: Vector, triangle: &Triangle) -> Fraction {
         // |q - (s u + t v) / gram|^2 = |q|^2 - (s q.u + t q.v) / gram.
         all.push(Fraction(&gram * dot(q, q) - (&s * &qu + &t * &qv), gram));
     }
-    all.into_iter().min_by(Fraction::cmp).unwrap()
+    all.into_iter().min_by(Fraction::cmp).expect("three corners")
 }
 
 /// Whether `float`, in voxels, is the nearest to the root of `squared`, in lattice units.
@@ -103,5 +103,5 @@ pub fn random_mesh(triangles: usize, random: &mut fastrand::Rng) -> Mesh {
         positions.extend([corner(), corner(), corner()]);
     }
     let indices = (0..triangles as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
-    Mesh::new(positions, indices.collect()).unwrap()
+    Mesh::new(positions, indices.collect()).expect("a mesh")
 }

@@ -98,7 +98,7 @@ pub struct Job {
     /// Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb and
     /// .nvdb (level sets, in mesh units), .npz and .npy (in voxels).
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
-    #[arg(conflicts_with_all = ["preview", "check", "mode", "include_surface", "tile"])]
+    #[arg(conflicts_with_all = ["preview", "mode", "include_surface", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]
     pub distance: Option<f32>,
 

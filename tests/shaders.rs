@@ -8,7 +8,7 @@ use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trivox::distance::gpu::{BRICK_VOXELS, Item, MeasureParams};
+use trivox::distance::gpu::{BRICK_VOXELS, Cluster, Item, MeasureParams};
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, module, resolve};
 use trivox::gpu::{self, kernels};
 use trivox::grid::BRICK;
@@ -300,7 +300,12 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
             "Params",
             host_layout!(MeasureParams, dims, unit_bits, width, items, max_groups),
         ),
-        ("distance/measure", "Item", host_layout!(Item, xy, z, slot, first, end)),
+        (
+            "distance/measure",
+            "Item",
+            host_layout!(Item, xy, z, slot, bounding, bounding_end, first, end),
+        ),
+        ("distance/measure", "Cluster", host_layout!(Cluster, lo, first, hi, end)),
     ];
     for (file, name, host) in layouts {
         assert_eq!(layout(file, name), host, "{file}, {name}");

@@ -1,6 +1,7 @@
-// Bounds of the distance from a lattice point to a triangle, in f32 and in lattice units.
+// Bounds of the distance from a lattice point to a triangle, and to any triangle in a box, in f32 and
+// in lattice units.
 //
-// A point q of the triangle is found, close to the nearest one. For any q, with v = p - q, all
+// Of a triangle: a point q of the triangle is found, close to the nearest one. For any q, with v = p - q, all
 // points t of the triangle satisfy |p - t| >= (p - t) . v / |v|, which is least at a corner. So the
 // least of the three products and |v| bound the distance, whatever rounding did to the choice of q.
 //
@@ -10,6 +11,8 @@
 // point from barycentric weights by less than 45uR, of which the half is that the weights may sum
 // to 1 + 6u. The length and the quotient add less than 14uR. 64uR = 2^-17 R exceeds each of both
 // sums.
+//
+// Of a box: differences are exact, and the squares, sums and root have a relative error below 2^-20.
 //
 // #import exact/shapes
 
@@ -56,4 +59,13 @@ fn distance_bounds(p: vec3<i32>, triangle: Triangle) -> Bounds {
     let least = min(min(dot(v, a), dot(v, b)), dot(v, c)) / max(length, error);
     // Shorter than the error, `v` may have no direction.
     return Bounds(select(0.0, least - error, length > error), length + error);
+}
+
+// From the nearest point of the box to the farthest.
+fn box_bounds(p: vec3<i32>, lo: vec3<i32>, hi: vec3<i32>) -> Bounds {
+    let from_lo = vec3<f32>(p - lo);
+    let to_hi = vec3<f32>(hi - p);
+    let near = max(max(-from_lo, -to_hi), vec3<f32>(0.0));
+    let far = max(from_lo, to_hi);
+    return Bounds(sqrt(dot(near, near)) * (1.0 - 0x1p-19f), sqrt(dot(far, far)) * (1.0 + 0x1p-19f));
 }

@@ -1,13 +1,17 @@
 // Stage: the distances of the voxels of bricks to the nearest of the triangles listed for each.
 // Dispatch: one invocation per voxel of an item.
 //
-// The floats exclude triangles that cannot be the nearest: those whose lower bound exceeds the least
-// upper bound. Of the others, mostly one, or those that share the nearest edge or corner, distances
-// are computed in integers. Rounding is monotone, so the least rounded distance is the rounded
-// distance to the nearest triangle.
+// Bounds in floats exclude triangles that cannot be the nearest: first by the boxes of all clusters
+// near the brick, then by the triangles of the item. Of the others, mostly one, or those that share
+// the nearest edge or corner, distances are computed in integers. Rounding is monotone, so the least
+// rounded distance is the rounded distance to the nearest triangle.
 //
-// llvmpipe ends loops after 65,535 turns together. An item has at most 256 clusters, with at most 8
-// triangles each: 2 (256 + 2048) turns, and 3 + 3 * 6 for each of 2048 exact distances, are 47,616.
+// llvmpipe ends loops after 65,535 turns together, of up to 16 invocations. Of `bounding` clusters,
+// 8,192 are looked at; an item has at most 128 clusters, with at most 8 triangles each:
+//     8,192 + (128 + 1,024) turns for the bounds,
+//     16 (128 + 1,024) to find triangles, as each turn is one of some invocation,
+//     1,024 (1 + 3 + 3 * 6) for distances, which all invocations compute together,
+// are 50,304.
 //
 // #import exact/distance
 // #import distance/bounds
@@ -26,26 +30,38 @@ struct Params {
     max_groups: u32,
 }
 
-// A brick and a part of the clusters near it.
+// A brick and a part of the clusters near it, as half-open ranges of `near`.
 struct Item {
     // x in the low and y in the high 16 bits, then z, in bricks.
     xy: u32,
     z: u32,
     // Where its distances are, in bricks.
     slot: u32,
-    // A half-open range of `clusters`.
+    // The clusters near the brick that bound its distances.
+    bounding: u32,
+    bounding_end: u32,
+    // Those of this item.
     first: u32,
+    end: u32,
+}
+
+// Triangles that are close to each other, as a half-open range, and their bounding box.
+struct Cluster {
+    lo: vec3<i32>,
+    first: u32,
+    hi: vec3<i32>,
     end: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> items: array<Item>;
-// The index of the first triangle times 16, plus the number of triangles.
-@group(0) @binding(2) var<storage, read> clusters: array<u32>;
+// Indices of clusters.
+@group(0) @binding(2) var<storage, read> near: array<u32>;
+@group(0) @binding(3) var<storage, read> clusters: array<Cluster>;
 // Nine coordinates each.
-@group(0) @binding(3) var<storage, read> triangles: array<i32>;
+@group(0) @binding(4) var<storage, read> triangles: array<i32>;
 // By slot and voxel: the complement of the bits of a distance, the larger the nearer; 0 for none.
-@group(0) @binding(4) var<storage, read_write> nearest: array<atomic<u32>>;
+@group(0) @binding(5) var<storage, read_write> nearest: array<atomic<u32>>;
 
 fn corner_at(i: u32) -> vec3<i32> {
     return vec3<i32>(triangles[i], triangles[i + 1u], triangles[i + 2u]);
@@ -54,6 +70,28 @@ fn corner_at(i: u32) -> vec3<i32> {
 fn triangle_at(index: u32) -> Triangle {
     let i = 9u * index;
     return Triangle(corner_at(i), corner_at(i + 3u), corner_at(i + 6u));
+}
+
+fn cluster_bounds(p: vec3<i32>, cluster: Cluster) -> Bounds {
+    return box_bounds(p, cluster.lo, cluster.hi);
+}
+
+// An upper bound of the distance, at most the width of the band.
+fn reach(p: vec3<i32>, item: Item) -> f32 {
+    var most = params.width;
+    for (var i = item.bounding; i < item.bounding_end; i += 1u) {
+        most = min(most, cluster_bounds(p, clusters[near[i]]).most);
+    }
+    for (var i = item.first; i < item.end; i += 1u) {
+        let cluster = clusters[near[i]];
+        if cluster_bounds(p, cluster).least > most {
+            continue;
+        }
+        for (var j = cluster.first; j < cluster.end; j += 1u) {
+            most = min(most, distance_bounds(p, triangle_at(j)).most);
+        }
+    }
+    return most;
 }
 
 @compute @workgroup_size(GROUP)
@@ -74,24 +112,34 @@ fn measure(
     }
     let p = vec3<i32>((2u * voxel + 1u) << vec3<u32>(params.unit_bits - 1u));
 
-    var most = params.width;
-    for (var i = item.first; i < item.end; i += 1u) {
-        let first = clusters[i] >> 4u;
-        let end = first + (clusters[i] & 15u);
-        for (var j = first; j < end; j += 1u) {
-            most = min(most, distance_bounds(p, triangle_at(j)).most);
-        }
-    }
+    let most = reach(p, item);
     var found = 0u;
-    for (var i = item.first; i < item.end; i += 1u) {
-        let first = clusters[i] >> 4u;
-        let end = first + (clusters[i] & 15u);
-        for (var j = first; j < end; j += 1u) {
-            let triangle = triangle_at(j);
-            if distance_bounds(p, triangle).least <= most {
-                found = max(found, ~distance_to(p, triangle, params.unit_bits));
+    var next_cluster = item.first;
+    var next = 0u;
+    var end = 0u;
+    loop {
+        // Distances in integers take longest. All invocations of a subgroup first find a triangle
+        // each, then compute together.
+        var triangle = Triangle();
+        var is_near = false;
+        while !is_near && (next < end || next_cluster < item.end) {
+            if next < end {
+                triangle = triangle_at(next);
+                next += 1u;
+                is_near = distance_bounds(p, triangle).least <= most;
+            } else {
+                let cluster = clusters[near[next_cluster]];
+                next_cluster += 1u;
+                if cluster_bounds(p, cluster).least <= most {
+                    next = cluster.first;
+                    end = cluster.end;
+                }
             }
         }
+        if !is_near {
+            break;
+        }
+        found = max(found, ~distance_to(p, triangle, params.unit_bits));
     }
     if found > 0u {
         atomicMax(&nearest[item.slot * BRICK_VOXELS + place], found);

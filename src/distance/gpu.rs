@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
 use crate::distance::bricks::Bricks;
-use crate::distance::clusters::Clusters;
 use crate::distance::{Part, Work};
 use crate::gpu::{Device, GROUP, MAX_GROUPS, Mapping, kernels};
 use crate::grid::{BRICK, BrickKey, Mask};
@@ -17,8 +16,10 @@ use crate::voxelize::gpu::adversarial_mesh;
 
 /// Voxels of a brick.
 pub const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
-/// Clusters of an item, at most: drivers limit the turns of loops (see the kernel).
-const ITEM_CLUSTERS: usize = 256;
+/// Clusters of an item, and clusters that bound its distances, at most: drivers limit the turns of
+/// loops (see the kernel).
+const ITEM_CLUSTERS: usize = 128;
+const BOUNDING_CLUSTERS: u32 = 1 << 13;
 /// Clusters of all bricks of a batch, about, so that the GPU takes well below a second: then a
 /// driver may take it for hung.
 const BATCH_CLUSTERS: usize = 1 << 18;
@@ -50,7 +51,20 @@ pub struct Item {
     pub xy: u32,
     pub z: u32,
     pub slot: u32,
+    pub bounding: u32,
+    pub bounding_end: u32,
     pub first: u32,
+    pub end: u32,
+}
+
+/// `Cluster` in `shaders/distance/measure.wgsl`, which documents the fields.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "documented in the shader")]
+pub struct Cluster {
+    pub lo: [i32; 3],
+    pub first: u32,
+    pub hi: [i32; 3],
     pub end: u32,
 }
 
@@ -81,17 +95,24 @@ fn untested_parts(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, BackendError> {
-    let triangles = mesh.len() as u64 * size_of::<Triangle>() as u64;
-    let work = Work::new(mesh, width, memory, triangles + BATCH_BYTES, progress)?;
+    let of_triangle = size_of::<Triangle>() + size_of::<Cluster>();
+    let taken = mesh.len() as u64 * of_triangle as u64 + BATCH_BYTES;
+    let work = Work::new(mesh, width, memory, taken, progress)?;
     let culling = &work.culling;
     let in_order = culling.clusters.all_triangles().par_iter();
-    let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
-    let triangles = device.filled("triangles", bytemuck::cast_slice(&corners), Usage::STORAGE)?;
-    drop(corners);
+    let triangles: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
+    let triangles = device.filled("triangles", bytemuck::cast_slice(&triangles), Usage::STORAGE)?;
+    let cluster = |cluster| {
+        let (bounds, range) = (culling.clusters.bounds(cluster), culling.clusters.range(cluster));
+        Cluster { lo: bounds.lo, first: range.start, hi: bounds.hi, end: range.end }
+    };
+    let clusters: Vec<Cluster> = (0..culling.clusters.len()).map(cluster).collect();
+    let clusters = device.filled("clusters", bytemuck::cast_slice(&clusters), Usage::STORAGE)?;
     let mut measuring = Measuring {
         work: &work,
         device,
         triangles,
+        clusters,
         batch: Batch::default(),
         in_flight: None,
         parts: Vec::new(),
@@ -112,26 +133,26 @@ type NearBrick = (BrickKey, Vec<u32>);
 struct Batch {
     bricks: Vec<BrickKey>,
     items: Vec<Item>,
-    /// For each cluster the first triangle times 16, plus the number of triangles.
-    clusters: Vec<u32>,
+    /// Indices of clusters, brick by brick.
+    near: Vec<u32>,
 }
 
 impl Batch {
     fn is_full(&self) -> bool {
-        self.bricks.len() >= BATCH_BRICKS || self.clusters.len() >= BATCH_CLUSTERS
+        self.bricks.len() >= BATCH_BRICKS || self.near.len() >= BATCH_CLUSTERS
     }
 
-    fn add(&mut self, (key, near): &NearBrick, clusters: &Clusters) {
+    fn add(&mut self, (key, near): &NearBrick) {
         let ([x, y, z], slot) = (key.position(), self.bricks.len() as u32);
+        let bounding = self.near.len() as u32;
+        let bounding_end = bounding + (near.len() as u32).min(BOUNDING_CLUSTERS);
         self.bricks.push(*key);
         for near in near.chunks(ITEM_CLUSTERS) {
-            let first = self.clusters.len() as u32;
-            self.clusters.extend(near.iter().map(|&cluster| {
-                let range = clusters.range(cluster);
-                range.start << 4 | range.len() as u32
-            }));
-            let end = self.clusters.len() as u32;
-            self.items.push(Item { xy: x | y << 16, z, slot, first, end });
+            let first = self.near.len() as u32;
+            self.near.extend_from_slice(near);
+            let end = self.near.len() as u32;
+            let xy = x | y << 16;
+            self.items.push(Item { xy, z, slot, bounding, bounding_end, first, end });
         }
     }
 }
@@ -147,6 +168,7 @@ struct Measuring<'a> {
     work: &'a Work<'a>,
     device: &'a Device,
     triangles: wgpu::Buffer,
+    clusters: wgpu::Buffer,
     batch: Batch,
     in_flight: Option<InFlight<'a>>,
     parts: Vec<Part>,
@@ -175,7 +197,7 @@ impl Measuring<'_> {
             Ok(Some(listed))
         };
         for near in culling.rows(bricks, &near, &list_row)?.iter().flatten() {
-            self.batch.add(near, &culling.clusters);
+            self.batch.add(near);
             if self.batch.is_full() {
                 self.submit()?;
             }
@@ -185,7 +207,7 @@ impl Measuring<'_> {
 
     /// Submits the batch, then receives the one before.
     fn submit(&mut self) -> Result<(), BackendError> {
-        let Batch { bricks, items, clusters } = std::mem::take(&mut self.batch);
+        let Batch { bricks, items, near } = std::mem::take(&mut self.batch);
         if bricks.is_empty() {
             return Ok(());
         }
@@ -202,14 +224,14 @@ impl Measuring<'_> {
         let words = (bricks.len() * BRICK_VOXELS) as u64;
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
         let items_buffer = device.filled("items", bytemuck::cast_slice(&items), Usage::STORAGE)?;
-        let clusters =
-            device.filled("clusters", bytemuck::cast_slice(&clusters), Usage::STORAGE)?;
+        let near = device.filled("near clusters", bytemuck::cast_slice(&near), Usage::STORAGE)?;
         let nearest = device.checked_buffer("distances", words, Usage::STORAGE)?;
         let staging = device.staging(words);
         let buffers = [
             ("params", &params),
             ("items", &items_buffer),
-            ("clusters", &clusters),
+            ("near", &near),
+            ("clusters", &self.clusters),
             ("triangles", &self.triangles),
             ("nearest", &nearest),
         ];
@@ -274,7 +296,7 @@ mod tests {
     use crate::gpu::Adapter;
 
     /// Each fault: the replaced text in the kernel with its imports.
-    const FAULTS: [(&str, &str); 12] = [
+    const FAULTS: [(&str, &str); 13] = [
         // Of a triangle: an edge or the plane is left out, corners are exchanged.
         ("&& is_dot_at_most_0(normal, exact_cross(b, b - c))", ""),
         ("edge < 3u", "edge < 2u"),
@@ -291,8 +313,9 @@ mod tests {
         ),
         // Culling by a wrong bound, and lists that end early.
         ("length + error);", "0.9 * length);"),
-        ("let first = clusters[i] >> 4u;", "let first = clusters[i] >> 5u;"),
-        ("let end = first + (clusters[i] & 15u);", "let end = first + 1u;"),
+        ("far = max(from_lo, to_hi)", "far = min(abs(from_lo), abs(to_hi))"),
+        ("let i = 9u * index;", "let i = 9u * (index ^ 1u);"),
+        ("end = cluster.end;", "end = cluster.first + 1u;"),
         ("item.slot * BRICK_VOXELS + place", "place"),
     ];
 

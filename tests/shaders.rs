@@ -303,7 +303,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         (
             "distance/measure",
             "Item",
-            host_layout!(Item, xy, z, slot, bounding, bounding_end, first, end),
+            host_layout!(Item, xy, z, slot, bounding, bounding_end, step, first, end),
         ),
         ("distance/measure", "Cluster", host_layout!(Cluster, lo, first, hi, end)),
     ];

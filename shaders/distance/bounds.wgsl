@@ -1,18 +1,17 @@
-// Bounds of the distance from a lattice point to a triangle, and to any triangle in a box, in f32 and
+// Bounds of the distance from a lattice point to a triangle, and to triangles in a box, in f32 and
 // in lattice units.
 //
-// Of a triangle: a point q of the triangle is found, close to the nearest one. For any q, with v = p - q, all
+// To a triangle: a point q of it is found, close to the nearest one. For any q, with v = p - q, all
 // points t of the triangle satisfy |p - t| >= (p - t) . v / |v|, which is least at a corner. So the
 // least of the three products and |v| bound the distance, whatever rounding did to the choice of q.
 //
 // The error: let u = 2^-23, which bounds the rounding of a basic operation, and R be the largest
 // 1-norm of p minus a corner. Differences from p are exact: they are integers up to 2^24. Edges are
 // at most 2R long. A point on an edge is wrong by less than 12uR, in any order of the operations; a
-// point from barycentric weights by less than 45uR, of which the half is that the weights may sum
-// to 1 + 6u. The length and the quotient add less than 14uR. 64uR = 2^-17 R exceeds each of both
-// sums.
+// point from barycentric weights by less than 45uR, of which half is that the weights may sum to
+// 1 + 6u. The length and the quotient add less than 14uR. 64uR = 2^-17 R exceeds both sums.
 //
-// Of a box: differences are exact, and the squares, sums and root have a relative error below 2^-20.
+// To a box: differences are exact, and squares, sum and root have a relative error below 2^-20.
 //
 // #import exact/shapes
 

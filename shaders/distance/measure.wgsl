@@ -1,17 +1,17 @@
 // Stage: the distances of the voxels of bricks to the nearest of the triangles listed for each.
 // Dispatch: one invocation per voxel of an item.
 //
-// Bounds in floats exclude triangles that cannot be the nearest: first by the boxes of all clusters
-// near the brick, then by the triangles of the item. Of the others, mostly one, or those that share
-// the nearest edge or corner, distances are computed in integers. Rounding is monotone, so the least
+// Bounds in floats exclude triangles that cannot be the nearest: first by the boxes of clusters
+// near the brick, then by the triangles of the item. To the others, mostly one, or those that share the
+// nearest edge or corner, distances are computed in integers. Rounding is monotone, so the least
 // rounded distance is the rounded distance to the nearest triangle.
 //
-// llvmpipe ends loops after 65,535 turns together, of up to 16 invocations. Of `bounding` clusters,
-// 8,192 are looked at; an item has at most 128 clusters, with at most 8 triangles each:
-//     8,192 + (128 + 1,024) turns for the bounds,
+// llvmpipe ends loops after 65,535 turns together, of up to 16 invocations. An item looks at no
+// more than 1,024 bounding clusters, and at 128 of its own, with at most 8 triangles each:
+//     1,024 + (128 + 1,024) turns for the bounds,
 //     16 (128 + 1,024) to find triangles, as each turn is one of some invocation,
 //     1,024 (1 + 3 + 3 * 6) for distances, which all invocations compute together,
-// are 50,304.
+// are 43,136.
 //
 // #import exact/distance
 // #import distance/bounds
@@ -37,9 +37,10 @@ struct Item {
     z: u32,
     // Where its distances are, in bricks.
     slot: u32,
-    // The clusters near the brick that bound its distances.
+    // The clusters near the brick, of which every `step`th bounds its distances.
     bounding: u32,
     bounding_end: u32,
+    step: u32,
     // Those of this item.
     first: u32,
     end: u32,
@@ -79,7 +80,7 @@ fn cluster_bounds(p: vec3<i32>, cluster: Cluster) -> Bounds {
 // An upper bound of the distance, at most the width of the band.
 fn reach(p: vec3<i32>, item: Item) -> f32 {
     var most = params.width;
-    for (var i = item.bounding; i < item.bounding_end; i += 1u) {
+    for (var i = item.bounding; i < item.bounding_end; i += item.step) {
         most = min(most, cluster_bounds(p, clusters[near[i]]).most);
     }
     for (var i = item.first; i < item.end; i += 1u) {

@@ -16,11 +16,6 @@ impl Bricks {
         Self { from: [0; 3], to: dims.map(|d| d.div_ceil(BRICK)) }
     }
 
-    /// How many there are.
-    pub(super) fn count(&self) -> u64 {
-        self.rows() * u64::from(self.len(0))
-    }
-
     /// The number of rows along `x`.
     pub(super) fn rows(&self) -> u64 {
         u64::from(self.len(1)) * u64::from(self.len(2))
@@ -73,7 +68,6 @@ mod tests {
             let all = keys(&bricks);
             let in_row = (bricks.to[0] - bricks.from[0]) as usize;
             assert_eq!(bricks.rows() as usize, all.len() / in_row);
-            assert_eq!(bricks.count() as usize, all.len());
             let Some([before, after]) = bricks.halves() else {
                 assert_eq!(all.len(), 1);
                 continue;

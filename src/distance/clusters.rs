@@ -82,7 +82,7 @@ impl Clusters {
     /// The indices of the cluster's triangles in the mesh.
     pub(super) fn triangles(&self, cluster: u32) -> &[u32] {
         let Range { start, end } = self.range(cluster);
-        &self.triangles[start as usize..end as usize]
+        &self.all_triangles()[start as usize..end as usize]
     }
 
     /// Whether the bounding box is longer than a brick.

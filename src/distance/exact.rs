@@ -3,8 +3,8 @@
 //!
 //! The squared distance is a fraction of integers. With coordinates that differ by at most `2^24`
 //! (see [`place`](mod@crate::place)), a cross product of two differences has components below
-//! `2^50`, and its squared norm is below `2^102`. The distance to a plane times the normal's norm is
-//! below `2^76`, its square below `2^152`.
+//! `2^50`, and its squared norm is below `2^102`. The distance to a plane times the norm of its
+//! normal is below `2^76`, its square below `2^152`.
 //!
 //! Rounding is monotone, so the rounded distance to the nearest triangle is the least of the
 //! rounded distances: triangles may come in any order, from any number of threads, and bits of

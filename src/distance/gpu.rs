@@ -19,7 +19,7 @@ pub const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
 /// Clusters of an item, and clusters that bound its distances, at most: drivers limit the turns of
 /// loops (see the kernel).
 const ITEM_CLUSTERS: usize = 128;
-const BOUNDING_CLUSTERS: u32 = 1 << 13;
+const BOUNDING_CLUSTERS: usize = 1 << 10;
 /// Clusters of all bricks of a batch, about, so that the GPU takes well below a second: then a
 /// driver may take it for hung.
 const BATCH_CLUSTERS: usize = 1 << 18;
@@ -53,6 +53,7 @@ pub struct Item {
     pub slot: u32,
     pub bounding: u32,
     pub bounding_end: u32,
+    pub step: u32,
     pub first: u32,
     pub end: u32,
 }
@@ -145,14 +146,15 @@ impl Batch {
     fn add(&mut self, (key, near): &NearBrick) {
         let ([x, y, z], slot) = (key.position(), self.bricks.len() as u32);
         let bounding = self.near.len() as u32;
-        let bounding_end = bounding + (near.len() as u32).min(BOUNDING_CLUSTERS);
+        let bounding_end = bounding + near.len() as u32;
+        let step = near.len().div_ceil(BOUNDING_CLUSTERS) as u32;
         self.bricks.push(*key);
         for near in near.chunks(ITEM_CLUSTERS) {
             let first = self.near.len() as u32;
             self.near.extend_from_slice(near);
             let end = self.near.len() as u32;
             let xy = x | y << 16;
-            self.items.push(Item { xy, z, slot, bounding, bounding_end, first, end });
+            self.items.push(Item { xy, z, slot, bounding, bounding_end, step, first, end });
         }
     }
 }
@@ -181,7 +183,8 @@ impl Measuring<'_> {
         let culling = &self.work.culling;
         let near = culling.near(&bricks, clusters);
         let halves = bricks.halves().filter(|_| bricks.rows() > 1);
-        if bricks.count() * near.len() as u64 > CULLED_CLUSTERS
+        let in_row = u64::from(bricks.to[0] - bricks.from[0]);
+        if bricks.rows() * in_row * near.len() as u64 > CULLED_CLUSTERS
             && let Some(halves) = halves
         {
             return halves.into_iter().try_for_each(|half| self.visit(half, &near));

@@ -50,6 +50,7 @@ pub struct Device {
     timeout: Option<std::time::Duration>,
     pipelines: Arc<Mutex<Pipelines>>,
     /// The kernels that were tested, by name: whether they compute what they should.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the tests block"))]
     tested: Arc<Mutex<HashMap<&'static str, bool>>>,
 }
 

@@ -25,7 +25,9 @@ pub use error::GpuError;
 pub use kernels::Kernel;
 
 pub(crate) use clock::Clock;
-pub(crate) use device::{Mapping, dispatch};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use device::Mapping;
+pub(crate) use device::dispatch;
 pub(crate) use pipeline::{Constants, Pipeline};
 
 /// Invocations per workgroup of the voxelization kernels; adapters must support it.

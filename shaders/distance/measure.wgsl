@@ -2,9 +2,9 @@
 // Dispatch: one invocation per voxel of an item.
 //
 // Bounds in floats exclude triangles that cannot be the nearest: first by the boxes of clusters
-// near the brick, then by the triangles of the item. To the others, mostly one, or those that share the
-// nearest edge or corner, distances are computed in integers. Rounding is monotone, so the least
-// rounded distance is the rounded distance to the nearest triangle.
+// near the brick, then by the triangles of the item. The distances to the others, mostly one, or
+// those that share the nearest edge or corner, are computed in integers. Rounding is monotone, so
+// the least rounded distance is the rounded distance to the nearest triangle.
 //
 // llvmpipe ends loops after 65,535 turns together, of up to 16 invocations. An item looks at no
 // more than 1,024 bounding clusters, and at 128 of its own, with at most 8 triangles each:

@@ -7,8 +7,9 @@
 //!
 //! The grid is halved down to bricks. Of the triangles, in clusters, each half keeps those that may
 //! be the nearest to one of its voxels: not farther than the width, nor than the farthest point of
-//! another cluster. Bricks are computed in `f64` with a bound of the error. Where that leaves the
-//! rounding open, it is decided in integers. The result is the same for any number of threads and
+//! another cluster. On the CPU, bricks are computed in `f64` with a bound of the error; where that
+//! leaves the rounding open, it is decided in integers. On a GPU, bounds in `f32` exclude triangles
+//! that cannot be the nearest, and the others are measured in integers. The result is the same for any number of threads and
 //! any order of triangles, because each distance is a function of the triangles alone.
 
 mod bricks;
@@ -84,9 +85,7 @@ fn parts(
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     if let Some(device) = backend.device() {
         match gpu::parts(device, mesh, width, memory, progress) {
-            Err(error @ (BackendError::Cancelled | BackendError::Memory { .. })) => {
-                return Err(error);
-            }
+            Err(BackendError::Cancelled) => return Err(BackendError::Cancelled),
             Err(error) => backend.replace_device(error)?,
             Ok(parts) => return Ok(parts),
         }
@@ -133,6 +132,7 @@ impl<'a> Work<'a> {
             self.culling.bricks(row, near, &mut measure)?;
             part.0.shrink_to_fit();
             part.1.shrink_to_fit();
+            self.culling.finish(1);
             Ok((!part.0.is_empty()).then_some(part))
         };
         let bricks = Bricks::of_grid(self.culling.mesh.lattice().dims);

@@ -7,6 +7,8 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use common::distances::{Fraction, is_nearest, random_mesh, squared};
 use common::gpu::{adapters, kernels};
 use num_bigint::BigInt;
@@ -16,8 +18,8 @@ use trivox::gpu::kernels::module;
 use trivox::place::Triangle;
 use trivox::voxelize::ChosenBackend;
 use trivox::{
-    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
-    place,
+    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress, Sizing,
+    VoxelGrid, place,
 };
 
 /// A point and a triangle, in voxels of `2^unit_bits`.
@@ -155,4 +157,64 @@ fn a_gpu_that_fails_is_replaced_by_the_cpu_or_an_error() {
     assert!(field(&replaced, &mesh, width) == field(&Cpu::default(), &mesh, width));
     assert_eq!((replaced.name(), replaced.reason()), ("cpu", "gpu, replaced failed".to_owned()));
     assert!(replaced.warning().unwrap().ends_with("; computed on the CPU instead"));
+}
+
+#[derive(Default)]
+struct Counts {
+    total: AtomicU64,
+    done: AtomicU64,
+    /// Rows of bricks after which the work is cancelled.
+    most: Option<u64>,
+}
+
+impl Progress for Counts {
+    fn start(&self, _step: &str, total: u64) {
+        self.total.fetch_add(total, Relaxed);
+    }
+
+    fn advance(&self, units: u64) {
+        self.done.fetch_add(units, Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.most.is_some_and(|most| self.done.load(Relaxed) >= most)
+    }
+}
+
+#[test]
+fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
+    let Some(adapter) = adapters().into_iter().max_by_key(|a| a.label().contains("llvmpipe"))
+    else {
+        return;
+    };
+    // A triangle near all bricks, more than are culled at a time.
+    let corners = vec![[0.0; 3], [330.0, 10.0, 20.0], [20.0, 330.0, 330.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let rows = u64::from(mesh.lattice().dims[1].div_ceil(8) * mesh.lattice().dims[2].div_ceil(8));
+    let gpu = Gpu::new(&adapter).unwrap();
+    let run = |by: &dyn Backend, memory: u64, progress: &Counts| {
+        let inside = VoxelGrid::empty(mesh.lattice().dims).unwrap();
+        distances(by, &mesh, inside, 300.0, memory, progress)
+    };
+    let counts = Counts::default();
+    let expected = run(&Cpu::default(), u64::MAX, &Counts::default()).unwrap();
+    assert!(run(&gpu, u64::MAX, &counts).unwrap() == expected);
+    assert_eq!((counts.total.into_inner(), counts.done.into_inner()), (rows, rows));
+
+    let cancelled = Counts { most: Some(rows / 4), ..Counts::default() };
+    assert!(matches!(run(&gpu, u64::MAX, &cancelled), Err(BackendError::Cancelled)));
+    assert!(cancelled.done.into_inner() < rows);
+
+    // Enough for the batches, not for the band.
+    let Err(error) = run(&gpu, 80 << 20, &Counts::default()) else { panic!("it fits") };
+    assert!(matches!(error, BackendError::Memory { needed, .. } if needed > 100 << 20), "{error}");
+    let Err(error) = run(&gpu, 1 << 20, &Counts::default()) else { panic!("it fits") };
+    assert!(matches!(error, BackendError::Memory { .. }), "{error}");
+    let chosen = ChosenBackend::gpu(Box::new(gpu), adapter.label(), "a test").or_cpu();
+    let (_, small, width) = meshes().swap_remove(0);
+    let inside = VoxelGrid::empty(small.lattice().dims).unwrap();
+    let field = distances(&chosen, &small, inside, width, 4 << 20, &NoProgress).unwrap();
+    assert_eq!(chosen.name(), "cpu");
+    assert!(field.band().occupied() > 0);
 }

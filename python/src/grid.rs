@@ -4,6 +4,7 @@ pub mod arrays;
 pub mod files;
 mod make;
 mod picture;
+mod rays;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::grid::arrays::{fill_dense, filled, new_array, write_colors};
 use crate::grid::files::{grid_format, write_file};
 use crate::grid::make::{grid_of_coords, world_of};
 use crate::grid::picture::render_options;
+use crate::grid::rays::{Hits, first_hits};
 use crate::job;
 use crate::options::{samples_of, shaped, whole, wholes};
 
@@ -377,6 +379,43 @@ impl PyGrid {
             grid.fill_voxels(out, |key, mask, out| write_colors(grid, key, mask, out));
         })
         .map(Some)
+    }
+
+    /// The first voxel that each ray touches, exactly: as of a range scan of the grid.
+    ///
+    /// A ray hits the closed cube that it touches first, also along a face, an edge or through a
+    /// corner. One that begins in a voxel hits this voxel, at distance 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// origins : array_like, shape (n, 3) or (3,)
+    ///     Where the rays begin, in mesh units, rounded to 2^-16 of a voxel: at most 2^20 voxels
+    ///     from the grid's corner along each axis. Of a grid that does not say where it lies, in
+    ///     voxels from its corner.
+    /// directions : array_like, shape (n, 3) or (3,)
+    ///     Of any length but 0.
+    ///
+    /// Returns
+    /// -------
+    /// voxels : ndarray of int32, shape (n, 3)
+    ///     Indices of the voxels; -1 where a ray hits nothing.
+    /// normals : ndarray of int8, shape (n, 3)
+    ///     Outward normals of the faces through which the rays enter; 0 where a ray begins in a
+    ///     voxel, or hits nothing.
+    /// distances : ndarray of float64, shape (n,)
+    ///     From the origins, in mesh units; inf where a ray hits nothing.
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     Arrays of other shapes, or a ray that is not possible: a number that is not finite, an
+    ///     origin too far away, a direction of length 0.
+    fn first_hits<'py>(
+        &self,
+        origins: &Bound<'py, PyAny>,
+        directions: &Bound<'py, PyAny>,
+    ) -> PyResult<Hits<'py>> {
+        first_hits(&self.grid, origins, directions)
     }
 
     /// Writes a file, by its extension; it is replaced only once the new one is complete.

@@ -214,3 +214,51 @@ def test_without_colours_transparent_voxels_are_kept():
     assert any("keep_transparent=True keeps them" in str(one.message) for one in caught)
     assert trivox.Voxelizer(12, color=False)(clear) == plain
     assert trivox.Voxelizer(12, keep_transparent=True)(clear).occupied == plain.occupied
+
+
+def test_rays_hit_what_dense_columns_show(grid):
+    nx, ny, nz = grid.dims
+    dense = grid.dense()
+    y, z = (index.ravel() for index in np.meshgrid(range(ny), range(nz), indexing="ij"))
+    centers = np.stack([np.full(len(y), -2.5), y + 0.5, z + 0.5], 1)
+    origins = np.asarray(grid.origin) + grid.voxel_size * centers
+    voxels, normals, distances = grid.first_hits(origins, (2, 0, 0))
+    dtypes = (voxels.dtype, normals.dtype, distances.dtype)
+    assert dtypes == (np.int32, np.int8, np.float64) and distances.shape == (ny * nz,)
+    columns = dense[:, y, z]
+    hits, first = columns.any(0), columns.argmax(0)
+    assert 0 < hits.sum() < len(hits)
+    assert np.array_equal(voxels[hits], np.stack([first, y, z], 1)[hits])
+    assert np.array_equal(normals[hits], np.tile([-1, 0, 0], (hits.sum(), 1)))
+    assert np.allclose(distances[hits], grid.voxel_size * (first[hits] + 2.5))
+    missed = (voxels[~hits] == -1).all() and not normals[~hits].any()
+    assert missed and np.isinf(distances[~hits]).all()
+
+
+def test_rays_begin_in_voxels_and_are_few_or_none(grid):
+    centers = grid.centers()
+    voxels, normals, distances = grid.first_hits(centers, centers[0] + 1e6)
+    assert np.array_equal(voxels, grid.coords()) and not normals.any() and not distances.any()
+    assert grid.first_hits(centers[0], [0, 0, 1])[0].shape == (1, 3)
+    empty = grid.first_hits(np.empty((0, 3)), [1, 0, 0])
+    assert [array.shape for array in empty] == [(0, 3), (0, 3), (0,)]
+    # Without a place, in voxels from the grid's corner.
+    placeless = trivox.Grid.from_coords([[3, 1, 2]], (4, 4, 4))
+    voxels, normals, distances = placeless.first_hits([3.5, 1.5, 9], [0, 0, -1])
+    assert (voxels.tolist(), normals.tolist(), distances.tolist()) == ([[3, 1, 2]], [[0, 0, 1]], [6])
+
+
+@pytest.mark.parametrize(
+    ("origins", "directions", "message"),
+    [
+        ([[0, 0, 0]] * 2, [[1, 0, 0]] * 3, "2 origins and 3 directions"),
+        ([[0, 0, 0]] * 2, [[1, 0, 0], [0, 0, 0]], r"ray 1, in voxels: a ray to \(0, 0, 0\)"),
+        ([0, np.nan, 0], [1, 0, 0], "ray 0, in voxels: a ray from"),
+        ([[0, 0, 0]], [1, 0], r"directions of shape \(2,\)"),
+    ],
+)
+def test_impossible_rays_are_refused(grid, origins, directions, message):
+    with pytest.raises(trivox.OptionError, match=message):
+        grid.first_hits(origins, directions)
+    with pytest.raises(TypeError, match="origins takes numbers"):
+        grid.first_hits("north", directions)

@@ -8,7 +8,7 @@
 // The error: let u = 2^-23, which bounds the rounding of a basic operation, and R be the largest
 // 1-norm of p minus a corner. Differences from p are exact: they are integers up to 2^24. Edges are
 // at most 2R long. A point on an edge is wrong by less than 12uR, in any order of the operations; a
-// point from barycentric weights by less than 45uR, of which half is that the weights may sum to
+// point from barycentric weights by less than 45uR, of which 12uR is that the weights may sum to
 // 1 + 6u. The length and the quotient add less than 14uR. 64uR = 2^-17 R exceeds both sums.
 //
 // To a box: differences are exact, and squares, sum and root have a relative error below 2^-20.
@@ -55,7 +55,7 @@ fn distance_bounds(p: vec3<i32>, triangle: Triangle) -> Bounds {
     }
     let error = 0x1p-17f * max(max(norm_1(a), norm_1(b)), norm_1(c));
     let length = sqrt(dot(v, v));
-    let least = min(min(dot(v, a), dot(v, b)), dot(v, c)) / max(length, error);
+    let least = min(min(dot(v, a), dot(v, b)), dot(v, c)) / max(max(length, error), 0x1p-20f);
     // Shorter than the error, `v` may have no direction.
     return Bounds(select(0.0, least - error, length > error), length + error);
 }

@@ -6,12 +6,13 @@
 // those that share the nearest edge or corner, are computed in integers. Rounding is monotone, so
 // the least rounded distance is the rounded distance to the nearest triangle.
 //
-// llvmpipe ends loops after 65,535 turns together, of up to 16 invocations. An item looks at no
-// more than 1,024 bounding clusters, and at 128 of its own, with at most 8 triangles each:
-//     1,024 + (128 + 1,024) turns for the bounds,
-//     16 (128 + 1,024) to find triangles, as each turn is one of some invocation,
-//     1,024 (1 + 3 + 3 * 6) for distances, which all invocations compute together,
-// are 43,136.
+// llvmpipe ends loops after 65,535 turns of all loops of a subgroup, which has up to 16 invocations.
+// An item looks at no more than 1,024 bounding clusters, and at 128 of its own, with at most 8
+// triangles each. With the turn in which each loop ends:
+//     1,025 + (129 + 1,024 + 128) for the bounds,
+//     16 (128 + 1,024) + 1,025 to find triangles, as each turn is one of some invocation,
+//     1,025 + 1,024 (8 + 4 + 3 * 8) for distances, which all invocations compute together,
+// are 58,627.
 //
 // #import exact/distance
 // #import distance/bounds

@@ -47,6 +47,7 @@ impl<'a> Culling<'a> {
         self.finished.load(Ordering::Relaxed) as f64 / rows as f64
     }
 
+    /// Counts so many rows as finished.
     pub(super) fn finish(&self, rows: u64) {
         self.finished.fetch_add(rows, Ordering::Relaxed);
         self.progress.advance(rows);
@@ -54,12 +55,13 @@ impl<'a> Culling<'a> {
 
     /// # Errors
     /// Cancelled.
-    fn check(&self) -> Result<(), BackendError> {
+    pub(super) fn check(&self) -> Result<(), BackendError> {
         if self.progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
     }
 
     /// What `visit` returns for each row of `bricks`, in canonical order. It is called in parallel,
-    /// with the row and the clusters near it, of `clusters`.
+    /// with the row and the clusters near it, of `clusters`, if there are any. Rows that it is not
+    /// called with are finished.
     pub(super) fn rows<T: Send>(
         &self,
         bricks: Bricks,
@@ -76,9 +78,11 @@ impl<'a> Culling<'a> {
             rows.append(&mut after?);
             return Ok(rows);
         }
-        let row = if near.is_empty() { None } else { visit(bricks, &near)? };
-        self.finish(bricks.rows());
-        Ok(row.into_iter().collect())
+        if near.is_empty() {
+            self.finish(bricks.rows());
+            return Ok(Vec::new());
+        }
+        Ok(visit(bricks, &near)?.into_iter().collect())
     }
 
     /// Calls `visit` with each brick of a row that has clusters near it, and these clusters.

@@ -8,8 +8,8 @@
 //!
 //! Rounding is monotone, so the rounded distance to the nearest triangle is the least of the
 //! rounded distances: triangles may come in any order, from any number of threads, and bits of
-//! floats that are not negative are ordered as the floats are, so that a GPU can take an atomic
-//! minimum.
+//! floats that are not negative are ordered as the floats are, so that a GPU can take the least
+//! by an atomic operation.
 
 use crate::place::Triangle;
 use crate::vector::{cross, dot, minus};

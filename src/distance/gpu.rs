@@ -1,5 +1,4 @@
-//! Distances on a GPU: bricks are culled on the CPU, in batches, while the GPU measures the batch
-//! before.
+//! Distances on a GPU: the CPU culls the bricks of a batch while the GPU measures the batch before.
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -20,15 +19,17 @@ pub const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
 /// loops (see the kernel).
 const ITEM_CLUSTERS: usize = 128;
 const BOUNDING_CLUSTERS: usize = 1 << 10;
-/// Clusters of all bricks of a batch, about, so that the GPU takes well below a second: then a
-/// driver may take it for hung.
+/// Clusters of all bricks of a batch, about: the GPU takes well below a second, as a driver may take
+/// it for hung after two. A brick with more is a batch.
 const BATCH_CLUSTERS: usize = 1 << 18;
 /// Bricks of a batch, at most.
 const BATCH_BRICKS: usize = 1 << 12;
-/// Clusters of all bricks that are culled at a time, at most, unless they are of one row.
+/// What is culled at a time, at most, unless it is of one row of bricks: bricks, and clusters of all
+/// of them.
+const CULLED_BRICKS: u64 = 1 << 16;
 const CULLED_CLUSTERS: u64 = 1 << 20;
-/// Bytes of memory of two batches, of what is culled, and of what is read back.
-const BATCH_BYTES: u64 = 32 << 20;
+/// Bytes of memory of two batches, with what is read back, and of what is culled.
+const BATCH_BYTES: u64 = 64 << 20;
 
 /// `Params` in `shaders/distance/measure.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -86,29 +87,35 @@ pub(super) fn parts(
         let (kernel, driver) = (kernels::MEASURE.name(), device.driver());
         return Err(BackendError::SelfTest { kernel, driver });
     }
-    untested_parts(device, mesh, width, memory, progress)
+    measured_parts(device, mesh, width, memory, progress)
 }
 
-fn untested_parts(
+/// The band, by a kernel that may be wrong.
+fn measured_parts(
     device: &Device,
     mesh: &PlacedMesh,
     width: f32,
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, BackendError> {
-    let of_triangle = size_of::<Triangle>() + size_of::<Cluster>();
-    let taken = mesh.len() as u64 * of_triangle as u64 + BATCH_BYTES;
+    let words = mesh.len() * size_of::<Triangle>() / size_of::<u32>();
+    let triangles = device.checked_buffer("triangles", words as u64, Usage::STORAGE)?;
+    // Of a triangle and its cluster, and their copies for the upload; a brick may be near to all.
+    let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
+    let taken = (mesh.len() * of_triangle) as u64 + BATCH_BYTES;
     let work = Work::new(mesh, width, memory, taken, progress)?;
     let culling = &work.culling;
     let in_order = culling.clusters.all_triangles().par_iter();
-    let triangles: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
-    let triangles = device.filled("triangles", bytemuck::cast_slice(&triangles), Usage::STORAGE)?;
+    let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
+    device.queue.write_buffer(&triangles, 0, bytemuck::cast_slice(&corners));
+    drop(corners);
     let cluster = |cluster| {
         let (bounds, range) = (culling.clusters.bounds(cluster), culling.clusters.range(cluster));
         Cluster { lo: bounds.lo, first: range.start, hi: bounds.hi, end: range.end }
     };
-    let clusters: Vec<Cluster> = (0..culling.clusters.len()).map(cluster).collect();
-    let clusters = device.filled("clusters", bytemuck::cast_slice(&clusters), Usage::STORAGE)?;
+    let boxes: Vec<Cluster> = (0..culling.clusters.len()).map(cluster).collect();
+    let clusters = device.filled("clusters", bytemuck::cast_slice(&boxes), Usage::STORAGE)?;
+    drop(boxes);
     let mut measuring = Measuring {
         work: &work,
         device,
@@ -120,9 +127,7 @@ fn untested_parts(
     };
     measuring.visit(Bricks::of_grid(mesh.lattice().dims), &culling.all())?;
     measuring.submit()?;
-    if let Some(last) = measuring.in_flight.take() {
-        measuring.receive(last)?;
-    }
+    measuring.receive()?;
     Ok(measuring.parts)
 }
 
@@ -133,6 +138,8 @@ type NearBrick = (BrickKey, Vec<u32>);
 #[derive(Default)]
 struct Batch {
     bricks: Vec<BrickKey>,
+    /// The number of rows of bricks that end in it.
+    rows: u64,
     items: Vec<Item>,
     /// Indices of clusters, brick by brick.
     near: Vec<u32>,
@@ -143,12 +150,12 @@ impl Batch {
         self.bricks.len() >= BATCH_BRICKS || self.near.len() >= BATCH_CLUSTERS
     }
 
-    fn add(&mut self, (key, near): &NearBrick) {
+    fn add(&mut self, key: BrickKey, near: &[u32]) {
         let ([x, y, z], slot) = (key.position(), self.bricks.len() as u32);
         let bounding = self.near.len() as u32;
         let bounding_end = bounding + near.len() as u32;
         let step = near.len().div_ceil(BOUNDING_CLUSTERS) as u32;
-        self.bricks.push(*key);
+        self.bricks.push(key);
         for near in near.chunks(ITEM_CLUSTERS) {
             let first = self.near.len() as u32;
             self.near.extend_from_slice(near);
@@ -162,6 +169,7 @@ impl Batch {
 /// A batch that was submitted.
 struct InFlight<'a> {
     bricks: Vec<BrickKey>,
+    rows: u64,
     mapping: Mapping<'a>,
     staging: wgpu::Buffer,
 }
@@ -177,41 +185,49 @@ struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    /// Culls `bricks`, near which there are triangles of only these clusters, and measures those
-    /// that fill a batch.
+    /// Culls `bricks`, near which there are triangles of only these clusters, and submits those that
+    /// fill a batch.
     fn visit(&mut self, bricks: Bricks, clusters: &[u32]) -> Result<(), BackendError> {
         let culling = &self.work.culling;
         let near = culling.near(&bricks, clusters);
-        let halves = bricks.halves().filter(|_| bricks.rows() > 1);
-        let in_row = u64::from(bricks.to[0] - bricks.from[0]);
-        if bricks.rows() * in_row * near.len() as u64 > CULLED_CLUSTERS
-            && let Some(halves) = halves
-        {
-            return halves.into_iter().try_for_each(|half| self.visit(half, &near));
+        let count = bricks.rows() * u64::from(bricks.to[0] - bricks.from[0]);
+        if count > CULLED_BRICKS || count * near.len() as u64 > CULLED_CLUSTERS {
+            if let Some(halves) = bricks.halves().filter(|_| bricks.rows() > 1) {
+                return halves.into_iter().try_for_each(|half| self.visit(half, &near));
+            }
+            // Too much for lists.
+            let mut add = |brick: Bricks, near: &[u32]| self.add(BrickKey::new(brick.from), near);
+            culling.bricks(bricks, &near, &mut add)?;
+            self.batch.rows += 1;
+            return Ok(());
         }
         let list_row = |row: Bricks, near: &[u32]| {
             let mut listed: Vec<NearBrick> = Vec::new();
             culling.bricks(row, near, &mut |brick, near| {
-                if !near.is_empty() {
-                    listed.push((BrickKey::new(brick.from), near.to_vec()));
-                }
+                listed.push((BrickKey::new(brick.from), near.to_vec()));
                 Ok(())
             })?;
             Ok(Some(listed))
         };
-        for near in culling.rows(bricks, &near, &list_row)?.iter().flatten() {
-            self.batch.add(near);
-            if self.batch.is_full() {
-                self.submit()?;
-            }
+        for row in culling.rows(bricks, &near, &list_row)? {
+            row.iter().try_for_each(|(key, near)| self.add(*key, near))?;
+            self.batch.rows += 1;
         }
         Ok(())
     }
 
-    /// Submits the batch, then receives the one before.
+    fn add(&mut self, key: BrickKey, near: &[u32]) -> Result<(), BackendError> {
+        self.batch.add(key, near);
+        if self.batch.is_full() { self.submit() } else { Ok(()) }
+    }
+
+    /// Receives the batch in flight, then submits the next.
     fn submit(&mut self) -> Result<(), BackendError> {
-        let Batch { bricks, items, near } = std::mem::take(&mut self.batch);
+        self.receive()?;
+        self.work.culling.check()?;
+        let Batch { bricks, rows, items, near } = std::mem::take(&mut self.batch);
         if bricks.is_empty() {
+            self.work.culling.finish(rows);
             return Ok(());
         }
         let (device, work) = (self.device, self.work);
@@ -243,13 +259,15 @@ impl Measuring<'_> {
         device.record(&mut encoder, kernels::MEASURE, &buffers, groups)?;
         encoder.copy_buffer_to_buffer(&nearest, 0, &staging, 0, 4 * words);
         let mapping = device.submit(encoder, &staging, 4 * words);
-        let before = self.in_flight.replace(InFlight { bricks, mapping, staging });
-        before.map_or(Ok(()), |before| self.receive(before))
+        self.in_flight = Some(InFlight { bricks, rows, mapping, staging });
+        Ok(())
     }
 
-    /// Waits for a batch, and adds its bricks.
-    fn receive(&mut self, batch: InFlight) -> Result<(), BackendError> {
-        let InFlight { bricks, mapping, staging } = batch;
+    /// Waits for the batch in flight, if there is one, and adds its bricks.
+    fn receive(&mut self) -> Result<(), BackendError> {
+        let Some(InFlight { bricks, rows, mapping, staging }) = self.in_flight.take() else {
+            return Ok(());
+        };
         self.device.block_on(mapping)?;
         let mut part = Part::default();
         self.device.mapped(&staging, staging.size(), |bytes| {
@@ -259,7 +277,10 @@ impl Measuring<'_> {
                 self.work.add(key, mask, &mut part)
             })
         })??;
+        part.0.shrink_to_fit();
+        part.1.shrink_to_fit();
         self.parts.push(part);
+        self.work.culling.finish(rows);
         Ok(())
     }
 }
@@ -284,7 +305,7 @@ fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
     let mesh = adversarial_mesh([20, 21, 22], &[(60, 8), (6, 39)]);
     let width = 3.0;
     let known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.parts()?;
-    let found = untested_parts(device, &mesh, width, u64::MAX, &NoProgress)?;
+    let found = measured_parts(device, &mesh, width, u64::MAX, &NoProgress)?;
     let joined = |parts: Vec<Part>| {
         let (bricks, distances): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         (bricks.concat(), distances.concat())

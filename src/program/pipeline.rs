@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use trivox::voxelizer::{Measured, Placed, UsedBackend, Warning};
-use trivox::{PlacedMesh, Sizing, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{PlacedMesh, Sizing, Voxelized, Voxelizer};
 
 use crate::program::memory::Share;
 
@@ -47,13 +47,13 @@ impl Pipeline<'_> {
         again.map_err(|error| self.memory.explain_step(error, self.is_solid))
     }
 
-    /// The distances to the mesh's surface; `inside` are the voxels of its solid.
+    /// The distances to the mesh's surface; `made` is its solid.
     ///
     /// # Errors
     /// The backend failed; too little memory.
-    pub fn measure(&self, mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> Result<Measured> {
+    pub fn measure(&self, mesh: &PlacedMesh, made: &Voxelized, width: f32) -> Result<Measured> {
         self.voxelizer
-            .measure(mesh, inside, width)
+            .measure(mesh, made.grid.clone(), width, &made.backend)
             .map_err(|error| self.memory.explain_step(error, true))
     }
 

@@ -67,13 +67,17 @@ impl RunContext<'_> {
             pipeline.compute(&placed.mesh).with_context(|| task.mesh.display().to_string())?;
         let is_doubtful = made.fill_report.as_ref().is_some_and(FillReport::is_doubtful);
         let refused = self.job.strict && is_doubtful;
-        let width = self.job.distance.filter(|_| !refused || self.job.force);
-        let measure = |width| timed(|| pipeline.measure(&placed.mesh, made.grid.clone(), width));
+        let check = || check(&pipeline, &placed.mesh, &made);
+        let check = self.job.check.then(|| timed(check)).transpose()?;
+        let mut judgement = Judgement { check, refused };
+        let width = self.job.distance.filter(|_| judgement.is_kept(self.job.force));
+        let measure = |width| timed(|| pipeline.measure(&placed.mesh, &made, width));
         let measured = width.map(measure).transpose()?;
         let distances = measured.as_ref().map(|(measured, _)| measured);
-        let check = || check(&pipeline, &placed.mesh, &made, distances);
-        let check = self.job.check.then(|| timed(check)).transpose()?;
-        let judgement = Judgement { check, refused };
+        if let (Some((check, time)), Some(measured)) = (&mut judgement.check, distances) {
+            let (again, ms) = timed(|| check_distances(&pipeline, &placed.mesh, measured))?;
+            (*check, *time) = (again, *time + ms);
+        }
         let is_kept = judgement.is_kept(self.job.force);
         let targets = if is_kept { targets } else { Targets::default() };
         let made = pipeline.color(&placed.mesh, made)?;
@@ -279,9 +283,7 @@ fn add_distances(summary: &mut Summary, measured: &Measured, time: f64) {
     summary.distances = Some(DistanceSummary { width, voxels });
     summary.timings_ms.distance = Some(time);
     summary.hash = field.hash();
-    let failures = sentences(warnings).filter(|warning| !summary.warnings.contains(warning));
-    let failures: Vec<String> = failures.collect();
-    summary.warnings.extend(failures);
+    summary.warnings.extend(sentences(warnings));
     if backend.name() != summary.backend {
         summary.notes.push(format!("the distances were computed by {backend}"));
     }
@@ -298,19 +300,17 @@ fn refuse_one_file(output: Option<&Path>, preview: Option<&Path>) -> Result<()> 
     }
 }
 
-/// Voxelizes again on the other backend, and measures the distances again, and compares.
-fn check(
-    pipeline: &Pipeline,
-    mesh: &PlacedMesh,
-    made: &Voxelized,
-    measured: Option<&Measured>,
-) -> Result<Check> {
+/// Voxelizes again on the other backend, and compares.
+fn check(pipeline: &Pipeline, mesh: &PlacedMesh, made: &Voxelized) -> Result<Check> {
     let again = pipeline.compute_again(mesh, &made.backend).context("--compare-backends")?;
-    let backends = [&made.backend, &again.backend].map(ToString::to_string);
-    let check = Check::new(&made.grid, &again.grid, backends);
-    let Some(measured) = measured.filter(|_| check.differing == 0) else { return Ok(check) };
+    let backends = [made.backend.to_string(), again.backend.to_string()];
+    Ok(Check::new(&made.grid, &again.grid, backends))
+}
+
+/// Measures again on the other backend, and compares.
+fn check_distances(pipeline: &Pipeline, mesh: &PlacedMesh, measured: &Measured) -> Result<Check> {
     let again = pipeline.measure_again(mesh, measured).context("--compare-backends")?;
-    let backends = [&measured.backend, &again.backend].map(ToString::to_string);
+    let backends = [measured.backend.to_string(), again.backend.to_string()];
     Ok(Check::of_distances(&measured.field, &again.field, backends))
 }
 

@@ -87,7 +87,7 @@ impl Voxelizer {
     }
 
     /// The last step by itself: the distances around the surface of `mesh`, whose voxels inside are
-    /// `inside`.
+    /// `inside`, on the backend that found them.
     ///
     /// # Errors
     /// The backend failed; too little memory; cancelled.
@@ -99,8 +99,13 @@ impl Voxelizer {
         mesh: &PlacedMesh,
         inside: VoxelGrid,
         width: f32,
+        found_by: &UsedBackend,
     ) -> Result<Measured, BackendError> {
-        let by = self.install(|| self.backends.choose(mesh))??;
+        // If a GPU failed to find them, it is not tried again.
+        let by = match found_by.adapter {
+            None => ChosenBackend::cpu(&*found_by.reason),
+            Some(_) => self.install(|| self.backends.choose(mesh))??,
+        };
         self.measure_on(&by, mesh, inside, width)
     }
 
@@ -152,13 +157,11 @@ impl Voxelizer {
     fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {
         let Placed { mesh, mut warnings, timings: Timings { load, place, .. }, .. } = placed;
         let voxelized = self.voxelize(&mesh)?;
-        let Voxelized { grid, lattice, triangles, fill_report, .. } = voxelized;
-        let (measured, time) = timed(|| self.measure(&mesh, grid, width))?;
-        let Measured { field, backend, warnings: failures } = measured;
+        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
+        let (measured, time) = timed(|| self.measure(&mesh, grid, width, &backend))?;
+        let Measured { field, backend, warnings: failure } = measured;
         warnings.extend(voxelized.warnings);
-        let is_new = |warning: &Warning| !warnings.contains(warning);
-        let failures: Vec<Warning> = failures.into_iter().filter(is_new).collect();
-        warnings.extend(failures);
+        warnings.extend(failure);
         warnings.extend(Warning::of_distances(&mesh, width));
         let timings = Timings { load, place, distance: Some(time), ..voxelized.timings };
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })

@@ -1,0 +1,118 @@
+//! Rays against the voxels of a grid.
+
+use std::sync::Arc;
+
+use numpy::{
+    Element, IntoPyArray, PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use trivox::VoxelGrid;
+use trivox::trace::{Hit, Ray, Scene};
+
+use crate::error::{Failure, option_error};
+use crate::job::{self, Job};
+use crate::options::shaped;
+
+/// Rays between two looks at whether the job is cancelled.
+const CHUNK: usize = 1 << 14;
+
+/// Voxels, normals and distances of the first hits.
+pub type Hits<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// The first voxel that each ray touches.
+pub fn first_hits<'py>(
+    grid: &Arc<VoxelGrid>,
+    origins: &Bound<'py, PyAny>,
+    directions: &Bound<'py, PyAny>,
+) -> PyResult<Hits<'py>> {
+    let py = origins.py();
+    let [mut origins, mut directions] =
+        [vectors("origins", origins)?, vectors("directions", directions)?];
+    let rays = match (origins.len(), directions.len()) {
+        (a, b) if a == b => a,
+        (1, b) => b,
+        (a, 1) => a,
+        (a, b) => {
+            let message = format!("{a} origins and {b} directions are not possible: use as many");
+            return Err(option_error(py, "option.shape", message));
+        }
+    };
+    for vectors in [&mut origins, &mut directions] {
+        if let [one] = vectors[..] {
+            vectors.resize(rays, one);
+        }
+    }
+    let grid = Arc::clone(grid);
+    let voxel_size = grid.world.unwrap_or_default().voxel_size;
+    let work = move |job: &Arc<Job>| {
+        job::pool(None)?.install(|| {
+            let scene = Scene::new(&grid);
+            let chunks = origins.par_chunks(CHUNK).zip(directions.par_chunks(CHUNK)).enumerate();
+            let hits = chunks.map(|(chunk, (origins, directions))| {
+                job.check()?;
+                let rays = (chunk * CHUNK..).zip(origins.iter().zip(directions));
+                rays.map(|(index, ray)| first_hit(&scene, index, ray)).collect()
+            });
+            Ok(hits.collect::<Result<Vec<Vec<Option<Hit>>>, Failure>>()?.concat())
+        })
+    };
+    let hits = job::run(py, work)?;
+    let voxel = |hit: &Option<Hit>| hit.map_or([-1; 3], |hit| hit.voxel.map(|c| c as i32));
+    let normal = |hit: &Option<Hit>| {
+        hit.and_then(|hit| hit.face).map_or([0; 3], |face| face.normal().map(|c| c as i8))
+    };
+    let distance = |hit: &Option<Hit>| hit.map_or(f64::INFINITY, |hit| hit.distance * voxel_size);
+    let distances: Vec<f64> = hits.iter().map(distance).collect();
+    Ok((
+        rows(py, hits.iter().map(voxel).collect())?,
+        rows(py, hits.iter().map(normal).collect())?,
+        distances.into_pyarray(py).into_any(),
+    ))
+}
+
+/// Of one ray, in mesh units.
+fn first_hit(
+    scene: &Scene,
+    index: usize,
+    (origin, direction): (&[f64; 3], &[f64; 3]),
+) -> Result<Option<Hit>, Failure> {
+    let world = scene.grid().world.unwrap_or_default();
+    let origin = std::array::from_fn(|a| (origin[a] - world.origin[a]) / world.voxel_size);
+    let ray = Ray::new(origin, *direction).map_err(|error| {
+        Failure::option("option.ray", format!("ray {index}, in voxels: {error}"))
+    })?;
+    Ok(scene.first_hit(&ray))
+}
+
+/// The rows of an array of numbers of shape (n, 3), or the only one of (3,).
+fn vectors(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
+    let py = value.py();
+    let wrong = || PyTypeError::new_err(format!("{name} takes numbers of shape (n, 3) or (3,)"));
+    let numpy = PyModule::import(py, "numpy")?;
+    let array = numpy.call_method1("asarray", (value,)).map_err(|_| wrong())?;
+    let array = array.cast_into::<PyUntypedArray>()?;
+    if !matches!(array.dtype().kind(), b'f' | b'i' | b'u') {
+        return Err(wrong());
+    }
+    if !matches!(array.shape(), [_, 3] | [3]) {
+        let shape = shaped(array.shape());
+        let message = format!("{name} of shape {shape} are not possible: use (n, 3) or (3,)");
+        return Err(option_error(py, "option.shape", message));
+    }
+    let array = numpy.call_method1("ascontiguousarray", (array, "float64"))?;
+    let array: PyReadonlyArrayDyn<'_, f64> = array.extract()?;
+    let flat = array.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
+    Ok(flat.as_chunks().0.to_vec())
+}
+
+/// An array of these rows.
+fn rows<T: Element, const N: usize>(
+    py: Python<'_>,
+    rows: Vec<[T; N]>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let shape = (rows.len(), N);
+    rows.into_flattened().into_pyarray(py).call_method1("reshape", (shape,))
+}

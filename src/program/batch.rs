@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::program::plan::Task;
 
@@ -39,6 +40,18 @@ fn at_once_within(budget: u64, mut needs: Vec<u64>) -> usize {
         Some(*sum)
     });
     sums.take_while(|&sum| sum <= budget).count().max(1)
+}
+
+/// The result of `work`; a panic, which is a bug, is an error of this task, and the others go on.
+///
+/// # Errors
+/// Those of `work`; it panicked.
+pub fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        bail!("{}: this is a bug in voxelize", text.unwrap_or("a panic"))
+    })
 }
 
 /// The stack size of worker threads, in bytes: that of a main thread.
@@ -148,6 +161,27 @@ mod tests {
         let ended = run(&tasks, 2, work, |_, ()| anyhow::bail!("closed"));
         assert_eq!(ended.unwrap_err().to_string(), "closed");
         assert!(begun.load(Ordering::SeqCst) < tasks.len());
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_its_task_and_the_others_are_reported() {
+        let work = |&task: &u32| {
+            catch_panic(|| match task {
+                1 => panic!("task {task}"),
+                2 => bail!("refused"),
+                _ => Ok(task),
+            })
+            .map_err(|error| error.to_string())
+        };
+        let mut reported = Vec::new();
+        let report = |_: &u32, result| {
+            reported.push(result);
+            Ok(())
+        };
+        run(&[0, 1, 2, 3], 2, work, report).unwrap();
+        let failed = |text: &str| Err(text.to_owned());
+        let panicked = failed("task 1: this is a bug in voxelize");
+        assert_eq!(reported, [Ok(0), panicked, failed("refused"), Ok(3)]);
     }
 
     #[test]

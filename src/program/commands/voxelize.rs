@@ -73,7 +73,8 @@ pub fn run(
                 memory: share,
                 progress: &*steps,
             };
-            context.voxelize(task).map_err(|error| deadline.explain(error, &task.mesh))
+            batch::catch_panic(|| context.voxelize(task))
+                .map_err(|error| deadline.explain(error, &task.mesh))
         });
         if plan.several {
             progress.advance(1)

@@ -7,10 +7,11 @@
 //!
 //! The grid is halved down to bricks. Of the triangles, in clusters, each half keeps those that may
 //! be the nearest to one of its voxels: not farther than the width, nor than the farthest point of
-//! another cluster. On the CPU, bricks are computed in `f64` with a bound of the error; where that
-//! leaves the rounding open, it is decided in integers. On a GPU, bounds in `f32` exclude triangles
-//! that cannot be the nearest, and the others are measured in integers. The result is the same for any number of threads and
-//! any order of triangles, because each distance is a function of the triangles alone.
+//! another cluster. On the CPU, bricks are computed in `f64` with a bound of the error; where the
+//! error leaves the rounding open, integers decide. On a GPU, bounds in `f32` exclude triangles
+//! that cannot be the nearest; distances to the others are computed in integers. The result is the
+//! same for any number of threads and any order of triangles, because each distance is a function
+//! of the triangles alone.
 
 mod bricks;
 mod clusters;

@@ -5,14 +5,14 @@
 mod common;
 
 use std::cmp::Ordering;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 
-use common::distances::{Fraction, is_nearest, random_mesh, squared};
+use common::distances::{Counts, Fraction, is_nearest, random_mesh, squared};
 use num_bigint::BigInt;
 use trivox::distance::{DistanceField, distances};
 use trivox::{
-    Backend, BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh,
-    Progress, Sizing, VoxelGrid, place, place_on, voxelize,
+    Backend, BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
+    VoxelGrid, place, place_on, voxelize,
 };
 
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
@@ -218,27 +218,6 @@ fn little_memory_gives_the_same_field_or_an_error() {
     assert!(results.into_iter().all(|count| count > 0), "{results:?}");
 }
 
-#[derive(Default)]
-struct Counts {
-    total: AtomicU64,
-    done: AtomicU64,
-    is_cancelled: bool,
-}
-
-impl Progress for Counts {
-    fn start(&self, _step: &str, total: u64) {
-        self.total.fetch_add(total, Relaxed);
-    }
-
-    fn advance(&self, units: u64) {
-        self.done.fetch_add(units, Relaxed);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.is_cancelled
-    }
-}
-
 #[test]
 fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     let (_, mesh) = octahedron(60, 40);
@@ -250,7 +229,7 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
     // The rows of bricks.
     assert_eq!((total, done), (18 * 18, 18 * 18));
-    let cancelled = run(&Counts { is_cancelled: true, ..Counts::default() });
+    let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
     assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
 }
 

@@ -7,9 +7,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use common::distances::{Fraction, is_nearest, random_mesh, squared};
+use common::distances::{Counts, Fraction, is_nearest, random_mesh, squared};
 use common::gpu::{adapters, kernels};
 use num_bigint::BigInt;
 use rayon::prelude::*;
@@ -18,8 +16,8 @@ use trivox::gpu::kernels::module;
 use trivox::place::Triangle;
 use trivox::voxelize::ChosenBackend;
 use trivox::{
-    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Progress, Sizing,
-    VoxelGrid, place,
+    Backend, BackendError, Cpu, Gpu, Mesh, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
+    place,
 };
 
 /// A point and a triangle, in voxels of `2^unit_bits`.
@@ -157,28 +155,6 @@ fn a_gpu_that_fails_is_replaced_by_the_cpu_or_an_error() {
     assert!(field(&replaced, &mesh, width) == field(&Cpu::default(), &mesh, width));
     assert_eq!((replaced.name(), replaced.reason()), ("cpu", "gpu, replaced failed".to_owned()));
     assert!(replaced.warning().unwrap().ends_with("; computed on the CPU instead"));
-}
-
-#[derive(Default)]
-struct Counts {
-    total: AtomicU64,
-    done: AtomicU64,
-    /// Rows of bricks after which the work is cancelled.
-    most: Option<u64>,
-}
-
-impl Progress for Counts {
-    fn start(&self, _step: &str, total: u64) {
-        self.total.fetch_add(total, Relaxed);
-    }
-
-    fn advance(&self, units: u64) {
-        self.done.fetch_add(units, Relaxed);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.most.is_some_and(|most| self.done.load(Relaxed) >= most)
-    }
 }
 
 #[test]

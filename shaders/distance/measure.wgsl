@@ -6,11 +6,11 @@
 // those that share the nearest edge or corner, are computed in integers. Rounding is monotone, so
 // the least rounded distance is the rounded distance to the nearest triangle.
 //
-// llvmpipe ends loops after 65,535 turns of all loops of a subgroup, which has up to 16 invocations.
-// An item looks at no more than 1,024 bounding clusters, and at 128 of its own, with at most 8
-// triangles each. With the turn in which each loop ends:
+// llvmpipe ends all loops of a subgroup, of up to 16 invocations, after 65,535 iterations together.
+// An item has at most 1,024 bounding clusters, and 128 of its own, with at most 8 triangles each.
+// With the check that ends each loop, these iterations
 //     1,025 + (129 + 1,024 + 128) for the bounds,
-//     16 (128 + 1,024) + 1,025 to find triangles, as each turn is one of some invocation,
+//     16 (128 + 1,024) + 1,025 to find triangles, if invocations advance one at a time,
 //     1,025 + 1,024 (8 + 4 + 3 * 8) for distances, which all invocations compute together,
 // are 58,627.
 //

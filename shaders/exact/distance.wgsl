@@ -58,14 +58,14 @@ fn is_dot_at_most_0(a: Int64Vector, b: Int64Vector) -> bool {
 }
 
 // Whether the root of `squared` / 2^unit_bits, rounded to the nearest f32, is at least the one with
-// these bits: it is compared with the middle of this float and the one below, and of two floats as
-// near the even one is chosen. The root is within 2^-16 of the float, relatively, so both sides of
-// the comparison are about as large, and below 2^153.
+// these bits. The root is compared with the midpoint of this float and the float below; a tie goes
+// to the even one. The root is within a relative 2^-16 of the float, so both sides of the
+// comparison are about as large, and below 2^153.
 fn rounds_to_at_least(squared: Fraction, unit_bits: u32, bits: u32) -> bool {
     let mantissa = (bits & 0x7fffffu) | 0x800000u;
     // Below a power of 2 floats are half as far apart.
     let is_power = (bits & 0x7fffffu) == 0u;
-    // middle = odd * 2^exponent, and odd is below 2^25.
+    // midpoint = odd * 2^exponent, and odd is below 2^25.
     let odd = select(2u * mantissa - 1u, 4u * mantissa - 1u, is_power);
     let exponent = i32(bits >> 23u) - 150 - select(1, 2, is_power);
     var left = squared.numerator;

@@ -1,5 +1,5 @@
 // Unsigned integers of 160 bits in u32 words, least significant first. Results wrap; callers prove
-// that they do not. There are no loops: some drivers limit the turns of all loops of an invocation.
+// that they do not. There are no loops: some drivers limit their iterations.
 //
 // #import exact/int64
 

@@ -74,7 +74,7 @@ mod tests {
             };
             let lens = [&before, &after].map(|half| keys(half).len());
             assert_eq!([keys(&before), keys(&after)].concat(), all);
-            // One row of an odd number is more than half.
+            // Of an odd number of rows, the first half has one more.
             assert!(lens[0] >= lens[1] && lens[1] * 2 >= lens[0], "{lens:?}");
 
             let unit_bits = rng.u32(4..10);

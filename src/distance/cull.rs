@@ -1,4 +1,5 @@
-//! Culling: the clusters of triangles that may be the nearest to a voxel of a brick.
+//! Conservative culling: for each brick, the clusters that may contain the triangle nearest to one
+//! of its voxels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -59,9 +60,9 @@ impl<'a> Culling<'a> {
         if self.progress.is_cancelled() { Err(BackendError::Cancelled) } else { Ok(()) }
     }
 
-    /// What `visit` returns for each row of `bricks`, in canonical order. It is called in parallel,
-    /// with the row and the clusters near it, of `clusters`, if there are any. Rows that it is not
-    /// called with are finished.
+    /// Calls `visit` in parallel with each row of `bricks` that some of `clusters` are near, and
+    /// with these clusters. Returns the results in canonical order. The caller finishes these rows;
+    /// rows without clusters are finished here.
     pub(super) fn rows<T: Send>(
         &self,
         bricks: Bricks,

@@ -28,15 +28,15 @@ impl Fraction {
 }
 
 /// Whether the root of `squared` / `2^unit_bits`, rounded to the nearest `f32`, is at least
-/// `float`: it is compared with the middle of this float and the one below, and of two floats as
-/// near the even one is chosen. The root is close to the float, so both sides of the comparison are
-/// about as large, and below `2^153`.
+/// `float`. The root is compared with the midpoint of `float` and the float below; a tie goes to
+/// the even one. The root is close to `float`, so both sides of the comparison are about as large,
+/// and below `2^153`.
 fn rounds_to_at_least(squared: Fraction, unit_bits: u32, float: f32) -> bool {
     let bits = float.to_bits();
     let mantissa = bits & 0x7f_ffff | 0x80_0000;
     // Below a power of 2 floats are half as far apart.
     let is_power = bits & 0x7f_ffff == 0;
-    // middle = odd 2^exponent, and odd is below 2^25.
+    // midpoint = odd 2^exponent, and odd is below 2^25.
     let odd = u64::from(if is_power { 4 * mantissa - 1 } else { 2 * mantissa - 1 });
     let exponent = (bits >> 23) as i32 - 150 - if is_power { 2 } else { 1 };
     let mut left = squared.numerator;
@@ -77,7 +77,7 @@ fn squared_distance_to_edge(start: [i128; 3], end: [i128; 3]) -> Fraction {
 }
 
 /// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
-/// `2^unit_bits` lattice units; of two as near, the even one.
+/// `2^unit_bits` lattice units; a tie goes to the even one.
 pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f32 {
     let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
     let [a, b, c] = triangle.map(from);

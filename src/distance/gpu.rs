@@ -15,20 +15,19 @@ use crate::voxelize::gpu::adversarial_mesh;
 
 /// Voxels of a brick.
 pub const BRICK_VOXELS: usize = (BRICK * BRICK * BRICK) as usize;
-/// Clusters of an item, and clusters that bound its distances, at most: drivers limit the turns of
-/// loops (see the kernel).
+/// Maximum clusters of an item, and maximum clusters that bound its distances: drivers limit the
+/// iterations of loops (see the kernel).
 const ITEM_CLUSTERS: usize = 128;
 const BOUNDING_CLUSTERS: usize = 1 << 10;
-/// Clusters of all bricks of a batch, about: the GPU takes well below a second, as a driver may take
-/// it for hung after two. A brick with more is a batch.
+/// Clusters after which a batch is full. It takes a GPU well below a second; after two seconds a
+/// driver may reset it. The clusters of one brick are never divided.
 const BATCH_CLUSTERS: usize = 1 << 18;
-/// Bricks of a batch, at most.
+/// Maximum bricks of a batch.
 const BATCH_BRICKS: usize = 1 << 12;
-/// What is culled at a time, at most, unless it is of one row of bricks: bricks, and clusters of all
-/// of them.
+/// Maximum bricks that are culled at a time, and maximum sum of their clusters.
 const CULLED_BRICKS: u64 = 1 << 16;
 const CULLED_CLUSTERS: u64 = 1 << 20;
-/// Bytes of memory of two batches, with what is read back, and of what is culled.
+/// Bytes of memory of two batches with their results, and of the lists that are culled at a time.
 const BATCH_BYTES: u64 = 64 << 20;
 
 /// `Params` in `shaders/distance/measure.wgsl`, which documents the fields.
@@ -73,7 +72,7 @@ pub struct Cluster {
 /// The band, in parts.
 ///
 /// # Errors
-/// The mesh exceeds the GPU's buffers; the GPU fails, or its self-test does; too little memory;
+/// The mesh exceeds the GPU's buffers; the GPU or its self-test fails; too little memory;
 /// cancelled.
 pub(super) fn parts(
     device: &Device,
@@ -90,7 +89,7 @@ pub(super) fn parts(
     measured_parts(device, mesh, width, memory, progress)
 }
 
-/// The band, by a kernel that may be wrong.
+/// The band, without a self-test of the kernel.
 fn measured_parts(
     device: &Device,
     mesh: &PlacedMesh,
@@ -185,8 +184,7 @@ struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    /// Culls `bricks`, near which there are triangles of only these clusters, and submits those that
-    /// fill a batch.
+    /// Culls `bricks`, which only these clusters are near, and submits the batches that they fill.
     fn visit(&mut self, bricks: Bricks, clusters: &[u32]) -> Result<(), BackendError> {
         let culling = &self.work.culling;
         let near = culling.near(&bricks, clusters);
@@ -195,7 +193,7 @@ impl Measuring<'_> {
             if let Some(halves) = bricks.halves().filter(|_| bricks.rows() > 1) {
                 return halves.into_iter().try_for_each(|half| self.visit(half, &near));
             }
-            // Too much for lists.
+            // A row too long for a list goes into batches brick by brick.
             let mut add = |brick: Bricks, near: &[u32]| self.add(BrickKey::new(brick.from), near);
             culling.bricks(bricks, &near, &mut add)?;
             self.batch.rows += 1;
@@ -299,8 +297,8 @@ fn within(nearest: &[u8; 4 * BRICK_VOXELS], width: f32, values: &mut Vec<f32>) -
     mask
 }
 
-/// Whether `device` measures a built-in mesh as the CPU does. A driver that miscompiles the kernel
-/// is found by it.
+/// Whether `device` measures a built-in mesh as the CPU does. This detects drivers that miscompile
+/// the kernel.
 fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
     let mesh = adversarial_mesh([20, 21, 22], &[(60, 8), (6, 39)]);
     let width = 3.0;

@@ -159,7 +159,7 @@ impl Failure {
     }
 }
 
-/// The comparison of the results of two backends.
+/// A comparison of the results of two backends.
 #[derive(Debug, Serialize)]
 pub struct Check {
     /// Both backends, with their adapters.

@@ -168,7 +168,7 @@ fn bits_of(bytes: &[u8]) -> u64 {
 pub(super) struct Values {
     kind: Kind,
     compression: u32,
-    /// Of a level set: whether its background is below 0, and whether the negative of that is.
+    /// Of a level set: whether the background is inside (below 0), and whether its negation is.
     level_set: Option<[bool; 2]>,
     /// The buffer of values, reused; at most those of an upper node, 384 KiB.
     bytes: Vec<u8>,

@@ -118,7 +118,7 @@ pub fn color(
         true => (grid, 0),
         false => without_transparent(grid, &painted)?,
     };
-    let surface = Surface::new(&painted, options.interior);
+    let surface = SurfaceColors::new(&painted, options.interior);
     drop(painted);
     let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
         true => surface.colors,
@@ -181,12 +181,12 @@ impl Painted {
 }
 
 /// The coloured surface of a mesh, including voxels that are not in the grid.
-struct Surface {
+struct SurfaceColors {
     touched: Vec<(BrickKey, Mask)>,
     colors: Colors,
 }
 
-impl Surface {
+impl SurfaceColors {
     fn new(painted: &[Painted], interior: Option<Rgba>) -> Self {
         let sums = painted.par_iter().map(|painted| LightSum::of(&painted.colors));
         let mean = || sums.reduce(LightSum::default, LightSum::plus).mean();
@@ -449,12 +449,12 @@ impl<'a> PaintBrick<'a> {
         mixed: &Mask,
     ) {
         let mesh = self.painter.mesh;
-        let unit_bits = mesh.lattice().unit_bits;
+        let fraction_bits = mesh.lattice().fraction_bits;
         let shading = &shadings[index];
         let triangle = mesh.triangle(self.triangles[index] as usize);
         let base = self.base();
-        let range = BoxRange::of_triangle(&triangle, unit_bits).intersect(range);
-        let corners = corners(&triangle, base, unit_bits);
+        let range = BoxRange::of_triangle(&triangle, fraction_bits).intersect(range);
+        let corners = corners(&triangle, base, fraction_bits);
         let plane = Plane::new(&corners);
         let texel_map = shading.texel_map(plane);
         let is_interpolated = shading.interpolated().is_some();

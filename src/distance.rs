@@ -150,8 +150,8 @@ impl<'a> Work<'a> {
         }
         let arch = Arch::new();
         let key = BrickKey::new(brick.from);
-        let unit_bits = mesh.lattice().unit_bits;
-        let brick = Brick { origin: reach.centers.lo, unit_bits, width: self.width };
+        let fraction_bits = mesh.lattice().fraction_bits;
+        let brick = Brick { origin: reach.centers.lo, fraction_bits, width: self.width };
         let near = Near { mesh, clusters, near, reach: &reach };
         let nearest = Nearest::of(arch, &near, &brick);
         let mask = nearest.finish(arch, &near, &brick, &mut part.1);

@@ -12,15 +12,15 @@ use crate::program::commands::{
     adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
 use crate::program::tips::with_tip;
-use crate::program::{Closed, Verdict, inputs, print_error};
+use crate::program::{Closed, ExitStatus, inputs, print_error};
 
 fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
-    let verdict = run(cli).or_else(|error| error.downcast().map(|Closed { verdict }| verdict));
-    match verdict {
-        Ok(Verdict::Done) => ExitCode::SUCCESS,
-        Ok(Verdict::Differs) => ExitCode::from(1),
-        Ok(Verdict::Failed) => ExitCode::from(2),
+    let status = run(cli).or_else(|error| error.downcast().map(|Closed { status }| status));
+    match status {
+        Ok(ExitStatus::Done) => ExitCode::SUCCESS,
+        Ok(ExitStatus::Differs) => ExitCode::from(1),
+        Ok(ExitStatus::Failed) => ExitCode::from(2),
         Err(error) => {
             print_error(&format!("error: {error:#}\n"));
             ExitCode::from(2)
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(mut cli: Cli) -> anyhow::Result<Verdict> {
+fn run(mut cli: Cli) -> anyhow::Result<ExitStatus> {
     // Keeps the copy of standard input until the end.
     let _copy = inputs::replace_stdin(&mut cli)?;
     match (cli.command, cli.job) {

@@ -9,10 +9,10 @@ use crate::grid::VoxelGrid;
 use crate::place::{PlacedMesh, Reach};
 use crate::progress::Progress;
 use crate::solid::{Fill, FillReport, Solid, solidify};
-use crate::voxelize::finder::{By, Finder, without_waiting};
 #[cfg(feature = "gpu")]
 use crate::voxelize::gpu::Gpu;
 use crate::voxelize::report::RunReport;
+use crate::voxelize::runner::{By, Runner, without_waiting};
 use crate::voxelize::{Backend, BackendError, Rule, RunOptions};
 
 /// Which voxels of a mesh are occupied.
@@ -109,16 +109,16 @@ async fn voxelize_by(
 ) -> Result<Voxels, BackendError> {
     let began = Instant::now();
     let mesh = Cow::Borrowed(mesh);
-    let mut finder = Finder { by, mesh, options, progress, report: None, time: Duration::ZERO };
+    let mut runner = Runner { by, mesh, options, progress, report: None, time: Duration::ZERO };
     let (grid, fill_report) = match mode {
-        Mode::Surface => (finder.find(Rule::Conservative, 0).await?.grid, None),
-        Mode::Thin => (finder.find(Rule::SixSeparating, 0).await?.grid, None),
+        Mode::Surface => (runner.run(Rule::Conservative, 0).await?.grid, None),
+        Mode::Thin => (runner.run(Rule::SixSeparating, 0).await?.grid, None),
         Mode::Solid(solid) => {
-            let (grid, fill_report) = solidify(&mut finder, solid).await?;
+            let (grid, fill_report) = solidify(&mut runner, solid).await?;
             (grid, Some(fill_report))
         }
     };
-    let Finder { report, time: voxelize_time, .. } = finder;
+    let Runner { report, time: voxelize_time, .. } = runner;
     let fill_time = began.elapsed().saturating_sub(voxelize_time);
     Ok(Voxels { grid, fill_report, report, voxelize_time, fill_time })
 }

@@ -8,7 +8,7 @@
 //! # The bit budget
 //!
 //! Let `P` be the largest grid dimension in voxels, rounded up to a power of two and to at least
-//! [`MIN_CUBE`]. `F` is the largest number up to [`MAX_UNIT_BITS`] for which, on each axis, the
+//! [`MIN_CUBE`]. `F` is the largest number up to [`MAX_FRACTION_BITS`] for which, on each axis, the
 //! grid's cube `[0, P S]` and all vertices lie within one interval of length
 //! `2^`[`SPAN_BITS`]. Therefore:
 //!
@@ -54,13 +54,13 @@ pub use crate::place::window::{Reach, Tile, TileError, Tiles, Window};
 /// [`MAX_SPAN_VOXELS`].
 pub const MAX_DIM: u32 = 1 << 16;
 /// Largest `F`: a voxel is at most `2^16` lattice units wide.
-pub const MAX_UNIT_BITS: u32 = 16;
+pub const MAX_FRACTION_BITS: u32 = 16;
 /// Smallest `F`: with fewer bits rounding would move a vertex by more than 1/32 voxel.
-pub const MIN_UNIT_BITS: u32 = 4;
+pub const MIN_FRACTION_BITS: u32 = 4;
 /// All coordinates differ by at most `2^SPAN_BITS` lattice units.
 pub const SPAN_BITS: u32 = 24;
 /// Most voxels that mesh and grid together can span along an axis.
-pub const MAX_SPAN_VOXELS: u32 = 1 << (SPAN_BITS - MIN_UNIT_BITS);
+pub const MAX_SPAN_VOXELS: u32 = 1 << (SPAN_BITS - MIN_FRACTION_BITS);
 
 /// The bit budget holds boxes of this many voxels a side for every grid: the largest that backends
 /// test in small grids.
@@ -308,7 +308,7 @@ impl PlacedMesh {
     /// The number of triangles that reach outside the grid; 0 without explicit bounds.
     #[must_use]
     pub fn outside(&self) -> usize {
-        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.unit_bits);
+        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.fraction_bits);
         let is_outside =
             |corner: &[i32; 3]| (0..3).any(|a| corner[a] < 0 || i64::from(corner[a]) > end[a]);
         self.count(|triangle| triangle.iter().any(is_outside))
@@ -317,7 +317,7 @@ impl PlacedMesh {
     /// Whether the bounds of every triangle lie outside the grid.
     #[must_use]
     pub fn is_missed(&self) -> bool {
-        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.unit_bits);
+        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.fraction_bits);
         let is_apart = |triangle: &Triangle| {
             (0..3).any(|a| {
                 triangle.iter().all(|corner| corner[a] < 0)
@@ -328,15 +328,16 @@ impl PlacedMesh {
     }
 
     /// The same lattice points with voxels `2^bits` times as wide. A voxel that the end of the grid
-    /// cuts is kept only if no triangle reaches outside the grid. `None` if `unit_bits` would
-    /// exceed [`MAX_UNIT_BITS`].
+    /// cuts is kept only if no triangle reaches outside the grid. `None` if `fraction_bits` would
+    /// exceed [`MAX_FRACTION_BITS`].
     pub(crate) fn coarser(&self, bits: u32) -> Option<Self> {
-        let Lattice { dims, unit_bits, voxel_size, .. } = self.lattice;
-        let unit_bits = (unit_bits + bits <= MAX_UNIT_BITS).then_some(unit_bits + bits)?;
+        let Lattice { dims, fraction_bits, voxel_size, .. } = self.lattice;
+        let fraction_bits =
+            (fraction_bits + bits <= MAX_FRACTION_BITS).then_some(fraction_bits + bits)?;
         let past = if self.outside() == 0 { (1 << bits) - 1 } else { 0 };
         let dims = dims.map(|d| ((d + past) >> bits).max(1));
         let voxel_size = voxel_size * f64::from(1u32 << bits);
-        let lattice = Lattice { dims, unit_bits, voxel_size, ..self.lattice };
+        let lattice = Lattice { dims, fraction_bits, voxel_size, ..self.lattice };
         let (vertices, triangles) = (self.shared_vertices(), self.shared_triangles());
         Some(Self { lattice, vertices, triangles, appearance: None, part: None })
     }
@@ -376,7 +377,9 @@ pub fn place_on(mesh: &Mesh, lattice: &Lattice) -> Result<PlacedMesh, PlaceError
     lattice.check()?;
     let span = lattice.span(mesh.bounds());
     if span.is_nan() || span > MAX_SPAN {
-        return Err(PlaceError::TooFar { voxels: (span / f64::from(lattice.unit())).ceil() });
+        return Err(PlaceError::TooFar {
+            voxels: (span / f64::from(lattice.units_per_voxel())).ceil(),
+        });
     }
     Ok(on(mesh, *lattice))
 }

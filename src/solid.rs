@@ -22,7 +22,7 @@ use crate::place::MAX_DIM;
 use crate::predicate::crosses::Axis;
 use crate::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
 use crate::voxelize::BackendError;
-use crate::voxelize::finder::Finder;
+use crate::voxelize::runner::Runner;
 use crate::voxelize::{Rule, Run};
 
 /// Options of a solid.
@@ -105,44 +105,44 @@ impl Done {
     }
 }
 
-/// The solid of the finder's mesh.
+/// The solid of the runner's mesh.
 pub(crate) async fn solidify(
-    finder: &mut Finder<'_>,
+    runner: &mut Runner<'_>,
     solid: Solid,
 ) -> Result<(VoxelGrid, FillReport), BackendError> {
-    if solid.fill == Fill::Flood && finder.mesh.window().is_some() {
+    if solid.fill == Fill::Flood && runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
             "what a flood reaches depends on the whole grid: use the fill winding or vote",
         ));
     }
-    finder.progress.start("analyze", 0);
-    let mut surface = Surface::of(finder)?;
+    runner.progress.start("analyze", 0);
+    let mut surface = OrientedSurface::of(runner)?;
     let asked_for = "asked for".to_owned();
     let done = match solid.fill {
-        Fill::Auto => automatic(finder, &mut surface).await?,
-        Fill::Parity => parity(finder, asked_for, &surface.topology).await?,
-        Fill::Winding => winding(finder, asked_for, &mut surface).await?,
-        Fill::Vote => vote(finder, asked_for).await?,
+        Fill::Auto => automatic(runner, &mut surface).await?,
+        Fill::Parity => parity(runner, asked_for, &surface.topology).await?,
+        Fill::Winding => winding(runner, asked_for, &mut surface).await?,
+        Fill::Vote => vote(runner, asked_for).await?,
         // If the bounds cut the mesh, a flood fill enters there.
-        Fill::Flood if surface.topology.is_closed() && finder.mesh.outside() == 0 => {
-            flood(finder, asked_for, None).await?
+        Fill::Flood if surface.topology.is_closed() && runner.mesh.outside() == 0 => {
+            flood(runner, asked_for, None).await?
         }
         Fill::Flood => {
-            let voted = vote(finder, String::new()).await?;
-            flood(finder, asked_for, Some(&voted)).await?
+            let voted = vote(runner, String::new()).await?;
+            flood(runner, asked_for, Some(&voted)).await?
         }
     };
     let Done { fill, reason, grid, findings } = done;
-    let kept = finder.mesh.kept().map(|window| grid.window(&window));
+    let kept = runner.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
     let (how, include) = ((fill, reason), solid.include_surface);
-    let filling = FillReport::new(&finder.mesh, how, surface, findings, kept, include);
-    let grid = if include { with_surface(finder, grid).await? } else { grid };
+    let filling = FillReport::new(&runner.mesh, how, surface, findings, kept, include);
+    let grid = if include { with_surface(runner, grid).await? } else { grid };
     Ok((grid, filling))
 }
 
 /// The topology of a mesh, after parts with inverted orientation were flipped.
-struct Surface {
+struct OrientedSurface {
     topology: Topology,
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
@@ -150,22 +150,22 @@ struct Surface {
     flips: Option<FlipStatistics>,
 }
 
-impl Surface {
-    /// Analyzes the finder's mesh, and replaces it by the one with flipped parts.
-    fn of(finder: &mut Finder) -> Result<Self, BackendError> {
-        let (mut surface, flips) = Self::as_given(finder, |topology| !topology.is_oriented())?;
+impl OrientedSurface {
+    /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
+    fn of(runner: &mut Runner) -> Result<Self, BackendError> {
+        let (mut surface, flips) = Self::as_given(runner, |topology| !topology.is_oriented())?;
         if let Some(flips) = flips {
-            surface.flip(finder, flips)?;
+            surface.flip(runner, flips)?;
         }
         Ok(surface)
     }
 
     /// Flips the parts with inverted orientation; returns whether there are any.
-    fn flip(&mut self, finder: &mut Finder, flips: Flips) -> Result<bool, BackendError> {
+    fn flip(&mut self, runner: &mut Runner, flips: Flips) -> Result<bool, BackendError> {
         let Flips { statistics, is_flipped } = flips;
         if let Some(is_flipped) = &is_flipped {
-            finder.mesh = Cow::Owned(finder.mesh.with_flipped(is_flipped));
-            (*self, _) = Self::as_given(finder, |_| false)?;
+            runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
+            (*self, _) = Self::as_given(runner, |_| false)?;
         }
         self.flips = Some(statistics);
         Ok(is_flipped.is_some())
@@ -177,11 +177,11 @@ impl Surface {
     /// # Errors
     /// A mesh in a window of which some patches would be flipped, and others not. To flip all of
     /// them changes no voxel.
-    fn refuse_to_flip_some(&self, finder: &Finder) -> Result<(), BackendError> {
+    fn refuse_to_flip_some(&self, runner: &Runner) -> Result<(), BackendError> {
         if self.flips.is_some() {
             return Ok(());
         }
-        match Self::as_given(finder, |_| true)?.1 {
+        match Self::as_given(runner, |_| true)?.1 {
             Some(Flips { is_flipped: Some(which), .. }) if which.contains(&false) => {
                 Err(BackendError::NotInTiles(
                     "parts of the mesh have inverted orientation, and whether they are flipped depends \
@@ -192,13 +192,13 @@ impl Surface {
         }
     }
 
-    /// Analyzes the finder's mesh, and if `flip` says so of its topology, which triangles to flip.
+    /// Analyzes the runner's mesh, and if `flip` says so of its topology, which triangles to flip.
     fn as_given(
-        finder: &Finder,
+        runner: &Runner,
         flip: impl FnOnce(&Topology) -> bool,
     ) -> Result<(Self, Option<Flips>), BackendError> {
-        let whole = finder.mesh.whole();
-        let (topology, boundary, flips) = finder.within(0, |memory| {
+        let whole = runner.mesh.whole();
+        let (topology, boundary, flips) = runner.within(0, |memory| {
             let bytes = Topology::bytes(whole);
             check_memory(bytes, memory)?;
             let room = (memory - bytes) / Topology::boundary_bytes(1);
@@ -220,7 +220,7 @@ impl Surface {
             };
             Ok((topology, boundary, flips))
         })?;
-        let origin = finder.mesh.first_point();
+        let origin = runner.mesh.first_point();
         let surface = Self {
             topology: topology.relative_to(origin),
             boundary: boundary.map(|boundary| boundary.relative_to(origin)),
@@ -231,28 +231,31 @@ impl Surface {
 }
 
 /// Fills by the method that suits the mesh.
-async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Done, BackendError> {
+async fn automatic(
+    runner: &mut Runner<'_>,
+    surface: &mut OrientedSurface,
+) -> Result<Done, BackendError> {
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
         let wound =
-            winding(finder, "the mesh is closed, and parts overlap".into(), surface).await?;
+            winding(runner, "the mesh is closed, and parts overlap".into(), surface).await?;
         let is_wound = wound.overlaps() || wound.findings.caps.is_some();
         return Ok(if is_wound { wound } else { as_parity(wound, CLOSED.into()) });
     }
     if topology.is_closed() {
-        return along_x(finder, Fill::Parity, CLOSED.into()).await;
+        return along_x(runner, Fill::Parity, CLOSED.into()).await;
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     if surface.boundary.as_ref().is_some_and(|boundary| boundary.edges() <= AUTO_EDGES) {
-        return winding(finder, format!("the mesh has {holes}"), surface).await;
+        return winding(runner, format!("the mesh has {holes}"), surface).await;
     }
-    if finder.mesh.window().is_some() {
+    if runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
             "the mesh has so many open edges that the automatic fill depends on the whole grid: \
              use the fill vote or winding",
         ));
     }
-    let voted = vote(finder, format!("the mesh has {holes}")).await?;
+    let voted = vote(runner, format!("the mesh has {holes}")).await?;
     let share = voted.axis_disagreement();
     if share <= MUCH {
         return Ok(voted);
@@ -261,7 +264,7 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
         "the mesh has {holes}, and rays along different axes disagree on {} of the columns",
         report::percent(share)
     );
-    let flooded = flood(finder, reason, Some(&voted)).await?;
+    let flooded = flood(runner, reason, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= LEAK * voted.grid.occupied() as f64;
     Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
@@ -269,40 +272,40 @@ async fn automatic(finder: &mut Finder<'_>, surface: &mut Surface) -> Result<Don
 
 /// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.
 async fn winding(
-    finder: &mut Finder<'_>,
+    runner: &mut Runner<'_>,
     reason: String,
-    surface: &mut Surface,
+    surface: &mut OrientedSurface,
 ) -> Result<Done, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
-        let wound = along_x(finder, Fill::Winding, reason).await?;
-        if finder.mesh.window().is_some() {
-            surface.refuse_to_flip_some(finder)?;
+        let wound = along_x(runner, Fill::Winding, reason).await?;
+        if runner.mesh.window().is_some() {
+            surface.refuse_to_flip_some(runner)?;
             return Ok(wound);
         }
         let opposed = wound.findings.windings.is_some_and(|windings| windings.opposed > 0);
         if opposed && surface.flips.is_none() {
-            let (_, flips) = Surface::as_given(finder, |_| true)?;
+            let (_, flips) = OrientedSurface::as_given(runner, |_| true)?;
             if let Some(flips) = flips
-                && surface.flip(finder, flips)?
+                && surface.flip(runner, flips)?
             {
                 // Patches that met at edges of more than two triangles may have a boundary now.
-                return Box::pin(winding(finder, wound.reason, surface)).await;
+                return Box::pin(winding(runner, wound.reason, surface)).await;
             }
         }
         return Ok(wound);
     };
-    let Run { crossings, .. } = finder.find(Rule::Crossings, 0).await?;
+    let Run { crossings, .. } = runner.run(Rule::Crossings, 0).await?;
     let Some(crossings) = crossings else {
         return Err(BackendError::Failed("it returned no crossings".into()));
     };
-    let lattice = finder.mesh.lattice();
-    let Generalized { grid, confidences, uncertain } = finder
+    let lattice = runner.mesh.lattice();
+    let Generalized { grid, confidences, uncertain } = runner
         .within(crossings.bytes(), |memory| {
-            fill::generalized(&crossings, boundary, lattice, memory, finder.progress)
+            fill::generalized(&crossings, boundary, lattice, memory, runner.progress)
         })?;
     // Of a part, voxels outside the window would count.
-    let is_whole = finder.mesh.window().is_none();
+    let is_whole = runner.mesh.window().is_none();
     let caps = Caps {
         loops: boundary.loops().len() as u64,
         confidences: confidences.filter(|_| is_whole),
@@ -321,77 +324,77 @@ fn as_parity(wound: Done, reason: String) -> Done {
 
 /// Fills by parity; for an oriented mesh, also determines whether parts overlap.
 async fn parity(
-    finder: &mut Finder<'_>,
+    runner: &mut Runner<'_>,
     reason: String,
     topology: &Topology,
 ) -> Result<Done, BackendError> {
     if !topology.is_oriented() {
-        return along_x(finder, Fill::Parity, reason).await;
+        return along_x(runner, Fill::Parity, reason).await;
     }
-    let wound = along_x(finder, Fill::Winding, String::new()).await?;
+    let wound = along_x(runner, Fill::Winding, String::new()).await?;
     if !wound.overlaps() {
         return Ok(as_parity(wound, reason));
     }
     let windings = wound.findings.windings;
     drop(wound);
-    let done = along_x(finder, Fill::Parity, reason).await?;
+    let done = along_x(runner, Fill::Parity, reason).await?;
     let findings = Findings { windings, ..done.findings };
     Ok(Done { findings, ..done })
 }
 
 async fn along_x(
-    finder: &mut Finder<'_>,
+    runner: &mut Runner<'_>,
     fill: Fill,
     reason: String,
 ) -> Result<Done, BackendError> {
     let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
-    let Run { grid: flips, windings, .. } = finder.find(rule, 0).await?;
+    let Run { grid: flips, windings, .. } = runner.run(rule, 0).await?;
     let filled =
-        finder.within(flips.bytes(), |memory| fill::along_x(&flips, memory, finder.progress))?;
+        runner.within(flips.bytes(), |memory| fill::along_x(&flips, memory, runner.progress))?;
     drop(flips);
-    let has_room = finder.mesh.lattice().dims[0] < MAX_DIM;
+    let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
     let unended = has_room.then_some(filled.unended);
     let findings = Findings { unended, windings, ..Findings::default() };
-    Ok(Done { fill, reason, grid: finder.crop(filled.grid)?, findings })
+    Ok(Done { fill, reason, grid: runner.crop(filled.grid)?, findings })
 }
 
-async fn vote(finder: &mut Finder<'_>, reason: String) -> Result<Done, BackendError> {
+async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Done, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
-    if finder.mesh.lattice().dims.contains(&MAX_DIM) {
+    if runner.mesh.lattice().dims.contains(&MAX_DIM) {
         return Err(BackendError::VoteTooLarge);
     }
     // All rays agree that the overlap of an even number of parts is empty, so a vote cannot detect
     // it.
-    let Run { grid, windings, .. } = finder.find(Rule::Winding, 0).await?;
+    let Run { grid, windings, .. } = runner.run(Rule::Winding, 0).await?;
     let x = if windings.is_some_and(|windings| windings.overlapping == 0) {
         // All winding numbers are 0, 1 or -1, so they change from or to 0 exactly where the parity
         // changes.
         grid
     } else {
         drop(grid);
-        finder.find(Rule::Parity(Axis::X), 0).await?.grid
+        runner.run(Rule::Parity(Axis::X), 0).await?.grid
     };
-    let y = finder.find(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
-    let z = finder.find(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
+    let y = runner.run(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
+    let z = runner.run(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
     let kept = x.bytes() + y.bytes() + z.bytes();
-    let voted = finder.within(kept, |memory| fill::vote([&x, &y, &z], memory, finder.progress))?;
+    let voted = runner.within(kept, |memory| fill::vote([&x, &y, &z], memory, runner.progress))?;
     drop((x, y, z));
     // Of a part, the columns and voxels outside the window would count.
-    let disagreement = finder.mesh.window().is_none().then_some(voted.disagreement);
+    let disagreement = runner.mesh.window().is_none().then_some(voted.disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
-    Ok(Done { fill: Fill::Vote, reason, grid: finder.crop(voted.grid)?, findings })
+    Ok(Done { fill: Fill::Vote, reason, grid: runner.crop(voted.grid)?, findings })
 }
 
 /// For a mesh with holes, `voted` tells whether the flood fill entered through them.
 async fn flood(
-    finder: &mut Finder<'_>,
+    runner: &mut Runner<'_>,
     reason: String,
     voted: Option<&Done>,
 ) -> Result<Done, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
-    let surface = finder.find(Rule::Conservative, kept).await?.grid;
+    let surface = runner.run(Rule::Conservative, kept).await?.grid;
     let kept = kept + surface.bytes();
-    let flooded = finder.within(kept, |memory| fill::flood(&surface, memory, finder.progress))?;
+    let flooded = runner.within(kept, |memory| fill::flood(&surface, memory, runner.progress))?;
     let leaked = voted.map(|voted| compare(&voted.grid, &flooded.grid, 0).only[0]);
     let disagreement = voted.and_then(|voted| voted.findings.disagreement.clone());
     let enclosed = Some(flooded.enclosed);
@@ -400,11 +403,11 @@ async fn flood(
 }
 
 /// The union of `grid` and the voxels that the surface touches.
-async fn with_surface(finder: &mut Finder<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-    let surface = finder.find(Rule::Conservative, grid.bytes()).await?.grid;
+async fn with_surface(runner: &mut Runner<'_>, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
+    let surface = runner.run(Rule::Conservative, grid.bytes()).await?.grid;
     // An upper bound: the sum of both, regardless of shared voxels.
     let both = grid.bytes() + surface.bytes();
-    finder.within(both, |memory| match both > memory {
+    runner.within(both, |memory| match both > memory {
         true => Err(BackendError::Memory { needed: both, allowed: memory }),
         false => Ok(grid.union(&surface)),
     })

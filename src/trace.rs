@@ -14,8 +14,8 @@
 //!   therefore begin at least [`UNIT`] voxel off its surface.
 //!
 //! # The bit budget
-//! Origins are multiples of `2^-16` voxel ([`UNIT_BITS`]), at most `2^20` voxels from the grid's
-//! corner ([`MAX_DISTANCE`]): at most `2^36` units. Directions are integers up to `2^24`
+//! Origins are multiples of `2^-16` voxel ([`FRACTION_BITS`]), at most `2^20` voxels from the
+//! grid's corner ([`MAX_DISTANCE`]): at most `2^36` units. Directions are integers up to `2^24`
 //! ([`DIRECTION_BITS`]). A grid has at most `2^16` voxels per axis, and the largest cell of the
 //! tree below ends at `2^18`: planes lie at `0` to `2^34` units, and the distance from a plane to
 //! an origin is below `2^37`.
@@ -47,11 +47,11 @@ pub mod gpu;
 mod scene;
 mod traverse;
 
-/// A voxel is `2^UNIT_BITS` units of a ray's origin wide.
-pub const UNIT_BITS: u32 = 16;
+/// A voxel is `2^FRACTION_BITS` units of a ray's origin wide.
+pub const FRACTION_BITS: u32 = 16;
 
 /// The resolution of a ray's origin, in voxels.
-pub const UNIT: f64 = 1.0 / (1u32 << UNIT_BITS) as f64;
+pub const UNIT: f64 = 1.0 / (1u32 << FRACTION_BITS) as f64;
 
 /// Largest distance of a ray's origin from the grid's corner along each axis, in voxels.
 pub const MAX_DISTANCE: u32 = 1 << 20;
@@ -111,7 +111,7 @@ impl Ray {
     /// # Errors
     /// An origin too far away; a direction of zero length, or with a component past `2^24`.
     pub fn from_units(origin: [i64; 3], direction: [i32; 3]) -> Result<Self, RayError> {
-        let most = i64::from(MAX_DISTANCE) << UNIT_BITS;
+        let most = i64::from(MAX_DISTANCE) << FRACTION_BITS;
         if origin.iter().any(|c| !(-most..=most).contains(c)) {
             return Err(RayError::Origin(origin.map(|c| c as f64 * UNIT)));
         }

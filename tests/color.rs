@@ -101,10 +101,10 @@ fn sampled(
     spacing: f64,
     light: impl Fn(usize, [f64; 3]) -> Light,
 ) -> std::collections::HashMap<[u32; 3], (Light, f64)> {
-    let unit = f64::from(mesh.lattice().unit());
+    let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
     let mut voxels = std::collections::HashMap::new();
     for (index, triangle) in mesh.triangles().enumerate() {
-        let [a, b, c] = triangle.map(|corner| corner.map(|c| f64::from(c) / unit));
+        let [a, b, c] = triangle.map(|corner| corner.map(|c| f64::from(c) / units_per_voxel));
         let sub = |p: [f64; 3], q: [f64; 3]| [0, 1, 2].map(|i| p[i] - q[i]);
         let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
         let [e, f, g] = [sub(b, a), sub(c, a), sub(c, b)];

@@ -16,10 +16,10 @@ use common::shapes::{crumpled_torus, tetrahedron};
 use fastrand::Rng;
 use rayon::prelude::*;
 use trivox::formats::read_mesh;
-use trivox::place::{MIN_UNIT_BITS, Triangle};
+use trivox::place::{MIN_FRACTION_BITS, Triangle};
 use trivox::predicate::blocks::{BLOCK, LANES};
-use trivox::predicate::crosses::blocks::{Hit, Pairs, Position, Projected};
-use trivox::predicate::{Axis, Crossing, InstructionSet};
+use trivox::predicate::crosses::blocks::{Hit, Pairs, Position, ProjectedCorners};
+use trivox::predicate::{Axis, InstructionSet, ProjectedTriangle};
 use trivox::{PlaceOptions, PlacedMesh, Sizing, place};
 
 /// The columns along all three axes through every point of the small lattice, whose voxels are two
@@ -29,8 +29,8 @@ fn lattice_columns(triangle: &Triangle, stretch_bits: u32) -> impl Iterator<Item
     let centers = (0..25).map(|i| [i / 5, i % 5]);
     centers.flat_map(move |center| {
         let center = center.map(|c| c << stretch_bits);
-        let unit_bits = 1 + stretch_bits;
-        Axis::ALL.map(|axis| Column { triangle, axis, center, unit_bits, count: 2 })
+        let fraction_bits = 1 + stretch_bits;
+        Axis::ALL.map(|axis| Column { triangle, axis, center, fraction_bits, count: 2 })
     })
 }
 
@@ -68,7 +68,7 @@ fn the_small_lattice_stretched_to_the_whole_budget_gives_the_same_answers() {
         let small = |c: i32| c >> STRETCH_BITS;
         let triangle = column.triangle.map(|corner| corner.map(small));
         let center = column.center.map(small);
-        found == crosses(&Column { triangle, center, unit_bits: 1, ..*column })
+        found == crosses(&Column { triangle, center, fraction_bits: 1, ..*column })
     });
     assert_eq!(wrong, 0);
 }
@@ -113,24 +113,29 @@ fn planted_mistakes_are_caught_by_random_adversarial_columns() {
 /// `column` and its triangle, moved so that its centre is that of a voxel, and that voxel's indices
 /// across the axis; if the budget allows it.
 fn on_a_voxel(column: Column) -> Option<([i32; 2], Column)> {
-    let index = column.center.map(|c| c >> column.unit_bits);
-    let center = index.map(|i| center_of(i, column.unit_bits));
+    let index = column.center.map(|c| c >> column.fraction_bits);
+    let center = index.map(|i| center_of(i, column.fraction_bits));
     let [dp, dq] = [0, 1].map(|i| center[i] - column.center[i]);
     let [dx, dy, dz] = column.axis.unproject([dp, dq], 0);
     let triangle = column.triangle.map(|[x, y, z]| [x + dx, y + dy, z + dz]);
-    let fits = column.unit_bits >= MIN_UNIT_BITS
+    let fits = column.fraction_bits >= MIN_FRACTION_BITS
         && triangle.iter().flatten().chain(&center).all(|c| c.abs() <= SPAN);
     fits.then_some((index, Column { triangle, center, ..column }))
 }
 
-fn center_of(index: i32, unit_bits: u32) -> i32 {
-    (index << unit_bits) + (1 << (unit_bits - 1))
+fn center_of(index: i32, fraction_bits: u32) -> i32 {
+    (index << fraction_bits) + (1 << (fraction_bits - 1))
 }
 
 /// Whether all columns of the block are within the budget of the triangle.
-fn is_in_budget(triangle: &Projected, lowest: [i32; 2], extent: [i32; 2], unit_bits: u32) -> bool {
+fn is_in_budget(
+    triangle: &ProjectedCorners,
+    lowest: [i32; 2],
+    extent: [i32; 2],
+    fraction_bits: u32,
+) -> bool {
     let near = |axis: usize, index: i32| {
-        let center = center_of(index, unit_bits);
+        let center = center_of(index, fraction_bits);
         center.abs() <= SPAN
             && triangle.iter().all(|(across, _)| (across[axis] - center).abs() <= SPAN)
     };
@@ -148,7 +153,7 @@ fn hits_of(
     let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
     let hit = |[i, j]: [i32; 2]| {
         let index = [lowest[0] + i, lowest[1] + j];
-        let center = index.map(|index| center_of(index, column.unit_bits));
+        let center = index.map(|index| center_of(index, column.fraction_bits));
         let found = crosses(&Column { center, ..*column })?;
         let along = match position {
             Position::Voxel(_) => found.voxel,
@@ -159,7 +164,7 @@ fn hits_of(
     places.filter_map(hit).collect()
 }
 
-fn projected(column: &Column) -> Projected {
+fn projected(column: &Column) -> ProjectedCorners {
     column.triangle.map(|corner| column.axis.project(corner))
 }
 
@@ -167,21 +172,21 @@ fn projected(column: &Column) -> Projected {
 fn blocks_of_columns_are_crossed_as_each_of_them_is() {
     let compared = par_columns(11, 30_000).filter_map(|(_, column)| on_a_voxel(column));
     let crossed = compared.map(|([first, second], column)| {
-        let (triangle, unit_bits) = (projected(&column), column.unit_bits);
+        let (triangle, fraction_bits) = (projected(&column), column.fraction_bits);
         let mut crossed = 0;
         for extent in (1..=BLOCK).flat_map(|first| (1..=BLOCK).map(move |second| [first, second])) {
             // The column at each place of the block in turn.
             let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
             let lowest = places.map(|[i, j]| [first - i, second - j]);
             let lowest: Vec<[i32; 2]> =
-                lowest.filter(|&at| is_in_budget(&triangle, at, extent, unit_bits)).collect();
+                lowest.filter(|&at| is_in_budget(&triangle, at, extent, fraction_bits)).collect();
             for lowest in lowest.chunks(LANES) {
                 for position in [Position::Voxel(column.count), Position::FirstCenter] {
                     let hits = |(lane, &at)| hits_of(lane, &column, at, extent, position);
                     let expected: Vec<Hit> = lowest.iter().enumerate().flat_map(hits).collect();
                     crossed += expected.len() as u64;
                     for set in InstructionSet::available() {
-                        let mut pairs = Pairs::new(unit_bits);
+                        let mut pairs = Pairs::new(fraction_bits);
                         lowest.iter().for_each(|&lowest| pairs.push(triangle, lowest));
                         let hits = pairs.solve_by(set, extent, position);
                         assert_eq!(hits, expected, "{column:?}, {}", set.name());
@@ -209,7 +214,7 @@ fn lanes_of_a_block_do_not_mix_and_emptied_ones_are_forgotten() {
             let mut expected = Vec::new();
             for lane in 0..rng.usize(0..=LANES) {
                 let triangle = triangles[rng.usize(..triangles.len())];
-                let column = Column { triangle, axis, center: [0; 2], unit_bits: 1, count: 2 };
+                let column = Column { triangle, axis, center: [0; 2], fraction_bits: 1, count: 2 };
                 let lowest = [rng.i32(-1..=1), rng.i32(-1..=1)];
                 pairs.push(projected(&column), lowest);
                 assert_eq!((pairs.len(), pairs.is_empty()), (lane + 1, false));
@@ -232,7 +237,7 @@ fn is_of_its_family(family: Family, column: &Column) -> bool {
     let area = forms.iter().sum::<i64>().abs();
     let lengths = edges.map(|[s, e]| (e[0] - s[0]).abs().max((e[1] - s[1]).abs()));
     let longest = lengths.into_iter().max().unwrap();
-    let height = || Crossing::new(&column.triangle, column.axis).at(column.center);
+    let height = || ProjectedTriangle::new(&column.triangle, column.axis).at(column.center);
     match family {
         Family::OfPairs => true,
         Family::ThroughEdge => forms.contains(&0),
@@ -281,9 +286,9 @@ fn every_family_of_columns_is_what_it_says_and_keeps_the_budget() {
 }
 
 /// A crossing of exactly this height: the triangle is flat around the column.
-fn at_height(height: i32, unit_bits: u32, count: i32) -> Found {
+fn at_height(height: i32, fraction_bits: u32, count: i32) -> Found {
     let triangle = [[-9, -9, height], [9, -9, height], [0, 9, height]];
-    let column = Column { triangle, axis: Axis::Z, center: [0, 0], unit_bits, count };
+    let column = Column { triangle, axis: Axis::Z, center: [0, 0], fraction_bits, count };
     crosses(&column).unwrap()
 }
 
@@ -303,7 +308,7 @@ fn a_crossing_at_a_face_is_in_the_voxel_above_but_on_the_far_face_in_the_last() 
 #[test]
 fn the_exact_height_is_a_fraction_with_a_positive_denominator() {
     let triangle = [[0, 0, 0], [0, 3, 1], [2, 0, 0]];
-    let height = Crossing::new(&triangle, Axis::Z).at([0, 1]).unwrap();
+    let height = ProjectedTriangle::new(&triangle, Axis::Z).at([0, 1]).unwrap();
     assert_eq!((height.numerator(), height.denominator()), (2, 6));
 }
 
@@ -315,7 +320,7 @@ fn a_column_through_a_shared_edge_is_in_just_one_of_two_triangles_on_either_side
     };
     let has = |[a, b]: [[i32; 2]; 2], c: [i32; 2], center| {
         let triangle = [a, b, c].map(|[p, q]| [p, q, p - q]);
-        Crossing::new(&triangle, Axis::Z).covers(center)
+        ProjectedTriangle::new(&triangle, Axis::Z).covers(center)
     };
     let mut seen = [0, 0];
     for edge in points.iter().flat_map(|&a| points.iter().map(move |&b| [a, b])) {
@@ -341,7 +346,7 @@ fn a_column_through_a_shared_edge_is_in_just_one_of_two_triangles_on_either_side
 
 /// How often a column crosses triangles, and the sum of their windings.
 fn crossings(triangles: &[Triangle], axis: Axis, center: [i32; 2]) -> (usize, i32) {
-    let all = triangles.iter().map(|triangle| Crossing::new(triangle, axis));
+    let all = triangles.iter().map(|triangle| ProjectedTriangle::new(triangle, axis));
     let crossing = all.filter(|crossing| crossing.covers(center));
     crossing.fold((0, 0), |(count, sum), crossing| (count + 1, sum + crossing.winding()))
 }
@@ -431,7 +436,8 @@ fn centres_past_an_odd_number_of_crossings_are_those_inside() {
             let columns = columns.flat_map(|center| Axis::ALL.map(|axis| (axis, center)));
             let voxels = columns.flat_map(|column| (0..3).map(move |k| (column, k)));
             let inside = voxels.filter(|&((axis, [p, q]), k)| {
-                let crossed = faces.iter().filter_map(|t| Crossing::new(t, axis).at([p, q]));
+                let crossed =
+                    faces.iter().filter_map(|t| ProjectedTriangle::new(t, axis).at([p, q]));
                 let before = crossed.filter(|height| height.first_center(1) <= k).count();
                 let w = 2 * k + 1;
                 let point = match axis {
@@ -487,7 +493,7 @@ fn every_column_of_the_closed_assets_finds_them_closed() {
     ] {
         let mesh = placed_asset(name, resolution);
         let triangles: Vec<Triangle> = mesh.triangles().collect();
-        let half = mesh.lattice().unit() / 2;
+        let half = mesh.lattice().units_per_voxel() / 2;
         let count = mesh.lattice().dims.into_iter().max().unwrap() as i32;
         let columns = (0..count * count).into_par_iter();
         let crossing: usize = columns
@@ -546,20 +552,20 @@ fn whole_voxel_shifts_shift_the_voxels() {
     let moved = par_columns(9, 80_000).filter(|(_, column)| {
         let mut rng = Rng::with_seed(column.center[0] as u64);
         let shift: [i32; 3] = std::array::from_fn(|_| rng.i32(-9..=9));
-        let units = shift.map(|s| s << column.unit_bits);
+        let units = shift.map(|s| s << column.fraction_bits);
         let add = |corner: [i32; 3]| -> [i32; 3] { std::array::from_fn(|i| corner[i] + units[i]) };
         let (across, along) = column.axis.project(units);
         let shifted = Column {
             triangle: column.triangle.map(add),
             center: [column.center[0] + across[0], column.center[1] + across[1]],
-            count: column.count + (along >> column.unit_bits),
+            count: column.count + (along >> column.fraction_bits),
             ..*column
         };
         let in_budget = |c: &i32| c.abs() <= SPAN;
         if !shifted.triangle.as_flattened().iter().chain(&shifted.center).all(in_budget) {
             return false;
         }
-        let voxels = along >> column.unit_bits;
+        let voxels = along >> column.fraction_bits;
         let expected = crosses(column).map(|found| Found {
             first_center: found.first_center + voxels,
             voxel: found.voxel + voxels,

@@ -30,7 +30,7 @@ fn check(mesh: &PlacedMesh, field: &DistanceField) {
     let (mut expected, mut band) = (0, field.distances().collect::<Vec<_>>());
     band.sort_by_key(|&(voxel, _)| voxel);
     for voxel in (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]) {
-        let p = voxel.map(|c| (i128::from(2 * c + 1) << lattice.unit_bits) / 2);
+        let p = voxel.map(|c| (i128::from(2 * c + 1) << lattice.fraction_bits) / 2);
         let all = mesh.triangles().map(|triangle| squared(p, &triangle));
         let nearest = all.min_by(Fraction::cmp).unwrap();
         let found = band.binary_search_by_key(&voxel, |&(voxel, _)| voxel);
@@ -40,11 +40,14 @@ fn check(mesh: &PlacedMesh, field: &DistanceField) {
                 let distance = band[at].1;
                 assert!(distance < field.width());
                 assert_eq!(field.get(voxel), distance);
-                assert!(is_nearest(distance, &nearest, lattice.unit_bits), "{voxel:?}: {distance}");
+                assert!(
+                    is_nearest(distance, &nearest, lattice.fraction_bits),
+                    "{voxel:?}: {distance}"
+                );
             }
             Err(_) => {
                 assert_eq!(field.get(voxel), field.width());
-                let width = BigInt::from((field.width() * 1024.0) as i64) << lattice.unit_bits;
+                let width = BigInt::from((field.width() * 1024.0) as i64) << lattice.fraction_bits;
                 let far = (&width * &width * &nearest.1).cmp(&(&nearest.0 << 20));
                 assert!(far != Ordering::Greater, "{voxel:?} is missing");
             }
@@ -256,7 +259,7 @@ fn what_rounds_to_the_width_is_not_in_the_band() {
     const MIDDLE: u32 = 20_000_001;
     let lattice = Lattice {
         dims: [1; 3],
-        unit_bits: 15,
+        fraction_bits: 15,
         scale: 32_768.0,
         voxel_size: 1.0,
         origin: [0.0; 3],

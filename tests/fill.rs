@@ -653,7 +653,7 @@ fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
 fn what_is_filled_lies_where_the_flips_lie() {
     let lattice = Lattice {
         dims: [8; 3],
-        unit_bits: 16,
+        fraction_bits: 16,
         scale: 2.0,
         voxel_size: 32_768.0,
         origin: [1.0, 2.0, 3.0],

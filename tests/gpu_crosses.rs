@@ -17,7 +17,7 @@ use trivox::predicate::Axis;
 /// A column as the kernel takes it: the corners, the axis, the center, the unit bits, the count.
 fn words(column: &Column) -> [i32; 14] {
     let [[a, b, c], [d, e, f], [g, h, i]] = column.triangle;
-    let ([p, q], bits) = (column.center, column.unit_bits as i32);
+    let ([p, q], bits) = (column.center, column.fraction_bits as i32);
     [a, b, c, d, e, f, g, h, i, column.axis as i32, p, q, bits, column.count]
 }
 
@@ -86,7 +86,7 @@ fn lattice_columns(stretch_bits: u32) -> impl Iterator<Item = Column> {
         let triangle = triangle.map(|corner| corner.map(stretch));
         (0..75).map(move |i| {
             let (axis, center) = (Axis::ALL[i as usize % 3], [i / 15, i / 3 % 5].map(stretch));
-            Column { triangle, axis, center, unit_bits: 1 + stretch_bits, count: 2 }
+            Column { triangle, axis, center, fraction_bits: 1 + stretch_bits, count: 2 }
         })
     })
 }

@@ -20,12 +20,12 @@ use trivox::{
     place,
 };
 
-/// A point and a triangle, in voxels of `2^unit_bits`.
+/// A point and a triangle, in voxels of `2^fraction_bits`.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     p: [i32; 3],
     triangle: Triangle,
-    unit_bits: u32,
+    fraction_bits: u32,
 }
 
 /// Of many sizes, and of all shapes: points and segments, and slivers; the point above, beside, in
@@ -46,7 +46,7 @@ fn any_pair(random: &mut fastrand::Rng) -> Pair {
         5 => p = [0, 1, 2].map(|i| triangle[0][i] + [1 << random.u32(0..20), 0, 0][i]),
         _ => {}
     }
-    Pair { p, triangle, unit_bits: random.u32(4..=16) }
+    Pair { p, triangle, fraction_bits: random.u32(4..=16) }
 }
 
 /// Whether `least <= distance <= most`, in lattice units.
@@ -75,18 +75,18 @@ fn distances_of_points_are_the_nearest_floats_and_within_their_bounds() {
         let pairs: Vec<Pair> = (0..count).map(|_| any_pair(&mut random)).collect();
         let mut loose = 0;
         for pairs in pairs.chunks(1 << 18) {
-            let words = pairs.iter().flat_map(|Pair { p, triangle: [a, b, c], unit_bits }| {
-                [*p, *a, *b, *c].concat().into_iter().chain([*unit_bits as i32])
+            let words = pairs.iter().flat_map(|Pair { p, triangle: [a, b, c], fraction_bits }| {
+                [*p, *a, *b, *c].concat().into_iter().chain([*fraction_bits as i32])
             });
             let found = kernel.run(&words.collect::<Vec<_>>(), pairs.len(), 3);
             let check = |(pair, found): (&Pair, &[u32])| {
                 let [distance, least, most] = [0, 1, 2].map(|i| f32::from_bits(found[i]));
                 let exact = squared(pair.p.map(i128::from), &pair.triangle);
-                let is_right = is_nearest(distance, &exact, pair.unit_bits);
+                let is_right = is_nearest(distance, &exact, pair.fraction_bits);
                 assert!(is_right, "{}: {pair:?}: {distance}", kernel.label);
                 let holds = is_between(least, &exact, most);
                 assert!(holds, "{}: {pair:?}: {least} to {most}", kernel.label);
-                let units = distance * (1 << pair.unit_bits) as f32;
+                let units = distance * (1 << pair.fraction_bits) as f32;
                 usize::from(most - least > 0.01 * units)
             };
             loose += pairs.par_iter().zip(found.par_chunks(3)).map(check).sum::<usize>();

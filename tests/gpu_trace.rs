@@ -178,7 +178,7 @@ const OWN_STAGE: &str = "
 
 @compute @workgroup_size(64)
 fn own(@builtin(global_invocation_id) id: vec3<u32>) {
-    let y = int64_shifted(i32(id.x), UNIT_BITS);
+    let y = int64_shifted(i32(id.x), FRACTION_BITS);
     let origin = array<Int64, 3>(Int64(0u, 0u), int64_add(y, Int64(0x8000u, 0u)), Int64(0x8000u, 0u));
     let touch = first_hit(Ray(origin, vec3<i32>(1, 0, 0)));
     found[id.x] = select(0u, u32(touch.voxel.x) + 1u, touch.exists);

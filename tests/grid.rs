@@ -166,7 +166,7 @@ fn dims_are_part_of_the_hash_and_the_world_is_not() {
     assert_eq!(hashes.len(), 4);
     let lattice = Lattice {
         dims: [8; 3],
-        unit_bits: 16,
+        fraction_bits: 16,
         scale: 2.0,
         voxel_size: 32_768.0,
         origin: [1.0, 2.0, 3.0],

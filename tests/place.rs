@@ -5,7 +5,9 @@ mod common;
 
 use common::shapes::{cuboid, mesh_of, unit_cube};
 use fastrand::Rng;
-use trivox::place::{MAX_DIM, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, SPAN_BITS};
+use trivox::place::{
+    MAX_DIM, MAX_FRACTION_BITS, MAX_SPAN_VOXELS, MIN_CUBE, MIN_FRACTION_BITS, SPAN_BITS,
+};
 use trivox::transform::CenteredGrid;
 use trivox::{
     Backend, Bounds, Cpu, Lattice, Mesh, MeshError, NoProgress, PlaceError, PlaceOptions,
@@ -39,7 +41,7 @@ fn resolutions() -> impl Iterator<Item = u32> {
 }
 
 #[test]
-fn unit_bits_follow_the_formula_at_every_resolution_and_padding() {
+fn fraction_bits_follow_the_formula_at_every_resolution_and_padding() {
     let mesh = unit_cube();
     for (n, pad) in resolutions().flat_map(|n| [0, 1, 5, 100].map(|pad| (n, pad))) {
         let largest = n + 2 * pad;
@@ -48,8 +50,8 @@ fn unit_bits_follow_the_formula_at_every_resolution_and_padding() {
         }
         let lattice = lattice(&mesh, &resolution(n).with_pad(pad));
         let ceil_log2 = (0..).find(|&bits| 1u32 << bits >= largest).unwrap();
-        assert_eq!(lattice.unit_bits, 16.min(24 - ceil_log2), "{n} voxels, padding {pad}");
-        assert_eq!(lattice.unit_bits_of_grid(), lattice.unit_bits);
+        assert_eq!(lattice.fraction_bits, 16.min(24 - ceil_log2), "{n} voxels, padding {pad}");
+        assert_eq!(lattice.fraction_bits_of_grid(), lattice.fraction_bits);
         assert_eq!(lattice.dims, [largest; 3]);
     }
 }
@@ -63,7 +65,7 @@ fn a_cube_is_as_many_voxels_along_each_axis_as_asked_for() {
         for mesh in [unit_cube(), cuboid(at, at.map(|c| c + size))] {
             let placed = place(&mesh, &resolution(n)).unwrap();
             assert_eq!(placed.lattice().dims, [n; 3]);
-            let far = n as i32 * placed.lattice().unit();
+            let far = n as i32 * placed.lattice().units_per_voxel();
             assert_eq!(
                 extremes(&placed),
                 [[0, far]; 3],
@@ -103,8 +105,8 @@ fn flat_meshes_are_one_voxel_thick() {
         let mut dims = [14; 3];
         dims[axis] = 5;
         assert_eq!(placed.lattice().dims, dims);
-        let unit = placed.lattice().unit();
-        assert_eq!(extremes(&placed)[axis], [2 * unit; 2]);
+        let units_per_voxel = placed.lattice().units_per_voxel();
+        assert_eq!(extremes(&placed)[axis], [2 * units_per_voxel; 2]);
         assert_eq!(placed.degenerate(), 8, "four sides of a flat box have no area");
     }
 }
@@ -131,7 +133,7 @@ fn a_single_point_has_a_voxel_at_any_voxel_size() {
     let mesh = mesh_of(&[[[5.0, 6.0, 7.0]; 3]]);
     let placed = place(&mesh, &voxel_size(0.25).with_pad(1)).unwrap();
     assert_eq!(placed.lattice().dims, [3; 3]);
-    assert_eq!(placed.triangle(0), [[placed.lattice().unit(); 3]; 3]);
+    assert_eq!(placed.triangle(0), [[placed.lattice().units_per_voxel(); 3]; 3]);
     assert_eq!(placed.degenerate(), 1);
 }
 
@@ -149,7 +151,7 @@ fn bounds_set_origin_and_dims_wherever_the_mesh_is() {
         let placed = place(&mesh, &voxel_size(0.1).with_bounds(Bounds { min, max })).unwrap();
         assert_eq!(placed.lattice().dims, dims, "{min:?} to {max:?}");
         assert_eq!(placed.lattice().origin, min);
-        let voxel = extremes(&placed)[0][0].div_euclid(placed.lattice().unit());
+        let voxel = extremes(&placed)[0][0].div_euclid(placed.lattice().units_per_voxel());
         assert_eq!(voxel, first, "{min:?} to {max:?}");
         assert_keeps_the_budget(&placed);
     }
@@ -160,7 +162,7 @@ fn bounds_that_round_to_a_voxels_face_end_there() {
     // 2^-16 of a voxel more is nothing in units of 2^-14, all that 1000 voxels leave.
     let bounds = Bounds { min: [0.0; 3], max: [1000.0 + 1.0 / 65536.0, 1.0, 1.0] };
     let lattice = lattice(&unit_cube(), &voxel_size(1.0).with_bounds(bounds));
-    assert_eq!((lattice.unit_bits, lattice.dims), (14, [1000, 1, 1]));
+    assert_eq!((lattice.fraction_bits, lattice.dims), (14, [1000, 1, 1]));
 }
 
 #[test]
@@ -173,7 +175,7 @@ fn bounds_make_the_same_grid_for_all_meshes_however_far_they_reach() {
         let mesh = mesh_of(&[[[1.0, 1.0, 1.0], [2.0, 3.0, 9.0], [far, 1.0, 1.0]]]);
         let placed = place(&mesh, &options).unwrap();
         assert_eq!(placed.lattice().dims, [11; 3], "reaching to {far}");
-        bits.push(placed.lattice().unit_bits);
+        bits.push(placed.lattice().fraction_bits);
     }
     assert_eq!(bits[0], 16);
     assert!(bits[3] < 8, "{bits:?}");
@@ -212,8 +214,8 @@ fn lattice_points_lie_half_a_unit_from_their_vertices_in_the_world() {
 
 #[test]
 fn vertices_round_to_the_nearest_lattice_point_and_ties_to_even() {
-    let unit = f64::from(1 << 16);
-    let at = |units: f64| [units / unit, 0.0, 0.0];
+    let units_per_voxel = f64::from(1 << 16);
+    let at = |units: f64| [units / units_per_voxel, 0.0, 0.0];
     let bounds = Bounds { min: [0.0; 3], max: [8.0; 3] };
     let rounded = |units: f64| {
         let mesh = mesh_of(&[[at(units); 3]]);
@@ -238,13 +240,13 @@ fn vertices_round_to_the_nearest_lattice_point_and_ties_to_even() {
 /// Whether all vertices, and the centres of all boxes of every size that could be tested, lie
 /// within one interval of `2^24`.
 fn keeps_the_budget(lattice: &Lattice, extremes: &[[i32; 2]; 3]) -> bool {
-    let unit = i64::from(lattice.unit());
+    let units_per_voxel = i64::from(lattice.units_per_voxel());
     let largest = lattice.dims.iter().max().unwrap().next_power_of_two().max(MIN_CUBE);
     let sizes = (0..32).map(|bits| 1i64 << bits).take_while(|&size| size <= i64::from(largest));
     let centers = sizes.flat_map(|size| {
         // The first and the last box of this size in the grid rounded up.
-        let half = size * unit / 2;
-        [half, i64::from(largest) * unit - half]
+        let half = size * units_per_voxel / 2;
+        [half, i64::from(largest) * units_per_voxel - half]
     });
     let centers: Vec<i64> = centers.collect();
     extremes.iter().all(|ends| {
@@ -255,7 +257,10 @@ fn keeps_the_budget(lattice: &Lattice, extremes: &[[i32; 2]; 3]) -> bool {
 
 fn assert_keeps_the_budget(placed: &PlacedMesh) {
     let lattice = placed.lattice();
-    assert!((MIN_UNIT_BITS..=MAX_UNIT_BITS).contains(&lattice.unit_bits), "{lattice:?}");
+    assert!(
+        (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).contains(&lattice.fraction_bits),
+        "{lattice:?}"
+    );
     assert!(keeps_the_budget(lattice, &extremes(placed)), "{lattice:?}, {:?}", extremes(placed));
 }
 
@@ -298,10 +303,11 @@ fn random_requests_keep_the_bit_budget_and_waste_no_bit() {
         };
         placed_some += 1;
         assert_keeps_the_budget(&placed);
-        if placed.lattice().unit_bits < MAX_UNIT_BITS {
+        if placed.lattice().fraction_bits < MAX_FRACTION_BITS {
             fewer_bits += 1;
             // With one more bit everything is twice as far apart, but for the rounding.
-            let finer = Lattice { unit_bits: placed.lattice().unit_bits + 1, ..*placed.lattice() };
+            let finer =
+                Lattice { fraction_bits: placed.lattice().fraction_bits + 1, ..*placed.lattice() };
             let twice = extremes(&placed).map(|[lo, hi]| [2 * lo - 1, 2 * hi + 1]);
             assert!(!keeps_the_budget_of_cube(&finer, &twice), "{options:?}");
         }
@@ -313,7 +319,7 @@ fn random_requests_keep_the_bit_budget_and_waste_no_bit() {
 /// The budget as it is defined: the whole cube, rather than the centres in it.
 fn keeps_the_budget_of_cube(lattice: &Lattice, extremes: &[[i32; 2]; 3]) -> bool {
     let largest = lattice.dims.iter().max().unwrap().next_power_of_two().max(MIN_CUBE);
-    let cube = largest as i32 * lattice.unit();
+    let cube = largest as i32 * lattice.units_per_voxel();
     extremes.iter().all(|&[lo, hi]| hi.max(cube) - lo.min(0) <= 1 << SPAN_BITS)
 }
 
@@ -323,7 +329,7 @@ fn a_lattice_past_the_budget_is_seen() {
     let end = 1 << SPAN_BITS;
     assert!(keeps_the_budget(&lattice, &[[0, end]; 3]));
     assert!(!keeps_the_budget(&lattice, &[[0, end], [0, end], [-1, end]]));
-    assert!(!keeps_the_budget(&Lattice { unit_bits: 18, ..lattice }, &[[0, end]; 3]));
+    assert!(!keeps_the_budget(&Lattice { fraction_bits: 18, ..lattice }, &[[0, end]; 3]));
 }
 
 #[test]
@@ -332,7 +338,7 @@ fn extremes_of_floating_point_are_placed_or_refused_but_never_wrong() {
     for size in [1e30, 1e-30, 1e-290, 1e300, 1e308] {
         let placed = place(&cube(size), &resolution(100)).unwrap();
         assert_eq!(placed.lattice().dims, [100; 3], "a cube of {size:e}");
-        assert_eq!(extremes(&placed), [[0, 100 * placed.lattice().unit()]; 3]);
+        assert_eq!(extremes(&placed), [[0, 100 * placed.lattice().units_per_voxel()]; 3]);
     }
     for size in [1e-310, 1e-320, f64::MIN_POSITIVE] {
         let refused = place(&cube(size), &resolution(100));
@@ -348,7 +354,7 @@ fn extremes_of_floating_point_are_placed_or_refused_but_never_wrong() {
 #[test]
 fn the_largest_grid_is_placed_and_one_voxel_more_is_refused() {
     let mesh = unit_cube();
-    assert_eq!(lattice(&mesh, &resolution(65_536)).unit_bits, 8);
+    assert_eq!(lattice(&mesh, &resolution(65_536)).fraction_bits, 8);
     assert_eq!(lattice(&mesh, &resolution(65_534).with_pad(1)).dims, [65_536; 3]);
     let too_many = |voxels| Err(PlaceError::TooManyVoxels { axis: 'x', voxels, limit: 1 << 16 });
     assert_eq!(place(&mesh, &resolution(65_536).with_pad(1)), too_many(65_538.0));
@@ -399,12 +405,12 @@ fn a_mesh_that_reaches_too_far_past_its_bounds_is_refused() {
     let reaching =
         |far: f64| place(&cuboid([0.0; 3], [far, 1.0, 1.0]), &resolution(1).with_bounds(bounds));
     let limit = f64::from(MAX_SPAN_VOXELS);
-    assert_eq!(reaching(limit).unwrap().lattice().unit_bits, MIN_UNIT_BITS);
+    assert_eq!(reaching(limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
     assert_eq!(reaching(limit + 1.0), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
     // To the other side, the whole cube that the grid is rounded up to counts too.
     let below =
         |far: f64| place(&cuboid([far, 0.0, 0.0], [1.0; 3]), &resolution(1).with_bounds(bounds));
-    assert_eq!(below(64.0 - limit).unwrap().lattice().unit_bits, MIN_UNIT_BITS);
+    assert_eq!(below(64.0 - limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
     assert_eq!(below(63.0 - limit), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
     assert!(matches!(reaching(1.7e308), Err(PlaceError::TooFar { .. })));
 }
@@ -413,7 +419,7 @@ fn a_mesh_that_reaches_too_far_past_its_bounds_is_refused() {
 fn a_mesh_that_reaches_too_far_past_a_given_lattice_is_refused() {
     let lattice = lattice(&unit_cube(), &resolution(1));
     let reaching = |far: f64| place_on(&cuboid([0.0; 3], [far, 1.0, 1.0]), &lattice);
-    let limit = f64::from(1 << (SPAN_BITS - lattice.unit_bits));
+    let limit = f64::from(1 << (SPAN_BITS - lattice.fraction_bits));
     assert!(reaching(limit).is_ok());
     assert_eq!(reaching(limit + 1.0), Err(PlaceError::TooFar { voxels: limit + 1.0 }));
 }
@@ -424,7 +430,7 @@ fn a_corner_one_unit_past_the_grid_is_outside_and_one_on_its_faces_is_not() {
     let placed = |triangles: &[_]| place(&mesh_of(triangles), &resolution(4).with_bounds(bounds));
     let inside = [[1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [2.0, 2.0, 1.0]];
     let lattice = *placed(&[inside]).unwrap().lattice();
-    let unit = 1.0 / f64::from(lattice.unit());
+    let unit = 1.0 / f64::from(lattice.units_per_voxel());
     for a in 0..3 {
         for (at, is_past) in [(0.0, false), (-unit, true), (4.0, false), (4.0 + unit, true)] {
             for corners in 1..=3 {
@@ -544,7 +550,7 @@ fn a_lattice_whose_numbers_contradict_each_other_is_refused() {
         Lattice { scale: 1.01 * lattice.scale, ..lattice },
         Lattice { origin: [7.0; 3], ..lattice },
         Lattice { anchor_voxel: [3, 3, 4], ..lattice },
-        Lattice { unit_bits: lattice.unit_bits - 1, ..lattice },
+        Lattice { fraction_bits: lattice.fraction_bits - 1, ..lattice },
     ] {
         assert!(matches!(place_on(&triangle, &wrong), Err(PlaceError::Lattice(_))), "{wrong:?}");
     }

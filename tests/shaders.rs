@@ -227,7 +227,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
     let params = host_layout!(
         Params,
         region_lo,
-        unit_bits,
+        fraction_bits,
         region_hi,
         level,
         shift,
@@ -298,7 +298,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         (
             "distance/measure",
             "Params",
-            host_layout!(MeasureParams, dims, unit_bits, width, items, max_groups),
+            host_layout!(MeasureParams, dims, fraction_bits, width, items, max_groups),
         ),
         (
             "distance/measure",
@@ -406,7 +406,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("HIT_WORDS", rays::HIT_WORDS as u32),
         ("NO_HIT", rays::NO_HIT),
         ("GAVE_UP", rays::GAVE_UP),
-        ("UNIT_BITS", trivox::trace::UNIT_BITS),
+        ("FRACTION_BITS", trivox::trace::FRACTION_BITS),
         ("NODE_WORDS", NODE_WORDS),
         ("BEFORE", words(offset_of!(WordNode, before))),
         ("FIRST", words(offset_of!(WordNode, first))),

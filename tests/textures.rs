@@ -87,11 +87,12 @@ impl Case {
     /// altogether transparent, and the area.
     fn reference(&self) -> HashMap<[u32; 2], [f64; 6]> {
         let mesh = self.mesh();
-        let unit = f64::from(mesh.lattice().unit());
+        let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
         let size = self.texture.size().map(f64::from);
         let mut voxels = HashMap::new();
         for (index, triangle) in mesh.triangles().enumerate() {
-            let [a, b, c] = triangle.map(|p| [f64::from(p[0]) / unit, f64::from(p[1]) / unit]);
+            let [a, b, c] = triangle
+                .map(|p| [f64::from(p[0]) / units_per_voxel, f64::from(p[1]) / units_per_voxel]);
             let uvs = self.uvs[index].map(|uv| [0, 1].map(|i| f64::from(uv[i]) * size[i]));
             let double = cross(a, b, c);
             let texels_at = |p: [f64; 2]| {

@@ -154,7 +154,7 @@ fn tiles_of_a_grid_that_takes_all_bits_are_the_whole() {
         ("sphere", solids::sphere(128.0, 12, 20)),
     ] {
         let lattice = Lattice::of(&mesh, &resolution(256)).unwrap();
-        assert_eq!(lattice.unit_bits, 16);
+        assert_eq!(lattice.fraction_bits, 16);
         for mode in all_modes() {
             let voxelizer = on_cpu().mode(mode);
             let cuts: [&[u32]; 3] = [&[8, 136, 248], &[96], &[16, 104]];
@@ -327,7 +327,7 @@ fn a_grid_past_the_largest_is_made_tile_by_tile() {
     let mesh = solids::cube([0.0; 3], 1.0);
     assert!(matches!(place(&mesh, &resolution(n)), Err(PlaceError::Resolution(_))));
     let lattice = Lattice::of(&mesh, &resolution(n)).unwrap();
-    assert_eq!((lattice.dims, lattice.unit_bits), ([n; 3], 4));
+    assert_eq!((lattice.dims, lattice.fraction_bits), ([n; 3], 4));
     for (mode, depth) in [(Mode::Surface, 1), (solid(Fill::Winding), 64)] {
         let end = Window { from: [n - 64, 524_288, 8], to: [n, 524_352, 72] };
         let grid = on_cpu().mode(mode).run_window(&mesh, &lattice, &end).unwrap().grid;
@@ -421,8 +421,8 @@ fn a_lattice_survives_json_and_a_wrong_one_is_refused() {
     let wrong = [
         Lattice { dims: [0, 4, 4], ..lattice },
         Lattice { dims: [4, (1 << 20) + 1, 4], ..lattice },
-        Lattice { unit_bits: 3, ..lattice },
-        Lattice { unit_bits: 17, ..lattice },
+        Lattice { fraction_bits: 3, ..lattice },
+        Lattice { fraction_bits: 17, ..lattice },
         Lattice { scale: 0.0, ..lattice },
         Lattice { voxel_size: f64::NAN, ..lattice },
         Lattice { anchor: [f64::INFINITY; 3], ..lattice },

@@ -307,7 +307,7 @@ fn volumes_are_exact_at_the_ends_of_the_lattice() {
     let fills = |min: [f64; 3], max: [f64; 3], bounds: Bounds| {
         let options = PlaceOptions::new(Sizing::VoxelSize(f64::from(UNIT))).with_bounds(bounds);
         let mesh = place(&cuboid(min, max), &options).unwrap();
-        assert_eq!(mesh.lattice().unit_bits, 16);
+        assert_eq!(mesh.lattice().fraction_bits, 16);
         Topology::of(&mesh)
     };
     let all = fills([0.0; 3], [end; 3], Bounds { min: [0.0; 3], max: [end; 3] });
@@ -379,7 +379,7 @@ fn shells<'a>(triangles: usize, edges: impl Iterator<Item = &'a [Vec<usize>; 2]>
 /// Six times the volume as a sum of determinants, and the area from scalar products.
 fn measures(mesh: &PlacedMesh) -> (i128, f64) {
     let lattice = mesh.lattice();
-    let center = lattice.dims.map(|d| i128::from(d) * i128::from(lattice.unit()) / 2);
+    let center = lattice.dims.map(|d| i128::from(d) * i128::from(lattice.units_per_voxel()) / 2);
     let determinant = |corners: Triangle| {
         let [a, b, c] = corners.map(|p| -> [i128; 3] {
             std::array::from_fn(|axis| i128::from(p[axis]) - center[axis])

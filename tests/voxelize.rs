@@ -99,7 +99,7 @@ fn the_longest_grids_match_brute_force() {
         let triangles = [triangles, vec![[[0.0; 3], extent, extent]]].concat();
         let options = PlaceOptions::new(Sizing::Resolution(65_536));
         let mesh = place(&mesh_of(&triangles), &options).unwrap();
-        assert_eq!(mesh.lattice().unit_bits, 8);
+        assert_eq!(mesh.lattice().fraction_bits, 8);
         assert_same(&voxelize(&mesh), &oracle::voxelize(&mesh), &format!("axis {axis}"));
     }
 }
@@ -115,7 +115,7 @@ fn grids_of_many_bricks_match_the_predicate_voxel_by_voxel() {
     let mesh = place(&mesh_of(&triangles), &options).unwrap();
 
     let triangles: Vec<Triangle> = mesh.triangles().collect();
-    let half = mesh.lattice().unit() / 2;
+    let half = mesh.lattice().units_per_voxel() / 2;
     let occupied = |v: &[u32; 3]| {
         let center = v.map(|c| (2 * c as i32 + 1) * half);
         triangles.iter().any(|t| touches(t, center, half))
@@ -139,7 +139,7 @@ fn voxels_around_triangles_at_the_highest_resolution_match_the_oracle() {
     triangles.push([[0.0; 3], [1.0; 3], [1.0, 1.0, 1.0]]);
     let options = PlaceOptions::new(Sizing::Resolution(65_536));
     let mesh = place(&mesh_of(&triangles), &options).unwrap();
-    let (grid, unit) = (voxelize(&mesh), mesh.lattice().unit());
+    let (grid, units_per_voxel) = (voxelize(&mesh), mesh.lattice().units_per_voxel());
     let mut seen = [0, 0];
     for _ in 0..20_000 {
         // A voxel or a neighbour of one that holds a point of some triangle.
@@ -148,10 +148,10 @@ fn voxels_around_triangles_at_the_highest_resolution_match_the_oracle() {
         let voxel: [u32; 3] = std::array::from_fn(|i| {
             let along = |from: i32, to: i32, t: f64| (f64::from(to - from) * t) as i32;
             let on = a[i] + along(a[i], b[i], s * (1.0 - t)) + along(a[i], c[i], s * t);
-            ((on / unit) + rng.i32(-1..=1)).clamp(0, grid.dims()[i] as i32 - 1) as u32
+            ((on / units_per_voxel) + rng.i32(-1..=1)).clamp(0, grid.dims()[i] as i32 - 1) as u32
         });
-        let center = voxel.map(|v| (2 * v as i32 + 1) * unit / 2);
-        let expected = mesh.triangles().any(|t| oracle::touches(&t, center, unit / 2));
+        let center = voxel.map(|v| (2 * v as i32 + 1) * units_per_voxel / 2);
+        let expected = mesh.triangles().any(|t| oracle::touches(&t, center, units_per_voxel / 2));
         assert_eq!(grid.contains(voxel), expected, "voxel {voxel:?}");
         seen[usize::from(expected)] += 1;
     }

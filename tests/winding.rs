@@ -31,8 +31,8 @@ fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
 /// The generalized winding number, as the sum of the solid angles of all triangles (A. van Oosterom
 /// and J. Strackee, 1983).
 fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
-    let unit = f64::from(mesh.lattice().unit());
-    let center = voxel.map(|c| (f64::from(c) + 0.5) * unit);
+    let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
+    let center = voxel.map(|c| (f64::from(c) + 0.5) * units_per_voxel);
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let angle = |triangle: [[i32; 3]; 3]| {
         let [a, b, c] = triangle.map(|p| [0, 1, 2].map(|i| f64::from(p[i]) - center[i]));

@@ -11,24 +11,24 @@ pub fn touching_pairs(mesh: &PlacedMesh) -> u64 {
     let lattice = mesh.lattice();
     let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
     let indices = (0..mesh.len()).into_par_iter();
-    indices.map(|index| Pairs::new(mesh.triangle(index), lattice.unit_bits, grid).count()).sum()
+    indices.map(|index| Pairs::new(mesh.triangle(index), lattice.fraction_bits, grid).count()).sum()
 }
 
 /// The voxels that one triangle touches, found by halving cubes that it touches.
 struct Pairs {
     triangle: Triangle,
-    unit_bits: u32,
+    fraction_bits: u32,
     /// All voxels there are.
     grid: BoxRange,
 }
 
 impl Pairs {
-    fn new(triangle: Triangle, unit_bits: u32, grid: BoxRange) -> Self {
-        Self { triangle, unit_bits, grid }
+    fn new(triangle: Triangle, fraction_bits: u32, grid: BoxRange) -> Self {
+        Self { triangle, fraction_bits, grid }
     }
 
     fn count(&self) -> u64 {
-        let mut bits = self.unit_bits;
+        let mut bits = self.fraction_bits;
         while self.reached(bits).longest() > 2 {
             bits += 1;
         }
@@ -37,7 +37,7 @@ impl Pairs {
 
     /// Cubes of `2^bits` units that the triangle's bounding box touches in the grid.
     fn reached(&self, bits: u32) -> BoxRange {
-        let grid = self.grid.coarser(bits - self.unit_bits);
+        let grid = self.grid.coarser(bits - self.fraction_bits);
         BoxRange::of_triangle(&self.triangle, bits).intersect(&grid)
     }
 
@@ -57,7 +57,7 @@ impl Pairs {
         if !touches(&self.triangle, cube.map(|i| (2 * i + 1) * half), half) {
             return 0;
         }
-        if bits == self.unit_bits {
+        if bits == self.fraction_bits {
             return 1;
         }
         let parts = BoxRange { lo: cube.map(|i| 2 * i), hi: cube.map(|i| 2 * i + 1) };

@@ -166,7 +166,7 @@ pub fn predicates(data: &[u8]) {
     let (drop, shift) = (numbers.byte() % 24, numbers.byte() % 24);
     let half = (1 + numbers.word() % (1 << 23)).min((SPAN >> drop.min(22) << shift).max(1)) as i32;
     let axis = Axis::ALL[usize::from(numbers.byte() % 3)];
-    let unit_bits = 4 + u32::from(numbers.byte() % 13);
+    let fraction_bits = 4 + u32::from(numbers.byte() % 13);
     while !numbers.is_empty() {
         let mut coordinate = || {
             let near = numbers.byte() as i8 % 2;
@@ -180,8 +180,9 @@ pub fn predicates(data: &[u8]) {
         assert_eq!(touches(&triangle, center, half), expected, "{triangle:?} {center:?} {half}");
         let by_vectors = Batch::new(&[triangle]).touches(center, half)[0];
         assert_eq!(by_vectors, u64::from(expected), "{triangle:?} {center:?} {half}");
-        let count = (SPAN >> unit_bits) as i32;
-        let column = Column { triangle, axis, center: [center[0], center[1]], unit_bits, count };
+        let count = (SPAN >> fraction_bits) as i32;
+        let column =
+            Column { triangle, axis, center: [center[0], center[1]], fraction_bits, count };
         assert_eq!(columns::crosses(&column), columns::oracle(&column), "{column:?}");
         block_of_columns(column);
     }
@@ -189,15 +190,15 @@ pub fn predicates(data: &[u8]) {
 
 /// A block of columns that contains `column` has the crossings that the oracle finds one by one.
 fn block_of_columns(column: Column) {
-    let Column { triangle, axis, unit_bits, count, .. } = column;
-    let lowest = column.center.map(|c| (c >> unit_bits).min(count - BLOCK));
-    let mut pairs = Pairs::new(unit_bits);
+    let Column { triangle, axis, fraction_bits, count, .. } = column;
+    let lowest = column.center.map(|c| (c >> fraction_bits).min(count - BLOCK));
+    let mut pairs = Pairs::new(fraction_bits);
     pairs.push(triangle.map(|corner| axis.project(corner)), lowest);
     let set = InstructionSet::available()[0];
     let hits = pairs.solve_by(set, [BLOCK; 2], Position::Voxel(count));
     let columns = (0..BLOCK).flat_map(|i| (0..BLOCK).map(move |j| [lowest[0] + i, lowest[1] + j]));
     let expected = columns.filter_map(|index| {
-        let center = index.map(|i| (i << unit_bits) + (1 << (unit_bits - 1)));
+        let center = index.map(|i| (i << fraction_bits) + (1 << (fraction_bits - 1)));
         let found = columns::oracle(&Column { center, ..column })?;
         Some(Hit { lane: 0, column: index, along: found.voxel, winding: found.winding })
     });

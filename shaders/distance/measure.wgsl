@@ -23,7 +23,7 @@ const BRICK_VOXELS: u32 = 512u;
 
 struct Params {
     dims: vec3<u32>,
-    unit_bits: u32,
+    fraction_bits: u32,
     // The width of the band in lattice units, rounded up.
     width: f32,
     items: u32,
@@ -112,7 +112,7 @@ fn measure(
     if any(voxel >= params.dims) {
         return;
     }
-    let p = vec3<i32>((2u * voxel + 1u) << vec3<u32>(params.unit_bits - 1u));
+    let p = vec3<i32>((2u * voxel + 1u) << vec3<u32>(params.fraction_bits - 1u));
 
     let most = reach(p, item);
     var found = 0u;
@@ -141,7 +141,7 @@ fn measure(
         if !is_near {
             break;
         }
-        found = max(found, ~distance_to(p, triangle, params.unit_bits));
+        found = max(found, ~distance_to(p, triangle, params.fraction_bits));
     }
     if found > 0u {
         atomicMax(&nearest[item.slot * BRICK_VOXELS + place], found);

@@ -20,7 +20,7 @@ fn point_on(ray: Ray, touch: Touch, face: u32) -> array<Int64, 3> {
         point_at(ray.origin[2], ray.direction.z, touch.time),
     );
     let axis = face % 3u;
-    point[axis] = int64_shifted(touch.voxel[axis] + i32(face >= 3u), UNIT_BITS);
+    point[axis] = int64_shifted(touch.voxel[axis] + i32(face >= 3u), FRACTION_BITS);
     return point;
 }
 
@@ -29,9 +29,9 @@ fn face_center(voxel: vec3<i32>, face: u32) -> array<Int64, 3> {
     var halves = 2 * voxel + 1;
     halves[face % 3u] += select(-1, 1, face >= 3u);
     return array<Int64, 3>(
-        int64_shifted(halves.x, UNIT_BITS - 1u),
-        int64_shifted(halves.y, UNIT_BITS - 1u),
-        int64_shifted(halves.z, UNIT_BITS - 1u),
+        int64_shifted(halves.x, FRACTION_BITS - 1u),
+        int64_shifted(halves.y, FRACTION_BITS - 1u),
+        int64_shifted(halves.z, FRACTION_BITS - 1u),
     );
 }
 
@@ -55,7 +55,7 @@ fn tangent_axes(face: u32) -> vec2<u32> {
 
 // Interpolates between the corners of a face; `within` is the position in the face, in units.
 fn bilinear(corners: vec4<u32>, within: vec2<u32>) -> u32 {
-    let at = within >> vec2<u32>(UNIT_BITS - 15u);
+    let at = within >> vec2<u32>(FRACTION_BITS - 15u);
     let lower = lerp_fixed(corners.x, corners.y, at.x);
     let upper = lerp_fixed(corners.z, corners.w, at.x);
     return lerp_fixed(lower, upper, at.y);

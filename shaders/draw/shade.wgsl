@@ -99,8 +99,8 @@ fn surface_hit(ray: Ray, touch: Touch) -> SurfaceHit {
 fn shade_voxel(hit: SurfaceHit, surface: Surface, is_lit: bool) -> Sample {
     let axes = tangent_axes(hit.face);
     let within = vec2<u32>(
-        int64_sub(pick(hit.point, axes.x), int64_shifted(hit.voxel[axes.x], UNIT_BITS)).x,
-        int64_sub(pick(hit.point, axes.y), int64_shifted(hit.voxel[axes.y], UNIT_BITS)).x,
+        int64_sub(pick(hit.point, axes.x), int64_shifted(hit.voxel[axes.x], FRACTION_BITS)).x,
+        int64_sub(pick(hit.point, axes.y), int64_shifted(hit.voxel[axes.y], FRACTION_BITS)).x,
     );
     let sky = scale(surface.sky, bilinear(surface.corners, within));
     let edge = edge_at(hit.voxel, within);
@@ -119,7 +119,7 @@ fn edge_at(voxel: vec3<i32>, within: vec2<u32>) -> vec2<u32> {
     let steps = draw.edge_step * (voxel - draw.edge_origin);
     let width = draw.edge_width + steps.x + steps.y + steps.z;
     let strength = u32(clamp(draw.edge_max - width, 0, draw.edge_fade));
-    let edge_distance = min(within, vec2<u32>(1u << UNIT_BITS) - within) << vec2<u32>(8u);
+    let edge_distance = min(within, vec2<u32>(1u << FRACTION_BITS) - within) << vec2<u32>(8u);
     let is_edge = strength > 0u && i32(min(edge_distance.x, edge_distance.y)) < width;
     let shade = (strength >> 8u) * draw.edge_shade / (u32(draw.edge_fade) >> 8u);
     return vec2<u32>(select(ONE, ONE - shade, is_edge), u32(is_edge));

@@ -24,7 +24,7 @@ const AXIS_Z: u32 = 2u;
 
 // A triangle, set up for columns along one axis: its corners projected along the axis, in
 // counter-clockwise order, and their heights along it.
-struct Crossing {
+struct ProjectedTriangle {
     a: vec2<i32>,
     b: vec2<i32>,
     c: vec2<i32>,
@@ -61,33 +61,33 @@ fn unproject(axis: u32, projected: vec3<i32>) -> vec3<i32> {
     return select(projected, projected.yzx, axis == AXIS_Y);
 }
 
-fn crossing(triangle: Triangle, axis: u32) -> Crossing {
+fn project_triangle(triangle: Triangle, axis: u32) -> ProjectedTriangle {
     let a = project(axis, triangle.a);
     let b = project(axis, triangle.b);
     let c = project(axis, triangle.c);
     let area = edge_value(a.xy, b.xy, c.xy);
     if bitcast<i32>(area.y) < 0 {
-        return Crossing(a.xy, c.xy, b.xy, vec3<i32>(a.z, c.z, b.z), int64_neg(area), 1);
+        return ProjectedTriangle(a.xy, c.xy, b.xy, vec3<i32>(a.z, c.z, b.z), int64_neg(area), 1);
     }
     let winding = -i32(any(area != Int64(0u, 0u)));
-    return Crossing(a.xy, b.xy, c.xy, vec3<i32>(a.z, b.z, c.z), area, winding);
+    return ProjectedTriangle(a.xy, b.xy, c.xy, vec3<i32>(a.z, b.z, c.z), area, winding);
 }
 
-fn covers(crossing: Crossing, center: vec2<i32>) -> bool {
-    let verdict = edges_verdict_at(crossing, center);
+fn covers(projected: ProjectedTriangle, center: vec2<i32>) -> bool {
+    let verdict = edges_verdict_at(projected, center);
     if verdict != IN_DOUBT {
         return verdict == CLEAR;
     }
-    return edges_have(crossing, center);
+    return edges_have(projected, center);
 }
 
 // The f32 verdict on the centre: SEPARATES if an edge excludes it.
-fn edges_verdict_at(crossing: Crossing, center: vec2<i32>) -> u32 {
+fn edges_verdict_at(projected: ProjectedTriangle, center: vec2<i32>) -> u32 {
     return max(
-        edge_verdict_at(crossing.b, crossing.c, center),
+        edge_verdict_at(projected.b, projected.c, center),
         max(
-            edge_verdict_at(crossing.c, crossing.a, center),
-            edge_verdict_at(crossing.a, crossing.b, center),
+            edge_verdict_at(projected.c, projected.a, center),
+            edge_verdict_at(projected.a, projected.b, center),
         ),
     );
 }
@@ -101,20 +101,20 @@ fn edge_verdict_at(start: vec2<i32>, end: vec2<i32>, center: vec2<i32>) -> u32 {
     return verdict_of(least + (plus - minus), least + (abs(plus) + abs(minus)));
 }
 
-fn edges_have(crossing: Crossing, center: vec2<i32>) -> bool {
-    return edge_has(crossing.b, crossing.c, center)
-        && edge_has(crossing.c, crossing.a, center)
-        && edge_has(crossing.a, crossing.b, center);
+fn edges_have(projected: ProjectedTriangle, center: vec2<i32>) -> bool {
+    return edge_has(projected.b, projected.c, center)
+        && edge_has(projected.c, projected.a, center)
+        && edge_has(projected.a, projected.b, center);
 }
 
 // For a covered centre.
-fn at(crossing: Crossing, center: vec2<i32>) -> Height {
+fn at(projected: ProjectedTriangle, center: vec2<i32>) -> Height {
     return Height(
-        crossing.heights.x,
-        crossing.heights.yz - crossing.heights.xx,
-        edge_value(crossing.c, crossing.a, center),
-        edge_value(crossing.a, crossing.b, center),
-        crossing.area,
+        projected.heights.x,
+        projected.heights.yz - projected.heights.xx,
+        edge_value(projected.c, projected.a, center),
+        edge_value(projected.a, projected.b, center),
+        projected.area,
     );
 }
 
@@ -137,31 +137,31 @@ fn runs_down(along: vec2<i32>) -> bool {
     return (along.y < 0) || ((along.y == 0) && (along.x < 0));
 }
 
-// The first voxel, of 2^unit_bits units, whose centre is at the crossing or past it.
-fn first_center(height: Height, unit_bits: u32) -> i32 {
-    return first_end(height, bounds(height), unit_bits, 1 << (unit_bits - 1u), true);
+// The first voxel, of 2^fraction_bits units, whose centre is at the crossing or past it.
+fn first_center(height: Height, fraction_bits: u32) -> i32 {
+    return first_end(height, bounds(height), fraction_bits, 1 << (fraction_bits - 1u), true);
 }
 
 // The voxel k whose interval [k S, (k + 1) S) contains the crossing; a crossing exactly on the far
 // face of the grid is in the last of its `count` voxels.
-fn voxel(height: Height, unit_bits: u32, count: i32) -> i32 {
-    let voxel = first_end(height, bounds(height), unit_bits, 1 << unit_bits, false);
+fn voxel(height: Height, fraction_bits: u32, count: i32) -> i32 {
+    let voxel = first_end(height, bounds(height), fraction_bits, 1 << fraction_bits, false);
     if voxel != count {
         return voxel;
     }
-    return voxel - i32(is_below(height, count << unit_bits, true));
+    return voxel - i32(is_below(height, count << fraction_bits, true));
 }
 
 // The first voxel k for which the crossing is below k S + end, or at it if `closed`: a binary
 // search, since `bounds` contains the crossing.
-fn first_end(height: Height, bounds: vec2<i32>, unit_bits: u32, end: i32, closed: bool) -> i32 {
-    let past = (1 << unit_bits) - i32(closed);
-    let first = (bounds - end + past) >> vec2<u32>(unit_bits);
+fn first_end(height: Height, bounds: vec2<i32>, fraction_bits: u32, end: i32, closed: bool) -> i32 {
+    let past = (1 << fraction_bits) - i32(closed);
+    let first = (bounds - end + past) >> vec2<u32>(fraction_bits);
     var lo = first.x;
     var hi = first.y;
     while lo < hi {
         let middle = (lo + hi) >> 1u;
-        if is_below(height, (middle << unit_bits) + end, closed) {
+        if is_below(height, (middle << fraction_bits) + end, closed) {
             hi = middle;
         } else {
             lo = middle + 1;

@@ -57,11 +57,11 @@ fn is_dot_at_most_0(a: Int64Vector, b: Int64Vector) -> bool {
     return !int160_less(dot_part(a, b, true), dot_part(a, b, false));
 }
 
-// Whether the root of `squared` / 2^unit_bits, rounded to the nearest f32, is at least the one with
-// these bits. The root is compared with the midpoint of this float and the float below; a tie goes
+// Whether the root of `squared` / 2^fraction_bits, rounded to the nearest f32, is at least the one
+// with these bits. The root is compared with the midpoint of this float and the float below; a tie goes
 // to the even one. The root is within a relative 2^-16 of the float, so both sides of the
 // comparison are about as large, and below 2^153.
-fn rounds_to_at_least(squared: Fraction, unit_bits: u32, bits: u32) -> bool {
+fn rounds_to_at_least(squared: Fraction, fraction_bits: u32, bits: u32) -> bool {
     let mantissa = (bits & 0x7fffffu) | 0x800000u;
     // Below a power of 2 floats are half as far apart.
     let is_power = (bits & 0x7fffffu) == 0u;
@@ -70,7 +70,7 @@ fn rounds_to_at_least(squared: Fraction, unit_bits: u32, bits: u32) -> bool {
     let exponent = i32(bits >> 23u) - 150 - select(1, 2, is_power);
     var left = squared.numerator;
     var right = int160_scaled(int160_scaled(squared.denominator, odd), odd);
-    let shift = 2 * (exponent + i32(unit_bits));
+    let shift = 2 * (exponent + i32(fraction_bits));
     if shift < 0 {
         left = int160_shifted(left, u32(-shift));
     } else {
@@ -82,8 +82,8 @@ fn rounds_to_at_least(squared: Fraction, unit_bits: u32, bits: u32) -> bool {
     return int160_less(right, left);
 }
 
-// The bits of the f32 nearest to the root of `squared` / 2^unit_bits.
-fn rounded(squared: Fraction, unit_bits: u32) -> u32 {
+// The bits of the f32 nearest to the root of `squared` / 2^fraction_bits.
+fn rounded(squared: Fraction, fraction_bits: u32) -> u32 {
     if int160_is_zero(squared.numerator) {
         return 0u;
     }
@@ -92,9 +92,9 @@ fn rounded(squared: Fraction, unit_bits: u32) -> u32 {
     // divisions by less than 3. All together are below 20, and so below 40 floats.
     let numerator = sqrt(int160_to_f32(squared.numerator));
     let denominator = sqrt(int160_to_f32(squared.denominator));
-    var bits = bitcast<u32>(numerator / denominator / f32(1u << unit_bits)) - 64u;
+    var bits = bitcast<u32>(numerator / denominator / f32(1u << fraction_bits)) - 64u;
     for (var step = 64u; step > 0u; step = step >> 1u) {
-        if rounds_to_at_least(squared, unit_bits, bits + step) {
+        if rounds_to_at_least(squared, fraction_bits, bits + step) {
             bits += step;
         }
     }
@@ -120,8 +120,8 @@ fn squared_distance_to_edge(start: vec3<i32>, end: vec3<i32>) -> Fraction {
     return Fraction(squared_norm(exact_cross(start, edge)), wide(squared));
 }
 
-// The bits of the f32 nearest to the distance, in voxels of 2^unit_bits lattice units.
-fn distance_to(p: vec3<i32>, triangle: Triangle, unit_bits: u32) -> u32 {
+// The bits of the f32 nearest to the distance, in voxels of 2^fraction_bits lattice units.
+fn distance_to(p: vec3<i32>, triangle: Triangle, fraction_bits: u32) -> u32 {
     var a = p - triangle.a;
     var b = p - triangle.b;
     var c = p - triangle.c;
@@ -135,11 +135,11 @@ fn distance_to(p: vec3<i32>, triangle: Triangle, unit_bits: u32) -> u32 {
     if is_above {
         let xy = int96_add(int96_mul(normal[0], a.x), int96_mul(normal[1], a.y));
         let height = int96_abs(int96_add(xy, int96_mul(normal[2], a.z)));
-        return rounded(Fraction(int160_product(height, height), squared), unit_bits);
+        return rounded(Fraction(int160_product(height, height), squared), fraction_bits);
     }
     var nearest = 0xffffffffu;
     for (var edge = 0u; edge < 3u; edge += 1u) {
-        nearest = min(nearest, rounded(squared_distance_to_edge(a, b), unit_bits));
+        nearest = min(nearest, rounded(squared_distance_to_edge(a, b), fraction_bits));
         let start = a;
         a = b;
         b = c;

@@ -80,7 +80,7 @@ fn crossed_planes(traversal: Traversal, point: Point, level: u32) -> u32 {
 // The cell of a level that contains `point`: the upper one if the point is on a plane between
 // cells. Rounding down to units does not change it.
 fn cell_at(point: Point, level: u32) -> vec3<i32> {
-    let bits = UNIT_BITS + 3u * level;
+    let bits = FRACTION_BITS + 3u * level;
     let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
     let high = vec3<u32>(point.units[0].y, point.units[1].y, point.units[2].y);
     return vec3<i32>((high << vec3<u32>(32u - bits)) | (low >> vec3<u32>(bits)));
@@ -88,13 +88,13 @@ fn cell_at(point: Point, level: u32) -> vec3<i32> {
 
 // Per axis, whether `point` is on a plane between cells of a level.
 fn is_on_plane(point: Point, level: u32) -> vec3<bool> {
-    let within = (1u << (UNIT_BITS + 3u * level)) - 1u;
+    let within = (1u << (FRACTION_BITS + 3u * level)) - 1u;
     let low = vec3<u32>(point.units[0].x, point.units[1].x, point.units[2].x);
     return point.is_exact & ((low & vec3<u32>(within)) == vec3<u32>(0u));
 }
 
 fn dda_from(traversal: Traversal, level: u32, cell: vec3<i32>, entry_axis: u32) -> Dda {
-    let bits = UNIT_BITS + 3u * level;
+    let bits = FRACTION_BITS + 3u * level;
     let planes = cell + vec3<i32>(traversal.ray.direction > vec3<i32>(0));
     let nx = int64_abs(int64_sub(int64_shifted(planes.x, bits), traversal.ray.origin[0]));
     let ny = int64_abs(int64_sub(int64_shifted(planes.y, bits), traversal.ray.origin[1]));
@@ -128,7 +128,7 @@ fn advance(traversal: Traversal, dda: ptr<function, Dda>) -> bool {
     let is_y = !is_positive(yz) && !is_negative(xy);
     let is_z = !is_positive(zx) && !is_negative(yz);
     // A cell's side times each length: the change of the differences by one step.
-    let bits = UNIT_BITS + 3u * (*dda).level;
+    let bits = FRACTION_BITS + 3u * (*dda).level;
     let step_x = int64_shifted(i32(traversal.lengths.x), bits);
     let step_y = int64_shifted(i32(traversal.lengths.y), bits);
     let step_z = int64_shifted(i32(traversal.lengths.z), bits);
@@ -161,7 +161,7 @@ fn entry_time(traversal: Traversal, dda: Dda, start: Time) -> Time {
     }
     let is_down = traversal.ray.direction[dda.entry_axis] < 0;
     let plane = dda.cell[dda.entry_axis] + i32(is_down);
-    let bits = UNIT_BITS + 3u * dda.level;
+    let bits = FRACTION_BITS + 3u * dda.level;
     let towards = int64_sub(int64_shifted(plane, bits), pick(traversal.ray.origin, dda.entry_axis));
     let distance = select(towards, int64_neg(towards), is_down);
     return Time(distance, traversal.lengths[dda.entry_axis]);

@@ -3,8 +3,8 @@
 // #import exact/int64
 // #import trace/scene
 
-// A voxel is 2^UNIT_BITS units of a ray's origin wide.
-const UNIT_BITS: u32 = 16u;
+// A voxel is 2^FRACTION_BITS units of a ray's origin wide.
+const FRACTION_BITS: u32 = 16u;
 
 // Invocations per workgroup of stages that trace rays.
 const RAY_GROUP: u32 = 64u;
@@ -79,7 +79,7 @@ fn face_of(touch: Touch, ray: Ray) -> u32 {
             continue;
         }
         let plane = touch.voxel[a] + i32(d < 0);
-        let towards = int64_sub(int64_shifted(plane, UNIT_BITS), pick(ray.origin, a));
+        let towards = int64_sub(int64_shifted(plane, FRACTION_BITS), pick(ray.origin, a));
         let distance = select(towards, int64_neg(towards), d < 0);
         if time_is_at(Time(distance, u32(abs(d))), touch.time) {
             return a + select(0u, 3u, d < 0);

@@ -40,8 +40,8 @@ fn scene_entry(ray: Ray) -> Touch {
     var end = Time(Int64(0u, 0x20u), 1u);
     for (var a = 0u; a < 3u; a++) {
         let origin = pick(ray.origin, a);
-        let to_lo = int64_sub(int64_shifted(scene.lo[a], UNIT_BITS), origin);
-        let to_hi = int64_sub(int64_shifted(scene.hi[a] + 1, UNIT_BITS), origin);
+        let to_lo = int64_sub(int64_shifted(scene.lo[a], FRACTION_BITS), origin);
+        let to_hi = int64_sub(int64_shifted(scene.hi[a] + 1, FRACTION_BITS), origin);
         let d = ray.direction[a];
         if d == 0 {
             let is_outside = int64_less(Int64(0u, 0u), to_lo) || int64_less(to_hi, Int64(0u, 0u));

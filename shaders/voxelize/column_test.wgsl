@@ -19,7 +19,7 @@ struct ColumnHit {
     brick: vec3<i32>,
     column: Column,
     height: Height,
-    // As in Crossing.
+    // As in ProjectedTriangle.
     winding: i32,
 }
 
@@ -52,13 +52,14 @@ fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     let brick = unpack_node(candidate.pair);
     let triangle = triangle_at(candidate.pair.triangle);
     let column = column_at(centers_in_bounds(triangle, brick), candidate.rank);
-    let half = 1i << (params.unit_bits - 1u);
-    let center = (column.position << vec2<u32>(params.unit_bits)) + half;
-    let set_up = crossing(triangle, column.axis);
-    if !covers(set_up, center) {
+    let half = 1i << (params.fraction_bits - 1u);
+    let center = (column.position << vec2<u32>(params.fraction_bits)) + half;
+    let projected = project_triangle(triangle, column.axis);
+    if !covers(projected, center) {
         return hit;
     }
-    return ColumnHit(true, candidate.index, brick, column, at(set_up, center), set_up.winding);
+    let height = at(projected, center);
+    return ColumnHit(true, candidate.index, brick, column, height, projected.winding);
 }
 
 // The voxel of the hit's column with the coordinate `along` its axis.

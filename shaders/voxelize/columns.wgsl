@@ -9,8 +9,8 @@
 fn centers_in_bounds(triangle: Triangle, brick: vec3<i32>) -> NodeRange {
     let lo = min(triangle.a, min(triangle.b, triangle.c));
     let hi = max(triangle.a, max(triangle.b, triangle.c));
-    let bits = vec3<u32>(params.unit_bits);
-    let half = 1i << (params.unit_bits - 1u);
+    let bits = vec3<u32>(params.fraction_bits);
+    let half = 1i << (params.fraction_bits - 1u);
     return NodeRange(
         max((lo + half - 1) >> bits, max(brick * 8, params.region_lo)),
         min((hi - half) >> bits, min(brick * 8 + 7, params.region_hi)),

@@ -22,7 +22,7 @@ fn list_crossings(
     var found = vec3<i32>(0);
     var exists = false;
     if hit.exists {
-        found = voxel_of_column(hit, first_center(hit.height, params.unit_bits));
+        found = voxel_of_column(hit, first_center(hit.height, params.fraction_bits));
         exists = is_in_brick(hit, found);
     }
     // One addition to the counter per workgroup, not per crossing.

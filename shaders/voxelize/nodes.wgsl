@@ -16,7 +16,7 @@ struct NodeRange {
 fn all_nodes_in_bounds(triangle: Triangle, level: u32) -> NodeRange {
     let lo = min(triangle.a, min(triangle.b, triangle.c));
     let hi = max(triangle.a, max(triangle.b, triangle.c));
-    let bits = vec3<u32>(params.unit_bits + 3u * level);
+    let bits = vec3<u32>(params.fraction_bits + 3u * level);
     return NodeRange((lo - 1) >> bits, hi >> bits);
 }
 
@@ -49,7 +49,7 @@ fn node_at(range: NodeRange, rank: u32) -> vec3<i32> {
 }
 
 fn node_cube(node: vec3<i32>, level: u32) -> Cube {
-    let bits = params.unit_bits + 3u * level;
+    let bits = params.fraction_bits + 3u * level;
     let half = 1i << (bits - 1u);
     return Cube((node << vec3<u32>(bits)) + half, half);
 }

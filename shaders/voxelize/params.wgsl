@@ -7,8 +7,8 @@ const GROUP: u32 = 256u;
 struct Params {
     // First and last voxel of the region to be voxelized, inclusive.
     region_lo: vec3<i32>,
-    // F: a voxel is 2^unit_bits lattice units wide.
-    unit_bits: u32,
+    // F: a voxel is 2^fraction_bits lattice units wide.
+    fraction_bits: u32,
     region_hi: vec3<i32>,
     // Level of the children that pairs expand to; 0 are voxels.
     level: u32,

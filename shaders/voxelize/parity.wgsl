@@ -14,7 +14,7 @@ fn parity(
     if !hit.exists {
         return;
     }
-    let found = voxel_of_column(hit, first_center(hit.height, params.unit_bits));
+    let found = voxel_of_column(hit, first_center(hit.height, params.fraction_bits));
     if is_in_brick(hit, found) {
         atomicXor(&bricks[word_of(brick_of(hit.pair), found)], 1u << bit_of(found));
     }

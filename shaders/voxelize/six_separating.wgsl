@@ -14,7 +14,7 @@ fn six_separating(
         return;
     }
     let last = project(hit.column.axis, params.dims).z;
-    let found = voxel_of_column(hit, voxel(hit.height, params.unit_bits, last));
+    let found = voxel_of_column(hit, voxel(hit.height, params.fraction_bits, last));
     if is_in_brick(hit, found) {
         set_voxels(word_of(brick_of(hit.pair), found), 1u << bit_of(found));
     }

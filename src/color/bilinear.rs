@@ -9,9 +9,8 @@ use pulp::{Simd, WithSimd};
 
 use crate::color::Color;
 use crate::color::texel_polygon::area;
+use crate::lanes::LANES;
 
-/// Polygons integrated together: the doubles in the widest vector.
-const LANES: usize = 8;
 /// Largest number of squares between texel centres that a polygon spans along an axis.
 const MAX_SQUARES: usize = 5;
 /// Vertices of a triangle clipped to a voxel.

@@ -169,10 +169,12 @@ pub(super) fn clip(
 }
 
 /// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
-pub(super) fn corners(triangle: &Triangle, base: [i32; 3], unit_bits: u32) -> [[f64; 3]; 3] {
-    let unit = f64::from(1_u32 << unit_bits);
+pub(super) fn corners(triangle: &Triangle, base: [i32; 3], fraction_bits: u32) -> [[f64; 3]; 3] {
+    let units_per_voxel = f64::from(1_u32 << fraction_bits);
     // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
-    triangle.map(|corner| [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << unit_bits)) / unit))
+    triangle.map(|corner| {
+        [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << fraction_bits)) / units_per_voxel)
+    })
 }
 
 /// An affine map from a triangle to the texture plane, in texels.

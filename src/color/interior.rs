@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use crate::color::{LightSum, Surface};
+use crate::color::{LightSum, SurfaceColors};
 use crate::grid::{BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, is_empty, set_bits};
 use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
@@ -57,7 +57,7 @@ impl Neighborhood<Mask> {
 }
 
 /// The colours of `grid`.
-pub(super) fn colors(grid: &VoxelGrid, surface: &Surface) -> Colors {
+pub(super) fn colors(grid: &VoxelGrid, surface: &SurfaceColors) -> Colors {
     let bricks = surface_bricks(surface);
     let bricks = bricks.into_par_iter().filter_map(|key| {
         let occupied = grid.mask_of(key);
@@ -71,7 +71,7 @@ pub(super) fn colors(grid: &VoxelGrid, surface: &Surface) -> Colors {
 }
 
 /// The bricks of the surface and their face neighbours.
-fn surface_bricks(surface: &Surface) -> Vec<BrickKey> {
+fn surface_bricks(surface: &SurfaceColors) -> Vec<BrickKey> {
     let near = surface.touched.par_iter().flat_map_iter(|&(key, _)| {
         let Neighborhood { center, sides } = Neighborhood::of(key, |key| key);
         sides.into_iter().flatten().chain([center]).flatten()
@@ -87,7 +87,7 @@ fn brick_colors(
     key: BrickKey,
     occupied: &Mask,
     grid: &VoxelGrid,
-    surface: &Surface,
+    surface: &SurfaceColors,
 ) -> (Mask, Vec<Rgba>) {
     let own = surface.colors.of_brick(key);
     let visible =

@@ -189,7 +189,7 @@ impl WithSimd for Touched<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Vec<BlockMask> {
         let Self { mesh, node, triangles } = self;
         let bits = node.child_bits();
-        let box_bits = mesh.lattice().unit_bits + BRICK.ilog2() + bits;
+        let box_bits = mesh.lattice().fraction_bits + BRICK.ilog2() + bits;
         let lowest = node.from.map(|c| (c >> bits) as i32);
         let mut masks = Vec::new();
         let block = Block { box_bits, lowest, edge: 1 << (node.bits - bits) };

@@ -65,7 +65,7 @@ pub(super) fn brick_masks<S: Simd>(
     let mut blocks = Vec::new();
     for [x, y, z] in (0..8).map(|i| [i >> 2, i >> 1 & 1, i & 1].map(|half: usize| 4 * half)) {
         let lowest = [base[0] + x as i32, base[1] + y as i32, base[2] + z as i32];
-        let block = Block { box_bits: mesh.lattice().unit_bits, lowest, edge: BLOCK };
+        let block = Block { box_bits: mesh.lattice().fraction_bits, lowest, edge: BLOCK };
         block_masks(simd, mesh, triangles, &block, &mut blocks);
         for (brick, block) in bricks.iter_mut().zip(&blocks) {
             for (slice, word) in brick[x..x + 4].iter_mut().enumerate() {

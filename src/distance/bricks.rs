@@ -35,9 +35,9 @@ impl Bricks {
     }
 
     /// The bounds of the voxels' centres.
-    pub(super) fn centers(&self, unit_bits: u32) -> Aabb {
-        let half = 1 << (unit_bits - 1);
-        let at = |brick: u32| ((brick * BRICK) << unit_bits).cast_signed();
+    pub(super) fn centers(&self, fraction_bits: u32) -> Aabb {
+        let half = 1 << (fraction_bits - 1);
+        let at = |brick: u32| ((brick * BRICK) << fraction_bits).cast_signed();
         Aabb { lo: self.from.map(|c| at(c) + half), hi: self.to.map(|c| at(c) - half) }
     }
 }
@@ -77,9 +77,9 @@ mod tests {
             // Of an odd number of rows, the first half has one more.
             assert!(lens[0] >= lens[1] && lens[1] * 2 >= lens[0], "{lens:?}");
 
-            let unit_bits = rng.u32(4..10);
-            let middle = |voxel: u32| (2 * voxel as i32 + 1) << (unit_bits - 1);
-            let centers = bricks.centers(unit_bits);
+            let fraction_bits = rng.u32(4..10);
+            let middle = |voxel: u32| (2 * voxel as i32 + 1) << (fraction_bits - 1);
+            let centers = bricks.centers(fraction_bits);
             assert_eq!(centers.lo, bricks.from.map(|c| middle(8 * c)));
             assert_eq!(centers.hi, bricks.to.map(|c| middle(8 * c - 1)));
         }

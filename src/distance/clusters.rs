@@ -41,8 +41,8 @@ impl Clusters {
         (size_of::<(u64, u32)>() + 2 * size_of::<u32>() + size_of::<Aabb>()) as u64;
 
     pub(super) fn new(mesh: &PlacedMesh) -> Self {
-        let unit_bits = mesh.lattice().unit_bits;
-        let long = (LONG << unit_bits).cast_signed();
+        let fraction_bits = mesh.lattice().fraction_bits;
+        let long = (LONG << fraction_bits).cast_signed();
         let bounds = |index: u32| Aabb::of(&mesh.triangle(index as usize));
         let entry = |index| (key(&bounds(index), long), index);
         let mut sorted: Vec<_> = (0..mesh.len() as u32).into_par_iter().map(entry).collect();
@@ -58,7 +58,7 @@ impl Clusters {
             rest.iter().fold(bounds(*first), |all, &index| all.union(bounds(index)))
         };
         let bounds = starts.par_windows(2).map(of_cluster).collect();
-        Self { triangles, starts, bounds, brick: (BRICK << unit_bits).cast_signed() }
+        Self { triangles, starts, bounds, brick: (BRICK << fraction_bits).cast_signed() }
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -225,7 +225,7 @@ mod tests {
             let mut listed = all.clone().flatten().copied().collect::<Vec<u32>>();
             listed.sort_unstable();
             assert_eq!(listed, (0..count).collect::<Vec<u32>>());
-            let voxel = mesh.lattice().unit();
+            let voxel = mesh.lattice().units_per_voxel();
             let sides = |lo: [i32; 3], hi: [i32; 3]| [0, 1, 2].map(|a| hi[a] - lo[a]);
             for (cluster, triangles) in all.enumerate() {
                 let corners = |index: &u32| mesh.triangle(*index as usize);

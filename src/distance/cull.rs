@@ -121,6 +121,11 @@ impl<'a> Culling<'a> {
     pub(super) fn reach(&self, bricks: &Bricks, clusters: &[u32]) -> Reach {
         let lattice = self.mesh.lattice();
         let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
-        Reach::new(bricks.centers(lattice.unit_bits), self.width, lattice.unit(), boxes)
+        Reach::new(
+            bricks.centers(lattice.fraction_bits),
+            self.width,
+            lattice.units_per_voxel(),
+            boxes,
+        )
     }
 }

@@ -27,11 +27,11 @@ impl Fraction {
     }
 }
 
-/// Whether the root of `squared` / `2^unit_bits`, rounded to the nearest `f32`, is at least
+/// Whether the root of `squared` / `2^fraction_bits`, rounded to the nearest `f32`, is at least
 /// `float`. The root is compared with the midpoint of `float` and the float below; a tie goes to
 /// the even one. The root is close to `float`, so both sides of the comparison are about as large,
 /// and below `2^153`.
-fn rounds_to_at_least(squared: Fraction, unit_bits: u32, float: f32) -> bool {
+fn rounds_to_at_least(squared: Fraction, fraction_bits: u32, float: f32) -> bool {
     let bits = float.to_bits();
     let mantissa = bits & 0x7f_ffff | 0x80_0000;
     // Below a power of 2 floats are half as far apart.
@@ -41,7 +41,7 @@ fn rounds_to_at_least(squared: Fraction, unit_bits: u32, float: f32) -> bool {
     let exponent = (bits >> 23) as i32 - 150 - if is_power { 2 } else { 1 };
     let mut left = squared.numerator;
     let mut right = Wide::product(squared.denominator, odd * odd);
-    let shift = 2 * (exponent + unit_bits as i32);
+    let shift = 2 * (exponent + fraction_bits as i32);
     if shift < 0 {
         left = left.shifted(shift.unsigned_abs());
     } else {
@@ -50,15 +50,15 @@ fn rounds_to_at_least(squared: Fraction, unit_bits: u32, float: f32) -> bool {
     if bits & 1 == 0 { left >= right } else { left > right }
 }
 
-/// The `f32` nearest to the root of `squared` / `2^unit_bits`.
-fn rounded(squared: Fraction, unit_bits: u32) -> f32 {
+/// The `f32` nearest to the root of `squared` / `2^fraction_bits`.
+fn rounded(squared: Fraction, fraction_bits: u32) -> f32 {
     if squared.numerator == Wide::default() {
         return 0.0;
     }
     let root = (squared.numerator.to_f64() / squared.denominator as f64).sqrt();
     // Wrong by a few units of the 53rd bit: the rounded root is within one float.
-    let near = (root / f64::from(1u32 << unit_bits)) as f32;
-    let is_reached = |&float: &f32| rounds_to_at_least(squared, unit_bits, float);
+    let near = (root / f64::from(1u32 << fraction_bits)) as f32;
+    let is_reached = |&float: &f32| rounds_to_at_least(squared, fraction_bits, float);
     [near.next_up(), near].into_iter().find(is_reached).unwrap_or_else(|| near.next_down())
 }
 
@@ -77,8 +77,8 @@ fn squared_distance_to_edge(start: [i128; 3], end: [i128; 3]) -> Fraction {
 }
 
 /// The `f32` nearest to the distance from lattice point `p` to `triangle`, in voxels of
-/// `2^unit_bits` lattice units; a tie goes to the even one.
-pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f32 {
+/// `2^fraction_bits` lattice units; a tie goes to the even one.
+pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, fraction_bits: u32) -> f32 {
     let from = |corner: [i32; 3]| minus(p.map(i128::from), corner.map(i128::from));
     let [a, b, c] = triangle.map(from);
     let normal = cross(minus(a, b), minus(b, c));
@@ -90,10 +90,13 @@ pub(super) fn distance_to(p: [i32; 3], triangle: &Triangle, unit_bits: u32) -> f
         && dot(normal, cross(c, minus(c, a))) <= 0;
     if is_above {
         let numerator = Wide::square(dot(normal, a).unsigned_abs());
-        return rounded(Fraction { numerator, denominator: squared.cast_unsigned() }, unit_bits);
+        return rounded(
+            Fraction { numerator, denominator: squared.cast_unsigned() },
+            fraction_bits,
+        );
     }
     let edges = [[a, b], [b, c], [c, a]];
-    let to_edges = edges.map(|[a, b]| rounded(squared_distance_to_edge(a, b), unit_bits));
+    let to_edges = edges.map(|[a, b]| rounded(squared_distance_to_edge(a, b), fraction_bits));
     to_edges.into_iter().fold(f32::INFINITY, f32::min)
 }
 
@@ -140,8 +143,8 @@ impl Wide {
 mod tests {
     use super::*;
 
-    /// Whether `distance`, in lattice units times `2^-unit_bits`, is the float nearest to the root
-    /// of an integer.
+    /// Whether `distance`, in lattice units times `2^-fraction_bits`, is the float nearest to the
+    /// root of an integer.
     #[test]
     fn roots_of_integers_are_rounded_to_nearest() {
         let mut random = fastrand::Rng::with_seed(7);

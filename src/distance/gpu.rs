@@ -36,7 +36,7 @@ const BATCH_BYTES: u64 = 64 << 20;
 #[expect(missing_docs, reason = "documented in the shader")]
 pub struct MeasureParams {
     pub dims: [u32; 3],
-    pub unit_bits: u32,
+    pub fraction_bits: u32,
     pub width: f32,
     pub items: u32,
     pub max_groups: u32,
@@ -232,8 +232,8 @@ impl Measuring<'_> {
         let lattice = work.culling.mesh.lattice();
         let params = MeasureParams {
             dims: lattice.dims,
-            unit_bits: lattice.unit_bits,
-            width: (work.width * lattice.unit() as f32).next_up(),
+            fraction_bits: lattice.fraction_bits,
+            width: (work.width * lattice.units_per_voxel() as f32).next_up(),
             items: items.len() as u32,
             max_groups: MAX_GROUPS,
             padding: 0,

@@ -58,7 +58,7 @@ pub(super) struct Nearest {
 pub(super) struct Brick {
     /// The centre of its first voxel, in lattice units.
     pub(super) origin: [i32; 3],
-    pub(super) unit_bits: u32,
+    pub(super) fraction_bits: u32,
     /// In voxels.
     pub(super) width: f32,
 }
@@ -73,8 +73,8 @@ struct Linear {
 impl Linear {
     /// The dot product of `along` and a voxel's position; `at` is the position of the first voxel.
     #[inline(always)]
-    fn product(along: Vector, at: Vector, unit: f64) -> Self {
-        Self { at: dot(along, at), step: times(along, unit) }
+    fn product(along: Vector, at: Vector, spacing: f64) -> Self {
+        Self { at: dot(along, at), step: times(along, spacing) }
     }
 
     #[inline(always)]
@@ -116,17 +116,17 @@ struct Edge {
 impl Edge {
     /// The edge `side` from a corner, which is at `p` from the first voxel's centre.
     #[inline(always)]
-    fn new(p: Vector, [x, y, z]: Vector, unit: f64) -> Self {
+    fn new(p: Vector, [x, y, z]: Vector, spacing: f64) -> Self {
         let squared = dot([x, y, z], [x, y, z]);
         let at = cross(p, [x, y, z]);
         Self {
-            along: Linear::product([x, y, z], p, unit),
+            along: Linear::product([x, y, z], p, spacing),
             squared,
             per_squared: if squared > 0.0 { 1.0 / squared } else { 0.0 },
             area: [
-                Linear { at: at[0], step: times([0.0, z, -y], unit) },
-                Linear { at: at[1], step: times([-z, 0.0, x], unit) },
-                Linear { at: at[2], step: times([y, -x, 0.0], unit) },
+                Linear { at: at[0], step: times([0.0, z, -y], spacing) },
+                Linear { at: at[1], step: times([-z, 0.0, x], spacing) },
+                Linear { at: at[2], step: times([y, -x, 0.0], spacing) },
             ],
         }
     }
@@ -205,12 +205,12 @@ struct Gaps {
 impl Gaps {
     #[inline(always)]
     fn new(bounds: &Aabb, brick: &Brick) -> Self {
-        let unit = f64::from(1u32 << brick.unit_bits);
+        let spacing = f64::from(1u32 << brick.fraction_bits);
         let mut axes = [Lanes::default(); 3];
         for (axis, squared) in axes.iter_mut().enumerate() {
             let lo = Lanes::splat(f64::from(bounds.lo[axis] - brick.origin[axis]));
             let hi = Lanes::splat(f64::from(bounds.hi[axis] - brick.origin[axis]));
-            let at = ALONG * Lanes::splat(unit);
+            let at = ALONG * Lanes::splat(spacing);
             let gap = (lo - at).max(at - hi).max(Lanes::default());
             *squared = gap * gap;
         }
@@ -233,8 +233,8 @@ impl Gaps {
 impl Nearest {
     /// Of the triangles `near` the brick, where they are nearer than the width.
     pub(super) fn of(arch: Arch, near: &Near, brick: &Brick) -> Self {
-        let unit = f64::from(1u32 << brick.unit_bits);
-        let most = (f64::from(brick.width) + MARGIN) * unit;
+        let spacing = f64::from(1u32 << brick.fraction_bits);
+        let most = (f64::from(brick.width) + MARGIN) * spacing;
         let most = Lanes::splat(most * most);
         let mut nearest =
             Self { squared: [most; ROWS], limits: [most; LANES], reached: 0, slack: 0.0 };
@@ -254,18 +254,18 @@ impl Nearest {
 
     #[inline(always)]
     fn add(&mut self, triangle: &Triangle, brick: &Brick) {
-        let unit = f64::from(1u32 << brick.unit_bits);
+        let spacing = f64::from(1u32 << brick.fraction_bits);
         let gaps = Gaps::new(&Aabb::of(triangle), brick);
         let mut seen = None;
         for x in 0..LANES {
             let rows = gaps.rows(x).bits_below(self.limits[x]);
             for y in set_bits(rows.into()).map(|y| y as usize) {
                 let squared = &mut self.squared[LANES * x + y];
-                if gaps.voxels(x, y).bits_below(limit(*squared, unit)) == 0 {
+                if gaps.voxels(x, y).bits_below(limit(*squared, spacing)) == 0 {
                     continue;
                 }
                 if seen.is_none() {
-                    seen = Some(Seen::new(triangle, brick.origin, unit));
+                    seen = Some(Seen::new(triangle, brick.origin, spacing));
                 }
                 let Some(seen) = &seen else { continue };
                 let (fx, fy) = (x as f64, y as f64);
@@ -273,8 +273,8 @@ impl Nearest {
                     continue;
                 }
                 self.reached |= 1 << (LANES * x + y);
-                seen.lower(fx, fy, unit, squared);
-                self.limits[x].0[y] = limit(*squared, unit).greatest();
+                seen.lower(fx, fy, spacing, squared);
+                self.limits[x].0[y] = limit(*squared, spacing).greatest();
                 self.slack = self.slack.max(seen.slack);
             }
         }
@@ -306,9 +306,9 @@ impl Nearest {
                 let rounded = if least == most {
                     least
                 } else {
-                    let at = [x, y, z].map(|i| (i as i32) << brick.unit_bits);
+                    let at = [x, y, z].map(|i| (i as i32) << brick.fraction_bits);
                     let p = std::array::from_fn(|i| brick.origin[i] + at[i]);
-                    exactly(near, p, brick.unit_bits)
+                    exactly(near, p, brick.fraction_bits)
                 };
                 if rounded < brick.width {
                     mask[x] |= 1 << (LANES * y + z);
@@ -332,7 +332,7 @@ impl WithSimd for Round<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let per_unit = 1.0 / f64::from(1u32 << self.brick.unit_bits);
+        let per_unit = 1.0 / f64::from(1u32 << self.brick.fraction_bits);
         let slack = self.slack * per_unit;
         let distances = self.squared.sqrt().0.map(|distance| distance * per_unit);
         let least = distances.map(|d| (d * (1.0 - RELATIVE) - slack).max(0.0) as f32);
@@ -343,18 +343,18 @@ impl WithSimd for Round<'_> {
 
 /// The rounded distance from `p` to the nearest triangle.
 #[cold]
-fn exactly(near: &Near, p: [i32; 3], unit_bits: u32) -> f32 {
+fn exactly(near: &Near, p: [i32; 3], fraction_bits: u32) -> f32 {
     let triangles = near.near.iter().flat_map(|&cluster| near.clusters.triangles(cluster));
     let distances = triangles.map(|&index| {
         let triangle = near.mesh.triangle(index as usize);
-        exact::distance_to(p, &triangle, unit_bits)
+        exact::distance_to(p, &triangle, fraction_bits)
     });
     distances.fold(f32::INFINITY, f32::min)
 }
 
 impl Seen {
     #[inline(always)]
-    fn new(triangle: &Triangle, origin: [i32; 3], unit: f64) -> Self {
+    fn new(triangle: &Triangle, origin: [i32; 3], spacing: f64) -> Self {
         let corners = [
             seen_from(origin, triangle[0]),
             seen_from(origin, triangle[1]),
@@ -367,7 +367,7 @@ impl Seen {
         ];
         let normal = primitive(cross(sides[0], sides[1]));
         let squared = dot(normal, normal);
-        let across = 3.0 * (LANES - 1) as f64 * unit;
+        let across = 3.0 * (LANES - 1) as f64 * spacing;
         let far = norm_1(corners[0]).max(norm_1(corners[1])).max(norm_1(corners[2])) + across;
         let longest = norm_max(sides[0]).max(norm_max(sides[1])).max(norm_max(sides[2]));
         // Both bound all partial sums as well.
@@ -375,17 +375,17 @@ impl Seen {
         let slack = if largest < EXACT { 0.0 } else { far / (1_u64 << 47) as f64 };
         Self {
             corners,
-            height: Linear::product(normal, corners[0], unit),
+            height: Linear::product(normal, corners[0], spacing),
             per_normal: if squared > 0.0 { 1.0 / squared } else { 0.0 },
             inward: [
-                Linear::product(cross(normal, sides[0]), corners[0], unit),
-                Linear::product(cross(normal, sides[1]), corners[1], unit),
-                Linear::product(cross(normal, sides[2]), corners[2], unit),
+                Linear::product(cross(normal, sides[0]), corners[0], spacing),
+                Linear::product(cross(normal, sides[1]), corners[1], spacing),
+                Linear::product(cross(normal, sides[2]), corners[2], spacing),
             ],
             edges: [
-                Edge::new(corners[0], sides[0], unit),
-                Edge::new(corners[1], sides[1], unit),
-                Edge::new(corners[2], sides[2], unit),
+                Edge::new(corners[0], sides[0], spacing),
+                Edge::new(corners[1], sides[1], spacing),
+                Edge::new(corners[2], sides[2], spacing),
             ],
             slack,
         }
@@ -401,7 +401,7 @@ impl Seen {
 
     /// Lowers the squared distances of the row at `x` and `y`, in voxels, to this triangle's.
     #[inline(always)]
-    fn lower(&self, x: f64, y: f64, unit: f64, squared: &mut Lanes) {
+    fn lower(&self, x: f64, y: f64, spacing: f64, squared: &mut Lanes) {
         let zero = Lanes::default();
         let inward = [self.inward[0].row(x, y), self.inward[1].row(x, y), self.inward[2].row(x, y)];
         // The edges that a voxel of the row is beyond.
@@ -424,27 +424,27 @@ impl Seen {
             let area_z = Lanes::splat(edge.area[2].at(x, y));
             let area = area[0] * area[0] + area[1] * area[1] + area_z * area_z;
             let to_line = area * Lanes::splat(edge.per_squared);
-            let to_end = self.to_corner((i + 1) % 3, x, y, unit);
+            let to_end = self.to_corner((i + 1) % 3, x, y, spacing);
             let to_edge = along.select_below(Lanes::splat(edge.squared), to_line, to_end);
-            let to_edge = zero.select_below(along, to_edge, self.to_corner(i, x, y, unit));
+            let to_edge = zero.select_below(along, to_edge, self.to_corner(i, x, y, spacing));
             *squared = squared.min(to_edge);
         }
     }
 
     /// The squared distances of the row at `x` and `y` from a corner.
     #[inline(always)]
-    fn to_corner(&self, corner: usize, x: f64, y: f64, unit: f64) -> Lanes {
+    fn to_corner(&self, corner: usize, x: f64, y: f64, spacing: f64) -> Lanes {
         let [px, py, pz] = self.corners[corner];
-        let (px, py) = (px + x * unit, py + y * unit);
-        let pz = Lanes::splat(pz) + ALONG * Lanes::splat(unit);
+        let (px, py) = (px + x * spacing, py + y * spacing);
+        let pz = Lanes::splat(pz) + ALONG * Lanes::splat(spacing);
         Lanes::splat(px * px + py * py) + pz * pz
     }
 }
 
 /// Squared distances with the margin: beyond these, triangles are culled.
 #[inline(always)]
-fn limit(squared: Lanes, unit: f64) -> Lanes {
-    squared * Lanes::splat(1.0 + MARGIN) + Lanes::splat(MARGIN * MARGIN * unit * unit)
+fn limit(squared: Lanes, spacing: f64) -> Lanes {
+    squared * Lanes::splat(1.0 + MARGIN) + Lanes::splat(MARGIN * MARGIN * spacing * spacing)
 }
 
 /// A number coprime to `count`, near its golden section: its multiples modulo `count` are all
@@ -484,22 +484,22 @@ mod tests {
     }
 
     /// The centre of the voxel at `x`, `y` and `z`.
-    fn center(origin: [i32; 3], unit: i32, voxel: [usize; 3]) -> [i32; 3] {
-        [0, 1, 2].map(|a| origin[a] + voxel[a] as i32 * unit)
+    fn center(origin: [i32; 3], spacing: i32, voxel: [usize; 3]) -> [i32; 3] {
+        [0, 1, 2].map(|a| origin[a] + voxel[a] as i32 * spacing)
     }
 
     #[test]
     fn gaps_are_the_squared_distances_of_voxels_from_a_box() {
         let mut rng = Rng::with_seed(61);
         for _ in 0..100 {
-            let unit_bits = rng.u32(4..8);
+            let fraction_bits = rng.u32(4..8);
             let brick =
-                Brick { origin: [(); 3].map(|()| rng.i32(-999..999)), unit_bits, width: 3.0 };
+                Brick { origin: [(); 3].map(|()| rng.i32(-999..999)), fraction_bits, width: 3.0 };
             let bounds = Aabb::of(&any_triangle(&mut rng, 2000));
             let gaps = Gaps::new(&bounds, &brick);
             for (x, y) in (0..LANES).flat_map(|x| (0..LANES).map(move |y| (x, y))) {
                 let expected: [f64; LANES] = std::array::from_fn(|z| {
-                    let at = center(brick.origin, 1 << unit_bits, [x, y, z]);
+                    let at = center(brick.origin, 1 << fraction_bits, [x, y, z]);
                     bounds.nearest_squared(&Aabb { lo: at, hi: at }) as f64
                 });
                 assert_eq!(gaps.voxels(x, y).0, expected);
@@ -513,14 +513,14 @@ mod tests {
         let mut rng = Rng::with_seed(62);
         let mut counts = [0; 2];
         for _ in 0..1000 {
-            let (triangle, unit) = (any_triangle(&mut rng, 300), 16);
+            let (triangle, spacing) = (any_triangle(&mut rng, 300), 16);
             let origin = [(); 3].map(|()| rng.i32(-300..300));
-            let seen = Seen::new(&triangle, origin, f64::from(unit));
+            let seen = Seen::new(&triangle, origin, f64::from(spacing));
             let (x, y) = (rng.usize(0..LANES), rng.usize(0..LANES));
             let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
             let normal = cross(minus(b, a), minus(c, a));
             let ends = [0, LANES - 1]
-                .map(|z| dot(normal, minus(center(origin, unit, [x, y, z]).map(f64::from), a)));
+                .map(|z| dot(normal, minus(center(origin, spacing, [x, y, z]).map(f64::from), a)));
             let crosses = ends[0] * ends[1] <= 0.0;
             let nearest = if crosses { 0.0 } else { ends[0].abs().min(ends[1].abs()) };
             let expected = nearest * nearest / dot(normal, normal);
@@ -567,12 +567,13 @@ mod tests {
 
     #[test]
     fn limits_exceed_squares_by_their_margin() {
-        for unit_bits in 4..=16 {
-            let unit = f64::from(1 << unit_bits);
-            let at = |distance: f64| limit(Lanes::splat((distance * unit).powi(2)), unit).0[0];
-            assert_eq!(at(0.0), (MARGIN * unit).powi(2));
+        for fraction_bits in 4..=16 {
+            let spacing = f64::from(1 << fraction_bits);
+            let at =
+                |distance: f64| limit(Lanes::splat((distance * spacing).powi(2)), spacing).0[0];
+            assert_eq!(at(0.0), (MARGIN * spacing).powi(2));
             for distance in [1e-6, 1e-3, 0.1, 1.0, 1000.0] {
-                let least = (distance * unit).powi(2) * (1.0 + MARGIN);
+                let least = (distance * spacing).powi(2) * (1.0 + MARGIN);
                 assert!(at(distance) > least, "{distance}");
                 assert!(at(distance) <= least + 2.0 * at(0.0), "{distance}");
             }
@@ -582,7 +583,7 @@ mod tests {
     #[test]
     fn a_distance_rounds_either_way_within_its_error_of_the_middle_of_two_floats() {
         let mut rng = Rng::with_seed(64);
-        let brick = Brick { origin: [0; 3], unit_bits: 4, width: 3.0 };
+        let brick = Brick { origin: [0; 3], fraction_bits: 4, width: 3.0 };
         for _ in 0..1000 {
             let float = 1.0 + 900.0 * rng.f32();
             let next = float.next_up();
@@ -608,17 +609,17 @@ mod tests {
     fn the_slack_follows_from_the_farthest_corner_and_is_0_if_all_is_exact() {
         let mut rng = Rng::with_seed(65);
         for _ in 0..1000 {
-            let (triangle, unit) = (any_triangle(&mut rng, 1 << 22), 1 << 12);
+            let (triangle, spacing) = (any_triangle(&mut rng, 1 << 22), 1 << 12);
             let origin = [(); 3].map(|()| rng.i32(-(1 << 22)..1 << 22));
             let ends = (0..8).map(|i| [0, 1, 2].map(|a| (i >> a & 1) * (LANES - 1)));
             let norms = ends.flat_map(|end| {
-                let p = center(origin, unit, end);
+                let p = center(origin, spacing, end);
                 triangle.map(|corner| norm_1(seen_from(p, corner)))
             });
             let farthest = norms.fold(0.0, f64::max);
-            let slack = Seen::new(&triangle, origin, f64::from(unit)).slack;
+            let slack = Seen::new(&triangle, origin, f64::from(spacing)).slack;
             let bound = slack * 2_f64.powi(47);
-            let across = 6.0 * (LANES as f64) * f64::from(unit);
+            let across = 6.0 * (LANES as f64) * f64::from(spacing);
             assert!((farthest..farthest + across).contains(&bound), "{bound}, {farthest}");
             let triangle = triangle.map(|corner| corner.map(|c| c >> 14));
             assert_eq!(Seen::new(&triangle, origin.map(|c| c >> 14), 16.0).slack, 0.0);

@@ -17,15 +17,15 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// For voxels with these `centers`, of edge `unit`: at most the width of the band, in voxels,
-    /// and the farthest point of each of `boxes`, which all contain triangles.
+    /// For voxels with these `centers`: at most the width of the band, in voxels, and the farthest
+    /// point of each of `boxes`, which all contain triangles.
     pub(super) fn new<'a>(
         centers: Aabb,
         width: f32,
-        unit: i32,
+        units_per_voxel: i32,
         boxes: impl Iterator<Item = &'a Aabb>,
     ) -> Self {
-        let distance = (f64::from(width) + MARGIN) * f64::from(unit);
+        let distance = (f64::from(width) + MARGIN) * f64::from(units_per_voxel);
         let farthest = boxes.map(|bounds| centers.farthest_squared(bounds));
         let squared = farthest.fold((distance * distance) as i64, i64::min);
         Self { centers, distance: (squared as f64).sqrt() + MARGIN, squared }

@@ -100,7 +100,7 @@ pub(super) struct Field {
     clusters: Clusters,
     /// The cluster of all loops.
     all: Vec<u32>,
-    unit: f64,
+    units_per_voxel: f64,
     arch: Arch,
     dims: [u32; 3],
     /// The dimensions in bricks.
@@ -259,7 +259,8 @@ impl WithSimd for Decide<'_> {
         }
         for start in (0..cube.size.pow(3)).step_by(LANES) {
             let at = cube.voxel(start);
-            let step = |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * field.unit);
+            let step =
+                |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * field.units_per_voxel);
             let h = [first[0] + step(0), first[1] + step(1), first[2]];
             let squared = dot(h, h) * by_squared;
             let error = Lanes::splat(all.constant_error)
@@ -302,7 +303,7 @@ impl Field {
         Self {
             all: clusters.root().into_iter().collect(),
             clusters,
-            unit: f64::from(lattice.unit()),
+            units_per_voxel: f64::from(lattice.units_per_voxel()),
             arch: Arch::new(),
             dims: lattice.dims,
             bricks: lattice.dims.map(|d| d.div_ceil(BRICK)),
@@ -357,7 +358,7 @@ impl Field {
             return done(Vec::new());
         }
         let all = self.estimate(&mut cube);
-        let half = f64::from(cube.size / 2) * self.unit;
+        let half = f64::from(cube.size / 2) * self.units_per_voxel;
         if half_distance(all.number) > all.taylor.max_change(half) + all.error() {
             let mut regions = Vec::new();
             let voxels = self.uncertain(&cube, &all);
@@ -565,15 +566,15 @@ impl Field {
     fn ball(&self, cube: &Cube) -> (Point, f64) {
         let half = f64::from(cube.size) / 2.0;
         let reach = if cube.size < BRICK { half - 0.5 } else { half };
-        let center = cube.at.map(|c| (f64::from(c) + half) * self.unit);
-        (center, reach * self.unit * 3f64.sqrt())
+        let center = cube.at.map(|c| (f64::from(c) + half) * self.units_per_voxel);
+        (center, reach * self.units_per_voxel * 3f64.sqrt())
     }
 
     /// The number of voxels of a cube without caps whose number is less than [`UNCERTAIN`] above an
     /// `i + 1/2`, estimated as if numbers were uniformly distributed: by the polynomial's gradient
     /// `g`, with a standard deviation of `half |g| / sqrt(3)` from the number at the centre.
     fn uncertain(&self, cube: &Cube, all: &Expansion) -> u64 {
-        let half = f64::from(cube.size / 2) * self.unit;
+        let half = f64::from(cube.size / 2) * self.units_per_voxel;
         let above = all.number - all.number.floor() - 0.5;
         if above < 0.0 {
             return 0;
@@ -590,11 +591,11 @@ impl Field {
     }
 
     fn bounds(&self, at: [u32; 3], size: u32) -> [Point; 2] {
-        [at, at.map(|c| c + size)].map(|corner| corner.map(|c| f64::from(c) * self.unit))
+        [at, at.map(|c| c + size)].map(|corner| corner.map(|c| f64::from(c) * self.units_per_voxel))
     }
 
     fn center(&self, voxel: [u32; 3]) -> Point {
-        voxel.map(|c| (f64::from(c) + 0.5) * self.unit)
+        voxel.map(|c| (f64::from(c) + 0.5) * self.units_per_voxel)
     }
 }
 

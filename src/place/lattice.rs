@@ -7,8 +7,8 @@ use crate::numbers::AXES;
 #[cfg(doc)]
 use crate::place::place;
 use crate::place::{
-    Bounds, MAX_SPAN_VOXELS, MAX_UNIT_BITS, MIN_CUBE, MIN_UNIT_BITS, PlaceError, PlaceOptions,
-    SPAN_BITS, Sizing,
+    Bounds, MAX_FRACTION_BITS, MAX_SPAN_VOXELS, MIN_CUBE, MIN_FRACTION_BITS, PlaceError,
+    PlaceOptions, SPAN_BITS, Sizing,
 };
 
 /// [`SPAN_BITS`] as a length.
@@ -35,8 +35,9 @@ pub(super) const MAX_SPAN: f64 = (1_u32 << SPAN_BITS) as f64;
 pub struct Lattice {
     /// Voxels along each axis, padding included; 1 to [`MAX_SPAN_VOXELS`].
     pub dims: [u32; 3],
-    /// `F`: a voxel is `2^unit_bits` lattice units wide.
-    pub unit_bits: u32,
+    /// `F`, the fraction bits of the fixed-point coordinates: a voxel is `2^fraction_bits` lattice
+    /// units wide.
+    pub fraction_bits: u32,
     /// Lattice units per mesh unit.
     pub scale: f64,
     /// A voxel's edge, in mesh units: as given, or the longest axis divided by the resolution.
@@ -69,8 +70,8 @@ impl Lattice {
         let largest = MAX_SPAN_VOXELS as i32;
         let problem = if !self.dims.iter().all(|dim| (1..=MAX_SPAN_VOXELS).contains(dim)) {
             "a dimension is not from 1 to 1048576"
-        } else if !(MIN_UNIT_BITS..=MAX_UNIT_BITS).contains(&self.unit_bits) {
-            "unit_bits is not from 4 to 16"
+        } else if !(MIN_FRACTION_BITS..=MAX_FRACTION_BITS).contains(&self.fraction_bits) {
+            "fraction_bits is not from 4 to 16"
         } else if !is_positive(self.scale) || !is_positive(self.voxel_size) {
             "scale and voxel_size must be positive numbers"
         } else if !finite || self.anchor_voxel.iter().any(|at| !(-largest..=largest).contains(at)) {
@@ -83,12 +84,12 @@ impl Lattice {
         Err(PlaceError::Lattice(problem))
     }
 
-    /// Whether `scale` and `voxel_size` agree with `unit_bits`, and `origin` with `anchor` and
+    /// Whether `scale` and `voxel_size` agree with `fraction_bits`, and `origin` with `anchor` and
     /// `anchor_voxel`, up to the rounding of each number.
     fn is_consistent(&self) -> bool {
-        let unit = f64::from(self.unit());
+        let units_per_voxel = f64::from(self.units_per_voxel());
         let is_near = |a: f64, b: f64, size: f64| (a - b).abs() <= 1e-12 * size;
-        is_near(self.scale * self.voxel_size, unit, unit)
+        is_near(self.scale * self.voxel_size, units_per_voxel, units_per_voxel)
             && (0..3).all(|a| {
                 let offset = f64::from(self.anchor_voxel[a]) * self.voxel_size;
                 let size = self.anchor[a].abs() + offset.abs();
@@ -99,7 +100,7 @@ impl Lattice {
     /// The lattice point of coordinate `p` on `axis`: an integer, perhaps out of range.
     #[inline]
     fn lattice_point(&self, p: f64, axis: usize) -> f64 {
-        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.unit());
+        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.units_per_voxel());
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }
 
@@ -110,7 +111,7 @@ impl Lattice {
     #[inline]
     pub(super) fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
         const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
-        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.unit());
+        let anchor = f64::from(self.anchor_voxel[axis]) * f64::from(self.units_per_voxel());
         let rounded = ((p - self.anchor[axis]) * self.scale + ROUNDING) - ROUNDING;
         (rounded + anchor) as i32
     }
@@ -118,7 +119,7 @@ impl Lattice {
     /// The length, in lattice units, of the interval that holds the grid's cube and all vertices;
     /// the largest of the three axes.
     pub(super) fn span(&self, [min, max]: [[f64; 3]; 2]) -> f64 {
-        let cube = f64::from(self.cube()) * f64::from(self.unit());
+        let cube = f64::from(self.cube()) * f64::from(self.units_per_voxel());
         let span = |a: usize| {
             self.lattice_point(max[a], a).max(cube) - self.lattice_point(min[a], a).min(0.0)
         };
@@ -130,18 +131,18 @@ impl Lattice {
         cube(self.dims)
     }
 
-    /// `unit_bits` for a mesh that does not reach past the grid.
+    /// `fraction_bits` for a mesh that does not reach past the grid.
     #[must_use]
-    pub fn unit_bits_of_grid(&self) -> u32 {
+    pub fn fraction_bits_of_grid(&self) -> u32 {
         let longest = self.dims[0].max(self.dims[1]).max(self.dims[2]);
         let bits = longest.checked_next_power_of_two().map_or(u32::BITS, u32::ilog2);
-        MAX_UNIT_BITS.min(SPAN_BITS.saturating_sub(bits))
+        MAX_FRACTION_BITS.min(SPAN_BITS.saturating_sub(bits))
     }
 
-    /// A voxel's edge in lattice units, `S`.
+    /// A voxel's edge in lattice units: `2^fraction_bits`, `S`.
     #[must_use]
-    pub fn unit(&self) -> i32 {
-        1 << self.unit_bits
+    pub fn units_per_voxel(&self) -> i32 {
+        1 << self.fraction_bits
     }
 }
 
@@ -166,21 +167,21 @@ pub(super) fn choose(
         return Err(PlaceError::Dims { dims, limit });
     }
 
-    let bits = || (MIN_UNIT_BITS..=MAX_UNIT_BITS).rev();
-    let frame_at = |unit_bits| Frame::new(options, &bounds, unit_bits, limit);
+    let bits = || (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).rev();
+    let frame_at = |fraction_bits| Frame::new(options, &bounds, fraction_bits, limit);
     // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
     let grid_alone =
         |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
     let needed = || bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
     let dims = options.dims.map(|dims| dims.map(f64::from)).or_else(needed);
-    let frame_at = |unit_bits| {
-        let frame = frame_at(unit_bits);
+    let frame_at = |fraction_bits| {
+        let frame = frame_at(fraction_bits);
         Frame { dims: dims.unwrap_or(frame.dims), ..frame }
     };
     let fits = |frame: &Frame| frame.fits(mesh_bounds);
     match bits().map(frame_at).find(fits) {
         Some(frame) => Ok(frame.lattice()),
-        None => Err(frame_at(MIN_UNIT_BITS).error(mesh_bounds)),
+        None => Err(frame_at(MIN_FRACTION_BITS).error(mesh_bounds)),
     }
 }
 
@@ -207,7 +208,7 @@ fn check_sizing(sizing: Sizing, bounds: &Bounds, limit: u32) -> Result<(), Place
         }
         _ => {}
     }
-    let largest_scale = scale(sizing, bounds, MAX_UNIT_BITS);
+    let largest_scale = scale(sizing, bounds, MAX_FRACTION_BITS);
     if extent.is_finite() && largest_scale.is_finite() {
         Ok(())
     } else {
@@ -224,11 +225,11 @@ fn voxel_size(sizing: Sizing, bounds: &Bounds) -> f64 {
 }
 
 /// Lattice units per mesh unit.
-fn scale(sizing: Sizing, bounds: &Bounds, unit_bits: u32) -> f64 {
-    let unit = f64::from(1u32 << unit_bits);
+fn scale(sizing: Sizing, bounds: &Bounds, fraction_bits: u32) -> f64 {
+    let units_per_voxel = f64::from(1u32 << fraction_bits);
     match sizing {
-        Sizing::Resolution(n) => f64::from(n) * unit / bounds.longest(),
-        Sizing::VoxelSize(s) => unit / s,
+        Sizing::Resolution(n) => f64::from(n) * units_per_voxel / bounds.longest(),
+        Sizing::VoxelSize(s) => units_per_voxel / s,
     }
 }
 
@@ -244,23 +245,23 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(options: &PlaceOptions, bounds: &Bounds, unit_bits: u32, limit: u32) -> Self {
-        let unit = f64::from(1u32 << unit_bits);
-        let scale = scale(options.sizing, bounds, unit_bits);
+    fn new(options: &PlaceOptions, bounds: &Bounds, fraction_bits: u32, limit: u32) -> Self {
+        let units_per_voxel = f64::from(1u32 << fraction_bits);
+        let scale = scale(options.sizing, bounds, fraction_bits);
         let pad = f64::from(options.pad);
         let lattice = Lattice {
             dims: [1; 3],
-            unit_bits,
+            fraction_bits,
             scale,
             voxel_size: voxel_size(options.sizing, bounds),
-            origin: bounds.min.map(|min| min - pad * unit / scale),
+            origin: bounds.min.map(|min| min - pad * units_per_voxel / scale),
             anchor: bounds.min,
             // Padding past any grid is refused by its dimensions.
             anchor_voxel: [options.pad.min(MAX_SPAN_VOXELS) as i32; 3],
         };
         let dims = std::array::from_fn(|a| {
             let inner = ((bounds.max[a] - bounds.min[a]) * scale).round_ties_even();
-            (inner / unit).ceil().max(1.0) + 2.0 * pad
+            (inner / units_per_voxel).ceil().max(1.0) + 2.0 * pad
         });
         Self { lattice, dims, limit }
     }
@@ -275,7 +276,7 @@ impl Frame {
 
     fn error(&self, mesh_bounds: [[f64; 3]; 2]) -> PlaceError {
         let lattice = self.lattice();
-        let span = || lattice.span(mesh_bounds) / f64::from(lattice.unit());
+        let span = || lattice.span(mesh_bounds) / f64::from(lattice.units_per_voxel());
         let limit = self.limit;
         match self.too_many() {
             Some(a) => PlaceError::TooManyVoxels { axis: AXES[a], voxels: self.dims[a], limit },

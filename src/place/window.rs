@@ -315,7 +315,7 @@ impl PlacedMesh {
         let whole = self.whole();
         whole.lattice.check_window(window)?;
         let halo = window.with_halo(whole.lattice.dims);
-        let bits = whole.lattice.unit_bits;
+        let bits = whole.lattice.fraction_bits;
         // Below 2^24: dimensions are at most 2^(24 - F).
         let [lo, hi] = [halo.from, halo.to].map(|corner| corner.map(|c| (c << bits) as i32));
         let is_needed =
@@ -347,7 +347,7 @@ impl PlacedMesh {
     /// Where the lattice of a part begins: at `halo`, or as far before it as the bit budget
     /// requires for the triangles in `sources`.
     fn origin_for(&self, halo: &Window, sources: &[u32]) -> [u32; 3] {
-        let bits = self.lattice.unit_bits;
+        let bits = self.lattice.fraction_bits;
         let span = 1_i64 << (SPAN_BITS - bits);
         let edge = i64::from(cube(halo.dims()));
         let lowest = |index: &u32| {
@@ -409,7 +409,7 @@ impl PlacedMesh {
 
     /// The lattice point of the whole mesh where this mesh's lattice begins.
     pub(crate) fn first_point(&self) -> [i32; 3] {
-        let bits = self.lattice.unit_bits;
+        let bits = self.lattice.fraction_bits;
         self.part.as_ref().map_or([0; 3], |part| part.from.map(|c| (c << bits) as i32))
     }
 

@@ -95,21 +95,21 @@ impl Axis {
 /// A triangle, set up for columns along one axis.
 ///
 /// ```
-/// use trivox::predicate::crosses::{Axis, Crossing};
+/// use trivox::predicate::crosses::{Axis, ProjectedTriangle};
 ///
 /// // A ramp that rises along x, over voxels of 4 units.
-/// let crossing = Crossing::new(&[[0, 0, 0], [16, 0, 16], [0, 16, 0]], Axis::Z);
-/// assert_eq!(crossing.at([14, 14]), None);
+/// let projected = ProjectedTriangle::new(&[[0, 0, 0], [16, 0, 16], [0, 16, 0]], Axis::Z);
+/// assert_eq!(projected.at([14, 14]), None);
 /// // Over the centre of voxel (1, 0) it is at height 6, the centre of voxel 1.
-/// let height = crossing.at([6, 2]).expect("within the triangle");
+/// let height = projected.at([6, 2]).expect("within the triangle");
 /// assert_eq!(height.numerator(), 6 * i128::from(height.denominator()));
 /// assert_eq!(height.voxel(2, 4), 1);
 /// assert_eq!(height.first_center(2), 1);
 /// // Its normal points up, so what lies below is inside.
-/// assert_eq!(crossing.winding(), -1);
+/// assert_eq!(projected.winding(), -1);
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Crossing {
+pub struct ProjectedTriangle {
     /// The edges across from the corners, in the corners' order.
     edges: [Edge; 3],
     /// The corners' coordinates along the axis.
@@ -119,7 +119,7 @@ pub struct Crossing {
     winding: i32,
 }
 
-impl Crossing {
+impl ProjectedTriangle {
     /// Sets up `triangle`, which must keep the bit budget of [`place`](mod@crate::place).
     #[must_use]
     #[inline]
@@ -220,8 +220,8 @@ fn runs_down<T: Default + PartialOrd>(along: [T; 2]) -> bool {
 
 /// The centre of voxel `index` along an axis.
 #[inline]
-pub(crate) fn center_of(index: i32, unit_bits: u32) -> i32 {
-    (index << unit_bits) + (1 << (unit_bits - 1))
+pub(crate) fn center_of(index: i32, fraction_bits: u32) -> i32 {
+    (index << fraction_bits) + (1 << (fraction_bits - 1))
 }
 
 /// The height at which a column crosses a triangle: an exact fraction, in lattice units.
@@ -259,37 +259,37 @@ impl Height {
         f64::from(self.base) + self.rise()
     }
 
-    /// The first voxel, of `2^unit_bits` units, whose centre is at the crossing or above. The index
-    /// may be outside the grid. `unit_bits` is at least 1.
+    /// The first voxel, of `2^fraction_bits` units, whose centre is at the crossing or above. The
+    /// index may be outside the grid. `fraction_bits` is at least 1.
     #[must_use]
     #[inline]
-    pub fn first_center(&self, unit_bits: u32) -> i32 {
-        self.first_end(self.bounds(), unit_bits, 1 << (unit_bits - 1), true)
+    pub fn first_center(&self, fraction_bits: u32) -> i32 {
+        self.first_end(self.bounds(), fraction_bits, 1 << (fraction_bits - 1), true)
     }
 
-    /// The voxel `k`, of `S = 2^unit_bits` units, whose half-open interval `[k S, (k + 1) S)`
+    /// The voxel `k`, of `S = 2^fraction_bits` units, whose half-open interval `[k S, (k + 1) S)`
     /// contains the crossing; the last of the grid's `count` voxels also contains its far face. The
     /// index may be outside the grid.
     #[must_use]
     #[inline]
-    pub fn voxel(&self, unit_bits: u32, count: i32) -> i32 {
-        let voxel = self.first_end(self.bounds(), unit_bits, 1 << unit_bits, false);
-        let on_far_face = voxel == count && self.is_below(count << unit_bits, true);
+    pub fn voxel(&self, fraction_bits: u32, count: i32) -> i32 {
+        let voxel = self.first_end(self.bounds(), fraction_bits, 1 << fraction_bits, false);
+        let on_far_face = voxel == count && self.is_below(count << fraction_bits, true);
         voxel - i32::from(on_far_face)
     }
 
     /// The first voxel `k` for which the crossing is below `k S + end`, or at it if `closed`; the
     /// crossing lies within `bounds`.
     #[inline]
-    fn first_end(&self, bounds: [i32; 2], unit_bits: u32, end: i32, closed: bool) -> i32 {
+    fn first_end(&self, bounds: [i32; 2], fraction_bits: u32, end: i32, closed: bool) -> i32 {
         let first = |height: i32| {
-            let past = (1 << unit_bits) - i32::from(closed);
-            (height - end + past) >> unit_bits
+            let past = (1 << fraction_bits) - i32::from(closed);
+            (height - end + past) >> fraction_bits
         };
         let [mut lo, mut hi] = bounds.map(first);
         while lo < hi {
             let middle = (lo + hi) >> 1;
-            if self.is_below((middle << unit_bits) + end, closed) {
+            if self.is_below((middle << fraction_bits) + end, closed) {
                 hi = middle;
             } else {
                 lo = middle + 1;

@@ -9,6 +9,6 @@ pub mod crosses;
 mod instructions;
 pub mod touches;
 
-pub use crosses::{Axis, Crossing, Height};
+pub use crosses::{Axis, Height, ProjectedTriangle};
 pub use instructions::InstructionSet;
 pub use touches::touches;

@@ -39,7 +39,7 @@ use anyhow::Result;
 
 /// The result of a command, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ExitStatus {
     /// Exit code 0.
     Done,
     /// A comparison failed: exit code 1.
@@ -53,13 +53,13 @@ pub enum Verdict {
 #[error("standard output is closed")]
 pub struct Closed {
     /// The result until then.
-    pub verdict: Verdict,
+    pub status: ExitStatus,
 }
 
 /// Distinguishes errors of standard output from those of files.
 pub fn stdout_error(error: io::Error) -> anyhow::Error {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Closed { verdict: Verdict::Done }.into(),
+        io::ErrorKind::BrokenPipe => Closed { status: ExitStatus::Done }.into(),
         _ => anyhow::Error::from(error).context("standard output"),
     }
 }

@@ -10,7 +10,7 @@ use crate::program::pipeline::advised;
 use crate::program::plan::{Plan, Task};
 use crate::program::summary::{Failure, Outcome, Summary, milliseconds};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Closed, Verdict, print_error, print_json};
+use crate::program::{Closed, ExitStatus, print_error, print_json};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
@@ -65,12 +65,12 @@ impl<'a> Report<'a> {
     }
 
     /// Reports the totals.
-    pub fn finish(self) -> Verdict {
+    pub fn finish(self) -> ExitStatus {
         self.progress.finish();
         if self.plan.several && !self.job.quiet {
             print_error(&self.last_line());
         }
-        self.totals.verdict()
+        self.totals.status()
     }
 
     fn print(&mut self, outcome: &Outcome) -> Result<()> {
@@ -84,7 +84,7 @@ impl<'a> Report<'a> {
                 Ok(())
             }
             Err(error) if error.is::<Closed>() => {
-                Err(Closed { verdict: self.totals.verdict() }.into())
+                Err(Closed { status: self.totals.status() }.into())
             }
             printed => printed,
         }
@@ -179,11 +179,11 @@ impl Totals {
         }
     }
 
-    fn verdict(&self) -> Verdict {
+    fn status(&self) -> ExitStatus {
         match self {
-            Self { failed: 1.., .. } => Verdict::Failed,
-            Self { differing: 1.., .. } | Self { refused: 1.., .. } => Verdict::Differs,
-            _ => Verdict::Done,
+            Self { failed: 1.., .. } => ExitStatus::Failed,
+            Self { differing: 1.., .. } | Self { refused: 1.., .. } => ExitStatus::Differs,
+            _ => ExitStatus::Done,
         }
     }
 }
@@ -195,12 +195,12 @@ mod tests {
     #[test]
     fn a_failure_is_worse_than_a_difference_and_that_than_none() {
         let of = |differing, refused, failed| {
-            Totals { made: 9, differing, refused, failed, ..Totals::default() }.verdict()
+            Totals { made: 9, differing, refused, failed, ..Totals::default() }.status()
         };
-        assert_eq!(of(0, 0, 0), Verdict::Done);
-        assert_eq!(of(2, 0, 0), Verdict::Differs);
-        assert_eq!(of(0, 2, 0), Verdict::Differs);
-        assert_eq!(of(0, 0, 1), Verdict::Failed);
-        assert_eq!(of(2, 2, 1), Verdict::Failed);
+        assert_eq!(of(0, 0, 0), ExitStatus::Done);
+        assert_eq!(of(2, 0, 0), ExitStatus::Differs);
+        assert_eq!(of(0, 2, 0), ExitStatus::Differs);
+        assert_eq!(of(0, 0, 1), ExitStatus::Failed);
+        assert_eq!(of(2, 2, 1), ExitStatus::Failed);
     }
 }

@@ -35,7 +35,7 @@ pub struct Summary {
     pub voxel_size: f64,
     pub origin: [f64; 3],
     /// Bits of a voxel's edge on the lattice.
-    pub unit_bits: u32,
+    pub fraction_bits: u32,
     /// That of the whole grid, which `--lattice` reads.
     pub lattice: Lattice,
     /// Of one tile of the grid.
@@ -288,7 +288,7 @@ impl Summary {
                 let whole = sized(self.lattice.dims);
                 line("tile", format!("from voxel ({x}, {y}, {z}) of {whole}"));
             }
-            line("lattice", format!("2^{} units a voxel", self.unit_bits));
+            line("lattice", format!("2^{} units a voxel", self.fraction_bits));
         }
         let (occupied, bricks) = (counted(self.occupied, "voxel"), counted(self.bricks, "brick"));
         line("occupied", format!("{occupied} in {bricks}"));

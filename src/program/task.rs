@@ -321,7 +321,7 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
     let fill = fill_report.as_ref().map(FillSummary::new);
     let stages = report.iter().flat_map(|report| &report.stages);
     let warnings = sentences(warnings).chain(sentences(&made.warnings)).collect();
-    let &Lattice { voxel_size, unit_bits, .. } = lattice;
+    let &Lattice { voxel_size, fraction_bits, .. } = lattice;
     Summary {
         mesh: path.display().to_string(),
         triangles: mesh.len(),
@@ -329,7 +329,7 @@ fn summarize(path: &Path, placed: &Placed, made: &Voxelized) -> Summary {
         dims: grid.dims(),
         voxel_size,
         origin: grid.world.map_or(lattice.origin, |world| world.origin),
-        unit_bits,
+        fraction_bits,
         lattice: *lattice,
         tile: mesh.window().map(|window| TileSummary { from: window.from, to: window.to }),
         occupied: grid.occupied(),

@@ -7,7 +7,7 @@ use crate::render::camera::Camera;
 use crate::render::light::{
     Direction, ONE, RAY_OFFSET, axis_of, is_occluded, lerp_fixed, scale, sky_directions,
 };
-use crate::trace::{Ray, Scene, UNIT_BITS};
+use crate::trace::{FRACTION_BITS, Ray, Scene};
 use crate::vector::dot;
 
 /// Samples of the ground along each side.
@@ -53,7 +53,7 @@ impl Ground {
         let up = axis_of(camera.up_axis);
         let level = [0, 3 - up];
         let longest = (0..3).map(|a| max[a] + 1 - min[a]).fold(0, u32::max);
-        let units = f64::from(1 << UNIT_BITS);
+        let units = f64::from(1 << FRACTION_BITS);
         let side = f64::from(longest) * (1.0 + 2.0 * MARGIN) * units;
         let step = (side / (GROUND_SAMPLES - 1) as f64).ceil() as u32;
         let step_bits = (u32::BITS - step.leading_zeros()).saturating_sub(16);
@@ -64,11 +64,11 @@ impl Ground {
             _ => (rounded, step_bits),
         };
         let half = (i64::from(step) << step_bits) * (GROUND_SAMPLES as i64 - 1) / 2;
-        let middle = |a: usize| (i64::from(min[a]) + i64::from(max[a]) + 1) << (UNIT_BITS - 1);
+        let middle = |a: usize| (i64::from(min[a]) + i64::from(max[a]) + 1) << (FRACTION_BITS - 1);
         Some(Self {
             up,
             level,
-            height: (i64::from(min[up]) << UNIT_BITS) + RAY_OFFSET,
+            height: (i64::from(min[up]) << FRACTION_BITS) + RAY_OFFSET,
             corner: level.map(|a| middle(a) - half),
             step,
             step_bits,

@@ -8,7 +8,7 @@ use crate::render::ground::{Ground, GroundOcclusion};
 use crate::render::light::{Light, ONE, RAY_OFFSET, fixed, is_occluded, lerp_fixed, scale, to_sun};
 use crate::render::{Background, RenderOptions};
 use crate::srgb::{Rgba, linear_of, srgb_of};
-use crate::trace::{Face, Ray, Scene, Touch, UNIT_BITS};
+use crate::trace::{FRACTION_BITS, Face, Ray, Scene, Touch};
 
 /// Linear light, 16 bits per channel.
 pub(super) type Color = [u32; 3];
@@ -234,7 +234,7 @@ impl<'a> Shader<'a> {
         let surface = self.surface(voxel, face);
         let point = point_on(ray, touch, face);
         let (u, v) = tangent_axes(face.axis);
-        let within = [u, v].map(|a| (point[a] - (i64::from(voxel[a]) << UNIT_BITS)) as u32);
+        let within = [u, v].map(|a| (point[a] - (i64::from(voxel[a]) << FRACTION_BITS)) as u32);
 
         let of_face = face.number();
         let is_lit = surface.is_lit.unwrap_or_else(|| {
@@ -260,7 +260,8 @@ impl<'a> Shader<'a> {
             width.wrapping_add(step[a].wrapping_mul((voxel[a] - origin[a]) as i32))
         });
         let strength = (max - width).clamp(0, fade) as u32;
-        let edge_distance = within.map(|c| c.min((1 << UNIT_BITS) - c) << (EDGE_BITS - UNIT_BITS));
+        let edge_distance =
+            within.map(|c| c.min((1 << FRACTION_BITS) - c) << (EDGE_BITS - FRACTION_BITS));
         let is_edge = strength > 0 && (edge_distance[0].min(edge_distance[1]) as i32) < width;
         let shade = (strength >> 8) * fixed(EDGE_SHADE) / (fade as u32 >> 8);
         (if is_edge { ONE - shade } else { ONE }, is_edge)
@@ -351,7 +352,7 @@ fn front_face(ray: &Ray) -> Face {
 fn point_on(ray: &Ray, touch: &Touch, face: Face) -> [i64; 3] {
     let mut point = touch.point(ray);
     let plane = touch.voxel()[face.axis] + u32::from(face.is_upper);
-    point[face.axis] = i64::from(plane) << UNIT_BITS;
+    point[face.axis] = i64::from(plane) << FRACTION_BITS;
     point
 }
 
@@ -359,7 +360,7 @@ fn point_on(ray: &Ray, touch: &Touch, face: Face) -> [i64; 3] {
 fn face_center(voxel: [u32; 3], face: Face) -> [i64; 3] {
     std::array::from_fn(|a| {
         let halves = if a == face.axis { 2 * u32::from(face.is_upper) } else { 1 };
-        (2 * i64::from(voxel[a]) + i64::from(halves)) << (UNIT_BITS - 1)
+        (2 * i64::from(voxel[a]) + i64::from(halves)) << (FRACTION_BITS - 1)
     })
 }
 
@@ -376,7 +377,7 @@ fn tangent_axes(axis: usize) -> (usize, usize) {
 
 /// Interpolates between the corners of a face; `within` is the position in the face, in units.
 fn bilinear([a, b, c, d]: [u32; 4], within: [u32; 2]) -> u32 {
-    let [u, v] = within.map(|c| c >> (UNIT_BITS - ONE.ilog2()));
+    let [u, v] = within.map(|c| c >> (FRACTION_BITS - ONE.ilog2()));
     lerp_fixed(lerp_fixed(a, b, u), lerp_fixed(c, d, u), v)
 }
 

@@ -6,7 +6,7 @@ use crate::fill::{AxisDisagreement, Confidence};
 use crate::grid::{VoxelGrid, Windings};
 use crate::numbers::{counted, grouped};
 use crate::place::{Lattice, PlacedMesh};
-use crate::solid::{Fill, Findings, MUCH, Surface};
+use crate::solid::{Fill, Findings, MUCH, OrientedSurface};
 use crate::topology::{FlipStatistics, Topology};
 
 /// The report of a fill.
@@ -292,7 +292,7 @@ impl FillReport {
     pub(super) fn new(
         mesh: &PlacedMesh,
         (fill, reason): (Fill, String),
-        surface: Surface,
+        surface: OrientedSurface,
         findings: Findings,
         grid: &VoxelGrid,
         include_surface: bool,
@@ -306,7 +306,7 @@ impl FillReport {
             doubts.push(FillWarning::Nothing);
         }
         let Findings { unended, windings, disagreement, enclosed, leaked, caps } = findings;
-        let Surface { topology, flips, .. } = surface;
+        let OrientedSurface { topology, flips, .. } = surface;
         Self {
             lattice: *mesh.lattice(),
             fill,
@@ -386,7 +386,12 @@ impl FillReport {
 /// for half a sphere.
 const MAX_UNCERTAIN: f64 = 0.3;
 
-fn doubts(fill: Fill, surface: &Surface, findings: &Findings, occupied: u64) -> Vec<FillWarning> {
+fn doubts(
+    fill: Fill,
+    surface: &OrientedSurface,
+    findings: &Findings,
+    occupied: u64,
+) -> Vec<FillWarning> {
     let topology = &surface.topology;
     if let Some(caps) = &findings.caps {
         return doubts_of_caps(topology, caps, occupied);

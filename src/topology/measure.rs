@@ -40,7 +40,7 @@ impl Measure {
 
 /// The grid's centre: a lattice point, as a voxel is at least `2^4` units wide.
 fn center(lattice: &Lattice) -> [i64; 3] {
-    lattice.dims.map(|voxels| (i64::from(voxels) << lattice.unit_bits) / 2)
+    lattice.dims.map(|voxels| (i64::from(voxels) << lattice.fraction_bits) / 2)
 }
 
 /// Sums over triangles. With at most `2^32` triangles the volume is below `2^107` and the area

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
-use crate::predicate::crosses::{Axis, Crossing};
+use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::topology::Topology;
 use crate::topology::edges::{Matching, Pair};
 
@@ -356,7 +356,7 @@ fn twice_area(&[a, b, c]: &Triangle) -> i128 {
 
 /// The columns of a coarse grid along all axes.
 struct Columns {
-    unit_bits: u32,
+    fraction_bits: u32,
     grid: BoxRange,
 }
 
@@ -368,10 +368,10 @@ impl Columns {
         // Columns are at least a lattice unit wide.
         let bits = longest.div_ceil(most).next_power_of_two().ilog2() as i32
             - (most / longest).max(1).ilog2() as i32;
-        let unit_bits = (lattice.unit_bits as i32 + bits).max(1) as u32;
-        let units = |d: u32| (u64::from(d) << lattice.unit_bits).div_ceil(1 << unit_bits);
+        let fraction_bits = (lattice.fraction_bits as i32 + bits).max(1) as u32;
+        let units = |d: u32| (u64::from(d) << lattice.fraction_bits).div_ceil(1 << fraction_bits);
         let hi = lattice.dims.map(|d| units(d) as i32 - 1);
-        Self { unit_bits, grid: BoxRange { lo: [0; 3], hi } }
+        Self { fraction_bits, grid: BoxRange { lo: [0; 3], hi } }
     }
 
     /// The columns along an axis by the two others.
@@ -390,25 +390,25 @@ impl Columns {
     /// Calls `each` with the columns that cross `triangle`, the height of the crossing, and its
     /// direction.
     fn cross(&self, triangle: &Triangle, mut each: impl FnMut(usize, i64, i32)) {
-        let centers = BoxRange::of_centers(triangle, self.unit_bits).intersect(&self.grid);
+        let centers = BoxRange::of_centers(triangle, self.fraction_bits).intersect(&self.grid);
         let is_empty = |axis: usize| centers.lo[axis] > centers.hi[axis];
         if usize::from(is_empty(0)) + usize::from(is_empty(1)) + usize::from(is_empty(2)) > 1 {
             return;
         }
-        let center = |index: i32| (index << self.unit_bits) + (1 << (self.unit_bits - 1));
+        let center = |index: i32| (index << self.fraction_bits) + (1 << (self.fraction_bits - 1));
         let mut first_column = 0;
         for axis in Axis::ALL {
             let dims = self.dims(axis);
             let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
             if lo[0] <= hi[0] && lo[1] <= hi[1] {
-                let crossing = Crossing::new(triangle, axis);
+                let projected = ProjectedTriangle::new(triangle, axis);
                 for second in lo[1]..=hi[1] {
                     for first in lo[0]..=hi[0] {
-                        if let Some(height) = crossing.at([center(first), center(second)]) {
+                        if let Some(height) = projected.at([center(first), center(second)]) {
                             let height =
                                 (height.to_f64() * HEIGHTS_PER_UNIT).round_ties_even() as i64;
                             let column = first_column + second * dims[0] + first;
-                            each(column as usize, height, crossing.winding());
+                            each(column as usize, height, projected.winding());
                         }
                     }
                 }

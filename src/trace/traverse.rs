@@ -1,7 +1,7 @@
 //! Traversal of the tree by one ray.
 
 use crate::trace::scene::{Cell, Scene};
-use crate::trace::{Face, Hit, Ray, UNIT, UNIT_BITS};
+use crate::trace::{FRACTION_BITS, Face, Hit, Ray, UNIT};
 
 impl Scene<'_> {
     /// The first voxel that the ray touches.
@@ -36,7 +36,8 @@ impl Scene<'_> {
         let [min, max] = self.bounds()?;
         let (mut begin, mut end) = (Time::ZERO, None);
         for a in 0..3 {
-            let (lo, hi) = (i64::from(min[a]) << UNIT_BITS, (i64::from(max[a]) + 1) << UNIT_BITS);
+            let (lo, hi) =
+                (i64::from(min[a]) << FRACTION_BITS, (i64::from(max[a]) + 1) << FRACTION_BITS);
             let (to_lo, to_hi) = (lo - ray.origin[a], hi - ray.origin[a]);
             let length = i64::from(ray.direction[a]).abs();
             let (near, far) = match ray.direction[a] {
@@ -56,7 +57,7 @@ impl Scene<'_> {
 impl Ray {
     /// Whether the ray stays in a plane, perpendicular to the axis, between two layers of voxels.
     fn runs_in_plane(&self, axis: usize) -> bool {
-        self.direction[axis] == 0 && self.origin[axis] & ((1 << UNIT_BITS) - 1) == 0
+        self.direction[axis] == 0 && self.origin[axis] & ((1 << FRACTION_BITS) - 1) == 0
     }
 }
 
@@ -126,7 +127,7 @@ impl Touch {
         }
         (0..3).filter(|&a| ray.direction[a] != 0).find_map(|axis| {
             let is_upper = ray.direction[axis] < 0;
-            let plane = i64::from(self.voxel[axis] + i32::from(is_upper)) << UNIT_BITS;
+            let plane = i64::from(self.voxel[axis] + i32::from(is_upper)) << FRACTION_BITS;
             let towards = plane - ray.origin[axis];
             let distance = if is_upper { -towards } else { towards };
             let length = i64::from(ray.direction[axis]).abs();
@@ -172,13 +173,13 @@ impl Point {
     /// between cells. Rounding down to units does not change it.
     #[inline]
     fn cell(&self, axis: usize, level: u32) -> i32 {
-        (self.units[axis] >> (UNIT_BITS + 3 * level)) as i32
+        (self.units[axis] >> (FRACTION_BITS + 3 * level)) as i32
     }
 
     /// Whether it is on a plane between cells of a level, along one axis.
     #[inline]
     fn is_on_plane(&self, axis: usize, level: u32) -> bool {
-        let within = (1 << (UNIT_BITS + 3 * level)) - 1;
+        let within = (1 << (FRACTION_BITS + 3 * level)) - 1;
         self.is_exact[axis] && self.units[axis] & within == 0
     }
 }
@@ -343,7 +344,7 @@ impl<'a> Traversal<'a> {
 
     #[inline]
     fn dda_from(&self, level: u32, cell: [i32; 3], entry_axis: Option<usize>) -> Dda {
-        let bits = UNIT_BITS + 3 * level;
+        let bits = FRACTION_BITS + 3 * level;
         let distance = |a: usize| {
             let plane = i64::from(cell[a] + i32::from(self.ray.direction[a] > 0)) << bits;
             (plane - self.ray.origin[a]).abs()
@@ -407,7 +408,7 @@ impl<'a> Traversal<'a> {
     fn entry_time(&self, dda: &Dda, level: u32, start: Time) -> Time {
         let Some(axis) = dda.entry_axis else { return start };
         let is_down = self.ray.direction[axis] < 0;
-        let plane = i64::from(dda.cell[axis] + i32::from(is_down)) << (UNIT_BITS + 3 * level);
+        let plane = i64::from(dda.cell[axis] + i32::from(is_down)) << (FRACTION_BITS + 3 * level);
         let towards = plane - self.ray.origin[axis];
         let distance = if is_down { -towards } else { towards };
         Time { distance, length: self.lengths[axis] }

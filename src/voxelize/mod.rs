@@ -3,11 +3,11 @@
 pub mod choice;
 pub mod cpu;
 mod error;
-pub(crate) mod finder;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod report;
 pub mod rule;
+pub(crate) mod runner;
 mod shared_gpu;
 
 use std::sync::Arc;
@@ -142,7 +142,7 @@ const SAMPLE: usize = 1 << 14;
 #[must_use]
 pub fn brick_pairs(mesh: &PlacedMesh) -> u64 {
     let lattice = mesh.lattice();
-    let bits = lattice.unit_bits + BRICK.ilog2();
+    let bits = lattice.fraction_bits + BRICK.ilog2();
     let bricks = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32) };
     // A window may have no triangles.
     let step = mesh.len().div_ceil(SAMPLE).max(1);

@@ -66,10 +66,10 @@ impl Warning {
             warnings.push(Self::OutsideBounds { triangles });
         }
         let lattice = mesh.lattice();
-        if lattice.unit_bits < lattice.unit_bits_of_grid() {
+        if lattice.fraction_bits < lattice.fraction_bits_of_grid() {
             warnings.push(Self::CoarseLattice {
-                units: 1 << lattice.unit_bits,
-                of_grid: 1 << lattice.unit_bits_of_grid(),
+                units: 1 << lattice.fraction_bits,
+                of_grid: 1 << lattice.fraction_bits_of_grid(),
             });
         }
         warnings
@@ -79,10 +79,10 @@ impl Warning {
     #[must_use]
     pub fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
         let lattice = mesh.lattice();
-        let unit = f64::from(lattice.unit());
+        let units_per_voxel = f64::from(lattice.units_per_voxel());
         // The centres of the first voxels beyond the grid's end are half a voxel from it.
-        let least = (f64::from(width) - 0.5) * unit;
-        let most = lattice.dims.map(|d| f64::from(d) * unit - least);
+        let least = (f64::from(width) - 0.5) * units_per_voxel;
+        let most = lattice.dims.map(|d| f64::from(d) * units_per_voxel - least);
         let is_near_end = |corner: &[i32; 3]| {
             (0..3).any(|a| f64::from(corner[a]) < least || f64::from(corner[a]) > most[a])
         };

@@ -60,7 +60,7 @@ fn a_tile_says_where_it_lies_and_of_which_lattice() {
     assert_eq!(tile["tile"], serde_json::json!({"from": [0, 0, 0], "to": [512, 512, 512]}));
     assert_eq!(tile["dims"], serde_json::json!([512, 512, 512]));
     assert_eq!(tile["lattice"]["dims"], serde_json::json!([1048576, 1048576, 262144]));
-    assert_eq!(tile["lattice"]["unit_bits"], 4);
+    assert_eq!(tile["lattice"]["fraction_bits"], 4);
     let said = stderr(&voxelize(folder.path(), "mesh.obj --res 64 --tile 2/2 -v"));
     assert!(said.contains("from voxel (32, 0, 0) of 64 x 64 x 16"), "{said}");
 }
@@ -91,10 +91,11 @@ fn a_lattice_of_one_run_places_the_meshes_of_others() {
         assert_eq!(json(&other)["lattice"], json(&first)["lattice"]);
     }
     fs::write(path.join("short.json"), r#"{"lattice": {"dims": [8, 8, 8]}}"#).unwrap();
-    let wrong = json(&first)["lattice"].to_string().replace("\"unit_bits\":", "\"unit_bits\":9");
+    let wrong =
+        json(&first)["lattice"].to_string().replace("\"fraction_bits\":", "\"fraction_bits\":9");
     fs::write(path.join("wrong.json"), wrong).unwrap();
     refuses(path, "0.obj --lattice short.json", "short.json: holds no lattice");
-    refuses(path, "0.obj --lattice wrong.json", "unit_bits is not from 4 to 16");
+    refuses(path, "0.obj --lattice wrong.json", "fraction_bits is not from 4 to 16");
     refuses(path, "0.obj --lattice 0.obj", "0.obj: is not one JSON object");
     refuses(path, "0.obj --lattice gone.json", "gone.json");
     let both = voxelize(path, "0.obj --lattice run.json --res 8");

@@ -4,17 +4,17 @@
 
 use fastrand::Rng;
 use trivox::place::Triangle;
-use trivox::predicate::{Axis, Crossing};
+use trivox::predicate::{Axis, ProjectedTriangle};
 
 use super::pairs::{Pair, SPAN, pairs, triangle_past_the_origin};
 
-/// A column of `count` voxels of `2^unit_bits` units, and a triangle.
+/// A column of `count` voxels of `2^fraction_bits` units, and a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
     pub triangle: Triangle,
     pub axis: Axis,
     pub center: [i32; 2],
-    pub unit_bits: u32,
+    pub fraction_bits: u32,
     pub count: i32,
 }
 
@@ -28,11 +28,11 @@ pub struct Found {
 
 /// What the library says.
 pub fn crosses(column: &Column) -> Option<Found> {
-    let crossing = Crossing::new(&column.triangle, column.axis);
-    crossing.at(column.center).map(|height| Found {
-        winding: crossing.winding(),
-        first_center: height.first_center(column.unit_bits),
-        voxel: height.voxel(column.unit_bits, column.count),
+    let projected = ProjectedTriangle::new(&column.triangle, column.axis);
+    projected.at(column.center).map(|height| Found {
+        winding: projected.winding(),
+        first_center: height.first_center(column.fraction_bits),
+        voxel: height.voxel(column.fraction_bits, column.count),
     })
 }
 
@@ -110,7 +110,7 @@ pub fn mistaken(mistake: Mistake, column: &Column) -> Option<Found> {
     let sum = across + n[2] * a[2];
     let sum = if mistake == Mistake::PlaneInI64 { i128::from(sum as i64) } else { sum };
     let (numerator, denominator) = if n[2] < 0 { (-sum, -n[2]) } else { (sum, n[2]) };
-    let size = 1 << column.unit_bits;
+    let size = 1 << column.fraction_bits;
     let winding = -n[2].signum() as i32;
     let guess = (numerator as f64 / denominator as f64 / size as f64) as i128;
     Some(Found {
@@ -231,8 +231,8 @@ pub fn columns(seed: u64, count: usize) -> impl Iterator<Item = (Family, Column)
 fn of_pair(rng: &mut Rng, pair: &Pair) -> Column {
     let axis = Axis::ALL[rng.usize(0..3)];
     let (center, height) = axis.project(pair.center);
-    let unit_bits = (pair.half.ilog2() + 1).min(16);
-    Column { triangle: pair.triangle, axis, center, unit_bits, count: height >> unit_bits }
+    let fraction_bits = (pair.half.ilog2() + 1).min(16);
+    Column { triangle: pair.triangle, axis, center, fraction_bits, count: height >> fraction_bits }
 }
 
 /// A column of `family` around the origin, moved into the budget, if it fits.
@@ -248,8 +248,8 @@ fn attempt(rng: &mut Rng, family: Family) -> Option<Column> {
     };
     rng.shuffle(&mut triangle);
     // The origin is a centre or a face, or a unit off; and one face is the far one.
-    let unit_bits = rng.u32(1..=16);
-    let half = 1 << (unit_bits - 1);
+    let fraction_bits = rng.u32(1..=16);
+    let half = 1 << (fraction_bits - 1);
     let steps = rng.i32(-(SPAN / half)..=SPAN / half);
     let along = steps * half + if rng.u8(0..4) == 0 { rng.i32(-1..=1) } else { 0 };
     let center = [rng.i32(-SPAN..=SPAN), rng.i32(-SPAN..=SPAN)];
@@ -261,8 +261,8 @@ fn attempt(rng: &mut Rng, family: Family) -> Option<Column> {
         length <= SPAN && all().all(|c| c.abs() <= SPAN)
     });
     let axis = Axis::ALL[rng.usize(0..3)];
-    let count = (along >> unit_bits) + rng.i32(0..=1);
-    fits.then(|| Column { triangle: unproject(triangle, axis), axis, center, unit_bits, count })
+    let count = (along >> fraction_bits) + rng.i32(0..=1);
+    fits.then(|| Column { triangle: unproject(triangle, axis), axis, center, fraction_bits, count })
 }
 
 /// From `(across, across, along)` to `(x, y, z)`.
@@ -348,6 +348,6 @@ fn range_ends(rng: &mut Rng) -> Column {
     if rng.u8(0..3) == 0 {
         center[1] = center[0];
     }
-    let unit_bits = rng.u32(4..=16);
-    Column { triangle, axis, center, unit_bits, count: SPAN >> unit_bits }
+    let fraction_bits = rng.u32(4..=16);
+    Column { triangle, axis, center, fraction_bits, count: SPAN >> fraction_bits }
 }

@@ -59,7 +59,7 @@ pub fn squared(p: Vector, triangle: &Triangle) -> Fraction {
 }
 
 /// Whether `float`, in voxels, is the nearest to the root of `squared`, in lattice units.
-pub fn is_nearest(float: f32, squared: &Fraction, unit_bits: u32) -> bool {
+pub fn is_nearest(float: f32, squared: &Fraction, fraction_bits: u32) -> bool {
     // All floats of interest are multiples of 2^-100.
     let scaled = |x: f64| -> BigInt {
         let bits = x.to_bits();
@@ -72,8 +72,8 @@ pub fn is_nearest(float: f32, squared: &Fraction, unit_bits: u32) -> bool {
     };
     let side = |other: f32| {
         let middle = scaled(f64::midpoint(float.into(), other.into()));
-        // middle^2 2^(2 unit_bits) / 2^200 against the fraction.
-        let left: BigInt = ((&middle * &middle) << (2 * unit_bits)) * &squared.1;
+        // middle^2 2^(2 fraction_bits) / 2^200 against the fraction.
+        let left: BigInt = ((&middle * &middle) << (2 * fraction_bits)) * &squared.1;
         left.cmp(&(&squared.0 << 200))
     };
     let is_even = float.to_bits().is_multiple_of(2);

@@ -32,14 +32,14 @@ pub fn solid(
     is_inside: impl Fn(Surrounded) -> bool + Sync,
 ) -> VoxelGrid {
     let dims = mesh.lattice().dims;
-    let unit = mesh.lattice().unit();
+    let units_per_voxel = mesh.lattice().units_per_voxel();
     let triangles: Vec<Triangle> = mesh.triangles().collect();
     let columns: Vec<[u32; 2]> =
         (0..dims[2]).flat_map(|z| (0..dims[1]).map(move |y| [y, z])).collect();
     let voxels: Vec<[u32; 3]> = (columns.into_par_iter())
         .flat_map_iter(|[y, z]| (0..dims[0]).map(move |x| [x, y, z]))
         .filter(|voxel| {
-            let center = voxel.map(|c| c as i32 * unit + unit / 2);
+            let center = voxel.map(|c| c as i32 * units_per_voxel + units_per_voxel / 2);
             is_inside(surrounded(&triangles, center, step))
         })
         .collect();

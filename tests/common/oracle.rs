@@ -171,7 +171,7 @@ fn abs<T: Integer>(value: T) -> T {
 /// All voxels of the grid against all triangles, one by one.
 pub fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
     let lattice = mesh.lattice();
-    let (half, [nx, ny, nz]) = (lattice.unit() / 2, lattice.dims);
+    let (half, [nx, ny, nz]) = (lattice.units_per_voxel() / 2, lattice.dims);
     let center = |voxel: [u32; 3]| voxel.map(|v| (2 * v as i32 + 1) * half);
     let occupied = |voxel: &[u32; 3]| mesh.triangles().any(|t| touches(&t, center(*voxel), half));
     let slab = |x: u32| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]));
@@ -190,7 +190,7 @@ pub fn voxelize_by_octree(mesh: &PlacedMesh) -> VoxelGrid {
 
 /// The voxels from `lo` to `hi`, inclusive, that triangles of `mesh` touch; some more than once.
 pub fn voxels_between(mesh: &PlacedMesh, lo: [u32; 3], hi: [u32; 3]) -> Vec<[u32; 3]> {
-    let window = Window { unit_bits: mesh.lattice().unit_bits, lo, hi };
+    let window = Window { fraction_bits: mesh.lattice().fraction_bits, lo, hi };
     let levels = mesh.lattice().dims.map(|d| d.next_power_of_two().ilog2());
     let top = levels.into_iter().fold(0, u32::max);
     let triangles: Vec<Triangle> = mesh.triangles().collect();
@@ -203,7 +203,7 @@ pub fn voxels_between(mesh: &PlacedMesh, lo: [u32; 3], hi: [u32; 3]) -> Vec<[u32
 }
 
 struct Window {
-    unit_bits: u32,
+    fraction_bits: u32,
     lo: [u32; 3],
     hi: [u32; 3],
 }
@@ -213,7 +213,7 @@ impl Window {
     fn descend(&self, triangle: &Triangle, at: [u32; 3], level: u32, voxels: &mut Vec<[u32; 3]>) {
         let (size, last) = (1 << level, (1 << level) - 1);
         let apart = |a: usize| {
-            let [lo, hi] = [at[a], at[a] + size].map(|c| i64::from(c) << self.unit_bits);
+            let [lo, hi] = [at[a], at[a] + size].map(|c| i64::from(c) << self.fraction_bits);
             let corners = || triangle.iter().map(|corner| i64::from(corner[a]));
             at[a] > self.hi[a]
                 || at[a] + last < self.lo[a]
@@ -223,8 +223,8 @@ impl Window {
         if (0..3).any(apart) {
             return;
         }
-        let half = 1 << (self.unit_bits + level - 1);
-        let center = at.map(|c| ((c << self.unit_bits) + half) as i32);
+        let half = 1 << (self.fraction_bits + level - 1);
+        let center = at.map(|c| ((c << self.fraction_bits) + half) as i32);
         if !touches(triangle, center, half as i32) {
             return;
         }

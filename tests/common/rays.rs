@@ -2,10 +2,10 @@
 
 use fastrand::Rng;
 use trivox::VoxelGrid;
-use trivox::trace::{Ray, UNIT_BITS};
+use trivox::trace::{FRACTION_BITS, Ray};
 
 /// A voxel, in units of a ray.
-pub const SIDE: i64 = 1 << UNIT_BITS;
+pub const SIDE: i64 = 1 << FRACTION_BITS;
 
 /// A ray as integers.
 #[derive(Debug, Clone, Copy)]

@@ -71,7 +71,7 @@ fn flips(mesh: &PlacedMesh, axis: Axis, is_inside: impl Fn(&[i32]) -> bool) -> V
 /// All columns of the grid along `axis` against all triangles near them.
 fn crossings(mesh: &PlacedMesh, axis: Axis) -> Vec<(Axis, [i32; 2], Found)> {
     let lattice = mesh.lattice();
-    let (unit, unit_bits) = (lattice.unit(), lattice.unit_bits);
+    let (units_per_voxel, fraction_bits) = (lattice.units_per_voxel(), lattice.fraction_bits);
     let (dims, count) = axis.project(lattice.dims.map(|d| d as i32));
     let mut found = Vec::new();
     for triangle in mesh.triangles() {
@@ -79,12 +79,13 @@ fn crossings(mesh: &PlacedMesh, axis: Axis) -> Vec<(Axis, [i32; 2], Found)> {
         let near = |i: usize| {
             let of = corners.map(|corner| corner[i]);
             let [lo, hi] = [of.into_iter().min(), of.into_iter().max()].map(Option::unwrap);
-            (lo.div_euclid(unit)).max(0)..=(hi.div_euclid(unit)).min(dims[i] - 1)
+            (lo.div_euclid(units_per_voxel)).max(0)
+                ..=(hi.div_euclid(units_per_voxel)).min(dims[i] - 1)
         };
         for first in near(0) {
             for second in near(1) {
-                let center = [first, second].map(|i| i * unit + unit / 2);
-                let column = Column { triangle, axis, center, unit_bits, count };
+                let center = [first, second].map(|i| i * units_per_voxel + units_per_voxel / 2);
+                let column = Column { triangle, axis, center, fraction_bits, count };
                 found.extend(oracle(&column).map(|found| (axis, [first, second], found)));
             }
         }

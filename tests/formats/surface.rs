@@ -86,11 +86,11 @@ fn volume_and_area_are_those_of_the_voxels() {
         .unwrap();
         for format in MESHES {
             let mesh = placed(&read(&grid, format), &grid);
-            let unit = 1_i128 << mesh.lattice().unit_bits;
+            let units_per_voxel = 1_i128 << mesh.lattice().fraction_bits;
             let found = Topology::of(&mesh);
-            let volume = 6 * i128::from(grid.occupied()) * unit.pow(3);
+            let volume = 6 * i128::from(grid.occupied()) * units_per_voxel.pow(3);
             assert_eq!(found.volume_times_six, volume, "{format:?} of {grid:?}");
-            let area = faces as f64 * (unit * unit) as f64;
+            let area = faces as f64 * (units_per_voxel * units_per_voxel) as f64;
             assert!((found.area / area - 1.0).abs() < 1e-12, "{format:?} of {grid:?}");
         }
     }

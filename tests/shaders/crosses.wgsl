@@ -1,4 +1,4 @@
-// Test kernel: decides columns, 14 words each: a, b, c, the axis, the center, unit_bits, the count.
+// Test kernel: decides columns, 14 words each: a, b, c, the axis, the center, fraction_bits, the count.
 
 @group(0) @binding(0) var<storage, read> input: array<i32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;
@@ -20,30 +20,31 @@ fn decide(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let i = INPUT_WORDS * id.x;
     let triangle = Triangle(vector_at(i), vector_at(i + 3u), vector_at(i + 6u));
-    let set_up = crossing(triangle, u32(input[i + 9u]));
+    let projected = project_triangle(triangle, u32(input[i + 9u]));
     let center = vec2<i32>(input[i + 10u], input[i + 11u]);
-    let unit_bits = u32(input[i + 12u]);
+    let fraction_bits = u32(input[i + 12u]);
     let count = input[i + 13u];
 
-    let covered = covers(set_up, center);
+    let covered = covers(projected, center);
     var flags = u32(covered)
-        | (u32(edges_have(set_up, center)) << 1u)
-        | (u32(edges_verdict_at(set_up, center) == IN_DOUBT) << 2u)
-        | (u32(set_up.winding + 1) << 4u);
+        | (u32(edges_have(projected, center)) << 1u)
+        | (u32(edges_verdict_at(projected, center) == IN_DOUBT) << 2u)
+        | (u32(projected.winding + 1) << 4u);
     var found = vec4<i32>(0);
     if covered {
-        let height = at(set_up, center);
-        let h = set_up.heights;
+        let height = at(projected, center);
+        let h = projected.heights;
         let all_heights = vec2<i32>(min(h.x, min(h.y, h.z)), max(h.x, max(h.y, h.z)));
-        let half = 1 << (unit_bits - 1u);
-        let ends = bounds(height) >> vec2<u32>(unit_bits);
+        let half = 1 << (fraction_bits - 1u);
+        let ends = bounds(height) >> vec2<u32>(fraction_bits);
         flags |= u32(ends.x != ends.y) << 3u;
-        var exact_voxel = first_end(height, all_heights, unit_bits, 2 * half, false);
-        exact_voxel -= i32((exact_voxel == count) && is_below(height, count << unit_bits, true));
+        var exact_voxel = first_end(height, all_heights, fraction_bits, 2 * half, false);
+        let far_face = count << fraction_bits;
+        exact_voxel -= i32((exact_voxel == count) && is_below(height, far_face, true));
         found = vec4<i32>(
-            first_center(height, unit_bits),
-            voxel(height, unit_bits, count),
-            first_end(height, all_heights, unit_bits, half, true),
+            first_center(height, fraction_bits),
+            voxel(height, fraction_bits, count),
+            first_end(height, all_heights, fraction_bits, half, true),
             exact_voxel,
         );
     }

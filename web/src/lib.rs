@@ -310,7 +310,7 @@ impl Model {
             "degenerate": self.mesh.degenerate(),
             "voxel_size": lattice.voxel_size,
             "origin": lattice.origin,
-            "unit_bits": lattice.unit_bits,
+            "fraction_bits": lattice.fraction_bits,
             "backend": done.backend.name(),
             "adapter": done.backend.adapter,
             "fill": done.fill_report.as_ref().map(FillSummary::new),

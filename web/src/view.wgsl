@@ -36,7 +36,7 @@ struct View {
 
 fn in_units(place: f32) -> Int64 {
     let whole = clamp(floor(place), -16384.0, 16384.0);
-    return int64_add(int64_shifted(i32(whole), UNIT_BITS), Int64(u32((place - whole) * 65536.0), 0u));
+    return int64_add(int64_shifted(i32(whole), FRACTION_BITS), Int64(u32((place - whole) * 65536.0), 0u));
 }
 
 fn as_float(a: Int64) -> f32 {
@@ -81,7 +81,7 @@ fn light(towards: vec3<f32>, row: f32) -> vec3<f32> {
             }
             origin = array<Int64, 3>(in_units(start.x), in_units(start.y), in_units(start.z));
             // Within the last layer that is shown, so that the ray does not touch the next.
-            let last = int64_sub(int64_shifted(view.cut, UNIT_BITS), Int64(1u, 0u));
+            let last = int64_sub(int64_shifted(view.cut, FRACTION_BITS), Int64(1u, 0u));
             if axis == 0u { origin[0] = last; }
             if axis == 1u { origin[1] = last; }
             if axis == 2u { origin[2] = last; }

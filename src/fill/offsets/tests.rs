@@ -32,7 +32,7 @@ fn field_of(rng: &mut Rng, dims: [u32; 3], count: usize, sizes: Range<i32>) -> F
     let clusters = Clusters::new(&loops);
     let all = clusters.root().into_iter().collect();
     let bricks = dims.map(|d| d.div_ceil(BRICK));
-    Field { clusters, all, unit: f64::from(UNIT), arch: Arch::new(), dims, bricks }
+    Field { clusters, all, units_per_voxel: f64::from(UNIT), arch: Arch::new(), dims, bricks }
 }
 
 impl Brick {
@@ -80,9 +80,10 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
             let all = field.estimate(&mut cube);
             // The centres of the voxels of a part of a brick; with the whole voxels otherwise.
             let reach = 0.5 * if cube.size < BRICK { edge - 1.0 } else { edge };
-            let center = cube.at.map(|c| (f64::from(c) + 0.5 * edge) * field.unit);
-            let radius = norm([reach * field.unit; 3]);
-            let [lo, hi] = [0, cube.size].map(|d| cube.at.map(|c| f64::from(c + d) * field.unit));
+            let center = cube.at.map(|c| (f64::from(c) + 0.5 * edge) * field.units_per_voxel);
+            let radius = norm([reach * field.units_per_voxel; 3]);
+            let [lo, hi] =
+                [0, cube.size].map(|d| cube.at.map(|c| f64::from(c + d) * field.units_per_voxel));
             assert_eq!(all.center, center);
             assert!((all.radius / radius - 1.0).abs() < 1e-12);
             for &node in &cube.near {
@@ -95,7 +96,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
                 for _ in 0..20 {
                     let (voxel, h) = any_voxel(&mut rng, &cube);
                     let p = field.center(voxel);
-                    let x = norm(h) * field.unit / radius;
+                    let x = norm(h) * field.units_per_voxel / radius;
                     let whole = field.exact(p);
                     let found = all.at(p) + step(&steps, &cube, voxel);
                     let off = (found - whole).abs();
@@ -141,7 +142,7 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_clusters() {
         with_far += u32::from(!far.is_empty());
 
         let (center, radius) = field.ball(&cube);
-        let [lo, hi] = [0, size].map(|d| at.map(|c| f64::from(c + d) * field.unit));
+        let [lo, hi] = [0, size].map(|d| at.map(|c| f64::from(c + d) * field.units_per_voxel));
         let (clusters, leaves): (Vec<u32>, Vec<u32>) =
             cube.near.iter().partition(|&&node| field.clusters.children(node).is_some());
         let of_cluster = |&node: &u32| field.clusters.errors(node, center, radius).sum();
@@ -206,7 +207,7 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         let number = |voxel: [u32; 3]| all.at(field.center(voxel)) + step(&steps, &cube, voxel);
         let (mut least, mut most) = (f64::INFINITY, f64::INFINITY);
         for voxel in (0..size.pow(3)).map(|index| cube.voxel(index)) {
-            let h = from_center(&cube, voxel).map(|c| c * field.unit / radius);
+            let h = from_center(&cube, voxel).map(|c| c * field.units_per_voxel / radius);
             let squared = dot(h, h);
             let error = constant_error + taylor.error * 0.5 * (squared + squared.powi(2));
             let (number, found) = (number(voxel), brick.content.offsets[slot(voxel)]);

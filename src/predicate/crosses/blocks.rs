@@ -1,4 +1,5 @@
-//! [`Crossing`] for blocks of up to 4 x 4 columns, several triangles with each vector instruction.
+//! [`ProjectedTriangle`] for blocks of up to 4 x 4 columns, several triangles with each vector
+//! instruction.
 //!
 //! A lane of the vector holds one (triangle, block) pair. The edge functions are set up at the
 //! centre of the block's lowest column; from column to column they change by a constant.
@@ -26,7 +27,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::predicate::InstructionSet;
 use crate::predicate::blocks::{BLOCK, Coordinate, LANES};
-use crate::predicate::crosses::{Axis, Crossing, center_of, runs_down};
+use crate::predicate::crosses::{Axis, ProjectedTriangle, center_of, runs_down};
 
 /// The position along the axis that is asked for, as an index of a voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub struct Hit {
     pub column: [i32; 2],
     /// The voxel's index along the axis.
     pub along: i32,
-    /// [`Crossing::winding`] of the pair's triangle.
+    /// [`ProjectedTriangle::winding`] of the pair's triangle.
     pub winding: i32,
 }
 
@@ -62,12 +63,12 @@ struct Doubles([f64; LANES]);
 
 /// A triangle whose corners are projected by [`Axis::project`]: their coordinates across the axis
 /// of the columns, and along it.
-pub type Projected = [([i32; 2], i32); 3];
+pub type ProjectedCorners = [([i32; 2], i32); 3];
 
 /// Up to [`LANES`] pairs of a triangle and a block of columns.
 #[derive(Debug, Clone)]
 pub struct Pairs {
-    unit_bits: u32,
+    fraction_bits: u32,
     len: usize,
     /// `corners[corner][axis][lane]`, in lattice units; the axes are those across, then the one
     /// along.
@@ -95,11 +96,11 @@ impl WithSimd for Solve<'_> {
 }
 
 impl Pairs {
-    /// No pairs; voxels of `2^unit_bits` units, at least 2 so that centres are integers.
+    /// No pairs; voxels of `2^fraction_bits` units, at least 2 so that centres are integers.
     #[must_use]
-    pub fn new(unit_bits: u32) -> Self {
-        debug_assert!(unit_bits > 0);
-        Self { unit_bits, len: 0, corners: [[[0; LANES]; 3]; 3], lowest: [[0; LANES]; 2] }
+    pub fn new(fraction_bits: u32) -> Self {
+        debug_assert!(fraction_bits > 0);
+        Self { fraction_bits, len: 0, corners: [[[0; LANES]; 3]; 3], lowest: [[0; LANES]; 2] }
     }
 
     /// The number of pairs.
@@ -120,7 +121,7 @@ impl Pairs {
     /// # Panics
     /// There are [`LANES`] pairs already.
     #[inline(always)]
-    pub fn push(&mut self, triangle: Projected, lowest: [i32; 2]) {
+    pub fn push(&mut self, triangle: ProjectedCorners, lowest: [i32; 2]) {
         assert!(self.len < LANES, "no room for a ninth pair");
         let lane = self.len % LANES;
         for corner in 0..3 {
@@ -161,7 +162,7 @@ impl Pairs {
         debug_assert!(extent.iter().all(|columns| (1..=BLOCK).contains(columns)), "{extent:?}");
         let len = std::mem::take(&mut self.len);
         let edges = Edges::new(self);
-        let fixed = Fixed::new(position, self.unit_bits);
+        let fixed = Fixed::new(position, self.fraction_bits);
 
         // A bit for each column, by lane.
         let (mut covered, mut uncertain) = ([0u16; LANES], [0u16; LANES]);
@@ -219,13 +220,13 @@ impl Pairs {
             (0..COLUMNS).filter(move |column| columns >> column & 1 == 1).map(move |c| (c, lane))
         };
         for (column, lane) in uncertain.iter().enumerate().flat_map(columns) {
-            let center = self.column(column, lane).map(|c| center_of(c, self.unit_bits));
+            let center = self.column(column, lane).map(|c| center_of(c, self.fraction_bits));
             // Projected along z, a point stays as it is.
             let triangle = self.corners.map(|corner| corner.map(|axis| axis[lane]));
-            let height = Crossing::new(&triangle, Axis::Z).height(center);
+            let height = ProjectedTriangle::new(&triangle, Axis::Z).height(center);
             along[column][lane] = match position {
-                Position::Voxel(count) => height.voxel(self.unit_bits, count),
-                Position::FirstCenter => height.first_center(self.unit_bits),
+                Position::Voxel(count) => height.voxel(self.fraction_bits, count),
+                Position::FirstCenter => height.first_center(self.fraction_bits),
             };
         }
     }
@@ -266,9 +267,10 @@ impl Edges {
             is_level: [false; LANES],
             windings: [0; LANES],
         };
-        let size = f64::from(1i32 << pairs.unit_bits);
+        let size = f64::from(1i32 << pairs.fraction_bits);
         for lane in 0..LANES {
-            let center = [0, 1].map(|axis| center_of(pairs.lowest[axis][lane], pairs.unit_bits));
+            let center =
+                [0, 1].map(|axis| center_of(pairs.lowest[axis][lane], pairs.fraction_bits));
             let corner = |corner: usize, axis: usize| {
                 f64::from(pairs.corners[corner][axis][lane] - center[axis])
             };
@@ -354,8 +356,8 @@ struct Fixed {
 
 impl Fixed {
     #[inline(always)]
-    fn new(position: Position, unit_bits: u32) -> Self {
-        let bits = FIXED_BITS + unit_bits;
+    fn new(position: Position, fraction_bits: u32) -> Self {
+        let bits = FIXED_BITS + fraction_bits;
         match position {
             Position::Voxel(count) => {
                 Self { offset: 0, bits, far_face: Some(i64::from(count) << bits) }

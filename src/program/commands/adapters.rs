@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::program::cli::AdaptersArgs;
-use crate::program::{Verdict, print, print_json};
+use crate::program::{ExitStatus, print, print_json};
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -20,11 +20,11 @@ struct Row {
 ///
 /// # Errors
 /// Standard output is closed.
-pub fn run(args: &AdaptersArgs) -> Result<Verdict> {
+pub fn run(args: &AdaptersArgs) -> Result<ExitStatus> {
     let rows = rows();
     if args.json {
         print_json(&rows)?;
-        return Ok(Verdict::Done);
+        return Ok(ExitStatus::Done);
     }
     if rows.is_empty() {
         print("no GPU adapter: voxelize computes on the CPU")?;
@@ -36,7 +36,7 @@ pub fn run(args: &AdaptersArgs) -> Result<Verdict> {
             row.problem.map(|problem| format!(", not usable: {problem}")).unwrap_or_default();
         print(&format!("{:width$}  {kind}, {}{problem}", row.adapter, row.driver))?;
     }
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }
 
 #[cfg(feature = "gpu")]

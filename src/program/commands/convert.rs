@@ -11,13 +11,13 @@ use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, temporary};
+use crate::program::{ExitStatus, temporary};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 ///
 /// # Errors
 /// The grid cannot be read, the format cannot hold it, or the file cannot be written.
-pub fn run(args: &ConvertArgs) -> Result<Verdict> {
+pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
         bail!("name the file to write: voxelize convert A B");
     };
@@ -42,7 +42,7 @@ pub fn run(args: &ConvertArgs) -> Result<Verdict> {
     let input = GridSummary::new(&args.grid, &grid);
     let report = Report { input, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }
 
 #[derive(Debug, Serialize)]

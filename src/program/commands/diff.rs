@@ -13,7 +13,7 @@ use crate::program::numbers::{counted, ratio};
 use crate::program::preview::Preview;
 use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, ignore_closed, print, print_json, print_warnings, temporary};
+use crate::program::{ExitStatus, ignore_closed, print, print_json, print_warnings, temporary};
 
 /// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
@@ -32,7 +32,7 @@ const SHOWS_THROUGH: f64 = 0.75;
 ///
 /// # Errors
 /// A file cannot be read, the picture cannot be written, or standard output cannot be written to.
-pub fn run(args: &DiffArgs) -> Result<Verdict> {
+pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let preview = args.preview.as_ref().map(|path| {
         temporary::clean_up_when_interrupted()?;
         Preview::new(path, &Inputs::new([&*args.a, &*args.b]))
@@ -63,7 +63,7 @@ pub fn run(args: &DiffArgs) -> Result<Verdict> {
         ignore_closed(print(&report.text(&found)))?;
     }
     let is_same = report.equal && (!args.exact || report.besides.is_empty());
-    Ok(if is_same { Verdict::Done } else { Verdict::Differs })
+    Ok(if is_same { ExitStatus::Done } else { ExitStatus::Differs })
 }
 
 /// Draws both grids, and over them the differing voxels from the same camera, so that these show

@@ -5,7 +5,7 @@ use serde::Serialize;
 use trivox::formats::{GridFormat, GridSpec, MESH_FORMATS, MeshSpec};
 
 use crate::program::cli::FormatsArgs;
-use crate::program::{Verdict, print, print_json};
+use crate::program::{ExitStatus, print, print_json};
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -23,14 +23,14 @@ struct Row {
 ///
 /// # Errors
 /// Standard output cannot be written to.
-pub fn run(args: &FormatsArgs) -> Result<Verdict> {
+pub fn run(args: &FormatsArgs) -> Result<ExitStatus> {
     let rows = rows();
     if args.json {
         print_json(&rows)?;
     } else {
         print(&table(&rows))?;
     }
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn rows() -> Vec<Row> {

@@ -13,13 +13,13 @@ use crate::program::cli::InfoArgs;
 use crate::program::inputs::{is_read_grid, sorted};
 use crate::program::numbers::{counted, grouped, short, significant, sized};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, print, print_error, print_json};
+use crate::program::{ExitStatus, print, print_error, print_json};
 
 /// Reads the file and describes it.
 ///
 /// # Errors
 /// The file cannot be read, or standard output is closed.
-pub fn run(args: &InfoArgs) -> Result<Verdict> {
+pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     if args.file.is_dir() {
         return table(args);
     }
@@ -32,13 +32,13 @@ pub fn run(args: &InfoArgs) -> Result<Verdict> {
         let info = GridInfo::new(loaded, &args.file);
         if args.json { print_json(&info) } else { print(&info.text()) }?;
     }
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// Prints a line for each mesh and grid in a folder; with JSON an object for each.
-fn table(args: &InfoArgs) -> Result<Verdict> {
+fn table(args: &InfoArgs) -> Result<ExitStatus> {
     let named = || args.file.display().to_string();
-    let mut verdict = Verdict::Done;
+    let mut status = ExitStatus::Done;
     let is_known = |path: &PathBuf| path.is_file() && (is_mesh(path) || is_read_grid(path));
     let paths: Vec<PathBuf> =
         sorted(&args.file).with_context(named)?.into_iter().filter(is_known).collect();
@@ -65,11 +65,11 @@ fn table(args: &InfoArgs) -> Result<Verdict> {
             Ok((_, row)) => print(&format!("{file:width$}  {row}"))?,
             Err(error) => {
                 print_error(&format!("error: {}: {error:#}\n", path.display()));
-                verdict = Verdict::Failed;
+                status = ExitStatus::Failed;
             }
         }
     }
-    Ok(verdict)
+    Ok(status)
 }
 
 #[derive(Debug, Serialize)]

@@ -13,14 +13,14 @@ use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
 use crate::program::sink::Inputs;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, temporary};
+use crate::program::{ExitStatus, temporary};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
 /// # Errors
 /// A tile cannot be read, or does not say where it lies; they do not fit together; the file cannot
 /// be written.
-pub fn run(args: &JoinArgs) -> Result<Verdict> {
+pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     if args.report.json && args.output.as_os_str() == "-" {
         bail!("--json and -o - both write to standard output: leave one of them out");
     }
@@ -55,7 +55,7 @@ pub fn run(args: &JoinArgs) -> Result<Verdict> {
     let whole = GridSummary::new(&args.output, &grid);
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// A warning if the tiles do not cover the whole.

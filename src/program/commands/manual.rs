@@ -6,13 +6,13 @@ use clap_complete::Shell;
 use anyhow::{Context, Result};
 
 use crate::program::cli::Cli;
-use crate::program::{Verdict, print};
+use crate::program::{ExitStatus, print};
 
 /// Prints the completion script of a shell.
 ///
 /// # Errors
 /// Standard output cannot be written to.
-pub fn completions(shell: Shell) -> Result<Verdict> {
+pub fn completions(shell: Shell) -> Result<ExitStatus> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "voxelize", &mut script);
     print_bytes(&script)
@@ -22,7 +22,7 @@ pub fn completions(shell: Shell) -> Result<Verdict> {
 ///
 /// # Errors
 /// As [`completions`].
-pub fn page() -> Result<Verdict> {
+pub fn page() -> Result<ExitStatus> {
     // The version alone: its other lines would break the page's header.
     let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));
     command.build();
@@ -39,7 +39,7 @@ pub fn page() -> Result<Verdict> {
     print_bytes(&page)
 }
 
-fn print_bytes(bytes: &[u8]) -> Result<Verdict> {
+fn print_bytes(bytes: &[u8]) -> Result<ExitStatus> {
     print(std::str::from_utf8(bytes).context("generated text")?.trim_end())?;
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }

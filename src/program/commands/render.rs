@@ -22,14 +22,14 @@ use crate::program::render_backend::RenderBackend;
 use crate::program::sink::{Inputs, Sink};
 use crate::program::summary::timed;
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, temporary};
+use crate::program::{ExitStatus, temporary};
 
 /// Reads the grid, draws it and writes the pictures.
 ///
 /// # Errors
 /// Bad usage; a file that cannot be read; a mesh that cannot be voxelized; an output that cannot be
 /// written.
-pub fn run(args: &RenderArgs) -> Result<Verdict> {
+pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let to_stdout = args.target().as_os_str() == "-";
     if args.report.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
@@ -48,7 +48,7 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
     }
     let options = options(args);
     options.check()?;
-    let output = Output::new(args)?;
+    let output = Pictures::new(args)?;
     let named = || args.file.display().to_string();
     refuse_contradictions(args).with_context(named)?;
     let render_backend = RenderBackend::new(args)?;
@@ -83,16 +83,16 @@ pub fn run(args: &RenderArgs) -> Result<Verdict> {
         warnings,
     };
     args.report.print(&report, &report.warnings, || report.text())?;
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// The destination of the pictures.
-enum Output {
+enum Pictures {
     Picture(Sink),
     Frames(Frames),
 }
 
-impl Output {
+impl Pictures {
     fn new(args: &RenderArgs) -> Result<Self> {
         let inputs = Inputs::new([&*args.file]);
         Ok(match args.turntable {

@@ -17,7 +17,9 @@ use crate::program::numbers::{AXES, counted};
 use crate::program::preview::check_extension;
 use crate::program::sink::{Inputs, Sink};
 use crate::program::terminal::TerminalProgress;
-use crate::program::{Verdict, print_error, print_json, print_warnings, stdout_error, temporary};
+use crate::program::{
+    ExitStatus, print_error, print_json, print_warnings, stdout_error, temporary,
+};
 
 mod picture;
 mod text;
@@ -27,7 +29,7 @@ mod text;
 /// # Errors
 /// Bad usage; a file that cannot be read; a layer outside the grid; an output that cannot be
 /// written.
-pub fn run(args: &SliceArgs) -> Result<Verdict> {
+pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let to_stdout = args.output.as_deref() == Some("-".as_ref());
     if args.json && to_stdout {
         bail!("--json and -o - both write to standard output: leave one of them out");
@@ -69,7 +71,7 @@ pub fn run(args: &SliceArgs) -> Result<Verdict> {
             print(&section, &shown, style(args, grid.colors.is_some()))?;
         }
     }
-    Ok(Verdict::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// The axis across the slice, and the coordinate along it; the middle layer along z unless given.

@@ -26,7 +26,7 @@ use crate::program::{self, ignore_closed, print, print_json, print_warnings};
 ///
 /// # Errors
 /// Bad usage; a file that cannot be read; a mesh that cannot be placed; a failed backend.
-pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
+pub fn run(args: &VerifyArgs) -> Result<program::ExitStatus> {
     args.compute.refuse_contradictions()?;
     args.voxels.refuse_contradictions()?;
     if is_mesh(&args.grid) && !is_mesh(&args.mesh) {
@@ -62,7 +62,7 @@ pub fn run(args: &VerifyArgs) -> Result<program::Verdict> {
     } else if !args.report.quiet {
         ignore_closed(print(&report.text(&verdict)))?;
     }
-    Ok(if verdict.is_right() { program::Verdict::Done } else { program::Verdict::Differs })
+    Ok(if verdict.is_right() { program::ExitStatus::Done } else { program::ExitStatus::Differs })
 }
 
 /// Statistics of making the exact grid.

@@ -15,7 +15,7 @@ use crate::program::sink::Inputs;
 use crate::program::task::RunContext;
 use crate::program::terminal::TerminalProgress;
 use crate::program::transform::{place_options, transform};
-use crate::program::{Verdict, batch, inputs, lattice, temporary};
+use crate::program::{ExitStatus, batch, inputs, lattice, temporary};
 
 /// Runs the job with these options.
 ///
@@ -27,7 +27,7 @@ pub fn run(
     voxels: &VoxelArgs,
     palette_args: &PaletteArgs,
     compute: &ComputeArgs,
-) -> Result<Verdict> {
+) -> Result<ExitStatus> {
     let voxels = &voxels.of_job(job);
     refuse_contradictions(job, voxels, compute)?;
     compute.start_threads()?;

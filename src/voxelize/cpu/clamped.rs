@@ -54,9 +54,9 @@ pub(in crate::voxelize) fn clamped_crossings(
 
 /// The triangles with a vertex half a voxel or more before the grid, or past its last voxel centre.
 fn triangles_outside(mesh: &PlacedMesh, axis: Axis) -> Vec<usize> {
-    let half = mesh.lattice().unit() / 2;
+    let half = mesh.lattice().units_per_voxel() / 2;
     let (_, count) = axis.project(mesh.lattice().dims.map(|d| d as i32));
-    let last_center = count * mesh.lattice().unit() - half;
+    let last_center = count * mesh.lattice().units_per_voxel() - half;
     let is_outside = |point: &[i32; 3]| {
         let (_, along) = axis.project(*point);
         along <= -half || along > last_center

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::grid::BRICK;
 use crate::predicate::boxes::BoxRange;
-use crate::voxelize::cpu::triangle_batch::LANES;
+use crate::voxelize::cpu::triangle_batch::BATCH_LEN;
 
 /// A range of triangles, and the box of voxels to set.
 pub(super) struct ClippedTriangles<'a> {
     pub(super) triangles: Range<usize>,
-    /// The first and last layer of bricks that each group of [`LANES`] triangles touches; empty if
+    /// The first and last layer of bricks that each group of [`BATCH_LEN`] triangles touches; empty if
     /// the box has all layers.
     pub(super) layers: &'a [[i32; 2]],
     /// The box, inclusive, within the grid.
@@ -17,7 +17,7 @@ pub(super) struct ClippedTriangles<'a> {
 }
 
 impl ClippedTriangles<'_> {
-    /// The groups of up to [`LANES`] triangles that touch the layers of the box.
+    /// The groups of up to [`BATCH_LEN`] triangles that touch the layers of the box.
     #[inline(always)]
     pub(super) fn groups(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let Self { triangles, layers, clip } = self;
@@ -26,8 +26,8 @@ impl ClippedTriangles<'_> {
             let near = |&[lo, hi]: &[i32; 2]| lo <= box_layers.hi[2] && hi >= box_layers.lo[2];
             layers.get(group).is_none_or(near)
         };
-        let firsts = triangles.clone().step_by(LANES).enumerate();
+        let firsts = triangles.clone().step_by(BATCH_LEN).enumerate();
         let near = firsts.filter(move |&(group, _)| is_near(group));
-        near.map(|(_, first)| first..triangles.end.min(first + LANES))
+        near.map(|(_, first)| first..triangles.end.min(first + BATCH_LEN))
     }
 }

@@ -9,7 +9,7 @@ use crate::place::PlacedMesh;
 use crate::predicate::blocks::{BLOCK, LANES};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::Axis;
-use crate::predicate::crosses::blocks::{Hit, Pairs, Position, Projected};
+use crate::predicate::crosses::blocks::{Hit, Pairs, Position, ProjectedCorners};
 use crate::voxelize::Rule;
 use crate::voxelize::cpu::brick_cache::BrickCache;
 use crate::voxelize::cpu::clipped::ClippedTriangles;
@@ -30,14 +30,14 @@ impl<'a> WithSimd for Task<'a> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
         let Self { mesh, rule, triangles, mut bricks } = self;
-        let unit_bits = mesh.lattice().unit_bits;
+        let fraction_bits = mesh.lattice().fraction_bits;
         let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &triangles.clip);
         let of_axis = |axis| ColumnQueues::new(simd, columns(axis));
         let mut axes: Vec<ColumnQueues<S>> = rule.axes().iter().map(of_axis).collect();
         let mut batch = TriangleBatch::new();
         for group in triangles.groups() {
             batch.load(mesh, group.clone());
-            let centers = batch.centers(unit_bits, &triangles.clip);
+            let centers = batch.centers(fraction_bits, &triangles.clip);
             for queues in &mut axes {
                 let axis = queues.columns.axis;
                 for lane in centers.lanes_with_some(axis.across(), group.len()).iter() {
@@ -81,7 +81,8 @@ impl WithSimd for OutsideTask<'_, '_> {
             let mut queues = ColumnQueues::new(simd, Columns { reach, ..all });
             for &index in triangles {
                 let triangle = mesh.triangle(index);
-                let centers = BoxRange::of_centers(&triangle, lattice.unit_bits).intersect(&grid);
+                let centers =
+                    BoxRange::of_centers(&triangle, lattice.fraction_bits).intersect(&grid);
                 let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
                 let extent = [hi[0] - lo[0] + 1, hi[1] - lo[1] + 1];
                 if extent[0] > 0 && extent[1] > 0 {
@@ -103,7 +104,7 @@ struct ColumnQueues<S> {
 
 impl<S: Simd> ColumnQueues<S> {
     fn new(simd: S, columns: Columns) -> Self {
-        let pairs = |_| Pairs::new(columns.unit_bits);
+        let pairs = |_| Pairs::new(columns.fraction_bits);
         let by_extent = std::array::from_fn(|_| std::array::from_fn(pairs));
         Self { simd, columns, by_extent }
     }
@@ -113,7 +114,7 @@ impl<S: Simd> ColumnQueues<S> {
     #[inline(always)]
     fn add(
         &mut self,
-        triangle: Projected,
+        triangle: ProjectedCorners,
         (lowest, extent): ([i32; 2], [i32; 2]),
         bricks: &mut BrickCache,
     ) {
@@ -141,7 +142,7 @@ impl<S: Simd> ColumnQueues<S> {
     #[inline(always)]
     fn push(
         &mut self,
-        triangle: Projected,
+        triangle: ProjectedCorners,
         lowest: [i32; 2],
         extent: [i32; 2],
         bricks: &mut BrickCache,
@@ -189,7 +190,7 @@ impl WithSimd for Solve<'_, '_> {
 struct Columns {
     axis: Axis,
     rule: Rule,
-    unit_bits: u32,
+    fraction_bits: u32,
     /// Voxels of the grid along the axis.
     count: i32,
     /// The position of a crossing that the rule asks for.
@@ -214,17 +215,17 @@ impl Columns {
             let start = if first == 0 { i32::MIN } else { first };
             (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
         };
-        Self { axis, rule, unit_bits: lattice.unit_bits, count, position, reach }
+        Self { axis, rule, fraction_bits: lattice.fraction_bits, count, position, reach }
     }
 
     /// The half-planes that clip strips of columns to `triangle` within reach.
     #[inline(always)]
-    fn strips(&self, triangle: &Projected, lowest: [i32; 2]) -> Strips {
+    fn strips(&self, triangle: &ProjectedCorners, lowest: [i32; 2]) -> Strips {
         let Range { start, end } = self.reach;
         // Few crossings are beyond the grid's ends, unless bounds or a window cut the mesh.
         let start = if start == 0 { i32::MIN } else { start };
         let end = if end == self.count { i32::MAX } else { end };
-        Strips::new(triangle, lowest, self.unit_bits, &(start..end))
+        Strips::new(triangle, lowest, self.fraction_bits, &(start..end))
     }
 
     /// Sets the voxel of a crossing, if it is within reach.

@@ -30,10 +30,10 @@ impl<'a> WithSimd for Task<'a> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
-        let unit_bits = self.mesh.lattice().unit_bits;
+        let fraction_bits = self.mesh.lattice().fraction_bits;
         let clip = self.triangles.clip;
         let level = |level| Level {
-            pairs: Pairs::new(unit_bits + (level as u32 + 1) * BLOCK_BITS),
+            pairs: Pairs::new(fraction_bits + (level as u32 + 1) * BLOCK_BITS),
             extent: [1; 3],
             origins: [Origin { triangle: 0, range: clip }; LANES],
         };
@@ -41,9 +41,9 @@ impl<'a> WithSimd for Task<'a> {
             simd,
             mesh: self.mesh,
             clip,
-            unit_bits,
+            fraction_bits,
             levels: std::array::from_fn(level),
-            blocks: vec![Pairs::new(unit_bits); CLASSES].into(),
+            blocks: vec![Pairs::new(fraction_bits); CLASSES].into(),
             bricks: self.bricks,
         };
         refiner.refine(&self.triangles);
@@ -56,7 +56,7 @@ struct Refiner<'a, S> {
     simd: S,
     mesh: &'a PlacedMesh,
     clip: BoxRange,
-    unit_bits: u32,
+    fraction_bits: u32,
     /// By box size, from 4 voxels up.
     levels: [Level; LEVELS],
     /// Pairs with a block of voxels, a queue for each extent.
@@ -97,7 +97,7 @@ impl<S: Simd> Refiner<'_, S> {
         let mut batch = TriangleBatch::new();
         for group in triangles.groups() {
             batch.load(self.mesh, group.clone());
-            let bounds = batch.bounds(self.unit_bits, &self.clip);
+            let bounds = batch.bounds(self.fraction_bits, &self.clip);
             self.add(&batch, &bounds, group.start, group.len());
         }
     }
@@ -173,7 +173,7 @@ impl<S: Simd> Refiner<'_, S> {
     /// Queues a block of the level below for each box of `mask` on `level`.
     fn expand(&mut self, level: usize, Origin { triangle: index, range }: Origin, mask: BlockMask) {
         let triangle = self.mesh.triangle(index as usize);
-        let bounds = BoxRange::of_triangle(&triangle, self.unit_bits).intersect(&self.clip);
+        let bounds = BoxRange::of_triangle(&triangle, self.fraction_bits).intersect(&self.clip);
         let bounds = bounds.coarser(level as u32 * BLOCK_BITS);
         for position in boxes_of(&range, mask) {
             let lo = position.map(|i| i << BLOCK_BITS);

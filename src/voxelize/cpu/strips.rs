@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use crate::place::SPAN_BITS;
-use crate::predicate::crosses::blocks::Projected;
+use crate::predicate::crosses::blocks::ProjectedCorners;
 use crate::predicate::crosses::center_of;
 
 /// The half-planes of a triangle.
@@ -35,13 +35,13 @@ impl Strips {
     /// one voxel to either side. An end at `i32::MIN` or `i32::MAX` is unbounded.
     #[inline(always)]
     pub(super) fn new(
-        triangle: &Projected,
+        triangle: &ProjectedCorners,
         lowest: [i32; 2],
-        unit_bits: u32,
+        fraction_bits: u32,
         reach: &Range<i32>,
     ) -> Self {
-        let origin = lowest.map(|index| center_of(index, unit_bits));
-        let size = f64::from(1i32 << unit_bits);
+        let origin = lowest.map(|index| center_of(index, fraction_bits));
+        let size = f64::from(1i32 << fraction_bits);
         // Edge functions are integers below `2^53`, as all numbers on the way: exact.
         let [a, b, c] = triangle.map(|(across, along)| {
             [across[0] - origin[0], across[1] - origin[1], along].map(f64::from)
@@ -122,11 +122,11 @@ mod tests {
 
     use super::*;
     use crate::predicate::blocks::BLOCK;
-    use crate::predicate::crosses::{Axis, Crossing};
+    use crate::predicate::crosses::{Axis, ProjectedTriangle};
 
-    /// A triangle over columns 0 to 63 of voxels of `2^unit_bits` units.
-    fn triangle(rng: &mut Rng, unit_bits: u32) -> Projected {
-        let span = 64 << unit_bits;
+    /// A triangle over columns 0 to 63 of voxels of `2^fraction_bits` units.
+    fn triangle(rng: &mut Rng, fraction_bits: u32) -> ProjectedCorners {
+        let span = 64 << fraction_bits;
         let mut corner = || ([rng.i32(0..=span), rng.i32(0..=span)], rng.i32(-span..=span));
         let [a, b, mut c] = [corner(), corner(), corner()];
         match rng.u8(0..4) {
@@ -144,8 +144,8 @@ mod tests {
         let mut rng = Rng::with_seed(1);
         let (mut kept, mut crossed) = (0, 0);
         for _ in 0..20_000 {
-            let unit_bits = rng.u32(1..=17);
-            let triangle = triangle(&mut rng, unit_bits);
+            let fraction_bits = rng.u32(1..=17);
+            let triangle = triangle(&mut rng, fraction_bits);
             let start = rng.i32(-70..70);
             let reach = match rng.u8(0..4) {
                 0 => i32::MIN..i32::MAX,
@@ -154,15 +154,16 @@ mod tests {
                 _ => start..start + rng.i32(1..9),
             };
             let lowest = [rng.i32(-4..9), rng.i32(-4..9)];
-            let strips = Strips::new(&triangle, lowest, unit_bits, &reach);
-            let crossing = Crossing::new(&triangle.map(|([x, y], z)| [x, y, z]), Axis::Z);
+            let strips = Strips::new(&triangle, lowest, fraction_bits, &reach);
+            let projected = ProjectedTriangle::new(&triangle.map(|([x, y], z)| [x, y, z]), Axis::Z);
             for rows in (0..64).step_by(BLOCK as usize).map(|first| first..first + BLOCK) {
                 let columns = strips.clip(rows.clone(), 0..64);
                 kept += columns.len() * rows.len();
                 for column in rows.flat_map(|j| (0..64).map(move |i| [i, j])) {
-                    let center = [0, 1].map(|a| center_of(lowest[a] + column[a], unit_bits));
-                    let Some(height) = crossing.at(center) else { continue };
-                    let positions = [height.first_center(unit_bits), height.voxel(unit_bits, 64)];
+                    let center = [0, 1].map(|a| center_of(lowest[a] + column[a], fraction_bits));
+                    let Some(height) = projected.at(center) else { continue };
+                    let positions =
+                        [height.first_center(fraction_bits), height.voxel(fraction_bits, 64)];
                     if positions.iter().any(|position| reach.contains(position)) {
                         crossed += 1;
                         assert!(columns.contains(&column[0]), "{column:?}, {triangle:?}");

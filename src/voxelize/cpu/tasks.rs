@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::voxelize::Rule;
 use crate::voxelize::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
 use crate::voxelize::cpu::clipped::ClippedTriangles;
-use crate::voxelize::cpu::triangle_batch::LANES;
+use crate::voxelize::cpu::triangle_batch::BATCH_LEN;
 use crate::voxelize::cpu::{columns, refine};
 
 /// Tasks per thread, for load balance.
@@ -30,9 +30,9 @@ pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
     rule: Rule,
     threads: usize,
-    /// Triangles per task, a multiple of [`LANES`].
+    /// Triangles per task, a multiple of [`BATCH_LEN`].
     chunk: usize,
-    /// The first and last layer of bricks that each group of [`LANES`] triangles touches.
+    /// The first and last layer of bricks that each group of [`BATCH_LEN`] triangles touches.
     group_layers: OnceLock<Vec<[i32; 2]>>,
     /// Slots to reuse: fresh memory costs page faults.
     spare: Mutex<Vec<Slots>>,
@@ -47,7 +47,7 @@ impl<'a> Tasks<'a> {
     /// The tasks that voxelize `mesh` by `rule`.
     pub(super) fn new(mesh: &'a PlacedMesh, rule: Rule) -> Self {
         let threads = rayon::current_num_threads();
-        let fair = mesh.len().div_ceil(threads * TASKS).next_multiple_of(LANES);
+        let fair = mesh.len().div_ceil(threads * TASKS).next_multiple_of(BATCH_LEN);
         Self {
             mesh,
             rule,
@@ -106,7 +106,7 @@ impl<'a> Tasks<'a> {
     pub(super) fn fixed_bytes(&self) -> u64 {
         let concurrent =
             (self.chunks() as u64 * self.regions(self.layers())).min(self.threads as u64);
-        concurrent * Slots::bytes(self.bricks()) + self.mesh.len().div_ceil(LANES) as u64 * 8
+        concurrent * Slots::bytes(self.bricks()) + self.mesh.len().div_ceil(BATCH_LEN) as u64 * 8
     }
 
     fn bricks(&self) -> u64 {
@@ -138,17 +138,17 @@ impl<'a> Tasks<'a> {
         batches.flatten_iter().collect()
     }
 
-    /// The first and last layer that each group of [`LANES`] of `triangles` touches; empty if
+    /// The first and last layer that each group of [`BATCH_LEN`] of `triangles` touches; empty if
     /// `layers` are all layers.
     fn group_layers(&self, triangles: &Range<usize>, layers: &Range<u64>) -> &[[i32; 2]] {
         if *layers == (0..self.layers()) {
             return &[];
         }
         let group_layers = self.group_layers.get_or_init(|| {
-            let groups = 0..self.mesh.len().div_ceil(LANES);
+            let groups = 0..self.mesh.len().div_ceil(BATCH_LEN);
             groups.map(|group| layers_of(self.mesh, self.rule, group)).collect()
         });
-        &group_layers[triangles.start / LANES..triangles.end.div_ceil(LANES)]
+        &group_layers[triangles.start / BATCH_LEN..triangles.end.div_ceil(BATCH_LEN)]
     }
 
     /// Runs one task and returns its bricks.
@@ -180,10 +180,10 @@ impl<'a> Tasks<'a> {
 
 /// The first and last layer of bricks that a group of triangles touches.
 fn layers_of(mesh: &PlacedMesh, rule: Rule, group: usize) -> [i32; 2] {
-    let unit_bits = mesh.lattice().unit_bits;
-    let triangles = group * LANES..mesh.len().min((group + 1) * LANES);
+    let fraction_bits = mesh.lattice().fraction_bits;
+    let triangles = group * BATCH_LEN..mesh.len().min((group + 1) * BATCH_LEN);
     let [lo, hi] = triangles.fold([i32::MAX, i32::MIN], |[lo, hi], index| {
-        let range = BoxRange::of_triangle(&mesh.triangle(index), unit_bits);
+        let range = BoxRange::of_triangle(&mesh.triangle(index), fraction_bits);
         [lo.min(range.lo[2]), hi.max(range.hi[2])]
     });
     let last = mesh.lattice().dims[2] as i32 - 1;

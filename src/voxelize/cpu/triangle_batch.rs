@@ -10,15 +10,15 @@ use crate::place::{PlacedMesh, Triangle};
 use crate::predicate::blocks::BLOCK;
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::Axis;
-use crate::predicate::crosses::blocks::Projected;
+use crate::predicate::crosses::blocks::ProjectedCorners;
 
 /// Triangles per batch.
-pub(super) const LANES: usize = 64;
+pub(super) const BATCH_LEN: usize = 64;
 
 /// One value per triangle.
-type Lanes = [i32; LANES];
+type Lanes = [i32; BATCH_LEN];
 
-/// Up to [`LANES`] triangles.
+/// Up to [`BATCH_LEN`] triangles.
 pub(super) struct TriangleBatch {
     /// `corners[corner][axis][lane]`
     corners: [[Lanes; 3]; 3],
@@ -27,13 +27,13 @@ pub(super) struct TriangleBatch {
 impl TriangleBatch {
     /// Degenerate triangles at the origin.
     pub(super) fn new() -> Self {
-        Self { corners: [[[0; LANES]; 3]; 3] }
+        Self { corners: [[[0; BATCH_LEN]; 3]; 3] }
     }
 
-    /// Loads the triangles of `mesh` with these indices, at most [`LANES`].
+    /// Loads the triangles of `mesh` with these indices, at most [`BATCH_LEN`].
     #[inline(always)]
     pub(super) fn load(&mut self, mesh: &PlacedMesh, indices: Range<usize>) {
-        for (lane, index) in indices.take(LANES).enumerate() {
+        for (lane, index) in indices.take(BATCH_LEN).enumerate() {
             let triangle = mesh.triangle(index);
             for corner in 0..3 {
                 for axis in 0..3 {
@@ -57,45 +57,45 @@ impl TriangleBatch {
 
     /// The triangle in `lane`, projected along `axis`.
     #[inline(always)]
-    pub(super) fn projected(&self, axis: Axis, lane: usize) -> Projected {
+    pub(super) fn projected(&self, axis: Axis, lane: usize) -> ProjectedCorners {
         let ([first, second], along) = (axis.across(), axis.along());
         self.corners
             .each_ref()
             .map(|corner| ([corner[first][lane], corner[second][lane]], corner[along][lane]))
     }
 
-    /// The voxels of `2^unit_bits` units within `clip` whose centres are in each triangle's bounds,
-    /// equal to [`BoxRange::of_centers`].
+    /// The voxels of `2^fraction_bits` units within `clip` whose centres are in each
+    /// triangle's bounds, equal to [`BoxRange::of_centers`].
     #[inline(always)]
-    pub(super) fn centers(&self, unit_bits: u32, clip: &BoxRange) -> Centers {
-        let half = 1 << (unit_bits - 1);
-        let mut centers = Centers { lo: [[0; LANES]; 3], hi: [[0; LANES]; 3] };
+    pub(super) fn centers(&self, fraction_bits: u32, clip: &BoxRange) -> Centers {
+        let half = 1 << (fraction_bits - 1);
+        let mut centers = Centers { lo: [[0; BATCH_LEN]; 3], hi: [[0; BATCH_LEN]; 3] };
         for axis in 0..3 {
             let corner = |c: usize| &self.corners[c][axis];
             let (a, b, c) = (corner(0), corner(1), corner(2));
-            for lane in 0..LANES {
+            for lane in 0..BATCH_LEN {
                 let min = a[lane].min(b[lane]).min(c[lane]);
                 let max = a[lane].max(b[lane]).max(c[lane]);
-                centers.lo[axis][lane] = ((min + half - 1) >> unit_bits).max(clip.lo[axis]);
-                centers.hi[axis][lane] = ((max - half) >> unit_bits).min(clip.hi[axis]);
+                centers.lo[axis][lane] = ((min + half - 1) >> fraction_bits).max(clip.lo[axis]);
+                centers.hi[axis][lane] = ((max - half) >> fraction_bits).min(clip.hi[axis]);
             }
         }
         centers
     }
 
-    /// The voxels of `2^unit_bits` units within `clip` that each triangle's bounding box touches,
-    /// equal to [`BoxRange::of_triangle`].
+    /// The voxels of `2^fraction_bits` units within `clip` that each triangle's
+    /// bounding box touches, equal to [`BoxRange::of_triangle`].
     #[inline(always)]
-    pub(super) fn bounds(&self, unit_bits: u32, clip: &BoxRange) -> Bounds {
-        let zero = [0; LANES];
+    pub(super) fn bounds(&self, fraction_bits: u32, clip: &BoxRange) -> Bounds {
+        let zero = [0; BATCH_LEN];
         let (lo, hi) = ([zero; 3], [zero; 3]);
         let mut bounds = Bounds { lo, hi, axes: zero, longest: zero, outside: zero };
         for axis in 0..3 {
             let corner = |c: usize| &self.corners[c][axis];
             let (a, b, c) = (corner(0), corner(1), corner(2));
-            for lane in 0..LANES {
-                let lo = (a[lane].min(b[lane]).min(c[lane]) - 1) >> unit_bits;
-                let hi = a[lane].max(b[lane]).max(c[lane]) >> unit_bits;
+            for lane in 0..BATCH_LEN {
+                let lo = (a[lane].min(b[lane]).min(c[lane]) - 1) >> fraction_bits;
+                let hi = a[lane].max(b[lane]).max(c[lane]) >> fraction_bits;
                 bounds.axes[lane] += i32::from(lo != hi);
                 let (lo, hi) = (lo.max(clip.lo[axis]), hi.min(clip.hi[axis]));
                 bounds.lo[axis][lane] = lo;
@@ -129,7 +129,7 @@ impl Centers {
     #[inline(always)]
     pub(super) fn lanes_with_some(&self, across: [usize; 2], len: usize) -> LaneList {
         let mut list = LaneList::default();
-        for lane in 0..len.min(LANES) {
+        for lane in 0..len.min(BATCH_LEN) {
             let has = |a: usize| self.lo[a][lane] <= self.hi[a][lane];
             list.push(lane, has(across[0]) & has(across[1]));
         }
@@ -161,7 +161,7 @@ impl Bounds {
     #[inline(always)]
     pub(super) fn classify(&self, len: usize) -> BoundsClasses {
         let mut classes = BoundsClasses::default();
-        for lane in 0..len.min(LANES) {
+        for lane in 0..len.min(BATCH_LEN) {
             let inside = self.outside[lane] == 0;
             let line = inside & (self.axes[lane] <= 1);
             let pair = line & (self.longest[lane] <= 1);
@@ -191,24 +191,24 @@ pub(super) struct BoundsClasses {
 /// A list of lanes.
 pub(super) struct LaneList {
     len: usize,
-    lanes: [u8; LANES],
+    lanes: [u8; BATCH_LEN],
 }
 
 impl Default for LaneList {
     fn default() -> Self {
-        Self { len: 0, lanes: [0; LANES] }
+        Self { len: 0, lanes: [0; BATCH_LEN] }
     }
 }
 
 impl LaneList {
     #[inline(always)]
     fn push(&mut self, lane: usize, belongs: bool) {
-        self.lanes[self.len % LANES] = lane as u8;
+        self.lanes[self.len % BATCH_LEN] = lane as u8;
         self.len += usize::from(belongs);
     }
 
     #[inline(always)]
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.lanes[..self.len.min(LANES)].iter().map(|&lane| usize::from(lane) % LANES)
+        self.lanes[..self.len.min(BATCH_LEN)].iter().map(|&lane| usize::from(lane) % BATCH_LEN)
     }
 }

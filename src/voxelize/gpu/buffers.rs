@@ -7,7 +7,7 @@ use crate::voxelize::gpu::data::{
     BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair,
     Params,
 };
-use crate::voxelize::gpu::stages::{Output, Step};
+use crate::voxelize::gpu::stages::{OutputList, Step};
 
 /// Capacities of the buffers, in records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,10 +29,10 @@ impl Sizes {
     }
 
     /// Capacity of the output list.
-    pub(super) fn capacity(&self, output: Output) -> u32 {
+    pub(super) fn capacity(&self, output: OutputList) -> u32 {
         match output {
-            Output::Bricks => self.bricks,
-            Output::Crossings => self.crossings,
+            OutputList::Bricks => self.bricks,
+            OutputList::Crossings => self.crossings,
         }
     }
 
@@ -117,10 +117,10 @@ impl Buffers {
     }
 
     /// The output list.
-    pub(super) fn list(&self, output: Output) -> &wgpu::Buffer {
+    pub(super) fn list(&self, output: OutputList) -> &wgpu::Buffer {
         match output {
-            Output::Bricks => &self.bricks,
-            Output::Crossings => &self.crossings,
+            OutputList::Bricks => &self.bricks,
+            OutputList::Crossings => &self.crossings,
         }
     }
 

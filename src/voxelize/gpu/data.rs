@@ -57,7 +57,7 @@ pub const DISPATCH_WORDS: u64 = 8;
 #[expect(missing_docs, reason = "documented in the shaders")]
 pub struct Params {
     pub region_lo: [i32; 3],
-    pub unit_bits: u32,
+    pub fraction_bits: u32,
     pub region_hi: [i32; 3],
     pub level: u32,
     pub shift: [i32; 3],

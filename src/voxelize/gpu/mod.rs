@@ -52,7 +52,7 @@ use crate::voxelize::gpu::job::{
 };
 use crate::voxelize::gpu::readback::Readback;
 use crate::voxelize::gpu::self_test::SelfTest;
-use crate::voxelize::gpu::stages::{MAX_STEPS, Output, prepare};
+use crate::voxelize::gpu::stages::{MAX_STEPS, OutputList, prepare};
 use crate::voxelize::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::voxelize::gpu::workspace::Workspace;
 use crate::voxelize::report::milliseconds;
@@ -346,7 +346,7 @@ impl Gpu {
         batch: &Batch,
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, GpuError> {
-        let output = Output::of(job.rule);
+        let output = OutputList::of(job.rule);
         let is_enough = |kept: &Workspace| {
             kept.mesh().size() >= 4 * batch.words() && kept.sizes().capacity(output) > 0
         };
@@ -375,9 +375,9 @@ impl Gpu {
         readback: Readback,
     ) -> Result<Workspace, GpuError> {
         let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
-        let crossings = match Output::of(job.rule) {
-            Output::Bricks => 0,
-            Output::Crossings => estimate(Output::Crossings, job.mesh),
+        let crossings = match OutputList::of(job.rule) {
+            OutputList::Bricks => 0,
+            OutputList::Crossings => estimate(OutputList::Crossings, job.mesh),
         };
         let sizes = Sizes {
             pairs: pairs.min(self.batch_limits.pairs).max(kept.pairs),
@@ -419,12 +419,12 @@ impl Gpu {
 }
 
 /// Estimated number of output records of `mesh`, at least 1.
-fn estimate(output: Output, mesh: &PlacedMesh) -> u32 {
+fn estimate(output: OutputList, mesh: &PlacedMesh) -> u32 {
     let (pairs, dims) = (brick_pairs(mesh).max(1), mesh.lattice().dims);
     let most = match output {
-        Output::Bricks => pairs.min(outer_bricks(dims)),
+        OutputList::Bricks => pairs.min(outer_bricks(dims)),
         // A closed surface that fills the grid is crossed twice by each column along x.
-        Output::Crossings => {
+        OutputList::Crossings => {
             let [_, y, z] = dims.map(u64::from);
             (pairs * u64::from(MIN_CROSSINGS)).min(2 * y * z)
         }

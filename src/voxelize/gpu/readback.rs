@@ -11,7 +11,7 @@ use crate::grid::{BrickKey, Mask};
 use crate::voxelize::Rule;
 use crate::voxelize::gpu::crossings::{CROSSING_BYTES, Crossing, count};
 use crate::voxelize::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
-use crate::voxelize::gpu::stages::{MAX_STEPS, Output};
+use crate::voxelize::gpu::stages::{MAX_STEPS, OutputList};
 use crate::voxelize::report::{RunReport, milliseconds};
 
 /// First byte of the timestamps in the staging buffer, after the counters.
@@ -33,7 +33,7 @@ pub(super) struct Readback {
 /// A range of an output list.
 pub(super) struct ListRange<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
-    pub(super) output: Output,
+    pub(super) output: OutputList,
     pub(super) range: Range<u32>,
 }
 
@@ -48,13 +48,13 @@ pub(super) struct Lists {
 
 impl Lists {
     /// Appends the first `len` records of a staging buffer.
-    pub(super) fn extend(&mut self, output: Output, staging: &[u8], len: usize) {
+    pub(super) fn extend(&mut self, output: OutputList, staging: &[u8], len: usize) {
         let list = &staging[LIST_AT as usize..];
         match output {
-            Output::Bricks => {
+            OutputList::Bricks => {
                 self.bricks.extend(list.as_chunks().0.iter().take(len).map(brick));
             }
-            Output::Crossings => {
+            OutputList::Crossings => {
                 let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();
                 self.crossings.extend(crossings.take(len).map(Crossing::from_bytes));
             }
@@ -87,7 +87,7 @@ impl Readback {
         guess: impl FnOnce() -> u32,
     ) -> Result<(), GpuError> {
         if !self.expected.contains_key(&rule) {
-            let output = Output::of(rule);
+            let output = OutputList::of(rule);
             let guess = guess().min((MAX_FIRST_BYTES / output.bytes()) as u32);
             self.grow(device, output, guess)?;
             self.expected.insert(rule, guess);
@@ -97,7 +97,7 @@ impl Readback {
 
     /// Updates the prediction with the number of records of a run by `rule`.
     pub(super) fn learn(&mut self, rule: Rule, found: u32) {
-        let room = (self.staging.size() - LIST_AT) / Output::of(rule).bytes();
+        let room = (self.staging.size() - LIST_AT) / OutputList::of(rule).bytes();
         let predicted = (u64::from(found) + u64::from(found / 8)).min(room);
         self.expected.insert(rule, predicted as u32);
     }
@@ -106,7 +106,7 @@ impl Readback {
     pub(super) fn grow(
         &mut self,
         device: &Device,
-        output: Output,
+        output: OutputList,
         len: u32,
     ) -> Result<(), GpuError> {
         let bytes = LIST_AT + output.bytes() * u64::from(len);

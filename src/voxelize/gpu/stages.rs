@@ -102,12 +102,12 @@ pub(super) enum Size {
 
 /// The records of the output list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Output {
+pub(super) enum OutputList {
     Bricks,
     Crossings,
 }
 
-impl Output {
+impl OutputList {
     /// Bricks if a result fits one bit per voxel; winding numbers do not.
     pub(super) fn of(rule: Rule) -> Self {
         match rule {
@@ -148,7 +148,7 @@ pub(super) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step
     let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
     let candidates = Size::Indirect(CANDIDATE_GROUPS);
     steps.extend((1..=top_level).rev().map(|level| step(Stage::Refine, level, candidates)));
-    if Output::of(rule) == Output::Bricks {
+    if OutputList::of(rule) == OutputList::Bricks {
         steps.push(step(Stage::FindBricks, 0, Size::Indirect(PAIR_GROUPS)));
     }
     steps.push(step(last, 0, candidates));

@@ -16,7 +16,7 @@ use crate::voxelize::gpu::data::{
 };
 use crate::voxelize::gpu::job::{Job, Overflow, Results, SubBatch};
 use crate::voxelize::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
-use crate::voxelize::gpu::stages::{Output, Size, Stage, Step, steps};
+use crate::voxelize::gpu::stages::{OutputList, Size, Stage, Step, steps};
 use crate::voxelize::gpu::upload::{Batch, Uploaded};
 use crate::voxelize::gpu::work::{Counts, work};
 use crate::voxelize::report::{RunReport, StageReport, milliseconds};
@@ -88,7 +88,7 @@ impl Workspace {
         self.record(device, job, sub_batch, &steps, &mut encoder);
         report.host_ms.submit += milliseconds(began.elapsed());
 
-        let (output, sizes) = (Output::of(job.rule), self.buffers.sizes);
+        let (output, sizes) = (OutputList::of(job.rule), self.buffers.sizes);
         let expected = match job.keeps_bricks {
             true => 0,
             false => self.readback.expected(job.rule).min(sizes.capacity(output)),
@@ -130,7 +130,7 @@ impl Workspace {
 
     /// Copies the first `count` bricks to a new buffer.
     fn copy_bricks(&self, device: &Device, count: u32) -> Result<wgpu::Buffer, GpuError> {
-        let bytes = Output::Bricks.bytes() * u64::from(count);
+        let bytes = OutputList::Bricks.bytes() * u64::from(count);
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         let bricks = device.buffer("bricks", bytes / 4, usage);
         let mut encoder = device.encoder();
@@ -154,7 +154,7 @@ impl Workspace {
     async fn read_rest(
         &mut self,
         device: &Device,
-        output: Output,
+        output: OutputList,
         rest: Range<u32>,
         results: &mut Results,
     ) -> Result<(), GpuError> {
@@ -166,7 +166,7 @@ impl Workspace {
         self.readback.fetch(device, device.encoder(), &source, report, read).await
     }
 
-    fn list_range(&self, output: Output, range: Range<u32>) -> ListRange<'_> {
+    fn list_range(&self, output: OutputList, range: Range<u32>) -> ListRange<'_> {
         ListRange { buffer: self.buffers.list(output), output, range }
     }
 
@@ -236,12 +236,12 @@ impl Workspace {
         let (sizes, lattice) = (self.buffers.sizes, job.mesh.lattice());
         Params {
             region_lo: sub_batch.bricks_lo.map(|b| b << 3),
-            unit_bits: lattice.unit_bits,
+            fraction_bits: lattice.fraction_bits,
             region_hi: std::array::from_fn(|a| {
                 ((sub_batch.bricks_hi[a] << 3) + 7).min(lattice.dims[a] as i32 - 1)
             }),
             level,
-            shift: shift(*rule, lattice.unit()),
+            shift: shift(*rule, lattice.units_per_voxel()),
             top_level: job.top_level(),
             axes: axes(*rule),
             first_triangle: sub_batch.triangles.start,
@@ -261,8 +261,8 @@ impl Workspace {
 
 /// The offset of triangles, half a voxel along the counting axis, that moves a crossing into the
 /// voxel for which it counts, the one with the next centre.
-fn shift(rule: Rule, unit: i32) -> [i32; 3] {
-    rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], unit / 2))
+fn shift(rule: Rule, units_per_voxel: i32) -> [i32; 3] {
+    rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], units_per_voxel / 2))
 }
 
 /// 1 for each axis along which `rule` tests columns.
@@ -367,9 +367,9 @@ mod tests {
     fn is_used(rule: Rule, index: usize) -> bool {
         let of_bricks = (2..5).contains(&index);
         let of_crossings = index == 5;
-        match Output::of(rule) {
-            Output::Bricks => !of_crossings,
-            Output::Crossings => !of_bricks,
+        match OutputList::of(rule) {
+            OutputList::Bricks => !of_crossings,
+            OutputList::Crossings => !of_bricks,
         }
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A backend at work on one mesh.
-pub(crate) struct Finder<'a> {
+pub(crate) struct Runner<'a> {
     pub(crate) by: By<'a>,
     pub(crate) mesh: Cow<'a, PlacedMesh>,
     pub(crate) options: &'a RunOptions,
@@ -59,9 +59,9 @@ pub(crate) struct Finder<'a> {
     pub(crate) time: Duration,
 }
 
-impl Finder<'_> {
+impl Runner<'_> {
     /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
-    pub(crate) async fn find(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
+    pub(crate) async fn run(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
         if self.progress.is_cancelled() {
             return Err(BackendError::Cancelled);
         }

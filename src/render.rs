@@ -157,6 +157,9 @@ pub enum RenderError {
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// The caller cancelled the work ([`Progress::is_cancelled`]).
+    #[error("cancelled")]
+    Cancelled,
 }
 
 impl RenderOptions {
@@ -328,7 +331,7 @@ impl<'a> Renderer<'a> {
     /// As [`render`](Self::render), and reports the step "draw", in rows of pixels, to `progress`.
     ///
     /// # Errors
-    /// As [`render`](Self::render).
+    /// As [`render`](Self::render), or cancellation.
     pub fn render_with(
         &self,
         options: &RenderOptions,
@@ -345,11 +348,16 @@ impl<'a> Renderer<'a> {
     ) -> Result<Picture, RenderError> {
         progress.start("draw", options.size[1].into());
         #[cfg(feature = "gpu")]
-        if let Some(gpu) = &self.gpu {
-            let pixels = gpu.wait_for_pixels(params, options.size, progress)?;
-            return Ok(Picture::new(options.size, pixels));
+        let drawn = match &self.gpu {
+            Some(gpu) => gpu.wait_for_pixels(params, options.size, progress)?,
+            None => pixels(&self.scene, params, options.size, progress),
+        };
+        #[cfg(not(feature = "gpu"))]
+        let drawn = pixels(&self.scene, params, options.size, progress);
+        if progress.is_cancelled() {
+            return Err(RenderError::Cancelled);
         }
-        Ok(Picture::new(options.size, pixels(&self.scene, params, options.size, progress)))
+        Ok(Picture::new(options.size, drawn))
     }
 
     /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options
@@ -392,7 +400,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// Draws all pixels of a picture on the CPU.
+/// Draws all pixels of a picture on the CPU; some, if cancelled.
 fn pixels(
     scene: &Scene,
     params: &PictureParams,
@@ -407,6 +415,9 @@ fn pixels(
     bands.for_each(|(band, pixels)| {
         let mut shader = Shader::new(scene, params, &occlusion);
         for (row, pixels) in (band * BAND..).zip(pixels.chunks_mut(width)) {
+            if progress.is_cancelled() {
+                return;
+            }
             for (column, pixel) in pixels.iter_mut().enumerate() {
                 *pixel = shader.pixel([column, row]);
             }

@@ -7,7 +7,8 @@ mod common;
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicU64;
 
-use common::distances::{Counts, Fraction, is_nearest, random_mesh, squared};
+use common::distances::{Fraction, is_nearest, random_mesh, squared};
+use common::progress::Counts;
 use num_bigint::BigInt;
 use trivox::distance::{DistanceField, distances};
 use trivox::{

@@ -1,11 +1,14 @@
 //! Filling sparse grids against the same on dense arrays, voxel by voxel, ray by ray.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+mod common;
 
+use std::sync::atomic::AtomicU64;
+
+use common::progress::Counts;
 use fastrand::Rng;
 use trivox::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
-use trivox::{BackendError, Lattice, NoProgress, Progress, Up, VoxelGrid, World};
+use trivox::{BackendError, Lattice, NoProgress, Up, VoxelGrid, World};
 
 /// The reference: a bit for each voxel.
 #[derive(Clone, PartialEq)]
@@ -558,29 +561,6 @@ fn results_are_the_same_with_any_number_of_threads() {
     }
 }
 
-/// Counts progress; cancelled from the start, or never.
-#[derive(Default)]
-struct Counts {
-    is_cancelled: bool,
-    total: AtomicU64,
-    done: AtomicU64,
-}
-
-impl Progress for Counts {
-    fn start(&self, step: &str, total: u64) {
-        assert_eq!(step, "fill");
-        assert_eq!(self.total.swap(total, Ordering::SeqCst), 0, "one step");
-    }
-
-    fn advance(&self, units: u64) {
-        self.done.fetch_add(units, Ordering::SeqCst);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.is_cancelled
-    }
-}
-
 #[test]
 fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
     // More nodes of the flood than two reports have, past the first bricks along every axis.
@@ -598,7 +578,7 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
         run(&progress).unwrap();
         let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
         assert!(total > 1 && done == total, "{done} of {total}");
-        let cancelled = run(&Counts { is_cancelled: true, ..Counts::default() });
+        let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
         assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
     }
 }

@@ -7,8 +7,9 @@
 
 mod common;
 
-use common::distances::{Counts, Fraction, is_nearest, random_mesh, squared};
+use common::distances::{Fraction, is_nearest, random_mesh, squared};
 use common::gpu::{adapters, kernels};
+use common::progress::Counts;
 use num_bigint::BigInt;
 use rayon::prelude::*;
 use trivox::distance::{DistanceField, distances};

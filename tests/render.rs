@@ -2,14 +2,17 @@
 //! made.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 
+use common::progress::Counts;
 use fastrand::Rng;
 use trivox::grid::{Colors, DEFAULT_COLOR};
 use trivox::render::{
     Animation, Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, Projection,
-    RenderOptions, View, WebpAnimation, render,
+    RenderError, RenderOptions, Renderer, View, WebpAnimation, render,
 };
 use trivox::{Up, VoxelGrid, World};
 
@@ -186,6 +189,17 @@ fn a_picture_does_not_depend_on_the_number_of_threads() {
     };
     let alone = draw_with(1);
     assert!([2, 3, 8].into_iter().all(|threads| draw_with(threads) == alone));
+}
+
+#[test]
+fn a_cancelled_picture_ends_after_a_few_rows() {
+    let grid = scattered();
+    let options = RenderOptions::new([300; 2]).with_samples(2);
+    let counts = Counts { most: Some(40), ..Counts::default() };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let cancelled = pool.install(|| Renderer::new(&grid).render_with(&options, &counts));
+    assert!(matches!(cancelled, Err(RenderError::Cancelled)), "{cancelled:?}");
+    assert_eq!(counts.done.into_inner(), 40);
 }
 
 #[test]

@@ -218,6 +218,7 @@ impl From<RenderError> for Failure {
     fn from(error: RenderError) -> Self {
         match error {
             RenderError::Gpu(error) => (&error).into(),
+            RenderError::Cancelled => Self::Cancelled,
             other => Self::option("option.render", other),
         }
     }

@@ -81,7 +81,7 @@ impl GpuShader {
         Self { scene }
     }
 
-    /// All pixels of a picture of `size`.
+    /// All pixels of a picture of `size`; some, if cancelled.
     pub(super) async fn pixels(
         &self,
         picture: &PictureParams,
@@ -111,6 +111,9 @@ impl GpuShader {
         }
         let mut drawn_pixels = Vec::with_capacity((width * height) as usize);
         for first in (0..height).step_by(rows as usize) {
+            if progress.is_cancelled() {
+                break;
+            }
             (params.first_row, params.rows) = (first, rows.min(height - first));
             let count = width * params.rows;
             let mut encoder = device.encoder();

@@ -1,11 +1,10 @@
-//! Distances as fractions of big integers, meshes to measure, and counted progress.
+//! Distances as fractions of big integers, and meshes to measure.
 
 use std::cmp::Ordering;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use num_bigint::BigInt;
+use trivox::Mesh;
 use trivox::place::Triangle;
-use trivox::{Mesh, Progress};
 
 /// A squared distance in lattice units.
 #[derive(Debug, Clone)]
@@ -105,27 +104,4 @@ pub fn random_mesh(triangles: usize, random: &mut fastrand::Rng) -> Mesh {
     }
     let indices = (0..triangles as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
     Mesh::new(positions, indices.collect()).expect("a mesh")
-}
-
-/// Counts the units of all steps.
-#[derive(Default)]
-pub struct Counts {
-    pub total: AtomicU64,
-    pub done: AtomicU64,
-    /// Units after which the work is cancelled.
-    pub most: Option<u64>,
-}
-
-impl Progress for Counts {
-    fn start(&self, _step: &str, total: u64) {
-        self.total.fetch_add(total, Relaxed);
-    }
-
-    fn advance(&self, units: u64) {
-        self.done.fetch_add(units, Relaxed);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.most.is_some_and(|most| self.done.load(Relaxed) >= most)
-    }
 }

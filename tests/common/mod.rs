@@ -12,6 +12,7 @@ pub mod oklab;
 pub mod oracle;
 pub mod pairs;
 pub mod paths;
+pub mod progress;
 pub mod published;
 pub mod python;
 pub mod rays;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use trivox::render::{Background, MAX_SIDE, Picture, Projection, RenderOptions, View, render};
+use trivox::render::{Background, MAX_SIDE, Picture, Projection, RenderOptions, Renderer, View};
 
 use crate::error::option_error;
 use crate::grid::PyGrid;
@@ -13,7 +13,10 @@ use crate::options::{whole, wholes};
 impl PyGrid {
     pub fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
         let grid = Arc::clone(&self.grid);
-        job::run(py, move |_| Ok(job::pool(None)?.install(|| render(&grid, &options))?))
+        job::run(py, move |job| {
+            let draw = || Renderer::new(&grid).render_with(&options, &**job);
+            Ok(job::pool(None)?.install(draw)?)
+        })
     }
 }
 

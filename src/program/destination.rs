@@ -26,6 +26,20 @@ pub enum Destination {
     Folder(PathBuf, GridFormat, String),
 }
 
+/// What the name of a tile's file has before the extension.
+fn tile_suffix(tile: Tile) -> String {
+    format!("{TILE}{tile}").replace('/', OF)
+}
+
+const TILE: &str = ".tile-";
+const OF: &str = "-of-";
+
+/// The tile that the name of a file in a folder says it is; `None` of another name.
+pub fn tile_named(path: &Path) -> Option<Tile> {
+    let (_, tile) = path.file_stem()?.to_str()?.rsplit_once(TILE)?;
+    tile.replacen(OF, "/", 1).parse().ok()
+}
+
 impl Destination {
     /// Interprets `output`: as a folder if it is one, if its name ends like one, or if there are
     /// `several` meshes. With several meshes, a name with an extension is refused as a likely
@@ -58,9 +72,8 @@ impl Destination {
                 .with_context(|| path.display().to_string());
         }
         // Tiles of a mesh may share the folder.
-        let tile = tile.map(|tile| format!(".tile-{tile}").replace('/', "-of-"));
-        let format = format.unwrap_or(in_folder);
-        Ok(Self::Folder(path.to_owned(), format, tile.unwrap_or_default()))
+        let suffix = tile.map(tile_suffix).unwrap_or_default();
+        Ok(Self::Folder(path.to_owned(), format.unwrap_or(in_folder), suffix))
     }
 
     /// The output file of each of `meshes`, if any.

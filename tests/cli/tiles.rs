@@ -23,13 +23,18 @@ fn tiles_joined_are_the_file_of_the_whole() {
         let tiles = tiles.iter().map(|name| format!("tiles/{name}")).collect::<Vec<_>>().join(" ");
         let joined = voxelize(path, &format!("join {tiles} -o joined.{format} --json"));
         assert_eq!(json(&joined)["tiles"], 6, "{}", stderr(&joined));
-        let joined = voxelize(
-            path,
-            &format!("join {} -o less.{format} --json", &tiles[tiles.find(' ').unwrap()..]),
-        );
-        assert!(joined.status.success());
-        let missing = &json(&joined)["warnings"][0];
-        assert!(missing.as_str().unwrap().ends_with("of the whole grid empty: is one missing?"));
+        let (all_but_last, last) = tiles.rsplit_once(' ').unwrap();
+        let missing = "tile 6/3x2x1 is missing, by the names of the others";
+        refuses(path, &format!("join {all_but_last} -o less.{format}"), missing);
+        let missing = "tile 1/3x2x1 is missing";
+        refuses(path, &format!("join {last} -o less.{format}"), missing);
+        fs::rename(path.join(last), path.join(format!("last.{format}"))).unwrap();
+        let first_two = all_but_last.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let joined =
+            voxelize(path, &format!("join {first_two} last.{format} -o less.{format} --json"));
+        assert!(joined.status.success(), "{}", stderr(&joined));
+        let gap = &json(&joined)["warnings"][0];
+        assert!(gap.as_str().unwrap().ends_with("of the whole grid empty: is one missing?"));
         let diff = voxelize(path, &format!("diff --exact whole.{format} joined.{format}"));
         assert!(diff.status.success(), "{options}: {}", stderr(&diff));
         // An .nvdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is its

@@ -1,13 +1,15 @@
 //! `voxelize join`: tiles of a grid, put together.
 
+use std::iter;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::VoxelGrid;
 use trivox::formats::LoadedGrid;
+use trivox::{Tile, VoxelGrid};
 
 use crate::program::cli::JoinArgs;
+use crate::program::destination::tile_named;
 use crate::program::grid_summary::GridSummary;
 use crate::program::numbers::counted;
 use crate::program::output::{Names, Output, Written};
@@ -18,7 +20,7 @@ use crate::program::{ExitStatus, temporary};
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 ///
 /// # Errors
-/// A tile cannot be read, or does not say where it lies; they do not fit together; the file cannot
+/// A tile is missing, cannot be read, or does not say where it lies; they do not fit together; the file cannot
 /// be written.
 pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     if args.report.json && args.output.as_os_str() == "-" {
@@ -30,6 +32,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let tiles = args.grids.iter().map(PathBuf::as_path);
     let inputs = Inputs::new(args.write.palette_args.files().chain(tiles));
     let output = Output::new(&args.output, args.write.format, &inputs)?;
+    refuse_missing(&args.grids)?;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
     for path in &args.grids {
         let LoadedGrid { grid, warnings: of_grid, .. } = progress.load(path)?;
@@ -56,6 +59,27 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let report = Report { tiles: args.grids.len(), whole, output: names, bytes, warnings };
     args.report.print(&report, &report.warnings, || report.text())?;
     Ok(ExitStatus::Done)
+}
+
+/// # Errors
+/// All files have names of tiles, but one of the tiles is not among them.
+fn refuse_missing(paths: &[PathBuf]) -> Result<()> {
+    let Some(mut tiles) = paths.iter().map(|path| tile_named(path)).collect::<Option<Vec<_>>>()
+    else {
+        return Ok(());
+    };
+    tiles.sort_unstable_by_key(|tile| tile.index);
+    tiles.dedup();
+    let Some(&Tile { of, .. }) = tiles.first() else { return Ok(()) };
+    let expected = (0..of.count()).map(|index| Tile { index, of });
+    let found = tiles.into_iter().map(Some).chain(iter::repeat(None));
+    match expected.zip(found).find(|&(expected, found)| found != Some(expected)) {
+        Some((missing, _)) => bail!(
+            "tile {missing} is missing, by the names of the others: make it with --tile {missing}, \
+             or rename the tiles to join only some"
+        ),
+        None => Ok(()),
+    }
 }
 
 /// A warning if the tiles do not cover the whole.

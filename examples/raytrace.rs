@@ -33,7 +33,7 @@ fn main() -> Result<()> {
 
 /// Reads, places, voxelizes, colours and draws a mesh.
 pub(crate) fn draw(mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
-    let mesh = trivox::formats::read_mesh(mesh.as_ref())?.mesh;
+    let mesh = trivox::formats::read_mesh(mesh)?.mesh;
     let placed = trivox::place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
     let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
     let colors = ColorOptions::new(Mode::Surface);

@@ -97,6 +97,9 @@ impl Appearance {
         check_count("material indices", material_of.len(), false, triangles)?;
         check_count("triples of texture coordinates", uvs.len(), needs_uvs, triangles)?;
         check_count("vertex colours", vertex_colors.len(), needs_colors, vertices)?;
+        if !needs_colors && !vertex_colors.is_empty() {
+            return Err("there are vertex colours, but no material has `has_vertex_colors`".into());
+        }
         let last = material_of.iter().copied().max().unwrap_or(0);
         check_index("material", last, materials.len())?;
         let textures = textures.len();

@@ -40,15 +40,25 @@ use crate::voxelize::{Backend, BackendError};
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
 
+/// # Errors
+/// A width that is not above 0, or above [`MAX_WIDTH`].
+pub(crate) fn check_width(width: f32) -> Result<(), BackendError> {
+    match width > 0.0 && width <= MAX_WIDTH {
+        true => Ok(()),
+        false => Err(BackendError::Width { width, most: MAX_WIDTH }),
+    }
+}
+
 /// The distances of the voxels of `mesh`'s grid that are nearer than `width` voxels, negative where
 /// `inside` has the voxel, in at most `memory` bytes beside the mesh and `inside`. Computed by
 /// `backend`.
 ///
 /// # Errors
-/// Too little memory; cancelled; a mesh in a window; the backend failed.
+/// A width that is not above 0, or above [`MAX_WIDTH`]; too little memory; cancelled; a mesh in a
+/// window; the backend failed.
 ///
 /// # Panics
-/// The width is not above 0, or above [`MAX_WIDTH`]; `inside` has other dimensions than the grid.
+/// `inside` has other dimensions than the grid.
 pub fn distances(
     backend: &(impl Backend + ?Sized),
     mesh: &PlacedMesh,
@@ -57,7 +67,7 @@ pub fn distances(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<DistanceField, BackendError> {
-    assert!(width > 0.0 && width <= MAX_WIDTH, "a band of {width} voxels");
+    check_width(width)?;
     if mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
             "distances depend on the surface beyond the tile: compute them for the whole grid",

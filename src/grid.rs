@@ -30,6 +30,7 @@ pub use crate::grid::section::Section;
 use crate::place::Lattice;
 #[cfg(doc)]
 use crate::place::MAX_DIM;
+use crate::srgb::Rgba;
 
 mod arrays;
 mod brick;
@@ -71,7 +72,8 @@ impl Up {
     }
 }
 
-/// Where a grid lies in its mesh's coordinates.
+/// Where a grid lies in its mesh's coordinates, after a [`Transform`](crate::Transform) if there was
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct World {
     /// The grid's minimum corner, in mesh units.
@@ -95,6 +97,26 @@ impl World {
     pub fn of(lattice: &Lattice, up: Up) -> Self {
         Self { origin: lattice.origin, voxel_size: lattice.voxel_size, up }
     }
+
+    /// The centre of a voxel, in mesh units.
+    #[must_use]
+    pub fn center(&self, voxel: [u32; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|a| self.origin[a] + (f64::from(voxel[a]) + 0.5) * self.voxel_size)
+    }
+
+    /// A point in voxels from the grid's minimum corner: voxel `i` is the interval from `i` to
+    /// `i + 1`. [`Ray`](crate::trace::Ray) takes such points.
+    #[must_use]
+    pub fn to_voxels(&self, point: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|a| (point[a] - self.origin[a]) / self.voxel_size)
+    }
+
+    /// Whether the origin is finite, and the voxel size positive and finite.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.origin.iter().all(|c| c.is_finite())
+            && self.voxel_size > 0.0
+            && self.voxel_size.is_finite()
+    }
 }
 
 /// A set of voxels within `dims`, with an optional world position and optional colours.
@@ -112,7 +134,8 @@ pub struct VoxelGrid {
     full: Vec<FullRun>,
     /// `None` where the source file does not state it.
     pub world: Option<World>,
-    /// `None` where no colours are known. Only occupied voxels have colours of their own.
+    /// `None` where no colours are known. Only occupied voxels may have colours of their own: a file
+    /// with others is refused when it is read.
     pub colors: Option<Colors>,
 }
 
@@ -218,6 +241,13 @@ impl VoxelGrid {
         self.mask_of(BrickKey::of_voxel(voxel))[slice] >> bit & 1 == 1
     }
 
+    /// The colour of a voxel; `None` where the grid has no voxel, or no colours.
+    #[must_use]
+    pub fn color(&self, voxel: [u32; 3]) -> Option<Rgba> {
+        let colors = self.colors.as_ref().filter(|_| self.contains(voxel))?;
+        Some(colors.of(voxel))
+    }
+
     /// The voxels of the brick `key`; none outside the grid.
     #[must_use]
     pub fn mask_of(&self, key: BrickKey) -> Mask {
@@ -270,7 +300,7 @@ impl VoxelGrid {
     }
 
     /// The voxels that are in exactly one of two grids; `true` where it is this one.
-    pub fn difference<'a>(
+    pub fn symmetric_difference<'a>(
         &'a self,
         other: &'a Self,
     ) -> impl Iterator<Item = ([u32; 3], bool)> + 'a {

@@ -97,6 +97,7 @@ pub use place::{
     Bounds, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, Tile, Window, place, place_on,
 };
 pub use progress::{NoProgress, Progress};
+pub use solid::{Fill, Solid};
 pub use topology::Topology;
 pub use transform::Transform;
 #[cfg(feature = "gpu")]

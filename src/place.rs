@@ -187,6 +187,13 @@ pub struct PlaceOptions {
     pub dims: Option<[u32; 3]>,
 }
 
+impl From<[[f64; 3]; 2]> for Bounds {
+    /// From the minimum and maximum corner, as [`Mesh::bounds`] gives them.
+    fn from([min, max]: [[f64; 3]; 2]) -> Self {
+        Self { min, max }
+    }
+}
+
 impl Bounds {
     fn longest(&self) -> f64 {
         (0..3).map(|a| self.max[a] - self.min[a]).fold(0.0, f64::max)

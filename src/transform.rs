@@ -63,6 +63,9 @@ pub enum TransformError {
     /// A scale that is not a positive finite number.
     #[error("a scale of {0} is not possible: use a positive number")]
     Scale(f64),
+    /// A [`Rotation`] about no axis.
+    #[error("a rotation about the axis {0} is not possible: use 0, 1 or 2 for x, y or z")]
+    Axis(usize),
     /// The transformed mesh is not valid.
     #[error(transparent)]
     Mesh(#[from] MeshError),
@@ -94,10 +97,13 @@ impl Transform {
     /// The mesh with its coordinates transformed.
     ///
     /// # Errors
-    /// A scale that is not positive; a transformed coordinate is not finite.
+    /// A scale that is not positive; an axis that is none; a transformed coordinate is not finite.
     pub fn apply(&self, mut mesh: Mesh) -> Result<Mesh, TransformError> {
         if let Some(scale) = self.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
             return Err(TransformError::Scale(scale));
+        }
+        if let Some(&Rotation { axis, .. }) = self.rotations.iter().find(|turn| turn.axis > 2) {
+            return Err(TransformError::Axis(axis));
         }
         if self.scale.is_some() || !self.rotations.is_empty() {
             let scale = self.scale.unwrap_or(1.0);

@@ -131,7 +131,7 @@ impl Voxelizer {
     ///
     /// # Errors
     /// The file cannot be read; as [`run`](Self::run).
-    pub fn run_file(&self, path: &Path) -> Result<Voxelized, VoxelizeError> {
+    pub fn run_file(&self, path: impl AsRef<Path>) -> Result<Voxelized, VoxelizeError> {
         self.finish(self.place_file(path)?)
     }
 

@@ -10,10 +10,10 @@ use std::sync::atomic::AtomicU64;
 use common::distances::{Fraction, is_nearest, random_mesh, squared};
 use common::progress::Counts;
 use num_bigint::BigInt;
-use trivox::distance::{DistanceField, distances};
+use trivox::distance::{DistanceField, MAX_WIDTH, distances};
 use trivox::{
     Backend, BackendError, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing,
-    VoxelGrid, place, place_on, voxelize,
+    VoxelGrid, Voxelizer, place, place_on, voxelize,
 };
 
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
@@ -235,6 +235,22 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     assert_eq!((total, done), (18 * 18, 18 * 18));
     let cancelled = run(&Counts { most: Some(0), ..Counts::default() });
     assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
+}
+
+#[test]
+fn impossible_widths_are_refused() {
+    let (mesh, placed) = octahedron(60, 40);
+    let voxelizer = Voxelizer::new().resolution(8);
+    for width in [0.0, -1.0, MAX_WIDTH.next_up(), f32::INFINITY, f32::NAN] {
+        let run =
+            || distances(&Cpu::default(), &placed, nothing(&placed), width, u64::MAX, &NoProgress);
+        for error in [
+            run().unwrap_err().to_string(),
+            voxelizer.distances(&mesh, width).unwrap_err().to_string(),
+        ] {
+            assert!(error.starts_with("a width of ") && error.ends_with("at most 1024"), "{error}");
+        }
+    }
 }
 
 #[test]

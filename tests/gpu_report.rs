@@ -134,7 +134,7 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
 
 #[test]
 fn only_what_is_new_of_a_mesh_is_uploaded() {
-    let read = |name: &str| read_mesh(format!("assets/{name}.obj").as_ref()).unwrap().mesh;
+    let read = |name: &str| read_mesh(format!("assets/{name}.obj")).unwrap().mesh;
     let at = |mesh: &Mesh, size| place(mesh, &PlaceOptions::new(Sizing::Resolution(size))).unwrap();
     let [knot, cube] = ["torus-knot", "cube"].map(read);
     let (small, large, other) = (at(&knot, 20), at(&knot, 30), at(&cube, 30));

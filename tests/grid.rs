@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use fastrand::Rng;
-use trivox::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, count, mask_voxels};
+use trivox::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, mask_voxels};
 use trivox::place::MAX_DIM;
 use trivox::{GridError, Lattice, NoProgress, Up, World, compare};
 
@@ -269,11 +269,11 @@ fn the_difference_is_what_either_grid_alone_holds() {
         };
         let mut expected = [only(&a, &b, true), only(&b, &a, false)].concat();
         let (a, b) = (grid_of(dims, &a), grid_of(dims, &b));
-        let mut difference: Vec<_> = a.difference(&b).collect();
+        let mut difference: Vec<_> = a.symmetric_difference(&b).collect();
         expected.sort_unstable();
         difference.sort_unstable();
         assert_eq!(difference, expected, "seed {seed}");
-        assert_eq!(a.difference(&a).count(), 0);
+        assert_eq!(a.symmetric_difference(&a).count(), 0);
     }
 }
 
@@ -435,7 +435,7 @@ fn what_is_solid_is_walked_in_runs() {
     assert_eq!(a.subtract(&b).occupied(), 8 * 1_248 * 1_248);
     let found = compare(&a, &b, 3);
     assert_eq!((found.both, found.only), (b.occupied(), [8 * 1_248 * 1_248, 0]));
-    assert_eq!(a.difference(&b).take(9).count(), 9);
+    assert_eq!(a.symmetric_difference(&b).take(9).count(), 9);
 }
 
 #[test]
@@ -452,4 +452,27 @@ fn runs_of_the_longest_rows_stay_apart_whatever_writes_them() {
     let first = full_bricks([[0, 0, 0], [0, 1, 0]]);
     assert_eq!(all.subtract(&less), VoxelGrid::from_bricks(dims, first).unwrap());
     assert_eq!(trivox::fill::flood(&all, u64::MAX, &NoProgress).unwrap().grid, all);
+}
+
+#[test]
+fn a_voxel_has_a_colour_if_it_is_there_and_the_grid_has_colours() {
+    let (red, blue) = ([255, 0, 0, 255], [0, 0, 255, 255]);
+    let grid = VoxelGrid::from_voxels([9, 9, 9], [[0, 0, 0], [8, 8, 8]]).unwrap();
+    assert_eq!(grid.color([0; 3]), None);
+    let key = BrickKey::of_voxel([8; 3]);
+    let mask = std::array::from_fn(|x| u64::from(x == 0));
+    let colors = Colors::from_bricks(vec![(key, mask, vec![red])], blue);
+    let grid = grid.with_colors(colors.clone());
+    assert_eq!([[0; 3], [8; 3]].map(|voxel| grid.color(voxel)), [Some(blue), Some(red)]);
+    assert_eq!([[1, 0, 0], [9; 3], [u32::MAX; 3]].map(|voxel| grid.color(voxel)), [None; 3]);
+    assert_eq!([[1, 0, 0], [u32::MAX; 3]].map(|voxel| colors.of(voxel)), [blue; 2]);
+}
+
+#[test]
+fn the_centre_of_a_voxel_is_half_a_voxel_past_its_corner() {
+    let world = World { origin: [-1.5, 0.0, 4.0], voxel_size: 0.25, up: Up::Y };
+    let center = world.center([2, 0, 7]);
+    assert_eq!(center, [-0.875, 0.125, 5.875]);
+    assert_eq!(world.to_voxels(center), [2.5, 0.5, 7.5]);
+    assert_eq!(world.to_voxels(world.origin), [0.0; 3]);
 }

@@ -377,7 +377,7 @@ fn impossible_sizes_are_refused() {
 
 #[test]
 fn impossible_bounds_are_refused_whatever_the_axis() {
-    let bad = [(0.0, 0.0), (1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (-1.7e308, 1.7e308)];
+    let bad = [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (-1.7e308, 1.7e308)];
     let infinite = [(f64::NEG_INFINITY, 0.0), (0.0, f64::INFINITY), (f64::INFINITY, f64::INFINITY)];
     for (lo, hi) in bad.into_iter().chain(infinite) {
         for (a, name) in ['x', 'y', 'z'].into_iter().enumerate() {
@@ -390,6 +390,17 @@ fn impossible_bounds_are_refused_whatever_the_axis() {
             assert_eq!(axis, name);
         }
     }
+}
+
+#[test]
+fn a_flat_mesh_has_a_grid_of_its_own_bounds_but_a_point_is_none() {
+    let mesh = mesh_of(&[[[0.0, 0.0, 2.0], [4.0, 0.0, 2.0], [0.0, 3.0, 2.0]]]);
+    let own = place(&mesh, &resolution(4)).unwrap();
+    let options = resolution(4).with_bounds(mesh.bounds().into());
+    assert_eq!(place(&mesh, &options), Ok(own));
+    let point = Bounds::from([[1.0; 3]; 2]);
+    let refused = place(&mesh, &voxel_size(1.0).with_bounds(point));
+    assert_eq!(refused, Err(PlaceError::Bounds { axis: 'x', min: 1.0, max: 1.0 }));
 }
 
 #[test]

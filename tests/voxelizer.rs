@@ -9,17 +9,18 @@ use std::time::{Duration, Instant};
 
 #[cfg(feature = "gpu")]
 use rayon::prelude::*;
+use trivox::appearance::Material;
 use trivox::formats::{MeshSpec, Sidecars, read_mesh};
 use trivox::solid::Solid;
-use trivox::transform::{CenteredGrid, TransformError};
+use trivox::transform::{CenteredGrid, Rotation, TransformError};
 use trivox::voxelize::BackendChoice;
 #[cfg(feature = "gpu")]
 use trivox::voxelize::Backends;
 use trivox::voxelizer::{Many, Source, Timings, Warning};
 use trivox::{
-    Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode, NoProgress,
-    PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized, Voxelizer,
-    place,
+    Appearance, Backend, BackendError, Bounds, ColorSource, Cpu, DistanceField, Mesh, Mode,
+    NoProgress, PlaceError, PlaceOptions, Progress, Sizing, Transform, VoxelizeError, Voxelized,
+    Voxelizer, place,
 };
 
 const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
@@ -307,7 +308,7 @@ fn cancelling_ends_the_work_soon_whenever_it_is() {
 }
 
 #[test]
-fn a_scale_that_is_not_positive_is_refused() {
+fn impossible_transforms_are_refused() {
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let mut transform = Transform::default();
         transform.scale = Some(scale);
@@ -315,9 +316,26 @@ fn a_scale_that_is_not_positive_is_refused() {
         assert!(matches!(error, VoxelizeError::Transform(TransformError::Scale(_))), "{error}");
     }
     let mut transform = Transform::default();
+    transform.rotations = vec![Rotation { axis: 3, degrees: 90.0 }];
+    let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
+    assert!(matches!(error, VoxelizeError::Transform(TransformError::Axis(3))), "{error}");
+    let mut transform = Transform::default();
     transform.grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
     let error = on_cpu().transform(transform).run(&octahedron(1.0)).unwrap_err();
     assert!(matches!(error, VoxelizeError::Place(PlaceError::Dims { .. })), "{error}");
+}
+
+#[test]
+fn vertex_colours_that_no_material_uses_are_refused() {
+    let mut appearance = Appearance {
+        materials: vec![Material::default()],
+        vertex_colors: vec![[0, 0, 0, u16::MAX]; 6],
+        ..Appearance::default()
+    };
+    let error = octahedron(1.0).with_appearance(appearance.clone()).unwrap_err();
+    assert!(error.to_string().contains("no material has `has_vertex_colors`"), "{error}");
+    appearance.materials[0].has_vertex_colors = true;
+    octahedron(1.0).with_appearance(appearance).unwrap();
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn print(jobs: &[Job], gpu: &OpenGpu, patience: Patience) -> Result<()> {
 
 /// Milliseconds of a run on an open GPU with next to nothing to do.
 fn small_run(gpu: &OpenGpu, patience: Patience) -> Result<f64> {
-    let mesh = read_mesh("assets/tetrahedron.obj".as_ref())?.mesh;
+    let mesh = read_mesh("assets/tetrahedron.obj")?.mesh;
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(16)))?;
     let mut fastest = f64::INFINITY;
     patience.repeat(|| {

@@ -167,6 +167,7 @@ impl From<BackendError> for Failure {
             BackendError::Gpu(error) => return error.into(),
             BackendError::Failed(_) => "backend.failed",
             BackendError::NotInTiles(_) => "backend.not_in_tiles",
+            BackendError::Width { .. } => return Self::option("option.width", error),
             BackendError::VoteTooLarge => "backend.vote_too_large",
             BackendError::Threads { .. } => "backend.threads",
             BackendError::Grid(_) => return Self::own("InternalError", "bug", error),

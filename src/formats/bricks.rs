@@ -5,7 +5,6 @@ use std::io::{BufRead, BufWriter, ErrorKind, Read, Write};
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
-use crate::formats::description::is_possible;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteError, excerpt};
 use crate::grid::{BrickKey, Colors, FULL, Mask, Up, VoxelGrid, World, count, is_empty};
 use crate::srgb::Rgba;
@@ -145,7 +144,7 @@ impl Header {
             _ => return Err(content("the header's 'up' is neither y nor z")),
         };
         let world = World { origin, voxel_size, up };
-        match is_possible(&world) {
+        match world.is_possible() {
             true => Ok(Some(world)),
             false => {
                 Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))

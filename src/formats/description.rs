@@ -86,19 +86,12 @@ fn parse_world([up, origin, voxel]: [&str; 3]) -> Option<World> {
     };
     let origin = numbers(origin.strip_prefix("origin=")?)?;
     let [voxel_size] = numbers(voxel.strip_prefix("voxel=")?)?;
-    Some(World { origin, voxel_size, up }).filter(is_possible)
+    Some(World { origin, voxel_size, up }).filter(World::is_possible)
 }
 
 fn numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     let numbers: Option<Vec<T>> = text.split(',').map(|number| number.parse().ok()).collect();
     numbers?.try_into().ok()
-}
-
-/// Whether the position is finite and the voxel size positive and finite.
-pub(super) fn is_possible(world: &World) -> bool {
-    world.origin.iter().all(|c| c.is_finite())
-        && world.voxel_size.is_finite()
-        && world.voxel_size > 0.0
 }
 
 #[cfg(test)]

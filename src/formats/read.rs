@@ -14,7 +14,7 @@ use crate::progress::{NoProgress, Progress};
 ///
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid mesh.
-pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
+pub fn read_mesh(path: impl AsRef<Path>) -> Result<Loaded, ReadError> {
     read_mesh_with(path, &ReadOptions::default())
 }
 
@@ -24,8 +24,8 @@ pub fn read_mesh(path: &Path) -> Result<Loaded, ReadError> {
 ///
 /// # Errors
 /// The bound exceeds the limit ([`ReadError::Memory`]), or as [`read_mesh`].
-pub fn read_mesh_with(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    read_mesh_reporting(path, options, &NoProgress)
+pub fn read_mesh_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    read_mesh_reporting(path.as_ref(), options, &NoProgress)
 }
 
 /// As [`read_mesh_with`]. The step `load` of `progress` is in bytes of the file, the step `parse`
@@ -82,7 +82,7 @@ fn refuse_folder(path: &Path) -> Result<(), ReadError> {
 ///
 /// # Errors
 /// The file cannot be read, is of no format that is read, or does not hold a valid grid.
-pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
+pub fn read_grid(path: impl AsRef<Path>) -> Result<LoadedGrid, ReadError> {
     read_grid_with(path, &NoProgress)
 }
 
@@ -90,7 +90,11 @@ pub fn read_grid(path: &Path) -> Result<LoadedGrid, ReadError> {
 ///
 /// # Errors
 /// As [`read_grid`].
-pub fn read_grid_with(path: &Path, progress: &dyn Progress) -> Result<LoadedGrid, ReadError> {
+pub fn read_grid_with(
+    path: impl AsRef<Path>,
+    progress: &dyn Progress,
+) -> Result<LoadedGrid, ReadError> {
+    let path = path.as_ref();
     refuse_folder(path)?;
     let file = File::open(path)?;
     refuse_mesh(path)?;

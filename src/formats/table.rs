@@ -204,6 +204,9 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
     let known = known.join(", ");
     match extension {
         "" => format!("no file extension: use one of {known}"),
+        "vox" | "schem" | "litematic" if cfg!(not(feature = "palette")) => {
+            format!("this build cannot use .{extension} files: enable the feature `palette`")
+        }
         _ => format!("unknown file extension '.{extension}': use one of {known}"),
     }
 }

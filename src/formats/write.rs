@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::distance::DistanceField;
 use crate::formats::{GridFormat, WriteError, WriteOptions};
-use crate::grid::VoxelGrid;
+use crate::grid::{VoxelGrid, World};
 
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid,
 /// and 12 MiB for `.npz`; indexed formats also take up to 32 bytes per distinct colour.
@@ -32,7 +32,20 @@ pub fn write_grid_with(
     let extension = format.extension();
     let unwritten =
         || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
-    (format.spec().write.ok_or_else(unwritten)?)(grid, options, out)
+    let write = format.spec().write.ok_or_else(unwritten)?;
+    check_world(grid.world)?;
+    write(grid, options, out)
+}
+
+/// # Errors
+/// The grid's place is impossible, which readers refuse.
+pub(super) fn check_world(world: Option<World>) -> Result<(), WriteError> {
+    match world.filter(|world| !world.is_possible()) {
+        Some(world) => Err(WriteError::Unsupported(format!(
+            "a grid cannot lie at {world:?}: use a finite origin and a positive voxel size"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Writes `field` in `format`. `.vdb` and `.nvdb` hold distances in world units, `.npy` and `.npz`
@@ -46,5 +59,6 @@ pub fn write_distances(
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     format.check_distances()?;
+    check_world(field.band().world)?;
     format.spec().distances.map_or(Ok(()), |write| write(field, out))
 }

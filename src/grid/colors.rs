@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use crate::grid::brick::{BRICK, BrickKey, Mask, count, is_empty};
+use crate::place::MAX_DIM;
 use crate::srgb::Rgba;
 
 /// The colour that renderers give voxels of a grid without colours: a green, distinct from
@@ -136,9 +137,13 @@ impl Colors {
         BrickColors { mask, before, own, rest: self.rest }
     }
 
-    /// The colour of a voxel.
+    /// The colour of a voxel; the default where it has none of its own. Whether it is occupied, the
+    /// grid knows: see [`VoxelGrid::color`](crate::VoxelGrid::color).
     #[must_use]
     pub fn of(&self, voxel: [u32; 3]) -> Rgba {
+        if voxel.iter().any(|&c| c >= MAX_DIM) {
+            return self.rest;
+        }
         let [x, y, z] = voxel.map(|c| c % BRICK);
         self.of_brick(BrickKey::of_voxel(voxel)).at(x, 8 * y + z)
     }

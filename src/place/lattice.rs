@@ -188,8 +188,9 @@ pub(super) fn choose(
 fn checked_bounds(bounds: Bounds) -> Result<Bounds, PlaceError> {
     let Bounds { min, max } = bounds;
     for axis in 0..3 {
-        // Written so that a NaN fails it.
-        if !(min[axis] < max[axis] && (max[axis] - min[axis]).is_finite()) {
+        // Written so that a NaN fails it. Those of a flat mesh may be flat.
+        let is_possible = min[axis] <= max[axis] && (max[axis] - min[axis]).is_finite();
+        if !is_possible || bounds.longest() == 0.0 {
             let (axis, min, max) = (AXES[axis], min[axis], max[axis]);
             return Err(PlaceError::Bounds { axis, min, max });
         }

@@ -51,6 +51,14 @@ pub enum BackendError {
          resolution, or another fill", MAX_DIM - 1
     )]
     VoteTooLarge,
+    /// The width of a band of distances is out of range.
+    #[error("a width of {width} voxels is not possible: use more than 0, at most {most}")]
+    Width {
+        /// In voxels.
+        width: f32,
+        /// The largest.
+        most: f32,
+    },
     /// A fill or distances that depend on more than a tile: why, and what to do instead.
     #[error("not available for tiles: {0}")]
     NotInTiles(&'static str),

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// The stack of a worker thread, in bytes: as large as a main thread's.
 const STACK: usize = 8 << 20;
 /// Inputs that each worker may be ahead of the caller by: finished grids take memory.
 const AHEAD: usize = 4;
+
+/// Time between two looks at the pool of a thread that waits and has nothing to do.
+const IDLE: Duration = Duration::from_millis(1);
 
 /// A result, or the panic of the thread that worked on it.
 type Outcome<R> = (usize, thread::Result<R>);
@@ -118,11 +122,34 @@ impl<R> Iterator for Ordered<R> {
             if let Some(result) = self.early.remove(&turn) {
                 break result;
             }
-            let (index, result) = self.results.recv().ok()?;
+            let (index, result) = self.receive()?;
             self.early.insert(index, result);
         };
         self.turn.change(|state| state.given += 1);
         Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+}
+
+impl<R> Ordered<R> {
+    /// Waits for a result. A thread of a rayon pool works for its pool meanwhile: the workers
+    /// compute in a pool, and could not if all of its threads waited here.
+    fn receive(&self) -> Option<Outcome<R>> {
+        loop {
+            match self.results.try_recv() {
+                Ok(outcome) => return Some(outcome),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => {}
+            }
+            match rayon::yield_now() {
+                None => return self.results.recv().ok(),
+                Some(rayon::Yield::Executed) => {}
+                Some(rayon::Yield::Idle) => match self.results.recv_timeout(IDLE) {
+                    Ok(outcome) => return Some(outcome),
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                    Err(RecvTimeoutError::Timeout) => {}
+                },
+            }
+        }
     }
 }
 
@@ -136,6 +163,7 @@ impl<R> Drop for Ordered<R> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use rayon::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
@@ -163,6 +191,32 @@ mod tests {
         thread::sleep(Duration::from_millis(20));
         // The workers have let go of the counter.
         assert_eq!(Arc::strong_count(&begun), 1);
+    }
+
+    #[test]
+    fn threads_of_the_pool_in_which_workers_compute_may_take_the_results() {
+        let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+        let (sender, done) = channel();
+        thread::spawn(move || {
+            let computing = Arc::clone(&pool);
+            let sums: Vec<u64> = pool.install(|| {
+                let take = |first: u64| {
+                    let computing = Arc::clone(&computing);
+                    let work = move |input| computing.install(|| rayon::join(|| input, || 1).0);
+                    Ordered::new(first..first + 9, 2, work).unwrap().sum()
+                };
+                (0..8).into_par_iter().map(take).collect()
+            });
+            let bridged: u64 = pool.install(|| {
+                let computing = Arc::clone(&computing);
+                let results = Ordered::new(0..40, 2, move |input: u64| computing.install(|| input));
+                results.unwrap().par_bridge().sum()
+            });
+            sender.send((sums, bridged)).unwrap();
+        });
+        let (sums, bridged) = done.recv_timeout(Duration::from_secs(60)).expect("a deadlock");
+        assert_eq!(sums, (0..8).map(|first| 9 * first + 36).collect::<Vec<u64>>());
+        assert_eq!(bridged, 780);
     }
 
     #[test]

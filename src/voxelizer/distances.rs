@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::distance::{DistanceField, distances};
+use crate::distance::{DistanceField, check_width, distances};
 use crate::grid::VoxelGrid;
 use crate::mesh::Mesh;
 use crate::mode::Mode;
@@ -65,24 +65,23 @@ impl Voxelizer {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](Self::run).
-    ///
-    /// # Panics
-    /// The width is not above 0, or above [`MAX_WIDTH`](crate::distance::MAX_WIDTH).
+    /// A width that is not above 0, or above [`MAX_WIDTH`](crate::distance::MAX_WIDTH); as
+    /// [`run`](Self::run).
     pub fn distances(&self, mesh: &Mesh, width: f32) -> Result<Distances, VoxelizeError> {
-        let voxelizer = self.for_distances(width);
+        let voxelizer = self.for_distances(width)?;
         voxelizer.finish_distances(voxelizer.place(mesh)?, width)
     }
 
     /// The same of the mesh in the file at `path`.
     ///
     /// # Errors
-    /// As [`run_file`](Self::run_file).
-    ///
-    /// # Panics
-    /// As [`distances`](Self::distances).
-    pub fn distances_of_file(&self, path: &Path, width: f32) -> Result<Distances, VoxelizeError> {
-        let voxelizer = self.for_distances(width);
+    /// As [`distances`](Self::distances) and [`run_file`](Self::run_file).
+    pub fn distances_of_file(
+        &self,
+        path: impl AsRef<Path>,
+        width: f32,
+    ) -> Result<Distances, VoxelizeError> {
+        let voxelizer = self.for_distances(width)?;
         voxelizer.finish_distances(voxelizer.place_file(path)?, width)
     }
 
@@ -90,10 +89,10 @@ impl Voxelizer {
     /// `inside`, on the backend that found them.
     ///
     /// # Errors
-    /// The backend failed; too little memory; cancelled.
+    /// The backend failed; a width out of range; too little memory; cancelled.
     ///
     /// # Panics
-    /// As [`distances`](Self::distances); the dimensions of `inside` are not the lattice's.
+    /// The dimensions of `inside` are not the lattice's.
     pub fn measure(
         &self,
         mesh: &PlacedMesh,
@@ -112,7 +111,7 @@ impl Voxelizer {
     /// The distances again, on the backend that did not compute them: all backends give the same.
     ///
     /// # Errors
-    /// The other backend cannot be started, or failed; too little memory; cancelled.
+    /// The other backend cannot be started; as [`measure`](Self::measure).
     ///
     /// # Panics
     /// As [`measure`](Self::measure).
@@ -141,7 +140,8 @@ impl Voxelizer {
         Ok(Measured { field, backend: UsedBackend::new(by), warnings })
     }
 
-    fn for_distances(&self, width: f32) -> Self {
+    fn for_distances(&self, width: f32) -> Result<Self, BackendError> {
+        check_width(width)?;
         let mut voxelizer = self.clone().color(ColorSource::None);
         let fill = match self.mode {
             Mode::Solid(solid) => solid.fill,
@@ -151,7 +151,7 @@ impl Voxelizer {
         if voxelizer.place.bounds.is_none() && voxelizer.place.dims.is_none() {
             voxelizer.place.pad = voxelizer.place.pad.max(width.ceil() as u32);
         }
-        voxelizer
+        Ok(voxelizer)
     }
 
     fn finish_distances(&self, placed: Placed, width: f32) -> Result<Distances, VoxelizeError> {

@@ -54,9 +54,6 @@ impl Voxelizer {
     ///
     /// # Errors
     /// As [`many`](Self::many).
-    ///
-    /// # Panics
-    /// As [`distances`](Self::distances), when results are taken.
     pub fn many_distances<K: Send + 'static>(
         &self,
         items: impl IntoIterator<Item = (K, Source), IntoIter: Send + 'static>,

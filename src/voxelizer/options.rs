@@ -65,8 +65,8 @@ impl Voxelizer {
 
     /// Sets the box to voxelize; by default the mesh's own.
     #[must_use]
-    pub fn bounds(mut self, bounds: Bounds) -> Self {
-        self.place.bounds = Some(bounds);
+    pub fn bounds(mut self, bounds: impl Into<Bounds>) -> Self {
+        self.place.bounds = Some(bounds.into());
         self
     }
 
@@ -77,14 +77,14 @@ impl Voxelizer {
         self
     }
 
-    /// Sets all options of the placement.
+    /// Sets all options of the placement, in place of those set before.
     #[must_use]
     pub fn place_options(self, place: PlaceOptions) -> Self {
         Self { place, ..self }
     }
 
     /// Sets how meshes are transformed first. A grid of given dimensions has the mesh in its
-    /// centre, without bounds and padding.
+    /// centre; bounds and padding then have no effect.
     #[must_use]
     pub fn transform(self, transform: Transform) -> Self {
         Self { transform, ..self }
@@ -121,8 +121,8 @@ impl Voxelizer {
         Self { interior: Some(color), ..self }
     }
 
-    /// The lattice to place meshes on, chosen before, instead of one for each mesh by the size of
-    /// voxels, the bounds and the padding.
+    /// The lattice to place meshes on, chosen before, instead of one for each mesh. The size of
+    /// voxels, the bounds and the padding then have no effect.
     #[must_use]
     pub fn lattice(self, lattice: Option<Lattice>) -> Self {
         Self { lattice, ..self }

@@ -38,8 +38,8 @@ impl Voxelizer {
     ///
     /// # Errors
     /// It cannot be read, or not placed so; too little memory.
-    pub fn place_file(&self, path: &Path) -> Result<Placed, VoxelizeError> {
-        let options = self.read_options();
+    pub fn place_file(&self, path: impl AsRef<Path>) -> Result<Placed, VoxelizeError> {
+        let (path, options) = (path.as_ref(), self.read_options());
         self.read_and_place(|| read_mesh_reporting(path, &options, &*self.progress))
     }
 
@@ -106,8 +106,8 @@ impl Voxelizer {
     ///
     /// # Errors
     /// It cannot be read; too little memory.
-    pub fn load_file(&self, path: &Path) -> Result<Loaded, VoxelizeError> {
-        let options = self.read_options();
+    pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Loaded, VoxelizeError> {
+        let (path, options) = (path.as_ref(), self.read_options());
         self.load(|| read_mesh_reporting(path, &options, &*self.progress))
     }
 

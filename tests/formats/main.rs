@@ -20,7 +20,9 @@ mod vox;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use trivox::formats::{GridFormat, ReadError, read_grid_from, read_grid_with, write_grid};
+use trivox::formats::{
+    GridFormat, ReadError, WriteError, read_grid_from, read_grid_with, write_grid,
+};
 use trivox::grid::{BRICK, BrickKey, FULL};
 use trivox::{Progress, Up, VoxelGrid, World};
 
@@ -252,5 +254,27 @@ fn a_message_is_short_however_long_what_it_quotes() {
         let bytes = [&b"\x93NUMPY\x02\x00"[..], &length, text.as_bytes()].concat();
         let message = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
         assert!(message.len() < 200, "{} bytes", message.len());
+    }
+}
+
+#[test]
+fn a_grid_in_an_impossible_place_is_not_written() {
+    let possible = World { origin: [0.0; 3], voxel_size: 1.0, up: Up::Y };
+    let impossible = [
+        World { origin: [0.0, f64::NAN, 0.0], ..possible },
+        World { origin: [f64::INFINITY, 0.0, 0.0], ..possible },
+        World { voxel_size: 0.0, ..possible },
+        World { voxel_size: -1.0, ..possible },
+        World { voxel_size: f64::NAN, ..possible },
+    ];
+    for format in GridFormat::ALL {
+        for world in impossible {
+            let refused = write_grid(&tiny().with_world(world), format, &mut Vec::new());
+            let Err(WriteError::Unsupported(why)) = refused else {
+                panic!("{format:?}: {world:?}: {refused:?}");
+            };
+            assert!(why.contains("cannot lie at"), "{format:?}: {why}");
+        }
+        write_grid(&tiny().with_world(possible), format, &mut Vec::new()).unwrap();
     }
 }

@@ -3,7 +3,6 @@
 use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 
-use crate::formats::description::is_possible;
 use crate::formats::npy::bytes_of_bits;
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 use crate::grid::GridError;
@@ -89,7 +88,7 @@ impl Header {
             return Ok((None, Some(warning.to_owned())));
         }
         let world = World { origin, voxel_size: scale / f64::from(x), up: Up::Y };
-        match is_possible(&world) {
+        match world.is_possible() {
             true => Ok((Some(world), None)),
             false => {
                 Err(content(format!("a grid cannot lie at {origin:?} with a scale of {scale}")))

@@ -4,7 +4,6 @@ use std::io::Read;
 
 use super::nbt::{DOUBLE, LIST, STRING, TagReader};
 use super::unzip::content;
-use crate::formats::description::is_possible;
 use crate::formats::{ReadError, excerpt};
 use crate::grid::{Up, World};
 
@@ -46,7 +45,7 @@ impl WorldTags {
             return Ok(None);
         };
         let world = World { origin, voxel_size, up };
-        match is_possible(&world) {
+        match world.is_possible() {
             true => Ok(Some(world)),
             false => {
                 Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))

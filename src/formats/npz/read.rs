@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader, Read};
 
 use super::{COORDS, DISTANCES, OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, WIDTH, zip};
 use crate::formats::brick_colors::TOO_MANY_COLORS;
-use crate::formats::description::is_possible;
 use crate::formats::npy::header::SmallArray;
 use crate::formats::npy::rgba::ColorArray;
 use crate::formats::spec::SIGN_ONLY;
@@ -112,7 +111,7 @@ impl Arrays {
         })?;
         if let (Some(origin), Some(voxel_size)) = (self.origin, self.voxel_size) {
             let world = World { origin, voxel_size, up: self.up.unwrap_or_default() };
-            if !is_possible(&world) {
+            if !world.is_possible() {
                 let what = format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}");
                 return Err(content(what));
             }

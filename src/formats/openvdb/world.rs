@@ -2,8 +2,7 @@
 
 use crate::distance::DistanceField;
 use crate::formats::WriteError;
-use crate::formats::description::is_possible;
-use crate::grid::{Up, VoxelGrid, World};
+use crate::grid::{Up, World};
 
 /// `world = scale * index + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,23 +12,12 @@ pub(super) struct WorldFromIndex {
 }
 
 impl WorldFromIndex {
-    /// The transform of a grid.
-    ///
-    /// # Errors
-    /// The world position or voxel size is impossible.
-    pub(super) fn of(grid: &VoxelGrid) -> Result<Self, WriteError> {
-        match grid.world.filter(|world| !is_possible(world)) {
-            Some(world) => Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}"))),
-            None => Ok(Self::of_world(grid.world)),
-        }
-    }
-
     /// The transform of a band of distances.
     ///
     /// # Errors
-    /// As [`of`](Self::of); distances in world units are not in the normal range of 32-bit floats.
+    /// Distances in world units are not in the normal range of 32-bit floats.
     pub(super) fn of_distances(field: &DistanceField) -> Result<Self, WriteError> {
-        let transform = Self::of(field.band())?;
+        let transform = Self::of_world(field.band().world);
         let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
         // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
         let [least, most] = [2f64.powi(-10), field.width().into()].map(|d| d * transform.scale);
@@ -53,7 +41,7 @@ impl WorldFromIndex {
     pub(super) fn of_diagonal(diagonal: [f64; 3], translation: [f64; 3]) -> Option<Self> {
         let [scale, y, z] = diagonal;
         let world = World { origin: translation, voxel_size: scale, up: Up::default() };
-        (scale == y && scale == z && is_possible(&world)).then_some(Self { scale, translation })
+        (scale == y && scale == z && world.is_possible()).then_some(Self { scale, translation })
     }
 
     /// The transform of a matrix, whose rows are the images of the axes, if it is diagonal.

@@ -46,7 +46,7 @@ mod scene;
 mod write;
 
 use crate::formats::GridSpec;
-use crate::formats::description::{Description, is_possible};
+use crate::formats::description::Description;
 use crate::grid::{Up, VoxelGrid, World};
 use crate::palette::{MAX_COLORS, count_colors};
 

@@ -3,7 +3,8 @@
 use std::io::{BufWriter, Write};
 
 use super::parts::{Part, parts};
-use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE, is_possible};
+use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
+use crate::formats::write::check_world;
 use crate::formats::{WriteError, WriteOptions};
 use crate::grid::{BRICK, BrickKey, Colors, VoxelGrid, World, count, mask_voxels};
 use crate::numbers::AXES;
@@ -75,9 +76,7 @@ impl<'a> Files<'a> {
     /// `out` fails; more bytes than 32-bit lengths can express.
     pub fn write(&self, part: &Part, out: &mut dyn Write) -> Result<(), WriteError> {
         let world = self.grid.world.map(|world| part.world(world));
-        if let Some(world) = world.filter(|world| !is_possible(world)) {
-            return Err(WriteError::Unsupported(format!("a grid cannot lie at {world:?}")));
-        }
+        check_world(world)?;
         let models = models(self.grid, part, world);
         let scene = scene_graph(part, world, &models);
         let palette = self.palette_chunk();

@@ -49,7 +49,7 @@ pub fn write(grid: &VoxelGrid, out: &mut dyn Write) -> Result<(), WriteError> {
         None => grid.hash().to_string(),
         Some(colors) => hash_with(grid, colors),
     };
-    let transform = WorldFromIndex::of(grid)?;
+    let transform = WorldFromIndex::of_world(grid.world);
     write_channels(grid, &channels, &transform, &uuid(digits), out)
 }
 

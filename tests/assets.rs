@@ -23,7 +23,7 @@ fn text(name: &str) -> String {
 }
 
 fn mesh(name: &str) -> Mesh {
-    let loaded = read_mesh(&asset(name)).unwrap();
+    let loaded = read_mesh(asset(name)).unwrap();
     assert!(loaded.warnings.is_empty(), "{name}: {:?}", loaded.warnings);
     loaded.mesh
 }

@@ -38,7 +38,7 @@ fn adapter() -> Option<Adapter> {
 
 fn asset(name: &str) -> Mesh {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
-    read_mesh(&folder.join(name)).unwrap().mesh
+    read_mesh(folder.join(name)).unwrap().mesh
 }
 
 /// Voxelizes on both backends, and returns in how many runs the GPU did it.

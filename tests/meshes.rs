@@ -74,7 +74,7 @@ fn check(folder: &Path, rows: &[Row]) -> (Vec<String>, usize) {
     rows.iter().for_each(|row| by_mesh.entry(&row.mesh).or_default().push(row));
     let (mut wrong, mut checked) = (Vec::new(), 0);
     for (name, rows) in by_mesh {
-        let loaded = read_mesh(&folder.join(format!("{name}.obj"))).unwrap();
+        let loaded = read_mesh(folder.join(format!("{name}.obj"))).unwrap();
         for row in rows {
             let grid = grid_of(&loaded.mesh, row.resolution, mode(&row.mode));
             checked += 1;

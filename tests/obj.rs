@@ -718,7 +718,7 @@ fn files_that_are_not_obj_text_say_what_they_are() {
 #[test]
 fn files_that_cannot_be_read_say_why() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |name: &str| read_mesh(&folder.path().join(name)).map(|_| ()).unwrap_err();
+    let refused = |name: &str| read_mesh(folder.path().join(name)).map(|_| ()).unwrap_err();
     assert!(matches!(refused("missing.obj"), ReadError::Io(_)));
     std::fs::write(folder.path().join("mesh.xyz"), "").unwrap();
     std::fs::write(folder.path().join("mesh"), "").unwrap();
@@ -729,7 +729,7 @@ fn files_that_cannot_be_read_say_why() {
         "no file extension: use one of .obj, .stl, .ply, .off, .gltf, .glb"
     );
     std::fs::write(folder.path().join("MESH.OBJ"), with_square("f 1 2 3\n")).unwrap();
-    assert!(read_mesh(&folder.path().join("MESH.OBJ")).is_ok());
+    assert!(read_mesh(folder.path().join("MESH.OBJ")).is_ok());
 }
 
 #[cfg(unix)]

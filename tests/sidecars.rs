@@ -58,7 +58,7 @@ fn buffer() -> Vec<u8> {
 }
 
 fn spec(name: &str) -> &'static MeshSpec {
-    MeshSpec::of_path(name.as_ref()).unwrap()
+    MeshSpec::of_path(name).unwrap()
 }
 
 fn read(name: &str, file: &str, sidecars: &Sidecars) -> Result<Loaded, ReadError> {

@@ -908,7 +908,7 @@ fn model(name: &str) -> Option<Mesh> {
         println!("skipped: TRIVOX_MESHES not set");
         return None;
     };
-    Some(read_mesh(&Path::new(&folder).join(name)).unwrap().mesh)
+    Some(read_mesh(Path::new(&folder).join(name)).unwrap().mesh)
 }
 
 /// `mesh` with each piece of its open border joined to the piece's middle.

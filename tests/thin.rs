@@ -77,7 +77,7 @@ fn closed() -> Vec<(String, Mesh)> {
         return meshes;
     };
     for name in ["spot.obj", "fandisk.obj"] {
-        meshes.push((name.to_owned(), read_mesh(&Path::new(&folder).join(name)).unwrap().mesh));
+        meshes.push((name.to_owned(), read_mesh(Path::new(&folder).join(name)).unwrap().mesh));
     }
     meshes
 }

@@ -27,7 +27,7 @@ fn on_cpu() -> Voxelizer {
 }
 
 fn asset(name: &str) -> Mesh {
-    read_mesh(&Path::new(ASSETS).join(name)).unwrap().mesh
+    read_mesh(Path::new(ASSETS).join(name)).unwrap().mesh
 }
 
 fn solid(fill: Fill) -> Mode {

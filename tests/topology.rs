@@ -546,7 +546,7 @@ fn real_models_have_the_facts_that_are_known_of_them() {
         return;
     };
     let of = |name: &str| {
-        let mesh = read_mesh(&Path::new(&folder).join(name)).unwrap().mesh;
+        let mesh = read_mesh(Path::new(&folder).join(name)).unwrap().mesh;
         let topology = topology_in_detail(&mesh);
         println!("{name}: {topology:?}");
         counts(&topology)

@@ -195,9 +195,8 @@ impl PyDistanceField {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let field = Arc::clone(&self.field);
         job::run(py, move |_| {
-            let format = GridFormat::of_path(&path).map_err(|message| {
-                Failure::own("WriteError", "write.unsupported", message).at(&path)
-            })?;
+            let format = GridFormat::of_path(&path);
+            let format = format.map_err(|error| Failure::from(error).at(&path))?;
             let write = || write_file(&path, |out| write_distances(&field, format, out));
             job::pool(None)?.install(write)
         })

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
-use trivox::formats::{ReadError, WriteError};
+use trivox::formats::{ReadError, UnknownFormat, WriteError};
 use trivox::render::RenderError;
 use trivox::transform::TransformError;
 use trivox::verify::VerifyError;
@@ -212,6 +212,12 @@ impl From<WriteError> for Failure {
             WriteError::Io(error) => error.into(),
             other => Self::own("WriteError", "write.unsupported", other),
         }
+    }
+}
+
+impl From<UnknownFormat> for Failure {
+    fn from(error: UnknownFormat) -> Self {
+        Self::own("WriteError", "write.unsupported", error)
     }
 }
 

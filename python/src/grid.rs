@@ -437,9 +437,8 @@ impl PyGrid {
     /// TrivoxWarning
     ///     The format does not hold all of the grid.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let format = GridFormat::of_path(&path).map_err(|message| {
-            Failure::own("WriteError", "write.unsupported", message).at(&path).into_py(py)
-        })?;
+        let format = GridFormat::of_path(&path);
+        let format = format.map_err(|error| Failure::from(error).at(&path).into_py(py))?;
         let (grid, file) = (Arc::clone(&self.grid), path.clone());
         let lost = job::run(py, move |_| {
             job::pool(None)?.install(|| write_file(&file, |out| write_grid(&grid, format, out)))?;

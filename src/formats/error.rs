@@ -57,6 +57,17 @@ pub enum WriteError {
     Unsupported(String),
 }
 
+/// The name of a file that no known format has; the message lists the known extensions.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct UnknownFormat(pub(super) String);
+
+impl From<UnknownFormat> for ReadError {
+    fn from(error: UnknownFormat) -> Self {
+        Self::Unsupported(error.0)
+    }
+}
+
 /// The beginning of a text from a file, for a message.
 pub(super) fn excerpt(text: &str) -> String {
     shortened(text, 40)

@@ -37,7 +37,7 @@ pub mod vox;
 pub mod vti;
 mod write;
 
-pub use crate::formats::error::{ReadError, WriteError};
+pub use crate::formats::error::{ReadError, UnknownFormat, WriteError};
 pub use crate::formats::loaded::{Loaded, LoadedGrid};
 #[cfg(feature = "palette")]
 pub use crate::formats::minecraft::{litematic, schem};

@@ -98,7 +98,7 @@ pub fn read_grid_with(
     refuse_folder(path)?;
     let file = File::open(path)?;
     refuse_mesh(path)?;
-    let format = GridFormat::of_path(path).map_err(ReadError::Unsupported)?;
+    let format = GridFormat::of_path(path)?;
     // A pipe has no length.
     progress.start("load", file.metadata()?.len());
     read_grid_from(&mut BufReader::with_capacity(REPORT, Reporting { file, progress }), format)

@@ -34,7 +34,7 @@ pub(super) use crate::formats::sidecars::finder::{Finder, IMAGE_FOLDERS};
 ///
 /// let obj = b"mtllib Red.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".to_vec();
 /// let sidecars = Sidecars::in_memory([("red.mtl", "newmtl red\nKd 1 0 0\n")]);
-/// let spec = MeshSpec::of_path("mesh.obj".as_ref())?;
+/// let spec = MeshSpec::of_path("mesh.obj")?;
 /// let loaded = read_mesh_from(obj, spec, &sidecars, &ReadOptions::default())?;
 /// assert!(loaded.mesh.appearance().is_some() && loaded.warnings.is_empty());
 /// # Ok::<(), trivox::formats::ReadError>(())

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::formats::openvdb::{nvdb, vdb};
 use crate::formats::{
-    GridSpec, MeshSpec, ReadError, WriteError, binvox, bricks, gltf, mitsuba, npy, npz, obj, off,
-    ply, stl, surface, vti,
+    GridSpec, MeshSpec, UnknownFormat, WriteError, binvox, bricks, gltf, mitsuba, npy, npz, obj,
+    off, ply, stl, surface, vti,
 };
 #[cfg(feature = "palette")]
 use crate::formats::{litematic, minecraft, schem, vox};
@@ -157,16 +157,16 @@ impl GridFormat {
     /// The format that a file of this name has.
     ///
     /// # Errors
-    /// No extension, or an unknown one; the message lists those that are known.
-    pub fn of_path(path: &Path) -> Result<Self, String> {
-        Self::of_extension(&extension_of(path))
+    /// No extension, or an unknown one.
+    pub fn of_path(path: impl AsRef<Path>) -> Result<Self, UnknownFormat> {
+        Self::of_extension(&extension_of(path.as_ref()))
     }
 
     /// The format that files with this extension have, with or without its dot.
     ///
     /// # Errors
     /// As [`of_path`](Self::of_path).
-    pub fn of_extension(extension: &str) -> Result<Self, String> {
+    pub fn of_extension(extension: &str) -> Result<Self, UnknownFormat> {
         let extension = extension.strip_prefix('.').unwrap_or(extension);
         let extension = &*extension.to_lowercase();
         let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
@@ -178,13 +178,13 @@ impl MeshSpec {
     /// The format that a file of this name has.
     ///
     /// # Errors
-    /// No extension, or an unknown one; the message lists the known extensions.
-    pub fn of_path(path: &Path) -> Result<&'static Self, ReadError> {
-        let extension = extension_of(path);
+    /// No extension, or an unknown one.
+    pub fn of_path(path: impl AsRef<Path>) -> Result<&'static Self, UnknownFormat> {
+        let extension = extension_of(path.as_ref());
         let found = MESH_FORMATS.into_iter().find(|spec| spec.extension == extension);
         found.ok_or_else(|| {
             let known = MESH_FORMATS.map(|spec| spec.extension);
-            ReadError::Unsupported(unknown_extension(&extension, &known))
+            unknown_extension(&extension, &known)
         })
     }
 }
@@ -199,14 +199,14 @@ fn extension_of(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-fn unknown_extension(extension: &str, known: &[&str]) -> String {
+fn unknown_extension(extension: &str, known: &[&str]) -> UnknownFormat {
     let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
     let known = known.join(", ");
-    match extension {
+    UnknownFormat(match extension {
         "" => format!("no file extension: use one of {known}"),
         "vox" | "schem" | "litematic" if cfg!(not(feature = "palette")) => {
             format!("this build cannot use .{extension} files: enable the feature `palette`")
         }
         _ => format!("unknown file extension '.{extension}': use one of {known}"),
-    }
+    })
 }

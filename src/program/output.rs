@@ -173,7 +173,7 @@ fn format_of(path: &Path) -> Result<GridFormat> {
         "" if path.to_str().is_some_and(|name| GridFormat::of_extension(name).is_ok()) => {
             bail!("this is an extension without a name: use, for example, out.{}", path.display())
         }
-        _ => GridFormat::of_path(path).map_err(anyhow::Error::msg),
+        _ => Ok(GridFormat::of_path(path)?),
     }
 }
 

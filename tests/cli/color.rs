@@ -26,7 +26,7 @@ pub(super) fn in_colors() -> TempDir {
 }
 
 fn grid(folder: &Path, name: &str) -> trivox::VoxelGrid {
-    read_grid(&folder.join(name)).unwrap().grid
+    read_grid(folder.join(name)).unwrap().grid
 }
 
 /// The different colours of a file's voxels.

@@ -27,7 +27,7 @@ fn voxels_and_their_place_go_through_every_format_that_carries_them() {
 fn an_up_axis_that_was_forgotten_can_be_given_later() {
     let folder = folder();
     let path = folder.path();
-    let grid = |name: &str| read_grid(&path.join(name)).unwrap().grid;
+    let grid = |name: &str| read_grid(path.join(name)).unwrap().grid;
     for args in ["mesh.obj --res 21 -o y.npz", "mesh.obj --res 21 --up z -o z.npz"] {
         assert!(voxelize(path, args).status.success());
     }

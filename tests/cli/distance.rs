@@ -22,7 +22,7 @@ fn distances_are_written_and_summarized() {
     assert_eq!(summary["distances"]["width"], 2.5);
     assert!(summary["distances"]["voxels"].as_u64().unwrap() > 84);
     assert!(summary["timings_ms"]["distance"].as_f64().unwrap() > 0.0);
-    assert_eq!(read_grid(&folder.path().join("out.npz")).unwrap().grid.occupied(), 84);
+    assert_eq!(read_grid(folder.path().join("out.npz")).unwrap().grid.occupied(), 84);
     let said = stderr(&voxelize(folder.path(), "solid.obj --res 8 --distance 2.5"));
     assert!(said.contains("distances ") && said.contains(" voxels nearer than 2.5\n"), "{said}");
 }

@@ -110,7 +110,7 @@ fn a_link_is_followed_and_permissions_are_kept() {
     symlink("real.npy", path.join("link.npy")).unwrap();
     assert!(voxelize(path, "mesh.obj --res 8 -o link.npy").status.success());
     assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
-    assert!(read_grid(&path.join("real.npy")).is_ok());
+    assert!(read_grid(path.join("real.npy")).is_ok());
     assert_eq!(fs::metadata(path.join("real.npy")).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
@@ -123,6 +123,6 @@ fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
     std::os::unix::fs::symlink("round.npy", path.join("round.npy")).unwrap();
     assert!(voxelize(path, "mesh.obj --res 8 -o link.npy").status.success());
     assert!(fs::symlink_metadata(path.join("link.npy")).unwrap().is_symlink());
-    assert!(read_grid(&path.join("new.npy")).is_ok());
+    assert!(read_grid(path.join("new.npy")).is_ok());
     refuses(path, "mesh.obj --res 8 -o round.npy", "too many links");
 }

@@ -8,7 +8,7 @@ fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
     let run = voxelize(folder.path(), "mesh.obj -o a.npy --backend cpu");
     assert!(run.status.success(), "{}", stderr(&run));
     assert!(stderr(&run).contains("note: no resolution given: 256 voxels"), "{}", stderr(&run));
-    let grid = read_grid(&folder.path().join("a.npy")).unwrap().grid;
+    let grid = read_grid(folder.path().join("a.npy")).unwrap().grid;
     assert_eq!(grid.dims(), [256, 256, 64]);
     let said = stderr(&voxelize(folder.path(), "mesh.obj -r 8 --backend cpu"));
     assert!(!said.contains("resolution") && said.contains("note: no file is written"), "{said}");
@@ -192,7 +192,7 @@ fn a_cube_holds_the_mesh_in_its_centre() {
     let voxels = |args: &str| {
         let run = voxelize(path, &format!("mesh.obj {args} -o a.npy"));
         assert!(run.status.success() && !stderr(&run).contains("warning"), "{}", stderr(&run));
-        let grid = read_grid(&path.join("a.npy")).unwrap().grid;
+        let grid = read_grid(path.join("a.npy")).unwrap().grid;
         (grid.dims(), grid.occupied_bounds().unwrap())
     };
     // 4 x 4 x 1 units: 4 layers of voxels, and one on each side that it touches.

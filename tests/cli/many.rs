@@ -76,7 +76,7 @@ fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
     assert_eq!(run.status.code(), Some(2));
     assert!(stderr(&run).starts_with("error: 0.obj: out/0.vox: is a folder"), "{}", stderr(&run));
     assert!(json_lines(&run)[0]["error"].as_str().unwrap().starts_with("out/0.vox: is a folder"));
-    assert!(read_grid(&path.join("out/1.vox")).is_ok());
+    assert!(read_grid(path.join("out/1.vox")).is_ok());
     fs::create_dir_all(path.join("large/1-0-0-0.vox")).unwrap();
     let run = voxelize(path, "1.obj 0.obj --res 2001 -o large");
     assert_eq!(run.status.code(), Some(2));

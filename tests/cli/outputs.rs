@@ -26,7 +26,7 @@ fn one_mesh_goes_into_a_folder_where_one_is_named() {
     assert_eq!(files(&path.join("new")), ["mesh.npy"]);
     let json = json(&voxelize(path, "mesh.obj --res 8 -o . --json"));
     assert_eq!(json["output"], "./mesh.vox");
-    assert!(read_grid(&path.join("mesh.vox")).is_ok());
+    assert!(read_grid(path.join("mesh.vox")).is_ok());
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_vox_past_magica_voxels_world_is_several_files_and_that_is_said() {
     let bytes: u64 = names.iter().map(|name| fs::metadata(path.join(name)).unwrap().len()).sum();
     assert_eq!(json["bytes"], bytes);
     let occupied: u64 =
-        names.iter().map(|name| read_grid(&path.join(name)).unwrap().grid.occupied()).sum();
+        names.iter().map(|name| read_grid(path.join(name)).unwrap().grid.occupied()).sum();
     assert_eq!(json["occupied"], occupied);
     let warning = json["warnings"][0].as_str().unwrap();
     assert!(warning.contains("2,000 voxels") && warning.contains("4 files"), "{warning}");
@@ -272,7 +272,7 @@ fn parts_without_voxels_have_no_file_and_all_others_or_none_are_written() {
         "{}",
         stderr(&run)
     );
-    assert!(read_grid(&path.join("ends-1-1-1.vox")).is_ok());
+    assert!(read_grid(path.join("ends-1-1-1.vox")).is_ok());
     assert!(!path.join("ends-1-0-0.vox").exists());
 }
 

@@ -167,7 +167,7 @@ fn a_note_that_cannot_be_left_is_a_warning() {
     let run = json(&voxelize(folder.path(), "mesh.obj --res 12 -o out.vox --resume --json"));
     let warnings = run["warnings"].to_string();
     assert!(warnings.contains("--resume will make the output again"), "{warnings}");
-    assert!(read_grid(&folder.path().join("out.vox")).is_ok());
+    assert!(read_grid(folder.path().join("out.vox")).is_ok());
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn a_mesh_becomes_a_file_and_a_summary() {
     {
         assert!(summary.contains(part), "{part} is not in {summary}");
     }
-    let grid = read_grid(&folder.path().join("out.npy")).unwrap().grid;
+    let grid = read_grid(folder.path().join("out.npy")).unwrap().grid;
     assert_eq!(grid.dims(), [16, 16, 4]);
     assert!(summary.contains(&grid.hash().to_string()));
     assert_eq!(files(folder.path()), ["mesh.obj", "out.npy"]);

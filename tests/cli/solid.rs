@@ -149,7 +149,7 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         voxelize(path, "torn.obj --res 8 --mode solid --fill vote --strict --force -o out.npy");
     assert_eq!(forced.status.code(), Some(1));
     assert!(stderr(&forced).contains("written nevertheless: out.npy"), "{}", stderr(&forced));
-    assert_eq!(read_grid(&path.join("out.npy")).unwrap().grid.occupied(), 512);
+    assert_eq!(read_grid(path.join("out.npy")).unwrap().grid.occupied(), 512);
 
     for mesh in ["cube", "open"] {
         let args = format!("{mesh}.obj --res 8 --mode solid --strict -o {mesh}.npy");

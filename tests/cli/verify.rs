@@ -7,7 +7,7 @@ use trivox::VoxelGrid;
 
 /// The mesh's grid without one voxel and with one too many.
 fn faulty(path: &Path, file: &str) {
-    let grid = read_grid(&path.join(file)).unwrap().grid;
+    let grid = read_grid(path.join(file)).unwrap().grid;
     let gone = grid.voxels().next().unwrap();
     let added = [0, 15, 0];
     assert!(gone == [0, 0, 0] && !grid.contains(added));
@@ -104,7 +104,7 @@ fn faults_in_thin_and_solid_grids_are_listed_and_another_mode_is_hinted_at() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains("of another --mode"), "{text}");
 
-        let grid = read_grid(&path.join(file)).unwrap().grid;
+        let grid = read_grid(path.join(file)).unwrap().grid;
         let (gone, added) = ([1, 1, 1], [30, 30, 30]);
         let gone = if grid.contains(gone) { gone } else { [0, 1, 1] };
         assert!(grid.contains(gone) && !grid.contains(added), "{mode}");
@@ -129,7 +129,7 @@ fn a_grid_that_lies_otherwise_is_said_to() {
     let folder = folder();
     let path = folder.path();
     assert!(voxelize(path, "mesh.obj --res 16 -o a.npy").status.success());
-    let grid = read_grid(&path.join("a.npy")).unwrap().grid;
+    let grid = read_grid(path.join("a.npy")).unwrap().grid;
     let [nx, ny, nz] = grid.dims();
     let voxels = grid.voxels().map(|[x, y, z]| [x, ny - y, z]);
     write(&path.join("b.npy"), &VoxelGrid::from_voxels([nx, ny + 1, nz], voxels).unwrap());

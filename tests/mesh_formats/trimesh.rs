@@ -140,7 +140,7 @@ json.dump(told, open('told.json', 'w'))
     let text = fs::read_to_string(folder.path().join("told.json")).unwrap();
     let told: Told = serde_json::from_str(&text).unwrap();
     let look = |name: &str| {
-        let loaded = read_mesh(&folder.path().join(name)).unwrap();
+        let loaded = read_mesh(folder.path().join(name)).unwrap();
         assert_eq!(loaded.warnings, Vec::<String>::new(), "{name}");
         loaded.mesh.appearance().unwrap().clone()
     };

@@ -53,7 +53,7 @@ fn the_bottle_has_its_blue_band_at_the_neck_and_red_below() {
         println!("TRIVOX_MESHES names no folder with meshes");
         return;
     };
-    let loaded = read_mesh(&Path::new(&folder).join("fuze.obj")).unwrap();
+    let loaded = read_mesh(Path::new(&folder).join("fuze.obj")).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let appearance = appearance(&loaded.mesh);
     // `Tr 1` is no transparency, and `Kd 1 1 1` no colour.

@@ -168,6 +168,6 @@ fn looks_that_are_not_asked_for_are_not_looked_for() {
     let folder = Folder::new();
     folder.read(format!("v 9 9 9 0.5 0.5 0.5\nmtllib no.mtl\nusemtl a\n{PAINTED}"));
     let options = ReadOptions::default().without_appearance();
-    let loaded = read_mesh_with(&folder.path("mesh.obj"), &options).unwrap();
+    let loaded = read_mesh_with(folder.path("mesh.obj"), &options).unwrap();
     assert_eq!((loaded.warnings.len(), loaded.mesh.appearance()), (0, None));
 }

@@ -118,7 +118,7 @@ fn materials_stay_with_their_faces_among_very_many() {
         let folder = Folder::new()
             .with("mesh.obj", text)
             .with("m.mtl", std::fs::read(folder.path("m.mtl")).unwrap());
-        let mesh = read_mesh(&folder.path("mesh.obj")).unwrap().mesh;
+        let mesh = read_mesh(folder.path("mesh.obj")).unwrap().mesh;
         let appearance = mesh.appearance().unwrap();
         assert_eq!(mesh.triangles().len(), 300_000);
         let is_right = |triangle: usize| {
@@ -305,7 +305,7 @@ fn texture_coordinates_that_the_file_leaves_out_are_none() {
     let folder = defined("Kd 1 0 0\nmap_Kd t.png").with("t.png", png(&TEXELS));
     let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nmtllib m.mtl\nusemtl a\nf 1/1 2/2 3/3\n";
     let folder = folder.with("mesh.obj", text);
-    let loaded = read_mesh(&folder.path("mesh.obj")).unwrap();
+    let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
     assert_eq!(only(&appearance(&loaded.mesh)).color, screen([1.0, 0.0, 0.0]));
     assert_eq!(loaded.warnings.len(), 1);
 }

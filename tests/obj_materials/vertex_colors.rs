@@ -10,7 +10,7 @@ fn read(vertices: &[&str]) -> Loaded {
     let faces: String =
         (3..=vertices.len()).map(|i| format!("f {} {} {i}\n", i - 2, i - 1)).collect();
     let folder = Folder::new().with("mesh.obj", lines + &faces);
-    read_mesh(&folder.path("mesh.obj")).unwrap()
+    read_mesh(folder.path("mesh.obj")).unwrap()
 }
 
 /// The colours of the vertices at `x` = 0, 1, 2...
@@ -110,7 +110,7 @@ fn they_stay_with_their_vertices_among_very_many_faces() {
     let lines: String = vertices.iter().map(|vertex| format!("v {vertex}\n")).collect();
     let faces = "f 3 1 2\nf -1 -2 -3\n".repeat(100_000);
     let folder = Folder::new().with("mesh.obj", lines + &faces);
-    let mesh = read_mesh(&folder.path("mesh.obj")).unwrap().mesh;
+    let mesh = read_mesh(folder.path("mesh.obj")).unwrap().mesh;
     let appearance = mesh.appearance().unwrap();
     assert_eq!(mesh.positions().len(), 3);
     for (position, color) in mesh.positions().iter().zip(&appearance.vertex_colors) {
@@ -128,7 +128,7 @@ fn they_show_where_there_is_no_image_and_what_does_not_is_said() {
     let folder = Folder::new().with("m.mtl", mtl).with("t.png", png(&TEXELS)).with("b.png", "no");
     let read = |faces: &str| {
         std::fs::write(folder.path("mesh.obj"), format!("{text}{faces}")).unwrap();
-        let loaded = read_mesh(&folder.path("mesh.obj")).unwrap();
+        let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
         let material = only(&appearance(&loaded.mesh));
         (material.color, material.has_vertex_colors, material.texture.is_some(), loaded.warnings)
     };

@@ -14,8 +14,7 @@ use crate::grid::PyGrid;
 use crate::job;
 
 pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
-    GridFormat::of_extension(name)
-        .map_err(|message| Failure::own("WriteError", "write.unsupported", message))
+    Ok(GridFormat::of_extension(name)?)
 }
 
 /// Writes beside the target, and renames.

@@ -82,7 +82,7 @@ pub enum PlaceError {
     /// A voxel size that is not a positive finite number.
     #[error("a voxel size of {} is not possible: use a positive number", short(.0))]
     VoxelSize(f64),
-    /// Bounds that are empty, inverted or not finite.
+    /// Bounds that are a point, inverted or not finite.
     #[error(
         "bounds from {} to {} on the {axis} axis are not possible: \
          use finite numbers with the minimum below the maximum", short(.min), short(.max)

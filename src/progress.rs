@@ -5,6 +5,10 @@ use std::sync::Arc;
 /// Receives progress. Methods are called from worker threads, in any order.
 pub trait Progress: Send + Sync {
     /// A step begins; `total` is its length in the step's own units, or 0 if unknown.
+    ///
+    /// The steps of a [`Voxelizer`](crate::Voxelizer) are `load` and `parse` of a file, `place`,
+    /// `voxelize`, for solids `analyze` and `fill`, then `color` or `distances`. Some come several
+    /// times. A picture is `draw`.
     fn start(&self, step: &str, total: u64);
     /// `units` more of the current step are done.
     fn advance(&self, units: u64);

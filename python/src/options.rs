@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use trivox::place::MAX_DIM;
 use trivox::render::MAX_SAMPLES;
 
-use crate::error::option_error;
+use crate::error::{Failure, option_error};
 
 /// A whole number.
 pub fn whole<T: TryFrom<i64> + PartialOrd + Display>(
@@ -58,8 +58,26 @@ pub fn wholes<T: TryFrom<i64> + PartialOrd + Display + Clone, const N: usize>(
 
 /// An array of numbers of this shape, in C order.
 pub fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
+    let array = numbers_of(name, value, &shaped(shape), |given| given == shape)?;
+    Ok(array.as_array().iter().copied().collect())
+}
+
+/// The rows of an array of numbers of shape (n, 3), or the only one of (3,).
+pub fn vectors(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
+    let is_fit = |shape: &[usize]| matches!(shape, [_, 3] | [3]);
+    let array = numbers_of(name, value, "(n, 3) or (3,)", is_fit)?;
+    let flat = array.as_slice().map_err(|error| Failure::bug(error).into_py(value.py()))?;
+    Ok(flat.as_chunks().0.to_vec())
+}
+
+/// An array of numbers of a shape that `is_fit`, in C order; `wanted` names such shapes.
+fn numbers_of<'py>(
+    name: &str,
+    value: &Bound<'py, PyAny>,
+    wanted: &str,
+    is_fit: impl Fn(&[usize]) -> bool,
+) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
     let py = value.py();
-    let wanted = shaped(shape);
     let wrong = || PyTypeError::new_err(format!("{name} takes numbers of shape {wanted}"));
     let numpy = PyModule::import(py, "numpy")?;
     let array = numpy.call_method1("asarray", (value,)).map_err(|_| wrong())?;
@@ -67,14 +85,12 @@ pub fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResul
     if !matches!(array.dtype().kind(), b'f' | b'i' | b'u') {
         return Err(wrong());
     }
-    if array.shape() != shape {
+    if !is_fit(array.shape()) {
         let message =
             format!("{name} of shape {} is not possible: use {wanted}", shaped(array.shape()));
         return Err(option_error(py, "option.shape", message));
     }
-    let array = array.call_method1("astype", ("float64",))?;
-    let array: PyReadonlyArrayDyn<'_, f64> = array.extract()?;
-    Ok(array.as_array().iter().copied().collect())
+    numpy.call_method1("ascontiguousarray", (array, "float64"))?.extract().map_err(PyErr::from)
 }
 
 /// A shape as Python writes it.

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    Element, IntoPyArray, PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray,
-    PyUntypedArrayMethods,
-};
-use pyo3::exceptions::PyTypeError;
+use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
@@ -14,7 +10,7 @@ use trivox::trace::{Hit, Ray, Scene};
 
 use crate::error::{Failure, option_error};
 use crate::job::{self, Job};
-use crate::options::shaped;
+use crate::options::vectors;
 
 /// Rays between two looks at whether the job is cancelled.
 const CHUNK: usize = 1 << 14;
@@ -84,27 +80,6 @@ fn first_hit(
         Failure::option("option.ray", format!("ray {index}, in voxels: {error}"))
     })?;
     Ok(scene.first_hit(&ray))
-}
-
-/// The rows of an array of numbers of shape (n, 3), or the only one of (3,).
-fn vectors(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
-    let py = value.py();
-    let wrong = || PyTypeError::new_err(format!("{name} takes numbers of shape (n, 3) or (3,)"));
-    let numpy = PyModule::import(py, "numpy")?;
-    let array = numpy.call_method1("asarray", (value,)).map_err(|_| wrong())?;
-    let array = array.cast_into::<PyUntypedArray>()?;
-    if !matches!(array.dtype().kind(), b'f' | b'i' | b'u') {
-        return Err(wrong());
-    }
-    if !matches!(array.shape(), [_, 3] | [3]) {
-        let shape = shaped(array.shape());
-        let message = format!("{name} of shape {shape} are not possible: use (n, 3) or (3,)");
-        return Err(option_error(py, "option.shape", message));
-    }
-    let array = numpy.call_method1("ascontiguousarray", (array, "float64"))?;
-    let array: PyReadonlyArrayDyn<'_, f64> = array.extract()?;
-    let flat = array.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
-    Ok(flat.as_chunks().0.to_vec())
 }
 
 /// An array of these rows.
